@@ -273,7 +273,8 @@ static void run_direct(const app_streaming *job, app_streaming_times *times) {
 
 /* ---- in one launch ---- */
 
-static void run_full(const app_streaming *job, app_streaming_times *times) {
+static void run_full(const app_streaming *job, streamingVariant variant,
+                     app_streaming_times *times) {
     const uint64_t bytes = bytes_of(job, 0, job->count);
     void *mapped;
     streamingOptions options = {0};
@@ -281,6 +282,7 @@ static void run_full(const app_streaming *job, app_streaming_times *times) {
     options.device_bytes = job->buffer_bytes;
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
+    options.variant = variant;
     check(streamingSetOptions(&options), "streamingSetOptions");
     check(streamingMalloc(&mapped, bytes), "streamingMalloc");
     check(streamingMap(mapped, job->records, bytes), "streamingMap");
@@ -353,7 +355,9 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
     case APP_STREAMING_SINGLE: run_buffers(job, 1, false, times); break;
     case APP_STREAMING_DOUBLE: run_buffers(job, BUFFERS, false, times); break;
     case APP_STREAMING_DIRECT: run_direct(job, times); break;
-    case APP_STREAMING_FULL: run_full(job, times); break;
+    case APP_STREAMING_FULL: run_full(job, streamingFull, times); break;
+    case APP_STREAMING_VOLUME: run_full(job, streamingVolume, times); break;
+    case APP_STREAMING_OVERLAP: run_full(job, streamingOverlap, times); break;
     case APP_STREAMING_ZEROCOPY: run_zerocopy(job); break;
     default: run_managed(job, variant == APP_STREAMING_PREFETCH); break;
     }

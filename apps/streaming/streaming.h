@@ -8,6 +8,8 @@
  *     double            two buffers, two streams: one is copied while the other is computed on
  *     direct            the same, without staging: all records are page-locked for it
  *     full              warpage/stream.h: one launch over all
+ *     volume            the same, with a thread's data side by side, as they are in host memory
+ *     overlap           the same, with all data
  *     zerocopy          the kernel reads host memory over the link
  *     managed           cudaMallocManaged: pages move on demand
  *     prefetch          the same, prefetched a buffer's size at a time
@@ -25,7 +27,7 @@
 
 #include "common/options.h"
 
-#define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|zerocopy|managed|prefetch"
+#define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|volume|overlap|zerocopy|managed|prefetch"
 enum {
     APP_STREAMING_SERIAL,
     APP_STREAMING_THREADS,
@@ -33,6 +35,8 @@ enum {
     APP_STREAMING_DOUBLE,
     APP_STREAMING_DIRECT,
     APP_STREAMING_FULL,
+    APP_STREAMING_VOLUME,
+    APP_STREAMING_OVERLAP,
     APP_STREAMING_ZEROCOPY,
     APP_STREAMING_MANAGED,
     APP_STREAMING_PREFETCH

@@ -63,6 +63,15 @@ WP_API cudaError_t streamingMap(void *mapped, void *host, size_t size_bytes);
  * the start of a reservation. */
 WP_API cudaError_t streamingFree(void *mapped);
 
+/** What a launch does without, to measure what it gains (thesis, section 4.4.2). */
+typedef enum streamingVariant {
+    streamingFull = 0,
+    streamingVolume, /* only data that are read, but a thread's lie together, as in host memory:
+                      * neighbouring threads read distant places */
+    streamingOverlap /* all data, in pieces, in such a layout; no thread runs ahead: the launch has
+                      * windows */
+} streamingVariant;
+
 /** How launches from now on are streamed. Zeros choose the default. */
 typedef struct streamingOptions {
     uint64_t device_bytes; /* of device memory for buffers; 0: a quarter of what is free, at most
@@ -72,8 +81,9 @@ typedef struct streamingOptions {
                             * bytes; 0: as many as fit, up to 512 bytes */
     uint32_t without_patterns; /* 1: every address is sent */
     uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
+    streamingVariant variant;
 } streamingOptions;
-/** cudaErrorInvalidValue: NULL. */
+/** cudaErrorInvalidValue: NULL, or no such variant. */
 WP_API cudaError_t streamingSetOptions(const streamingOptions *options);
 
 /** What the last streamed launch that has ended did: sums over its blocks. Times are those of one

@@ -4,7 +4,8 @@
  *
  * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
- * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread]. Words of
+ * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread], or, for
+ * data in the original layout, [thread][slot]. Words of
  * different sets are WPI_STREAM_WORD apart.
  * For kernels with windows see stream_window_abi.h.
  */
@@ -17,7 +18,7 @@ enum {
     WPI_STREAM_CLASSES = 5, /* accesses of 1, 2, 4, 8, 16 bytes */
     WPI_STREAM_BUFFERS = 3,
     WPI_STREAM_WORD = 16,       /* in units of 4 bytes */
-    WPI_STREAM_PARAMETERS = 64, /* that may be mapped: bits of a mask */
+    WPI_STREAM_PARAMETERS = 63, /* that may be mapped: bits of a mask */
     WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
     WPI_STREAM_WINDOWS = 4,     /* of a thread, at most */
     WPI_STREAM_REASON = 192,    /* bytes of text */
@@ -27,6 +28,8 @@ enum {
  * many follow the first. */
 #define WPI_STREAM_RUN_SHIFT 48
 #define WPI_STREAM_RUN_MAX 65536u
+/* Of a mask: the kernel gets windows, although it could do without. */
+#define WPI_STREAM_ALL_DATA (UINT64_C(1) << WPI_STREAM_PARAMETERS)
 #define WPI_STREAM_END UINT32_C(0xffffffff) /* to actors: the launch is over; to kernels: trap */
 
 /** Why a thread is at the head of the chunk loop: its slots are used up, it has ended, or it is at
@@ -48,7 +51,8 @@ typedef enum wpi_stream_answer {
 typedef struct wpi_stream_class {
     uint32_t read_slots, write_slots; /* of a thread, in a chunk */
     uint64_t address_offset;          /* words of reads, 8 bytes a slot; pinned */
-    uint64_t data_offset;             /* device, and the pinned copy that is sent */
+    uint64_t data_offset;             /* device, and the pinned copy that is sent; bytes from */
+    uint64_t read_step, thread_step;  /* a slot to the next one, a thread to the next one: */
     uint64_t target_offset;           /* addresses of writes, 8 bytes a slot; pinned */
     uint64_t value_offset;            /* device, and the pinned copy that comes back */
 } wpi_stream_class;

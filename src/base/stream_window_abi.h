@@ -5,7 +5,8 @@
  * A thread has a window for each mapped parameter: a copy, in device memory, of some of its bytes.
  * A read outside of it asks the host for a window that begins there, and waits. A region is one
  * warp's window: row 0 has the bytes that each lane's window holds, the rows behind it the content,
- * [1 + granule][lane], so that lanes that are equally far read neighbouring granules.
+ * [1 + granule][lane], so that lanes that are equally far read neighbouring granules; in the
+ * original layout a lane's content lies together, [lane][granule].
  *
  * A request is the thread's word in `wants`, then its number in the ring of its group of sets: at
  * ticket % size, doubled, plus 1 in every other lap, so that the host sees which are new. A thread
@@ -34,6 +35,8 @@ typedef struct wpi_window_launch {
     uint32_t windows, granule, granules; /* of a thread; the class of a granule; of a window */
     uint32_t write_slots, value_class;   /* of a thread; of a slot in `values` */
     uint32_t ring_shift;                 /* a ring has 1 << ring_shift words */
+    uint32_t writes_windows;             /* threads read what they have written */
+    uint32_t step, lane_step;            /* granules from one of a lane to its next, to a lane's */
     uint64_t region_bytes;
     char *data;             /* device, [window][set][warp] of region_bytes */
     char *own_data;         /* the same, written by kernels that read what they wrote; or NULL */
@@ -52,7 +55,7 @@ typedef struct wpi_window_launch {
 /** A thread's part in it: private, and in registers after all has been inlined. */
 typedef struct wpi_window_thread {
     const wpi_window_launch *launch;
-    uint32_t thread, set, asked, writes;
+    uint32_t thread, set, asked, writes, step;
     uint32_t number, ring_shift; /* number: of the thread in its group, as it goes into the ring */
     uint64_t *want_at;
     uint32_t *write_count_at, *answered_at, *tickets, *ring; /* of the thread; of its group */
@@ -60,7 +63,7 @@ typedef struct wpi_window_thread {
     uint32_t epoch[WPI_STREAM_WINDOWS]; /* refills of the warp that this lane knows of */
     uint32_t valid[WPI_STREAM_WINDOWS]; /* bytes */
     uint64_t first[WPI_STREAM_WINDOWS]; /* address */
-    char *content[WPI_STREAM_WINDOWS];
+    char *head_at[WPI_STREAM_WINDOWS], *content[WPI_STREAM_WINDOWS];
 } wpi_window_thread;
 
 #endif

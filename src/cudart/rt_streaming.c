@@ -39,7 +39,8 @@ cudaError_t streamingFree(void *mapped) {
 cudaError_t streamingSetOptions(const streamingOptions *options) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
-    if (options == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (options == NULL || (unsigned)options->variant > streamingOverlap)
+        return wpi_note(cudaErrorInvalidValue);
     wpi_stream_set_options(options);
     return cudaSuccess;
 }

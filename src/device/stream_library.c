@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/stream_abi.h"
 #include "base/text.h"
 #include "device/image.h"
 #include "device/made_library.h"
@@ -22,7 +23,7 @@ static char *advise(const char *kernel, uint64_t mask) {
     wp_text text = {0};
     wp_text_appendf(&text, "compile the program with --stream=%s", kernel);
     bool is_first = true;
-    for (unsigned i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
         if ((mask >> i & 1) == 0) continue;
         wp_text_appendf(&text, "%s%u", is_first ? ":" : ",", i);
         is_first = false;

@@ -149,7 +149,7 @@ static bool visit_reads(wpi_stream_side *side, uint32_t k, char *places, wpi_str
         if (counts[t] == 0) continue;
         reads r = reads_of(side, k, t);
         for (uint32_t slot = 0; slot < counts[t]; slot++) {
-            char *place = places + (((uint64_t)slot * l->half + t) << k);
+            char *place = places + slot * l->classes[k].read_step + t * l->classes[k].thread_step;
             if (!visit(side, k, next_address(&r), place)) return false;
         }
     }
@@ -189,7 +189,14 @@ wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *ds
         const uint64_t offset = is_write ? l->classes[k].value_offset : l->classes[k].data_offset;
         const uint64_t bytes = ((uint64_t)side->slots[k] * l->half) << k;
         if (bytes == 0) continue;
-        WP_TRY(wp_queue_copy(queue, dst + offset, src + offset, bytes, &side->failure));
+        if (!is_write && l->classes[k].read_step == UINT64_C(1)
+                                                        << k) { /* a thread's lie together */
+            const uint64_t pitch = l->classes[k].thread_step;
+            WP_TRY(wp_queue_copy_2d(queue, dst + offset, pitch, src + offset, pitch,
+                                    (uint64_t)side->slots[k] << k, l->half, &side->failure));
+        } else {
+            WP_TRY(wp_queue_copy(queue, dst + offset, src + offset, bytes, &side->failure));
+        }
         side->counts.copied_bytes += bytes;
     }
     return WP_STATUS_OK;

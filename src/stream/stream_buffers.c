@@ -33,6 +33,7 @@ static uint64_t patterns_bytes(const wpi_stream_launch *l) {
 typedef struct plan {
     wpi_stream_layout *out;
     const wpi_stream_facts *facts;
+    bool is_original;
 } plan;
 
 /* Sizes for `turns` times the need. */
@@ -51,6 +52,8 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
         class->data_offset = l->data_bytes;
         class->target_offset = l->targets_bytes;
         class->value_offset = l->values_bytes;
+        class->read_step = (p->is_original ? 1 : (uint64_t)l->half) << k;
+        class->thread_step = (p->is_original ? (uint64_t)class->read_slots : 1) << k;
         const uint64_t reads = (uint64_t)class->read_slots * l->half;
         const uint64_t writes = (uint64_t)class->write_slots * l->half;
         l->addresses_bytes += round_up(reads * sizeof(uint64_t));
@@ -88,7 +91,7 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                           .threads = threads,
                                           .half = (threads + 31) / 32 * 32,
                                           .looks_for_patterns = shape->looks_for_patterns}};
-    const plan p = {out, facts};
+    const plan p = {out, facts, shape->is_original};
     const uint32_t turns = wpi_stream_fit(shape, shape->slots_max / need, SLOTS_ENOUGH / need,
                                           fill_layout, (void *)&p);
     if (turns == 0) return wpi_stream_no_room(out->device_bytes, shape->device_bytes_max, err);

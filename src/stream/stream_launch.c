@@ -22,6 +22,13 @@ void wpi_stream_set_options(const streamingOptions *given) {
     pthread_mutex_unlock(&lock);
 }
 
+static streamingOptions options_now(void) {
+    pthread_mutex_lock(&lock);
+    const streamingOptions o = options;
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
 uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args) {
     uint64_t mask = 0;
     if (!wpi_reservation_any()) return 0;
@@ -31,7 +38,8 @@ uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args) {
         memcpy(&value, args[i], sizeof value);
         if (wpi_reservation_find(value, NULL, NULL, NULL)) mask |= UINT64_C(1) << i;
     }
-    return mask;
+    const bool is_all = options_now().variant == streamingOverlap;
+    return mask != 0 && is_all ? mask | WPI_STREAM_ALL_DATA : mask;
 }
 
 /* ---- the launch ---- */
@@ -86,9 +94,7 @@ static uint64_t default_bytes(wp_device *device) {
 
 static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                  const wpi_stream_code *code) {
-    pthread_mutex_lock(&lock);
-    const streamingOptions o = options;
-    pthread_mutex_unlock(&lock);
+    const streamingOptions o = options_now();
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     uint64_t active = (uint64_t)wp_device_get_info(device)->sm_count *
                       wp_kernel_occupancy_blocks(code->kernel, (uint32_t)threads_of(launch, code),
@@ -100,6 +106,7 @@ static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                               .device_bytes_max =
                                   o.device_bytes != 0 ? o.device_bytes : default_bytes(device),
                               .looks_for_patterns = o.without_patterns == 0,
+                              .is_original = o.variant != streamingFull,
                               .slots_max = o.slots};
 }
 

@@ -11,6 +11,7 @@ typedef struct wpi_stream_shape {
     uint32_t set_count_max;
     uint64_t device_bytes_max;
     bool looks_for_patterns;
+    bool is_original;   /* the layout of data */
     uint32_t slots_max; /* of a thread, of the class with the largest need */
 } wpi_stream_shape;
 

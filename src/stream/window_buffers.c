@@ -72,6 +72,8 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
     set_groups(l, sets);
     l->granules = turns;
     if (l->write_slots != 0) l->write_slots = turns < WRITES_MAX ? turns : WRITES_MAX;
+    l->step = out->is_original ? 1 : WPI_WINDOW_LANES;
+    l->lane_step = out->is_original ? turns : 1;
     l->region_bytes = (uint64_t)WPI_WINDOW_LANES * (1 + turns) << l->granule;
     out->device_bytes = device_words_bytes(l) + data_bytes(l) + own_data_bytes(out) +
                         values_bytes(l) + wpi_stream_round_up(sizeof *l);
@@ -86,9 +88,11 @@ wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                  wpi_window_layout *out, wp_error *err) {
     const uint32_t threads = shape->block.x * shape->block.y * shape->block.z;
     *out = (wpi_window_layout){.reads_own = facts->reads_own != 0,
+                               .is_original = shape->is_original,
                                .launch = {.threads = (threads + 31) / 32 * 32,
                                           .windows = facts->windows,
                                           .granule = facts->granule,
+                                          .writes_windows = facts->reads_own,
                                           .value_class = facts->value_class}};
     for (int k = 0; k < WPI_STREAM_CLASSES; k++)
         out->launch.write_slots |= facts->write_need[k]; /* 1: some; the layout says how many */

@@ -10,6 +10,7 @@
 typedef struct wpi_window_layout {
     wpi_window_launch launch;
     bool reads_own; /* threads may read what they wrote */
+    bool is_original;
     uint64_t pinned_bytes, device_bytes;
 } wpi_window_layout;
 

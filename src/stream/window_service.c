@@ -11,7 +11,8 @@
 enum { WAIT, RETURN, GATHER, LINES, SEND };
 enum {
     LINE_BYTES = 64,
-    FIRST_BYTES = 512 /* of a window: doubled while reads go on, a line after a jump */
+    FIRST_BYTES = 512, /* of a window: doubled while reads go on, a line after a jump */
+    GAP_BYTES = 16384  /* take less time on the link than the start of another copy */
 };
 
 static const wpi_window_launch *launch_of(const wpi_window_service *s) {
@@ -88,19 +89,30 @@ static bool take_requests(wpi_window_service *s, const uint32_t **next, uint32_t
     }
 }
 
-/* Copies the first rows of regions; regions side by side are one copy. */
+/* Where the copy ends that begins with region `first`: before a gap, of regions of which nothing is
+ * to be copied, that has more than `gap_bytes`. `*most`: rows of a region. */
+static uint32_t end_of_copy(const uint32_t *rows, uint32_t first, uint32_t warps,
+                            uint64_t row_bytes, uint64_t gap_bytes, uint32_t *most) {
+    uint32_t outer = first;
+    *most = 0;
+    for (uint32_t i = first; i < warps && (i - outer) * *most * row_bytes <= gap_bytes; i++) {
+        if (rows[i] == 0) continue;
+        if (rows[i] > *most) *most = rows[i];
+        outer = i + 1;
+    }
+    return outer;
+}
+
+/* Copies the first rows of regions; regions side by side, or with small gaps, are one copy. */
 static wp_status copy_rows(wpi_window_service *s, wp_queue *queue, char *dst, const char *src,
-                           uint64_t region_bytes, uint64_t row_bytes, const uint32_t *rows,
-                           wpi_stream_counts *counts) {
+                           uint64_t region_bytes, uint64_t row_bytes, uint64_t gap_bytes,
+                           const uint32_t *rows, wpi_stream_counts *counts) {
     const uint32_t warps = group_warps(s);
     for (uint32_t first = 0, outer; first < warps; first = outer) {
         uint32_t most = 0;
-        for (outer = first; outer < warps && rows[outer] != 0; outer++)
-            if (rows[outer] > most) most = rows[outer];
-        if (outer == first) {
-            outer++;
-            continue;
-        }
+        outer = first + 1;
+        if (rows[first] == 0) continue;
+        outer = end_of_copy(rows, first, warps, row_bytes, gap_bytes, &most);
         const uint64_t at = first * region_bytes, bytes = most * row_bytes;
         WP_TRY(wp_queue_copy_2d(queue, dst + at, region_bytes, src + at, region_bytes, bytes,
                                 outer - first, &s->failure));
@@ -143,7 +155,7 @@ static bool fetch(wpi_window_service *s) {
     const uint64_t region_bytes = values_region(l);
     const uint64_t at = base_of(s) / WPI_WINDOW_LANES * region_bytes;
     return copy_rows(s, s->up, s->buffers->value_copy + at, l->values + at, region_bytes,
-                     (uint64_t)WPI_WINDOW_LANES << l->value_class, s->write_rows,
+                     (uint64_t)WPI_WINDOW_LANES << l->value_class, 0, s->write_rows,
                      &s->write_counts) == WP_STATUS_OK &&
            wp_queue_fill(s->up, word_of(s->buffers->returned, s->group), s->batches + 1,
                          sizeof(uint32_t), 1, &s->failure) == WP_STATUS_OK;
@@ -245,20 +257,22 @@ static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, w
     if (cursor->outer - first < bytes) bytes = (uint32_t)(cursor->outer - first);
     past->outer = first + bytes;
     past->bytes = bytes;
-    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES, row_bytes = 32u << granule;
+    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES,
+                   step_bytes = (uint64_t)l->step << granule;
     const uint64_t warp = (base_of(s) + number) / WPI_WINDOW_LANES;
-    char *row = s->buffers->data_copy + (w * warps + warp) * l->region_bytes +
-                ((number % WPI_WINDOW_LANES) << granule);
-    memcpy(row, &bytes, sizeof bytes);
+    char *region = s->buffers->data_copy + (w * warps + warp) * l->region_bytes;
+    const uint64_t lane = number % WPI_WINDOW_LANES;
+    memcpy(region + (lane << granule), &bytes, sizeof bytes);
     const uint32_t before = first < cursor->first ? (uint32_t)(cursor->first - first) : 0;
     const char *from = cursor->host + (first + before - cursor->first) - before;
-    uint32_t rows = 1;
-    for (uint32_t at = 0; at < bytes; at += granule_bytes, rows++) {
+    char *to = region + ((WPI_WINDOW_LANES + lane * l->lane_step) << granule);
+    for (uint32_t at = 0; at < bytes; at += granule_bytes, to += step_bytes) {
         const uint32_t skip = at < before ? before : 0; /* in the first granule */
         const uint32_t end = bytes - at < granule_bytes ? bytes - at : granule_bytes;
-        row += row_bytes;
-        memcpy(row + skip, from + at + skip, end - skip);
+        memcpy(to + skip, from + at + skip, end - skip);
     }
+    const uint32_t rows =
+        1 + (l->step == 1 ? l->granules : (bytes + granule_bytes - 1) / granule_bytes);
     uint32_t *most = &s->rows[(uint64_t)w * group_warps(s) + number / WPI_WINDOW_LANES];
     if (rows > *most) *most = rows;
     s->random_work.read_bytes += LINE_BYTES;
@@ -282,15 +296,17 @@ static bool gather(wpi_window_service *s, wp_host_work *work) {
     return true;
 }
 
-/* Windows, then the threads' counts of answers: those between are sent again, as they were. */
+/* Windows, then the threads' counts of answers: those between are sent again, as they were. So are
+ * windows between, unless threads write to theirs. */
 static bool send(wpi_window_service *s) {
     const wpi_window_launch *l = launch_of(s);
+    const uint64_t gap_bytes = l->writes_windows ? 0 : GAP_BYTES;
     const uint64_t base = base_of(s), warps = launch_threads(l) / WPI_WINDOW_LANES;
     uint32_t first = s->batch[0], last = s->batch[0];
     for (uint32_t w = 0; w < l->windows; w++) {
         const uint64_t at = (w * warps + base / WPI_WINDOW_LANES) * l->region_bytes;
         if (copy_rows(s, s->down, l->data + at, s->buffers->data_copy + at, l->region_bytes,
-                      (uint64_t)WPI_WINDOW_LANES << l->granule,
+                      (uint64_t)WPI_WINDOW_LANES << l->granule, gap_bytes,
                       s->rows + (uint64_t)w * group_warps(s), &s->counts) != WP_STATUS_OK)
             return false;
     }

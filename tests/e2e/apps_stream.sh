@@ -6,7 +6,7 @@ set -u
 export WARPAGE_DEVICE="$DEVICES" WARPAGE_WORKERS=2
 # shellcheck source=tests/support/apps.sh
 . "$E2E/../support/apps.sh"
-all="serial threads single double direct full zerocopy managed prefetch"
+all="serial threads single double direct full volume overlap zerocopy managed prefetch"
 
 # Runs with --check in these ways; all must pass and print the same, which stays in $TMP/first.
 check() { # variants, app, arguments...

@@ -149,8 +149,11 @@ typedef struct outcome {
 } outcome;
 
 static outcome run(int failing_call, uint32_t granules) {
-    const wpi_stream_facts facts = {
-        .windows = 2, .granule = CLASS, .value_class = CLASS, .write_need = {0, 0, 1, 0, 0}};
+    const wpi_stream_facts facts = {.windows = 2,
+                                    .granule = CLASS,
+                                    .value_class = CLASS,
+                                    .reads_own = 1,
+                                    .write_need = {0, 0, 1, 0, 0}};
     const wpi_stream_shape shape = {.block = {THREADS, 1, 1},
                                     .set_count_max = SETS,
                                     .device_bytes_max = 1 << 20,

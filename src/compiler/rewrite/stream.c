@@ -163,7 +163,10 @@ wp_status wpi_rewrite_stream(wp_compile *c, const char *argument, wp_error *err)
     uint64_t mask;
     WP_TRY(wpi_stream_argument_find(c, argument, &kernel, &mask, err));
     wpi_alone_program_init(&program, c);
-    wp_status status = stream_with(&program, kernel->name, mask, NULL, reason, err);
+    const bool is_all = (mask & WPI_STREAM_ALL_DATA) != 0;
+    if (is_all) (void)snprintf(reason, sizeof reason, "the program asks for all data");
+    wp_status status = is_all ? WP_STATUS_UNSUPPORTED
+                              : stream_with(&program, kernel->name, mask, NULL, reason, err);
     if (status == WP_STATUS_UNSUPPORTED && reason[0] != '\0')
         status = stream_with(&program, kernel->name, mask, reason, ignored, err);
     wpi_alone_program_deinit(&program);

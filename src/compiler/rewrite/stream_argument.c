@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "base/stream_abi.h"
 #include "base/text.h"
 #include "compiler/ir/edit.h"
 
@@ -44,7 +45,7 @@ wp_status wpi_stream_argument_find(const wp_compile *c, const char *argument,
     wp_free(name);
     if (!*kernel)
         return WP_FAIL(err, NOT_FOUND, "stream:%s: the device code has no such kernel", argument);
-    for (unsigned i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
         if ((*mask >> i & 1) == 0) continue;
         if (i >= LLVMCountParams((*kernel)->function) ||
             !wpi_stream_is_pointer((*kernel)->function, i))

@@ -216,7 +216,7 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
     EACH_CLASS {
         const wpi_stream_class *class = &l->classes[k];
         s->reads[k] = s->writes[k] = s->allowed[k] = 0;
-        s->read_at[k] = data + class->data_offset + ((uint64_t)s->thread << k);
+        s->read_at[k] = data + class->data_offset + s->thread * class->thread_step;
         s->target_at[k] = targets + class->target_offset;
         s->value_at[k] = values + class->value_offset + ((uint64_t)s->thread << k);
     }
@@ -287,7 +287,7 @@ INLINE void __wp_stream_record(thread_state *s, uint32_t k, const void *address,
 
 static INLINE const char *take(thread_state *s, uint32_t k) {
     const char *at = s->read_at[k];
-    s->read_at[k] += (uint64_t)s->launch->half << k;
+    s->read_at[k] += s->launch->classes[k].read_step;
     s->reads[k]++;
     return at;
 }

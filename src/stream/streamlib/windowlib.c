@@ -93,13 +93,15 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     s->waited_ns = 0;
     s->began_ns = now_ns();
     const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
-    const uint64_t lane = WPI_WINDOW_LANES + s->thread % WPI_WINDOW_LANES; /* behind row 0 */
-    char *contents = reads_own ? l->own_data : l->data;
+    s->step = l->step;
+    const uint64_t lane = /* behind row 0 */
+        WPI_WINDOW_LANES + (uint64_t)(s->thread % WPI_WINDOW_LANES) * l->lane_step;
     EACH_WINDOW {
+        const uint64_t region = ((uint64_t)w * warps + warp_of(s)) * l->region_bytes;
         s->epoch[w] = s->valid[w] = 0;
         s->first[w] = 0;
-        s->content[w] =
-            contents + ((uint64_t)w * warps + warp_of(s)) * l->region_bytes + (lane << granule);
+        s->head_at[w] = l->data + region + ((uint64_t)(s->thread % WPI_WINDOW_LANES) << granule);
+        s->content[w] = (reads_own ? l->own_data : l->data) + region + (lane << granule);
     }
 }
 
@@ -132,23 +134,26 @@ static INLINE void copy_granule(char *to, const char *from, uint32_t granule) {
  * whole warps, with what other lanes were sent before. */
 static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_t address,
                           uint32_t bytes, uint32_t reads_own) {
-    const uint64_t row_bytes = (uint64_t)WPI_WINDOW_LANES << granule;
     ask(s,
         address | (uint64_t)bytes << WPI_WINDOW_BYTES_SHIFT |
             (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT,
         reads_own);
-    char *to = s->content[w];
-    const char *from = reads_own ? s->launch->data + (to - s->launch->own_data) : to;
     s->first[w] = address >> granule << granule;
-    s->valid[w] = load_4(from - row_bytes);
+    s->valid[w] = load_4(s->head_at[w]);
     if (!reads_own) return;
-    for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule, to += row_bytes, from += row_bytes)
+    const uint64_t step_bytes = (uint64_t)s->step << granule;
+    char *to = s->content[w];
+    const char *from = s->launch->data + (to - s->launch->own_data);
+    for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule) {
         copy_granule(to, from, granule);
+        to += step_bytes;
+        from += step_bytes;
+    }
 }
 
 static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
-    return s->content[w] + ((offset >> granule) * WPI_WINDOW_LANES << granule) +
-           (offset & ((1u << granule) - 1));
+    const uint32_t at = (uint32_t)offset, inside = (1u << granule) - 1;
+    return s->content[w] + ((at & ~inside) * s->step + (at & inside));
 }
 
 /* Where the bytes are, in the thread's window. An aligned read does not begin in a window and end
