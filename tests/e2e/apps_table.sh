@@ -174,7 +174,7 @@ if [ "$DEVICES" = cpu ]; then
     wrong 2 "need --table sepo" stream-netflix --buckets 4
     wrong 1 "use a larger --heap, or --table sepo" stream-dna --size 3000 --table memory --heap 4KiB --page 256B
     wrong 2 "host-memory need --table sepo" stream-wordcount --host-memory 4KiB
-    wrong 2 "option --table needs" stream-wordcount --table threads
+    wrong 2 "option --table must be one of" stream-wordcount --table threads
     wrong 2 "option --host-memory needs bytes" patent-citation --host-memory 4
     for table in memory pinned managed; do
         wrong 1 "use a larger --heap, or --table sepo" patent-citation --size 5000 --table $table --heap 4KiB --page 256B
