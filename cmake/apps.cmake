@@ -26,7 +26,8 @@ function(wp_app_object source out)
     add_custom_command(
         OUTPUT ${object}
         COMMAND wpcc -O2 -Wall ${flags} -I ${apps} -MD -MF ${object}.d -c ${source} -o ${object}
-        DEPENDS wpcc libwarpage devicelib cachelib ${source} DEPFILE ${object}.d
+        DEPENDS wpcc libwarpage devicelib cachelib ${source}
+                ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cachelib-16.bc DEPFILE ${object}.d
         COMMENT "wpcc ${name}" VERBATIM)
     set(${out} ${object} PARENT_SCOPE)
 endfunction()

@@ -241,6 +241,7 @@ def run(build, program, device, is_cached, hits_pct=50):
                        WARPAGE_SOFTWARE_CACHE_HITS_PCT=str(hits_pct))
     if device.startswith("cuda"):  # the stand-in for the driver, which executes the PTX
         environment["WARPAGE_LIBCUDA"] = os.path.join(build, "tests/libfake_cuda.so")
+        environment["FAKE_CUDA_ROUNDED"] = "1"  # lines of 24 bytes are read where the driver rounds allocations up
     done = subprocess.run([program], env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 

@@ -281,11 +281,17 @@ static void describe_structure(wpi_cache_facts *facts, uint32_t number, const or
         (void)snprintf(facts->names[number], WPI_CACHE_NAME, "%s", name);
 }
 
+/* Lines of 24 bytes rely on 256 bytes being there, which variables need not have behind them. */
+static bool may_end_in_line(const wpi_cache *k, const origin *o) {
+    const uint32_t bytes = k->facts.line_bytes;
+    return (bytes & (bytes - 1)) != 0 && LLVMIsAGlobalVariable(o->base) != NULL;
+}
+
 static void number_structures(wpi_cache *k, survey *s) {
     for (uint32_t o = 0; o < s->origin_count; o++) {
         s->number[o] = NO_STRUCTURE;
         if ((s->accessed >> o & 1) == 0 || (s->touched >> o & 1) != 0 ||
-            k->facts.structures == WPI_CACHE_STRUCTURES)
+            k->facts.structures == WPI_CACHE_STRUCTURES || may_end_in_line(k, &s->origins[o]))
             continue;
         const uint32_t number = k->facts.structures++;
         s->number[o] = (int)number;

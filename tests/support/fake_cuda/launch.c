@@ -34,10 +34,12 @@ static size_t count_of(const fake_object *o) {
 }
 
 /* Like a GPU, where an allocation is rounded up to more, the machine lets kernels read what a
- * sector of 32 bytes has beside the allocation's last byte. */
+ * sector of 32 bytes has beside the allocation's last byte; with FAKE_CUDA_ROUNDED, 256 bytes, to
+ * which the driver's own allocations are aligned. */
 static uintptr_t reachable_end(const fake_object *o) {
-    const uintptr_t end = (uintptr_t)o->base + o->bytes;
-    return (uintptr_t)o->base % 32 == 0 ? (end + 31) / 32 * 32 : end;
+    const bool is_rounded = o->kind == FAKE_MEMORY && fake_env_number("FAKE_CUDA_ROUNDED", 0) != 0;
+    const uintptr_t end = (uintptr_t)o->base + o->bytes, unit = is_rounded ? 256 : 32;
+    return (uintptr_t)o->base % unit == 0 ? (end + unit - 1) / unit * unit : end;
 }
 
 /* The launch's own module's variables are known to the machine. */
