@@ -38,6 +38,10 @@ static uint64_t data_bytes(const wpi_window_launch *l) {
     return wpi_stream_round_up(l->windows * threads_of(l) / WPI_WINDOW_LANES * l->region_bytes);
 }
 
+static uint64_t own_data_bytes(const wpi_window_layout *layout) {
+    return layout->reads_own ? data_bytes(&layout->launch) : 0;
+}
+
 static uint64_t targets_bytes(const wpi_window_launch *l) {
     return wpi_stream_round_up(threads_of(l) * l->write_slots * sizeof(uint64_t));
 }
@@ -71,8 +75,8 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
     l->step = out->is_original ? 1 : WPI_WINDOW_LANES;
     l->lane_step = out->is_original ? turns : 1;
     l->region_bytes = (uint64_t)WPI_WINDOW_LANES * (1 + turns) << l->granule;
-    out->device_bytes =
-        device_words_bytes(l) + data_bytes(l) + values_bytes(l) + wpi_stream_round_up(sizeof *l);
+    out->device_bytes = device_words_bytes(l) + data_bytes(l) + own_data_bytes(out) +
+                        values_bytes(l) + wpi_stream_round_up(sizeof *l);
     out->pinned_bytes = rings_bytes(l) + words_bytes(l->set_count) +
                         2 * words_bytes(l->group_count) + times_bytes(l) + 3 * counts_bytes(l) +
                         wants_bytes(l) + targets_bytes(l) + data_bytes(l) + values_bytes(l) +
@@ -84,10 +88,10 @@ wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                  wpi_window_layout *out, wp_error *err) {
     const uint32_t threads = shape->block.x * shape->block.y * shape->block.z;
     *out = (wpi_window_layout){.is_original = shape->is_original,
+                               .reads_own = facts->reads_own != 0,
                                .launch = {.threads = (threads + 31) / 32 * 32,
                                           .windows = facts->windows,
                                           .granule = facts->granule,
-                                          .writes_windows = facts->reads_own,
                                           .value_class = facts->value_class}};
     for (int k = 0; k < WPI_STREAM_CLASSES; k++)
         out->launch.write_slots |= facts->write_need[k]; /* 1: some; the layout says how many */
@@ -122,6 +126,7 @@ void wpi_window_buffers_place(wpi_window_buffers *b, const wpi_stream_memory *m,
     l.answered = wpi_stream_take(&device, counts_bytes(&l));
     l.times = wpi_stream_take(&device, times_bytes(&l));
     l.data = wpi_stream_take(&device, data_bytes(&l));
+    if (layout->reads_own) l.own_data = wpi_stream_take(&device, own_data_bytes(layout));
     l.values = wpi_stream_take(&device, values_bytes(&l));
     b->launch = wpi_stream_take(&device, sizeof l);
     *b->launch_source = l;

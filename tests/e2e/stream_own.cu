@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that reads what it has written, in data that a launch streams, with every size of the buffers. */
+/* A thread that reads what it has written, in data that a launch streams, with every size of the
+ * buffers. */
+#include <string.h>
 #include <warpage/stream.h>
 
 #include "check.h"
@@ -15,6 +17,46 @@ __global__ void update(int *a, long count, int rounds) {
         a[i + threads] += a[i];
         if (a[i] & 1) a[i] = 7;
     }
+}
+
+/* Odd lanes jump, and get new data, between an even lane's write and its read. */
+__global__ void take_turns(int *a, int part, int rest, int *out) {
+    const int t = threadIdx.x, first = t * part;
+    int sum = 0;
+    for (int i = first; i < first + part; i++) {
+        a[i] = a[i] * 3 + 1;
+        ((char *)a)[4 * (long)i] = 5;
+        __syncwarp();
+        if (t % 2 == 1) sum += a[blockDim.x * part + (i * 1009 + t) % rest];
+        __syncwarp();
+        sum += a[i];
+    }
+    out[t] = sum;
+}
+
+static void lanes_take_turns(unsigned slots) {
+    enum { THREADS = 64, PART = 50, REST = 4000, COUNT = THREADS * PART + REST };
+    int *host = (int *)malloc(COUNT * sizeof(int)), *device, *mapped, *out;
+    streamingOptions options = {};
+    for (int i = 0; i < COUNT; i++)
+        host[i] = (int)(i * 2654435761u >> 3);
+    CUDA_OK(cudaMallocManaged(&device, COUNT * sizeof(int)));
+    CUDA_OK(cudaMallocManaged(&out, 2 * THREADS * sizeof(int)));
+    memcpy(device, host, COUNT * sizeof(int));
+    options.slots = slots;
+    CUDA_OK(streamingSetOptions(&options));
+    CUDA_OK(streamingMalloc(&mapped, COUNT * sizeof(int)));
+    CUDA_OK(streamingMap(mapped, host, COUNT * sizeof(int)));
+    take_turns<<<1, THREADS>>>(device, PART, REST, out);
+    take_turns<<<1, THREADS>>>(mapped, PART, REST, out + THREADS);
+    CUDA_OK(cudaGetLastError());
+    CUDA_OK(cudaDeviceSynchronize());
+    CHECK(memcmp(host, device, COUNT * sizeof(int)) == 0);
+    CHECK(memcmp(out, out + THREADS, THREADS * sizeof(int)) == 0);
+    CUDA_OK(streamingFree(mapped));
+    CUDA_OK(cudaFree(device));
+    CUDA_OK(cudaFree(out));
+    free(host);
 }
 
 static void run(long count, unsigned blocks, unsigned threads, unsigned slots, unsigned sets) {
@@ -50,5 +92,7 @@ int main(void) {
     run(1000, 1, 33, 1, 0);
     run(1999, 5, 40, 7, 2);
     run(1, 1, 1, 1, 1);
+    lanes_take_turns(0);
+    lanes_take_turns(3);
     return check_done();
 }

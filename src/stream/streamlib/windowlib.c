@@ -68,7 +68,7 @@ static INLINE void ask(thread_state *s, uint64_t want, uint32_t has_writes) {
 /* ---- begin and end of a thread ---- */
 
 INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l, uint32_t windows,
-                                     uint32_t granule) {
+                                     uint32_t granule, uint32_t reads_own) {
     s->launch = l;
     s->thread = thread_number();
     if (s->thread == 0) {
@@ -94,14 +94,14 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     s->began_ns = now_ns();
     const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
     s->step = l->step;
-    const uint64_t lane = /* behind row 0 */
-        WPI_WINDOW_LANES + (uint64_t)(s->thread % WPI_WINDOW_LANES) * l->lane_step;
+    const uint64_t head = (uint64_t)(s->thread % WPI_WINDOW_LANES) << granule;
+    const uint64_t content = ((uint64_t)WPI_WINDOW_LANES << granule) + head * l->lane_step;
     EACH_WINDOW {
+        const uint64_t region = ((uint64_t)w * warps + warp_of(s)) * l->region_bytes;
         s->epoch[w] = s->valid[w] = 0;
         s->first[w] = 0;
-        s->head_at[w] = l->data + ((uint64_t)w * warps + warp_of(s)) * l->region_bytes;
-        s->content[w] = s->head_at[w] + (lane << granule);
-        s->head_at[w] += (uint64_t)(s->thread % WPI_WINDOW_LANES) << granule;
+        s->head_at[w] = l->data + region + head;
+        s->content[w] = (reads_own ? l->own_data : l->data) + region + content;
     }
 }
 
@@ -120,14 +120,32 @@ INLINE void __wp_stream_window_end(thread_state *s, uint32_t has_writes) {
 
 /* ---- reads ---- */
 
+static INLINE void copy_granule(char *to, const char *from, uint32_t granule) {
+    switch (granule) {
+    case 0: *(uint8_t *)to = load_1(from); break;
+    case 1: *(uint16_t *)to = load_2(from); break;
+    case 2: *(uint32_t *)to = load_4(from); break;
+    case 3: *(uint64_t *)to = load_8(from); break;
+    default: *(unsigned __int128 *)to = load_16(from);
+    }
+}
+
+/* A thread that reads what it wrote has a window that only it writes to: the host's copies are of
+ * whole warps, with what other lanes were sent before. */
 static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_t address,
-                          uint32_t bytes, uint32_t has_writes) {
+                          uint32_t bytes, uint32_t reads_own) {
+    const uint64_t step = (uint64_t)s->step << granule;
     ask(s,
         address | (uint64_t)bytes << WPI_WINDOW_BYTES_SHIFT |
             (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT,
-        has_writes);
+        reads_own);
+    char *to = s->content[w];
+    const char *from = reads_own ? s->launch->data + (to - s->launch->own_data) : to;
     s->first[w] = address >> granule << granule;
     s->valid[w] = load_4(s->head_at[w]);
+    if (!reads_own) return;
+    for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule, to += step, from += step)
+        copy_granule(to, from, granule);
 }
 
 static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
@@ -138,7 +156,7 @@ static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, u
 /* Where the bytes are, in the thread's window. An aligned read does not begin in a window and end
  * behind it; the sum does not wrap. */
 static INLINE const char *find(thread_state *s, uint32_t w, uint32_t granule, uint32_t bytes,
-                               uint32_t has_writes, const void *address) {
+                               uint32_t reads_own, const void *address) {
     const uint64_t at = (uint64_t)address;
     uint64_t offset = at - s->first[w];
     const uint32_t is_missing = offset + (bytes - 1) >= s->valid[w];
@@ -150,7 +168,7 @@ static INLINE const char *find(thread_state *s, uint32_t w, uint32_t granule, ui
     if (is_missing || now != s->epoch[w]) {
         s->epoch[w] = now;
         if (is_missing || offset * 2 >= s->valid[w]) {
-            refill(s, w, granule, at, bytes, has_writes);
+            refill(s, w, granule, at, bytes, reads_own);
             offset = at - s->first[w];
         }
     }
@@ -173,8 +191,8 @@ static INLINE char *put(thread_state *s, uint32_t k, void *address) {
 
 #define ACCESS(bytes, k, type)                                                                     \
     INLINE type __wp_stream_window_read_##bytes(thread_state *s, uint32_t w, uint32_t granule,     \
-                                                uint32_t has_writes, const void *address) {        \
-        return load_##bytes(find(s, w, granule, bytes, has_writes, address));                      \
+                                                uint32_t reads_own, const void *address) {         \
+        return load_##bytes(find(s, w, granule, bytes, reads_own, address));                       \
     }                                                                                              \
     INLINE void __wp_stream_window_write_##bytes(thread_state *s, uint32_t windows,                \
                                                  uint32_t granule, void *address, type value) {    \
