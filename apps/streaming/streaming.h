@@ -58,7 +58,7 @@ typedef struct app_streaming {
     /** Does the same on the host for records [first, outer). */
     void (*on_host)(void *object, void *records, uint64_t first, uint64_t outer);
     void *object;
-    uint64_t buffer_bytes;  /* of device memory for buffers of single, double, direct and full */
+    uint64_t buffer_bytes;  /* of device memory for buffers; not managed, zerocopy */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
 } app_streaming;

@@ -4,10 +4,9 @@
  *
  * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
- * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread], or, for
- * data in the original layout, [thread][slot]. Words of
- * different sets are WPI_STREAM_WORD apart.
- * For kernels with windows see stream_window_abi.h.
+ * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread]; data in
+ * the original layout are [thread][slot]. Words of different sets are WPI_STREAM_WORD apart. For
+ * kernels with windows see stream_window_abi.h.
  */
 #ifndef WP_BASE_STREAM_ABI_H
 #define WP_BASE_STREAM_ABI_H
@@ -51,8 +50,8 @@ typedef enum wpi_stream_answer {
 typedef struct wpi_stream_class {
     uint32_t read_slots, write_slots; /* of a thread, in a chunk */
     uint64_t address_offset;          /* words of reads, 8 bytes a slot; pinned */
-    uint64_t data_offset;             /* device, and the pinned copy that is sent; bytes from */
-    uint64_t read_step, thread_step;  /* a slot to the next one, a thread to the next one: */
+    uint64_t data_offset;             /* device, and the pinned copy that is sent */
+    uint64_t read_step, thread_step;  /* bytes to the thread's next slot, to the next thread */
     uint64_t target_offset;           /* addresses of writes, 8 bytes a slot; pinned */
     uint64_t value_offset;            /* device, and the pinned copy that comes back */
 } wpi_stream_class;

@@ -35,7 +35,6 @@ typedef struct wpi_window_launch {
     uint32_t windows, granule, granules; /* of a thread; the class of a granule; of a window */
     uint32_t write_slots, value_class;   /* of a thread; of a slot in `values` */
     uint32_t ring_shift;                 /* a ring has 1 << ring_shift words */
-    uint32_t writes_windows;             /* threads read what they have written */
     uint32_t step, lane_step;            /* granules from one of a lane to its next, to a lane's */
     uint64_t region_bytes;
     char *data;             /* device, [window][set][warp] of region_bytes */

@@ -87,12 +87,11 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
 wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream_shape *shape,
                                  wpi_window_layout *out, wp_error *err) {
     const uint32_t threads = shape->block.x * shape->block.y * shape->block.z;
-    *out = (wpi_window_layout){.reads_own = facts->reads_own != 0,
-                               .is_original = shape->is_original,
+    *out = (wpi_window_layout){.is_original = shape->is_original,
+                               .reads_own = facts->reads_own != 0,
                                .launch = {.threads = (threads + 31) / 32 * 32,
                                           .windows = facts->windows,
                                           .granule = facts->granule,
-                                          .writes_windows = facts->reads_own,
                                           .value_class = facts->value_class}};
     for (int k = 0; k < WPI_STREAM_CLASSES; k++)
         out->launch.write_slots |= facts->write_need[k]; /* 1: some; the layout says how many */

@@ -9,8 +9,8 @@
 /** The kernel's view in `launch`, without pointers; sizes of the two allocations. */
 typedef struct wpi_window_layout {
     wpi_window_launch launch;
-    bool reads_own; /* threads may read what they wrote */
-    bool is_original;
+    bool is_original; /* a thread's data lie together */
+    bool reads_own;   /* threads may read what they wrote */
     uint64_t pinned_bytes, device_bytes;
 } wpi_window_layout;
 

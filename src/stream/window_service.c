@@ -297,16 +297,15 @@ static bool gather(wpi_window_service *s, wp_host_work *work) {
 }
 
 /* Windows, then the threads' counts of answers: those between are sent again, as they were. So are
- * windows between, unless threads write to theirs. */
+ * windows. */
 static bool send(wpi_window_service *s) {
     const wpi_window_launch *l = launch_of(s);
-    const uint64_t gap_bytes = l->writes_windows ? 0 : GAP_BYTES;
     const uint64_t base = base_of(s), warps = launch_threads(l) / WPI_WINDOW_LANES;
     uint32_t first = s->batch[0], last = s->batch[0];
     for (uint32_t w = 0; w < l->windows; w++) {
         const uint64_t at = (w * warps + base / WPI_WINDOW_LANES) * l->region_bytes;
         if (copy_rows(s, s->down, l->data + at, s->buffers->data_copy + at, l->region_bytes,
-                      (uint64_t)WPI_WINDOW_LANES << l->granule, gap_bytes,
+                      (uint64_t)WPI_WINDOW_LANES << l->granule, GAP_BYTES,
                       s->rows + (uint64_t)w * group_warps(s), &s->counts) != WP_STATUS_OK)
             return false;
     }

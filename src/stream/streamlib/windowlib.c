@@ -94,14 +94,14 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     s->began_ns = now_ns();
     const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
     s->step = l->step;
-    const uint64_t lane = /* behind row 0 */
-        WPI_WINDOW_LANES + (uint64_t)(s->thread % WPI_WINDOW_LANES) * l->lane_step;
+    const uint64_t head = (uint64_t)(s->thread % WPI_WINDOW_LANES) << granule;
+    const uint64_t content = ((uint64_t)WPI_WINDOW_LANES << granule) + head * l->lane_step;
     EACH_WINDOW {
         const uint64_t region = ((uint64_t)w * warps + warp_of(s)) * l->region_bytes;
         s->epoch[w] = s->valid[w] = 0;
         s->first[w] = 0;
-        s->head_at[w] = l->data + region + ((uint64_t)(s->thread % WPI_WINDOW_LANES) << granule);
-        s->content[w] = (reads_own ? l->own_data : l->data) + region + (lane << granule);
+        s->head_at[w] = l->data + region + head;
+        s->content[w] = (reads_own ? l->own_data : l->data) + region + content;
     }
 }
 
@@ -134,21 +134,18 @@ static INLINE void copy_granule(char *to, const char *from, uint32_t granule) {
  * whole warps, with what other lanes were sent before. */
 static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_t address,
                           uint32_t bytes, uint32_t reads_own) {
+    const uint64_t step = (uint64_t)s->step << granule;
     ask(s,
         address | (uint64_t)bytes << WPI_WINDOW_BYTES_SHIFT |
             (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT,
         reads_own);
+    char *to = s->content[w];
+    const char *from = reads_own ? s->launch->data + (to - s->launch->own_data) : to;
     s->first[w] = address >> granule << granule;
     s->valid[w] = load_4(s->head_at[w]);
     if (!reads_own) return;
-    const uint64_t step_bytes = (uint64_t)s->step << granule;
-    char *to = s->content[w];
-    const char *from = s->launch->data + (to - s->launch->own_data);
-    for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule) {
+    for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule, to += step, from += step)
         copy_granule(to, from, granule);
-        to += step_bytes;
-        from += step_bytes;
-    }
 }
 
 static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
