@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/options/choice.h"
-#include "cli/options/table_options.h"
+#include "cli/options/column_options.h"
 #include "table_io/parquet.h"
 #include "table_io/parse_number.h"
 #include "table_io/where.h"
@@ -63,7 +63,7 @@ const wp_option wpi_groupby_options[] = {
                    "(default: 15 in a table, elsewhere as many as the exact value needs)"},
     [OUTPUT] = {"output", "FILE", "write the result to FILE, which is complete or not created"},
     [UNSORTED] = {"unsorted", NULL, "do not sort groups"},
-    WPI_TABLE_OPTION_ROWS(TYPES),
+    WPI_COLUMN_OPTION_ROWS(TYPES),
     [DEVICE] = {"device", "SPEC", "run on cpu (default), sim:<gpu> or cuda:<n>"},
     [STRATEGY] =
         {"strategy", "NAME",
@@ -100,7 +100,7 @@ typedef struct request {
     aggregate *aggregates;
     uint32_t key_count, aggregate_count;
     wp_ops_options options;
-    wpi_table_options table;
+    wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
     char *order_text; /* taken apart */
     wpi_groupby_order *orders;
@@ -332,7 +332,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     WP_TRY(choose_form(r, err));
     WP_TRY(parse_precision(r, err));
     WP_TRY(parse_numbers(r, err));
-    WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
+    WP_TRY(wpi_column_options_parse(&r->arguments->values[TYPES], &r->table, err));
     r->options.strategy = (wp_strategy)strategy;
     r->options.placement = (wp_placement)placement;
     r->is_sorted = r->arguments->values[UNSORTED] == NULL;
@@ -375,14 +375,14 @@ static uint32_t value_of(plan *p, uint32_t key_count, uint32_t column, wpi_use u
 
 /* One that is only counted need not be understood; one that others aggregate is counted as it is.
  */
-static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t number, plan *p,
+static wp_status plan_aggregate(request *r, const wpi_column_table *table, uint32_t number, plan *p,
                                 wp_error *err) {
     const aggregate *a = &r->aggregates[number];
     uint32_t column;
     p->aggregates[number] = (wp_aggregate){a->op, WP_ALL_ROWS};
     if (a->column == NULL) return WP_STATUS_OK;
-    WP_TRY(wpi_table_find(table, a->column, &column, err));
-    const wpi_field *field = wpi_table_field(table, column);
+    WP_TRY(wpi_column_table_find(table, a->column, &column, err));
+    const wpi_field *field = wpi_column_table_field(table, column);
     if (a->op != WP_AGGREGATE_COUNT && field->is_text)
         return WP_FAIL(err, INVALID,
                        "%s: column '%s' is text; give --null NA if NA means NULL, or --types "
@@ -399,7 +399,7 @@ static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t num
     return WP_STATUS_OK;
 }
 
-static wp_status make_plan(request *r, const wpi_table *table, plan *p, wp_error *err) {
+static wp_status make_plan(request *r, const wpi_column_table *table, plan *p, wp_error *err) {
     const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
     p->selected = wp_calloc(r->key_count + r->aggregate_count + where_width, sizeof *p->selected);
     p->keys = wp_calloc(r->key_count, sizeof *p->keys);
@@ -409,8 +409,8 @@ static wp_status make_plan(request *r, const wpi_table *table, plan *p, wp_error
         return WP_FAIL(err, NOMEM, "columns");
     for (uint32_t i = 0; i < r->key_count; i++) {
         uint32_t column;
-        WP_TRY(wpi_table_find(table, r->keys[i].name, &column, err));
-        const wpi_field *field = wpi_table_field(table, column);
+        WP_TRY(wpi_column_table_find(table, r->keys[i].name, &column, err));
+        const wpi_field *field = wpi_column_table_field(table, column);
         p->selected[i] = (wpi_selected){column, WPI_USE_VALUES};
         p->keys[i] = (wp_key){field->type, field->is_nullable && !field->is_text};
         r->keys[i].place = i;
@@ -444,12 +444,12 @@ static double now_s(void) {
     return 1e-9 * (double)wp_clock_ns();
 }
 
-static void show_progress(progress *p, const wpi_table *table, uint64_t rows) {
+static void show_progress(progress *p, const wpi_column_table *table, uint64_t rows) {
     uint64_t done_bytes, total_bytes;
     char done[32], total[32];
     const double now = p->is_on ? now_s() : 0;
     if (!p->is_on || now - p->last_s < 0.2) return;
-    wpi_table_progress(table, &done_bytes, &total_bytes);
+    wpi_column_table_progress(table, &done_bytes, &total_bytes);
     (void)fprintf(stderr, "\r%" PRIu64 " rows, %s", rows, wp_format_bytes(done_bytes, done));
     if (total_bytes != 0)
         (void)fprintf(stderr, " of %s, %.0f s left", wp_format_bytes(total_bytes, total),
@@ -459,8 +459,8 @@ static void show_progress(progress *p, const wpi_table *table, uint64_t rows) {
     p->is_shown = true;
 }
 
-static wp_status add_chunk(const request *r, const plan *p, const wpi_table *table,
-                           wp_groupby *groupby, const wpi_chunk *chunk, wp_error *err) {
+static wp_status add_chunk(const request *r, const plan *p, const wpi_column_table *table,
+                           wp_groupby *groupby, const wpi_column_chunk *chunk, wp_error *err) {
     const wp_column *columns = chunk->columns;
     uint64_t row_count = chunk->row_count;
     if (r->where != NULL)
@@ -470,13 +470,14 @@ static wp_status add_chunk(const request *r, const plan *p, const wpi_table *tab
     return wp_groupby_add(groupby, columns, columns + r->key_count, row_count, err);
 }
 
-static wp_status add_rows(const request *r, const plan *p, wpi_table *table, wp_groupby *groupby,
-                          wp_error *err) {
+static wp_status add_rows(const request *r, const plan *p, wpi_column_table *table,
+                          wp_groupby *groupby, wp_error *err) {
     progress shown = {.is_on = isatty(STDERR_FILENO) != 0, .start_s = now_s(), .last_s = now_s()};
-    wpi_chunk chunk;
+    wpi_column_chunk chunk;
     uint64_t rows = 0;
     wp_status status;
-    while ((status = wpi_table_next(table, &chunk, err)) == WP_STATUS_OK && chunk.row_count != 0) {
+    while ((status = wpi_column_table_next(table, &chunk, err)) == WP_STATUS_OK &&
+           chunk.row_count != 0) {
         status = add_chunk(r, p, table, groupby, &chunk, err);
         if (status != WP_STATUS_OK) break;
         rows += chunk.row_count;
@@ -500,8 +501,8 @@ static wp_status name_aggregate(const request *r, wp_status status, wp_error *er
                    r->aggregates[number].column);
 }
 
-static wp_status write_groups(const request *r, const wpi_table *table, const wp_groups *groups,
-                              wp_error *err) {
+static wp_status write_groups(const request *r, const wpi_column_table *table,
+                              const wp_groups *groups, wp_error *err) {
     const char **names = wp_calloc(r->aggregate_count, sizeof *names);
     if (names == NULL) return WP_FAIL(err, NOMEM, "names of aggregates");
     for (uint32_t i = 0; i < r->aggregate_count; i++)
@@ -523,14 +524,14 @@ static wp_status write_groups(const request *r, const wpi_table *table, const wp
     return status;
 }
 
-static wp_status group(request *r, wp_device *device, wpi_table *table, wp_error *err) {
+static wp_status group(request *r, wp_device *device, wpi_column_table *table, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     wp_groupby *groupby = NULL;
     wp_groups *groups = NULL;
     plan p = {0};
     WP_TRY_GOTO(make_plan(r, table, &p, err), done);
-    WP_TRY_GOTO(wpi_table_select(table, p.selected, p.selected_count, err), done);
-    r->options.row_count = wpi_table_expected_rows(table);
+    WP_TRY_GOTO(wpi_column_table_select(table, p.selected, p.selected_count, err), done);
+    r->options.row_count = wpi_column_table_expected_rows(table);
     const wp_groupby_spec spec = {.key_count = r->key_count,
                                   .value_count = p.value_count,
                                   .aggregate_count = r->aggregate_count,
@@ -554,17 +555,17 @@ static wp_status run(request *r, wp_error *err) {
     const wp_arguments *arguments = r->arguments;
     const char *spec = arguments->values[DEVICE];
     wp_device *device = NULL;
-    wpi_table *table = NULL;
+    wpi_column_table *table = NULL;
     wp_status status = WP_STATUS_OK;
     if (r->form == WPI_GROUPBY_PARQUET) WP_TRY(wpi_parquet_check(arguments->values[OUTPUT], err));
-    WP_TRY_GOTO(wpi_table_open((const char *const *)arguments->operands,
-                               (size_t)arguments->operand_count, &r->table, &table, err),
+    WP_TRY_GOTO(wpi_column_table_open((const char *const *)arguments->operands,
+                                      (size_t)arguments->operand_count, &r->table, &table, err),
                 done);
     if (spec != NULL && strcmp(spec, "cpu") != 0)
         WP_TRY_GOTO(wp_device_open(spec, &device, err), done);
     WP_TRY_GOTO(group(r, device, table, err), done);
 done:
-    wpi_table_close(table);
+    wpi_column_table_close(table);
     wp_device_close(device);
     return status;
 }

@@ -27,7 +27,7 @@ typedef struct wpi_groupby_order {
 
 typedef struct wpi_groupby_result {
     const wp_groups *groups;
-    const wpi_table *table; /* texts of keys */
+    const wpi_column_table *table; /* texts of keys */
     const wpi_groupby_key *keys;
     const char *const *aggregate_names;
     uint32_t key_count, aggregate_count;

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/options/choice.h"
-#include "cli/options/table_options.h"
+#include "cli/options/column_options.h"
 #include "table_io/output.h"
 #include "table_io/parse_number.h"
 #include "table_io/where.h"
@@ -52,7 +52,7 @@ const wp_option wpi_sample_options[] = {
                    "print estimates with at most DIGITS significant digits, 1 to 17 (default: 6 in "
                    "text, elsewhere as many as the exact value needs)"},
     [OUTPUT] = {"output", "FILE", "write the result to FILE, which is complete or not created"},
-    WPI_TABLE_OPTION_ROWS(TYPES),
+    WPI_COLUMN_OPTION_ROWS(TYPES),
     [DEVICE] = {"device", "SPEC", "run on cpu (default), sim:<gpu> or cuda:<n>"},
     [STRATEGY] = {"strategy", "NAME", "use this algorithm: direct or scoped (default: auto)"},
     [SCOPE] = {"scope", "BYTES",
@@ -75,7 +75,7 @@ typedef enum form { FORM_TEXT, FORM_JSON, FORM_CSV } form;
 typedef struct request {
     const wp_arguments *arguments;
     wp_sample_options options;
-    wpi_table_options table;
+    wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
     int digits;       /* significant ones of estimates; 0: as many as the form has by default */
     bool has_range;
@@ -174,7 +174,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     WP_TRY(parse_precision(r, err));
     if (r->arguments->values[WHERE] != NULL)
         WP_TRY(wpi_where_parse(r->arguments->values[WHERE], &r->where, err));
-    WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
+    WP_TRY(wpi_column_options_parse(&r->arguments->values[TYPES], &r->table, err));
     r->options.profile = r->arguments->values[PROFILE];
     r->options.strategy = of_names[strategy];
     r->options.placement = places[placement];
@@ -195,10 +195,10 @@ typedef struct whole {
     uint64_t row_count, capacity;
 } whole;
 
-static wp_status find_column(const wpi_table *table, const char *name, uint32_t *column,
+static wp_status find_column(const wpi_column_table *table, const char *name, uint32_t *column,
                              wp_error *err) {
-    WP_TRY(wpi_table_find(table, name, column, err));
-    if (!wpi_table_field(table, *column)->is_text) return WP_STATUS_OK;
+    WP_TRY(wpi_column_table_find(table, name, column, err));
+    if (!wpi_column_table_field(table, *column)->is_text) return WP_STATUS_OK;
     return WP_FAIL(
         err, INVALID,
         "column '%s' is text; give --null NA if NA means NULL, or --types %s:float64 if all "
@@ -238,8 +238,8 @@ static wp_status add_nulls(whole *w, const wp_column *column, uint64_t row_count
     return WP_STATUS_OK;
 }
 
-static wp_status add_chunk(const request *r, const wpi_table *table, const wpi_chunk *chunk,
-                           whole *w, wp_error *err) {
+static wp_status add_chunk(const request *r, const wpi_column_table *table,
+                           const wpi_column_chunk *chunk, whole *w, wp_error *err) {
     const wp_column *column = chunk->columns;
     const uint32_t bytes = wp_type_bytes(w->type);
     uint64_t row_count = chunk->row_count;
@@ -253,22 +253,22 @@ static wp_status add_chunk(const request *r, const wpi_table *table, const wpi_c
     return WP_STATUS_OK;
 }
 
-static wp_status read_column(const request *r, wpi_table *table, uint32_t number, whole *w,
+static wp_status read_column(const request *r, wpi_column_table *table, uint32_t number, whole *w,
                              wp_error *err) {
     const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
     wpi_selected *selected = wp_calloc((size_t)1 + where_width, sizeof *selected);
     uint32_t count = 1;
-    wpi_chunk chunk = {0};
+    wpi_column_chunk chunk = {0};
     wp_status status = WP_STATUS_OK;
     if (selected == NULL) return WP_FAIL(err, NOMEM, "columns");
     selected[0] = (wpi_selected){.column = number, .use = WPI_USE_VALUES};
-    w->type = wpi_table_field(table, number)->type;
+    w->type = wpi_column_table_field(table, number)->type;
     if (r->where != NULL) status = wpi_where_bind(r->where, table, selected, &count, err);
-    if (status == WP_STATUS_OK) status = wpi_table_select(table, selected, count, err);
+    if (status == WP_STATUS_OK) status = wpi_column_table_select(table, selected, count, err);
     wp_free(selected);
     WP_TRY(status);
     for (;;) {
-        WP_TRY(wpi_table_next(table, &chunk, err));
+        WP_TRY(wpi_column_table_next(table, &chunk, err));
         if (chunk.row_count == 0) return WP_STATUS_OK;
         WP_TRY(add_chunk(r, table, &chunk, w, err));
     }
@@ -276,7 +276,7 @@ static wp_status read_column(const request *r, wpi_table *table, uint32_t number
 
 /* Where it is, if values there are as they are in memory and the device can look at it; else all of
  * it is read. A GPU could not be shown a file. */
-static wp_status get_column(const request *r, wp_device *device, wpi_table *table, whole *w,
+static wp_status get_column(const request *r, wp_device *device, wpi_column_table *table, whole *w,
                             wp_column *out, uint64_t *row_count, wp_error *err) {
     const char *name = r->arguments->values[COLUMN];
     const bool is_shown = device == NULL ||
@@ -286,7 +286,7 @@ static wp_status get_column(const request *r, wp_device *device, wpi_table *tabl
     *row_count = 0;
     WP_TRY(find_column(table, name, &column, err));
     if (is_shown && r->where == NULL)
-        WP_TRY(wpi_table_map(table, column, r->options.read_count, out, row_count, err));
+        WP_TRY(wpi_column_table_map(table, column, r->options.read_count, out, row_count, err));
     if (*row_count != 0) return WP_STATUS_OK;
     WP_TRY(read_column(r, table, column, w, err));
     if (w->row_count == 0 && r->where != NULL)
@@ -415,20 +415,20 @@ static wp_status run(const request *r, wp_error *err) {
     const wp_arguments *arguments = r->arguments;
     const char *spec = arguments->values[DEVICE];
     wp_device *device = NULL;
-    wpi_table *table = NULL;
+    wpi_column_table *table = NULL;
     whole w = {0};
     wp_column column;
     estimates e = {.column = arguments->values[COLUMN]};
     wp_status status = WP_STATUS_OK;
-    WP_TRY_GOTO(wpi_table_open((const char *const *)arguments->operands,
-                               (size_t)arguments->operand_count, &r->table, &table, err),
+    WP_TRY_GOTO(wpi_column_table_open((const char *const *)arguments->operands,
+                                      (size_t)arguments->operand_count, &r->table, &table, err),
                 done);
     if (spec != NULL) WP_TRY_GOTO(wp_device_open(spec, &device, err), done);
     WP_TRY_GOTO(get_column(r, device, table, &w, &column, &e.row_count, err), done);
     WP_TRY_GOTO(wp_sample(device, &column, e.row_count, &r->options, &e.sampled, err), done);
     WP_TRY_GOTO(write_estimates(r, &e, err), done);
 done:
-    wpi_table_close(table);
+    wpi_column_table_close(table);
     wp_device_close(device);
     wp_free(w.values);
     wp_free(w.valid);

@@ -3,7 +3,7 @@
 #ifndef WP_REPORT_CACHED_H
 #define WP_REPORT_CACHED_H
 
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "report/run_record.h"
 
 /** Adds launches to the kernel's row, or makes one. `launches` keeps its strings. False: no memory.

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "report/new_folder.h"
 #include "report/plots.h"
 #include "report/run_record.h"

@@ -3,7 +3,7 @@
 #ifndef WP_REPORT_HOST_FACTS_H
 #define WP_REPORT_HOST_FACTS_H
 
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "report/run_record.h"
 
 /** Adds the members "host" and "host_threads", as far as there is something to say. */

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "base/text.h"
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "warpage/report.h"
 
 json_t *wpi_managed_to_json(const wp_run_managed *managed);

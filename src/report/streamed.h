@@ -3,10 +3,11 @@
 #ifndef WP_REPORT_STREAMED_H
 #define WP_REPORT_STREAMED_H
 
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "report/run_record.h"
 
-/** Adds a launch to the kernel's row, or makes one. `launch` keeps its strings. False: no memory. */
+/** Adds a launch to the kernel's row, or makes one. `launch` keeps its strings. False: no memory.
+ */
 bool wpi_streamed_add(wp_run_record *record, const wp_run_streamed *launch);
 void wpi_streamed_deinit(wp_run_record *record);
 json_t *wpi_streamed_to_json(const wp_run_record *record);

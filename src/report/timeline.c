@@ -10,7 +10,7 @@
 #include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 
 #define NAME_WIDTH 40u
 #define SPANS_MAX 65536u

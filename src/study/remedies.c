@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
+#include "warpage/device.h"
 
 #define LARGE_PAGE_BYTES (2 * WP_MIB)
 
@@ -131,9 +132,27 @@ static const row rows[] = {
      "all=copy", "the same, with cudaMalloc and cudaMemcpyAsync"},
 };
 
+/* Whether a key is a parameter of the policy that another key selects. */
+typedef struct parameter_search {
+    const char *selector, *policy, *key;
+    bool is_found;
+} parameter_search;
+
+static void look_at_policy(void *object, const wp_policy_info *policy) {
+    parameter_search *search = object;
+    if (strcmp(policy->key, search->selector) == 0 && strcmp(policy->name, search->policy) == 0)
+        search->is_found = strstr(policy->keys, search->key) != NULL;
+}
+
+static bool is_parameter(const wp_strings *keys, const char *selector, const char *key) {
+    parameter_search search = {selector, wpi_key_value(keys, selector), key, false};
+    wp_device_visit_policies(look_at_policy, &search);
+    return search.is_found;
+}
+
 static unsigned conditions_of(const wp_remedy_base *base) {
-    const char *prefetch = wpi_key_value(base->keys, "paging.prefetch");
-    const bool has_threshold = strcmp(prefetch, "tree") == 0 || strcmp(prefetch, "driver") == 0;
+    const bool has_threshold =
+        is_parameter(base->keys, "paging.prefetch", "paging.prefetch_threshold");
     const bool batches = strcmp(wpi_key_value(base->keys, "paging.service"), "batch") == 0;
     return (base->facts.evicted_pages == 0 ? FITS : FULL) |
            (base->facts.host_pages != 0 ? HOST : 0) | (has_threshold ? PREFETCHES : 0) |

@@ -73,10 +73,10 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
                         field->is_text ? "text" : wp_type_name(field->type));
         moved[i] = (wpi_selected){.column = i, .use = selected[i].use};
     }
-    const wpi_table_options options = {.types = wp_text_string(&types),
-                                       .delimiter = ',',
-                                       .has_no_header = true,
-                                       .thread_count = a->thread_count};
+    const wpi_column_options options = {.types = wp_text_string(&types),
+                                        .delimiter = ',',
+                                        .has_no_header = true,
+                                        .thread_count = a->thread_count};
     if (status == WP_STATUS_OK)
         status = wpi_bytes_spawn(wp_strings_argv(&argv), a->path, &bytes, err);
     if (status == WP_STATUS_OK) status = wpi_csv_open(bytes, a->path, &options, &a->csv, err);
@@ -87,7 +87,7 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
     return status;
 }
 
-static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
+static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) {
     arrow_file *a = (arrow_file *)reader;
     return a->csv->ops->next(a->csv, out, err);
 }
@@ -117,7 +117,7 @@ static const wpi_reader_ops arrow_file_ops = {.select = select_columns,
                                               .progress = progress,
                                               .close = close_reader};
 
-wp_status wpi_arrow_file_open(const char *path, const wpi_table_options *options, wpi_reader **out,
+wp_status wpi_arrow_file_open(const char *path, const wpi_column_options *options, wpi_reader **out,
                               wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = NULL;

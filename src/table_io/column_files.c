@@ -72,7 +72,7 @@ static void pick(const column_file *file, const place *p, uint64_t row_count) {
         memcpy(p->values + row * bytes, from + row * row_bytes, bytes);
 }
 
-static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
+static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) {
     column_files *c = (column_files *)reader;
     uint64_t row_count = 0;
     for (uint32_t i = 0; i < c->file_count; i++) {
@@ -87,7 +87,7 @@ static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
     for (uint32_t i = 0; i < c->selected_count; i++)
         if (c->places[i].values != NULL && c->places[i].use == WPI_USE_VALUES)
             pick(&c->files[c->places[i].file], &c->places[i], row_count);
-    *out = (wpi_chunk){row_count, c->columns};
+    *out = (wpi_column_chunk){row_count, c->columns};
     return WP_STATUS_OK;
 }
 

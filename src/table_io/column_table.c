@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "table_io/table_reader.h"
 
-struct wpi_table {
+struct wpi_column_table {
     wpi_reader *reader;
     char *name; /* for messages */
 };
@@ -41,11 +41,11 @@ static wp_status tell(wp_status status, wp_error *err) {
     return status;
 }
 
-static wp_status open_csv(const char *path, const wpi_table_options *options, wpi_reader **out,
+static wp_status open_csv(const char *path, const wpi_column_options *options, wpi_reader **out,
                           wp_error *err) {
     static const char *const tabbed[] = {".tsv",     ".tab",     ".tsv.gz",   ".tab.gz",
                                          ".tsv.zst", ".tab.zst", ".tsv.zstd", NULL};
-    wpi_table_options effective = *options;
+    wpi_column_options effective = *options;
     wpi_bytes *bytes;
     if (effective.delimiter == '\0') effective.delimiter = is_one_of(path, tabbed) ? '\t' : ',';
     WP_TRY(wpi_bytes_open(path, &bytes, err));
@@ -53,7 +53,7 @@ static wp_status open_csv(const char *path, const wpi_table_options *options, wp
 }
 
 static wp_status open_reader(const char *const *paths, size_t path_count,
-                             const wpi_table_options *options, wpi_reader **out, wp_error *err) {
+                             const wpi_column_options *options, wpi_reader **out, wp_error *err) {
     static const char *const arrow[] = {".parquet", ".arrow", ".arrows", ".feather", ".ipc", NULL};
     size_t columns = 0;
     for (size_t i = 0; i < path_count; i++)
@@ -68,11 +68,12 @@ static wp_status open_reader(const char *const *paths, size_t path_count,
     return open_csv(paths[0], options, out, err);
 }
 
-wp_status wpi_table_open(const char *const *paths, size_t path_count,
-                         const wpi_table_options *options, wpi_table **out, wp_error *err) {
+wp_status wpi_column_table_open(const char *const *paths, size_t path_count,
+                                const wpi_column_options *options, wpi_column_table **out,
+                                wp_error *err) {
     *out = NULL;
     if (path_count == 0) return WP_FAIL(err, INVALID, "no table is given");
-    wpi_table *table = wp_calloc(1, sizeof *table);
+    wpi_column_table *table = wp_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     wp_status status = tell(open_reader(paths, path_count, options, &table->reader, err), err);
     if (status == WP_STATUS_OK) {
@@ -84,31 +85,31 @@ wp_status wpi_table_open(const char *const *paths, size_t path_count,
     if (status == WP_STATUS_OK)
         *out = table;
     else
-        wpi_table_close(table);
+        wpi_column_table_close(table);
     return status;
 }
 
-void wpi_table_close(wpi_table *table) {
+void wpi_column_table_close(wpi_column_table *table) {
     if (table == NULL) return;
     if (table->reader != NULL) table->reader->ops->close(table->reader);
     wp_free(table->name);
     wp_free(table);
 }
 
-uint32_t wpi_table_width(const wpi_table *table) {
+uint32_t wpi_column_table_width(const wpi_column_table *table) {
     return table->reader->width;
 }
 
-const wpi_field *wpi_table_field(const wpi_table *table, uint32_t column) {
+const wpi_field *wpi_column_table_field(const wpi_column_table *table, uint32_t column) {
     return &table->reader->fields[column];
 }
 
-uint64_t wpi_table_expected_rows(const wpi_table *table) {
+uint64_t wpi_column_table_expected_rows(const wpi_column_table *table) {
     return table->reader->expected_rows;
 }
 
 /* What is there instead; in a text of one column another delimiter is likely. */
-static wp_status fail_unknown(const wpi_table *table, const char *name, wp_error *err) {
+static wp_status fail_unknown(const wpi_column_table *table, const char *name, wp_error *err) {
     const char *first = table->reader->fields[0].name;
     if (table->reader->width == 1 && first[strcspn(first, ";|\t,")] != '\0')
         return WP_FAIL(err, NOT_FOUND,
@@ -119,8 +120,8 @@ static wp_status fail_unknown(const wpi_table *table, const char *name, wp_error
                    name, first);
 }
 
-wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *column,
-                         wp_error *err) {
+wp_status wpi_column_table_find(const wpi_column_table *table, const char *name, uint32_t *column,
+                                wp_error *err) {
     wp_nearest nearest = {.wanted = name};
     uint32_t found = 0;
     for (uint32_t i = 0; i < table->reader->width; i++) {
@@ -140,27 +141,28 @@ wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *col
     return fail_unknown(table, name, err);
 }
 
-wp_status wpi_table_select(wpi_table *table, const wpi_selected *selected, uint32_t count,
-                           wp_error *err) {
+wp_status wpi_column_table_select(wpi_column_table *table, const wpi_selected *selected,
+                                  uint32_t count, wp_error *err) {
     return tell(table->reader->ops->select(table->reader, selected, count, err), err);
 }
 
-wp_status wpi_table_map(wpi_table *table, uint32_t column, uint64_t read_count, wp_column *out,
-                        uint64_t *row_count, wp_error *err) {
+wp_status wpi_column_table_map(wpi_column_table *table, uint32_t column, uint64_t read_count,
+                               wp_column *out, uint64_t *row_count, wp_error *err) {
     *row_count = 0;
     if (table->reader->ops->map == NULL) return WP_STATUS_OK;
     return tell(table->reader->ops->map(table->reader, column, read_count, out, row_count, err),
                 err);
 }
 
-wp_status wpi_table_next(wpi_table *table, wpi_chunk *out, wp_error *err) {
+wp_status wpi_column_table_next(wpi_column_table *table, wpi_column_chunk *out, wp_error *err) {
     return tell(table->reader->ops->next(table->reader, out, err), err);
 }
 
-const wpi_dictionary *wpi_table_dictionary(const wpi_table *table, uint32_t place) {
+const wpi_dictionary *wpi_column_table_dictionary(const wpi_column_table *table, uint32_t place) {
     return table->reader->ops->dictionary(table->reader, place);
 }
 
-void wpi_table_progress(const wpi_table *table, uint64_t *done_bytes, uint64_t *total_bytes) {
+void wpi_column_table_progress(const wpi_column_table *table, uint64_t *done_bytes,
+                               uint64_t *total_bytes) {
     table->reader->ops->progress(table->reader, done_bytes, total_bytes);
 }

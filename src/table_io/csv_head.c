@@ -141,7 +141,7 @@ static void look_at_field(look *l, const char *text, size_t first, size_t outer,
     look_at(l, text + first, length);
 }
 
-static wp_status infer(const char *text, size_t size, const wpi_table_options *options,
+static wp_status infer(const char *text, size_t size, const wpi_column_options *options,
                        char delimiter, wpi_csv_head *head, wp_error *err) {
     walk w;
     uint32_t mark = 0, column = 0, row = 0;
@@ -230,7 +230,7 @@ static wp_status say_types(const char *types, const char *name, wpi_csv_head *he
 }
 
 wp_status wpi_csv_head_read(char *text, size_t size, const char *name,
-                            const wpi_table_options *options, char delimiter, wpi_csv_head *out,
+                            const wpi_column_options *options, char delimiter, wpi_csv_head *out,
                             wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = (wpi_csv_head){0};

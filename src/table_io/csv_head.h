@@ -18,7 +18,7 @@ typedef struct wpi_csv_head {
  * more are readable; the header's quotes are taken out in place. PARSE: there is no record;
  * INVALID: types that are not understood. */
 WP_NODISCARD wp_status wpi_csv_head_read(char *text, size_t size, const char *name,
-                                         const wpi_table_options *options, char delimiter,
+                                         const wpi_column_options *options, char delimiter,
                                          wpi_csv_head *out, wp_error *err);
 
 #endif

@@ -238,9 +238,9 @@ static bool is_code(const csv *c, uint32_t place) {
            c->base.fields[c->selected[place].column].is_text;
 }
 
-static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
+static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) {
     csv *c = (csv *)reader;
-    *out = (wpi_chunk){0};
+    *out = (wpi_column_chunk){0};
     slot *s;
     while ((s = await_block(c)) != NULL) {
         if (s->status != WP_STATUS_OK) return fail_block(c, s, err);
@@ -253,7 +253,7 @@ static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
             WP_TRY(join_texts(c, &s->block, place, err));
         c->columns[place] = s->block.columns[place].column;
     }
-    *out = (wpi_chunk){s->block.row_count, c->columns};
+    *out = (wpi_column_chunk){s->block.row_count, c->columns};
     return WP_STATUS_OK;
 }
 
@@ -344,7 +344,7 @@ static uint64_t expected_rows(const csv *c, const wpi_csv_head *head, size_t tex
 
 /* The first block: its head says what columns there are; its rows are what the filler begins with.
  */
-static wp_status read_head(csv *c, const wpi_table_options *options, uint64_t *bad_line,
+static wp_status read_head(csv *c, const wpi_column_options *options, uint64_t *bad_line,
                            wp_error *err) {
     static const char bom[] = "\xef\xbb\xbf";
     wpi_csv_block first = {0};
@@ -375,7 +375,7 @@ done:
     return status;
 }
 
-static wp_status open_head(csv *c, const wpi_table_options *options, wp_error *err) {
+static wp_status open_head(csv *c, const wpi_column_options *options, wp_error *err) {
     slot s = {.bad_line = NEVER};
     s.status = read_head(c, options, &s.bad_line, &s.error);
     if (s.bad_line != NEVER) return fail_block(c, &s, err); /* within the text */
@@ -390,7 +390,7 @@ static uint32_t parsers(uint32_t thread_count) {
     return count < PARSERS_MAX ? count : PARSERS_MAX;
 }
 
-wp_status wpi_csv_open(wpi_bytes *bytes, const char *name, const wpi_table_options *options,
+wp_status wpi_csv_open(wpi_bytes *bytes, const char *name, const wpi_column_options *options,
                        wpi_reader **out, wp_error *err) {
     *out = NULL;
     csv *c = wp_calloc(1, sizeof *c);

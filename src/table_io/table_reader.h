@@ -12,8 +12,8 @@ typedef struct wpi_reader wpi_reader;
 typedef struct wpi_reader_ops {
     wp_status (*select)(wpi_reader *reader, const wpi_selected *selected, uint32_t count,
                         wp_error *err);
-    wp_status (*next)(wpi_reader *reader, wpi_chunk *out, wp_error *err);
-    /* NULL: never; as wpi_table_map */
+    wp_status (*next)(wpi_reader *reader, wpi_column_chunk *out, wp_error *err);
+    /* NULL: never; as wpi_column_table_map */
     wp_status (*map)(wpi_reader *reader, uint32_t column, uint64_t read_count, wp_column *out,
                      uint64_t *row_count, wp_error *err);
     const wpi_dictionary *(*dictionary)(const wpi_reader *reader, uint32_t place);
@@ -30,13 +30,13 @@ struct wpi_reader {
 
 /** Takes `bytes`, also when it fails. `types` as in options, `name` for messages. */
 WP_NODISCARD wp_status wpi_csv_open(wpi_bytes *bytes, const char *name,
-                                    const wpi_table_options *options, wpi_reader **out,
+                                    const wpi_column_options *options, wpi_reader **out,
                                     wp_error *err);
 /** Files of columns: .npy, and raw ones ("user.bin:int32"). */
 WP_NODISCARD wp_status wpi_column_files_open(const char *const *paths, size_t path_count,
                                              wpi_reader **out, wp_error *err);
 /** Parquet and Arrow files, which the Python package turns into CSV. */
-WP_NODISCARD wp_status wpi_arrow_file_open(const char *path, const wpi_table_options *options,
+WP_NODISCARD wp_status wpi_arrow_file_open(const char *path, const wpi_column_options *options,
                                            wpi_reader **out, wp_error *err);
 
 /** "int32" or "text". False: neither. */

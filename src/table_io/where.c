@@ -241,13 +241,13 @@ static wp_status check_types(const comparison *c, const wpi_field *field, wp_err
     return WP_STATUS_OK;
 }
 
-wp_status wpi_where_bind(wpi_where *where, const wpi_table *table, wpi_selected *selected,
+wp_status wpi_where_bind(wpi_where *where, const wpi_column_table *table, wpi_selected *selected,
                          uint32_t *count, wp_error *err) {
     for (uint32_t i = 0; i < where->count; i++) {
         comparison *c = &where->comparisons[i];
         uint32_t column;
-        WP_TRY(wpi_table_find(table, c->column, &column, err));
-        const wpi_field *field = wpi_table_field(table, column);
+        WP_TRY(wpi_column_table_find(table, c->column, &column, err));
+        const wpi_field *field = wpi_column_table_field(table, column);
         WP_TRY(check_types(c, field, err));
         c->is_text = field->is_text;
         c->place = 0;
@@ -342,12 +342,12 @@ static wp_status extend_answers(comparison *c, const wpi_dictionary *dictionary,
     return WP_STATUS_OK;
 }
 
-static wp_status keep(comparison *c, const wpi_table *table, const wpi_chunk *chunk, uint8_t *keeps,
-                      wp_error *err) {
+static wp_status keep(comparison *c, const wpi_column_table *table, const wpi_column_chunk *chunk,
+                      uint8_t *keeps, wp_error *err) {
     const wp_column *column = &chunk->columns[c->place];
     if (c->is_text) {
         const uint32_t *codes = column->values;
-        WP_TRY(extend_answers(c, wpi_table_dictionary(table, c->place), err));
+        WP_TRY(extend_answers(c, wpi_column_table_dictionary(table, c->place), err));
         for (uint64_t row = 0; row < chunk->row_count; row++)
             keeps[row] &= c->answers[codes[row]];
         return WP_STATUS_OK;
@@ -415,9 +415,9 @@ static wp_status reserve_rows(wpi_where *where, uint32_t i, const wp_column *col
     return WP_STATUS_OK;
 }
 
-wp_status wpi_where_filter(wpi_where *where, const wpi_table *table, const wpi_chunk *chunk,
-                           uint32_t column_count, const wp_column **columns, uint64_t *row_count,
-                           wp_error *err) {
+wp_status wpi_where_filter(wpi_where *where, const wpi_column_table *table,
+                           const wpi_column_chunk *chunk, uint32_t column_count,
+                           const wp_column **columns, uint64_t *row_count, wp_error *err) {
     uint64_t kept = 0;
     if (chunk->row_count > where->keep_capacity) {
         wp_free(where->keeps);

@@ -59,7 +59,7 @@ tell "cudaErrorInvalidKernelImage, then cudaSuccess" \
 tell "cudaErrorNotSupported, then cudaSuccess" 'PTX has version 6.3, newer than this driver for CUDA 12.4' FAKE_CUDA_FAIL=cuModuleLoadDataEx:1:222
 tell "cudaErrorNotSupported, then cudaSuccess" 'need a GPU of sm_70 or later, cuda:0 (Fake GPU 0) is sm_61' FAKE_CUDA_SM=61
 tell "cudaErrorJitCompilerNotFound, then cudaSuccess" 'libnvidia-ptxjitcompiler.so.1) is missing' FAKE_CUDA_FAIL=cuModuleLoadDataEx:1:221
-# The compiler's whole log, for whoever asks.
+# The compiler's whole log is at level info.
 WARPAGE_DEVICE=cuda:0 WARPAGE_LIBCUDA=$fake WARPAGE_LOG=device.cuda:info FAKE_CUDA_FAIL=cuModuleLoadDataEx:1:218 "$TMP/errors" 2>&1 |
     grep -q 'info: device.cuda: PTX compiler: ptxas application ptx input, line 7' || { echo "  no log"; failures=1; }
 exit $failures

@@ -30,13 +30,13 @@ static uint64_t fold(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
-static uint64_t fold_value(const wpi_table *table, uint32_t place, const wp_column *column,
+static uint64_t fold_value(const wpi_column_table *table, uint32_t place, const wp_column *column,
                            uint64_t row, uint64_t hash) {
-    const wpi_dictionary *texts = wpi_table_dictionary(table, place);
+    const wpi_dictionary *texts = wpi_column_table_dictionary(table, place);
     const uint32_t bytes = wp_type_bytes(column->type);
     if (column->valid != NULL && (column->valid[row / 8] >> (row % 8) & 1) == 0)
         return fold(hash, "NULL", 4);
-    if (!wpi_table_field(table, place)->is_text)
+    if (!wpi_column_table_field(table, place)->is_text)
         return fold(hash, (const char *)column->values + row * bytes, bytes);
     const uint32_t code = ((const uint32_t *)column->values)[row];
     if (code > texts->count) abort();
@@ -46,7 +46,7 @@ static uint64_t fold_value(const wpi_table *table, uint32_t place, const wp_colu
 
 /* Every bit of every value is looked at, so that sanitizers see what is not there; and how the text
  * was cut does not show. */
-static uint64_t look(const wpi_table *table, const wpi_chunk *chunk, uint32_t columns,
+static uint64_t look(const wpi_column_table *table, const wpi_column_chunk *chunk, uint32_t columns,
                      uint64_t hash) {
     for (uint64_t row = 0; row < chunk->row_count; row++)
         for (uint32_t i = 0; i < columns; i++)
@@ -60,16 +60,16 @@ typedef struct reading {
     wp_error err;
 } reading;
 
-static void read_all(wpi_table *table, reading *r) {
+static void read_all(wpi_column_table *table, reading *r) {
     wpi_selected selected[COLUMNS_MAX];
-    const uint32_t width = wpi_table_width(table),
+    const uint32_t width = wpi_column_table_width(table),
                    count = width < COLUMNS_MAX ? width : COLUMNS_MAX;
     for (uint32_t i = 0; i < count; i++)
         selected[i] = (wpi_selected){i, WPI_USE_VALUES};
-    r->status = wpi_table_select(table, selected, count, &r->err);
-    wpi_chunk chunk = {0};
+    r->status = wpi_column_table_select(table, selected, count, &r->err);
+    wpi_column_chunk chunk = {0};
     while (r->status == WP_STATUS_OK) {
-        r->status = wpi_table_next(table, &chunk, &r->err);
+        r->status = wpi_column_table_next(table, &chunk, &r->err);
         if (r->status != WP_STATUS_OK || chunk.row_count == 0) break;
         r->hash = look(table, &chunk, count, r->hash);
         r->rows += chunk.row_count;
@@ -77,17 +77,17 @@ static void read_all(wpi_table *table, reading *r) {
 }
 
 static reading read_file(const char *path, uint32_t thread_count, size_t block_bytes) {
-    const wpi_table_options options = {
+    const wpi_column_options options = {
         .null_text = "NA", .thread_count = thread_count, .block_bytes = block_bytes};
     reading r = {0};
-    wpi_table *table = NULL;
-    r.status = wpi_table_open(&path, 1, &options, &table, &r.err);
+    wpi_column_table *table = NULL;
+    r.status = wpi_column_table_open(&path, 1, &options, &table, &r.err);
     if ((r.status == WP_STATUS_OK) != (table != NULL)) stop("open", r.status, &r.err);
     if (r.status == WP_STATUS_OK) read_all(table, &r);
     if (r.status != WP_STATUS_OK &&
         (r.err.message[0] == '\0' || strchr(r.err.message, '\n') != NULL))
         stop("no sentence", r.status, &r.err);
-    wpi_table_close(table);
+    wpi_column_table_close(table);
     return r;
 }
 

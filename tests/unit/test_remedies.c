@@ -225,7 +225,7 @@ static void what_makes_no_sense_is_not_tried(void **state) {
     wp_paging_facts facts = fitting();
     choose(&remedies, &facts, tree);
     assert_non_null(find(&remedies, "explicit copies of all"));
-    assert_non_null(find(&remedies, "prefetch threshold 25 %"));
+    assert_null(find(&remedies, "prefetch threshold 25 %")); /* tree has none */
     assert_null(find(&remedies, "enough memory"));
     assert_null(find(&remedies, "replay policy: once"));
     assert_null(find(&remedies, "thrashing mitigation"));
@@ -240,6 +240,17 @@ static void what_makes_no_sense_is_not_tried(void **state) {
     assert_non_null(find(&remedies, "replay policy: once"));
     assert_non_null(find(&remedies, "enough memory"));
     assert_non_null(find(&remedies, "thrashing mitigation"));
+    wpi_remedies_deinit(&remedies);
+}
+
+static void a_threshold_is_tried_where_the_prefetcher_has_one(void **state) {
+    (void)state;
+    static const char *const driver[] = {"paging.prefetch", "driver", NULL};
+    wp_remedies remedies = {0};
+    const wp_paging_facts facts = fitting();
+    choose(&remedies, &facts, driver);
+    assert_non_null(find(&remedies, "prefetch threshold 25 %"));
+    assert_non_null(find(&remedies, "prefetch threshold 75 %"));
     wpi_remedies_deinit(&remedies);
 }
 
@@ -275,6 +286,7 @@ int main(void) {
         cmocka_unit_test(a_plan_is_hints_words_and_code),
         cmocka_unit_test(what_is_said_of_all_has_its_code),
         cmocka_unit_test(what_makes_no_sense_is_not_tried),
+        cmocka_unit_test(a_threshold_is_tried_where_the_prefetcher_has_one),
         cmocka_unit_test(the_fastest_comes_first_and_those_without_a_result_last),
     };
     return wp_test_main(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who does rounds: one thread at a time, whoever waits, and the pace's own where nobody else can.
  */
-#include "device/sim/advance.h"
+#include "device/sim/pace.h"
 
 #include <time.h>
 

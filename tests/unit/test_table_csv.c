@@ -11,14 +11,15 @@
 static char *folder;
 
 /* Opens the text as a file, and selects all columns. */
-static wp_status open_text(const wp_text *text, uint32_t threads, wpi_table **out, wp_error *err) {
+static wp_status open_text(const wp_text *text, uint32_t threads, wpi_column_table **out,
+                           wp_error *err) {
     char *path = wp_path_join(folder, "t.csv");
     const char *const paths[] = {path};
-    const wpi_table_options options = {.thread_count = threads};
+    const wpi_column_options options = {.thread_count = threads};
     const wpi_selected selected[] = {{0, WPI_USE_VALUES}, {1, WPI_USE_VALUES}, {1, WPI_USE_NULLS}};
     wp_status status = wp_file_write(path, text->data, text->length, err);
-    if (status == WP_STATUS_OK) status = wpi_table_open(paths, 1, &options, out, err);
-    if (status == WP_STATUS_OK) status = wpi_table_select(*out, selected, 3, err);
+    if (status == WP_STATUS_OK) status = wpi_column_table_open(paths, 1, &options, out, err);
+    if (status == WP_STATUS_OK) status = wpi_column_table_select(*out, selected, 3, err);
     wp_free(path);
     return status;
 }
@@ -37,8 +38,9 @@ static void add_row(wp_text *text, unsigned row) {
     wp_text_append(text, "\r\n");
 }
 
-static void check_row(const wpi_table *table, const wpi_chunk *chunk, uint64_t at, unsigned row) {
-    const wpi_dictionary *texts = wpi_table_dictionary(table, 1);
+static void check_row(const wpi_column_table *table, const wpi_column_chunk *chunk, uint64_t at,
+                      unsigned row) {
+    const wpi_dictionary *texts = wpi_column_table_dictionary(table, 1);
     const uint32_t code = ((const uint32_t *)chunk->columns[1].values)[at];
     const uint8_t *valid = chunk->columns[2].valid;
     assert_u64(((const uint64_t *)chunk->columns[0].values)[at], row);
@@ -61,13 +63,13 @@ static void every_record_once_whatever_the_threads(void **state) {
     for (unsigned row = 0; row < ROWS; row++)
         add_row(&text, row);
     for (uint32_t threads = 1; threads <= 3; threads++) {
-        wpi_table *table = NULL;
-        wpi_chunk chunk;
+        wpi_column_table *table = NULL;
+        wpi_column_chunk chunk;
         wp_error err = {0};
         unsigned row = 0, chunks = 0;
         assert_status_ok(open_text(&text, threads, &table, &err), &err);
         for (;;) {
-            assert_status_ok(wpi_table_next(table, &chunk, &err), &err);
+            assert_status_ok(wpi_column_table_next(table, &chunk, &err), &err);
             if (chunk.row_count == 0) break;
             for (uint64_t at = 0; at < chunk.row_count; at++)
                 check_row(table, &chunk, at, row++);
@@ -75,7 +77,7 @@ static void every_record_once_whatever_the_threads(void **state) {
         }
         assert_int_equal(row, ROWS);
         assert_true(chunks > 2);
-        wpi_table_close(table);
+        wpi_column_table_close(table);
     }
     wp_text_deinit(&text);
 }
@@ -84,8 +86,8 @@ static void every_record_once_whatever_the_threads(void **state) {
 static void a_mistake_far_behind_is_told_with_its_line(void **state) {
     (void)state;
     wp_text text = {0};
-    wpi_table *table = NULL;
-    wpi_chunk chunk;
+    wpi_column_table *table = NULL;
+    wpi_column_chunk chunk;
     wp_error err = {0};
     char wanted[64];
     wp_status status;
@@ -98,27 +100,27 @@ static void a_mistake_far_behind_is_told_with_its_line(void **state) {
     wp_text_append(&text, "1,2,3\r\n1,2\r\n");
     assert_status_ok(open_text(&text, 2, &table, &err), &err);
     do
-        status = wpi_table_next(table, &chunk, &err);
+        status = wpi_column_table_next(table, &chunk, &err);
     while (status == WP_STATUS_OK && chunk.row_count != 0);
     (void)snprintf(wanted, sizeof wanted, "t.csv:%u: this row has 3 fields", lines + 1);
     assert_int_equal(status, WP_STATUS_PARSE);
     assert_contains(err.message, wanted);
-    wpi_table_close(table);
+    wpi_column_table_close(table);
     wp_text_deinit(&text);
 }
 
 static void a_table_can_be_left_before_its_end(void **state) {
     (void)state;
     wp_text text = {0};
-    wpi_table *table = NULL;
-    wpi_chunk chunk;
+    wpi_column_table *table = NULL;
+    wpi_column_chunk chunk;
     wp_error err = {0};
     wp_text_append(&text, "n,t\n");
     for (unsigned row = 0; row < ROWS; row++)
         add_row(&text, row);
     assert_status_ok(open_text(&text, 2, &table, &err), &err);
-    assert_status_ok(wpi_table_next(table, &chunk, &err), &err);
-    wpi_table_close(table);
+    assert_status_ok(wpi_column_table_next(table, &chunk, &err), &err);
+    wpi_column_table_close(table);
     wp_text_deinit(&text);
 }
 
@@ -128,15 +130,15 @@ static void how_many_rows_there_are_is_known_about(void **state) {
     static const unsigned counts[] = {0, 1, 1000, ROWS};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         wp_text text = {0};
-        wpi_table *table = NULL;
+        wpi_column_table *table = NULL;
         wp_error err = {0};
         wp_text_append(&text, "n,t\n");
         for (unsigned row = 0; row < counts[i]; row++)
             add_row(&text, row);
         assert_status_ok(open_text(&text, 1, &table, &err), &err);
-        const uint64_t expected = wpi_table_expected_rows(table);
+        const uint64_t expected = wpi_column_table_expected_rows(table);
         assert_in_range(expected, counts[i] - counts[i] / 20, counts[i] + counts[i] / 20);
-        wpi_table_close(table);
+        wpi_column_table_close(table);
         wp_text_deinit(&text);
     }
 }
@@ -252,10 +254,11 @@ static void make_random_table(random_table *t, uint64_t seed) {
     }
 }
 
-static uint64_t fold_chunk(const wpi_table *table, const wpi_chunk *chunk, uint64_t hash) {
+static uint64_t fold_chunk(const wpi_column_table *table, const wpi_column_chunk *chunk,
+                           uint64_t hash) {
     for (uint64_t row = 0; row < chunk->row_count; row++)
         for (uint32_t column = 0; column < WIDTH; column++) {
-            const wpi_dictionary *texts = wpi_table_dictionary(table, column);
+            const wpi_dictionary *texts = wpi_column_table_dictionary(table, column);
             const void *values = chunk->columns[column].values;
             assert_null(chunk->columns[column].valid);
             if (column % 2 == 0) {
@@ -280,22 +283,23 @@ typedef struct reading {
 static reading read_in_pieces(const char *path, uint32_t threads, size_t block_bytes) {
     reading r = {0};
     const char *const paths[] = {path};
-    const wpi_table_options options = {.types = "i:int64,s:text,f:float64,t:text",
-                                       .thread_count = threads,
-                                       .block_bytes = block_bytes};
+    const wpi_column_options options = {.types = "i:int64,s:text,f:float64,t:text",
+                                        .thread_count = threads,
+                                        .block_bytes = block_bytes};
     const wpi_selected selected[WIDTH] = {
         {.column = 0}, {.column = 1}, {.column = 2}, {.column = 3}};
-    wpi_table *table = NULL;
-    wpi_chunk chunk = {0};
-    r.status = wpi_table_open(paths, 1, &options, &table, &r.err);
-    if (r.status == WP_STATUS_OK) r.status = wpi_table_select(table, selected, WIDTH, &r.err);
+    wpi_column_table *table = NULL;
+    wpi_column_chunk chunk = {0};
+    r.status = wpi_column_table_open(paths, 1, &options, &table, &r.err);
+    if (r.status == WP_STATUS_OK)
+        r.status = wpi_column_table_select(table, selected, WIDTH, &r.err);
     while (r.status == WP_STATUS_OK) {
-        r.status = wpi_table_next(table, &chunk, &r.err);
+        r.status = wpi_column_table_next(table, &chunk, &r.err);
         if (r.status != WP_STATUS_OK || chunk.row_count == 0) break;
         r.hash = fold_chunk(table, &chunk, r.hash);
         r.rows += chunk.row_count;
     }
-    wpi_table_close(table);
+    wpi_column_table_close(table);
     return r;
 }
 

@@ -94,8 +94,9 @@ static wp_status make_ranks(ordering *o, wp_error *err) {
     if (o->ranks == NULL) return WP_FAIL(err, NOMEM, "the order of groups");
     for (uint32_t key = 0; key < result->key_count; key++)
         if (result->keys[key].is_text)
-            WP_TRY(wpi_dictionary_rank(wpi_table_dictionary(result->table, result->keys[key].place),
-                                       &o->ranks[key], err));
+            WP_TRY(wpi_dictionary_rank(
+                wpi_column_table_dictionary(result->table, result->keys[key].place), &o->ranks[key],
+                err));
     return WP_STATUS_OK;
 }
 

@@ -38,7 +38,7 @@ static bool is_text(const wpi_groupby_result *result, uint32_t column) {
 static const wpi_slice *text_at(const wpi_groupby_result *result, uint32_t key, uint64_t row) {
     const uint32_t code = ((const uint32_t *)wp_groups_key(result->groups, key)->values)[row];
     if (code == 0) return NULL;
-    return &wpi_table_dictionary(result->table, result->keys[key].place)->strings[code - 1];
+    return &wpi_column_table_dictionary(result->table, result->keys[key].place)->strings[code - 1];
 }
 
 static size_t format_number(const wpi_groupby_result *result, const wp_column *column, uint64_t row,

@@ -174,7 +174,7 @@ typedef struct wpi_warp {
     uint32_t barrier;     /* at a block barrier */
     uint32_t grid;        /* at the grid barrier */
     uint32_t yielded;     /* lets others go first */
-    uint32_t held;        /* waits for whoever reads its trace */
+    uint32_t held;        /* waits until its trace has been read */
     uint32_t exited;      /* returned, or beyond the end of the block */
     uint32_t passed_over; /* times that others went before `yielded` */
 } wpi_warp;

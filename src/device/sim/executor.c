@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The executor of a simulated GPU: creates the model, and does rounds. A round starts the commands
  * that can start (executor_jobs.c), runs the engine until one has ended, and tells the queues; on
- * one thread at a time (advance.h). */
+ * one thread at a time (pace.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

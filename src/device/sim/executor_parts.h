@@ -13,10 +13,10 @@
 #ifndef WP_DEVICE_SIM_EXECUTOR_PARTS_H
 #define WP_DEVICE_SIM_EXECUTOR_PARTS_H
 
-#include "device/sim/advance.h"
 #include "device/sim/host_actors.h"
 #include "device/sim/managed_pages.h"
 #include "device/sim/observer.h"
+#include "device/sim/pace.h"
 #include "device/sim/progress.h"
 #include "device/sim/sim_device.h"
 #include "device/sim/threads.h"

@@ -7,7 +7,7 @@
  * are made
  *
  * Host code takes no simulated time: what it queues between two waits is queued at the same moment.
- * Simulated time passes only while a host thread waits (advance.h); so what a program sees depends
+ * Simulated time passes only while a host thread waits (pace.h); so what a program sees depends
  * on nothing but the program.
  */
 #ifndef WP_DEVICE_SIM_SIM_DEVICE_H

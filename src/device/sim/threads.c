@@ -21,6 +21,7 @@
 enum { HELD_FOR_SPACE = 0, HELD_FOR_STEP, HELD_FOR_CLOCK };
 
 typedef struct slot {
+    char *memory;     /* of all arrays */
     wpi_block *block; /* kept from CTA to CTA */
     uint32_t next_free;
     wpi_windows windows;
@@ -310,34 +311,46 @@ static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
  * ----------------------------------------------------------------------------------------- */
 
 static void free_slot(slot *s) {
-    wp_free(s->lanes);
-    wp_free(s->words);
-    wp_free(s->merges);
-    wp_free(s->addresses);
-    wp_free(s->waiting);
-    wp_free(s->expected);
-    wp_free(s->rounds);
-    wp_free(s->since_round);
-    wp_free(s->stores_to_host);
+    wp_free(s->memory);
     if (s->block != NULL) wpi_block_release(s->block);
     *s = (slot){0};
 }
 
-static bool fill_slot(const wpi_threads *threads, slot *s) {
+/* Places an array behind what `*bytes` has so far; without memory it is only counted. */
+static void *place_array(char *memory, size_t *bytes, size_t count, size_t item_bytes) {
+    enum { ALIGN = 16 };
+    const size_t first = *bytes;
+    *bytes += (count * item_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return memory != NULL ? memory + first : NULL;
+}
+
+/* Returns the bytes; those before `*zero_bytes` have to be zero. */
+static size_t place_arrays(const wpi_threads *threads, slot *s, char *memory, size_t *zero_bytes) {
     const size_t warps = threads->source.warps_per_cta, lanes = warps * WP_WARP_LANES;
-    if (s->lanes != NULL) return true;
-    s->lanes = wp_calloc(lanes, sizeof *s->lanes);
-    s->words = wp_malloc(lanes * threads->lane_words * sizeof *s->words);
-    s->merges = wp_calloc(warps, sizeof *s->merges);
-    s->addresses = wp_malloc((lanes * threads->word_max + 1) * sizeof *s->addresses);
-    s->waiting = wp_calloc(warps, sizeof *s->waiting);
-    s->expected = wp_calloc(warps, sizeof *s->expected);
-    s->since_round = wp_calloc(warps, sizeof *s->since_round);
-    s->stores_to_host = wp_calloc(warps, sizeof *s->stores_to_host);
-    if (threads->has_rounds) s->rounds = wp_calloc(lanes, sizeof *s->rounds);
-    return s->lanes != NULL && s->words != NULL && s->merges != NULL && s->addresses != NULL &&
-           s->waiting != NULL && s->expected != NULL && s->since_round != NULL &&
-           s->stores_to_host != NULL && (s->rounds != NULL || !threads->has_rounds);
+    size_t bytes = 0;
+    s->lanes = place_array(memory, &bytes, lanes, sizeof *s->lanes);
+    s->merges = place_array(memory, &bytes, warps, sizeof *s->merges);
+    s->waiting = place_array(memory, &bytes, warps, sizeof *s->waiting);
+    s->expected = place_array(memory, &bytes, warps, sizeof *s->expected);
+    s->since_round = place_array(memory, &bytes, warps, sizeof *s->since_round);
+    s->stores_to_host = place_array(memory, &bytes, warps, sizeof *s->stores_to_host);
+    if (threads->has_rounds) s->rounds = place_array(memory, &bytes, lanes, sizeof *s->rounds);
+    *zero_bytes = bytes;
+    s->words = place_array(memory, &bytes, lanes * threads->lane_words, sizeof *s->words);
+    s->addresses = place_array(memory, &bytes, lanes * threads->word_max + 1, sizeof *s->addresses);
+    return bytes;
+}
+
+/* One allocation: small kernels come by the thousand. */
+static bool fill_slot(const wpi_threads *threads, slot *s) {
+    if (s->memory != NULL) return true;
+    size_t zero_bytes;
+    char *memory = wp_malloc(place_arrays(threads, s, NULL, &zero_bytes));
+    if (memory == NULL) return false;
+    memset(memory, 0, zero_bytes);
+    (void)place_arrays(threads, s, memory, &zero_bytes);
+    s->memory = memory;
+    return true;
 }
 
 static slot *take_slot(wpi_threads *threads) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host has waited for the device. What UVMSmart does then in cudaDeviceSynchronize: pages that
- * were written go back, and memory is as good as empty. Clean pages are still there for whoever
- * uses them, but nothing counts them: they take no room (others get as many frames more), and are
- * not evicted before they are used again.
+ * were written go back, and memory is as good as empty. Clean pages stay resident and can be used,
+ * but are not counted: they take no room (others get as many frames more), and are not evicted
+ * before they are used again.
  *
  * What goes back takes the link as if the host touched it in order and a tree brought it: of each
  * 2 MiB 64 KiB, 64, 128, 256, 512 and 1024, the first page of each by itself. How these bytes lie

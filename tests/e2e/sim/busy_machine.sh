@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Simulated time waits for the host however slowly the machine lets it run: beside a process that takes nine tenths of
-# its processor, a program is not taken for one that looks at memory and asks nobody.
+# its processor, a program is not taken for one that polls memory without a call of the runtime.
 set -u
 "$WPCC" -O2 "$E2E/sim/busy_machine.cu" -o "$TMP/busy_machine" || exit 1
 WARPAGE_DEVICE=sim:gtx1080ti "$TMP/busy_machine" || exit 1

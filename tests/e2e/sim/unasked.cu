@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who lets time pass: a host that looks at memory and asks nobody, several threads that wait for different work at
- * once, kernels that one thread has begun and another ends, host functions meanwhile. */
+/* Simulated time passes: while the host polls memory without a call, while several threads wait for different work at
+ * once, for kernels that one thread has launched and another waits for, beside host functions. */
 // DEVICES: sim:k80 sim:gtx1080ti
 #include <pthread.h>
 

@@ -28,13 +28,12 @@ typedef struct region {
     wp_region_plan *plan;
     wp_compile *c;
     LLVMBuilderRef at;
-    uint32_t state;
+    const uint32_t *begins; /* [begin_count]: the states in which threads begin */
+    uint32_t begin_count;
     LLVMValueRef function, block;
     LLVMBasicBlockRef entry, round, row, head, latch, next, done;
-    LLVMBasicBlockRef start;  /* of the kernel: where the state begins */
-    LLVMValueRef start_after; /* the stop that led here, or NULL */
-    bool *is_cloned;          /* [plan->block_count] */
-    bool *is_reached;         /* [state_count]: a thread may stop there */
+    bool *is_cloned;  /* [plan->block_count] */
+    bool *is_reached; /* [state_count]: a thread may stop there */
     wp_map block_index, values, blocks;
     LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT */
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
@@ -73,10 +72,28 @@ static uint32_t state_of(region *r, LLVMBasicBlockRef block) {
     return 0;
 }
 
-/* Threads in a state of a round know which way they go. */
+/* The block of the kernel in which a state begins. */
+static LLVMBasicBlockRef start_of(const region *r, uint32_t state) {
+    LLVMValueRef stop = r->plan->kernel->stops[state].call;
+    return stop ? LLVMGetInstructionParent(stop) : r->plan->blocks[0];
+}
+
+/* Of the blocks with a stop, only those are copied in which a thread begins, behind the stop. */
+static LLVMValueRef first_copied(LLVMBasicBlockRef block) {
+    LLVMValueRef first = LLVMGetFirstInstruction(block);
+    return is_stop_block(block) ? LLVMGetNextInstruction(first) : first;
+}
+
+static bool is_live_at_start(const region *r, const wp_slot *slot) {
+    for (uint32_t i = 0; i < r->begin_count; i++)
+        if (slot->is_live[r->begins[i]]) return true;
+    return false;
+}
+
+/* Threads in a state of a round know which way they go. Such a state is alone in its region. */
 static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
-    const wp_stop_point *stop = &r->plan->kernel->stops[r->state];
-    if (block != r->start || !r->start_after || stop->op != WP_STOP_ROUND) return NULL;
+    const wp_stop_point *stop = &r->plan->kernel->stops[r->begins[0]];
+    if (stop->op != WP_STOP_ROUND || block != start_of(r, r->begins[0])) return NULL;
     return LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), stop->is_last_round);
 }
 
@@ -85,8 +102,10 @@ static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
 static void find_reachable(region *r) {
     LLVMBasicBlockRef *stack = wp_must_calloc(r->plan->block_count + 1, sizeof *stack);
     uint32_t depth = 0;
-    stack[depth++] = r->start;
-    r->is_cloned[wpi_map_index(&r->block_index, r->start)] = true;
+    for (uint32_t i = 0; i < r->begin_count; i++) {
+        stack[depth] = start_of(r, r->begins[i]);
+        r->is_cloned[wpi_map_index(&r->block_index, stack[depth++])] = true;
+    }
     while (depth) {
         LLVMBasicBlockRef from = stack[--depth], way = only_way(r, from);
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
@@ -144,9 +163,7 @@ static LLVMBasicBlockRef place_of(region *r, LLVMBasicBlockRef block) {
 
 static void clone_block(region *r, LLVMBasicBlockRef block) {
     LLVMPositionBuilderAtEnd(r->at, wpi_map_get(&r->blocks, block));
-    LLVMValueRef i = LLVMGetFirstInstruction(block);
-    if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
-    for (; i; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = first_copied(block); i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef value = placeholder_value(r, i);
         LLVMBasicBlockRef way = LLVMIsATerminatorInst(i) ? only_way(r, block) : NULL;
         if (value) {
@@ -172,9 +189,7 @@ static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef co
 
 /* Operands of the copies, once all copies exist. */
 static void connect_block(region *r, LLVMBasicBlockRef block) {
-    LLVMValueRef i = LLVMGetFirstInstruction(block);
-    if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
-    for (; i; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = first_copied(block); i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy = wpi_map_get(&r->values, i);
         if (!copy || is_dropped(i) || LLVMIsAReturnInst(i) || placeholder_value(r, i)) continue;
         if (LLVMIsAPHINode(i)) {
@@ -202,13 +217,17 @@ static void connect_block(region *r, LLVMBasicBlockRef block) {
 
 /* ---- the frame of the function ---- */
 
+static bool is_in_step(const wp_region_plan *plan, uint32_t state) {
+    return wpi_region_stop_is_in_step(&plan->uniform, plan->step, plan->kernel->stops[state].call);
+}
+
 /* Threads that begin together and come to stops that all threads come to: all go the same way. */
 static bool moves_together(region *r) {
     const wp_region_plan *plan = r->plan;
+    for (uint32_t i = 0; i < r->begin_count; i++)
+        if (r->begins[i] && !is_in_step(plan, r->begins[i])) return false;
     for (uint32_t s = 1; s < plan->state_count; s++)
-        if ((s == r->state || r->is_reached[s]) &&
-            !wpi_region_stop_is_in_step(&plan->uniform, plan->step, plan->kernel->stops[s].call))
-            return false;
+        if (r->is_reached[s] && !is_in_step(plan, s)) return false;
     return true;
 }
 
@@ -269,7 +288,7 @@ static void build_entry(region *r) {
     LLVMPositionBuilderAtEnd(r->at, r->round);
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
         const wp_slot *slot = &r->plan->slots[s];
-        if (r->is_touched[s] && slot->is_uniform && slot->is_live[r->state])
+        if (r->is_touched[s] && slot->is_uniform && is_live_at_start(r, slot))
             r->initial[s] = LLVMBuildLoad2(r->at, slot->type, r->base[s], "");
     }
     for (uint32_t s = 1; s < r->plan->state_count; s++)
@@ -302,8 +321,8 @@ static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value) {
 }
 
 /* What the stop that led here gave to the thread. */
-static LLVMValueRef answer(region *r, LLVMValueRef thread64) {
-    const wp_stop_point *stop = &r->plan->kernel->stops[r->state];
+static LLVMValueRef answer(region *r, uint32_t state, LLVMValueRef thread64) {
+    const wp_stop_point *stop = &r->plan->kernel->stops[state];
     if (stop->op == WP_STOP_ROUND) return wpi_const64(r->c, !stop->is_last_round);
     LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
     LLVMValueRef offset = wpi_const64(r->c, offsetof(wp_cpu_request, result));
@@ -311,7 +330,38 @@ static LLVMValueRef answer(region *r, LLVMValueRef thread64) {
     return LLVMBuildLoad2(r->at, r->c->i64, address, "");
 }
 
-static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
+/* Takes a thread into the state: its slots from the frame, then the copied code. */
+static void build_start(region *r, uint32_t state, LLVMValueRef thread64) {
+    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+        const wp_slot *slot = &r->plan->slots[s];
+        if (!r->is_touched[s] || r->initial[s] || slot->is_array || !slot->is_live[state]) continue;
+        LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
+        LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, address, ""), r->local[s]);
+    }
+    LLVMValueRef stop = r->plan->kernel->stops[state].call;
+    if (stop && LLVMGetFirstUse(stop)) wpi_map_set(&r->values, stop, answer(r, state, thread64));
+    LLVMBuildBr(r->at, wpi_map_get(&r->blocks, start_of(r, state)));
+}
+
+/* Several states: the function's last parameter says which one. */
+static void build_starts(region *r, LLVMValueRef thread64) {
+    LLVMBasicBlockRef *start = wp_must_calloc(r->begin_count, sizeof *start);
+    for (uint32_t i = 0; i < r->begin_count; i++) {
+        start[i] = add_block(r, "start");
+        LLVMMoveBasicBlockBefore(start[i], r->latch);
+    }
+    LLVMValueRef way =
+        LLVMBuildSwitch(r->at, LLVMGetParam(r->function, 3), start[0], r->begin_count - 1);
+    for (uint32_t i = 1; i < r->begin_count; i++)
+        LLVMAddCase(way, wpi_const32(r->c, r->begins[i]), start[i]);
+    for (uint32_t i = 0; i < r->begin_count; i++) {
+        LLVMPositionBuilderAtEnd(r->at, start[i]);
+        build_start(r, r->begins[i], thread64);
+    }
+    wp_free(start);
+}
+
+static void build_loops(region *r) {
     wp_compile *c = r->c;
     LLVMBuilderRef at = r->at;
     LLVMValueRef first = LLVMGetParam(r->function, 1), outer = LLVMGetParam(r->function, 2);
@@ -358,15 +408,12 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
         } else if (slot->is_array && r->base[s]) {
             wpi_map_set(&r->values, slot->memory,
                         element(r, r->base[s], thread64, slot->size_bytes));
-        } else if (!slot->is_array && slot->is_live[r->state]) {
-            LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
-            LLVMBuildStore(at, LLVMBuildLoad2(at, slot->type, address, ""), r->local[s]);
         }
     }
-    if (r->start_after && LLVMGetFirstUse(r->start_after)) {
-        wpi_map_set(&r->values, r->start_after, answer(r, thread64));
-    }
-    LLVMBuildBr(at, start_copy);
+    if (r->begin_count == 1)
+        build_start(r, r->begins[0], thread64);
+    else
+        build_starts(r, thread64);
 
     LLVMPositionBuilderAtEnd(at, r->latch);
     LLVMValueRef i_next = LLVMBuildNUWAdd(at, i, wpi_const32(c, 1), "");
@@ -553,14 +600,15 @@ static void build_done(region *r, uint32_t common) {
         LLVMValueRef vote = LLVMBuildLoad2(r->at, r->c->i32, r->votes[s], "");
         next = LLVMBuildSelect(r->at, is_here, state_by_vote(r, s, vote), next, "");
     }
-    bool repeats = r->state && r->is_reached[r->state] &&
-                   wpi_region_is_free(r->plan->kernel->stops[r->state].op);
+    const uint32_t state = r->begins[0]; /* free stops are alone in their regions */
+    bool repeats =
+        state && r->is_reached[state] && wpi_region_is_free(r->plan->kernel->stops[state].op);
     if (r->is_mixed || !repeats) {
         LLVMBuildRet(r->at, next);
         return;
     }
     LLVMBasicBlockRef leave = add_block(r, "leave");
-    LLVMValueRef again = LLVMBuildICmp(r->at, LLVMIntEQ, next, wpi_const32(r->c, r->state), "");
+    LLVMValueRef again = LLVMBuildICmp(r->at, LLVMIntEQ, next, wpi_const32(r->c, state), "");
     LLVMBuildCondBr(r->at, again, r->round, leave);
     LLVMPositionBuilderAtEnd(r->at, leave);
     LLVMBuildRet(r->at, next);
@@ -573,17 +621,21 @@ static uint32_t count_exits(region *r) {
     return exits;
 }
 
-LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
+static LLVMValueRef add_function(wp_region_plan *plan, const char *name, LLVMTypeRef last) {
     wp_compile *c = plan->c;
-    region r = {.plan = plan, .c = c, .state = state};
-    char name[512];
-    snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
-    LLVMTypeRef params[4] = {c->ptr, c->i32, c->i32, c->ptr};
-    LLVMTypeRef type =
-        LLVMFunctionType(c->i32, params, plan->is_whole && plan->state_count > 1 ? 4 : 3, 0);
-    r.function = LLVMAddFunction(c->module, name, type);
-    LLVMSetLinkage(r.function, LLVMInternalLinkage);
-    wpi_function_attribute(c, r.function, "nounwind");
+    LLVMTypeRef params[4] = {c->ptr, c->i32, c->i32, last};
+    LLVMTypeRef type = LLVMFunctionType(c->i32, params, last ? 4 : 3, 0);
+    LLVMValueRef function = LLVMAddFunction(c->module, name, type);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    wpi_function_attribute(c, function, "nounwind");
+    return function;
+}
+
+static void build(wp_region_plan *plan, LLVMValueRef function, const uint32_t *begins,
+                  uint32_t begin_count) {
+    wp_compile *c = plan->c;
+    region r = {
+        .plan = plan, .c = c, .function = function, .begins = begins, .begin_count = begin_count};
     r.block = LLVMGetParam(r.function, 0);
     r.at = LLVMCreateBuilderInContext(c->context);
     r.is_cloned = wp_must_calloc(plan->block_count, sizeof *r.is_cloned);
@@ -597,8 +649,6 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     r.votes = wp_must_calloc(plan->state_count + 1, sizeof *r.votes);
     for (uint32_t b = 0; b < plan->block_count; b++)
         wpi_map_set_index(&r.block_index, plan->blocks[b], b);
-    r.start_after = plan->kernel->stops[state].call;
-    r.start = r.start_after ? LLVMGetInstructionParent(r.start_after) : plan->blocks[0];
 
     r.entry = add_block(&r, "entry");
     r.round = add_block(&r, "round");
@@ -615,7 +665,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     r.done = add_block(&r, "done");
 
     build_entry(&r);
-    build_loops(&r, wpi_map_get(&r.blocks, r.start));
+    build_loops(&r);
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) clone_block(&r, plan->blocks[b]);
     for (uint32_t b = 0; b < plan->block_count; b++)
@@ -648,5 +698,39 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     wp_free(r.is_written);
     wp_free(r.stubs);
     wp_free(r.votes);
-    return r.function;
+}
+
+LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
+    const bool is_part = plan->is_whole && plan->state_count > 1;
+    char name[512];
+    snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
+    LLVMValueRef function = add_function(plan, name, is_part ? plan->c->ptr : NULL);
+    build(plan, function, &state, 1);
+    return function;
+}
+
+/* r<state>, which only goes on to the function of all these states. */
+static LLVMValueRef build_way_into(wp_region_plan *plan, LLVMValueRef rest, uint32_t state) {
+    wp_compile *c = plan->c;
+    char name[512];
+    snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
+    LLVMValueRef function = add_function(plan, name, NULL);
+    LLVMPositionBuilderAtEnd(c->builder, LLVMAppendBasicBlockInContext(c->context, function, ""));
+    LLVMValueRef args[] = {LLVMGetParam(function, 0), LLVMGetParam(function, 1),
+                           LLVMGetParam(function, 2), wpi_const32(c, state)};
+    LLVMValueRef next = LLVMBuildCall2(c->builder, wpi_function_type(rest), rest, args, 4, "");
+    LLVMBuildRet(c->builder, next);
+    return function;
+}
+
+void wpi_region_build_rest(wp_region_plan *plan, const uint32_t *states, uint32_t count) {
+    char name[512];
+    snprintf(name, sizeof name, "%.480s.rest", plan->kernel->name);
+    LLVMValueRef rest = add_function(plan, name, plan->c->i32);
+    /* It must not become one copy for each state again. */
+    wpi_function_attribute(plan->c, rest, "noinline");
+    wpi_function_attribute(plan->c, rest, "noduplicate");
+    build(plan, rest, states, count);
+    for (uint32_t i = 0; i < count; i++)
+        plan->kernel->regions[states[i]] = build_way_into(plan, rest, states[i]);
 }

@@ -152,6 +152,31 @@ static void drop_body(LLVMValueRef function) {
         LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
 }
 
+/* Every region has a copy of the code that is reached from its stop. Behind each yield in the loops
+ * of a large kernel that is all of it, or nearly: beyond this many instructions, counted before
+ * regions are built, yields have one function together. */
+#define YIELDS_APART_MOST 6000u
+
+static uint32_t count_instructions(const wp_region_plan *plan) {
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i;
+             i = LLVMGetNextInstruction(i))
+            count++;
+    return count;
+}
+
+/* The states of yields that share a function, in memory that the caller frees; or none. */
+static uint32_t find_rest(const wp_region_plan *plan, uint32_t **out) {
+    uint32_t count = 0;
+    *out = wp_must_calloc(plan->state_count, sizeof **out);
+    for (uint32_t s = 1; s < plan->state_count; s++)
+        if (WP_STOP_KIND(plan->kernel->stops[s].op) == WP_STOP_YIELD) (*out)[count++] = s;
+    const bool are_many =
+        count > 1 && count * (uint64_t)count_instructions(plan) > YIELDS_APART_MOST;
+    return are_many ? count : 0;
+}
+
 static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     wp_region_plan plan = {.c = c, .kernel = kernel};
     wpi_region_split(&plan);
@@ -159,8 +184,12 @@ static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     plan.is_whole = wpi_region_is_whole(&plan);
     if (plan.state_count == 1) kernel->frame_bytes = 0;
     kernel->regions = wp_must_calloc(kernel->region_count, sizeof *kernel->regions);
+    uint32_t *rest;
+    const uint32_t rest_count = find_rest(&plan, &rest);
+    if (rest_count) wpi_region_build_rest(&plan, rest, rest_count);
+    wp_free(rest);
     for (uint32_t s = 0; s < kernel->region_count; s++)
-        kernel->regions[s] = wpi_region_build(&plan, s);
+        if (!kernel->regions[s]) kernel->regions[s] = wpi_region_build(&plan, s);
     if (plan.is_whole && plan.state_count > 1) kernel->whole = wpi_region_build_whole(&plan);
     for (uint32_t s = 0; s < kernel->region_count; s++)
         kernel->stops[s].call = NULL;

@@ -61,6 +61,9 @@ bool wpi_region_stop_is_in_step(const wp_uniform *u, wp_step step, LLVMValueRef 
 void wpi_region_demote(wp_region_plan *plan);
 /** Builds the function of one state. */
 LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state);
+/** Builds one function in which threads may begin in any of these states, which are yields, and
+ * fills their places in kernel->regions. */
+void wpi_region_build_rest(wp_region_plan *plan, const uint32_t *states, uint32_t count);
 /** Can a block go from state to state without asking the scheduler? */
 bool wpi_region_is_whole(const wp_region_plan *plan);
 /** Builds the function that takes a block through all its states, from `kernel->regions`. */

@@ -24,8 +24,7 @@ static LLVMValueRef make_counter(wp_compile *c, LLVMValueRef function) {
     return counter;
 }
 
-static void make_rare(wp_compile *c, LLVMValueRef stop) {
-    LLVMValueRef counter = make_counter(c, LLVMGetBasicBlockParent(LLVMGetInstructionParent(stop)));
+static void make_rare(wp_compile *c, LLVMValueRef stop, LLVMValueRef counter) {
     LLVMBasicBlockRef before = wpi_block_split_before(stop);
     LLVMBasicBlockRef yields = wpi_block_split_before(LLVMGetNextInstruction(stop));
     LLVMBasicBlockRef after = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(yields), 0);
@@ -49,10 +48,14 @@ wp_status wpi_pass_retries(wp_compile *c, wp_error *err) {
         uint32_t count;
         LLVMBasicBlockRef *blocks = LLVMIsDeclaration(f) ? NULL : wpi_blocks_rpo(f, &count);
         if (blocks == NULL) continue;
+        LLVMValueRef counter = NULL; /* of all such loops: each more would be another value that a
+                                      * thread keeps across every stop */
         for (uint32_t b = 0; b < count; b++) {
             /* lockstep gives such a stop a block of its own, with the branch back. */
             LLVMValueRef first = LLVMGetFirstInstruction(blocks[b]);
-            if (first && is_retry(first)) make_rare(c, first);
+            if (!first || !is_retry(first)) continue;
+            if (!counter) counter = make_counter(c, f);
+            make_rare(c, first, counter);
         }
         wp_free(blocks);
     }

@@ -13,6 +13,8 @@
 #include "compiler/passes.h"
 
 #define GUARDS_MOST 8
+/* The loop is copied. In one of many instructions guards take no time that one would notice. */
+#define INSTRUCTIONS_MOST 2000u
 
 typedef struct settled {
     LLVMValueRef compare;
@@ -75,10 +77,21 @@ static bool is_closed(const wp_thread_loop *t) {
     return true;
 }
 
+static bool is_small(const wp_thread_loop *t) {
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < t->loops->block_count; b++) {
+        if (!t->loop->contains[b]) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(t->loops->blocks[b]); i;
+             i = LLVMGetNextInstruction(i))
+            count++;
+    }
+    return count <= INSTRUCTIONS_MOST;
+}
+
 static bool settle(wp_compile *c, const wp_thread_loop *t, wp_map *done) {
     settled found[GUARDS_MOST];
     uint32_t count = collect(t, found);
-    if (!count || !is_closed(t)) return false;
+    if (!count || !is_closed(t) || !is_small(t)) return false;
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(t->before));
     LLVMValueRef last = LLVMBuildSub(at, t->count, wpi_const32(c, 1), ""), all = NULL;

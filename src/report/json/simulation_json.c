@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "report/managed_counts.h"
 #include "report/metrics.h"
 #include "report/moves.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds by whoever waits, and a thread for those who cannot. */
-#include "device/sim/advance.h"
+/* Rounds on the host thread that waits, and on the pace's own thread where none can. */
+#include "device/sim/pace.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * When simulated time passes, and on which thread: while a host thread waits, on that thread; a
- * moment of it when one asks. A thread of its own goes on where that is not possible: for threads
+ * moment of it when one polls. A thread of its own goes on where that is not possible: for threads
  * with small stacks or that wait beside one that drives, for host functions, and when a program
  * polls memory without a call. Once several host threads have called, they take turns
  * (host/turns.h), and that thread does all rounds.
@@ -37,9 +37,9 @@ typedef struct wpi_pace {
     pthread_mutex_t *lock;
     pthread_t thread, driver;
     pthread_cond_t work;   /* for the thread */
-    pthread_cond_t polled; /* for those who ask, and at the end of each round */
+    pthread_cond_t polled; /* for host threads that poll, and at the end of each round */
     bool has_thread, is_stopping, has_said_unasked;
-    bool is_driven;       /* somebody does a round: `driver` */
+    bool is_driven;       /* a round is under way, on the thread `driver` */
     bool is_resting;      /* the thread waits until it is called, however long that takes */
     bool is_in_host_call; /* which may wait for a host thread that polls */
     bool has_called_host; /* in the round under way */
@@ -57,7 +57,7 @@ typedef struct wpi_pace {
 void wpi_pace_init(wpi_pace *pace, pthread_mutex_t *lock, const wpi_paced *ops, void *object);
 /** Starts the thread. False: errno says why there is none. */
 bool wpi_pace_start(wpi_pace *pace);
-/** Ends the thread; nobody else may be at work. */
+/** Ends the thread; no other thread may use the pace. */
 void wpi_pace_stop(wpi_pace *pace);
 void wpi_pace_deinit(wpi_pace *pace);
 
@@ -65,23 +65,23 @@ void wpi_pace_deinit(wpi_pace *pace);
 void wpi_pace_arrive(wpi_pace *pace);
 /** The host has queued something. */
 void wpi_pace_queued(wpi_pace *pace);
-/** A host thread waits for `is_done(arg)`: rounds on it until then, if `may_drive` and nobody
- * else does them. Where it comes back before, the thread goes on. */
+/** A host thread waits for `is_done(arg)`: rounds on it until then, if `may_drive` and no other
+ * thread does them. Where it returns before, the pace's thread goes on. */
 void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive);
-/** A host thread asks how things are, after one round more. */
+/** A host thread polls: one round more, then it looks. */
 void wpi_pace_poll(wpi_pace *pace, bool may_drive);
 
-/** Until nobody does a round, but the caller himself: what is paced may be changed then. */
+/** Waits until no other thread does a round: what is paced may be changed then. */
 void wpi_pace_settle(wpi_pace *pace);
 
-/** … and nobody does one before the caller gives it back, who may let go of the lock meanwhile. Not
- * for who does a round. */
+/** … and none begins before the caller gives it back; the caller may release the lock meanwhile.
+ * Not within a round. */
 void wpi_pace_take(wpi_pace *pace);
 void wpi_pace_give(wpi_pace *pace);
 
 /** A host function begins or ends, in a round. */
 void wpi_pace_host_call(wpi_pace *pace, bool begins);
-/** Whether it is the caller who does the round under way. */
+/** Whether the round under way is on the calling thread. */
 bool wpi_pace_is_mine(const wpi_pace *pace);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/options/table_options.h"
+#include "cli/options/column_options.h"
 
 #include <string.h>
 
-wp_status wpi_table_options_parse(const char *const *values, wpi_table_options *out,
-                                  wp_error *err) {
+wp_status wpi_column_options_parse(const char *const *values, wpi_column_options *out,
+                                   wp_error *err) {
     const char *delimiter = values[2];
     out->types = values[0];
     out->null_text = values[1];

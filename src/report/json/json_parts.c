@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 
 #include <string.h>
 

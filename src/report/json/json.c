@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "report/cached.h"
 #include "report/host_facts.h"
-#include "report/json_parts.h"
+#include "report/json/json_parts.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
 #include "report/streamed.h"
