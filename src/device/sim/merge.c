@@ -72,7 +72,8 @@ static bool is_used(const wpi_merge *merge, int32_t g) {
 static void take_out_empty(wpi_merge *merge, int32_t keep) {
     for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
         const wpi_merge_group *group = &merge->groups[g];
-        if (!is_used(merge, g) || g == keep || group->lanes != 0 || group->part_count != 1) continue;
+        if (!is_used(merge, g) || g == keep || group->lanes != 0 || group->part_count != 1)
+            continue;
         int32_t only = 0;
         while (!is_used(merge, only) || merge->groups[only].parent != g)
             only++;
