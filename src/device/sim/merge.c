@@ -114,27 +114,6 @@ static void remove_group(wpi_merge *merge, int32_t g) {
     if (parent->part_count == 0 && parent->lanes == 0) remove_group(merge, group->parent);
 }
 
-/* Where lanes part again and again while others return, groups without lanes are left that wait for
- * a single part. The part takes the place of such a group. What is left then are groups with lanes,
- * 32 at most, and groups with several parts, which are fewer: there is room. */
-static void collapse(wpi_merge *merge) {
-    if ((uint32_t)__builtin_popcountll(merge->used) <= WPI_MERGE_LANES) return;
-    for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
-        wpi_merge_group *group = &merge->groups[g];
-        while (is_used(merge, g) && group->parent >= 0) {
-            const int32_t above = group->parent;
-            const wpi_merge_group *parent = &merge->groups[above];
-            if (parent->lanes != 0 || parent->part_count != 1) break;
-            group->join = parent->join;
-            group->join_depth = parent->join_depth;
-            group->parent = parent->parent;
-            merge->used &= ~((uint64_t)1 << above);
-            merge->loose_count -= parent->is_loose;
-            if (merge->current == above) merge->current = g;
-        }
-    }
-}
-
 /* The lanes that wait for the group to come back count what comes next from the join's depth. */
 static void arrive(wpi_merge *merge, int32_t g, uint32_t lanes) {
     wpi_merge_group *group = &merge->groups[g], *parent = &merge->groups[group->parent];
@@ -190,7 +169,6 @@ static uint32_t same_next(const wpi_merge *merge, uint32_t lanes) {
 
 /* Lanes of the group name different next blocks. The part with the smallest number runs first. */
 static void part(wpi_merge *merge, const wp_trace_tables *tables, int32_t g) {
-    collapse(merge);
     wpi_merge_group *group = &merge->groups[g];
     const wpi_merge_group like = *group;
     const wp_trace_block *block = &tables->blocks[like.block];
@@ -318,8 +296,7 @@ bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {
         wpi_merge_group *group = &merge->groups[g];
         if (!is_used(merge, g) || group->part_count == 0 || group->lanes == 0) continue;
         if ((group->lanes & blocked) != 0 || !is_known(merge, group) || group->lanes == 0) continue;
-        collapse(merge);
-        const wpi_merge_group like = *group;
+            const wpi_merge_group like = *group;
         wpi_merge_group *made =
             add_part(merge, like.parent, &like, like.lanes, like.join, like.join_depth);
         made->is_loose = true;
