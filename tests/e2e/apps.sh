@@ -404,7 +404,7 @@ printf 'h - - [t] "GET /%0100d HTTP/1.1" 200 5\n' 7 >"$TMP/longurl"
 wrong 2 "need --table sepo" pvc --heap 4KiB
 wrong 2 "--heap needs bytes" pvc --table sepo --heap 4
 for table in memory pinned managed; do
-    wrong 1 "heap of 4096 bytes .*is full.*use a larger --heap, or --table sepo" pvc --size 3000 --table $table --heap 4KiB --page 256B
+    wrong 1 "heap of 4.0 KiB is full.*use a larger --heap, or --table sepo" pvc --size 3000 --table $table --heap 4KiB --page 256B
 done
 wrong 1 "a larger heap is needed" pvc --input "$TMP/longurl" --table sepo --heap 64B
 wrong 1 "a heap of 100 bytes holds no page; 4096 bytes are needed" pvc --size 9 --table sepo --heap 100B --page 4KiB
