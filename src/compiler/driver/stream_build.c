@@ -107,7 +107,7 @@ static wp_status refuse_variable(LLVMValueRef variable, const char *kernel, cons
 /* "points,1" of the mask: a parameter without a name has its number. */
 static char *list_parameters(const wp_kernel_ir *kernel, uint64_t mask) {
     wp_text text = {0};
-    for (unsigned i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
         if ((mask >> i & 1) == 0) continue;
         size_t length;
         const char *name = LLVMGetValueName2(LLVMGetParam(kernel->function, i), &length);
