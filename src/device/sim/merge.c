@@ -296,7 +296,7 @@ bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {
         wpi_merge_group *group = &merge->groups[g];
         if (!is_used(merge, g) || group->part_count == 0 || group->lanes == 0) continue;
         if ((group->lanes & blocked) != 0 || !is_known(merge, group) || group->lanes == 0) continue;
-            const wpi_merge_group like = *group;
+        const wpi_merge_group like = *group;
         wpi_merge_group *made =
             add_part(merge, like.parent, &like, like.lanes, like.join, like.join_depth);
         made->is_loose = true;
