@@ -19,7 +19,6 @@ Writes bench/results/<date>-mapreduce.json and .md.
 """
 import argparse
 import datetime
-import importlib.util
 import json
 import os
 import pathlib
@@ -33,6 +32,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 CASES = {"wordcount": ["warpage", "warpage-quarter", "threads", "phoenix", "duckdb", "polars"],
          "pvc": ["warpage", "warpage-quarter", "duckdb", "polars"],
          "patent": ["warpage", "warpage-quarter", "phoenix", "duckdb", "polars"]}
@@ -40,15 +41,6 @@ TITLES = {"wordcount": "Word Count", "pvc": "Page View Count", "patent": "Patent
 AIMS = {("wordcount", "phoenix"): 2.0}  # our time over theirs, at most
 AIM_QUARTER = 3.0  # with a quarter of the table over all in memory
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-
-def micro():
-    """bench/micro/run.py, which describes the machine."""
-    spec = importlib.util.spec_from_file_location("micro", ROOT / "bench/micro/run.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "bench/micro"))
-    spec.loader.exec_module(module)
-    return module
 
 
 def build(options, folder):
@@ -202,7 +194,6 @@ def main():
     for name in ("build", "text", "log", "citations", "phoenix"):
         path = getattr(options, name)
         setattr(options, name, path.resolve() if path else None)
-    helper = micro()
     before = os.getloadavg()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -213,8 +204,8 @@ def main():
     command = "python3 bench/mapreduce/run.py " + shlex.join(
         names.get(str(pathlib.Path(word).resolve()), word) if not word.startswith("-") else word for word in sys.argv[1:])
     report = {"schema": "warpage-bench-1", "bench": "mapreduce", "date": datetime.date.today().isoformat(), "command": command,
-              "commit": helper.checked_out(),
-              "machine": {**helper.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
+              "commit": about.checked_out(),
+              "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"threads": options.threads, "rounds": options.rounds, "memory_mb": options.memory_mb,
                            "heap_bytes_of_quarter": heaps,
                            "input_bytes": {name: getattr(options, name).stat().st_size for name in ("text", "log", "citations")}},

@@ -7,7 +7,6 @@ bench/results/<date>-cpu-device.json and .md. See bench/README.md; the JSON is d
 """
 import argparse
 import datetime
-import glob
 import json
 import os
 import pathlib
@@ -22,6 +21,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 INSTALL_POCL = "apt-get install pocl-opencl-icd ocl-icd-opencl-dev opencl-headers"
 NO_DEVICE = 77
 
@@ -64,26 +65,11 @@ def fail(text):
     sys.exit(f"run.py: {text}")
 
 
-def output_of(command, default=""):
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else default
-    except OSError:
-        return default
-
-
 def must(command, env=None):
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, env=env, check=False)
     if done.returncode != 0:
         fail(f"{' '.join(command)}\n{done.stderr}")
     return done
-
-
-def file_text(path):
-    try:
-        return pathlib.Path(path).read_text().strip()
-    except OSError:
-        return ""
 
 
 class Bench:
@@ -284,45 +270,10 @@ def compare(rows):
     return result
 
 
-# ---- the machine ------------------------------------------------------------------------------------
-
-
-def cache_bytes(level):
-    sizes = []
-    for index in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*"):
-        if file_text(index + "/level") == str(level) and file_text(index + "/type") != "Instruction":
-            sizes.append(int(file_text(index + "/size").rstrip("K")) * 1024)
-    return max(sizes, default=0)
-
-
-def machine():
-    info = file_text("/proc/cpuinfo")
-    model = re.search(r"model name\s*: (.*)", info)
-    memory = re.search(r"MemTotal:\s*(\d+) kB", file_text("/proc/meminfo"))
-    caches = {f"l{level}_bytes": cache_bytes(level) for level in (1, 2, 3)}
-    return {
-        "cpu": model.group(1) if model else platform.processor(),
-        "processors": len(os.sched_getaffinity(0)), **caches,
-        "last_level_cache_bytes": max(caches.values()),
-        "memory_bytes": int(memory.group(1)) * 1024 if memory else 0,
-        "is_virtual": "hypervisor" in info, "kernel": platform.release(),
-        "transparent_hugepage": file_text("/sys/kernel/mm/transparent_hugepage/enabled")}
-
-
-def first_line(command):
-    return (output_of(command).splitlines() or ["not here"])[0]
-
-
-def checked_out():
-    """The commit at the start of the run; the build tree is taken to be that of it."""
-    has_changes = output_of(["git", "status", "--porcelain", "--", "src", "include", "bench/micro", "cmake"]) != ""
-    return output_of(["git", "rev-parse", "--short=12", "HEAD"], "unknown") + (" with local changes" if has_changes else "")
-
-
 def versions(bench):
-    return {"gcc": first_line(["gcc", "--version"]), "clang": first_line(["clang-19", "--version"]),
+    return {"gcc": about.first_line(["gcc", "--version"]), "clang": about.first_line(["clang-19", "--version"]),
             "pocl": bench.pocl or "not here", "python": platform.python_version(),
-            "wpcc": (re.findall(r"Warpage [0-9.]+", output_of([bench.wpcc, "--version"])) or ["unknown"])[0]}
+            "wpcc": (re.findall(r"Warpage [0-9.]+", about.output_of([bench.wpcc, "--version"])) or ["unknown"])[0]}
 
 
 # ---- the page ---------------------------------------------------------------------------------------
@@ -416,7 +367,7 @@ def main():
     options = parser.parse_args()
 
     load_before = os.getloadavg()
-    commit = checked_out()
+    commit = about.checked_out()
     with tempfile.TemporaryDirectory(prefix="warpage-bench-") as folder:
         bench = Bench(options, folder)
         bench.build()
@@ -428,7 +379,7 @@ def main():
             "schema": "warpage-bench-1", "bench": "cpu-device", "date": now.strftime("%Y-%m-%d %H:%M UTC"),
             "commit": commit, "note": options.note,
             "command": " ".join(["python3", "bench/micro/run.py", *sys.argv[1:]]),
-            "machine": machine() | {"load_average_before": load_before, "load_average_after": os.getloadavg()},
+            "machine": about.machine() | {"load_average_before": load_before, "load_average_after": os.getloadavg()},
             "versions": versions(bench),
             "settings": {"threads": options.threads, "rounds": options.rounds, "repetitions": options.repetitions,
                          "repetition_ms": options.repetition_ms, "clock": "wall, around launch and wait"},

@@ -13,7 +13,6 @@ simulated time. Writes bench/results/<date>-table-authors.json and .md.
 """
 import argparse
 import datetime
-import importlib.util
 import json
 import os
 import pathlib
@@ -25,6 +24,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 SOURCE = "https://github.com/rezafmk/BRB_HashTable"
 HEAP, PAGE, BUCKETS = 500 << 20, 1 << 18, 10**7
 # name, device, scale, lines, different URLs. On a GPU PVC ends only if each of its 8,192 threads has lines: others leave the loop
@@ -36,15 +37,6 @@ CASES = [("full", "cpu", 1, 500_000, 20_000),
          ("one pass", "sim:gtx780ti", 512, 65_536, 8_000),
          ("three passes", "sim:gtx780ti", 512, 81_920, 40_000),
          ("ten passes", "sim:gtx780ti", 512, 204_800, 125_000)]
-
-
-def micro():
-    """bench/micro/run.py, which describes the machine."""
-    spec = importlib.util.spec_from_file_location("micro", ROOT / "bench/micro/run.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "bench/micro"))
-    spec.loader.exec_module(module)
-    return module
 
 
 def write_lines(path, lines, keys):
@@ -157,7 +149,7 @@ def main():
     parser.add_argument("--dry", action="store_true", help="print the page, write nothing")
     options = parser.parse_args()
     options.build = options.build.resolve()
-    helper, before = micro(), os.getloadavg()
+    before = os.getloadavg()
     results = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -174,9 +166,9 @@ def main():
             row["ours"] = ours(options, folder, case, folder / "lines", keys)
             results.append(row)
             print(row, flush=True)
-    report = {"date": datetime.date.today().isoformat(), "commit": helper.checked_out(), "authors_commit": commit,
+    report = {"date": datetime.date.today().isoformat(), "commit": about.checked_out(), "authors_commit": commit,
               "command": "python3 " + shlex.join(["bench/table/authors.py", *[a for a in sys.argv[1:] if "/" not in a and a != "--source"]]),
-              "machine": {**helper.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
+              "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"rounds": options.rounds}, "results": results}
     print(page(report))
     if not options.dry:

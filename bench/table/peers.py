@@ -12,7 +12,6 @@ has no limit: its streaming engine runs, and its peak is given. Writes bench/res
 import argparse
 import datetime
 import importlib.metadata
-import importlib.util
 import json
 import os
 import pathlib
@@ -24,6 +23,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 ENGINES = ["warpage", "duckdb", "polars"]
 CHUNK_BYTES = 2 * ((8 << 20) + (1 << 20) + 8192)  # lines and their starts: text.cu
 DUCKDB = """
@@ -45,15 +46,6 @@ g = polars.scan_csv(sys.argv[1], has_header=False, new_columns=["k"], schema_ove
 end = time.monotonic_ns()
 print(end - start, g.height, int(g["n"].sum()))
 """
-
-
-def micro():
-    """bench/micro/run.py, which describes the machine."""
-    spec = importlib.util.spec_from_file_location("micro", ROOT / "bench/micro/run.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "bench/micro"))
-    spec.loader.exec_module(module)
-    return module
 
 
 def write_lines(path, pairs, keys):
@@ -113,7 +105,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="runs of each engine, in turn (default: 3)")
     parser.add_argument("--dry", action="store_true", help="print the page, write nothing")
     options = parser.parse_args()
-    helper, before = micro(), os.getloadavg()
+    before = os.getloadavg()
     results = {engine: [] for engine in ENGINES}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -130,9 +122,9 @@ def main():
              "median_ns": statistics.median(each[0] for each in runs), "peak_bytes": max(each[3] for each in runs),
              "processor_s": statistics.median(each[4] for each in runs), "more": runs[0][5]} for engine, runs in results.items()]
     report = {"schema": "warpage-bench-1", "bench": "table-text", "date": datetime.date.today().isoformat(),
-              "command": "python " + shlex.join(["bench/table/peers.py", *sys.argv[1:]]), "commit": helper.checked_out(),
+              "command": "python " + shlex.join(["bench/table/peers.py", *sys.argv[1:]]), "commit": about.checked_out(),
               "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("duckdb", "polars")),
-              "machine": {**helper.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
+              "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"pairs": options.pairs, "keys": options.keys, "memory_mib": options.memory_mib, "rounds": options.rounds},
               "results": rows}
     print(page(report))

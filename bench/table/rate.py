@@ -10,7 +10,6 @@ bench/results/<date>-table.json and .md.
 """
 import argparse
 import datetime
-import importlib.util
 import json
 import os
 import pathlib
@@ -21,18 +20,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 ENGINES = {"warpage": "kernels on the CPU device, 2 workers", "threads": "2 POSIX threads, clang -O3"}
 ORGANISATIONS = ["basic", "multi-valued", "combining"]
 AIM = 2.0  # our time over theirs, at most
-
-
-def micro():
-    """bench/micro/run.py, which describes the machine."""
-    spec = importlib.util.spec_from_file_location("micro", ROOT / "bench/micro/run.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "bench/micro"))
-    spec.loader.exec_module(module)
-    return module
 
 
 def build(options, folder):
@@ -69,7 +61,7 @@ def measure(options, folder):
     return times
 
 
-def report_of(options, times, commands, command, about):
+def report_of(options, times, commands, command, facts):
     rows, comparisons = [], []
     for (case, part, engine), each in times.items():
         quartiles = statistics.quantiles(each, n=4) if len(each) > 1 else each * 3
@@ -83,7 +75,7 @@ def report_of(options, times, commands, command, about):
             comparisons.append({"case": case, "size": part, "against": "threads", "engine": "threads", "ratio": ratio,
                                 "ratio_of_minima": min(ours) / min(theirs), "aim": AIM, "is_met": ratio <= AIM})
     return {"schema": "warpage-bench-1", "bench": "table", "date": datetime.date.today().isoformat(), "command": command,
-            "note": "size: pass is the kernel or the threads alone, run is wp_table_run", **about, "engines": ENGINES,
+            "note": "size: pass is the kernel or the threads alone, run is wp_table_run", **facts, "engines": ENGINES,
             "build_commands": commands,
             "settings": {"pairs": options.pairs, "keys": options.keys, "heap_bytes": options.heap, "rounds": options.rounds},
             "results": rows, "comparisons": comparisons}
@@ -119,16 +111,15 @@ def main():
     parser.add_argument("--dry", action="store_true", help="print the page, write nothing")
     options = parser.parse_args()
     options.build = options.build.resolve()
-    helper = micro()
     before = os.getloadavg()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         commands = build(options, folder)
         times = measure(options, folder)
-    about = {"commit": helper.checked_out(), "machine": {**helper.machine(), "load_average_before": before,
+    facts = {"commit": about.checked_out(), "machine": {**about.machine(), "load_average_before": before,
                                                          "load_average_after": os.getloadavg()}}
     command = "python3 " + shlex.join(["bench/table/rate.py", *sys.argv[1:]])
-    report = report_of(options, times, commands, command, about)
+    report = report_of(options, times, commands, command, facts)
     print(page(report))
     if not options.dry:
         base = ROOT / "bench/results" / f"{report['date']}-table"
