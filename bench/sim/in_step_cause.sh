@@ -36,7 +36,7 @@ compare() { # app, arguments...
         for file in "$apps/$name"/*.cu; do
             sed "s/^#define THREADS 256/#define THREADS $threads/" "$file" >"$tmp/${file##*/}"
         done
-        "$wpcc" -O2 -I "$apps" -I "$apps/$name" "$tmp"/*.cu "$apps"/common/*.c "$apps"/common/*.cu -o "$tmp/app" || exit 1
+        "$wpcc" -O2 -I "$apps" -I "$apps/$name" "$tmp"/*.cu "$apps"/common/*.c "$apps"/common/*.cu "$apps"/sepo/*.cu -o "$tmp/app" || exit 1
         for blocks in ${BLOCKS:-one all}; do
             export WARPAGE_SET=
             [ $blocks = all ] || export WARPAGE_SET="$alone"
