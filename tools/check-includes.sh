@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law (ARCHITECTURE.md), checked over the #include lines of src/: which rooms a room may
-# see. Public headers (warpage/...) are open to all. Prints each line that breaks it; exit 1 then.
+# see. Public headers (warpage/...) are open to all. Two rules on files besides: no folder has more than 25
+# sources, and a file name stands once in src/ (but for policies, docs/decisions/0005-names-of-policy-files.md).
+# Prints each line that breaks a rule; exit 1 then.
 cd "$(dirname "$0")/.." || exit 2
 
 allowed() { # room -> rooms it may include from
@@ -69,5 +71,10 @@ while IFS= read -r file; do
         fi
     done
 done <"$list"
+
+find src -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed 's|/[^/]*$||' | sort | uniq -c |
+    awk '$1 > 25 { print $2 ": " $1 " sources in one folder, 25 at most"; bad = 1 } END { exit bad }' || broken=1
+find src \( -name '*.[ch]' -o -name '*.cu' \) ! -path 'src/policy/*/*' | awk -F/ '
+    { if ($NF in seen) { print $0 ": " seen[$NF] " has the same name"; bad = 1 } seen[$NF] = $0 } END { exit bad }' || broken=1
 [ $broken -eq 0 ] && echo "the dependency law holds"
 exit $broken

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "test_folder.h"
 #include "wp_test.h"
 

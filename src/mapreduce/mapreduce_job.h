@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A job as the files of this room see it. */
-#ifndef WP_MAPREDUCE_JOB_H
-#define WP_MAPREDUCE_JOB_H
+#ifndef WP_MAPREDUCE_MAPREDUCE_JOB_H
+#define WP_MAPREDUCE_MAPREDUCE_JOB_H
 
 #include "base/fail.h"
 #include "table_io/bytes.h"
@@ -103,7 +103,7 @@ WP_NODISCARD wp_status wpi_clock_read(wp_mapreduce *job, uint64_t *ns, wp_error 
 WP_NODISCARD wp_status wpi_map_records(void *job, const wp_units *units, uint64_t first,
                                        uint64_t outer, wp_error *err);
 
-/** result.c: orders and reduces. */
+/** job_result.c: orders and reduces. */
 WP_NODISCARD wp_status wpi_results_make(wp_mapreduce *job, wp_error *err);
 void wpi_results_free(wp_mapreduce *job);
 
