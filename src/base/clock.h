@@ -5,6 +5,6 @@
 
 #include <stdint.h>
 
-uint64_t wp_clock_ns(void);
+uint64_t wpi_clock_ns(void);
 
 #endif

@@ -77,23 +77,23 @@ static char *demangle_whole(const char *mangled) {
     if (demangle == NULL) return NULL;
     int status = -1;
     char *full = demangle(mangled, NULL, NULL, &status);
-    char *copy = status == 0 && full != NULL ? wp_strdup(full) : NULL;
+    char *copy = status == 0 && full != NULL ? wpi_strdup(full) : NULL;
     free(full);
     return copy;
 }
 
-char *wp_cxx_demangle(const char *mangled) {
+char *wpi_cxx_demangle(const char *mangled) {
     if (strncmp(mangled, "_Z", 2) != 0) return NULL;
     const char *suffix = strchr(mangled, '$');
     if (suffix == NULL) return demangle_whole(mangled);
-    char *start = wp_format("%.*s", (int)(suffix - mangled), mangled);
+    char *start = wpi_format("%.*s", (int)(suffix - mangled), mangled);
     char *name = start != NULL ? demangle_whole(start) : NULL, *whole = NULL;
     if (name != NULL) {
         const size_t at = parameters_at(name, strlen(name));
-        whole = wp_format("%.*s%s%s", (int)at, name, suffix, name + at);
+        whole = wpi_format("%.*s%s%s", (int)at, name, suffix, name + at);
     }
-    wp_free(name);
-    wp_free(start);
+    wpi_free(name);
+    wpi_free(start);
     return whole;
 }
 
@@ -148,7 +148,7 @@ static char *with_fewer_arguments(part name, size_t columns) {
             columns_of((part){name.text, i + 2}) + strlen(".>") <= columns)
             kept = i + 2;
     }
-    return wp_format("%.*s…>", (int)kept, name.text);
+    return wpi_format("%.*s…>", (int)kept, name.text);
 }
 
 static char *cut(part name, size_t columns) {
@@ -157,14 +157,14 @@ static char *cut(part name, size_t columns) {
         kept += ((unsigned char)name.text[length] & 0xc0u) != 0x80u;
         if (kept >= columns) break;
     }
-    return wp_format("%.*s…", (int)length, name.text);
+    return wpi_format("%.*s…", (int)length, name.text);
 }
 
-char *wp_cxx_name_short(const char *demangled, size_t columns) {
+char *wpi_cxx_name_short(const char *demangled, size_t columns) {
     part name = {demangled, parameters_at(demangled, strlen(demangled))};
     if (demangled[name.length] == '(') name = without_before(name, " ");
     if (columns_of(name) > columns) name = without_before(name, "::");
-    if (columns_of(name) <= columns) return wp_format("%.*s", (int)name.length, name.text);
+    if (columns_of(name) <= columns) return wpi_format("%.*s", (int)name.length, name.text);
     char *fewer = with_fewer_arguments(name, columns);
     return fewer != NULL ? fewer : cut(name, columns);
 }

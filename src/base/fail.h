@@ -3,7 +3,7 @@
  * Raising and passing on errors (include/warpage/error.h), and the two kinds of assertion.
  *
  *     return WP_FAIL(err, NOMEM, "table: %zu bytes", need_bytes);
- *     WP_TRY(wp_file_read(path, &data, &size_bytes, err));        returns early
+ *     WP_TRY(wpi_file_read(path, &data, &size_bytes, err));        returns early
  *     WP_TRY_GOTO(wp_queue_create(device, false, &q, err), done); sets the local `status`, jumps
  *
  * WP_ASSERT guards against our own bugs in builds with WARPAGE_ASSERTS; WP_CHECK is for cheap

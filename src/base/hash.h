@@ -7,6 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t wp_hash64(const void *data, size_t size_bytes, uint64_t seed);
+uint64_t wpi_hash64(const void *data, size_t size_bytes, uint64_t seed);
 
 #endif

@@ -5,17 +5,17 @@
 
 #include "warpage/error.h"
 
-typedef enum wp_in_step {
+typedef enum wpi_in_step {
     WP_IN_STEP_AUTO = 0, /* those that read a clock or wait for other blocks */
     WP_IN_STEP_ALWAYS,
     WP_IN_STEP_NEVER,
     WP_IN_STEP_COUNT /* must be last */
-} wp_in_step;
+} wpi_in_step;
 
 /** The words, in the order of the enum; the last is NULL. */
-extern const char *const wp_in_step_words[WP_IN_STEP_COUNT + 1];
+extern const char *const wpi_in_step_words[WP_IN_STEP_COUNT + 1];
 
 /** INVALID: `text` is none of the words. */
-WP_NODISCARD wp_status wp_in_step_parse(const char *text, wp_in_step *out, wp_error *err);
+WP_NODISCARD wp_status wpi_in_step_parse(const char *text, wpi_in_step *out, wp_error *err);
 
 #endif

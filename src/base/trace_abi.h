@@ -22,8 +22,9 @@
 #include <stdint.h>
 
 #define WP_TRACE_VERSION 4u
-#define WP_TRACE_STRIDE 32u /* words from a lane's word to its next: one for each lane of a warp   \
-                             */
+#define WP_TRACE_STRIDE                                                                            \
+    32u /* words from a lane's word to its next: one for each lane of a warp                       \
+         */
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 
@@ -59,7 +60,7 @@ typedef enum wp_trace_op {
                         itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
                         threads meet (0: all) at the one with the number `chain`; NONE, of both:
                         that is known only where it runs, and is the block's last word
-                        (wp_trace_barrier_word) */
+                        (wpi_trace_barrier_word) */
     WP_TRACE_CLOCK,  /* last step: the thread waits to be told the time */
     WP_TRACE_CALL,   /* last step: a traced function; its blocks follow. The block behind follows at
                         once if a pointer led to a function that is not traced */
@@ -126,7 +127,7 @@ typedef struct wp_trace_site {
 } wp_trace_site;
 
 /** The word of a barrier that is known only where it runs. */
-static inline uint64_t wp_trace_barrier_word(uint32_t number, uint32_t count) {
+static inline uint64_t wpi_trace_barrier_word(uint32_t number, uint32_t count) {
     return (uint64_t)count << 32 | number;
 }
 

@@ -48,7 +48,7 @@ const wp_column *wpi_groupby_column(const wpi_groupby_result *result, uint32_t c
 const char *wpi_groupby_column_name(const wpi_groupby_result *result, uint32_t column);
 bool wpi_groupby_is_null(const wp_column *column, uint64_t row);
 
-/** The groups' rows in the order that is wanted (wp_free); NULL: as they are. NOMEM. */
+/** The groups' rows in the order that is wanted (wpi_free); NULL: as they are. NOMEM. */
 WP_NODISCARD wp_status wpi_groupby_sort(const wpi_groupby_result *result, uint64_t **rows,
                                         wp_error *err);
 

@@ -76,8 +76,8 @@ static bool is_kind_right(enum cudaMemcpyKind kind, wpi_memory_class dst, wpi_me
 
 bool wpi_box_span(const wpi_box *box, const wpi_extent *e, size_t *out) {
     size_t rows_bytes, slices_bytes;
-    if (!wp_mul_size(e->height - 1, box->pitch_bytes, &rows_bytes) ||
-        !wp_mul_size(e->depth - 1, box->slice_bytes, &slices_bytes))
+    if (!wpi_mul_size(e->height - 1, box->pitch_bytes, &rows_bytes) ||
+        !wpi_mul_size(e->depth - 1, box->slice_bytes, &slices_bytes))
         return false;
     const size_t sum = rows_bytes + slices_bytes;
     *out = sum + e->width_bytes;
@@ -103,7 +103,7 @@ static wp_status queue_box(wp_queue *queue, wpi_box dst, wpi_box src, wpi_extent
 static cudaError_t copy_staged(wp_queue *queue, wpi_box dst, wpi_box src, wpi_extent e,
                                size_t size_bytes) {
     wp_error err = {0};
-    char *stage = wp_malloc(size_bytes);
+    char *stage = wpi_malloc(size_bytes);
     if (stage == NULL) return wpi_note(cudaErrorMemoryAllocation);
     const wpi_box staged = {stage, e.width_bytes, e.width_bytes * e.height};
     for (size_t z = 0; z < e.depth; z++)
@@ -111,10 +111,10 @@ static cudaError_t copy_staged(wp_queue *queue, wpi_box dst, wpi_box src, wpi_ex
             memcpy(stage + z * staged.slice_bytes + y * staged.pitch_bytes,
                    src.first + z * src.slice_bytes + y * src.pitch_bytes, e.width_bytes);
     wp_status status = queue_box(queue, dst, staged, e, &err);
-    if (status == WP_STATUS_OK && wp_queue_host_call(queue, wp_free, stage, NULL) == WP_STATUS_OK)
+    if (status == WP_STATUS_OK && wp_queue_host_call(queue, wpi_free, stage, NULL) == WP_STATUS_OK)
         return cudaSuccess;
     const cudaError_t error = wpi_queue_sync(queue); /* part of it may be under way */
-    wp_free(stage);
+    wpi_free(stage);
     return status != WP_STATUS_OK ? wpi_result(status, &err) : error;
 }
 

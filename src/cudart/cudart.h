@@ -8,7 +8,7 @@
  *         WPI_TRY(wpi_enter(&device));               opens the device, answers sticky errors
  *         if (bad) return wpi_note(cudaErrorInvalidValue);
  *         wp_error err = {0};
- *         return wpi_result(wp_do(device, &err), &err);
+ *         return wpi_result(wp_device_wait(device, &err), &err);
  *     }
  *
  * `wpi_note` and `wpi_result` note what they return as the calling thread's last error. All
@@ -241,7 +241,7 @@ struct cudaArray {
 };
 
 /** Bytes of an element of a format; 0 when there is no such format. */
-size_t wpi_format_bytes(const struct cudaChannelFormatDesc *format);
+size_t wpi_channel_bytes(const struct cudaChannelFormatDesc *format);
 /** Extent of an array with at least 1 in each dimension; width in bytes. */
 wpi_extent wpi_array_extent(cudaArray_const_t array);
 

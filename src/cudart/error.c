@@ -273,7 +273,7 @@ static struct {
 } printed = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_news(const char *sentence) {
-    const uint64_t hash = wp_hash64(sentence, strlen(sentence), 0) | 1; /* 0 marks a free place */
+    const uint64_t hash = wpi_hash64(sentence, strlen(sentence), 0) | 1; /* 0 marks a free place */
     bool news = true;
     pthread_mutex_lock(&printed.lock);
     for (size_t i = 0; i < SENTENCES_KEPT; i++)
@@ -294,7 +294,7 @@ void wpi_error_reset(void) {
 
 void wpi_print_once(cudaError_t error, const wp_error *err) {
     if (err == NULL || err->message[0] == '\0' || !is_news(err->message)) return;
-    wp_log(WP_LOG_WARN, "cuda", "%s (%s)", err->message, cudaGetErrorName(error));
+    wpi_log(WP_LOG_WARN, "cuda", "%s (%s)", err->message, cudaGetErrorName(error));
 }
 
 cudaError_t wpi_note(cudaError_t error) {

@@ -17,7 +17,7 @@ struct CUevent_st {
 
 static void destroy(struct CUevent_st *event) {
     wp_event_destroy(event->event);
-    wp_free(event);
+    wpi_free(event);
 }
 
 void wpi_events_forget(void) {
@@ -42,7 +42,7 @@ WP_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int fla
         (is_interprocess && (flags & cudaEventDisableTiming) == 0))
         return wpi_note(cudaErrorInvalidValue);
     if (is_interprocess) return wpi_note(cudaErrorNotSupported);
-    struct CUevent_st *made = wp_calloc(1, sizeof *made);
+    struct CUevent_st *made = wpi_calloc(1, sizeof *made);
     if (made == NULL) return wpi_note(cudaErrorMemoryAllocation);
     made->flags = flags;
     wp_error err = {0};

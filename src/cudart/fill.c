@@ -33,7 +33,7 @@ static cudaError_t fill_2d(void *first, size_t pitch, int value, size_t width, s
                            cudaStream_t stream, bool is_async) {
     if (pitch == width && height > 1) { /* no gaps: one long row, if that can be counted */
         size_t size_bytes;
-        if (!wp_mul_size(width, height, &size_bytes)) return wpi_note(cudaErrorInvalidValue);
+        if (!wpi_mul_size(width, height, &size_bytes)) return wpi_note(cudaErrorInvalidValue);
         return fill(stream, wpi_row_at(first), value, wpi_row_of(size_bytes), is_async);
     }
     return fill(stream, wpi_rows_at(first, pitch), value, wpi_rows_of(width, height), is_async);

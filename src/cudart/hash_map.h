@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 
-#define uthash_malloc(size) wp_malloc(size)
-#define uthash_free(memory, size) wp_free(memory)
+#define uthash_malloc(size) wpi_malloc(size)
+#define uthash_free(memory, size) wpi_free(memory)
 #define HASH_NONFATAL_OOM 1
 
 #include <uthash.h>

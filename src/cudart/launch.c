@@ -47,7 +47,7 @@ static pthread_once_t pending_once = PTHREAD_ONCE_INIT;
 
 static void free_pending(void *p) { /* its thread ends */
     own_pending = NULL;
-    wp_free(p);
+    wpi_free(p);
 }
 
 static void make_pending_key(void) {
@@ -58,9 +58,9 @@ static void make_pending_key(void) {
 static pending *get_pending(void) {
     if (own_pending != NULL) return own_pending;
     (void)pthread_once(&pending_once, make_pending_key);
-    pending *p = wp_calloc(1, sizeof *p);
+    pending *p = wpi_calloc(1, sizeof *p);
     if (p == NULL || pthread_setspecific(pending_key, p) != 0) {
-        wp_free(p);
+        wpi_free(p);
         return NULL;
     }
     own_pending = p;

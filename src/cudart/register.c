@@ -61,7 +61,7 @@ static variable_entry *variables;
 /* ---- images ---- */
 
 static image *add_image(const void *data) {
-    image *it = wp_calloc(1, sizeof *it);
+    image *it = wpi_calloc(1, sizeof *it);
     WP_CHECK(it != NULL); /* before main there is nobody to tell */
     const wp_image_header *header = data;
     if (header != NULL && memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) == 0) {
@@ -122,13 +122,13 @@ static void remove_image_locked(image *gone) {
         if (f->image != gone) continue;
         HASH_DEL(functions, f);
         wpi_cache_code_destroy(f->function.cached);
-        wp_free(f);
+        wpi_free(f);
     }
     variable_entry *v, *next_v;
     HASH_ITER(hh, variables, v, next_v) {
         if (v->image != gone) continue;
         HASH_DEL(variables, v);
-        wp_free(v);
+        wpi_free(v);
     }
     for (image **link = &images; *link != NULL; link = &(*link)->next) {
         if (*link != gone) continue;
@@ -153,7 +153,7 @@ void __cudaUnregisterFatBinary(void **handle) {
     pthread_rwlock_unlock(&table_lock);
     pthread_mutex_unlock(&load_lock);
     wp_module_unload(gone->module);
-    wp_free(gone);
+    wpi_free(gone);
 }
 
 /* Under load_lock. */
@@ -176,7 +176,7 @@ int __cudaRegisterFunction(void **handle, const char *host, char *device, const 
                            int *warp_size) {
     (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid;
     (void)warp_size;
-    function_entry *entry = wp_calloc(1, sizeof *entry);
+    function_entry *entry = wpi_calloc(1, sizeof *entry);
     WP_CHECK(entry != NULL);
     entry->key = host;
     entry->image = (image *)handle;
@@ -191,7 +191,7 @@ int __cudaRegisterFunction(void **handle, const char *host, char *device, const 
         WP_CHECK(entry->hh.tbl != NULL);
     }
     pthread_rwlock_unlock(&table_lock);
-    if (known != NULL) wp_free(entry);
+    if (known != NULL) wpi_free(entry);
     return 0;
 }
 
@@ -297,7 +297,7 @@ static const void *bind_managed(const wp_cpu_variable *v, void *host) {
 }
 
 static void add_variable(void **handle, const wpi_variable *variable, const void *initial) {
-    variable_entry *entry = wp_calloc(1, sizeof *entry);
+    variable_entry *entry = wpi_calloc(1, sizeof *entry);
     WP_CHECK(entry != NULL);
     entry->key = variable->host;
     entry->image = (image *)handle;
@@ -311,7 +311,7 @@ static void add_variable(void **handle, const wpi_variable *variable, const void
         WP_CHECK(entry->hh.tbl != NULL);
     }
     pthread_rwlock_unlock(&table_lock);
-    if (known != NULL) wp_free(entry);
+    if (known != NULL) wpi_free(entry);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *device_name,

@@ -35,9 +35,9 @@ static void finish_at_exit(void) {
     for (uint64_t waited_ns = 0; !wpi_streams_are_idle(device); waited_ns += EXIT_POLL_NS) {
         if (waited_ns >= EXIT_GRACE_NS) {
             atomic_store(&context.is_work_dropped, true);
-            wp_log(WP_LOG_WARN, "cuda",
-                   "the program exited while kernels or copies were running; "
-                   "call cudaDeviceSynchronize() before exiting");
+            wpi_log(WP_LOG_WARN, "cuda",
+                    "the program exited while kernels or copies were running; "
+                    "call cudaDeviceSynchronize() before exiting");
             return;
         }
         nanosleep(&poll, NULL);
@@ -61,13 +61,14 @@ static cudaError_t open_locked(void) {
         context.open_error = status == WP_STATUS_NOMEM || status == WP_STATUS_DEVICE_NOMEM
                                  ? cudaErrorMemoryAllocation
                                  : cudaErrorNoDevice;
-        wp_log(WP_LOG_ERROR, "cuda", "no device: %s",
-               err.message[0] != '\0' ? err.message : wp_status_string(status));
+        wpi_log(WP_LOG_ERROR, "cuda", "no device: %s",
+                err.message[0] != '\0' ? err.message : wp_status_string(status));
         return context.open_error;
     }
     atomic_store(&context.device, device);
     if (atexit(finish_at_exit) != 0)
-        wp_log(WP_LOG_WARN, "cuda", "work that is running at exit will be dropped: atexit is full");
+        wpi_log(WP_LOG_WARN, "cuda",
+                "work that is running at exit will be dropped: atexit is full");
     return cudaSuccess;
 }
 

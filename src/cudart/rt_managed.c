@@ -43,7 +43,7 @@ static struct {
 static bool reserve(size_t count) {
     if (count <= ranges.capacity) return true;
     const size_t capacity = count * 2;
-    range *items = wp_realloc(ranges.items, capacity * sizeof *items);
+    range *items = wpi_realloc(ranges.items, capacity * sizeof *items);
     if (items == NULL) return false;
     ranges.items = items;
     ranges.capacity = capacity;
@@ -107,7 +107,7 @@ void wpi_advice_forget(const void *base, size_t size_bytes) {
 
 void wpi_advice_forget_all(void) {
     pthread_mutex_lock(&ranges.lock);
-    wp_free(ranges.items);
+    wpi_free(ranges.items);
     ranges.items = NULL;
     ranges.count = ranges.capacity = 0;
     pthread_mutex_unlock(&ranges.lock);

@@ -73,7 +73,7 @@ WP_API cudaError_t cudaFreeHost(void *ptr) {
 static cudaError_t allocate_rows(size_t width_bytes, size_t rows, size_t *pitch_bytes, void **out) {
     const size_t pitch = (width_bytes + PITCH_BYTES - 1) & ~((size_t)PITCH_BYTES - 1);
     size_t size_bytes;
-    if (pitch < width_bytes || !wp_mul_size(pitch, rows, &size_bytes))
+    if (pitch < width_bytes || !wpi_mul_size(pitch, rows, &size_bytes))
         return wpi_note(cudaErrorMemoryAllocation);
     WPI_TRY(allocate(WP_MEMORY_DEVICE, size_bytes, 0, out));
     *pitch_bytes = pitch;
@@ -88,7 +88,7 @@ WP_API cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, s
 WP_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent) {
     size_t rows;
     if (pitchedDevPtr == NULL) return wpi_note(cudaErrorInvalidValue);
-    if (!wp_mul_size(extent.height, extent.depth, &rows))
+    if (!wpi_mul_size(extent.height, extent.depth, &rows))
         return wpi_note(cudaErrorMemoryAllocation);
     struct cudaPitchedPtr made = {.xsize = extent.width, .ysize = extent.height};
     WPI_TRY(allocate_rows(extent.width, rows, &made.pitch, &made.ptr));

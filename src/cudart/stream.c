@@ -34,14 +34,14 @@ void wpi_default_stream_set_per_thread(bool is_per_thread) {
 static cudaError_t create(wp_device *device, unsigned flags, int priority,
                           struct CUstream_st **out) {
     *out = NULL;
-    struct CUstream_st *stream = wp_calloc(1, sizeof *stream);
+    struct CUstream_st *stream = wpi_calloc(1, sizeof *stream);
     if (stream == NULL) return wpi_note(cudaErrorMemoryAllocation);
     wp_error err = {0};
     const bool is_blocking = (flags & cudaStreamNonBlocking) == 0;
     const cudaError_t error =
         wpi_result(wpi_queue_create(device, is_blocking, priority, &stream->queue, &err), &err);
     if (error != cudaSuccess) {
-        wp_free(stream);
+        wpi_free(stream);
         return error;
     }
     stream->flags = flags;
@@ -49,7 +49,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
     stream->id = atomic_fetch_add(&next_id, 1);
     if (!wpi_handle_add(WPI_HANDLE_STREAM, stream)) {
         wp_queue_destroy(stream->queue);
-        wp_free(stream);
+        wpi_free(stream);
         return wpi_note(cudaErrorMemoryAllocation);
     }
     *out = stream;
@@ -58,7 +58,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
 
 static void destroy(struct CUstream_st *stream) {
     wp_queue_destroy(stream->queue);
-    wp_free(stream);
+    wpi_free(stream);
 }
 
 void wpi_streams_forget(void) {
@@ -93,7 +93,7 @@ static void forget_own(void *memory) {
     own_stream *own = memory;
     if (own->epoch == wpi_context_epoch() && wpi_handle_remove(WPI_HANDLE_STREAM, own->stream))
         destroy(own->stream);
-    wp_free(own);
+    wpi_free(own);
 }
 
 static void make_own_key(void) {
@@ -105,9 +105,9 @@ static cudaError_t find_own(wp_device *device, struct CUstream_st **out) {
     if (!has_own_key) return wpi_note(cudaErrorMemoryAllocation);
     own_stream *own = pthread_getspecific(own_key);
     if (own == NULL) {
-        own = wp_calloc(1, sizeof *own);
+        own = wpi_calloc(1, sizeof *own);
         if (own == NULL || pthread_setspecific(own_key, own) != 0) {
-            wp_free(own);
+            wpi_free(own);
             return wpi_note(cudaErrorMemoryAllocation);
         }
     }
@@ -219,7 +219,7 @@ typedef struct host_call {
 
 static void run_host_call(void *arg) {
     const host_call call = *(host_call *)arg;
-    wp_free(arg);
+    wpi_free(arg);
     in_callback = true;
     if (call.function != NULL)
         call.function(call.user);
@@ -234,13 +234,13 @@ static cudaError_t queue_host_call(const host_call *call) {
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, call->stream, &queue));
     if (call->function == NULL && call->callback == NULL) return wpi_note(cudaErrorInvalidValue);
-    host_call *queued = wp_malloc(sizeof *queued);
+    host_call *queued = wpi_malloc(sizeof *queued);
     if (queued == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *queued = *call;
     queued->device = device;
     wp_error err = {0};
     const wp_status status = wp_queue_host_call(queue, run_host_call, queued, &err);
-    if (status != WP_STATUS_OK) wp_free(queued);
+    if (status != WP_STATUS_OK) wpi_free(queued);
     return wpi_result(status, &err);
 }
 

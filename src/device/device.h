@@ -23,10 +23,10 @@
 #include "warpage/device.h"
 #include "warpage/host.h"
 
-typedef struct wp_device_ops wp_device_ops;
+typedef struct wpi_device_ops wpi_device_ops;
 
 struct wp_device {
-    const wp_device_ops *ops;
+    const wpi_device_ops *ops;
     wp_device_info info;
 };
 
@@ -68,7 +68,7 @@ typedef struct wpi_advice {
     bool is_accessed_by_device;
 } wpi_advice;
 
-typedef struct wp_queue_ops {
+typedef struct wpi_queue_ops {
     /** `priority`: as cudaStreamCreateWithPriority's, lower numbers first; a hint. */
     wp_status (*create)(wp_device *device, bool is_blocking, int priority, wp_queue **out,
                         wp_error *err);
@@ -90,9 +90,9 @@ typedef struct wp_queue_ops {
      *  cudaStreamAttachMemAsync. */
     wp_status (*attach)(wp_queue *queue, void *address, size_t size_bytes, uint32_t flags,
                         wp_error *err);
-} wp_queue_ops;
+} wpi_queue_ops;
 
-typedef struct wp_event_ops {
+typedef struct wpi_event_ops {
     /** `flags`: wpi_event_flag. */
     wp_status (*create)(wp_device *device, uint32_t flags, wp_event **out, wp_error *err);
     void (*destroy)(wp_event *event);
@@ -102,7 +102,7 @@ typedef struct wp_event_ops {
     uint64_t (*time_ns)(const wp_event *event);
     /** Optional; defaults to the difference of the times. Both are complete and were recorded. */
     int64_t (*elapsed_ns)(const wp_event *first, const wp_event *second);
-} wp_event_ops;
+} wpi_event_ops;
 
 /** An actor on the host (warpage/host.h). */
 struct wp_actor {
@@ -132,7 +132,7 @@ extern const wpi_host_ops wpi_host_threads;
 /** In a step of an actor: the time on the device's clock, for measurements of its stages. */
 uint64_t wpi_actor_now_ns(const wp_actor *actor);
 
-typedef struct wp_module_ops {
+typedef struct wpi_module_ops {
     wp_status (*load)(wp_device *device, const void *image, wp_module **out, wp_error *err);
     void (*unload)(wp_module *module);
     wp_status (*find_kernel)(wp_module *module, const char *name, wp_kernel **out, wp_error *err);
@@ -144,13 +144,13 @@ typedef struct wp_module_ops {
     /** Optional; defaults to refusing anything above shared_bytes_per_block. Static shared bytes
      *  plus `bytes` are within shared_bytes_per_block_optin. */
     wp_status (*set_shared_max)(wp_kernel *kernel, uint32_t bytes, wp_error *err);
-} wp_module_ops;
+} wpi_module_ops;
 
-struct wp_device_ops {
+struct wpi_device_ops {
     const char *kind; /* "cpu": the part of the spec before ':' */
-    const wp_queue_ops *queue;
-    const wp_event_ops *event;
-    const wp_module_ops *module;
+    const wpi_queue_ops *queue;
+    const wpi_event_ops *event;
+    const wpi_module_ops *module;
     const wpi_host_ops *host; /* optional: wpi_host_threads */
 
     void (*close)(wp_device *device); /* waits for all work */
@@ -213,7 +213,7 @@ struct wp_device_ops {
 };
 
 /** A kind of device: what "kind" or "kind:rest" opens. */
-typedef struct wp_device_kind {
+typedef struct wpi_device_kind {
     const char *name;
     const char *summary; /* one line for `warpage devices` */
     const char *example; /* a rest that names one of them */
@@ -221,7 +221,7 @@ typedef struct wp_device_kind {
     /** Optional: before main, a device of this kind will be opened, and the program has a managed
      *  variable, in pages of their own. It stays where it is, and keeps its value. */
     void (*place_variable)(void *address, size_t size_bytes);
-} wp_device_kind;
+} wpi_device_kind;
 
 /** A device will be opened by that spec: its kind hears of a managed variable. */
 void wpi_device_place_variable(const char *spec, void *address, size_t size_bytes);
@@ -239,12 +239,12 @@ WP_NODISCARD wp_status wpi_managed_attribute(wp_device *device, const void *addr
 WP_NODISCARD wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes,
                                         uint32_t flags, wp_error *err);
 
-extern const wp_device_kind wp_device_kind_cpu;
-extern const wp_device_kind wp_device_kind_sim;
-extern const wp_device_kind wp_device_kind_cuda;
+extern const wpi_device_kind wpi_device_kind_cpu;
+extern const wpi_device_kind wpi_device_kind_sim;
+extern const wpi_device_kind wpi_device_kind_cuda;
 
 /** All kinds, NULL at the end. */
-const wp_device_kind *const *wpi_device_kinds(void);
+const wpi_device_kind *const *wpi_device_kinds(void);
 
 /** The map of all allocations of all devices of this process. */
 wpi_memory_map *wpi_memory_map_global(void);
@@ -277,7 +277,7 @@ WP_NODISCARD wp_status wpi_queue_create(wp_device *device, bool is_blocking, int
                                         wp_queue **out, wp_error *err);
 WP_NODISCARD wp_status wpi_event_create(wp_device *device, uint32_t flags, wp_event **out,
                                         wp_error *err);
-/** Whether the device stages copies from the program's own memory (wp_device_ops). */
+/** Whether the device stages copies from the program's own memory (wpi_device_ops). */
 bool wpi_device_stages_pageable(wp_device *device);
 /** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit.
  */

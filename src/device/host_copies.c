@@ -10,8 +10,8 @@
 #include "device/device.h"
 #include "device/memory_map.h"
 
-#define uthash_malloc(size) wp_malloc(size)
-#define uthash_free(memory, size) wp_free(memory)
+#define uthash_malloc(size) wpi_malloc(size)
+#define uthash_free(memory, size) wpi_free(memory)
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -44,12 +44,12 @@ static filled_page *page_of(uintptr_t number, bool is_made) {
     filled_page *page;
     HASH_FIND(hh, filled, &number, sizeof number, page);
     if (page != NULL || !is_made) return page;
-    page = wp_calloc(1, sizeof *page);
+    page = wpi_calloc(1, sizeof *page);
     if (page == NULL) return NULL;
     page->number = number;
     HASH_ADD(hh, filled, number, sizeof page->number, page);
     if (page->hh.tbl != NULL) return page;
-    wp_free(page);
+    wpi_free(page);
     return NULL;
 }
 
@@ -71,7 +71,7 @@ static void mark(uintptr_t first, uintptr_t outer, bool is_filled) {
         page->lines = is_filled ? page->lines | lines : page->lines & ~lines;
         if (page->lines != 0) continue;
         HASH_DEL(filled, page);
-        wp_free(page);
+        wpi_free(page);
     }
 }
 
@@ -166,7 +166,7 @@ void wpi_host_copies_end(void) {
     pthread_mutex_lock(&lock);
     HASH_ITER(hh, filled, page, next) {
         HASH_DEL(filled, page);
-        wp_free(page);
+        wpi_free(page);
     }
     credit_bytes = 0;
     shared_bytes = 0;

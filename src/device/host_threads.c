@@ -79,14 +79,14 @@ static wp_status queue_work(wp_queue *queue, const wp_host_work *work, wp_error 
 }
 
 static wp_status start(const wp_actor *actor, wp_actor **out, wp_error *err) {
-    thread_actor *a = wp_calloc(1, sizeof *a);
+    thread_actor *a = wpi_calloc(1, sizeof *a);
     if (a == NULL) return WP_FAIL(err, NOMEM, "host actor '%s'", actor->name);
     a->base = *actor;
     pthread_mutex_init(&a->lock, NULL);
     const int failure = pthread_create(&a->thread, NULL, run, a);
     if (failure != 0) {
         pthread_mutex_destroy(&a->lock);
-        wp_free(a);
+        wpi_free(a);
         return WP_FAIL(err, NOMEM, "the thread of host actor '%s' could not be started: %s",
                        actor->name, strerror(failure));
     }
@@ -117,12 +117,12 @@ static void destroy(wp_actor *actor) {
     atomic_store(&a->is_stopping, true);
     join(a);
     pthread_mutex_destroy(&a->lock);
-    wp_free(a);
+    wpi_free(a);
 }
 
 static uint64_t now_ns(wp_device *device) {
     (void)device;
-    return wp_clock_ns();
+    return wpi_clock_ns();
 }
 
 static void arrive(wp_device *device) {

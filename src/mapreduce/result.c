@@ -55,7 +55,7 @@ wp_status wp_reduce_set(wp_mapreduce *job, const void *value, uint64_t bytes, wp
                         err));
         job->block_bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         job->block_used = 0;
-        char *block = wp_malloc(job->block_bytes);
+        char *block = wpi_malloc(job->block_bytes);
         if (block == NULL) {
             job->block_bytes = 0;
             return WP_FAIL(err, NOMEM, "mapreduce: no host memory for a value of %" PRIu64 " bytes",
@@ -96,7 +96,7 @@ static wp_status reduce(wp_mapreduce *job, wp_error *err) {
     }
     job->result_count = kept;
 done:
-    wp_free(values);
+    wpi_free(values);
     return status;
 }
 
@@ -108,9 +108,9 @@ wp_status wpi_results_make(wp_mapreduce *job, wp_error *err) {
 
 void wpi_results_free(wp_mapreduce *job) {
     for (uint64_t i = 0; i < job->block_count; i++)
-        wp_free(job->blocks[i]);
-    wp_free(job->blocks);
-    wp_free(job->results);
+        wpi_free(job->blocks[i]);
+    wpi_free(job->blocks);
+    wpi_free(job->results);
 }
 
 /* ---- iterate --------------------------------------------------------------------------------- */
@@ -185,8 +185,8 @@ wp_status wp_mapreduce_write(const wp_mapreduce *job, const char *path, wp_outpu
                              wp_error *err) {
     WP_TRY(check_output(job, output, err));
     if (output == WP_OUTPUT_TABLE) return wp_table_save(job->table, path, err);
-    char *temporary = wp_format("%s.XXXXXX", path);
-    const int descriptor = wp_leftover_file(temporary);
+    char *temporary = wpi_format("%s.XXXXXX", path);
+    const int descriptor = wpi_leftover_file(temporary);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     bool is_right = file != NULL && put_pairs(job, output, file);
     int reason = errno;
@@ -207,8 +207,8 @@ wp_status wp_mapreduce_write(const wp_mapreduce *job, const char *path, wp_outpu
         is_right = false;
     }
     if (!is_right && descriptor >= 0) (void)unlink(temporary);
-    if (descriptor >= 0) wp_leftover_drop(temporary);
-    wp_free(temporary);
+    if (descriptor >= 0) wpi_leftover_drop(temporary);
+    wpi_free(temporary);
     return is_right ? WP_STATUS_OK
                     : WP_FAIL(err, IO, "mapreduce: cannot write the result to %s: %s", path,
                               strerror(reason));

@@ -25,7 +25,7 @@ struct wpi_codes {
 };
 
 wp_status wpi_codes_create(wpi_codes **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "numbers for keys");
     for (uint32_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&(*out)->shards[i].lock, NULL);
@@ -36,10 +36,10 @@ void wpi_codes_destroy(wpi_codes *codes) {
     if (codes == NULL) return;
     for (uint32_t i = 0; i < SHARDS; i++) {
         pthread_mutex_destroy(&codes->shards[i].lock);
-        wp_free(codes->shards[i].words);
-        wp_free(codes->shards[i].slots);
+        wpi_free(codes->shards[i].words);
+        wpi_free(codes->shards[i].slots);
     }
-    wp_free(codes);
+    wpi_free(codes);
 }
 
 uint64_t wpi_codes_word(const wpi_codes *codes, uint32_t number) {
@@ -59,14 +59,14 @@ static uint32_t slot_of(const shard *s, uint64_t word, uint64_t hash) {
 static wp_status grow(shard *s, wp_error *err) {
     const uint32_t slots = s->capacity == 0 ? FIRST_SLOTS : 4 * s->capacity;
     if (s->capacity > COUNT_MAX / 2) return WP_FAIL(err, NOMEM, "too many distinct keys");
-    uint32_t *table = wp_calloc(slots, sizeof *table);
-    uint64_t *words = wp_realloc(s->words, slots / 2 * sizeof *words);
+    uint32_t *table = wpi_calloc(slots, sizeof *table);
+    uint64_t *words = wpi_realloc(s->words, slots / 2 * sizeof *words);
     if (words != NULL) s->words = words;
     if (table == NULL || words == NULL) {
-        wp_free(table);
+        wpi_free(table);
         return WP_FAIL(err, NOMEM, "numbers for %u keys", slots / 2);
     }
-    wp_free(s->slots);
+    wpi_free(s->slots);
     s->slots = table;
     s->mask = slots - 1;
     s->capacity = slots / 2;

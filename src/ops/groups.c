@@ -179,7 +179,8 @@ static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t co
 }
 
 static wp_status init_columns(wp_groups *groups, const wpi_shape *shape, wp_error *err) {
-    groups->columns = wp_calloc(shape->key_count + shape->aggregate_count, sizeof *groups->columns);
+    groups->columns =
+        wpi_calloc(shape->key_count + shape->aggregate_count, sizeof *groups->columns);
     if (groups->columns == NULL) return WP_FAIL(err, NOMEM, "columns of the result");
     groups->key_count = shape->key_count;
     groups->aggregate_count = shape->aggregate_count;
@@ -207,7 +208,7 @@ wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_gr
                             bool is_sorted, wp_groups **out, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = NULL;
-    wp_groups *groups = wp_calloc(1, sizeof *groups);
+    wp_groups *groups = wpi_calloc(1, sizeof *groups);
     if (groups == NULL) return WP_FAIL(err, NOMEM, "groups");
     filling f = {.groups = groups, .shape = shape, .keys = keys};
     WP_TRY_GOTO(grouper->ops->count(grouper, &groups->count, err), done);
@@ -236,11 +237,11 @@ void wp_groups_close(wp_groups *groups) {
     if (groups == NULL) return;
     for (uint32_t i = 0; groups->columns != NULL && i < groups->key_count + groups->aggregate_count;
          i++) {
-        wp_free(groups->columns[i].values);
-        wp_free(groups->columns[i].valid);
+        wpi_free(groups->columns[i].values);
+        wpi_free(groups->columns[i].valid);
     }
-    wp_free(groups->columns);
-    wp_free(groups);
+    wpi_free(groups->columns);
+    wpi_free(groups);
 }
 
 uint64_t wp_groups_count(const wp_groups *groups) {

@@ -43,8 +43,8 @@ static wpi_key_form form_of(const wpi_shape *shape) {
 
 static wp_status create_codes(wpi_keys *keys, wp_error *err) {
     const uint32_t count = keys->shape->key_count;
-    keys->codes = wp_calloc(count, sizeof(wpi_codes *));
-    keys->pairs = wp_calloc(count, sizeof(wpi_codes *));
+    keys->codes = wpi_calloc(count, sizeof(wpi_codes *));
+    keys->pairs = wpi_calloc(count, sizeof(wpi_codes *));
     if (keys->codes == NULL || keys->pairs == NULL) return WP_FAIL(err, NOMEM, "keys");
     for (uint32_t i = 0; i < count; i++) {
         WP_TRY(wpi_codes_create(&keys->codes[i], err));
@@ -56,7 +56,7 @@ static wp_status create_codes(wpi_keys *keys, wp_error *err) {
 wp_status wpi_keys_create(const wpi_shape *shape, wpi_keys **out, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = NULL;
-    wpi_keys *keys = wp_calloc(1, sizeof *keys);
+    wpi_keys *keys = wpi_calloc(1, sizeof *keys);
     if (keys == NULL) return WP_FAIL(err, NOMEM, "keys");
     keys->shape = shape;
     keys->form = form_of(shape);
@@ -75,9 +75,9 @@ void wpi_keys_destroy(wpi_keys *keys) {
         if (keys->codes != NULL) wpi_codes_destroy(keys->codes[i]);
         if (keys->pairs != NULL) wpi_codes_destroy(keys->pairs[i]);
     }
-    wp_free((void *)keys->codes);
-    wp_free((void *)keys->pairs);
-    wp_free(keys);
+    wpi_free((void *)keys->codes);
+    wpi_free((void *)keys->pairs);
+    wpi_free(keys);
 }
 
 wpi_key_form wpi_keys_form(const wpi_keys *keys) {

@@ -50,7 +50,7 @@ static double bytes_in(const char *value) {
     amount[sizeof amount - 1] = '\0';
     char *per = strchr(amount, '/'); /* of a rate */
     if (per != NULL) *per = '\0';
-    return wp_parse_bytes(amount, &bytes, NULL) == WP_STATUS_OK ? (double)bytes : 0;
+    return wpi_parse_bytes(amount, &bytes, NULL) == WP_STATUS_OK ? (double)bytes : 0;
 }
 
 /* Of "384B/cycle" or "1TB/s", a second. */
@@ -62,13 +62,13 @@ static double rate_in(const char *value, double clock_hz) {
 static double cycles_in(const char *value, double clock_hz) {
     uint64_t ps = 0;
     if (strstr(value, "cycle") != NULL) return strtod(value, NULL);
-    return wp_parse_duration_ps(value, &ps, NULL) == WP_STATUS_OK ? (double)ps * clock_hz / 1e12
-                                                                  : 0;
+    return wpi_parse_duration_ps(value, &ps, NULL) == WP_STATUS_OK ? (double)ps * clock_hz / 1e12
+                                                                   : 0;
 }
 
 static double hertz_in(const char *value) {
     uint64_t hz = 0;
-    return wp_parse_hz(value, &hz, NULL) == WP_STATUS_OK ? (double)hz : 0;
+    return wpi_parse_hz(value, &hz, NULL) == WP_STATUS_OK ? (double)hz : 0;
 }
 
 static void take_tlb_key(numbers *n, const char *name, const char *value) {
@@ -178,10 +178,10 @@ static wp_status take_keys(const wp_device_info *info, const char *profile, numb
     const bool is_simulated = strncmp(info->spec, "sim:", 4) == 0;
     if (profile == NULL)
         return is_simulated ? wp_device_visit_keys(info->spec, take_key, n, err) : WP_STATUS_OK;
-    char *spec = wp_format("sim:%s", profile);
+    char *spec = wpi_format("sim:%s", profile);
     if (spec == NULL) return WP_FAIL(err, NOMEM, "profile %s", profile);
     const wp_status status = wp_device_visit_keys(spec, take_key, n, err);
-    wp_free(spec);
+    wpi_free(spec);
     return status;
 }
 
@@ -289,20 +289,20 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
 typedef struct search {
     const wpi_planner *planner;
     const wpi_plan_task *task;
-    wp_text *text;
+    wpi_text *text;
     wpi_plan best;
 } search;
 
 static void consider(search *s, wp_strategy strategy, uint64_t scope_bytes) {
     const cost c = cost_of(s->planner, s->task, strategy, scope_bytes, false);
     char scope[32] = "the table";
-    if (scope_bytes != 0) (void)wp_format_bytes(scope_bytes, scope);
+    if (scope_bytes != 0) (void)wpi_format_bytes(scope_bytes, scope);
     if (s->text != NULL)
-        wp_text_appendf(s->text,
-                        "  %-9s  scope %-10s  row %.3f ns: link %.3f, input %.3f, passes %.3f, "
-                        "table %.3f, atomics %.3f, launches %.3f\n",
-                        wp_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
-                        c.table, c.atomics, c.launches);
+        wpi_text_appendf(s->text,
+                         "  %-9s  scope %-10s  row %.3f ns: link %.3f, input %.3f, passes %.3f, "
+                         "table %.3f, atomics %.3f, launches %.3f\n",
+                         wp_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
+                         c.table, c.atomics, c.launches);
     if (s->best.strategy == WP_STRATEGY_AUTO || c.row < GAIN_MIN * s->best.row_ns)
         s->best = (wpi_plan){strategy, scope_bytes, c.row};
 }
@@ -331,24 +331,25 @@ static bool is_allowed(const wpi_plan_task *task, wp_strategy strategy) {
     return task->strategy == WP_STRATEGY_AUTO || task->strategy == strategy;
 }
 
-wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wp_text *text) {
+wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wpi_text *text) {
     search s = {.planner = planner, .task = task, .text = text};
     char table[32];
     if (text != NULL)
-        wp_text_appendf(text,
-                        "%s: table %s, rows of %" PRIu64 " bytes, input %s, %.0f%% hot keys\n",
-                        planner->spec, wp_format_bytes(task->table_bytes, table), task->row_bytes,
-                        wp_placement_name(task->placement), 100 * task->hot_share);
+        wpi_text_appendf(text,
+                         "%s: table %s, rows of %" PRIu64 " bytes, input %s, %.0f%% hot keys\n",
+                         planner->spec, wpi_format_bytes(task->table_bytes, table), task->row_bytes,
+                         wp_placement_name(task->placement), 100 * task->hot_share);
     if (text != NULL && planner->level_count == 0)
-        wp_text_append(text, "  the TLBs of this device are unknown, so scopes are not considered; "
-                             "--profile names them\n");
+        wpi_text_append(text,
+                        "  the TLBs of this device are unknown, so scopes are not considered; "
+                        "--profile names them\n");
     if (is_allowed(task, WP_STRATEGY_DIRECT)) consider(&s, WP_STRATEGY_DIRECT, 0);
     if (task->strategy == WP_STRATEGY_SEPO) consider(&s, WP_STRATEGY_SEPO, 0);
     for (wp_strategy it = WP_STRATEGY_SCOPED; it <= WP_STRATEGY_PARTITION; it++)
         if (is_allowed(task, it)) consider_scopes(&s, it);
     if (s.best.strategy == WP_STRATEGY_AUTO) /* asked for, but all fits one scope */
         s.best = (wpi_plan){.strategy = task->strategy, .scope_bytes = task->scope_bytes};
-    if (text != NULL) wp_text_appendf(text, "  ─► %s\n", wp_strategy_name(s.best.strategy));
+    if (text != NULL) wpi_text_appendf(text, "  ─► %s\n", wp_strategy_name(s.best.strategy));
     return s.best;
 }
 
@@ -376,7 +377,7 @@ double wpi_planner_groups(double groups, double rows) {
  * the rows, those of groups that are in no part yet go to the host before each part but the first,
  * and come like others then. */
 bool wpi_planner_postpones(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
-                           const wpi_full_table *full, wp_text *text) {
+                           const wpi_full_table *full, wpi_text *text) {
     const double all = larger(full->groups, full->held), held = full->held;
     const double between = all > 1.01 * held ? -all * log1p(-held / all) : 5 * held;
     const double bucket_ns = (double)task->bucket_bytes * planner->link_ns_per_byte;
@@ -389,20 +390,20 @@ bool wpi_planner_postpones(const wpi_planner *planner, const wpi_plan_task *task
     const bool postpones =
         is_asked || (task->strategy == WP_STRATEGY_AUTO && postpone < GAIN_MIN * spill);
     if (text != NULL)
-        wp_text_appendf(text,
-                        "  the table is full with %.0f of about %.4g groups: to spill it %.3f ns "
-                        "for each row, to postpone rows %.3f, in %.4g passes ─► %s\n",
-                        held, all, spill, postpone, parts, postpones ? "sepo" : "spill");
+        wpi_text_appendf(text,
+                         "  the table is full with %.0f of about %.4g groups: to spill it %.3f ns "
+                         "for each row, to postpone rows %.3f, in %.4g passes ─► %s\n",
+                         held, all, spill, postpone, parts, postpones ? "sepo" : "spill");
     return postpones;
 }
 
 bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
-                          wp_text *text) {
+                          wpi_text *text) {
     const cost alone = cost_of(planner, task, plan.strategy, plan.scope_bytes, false);
     const cost together = cost_of(planner, task, plan.strategy, plan.scope_bytes, true);
     const bool combines = together.row < GAIN_MIN * alone.row;
     if (text != NULL)
-        wp_text_appendf(
+        wpi_text_appendf(
             text,
             "  the most frequent key has %.0f%% of concurrent rows: atomics %.3f ns, row "
             "%.3f; combined in warps %.3f, row %.3f ─► %s\n",

@@ -76,11 +76,11 @@ typedef struct wpi_plan {
 WP_NODISCARD wp_status wpi_planner_init(wpi_planner *planner, wp_device *device,
                                         const char *profile, uint64_t thread_count, wp_error *err);
 /** Chooses; adds a line for each choice to `text` (NULL allowed). */
-wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wp_text *text);
+wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wpi_text *text);
 
 /** Whether rows of a warp that have one key had better be put together before their atomics. */
 bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
-                          wp_text *text);
+                          wpi_text *text);
 
 /** A table that is full, for which device memory has no larger one. */
 typedef struct wpi_full_table {
@@ -94,6 +94,6 @@ double wpi_planner_groups(double groups, double rows);
 /** Whether rows of further groups had better be postponed than the table spilled. Adds a line to
  * `text` (NULL allowed). */
 bool wpi_planner_postpones(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
-                           const wpi_full_table *full, wp_text *text);
+                           const wpi_full_table *full, wpi_text *text);
 
 #endif

@@ -100,10 +100,10 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
     *shape = (wpi_shape){0};
     WP_TRY(check(spec, err));
     const uint32_t aggregates = spec->aggregate_count;
-    shape->keys = wp_calloc(spec->key_count, sizeof *shape->keys);
-    shape->values = wp_calloc(spec->value_count + 1, sizeof *shape->values);
-    shape->aggregates = wp_calloc(aggregates + 1, sizeof *shape->aggregates);
-    shape->accumulators = wp_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
+    shape->keys = wpi_calloc(spec->key_count, sizeof *shape->keys);
+    shape->values = wpi_calloc(spec->value_count + 1, sizeof *shape->values);
+    shape->aggregates = wpi_calloc(aggregates + 1, sizeof *shape->aggregates);
+    shape->accumulators = wpi_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
     if (shape->keys == NULL || shape->values == NULL || shape->aggregates == NULL ||
         shape->accumulators == NULL) {
         wpi_shape_deinit(shape);
@@ -120,9 +120,9 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
 }
 
 void wpi_shape_deinit(wpi_shape *shape) {
-    wp_free(shape->keys);
-    wp_free(shape->values);
-    wp_free(shape->aggregates);
-    wp_free(shape->accumulators);
+    wpi_free(shape->keys);
+    wpi_free(shape->values);
+    wpi_free(shape->aggregates);
+    wpi_free(shape->accumulators);
     *shape = (wpi_shape){0};
 }

@@ -20,7 +20,7 @@ WP_NODISCARD wp_status wpi_policy_file_load(const char *path, wp_error *err);
 /** … several, separated by ':' as in WARPAGE_POLICY_FILES. */
 WP_NODISCARD wp_status wpi_policy_files_load(const char *paths, wp_error *err);
 
-/** The i-th file that was loaded, in order; false behind the last. `*hash` is wp_hash64 of its
+/** The i-th file that was loaded, in order; false behind the last. `*hash` is wpi_hash64 of its
  * bytes, with seed 1. */
 bool wpi_policy_file_at(size_t i, const char **path, uint64_t *hash);
 

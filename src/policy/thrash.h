@@ -34,9 +34,9 @@ typedef enum wpi_lapse_votes {
 } wpi_lapse_votes;
 
 typedef struct wpi_thrash_page {
-    wp_time_ps moved;        /* last; WPI_THRASH_NEVER */
-    wp_time_ps throttled_to; /* the end of a period in which all but the exempt are throttled; 0 */
-    wp_time_ps pinned_to;
+    wpi_time_ps moved;        /* last; WPI_THRASH_NEVER */
+    wpi_time_ps throttled_to; /* the end of a period in which all but the exempt are throttled; 0 */
+    wpi_time_ps pinned_to;
     uint8_t events;                /* moves that followed one another within a lapse */
     uint8_t throttles;             /* since it was pinned last */
     uint8_t processors, throttled; /* bits 1 << wpi_processor */
@@ -46,9 +46,9 @@ typedef struct wpi_thrash_page {
 #define WPI_THRASH_NEVER WP_TIME_NEVER
 
 typedef struct wpi_thrash_chunk {
-    wpi_thrash_page *pages;     /* [WPI_CHUNK_PAGES]; NULL: nothing thrashes */
-    wp_time_ps moved, thrashed; /* last; of `mover` */
-    uint8_t mover;              /* wpi_processor; NONE: nothing moved yet */
+    wpi_thrash_page *pages;      /* [WPI_CHUNK_PAGES]; NULL: nothing thrashes */
+    wpi_time_ps moved, thrashed; /* last; of `mover` */
+    uint8_t mover;               /* wpi_processor; NONE: nothing moved yet */
     uint8_t resets;
     bool has_thrashed, was_pinned;
 } wpi_thrash_chunk;
@@ -59,8 +59,8 @@ typedef struct wpi_thrash {
     uint32_t max_resets;    /* of a chunk */
     uint32_t votes_needed;  /* to change the lapse */
     wpi_lapse_votes votes;
-    wp_time_ps lapse_ps; /* between two moves that count; follows the votes */
-    wp_time_ps nap_ps, epoch_ps,
+    wpi_time_ps lapse_ps; /* between two moves that count; follows the votes */
+    wpi_time_ps nap_ps, epoch_ps,
         pin_ps; /* of a period; of quiet, to a reset; pinned, 0: for ever */
     int8_t vote;
     wpi_thrash_chunk *chunks; /* [chunk_count] */
@@ -77,13 +77,13 @@ typedef enum wpi_thrash_answer {
 typedef struct wpi_thrash_question {
     uint32_t chunk, page;
     wpi_processor processor;
-    wp_time_ps now;
+    wpi_time_ps now;
     bool prefers_device; /* its preferred location is the device: it is not pinned */
 } wpi_thrash_question;
 
 typedef struct wpi_thrash_hint {
     wpi_thrash_answer answer;
-    wp_time_ps until;       /* THROTTLE */
+    wpi_time_ps until;      /* THROTTLE */
     wpi_processor location; /* PIN */
 } wpi_thrash_hint;
 
@@ -91,12 +91,12 @@ typedef struct wpi_thrash_ops {
     /* Pages of a chunk moved to a processor that wanted them, or by prefetching; not by eviction.
      */
     void (*moved)(wpi_thrash *thrash, uint32_t chunk, const wpi_pages *pages, wpi_processor to,
-                  wp_time_ps now);
+                  wpi_time_ps now);
     wpi_thrash_hint (*ask)(wpi_thrash *thrash, const wpi_thrash_question *question);
 } wpi_thrash_ops;
 
 /** Where the page is pinned; NONE. When its time is over it is as if it had never moved. */
-wpi_processor wpi_thrash_pinned(wpi_thrash *thrash, uint32_t chunk, uint32_t page, wp_time_ps now);
+wpi_processor wpi_thrash_pinned(wpi_thrash *thrash, uint32_t chunk, uint32_t page, wpi_time_ps now);
 /** The chunk's pages that thrash: they are not prefetched. */
 wpi_pages wpi_thrash_pages(const wpi_thrash *thrash, uint32_t chunk);
 /** The chunk's state is as at first. */

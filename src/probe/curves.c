@@ -67,7 +67,7 @@ static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     while (i < c->curve_count && c->curves[i].stride_bytes < stride)
         i++;
     if (i < c->curve_count && c->curves[i].stride_bytes == stride) return &c->curves[i];
-    wpi_curve *more = wp_realloc(c->curves, (c->curve_count + 1) * sizeof *more);
+    wpi_curve *more = wpi_realloc(c->curves, (c->curve_count + 1) * sizeof *more);
     if (more == NULL) return NULL;
     c->curves = more;
     memmove(&more[i + 1], &more[i], (c->curve_count - i) * sizeof *more);
@@ -80,7 +80,7 @@ static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
 static bool add_point(wpi_curve *curve, wpi_curve_point point) {
     if (curve->count == curve->capacity) {
         const size_t capacity = curve->capacity == 0 ? 64 : 2 * curve->capacity;
-        wpi_curve_point *more = wp_realloc(curve->points, capacity * sizeof *more);
+        wpi_curve_point *more = wpi_realloc(curve->points, capacity * sizeof *more);
         if (more == NULL) return false;
         curve->points = more;
         curve->capacity = capacity;
@@ -210,19 +210,19 @@ static wp_status parse_matrix(wpi_curves *c, reader *r, wpi_matrix m, wp_error *
         if (m.sm_count > WPI_PROBE_SMS_MAX)
             WP_TRY_GOTO(REFUSE(r, err, "more than %u SMs", WPI_PROBE_SMS_MAX), done);
         if (m.sm_count == 0) continue;
-        m.cycles = wp_calloc((size_t)m.sm_count * m.sm_count, sizeof *m.cycles);
+        m.cycles = wpi_calloc((size_t)m.sm_count * m.sm_count, sizeof *m.cycles);
         if (m.cycles == NULL) return WP_FAIL(err, NOMEM, "sharing of %u SMs", m.sm_count);
     }
     if (m.sm_count == 0 || row < m.sm_count)
         WP_TRY_GOTO(REFUSE(r, err, "%u of %u rows of SMs: is the file cut short?", row, m.sm_count),
                     done);
-    wpi_matrix *more = wp_realloc(c->matrices, (c->matrix_count + 1) * sizeof *more);
+    wpi_matrix *more = wpi_realloc(c->matrices, (c->matrix_count + 1) * sizeof *more);
     if (more == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "sharing"), done);
     c->matrices = more;
     more[c->matrix_count++] = m;
     m.cycles = NULL;
 done:
-    wp_free(m.cycles);
+    wpi_free(m.cycles);
     return status;
 }
 
@@ -248,18 +248,18 @@ wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp
 static wp_status load(wpi_curves *c, const char *path, wp_error *err) {
     char *text = NULL;
     size_t size = 0;
-    WP_TRY(wp_file_read(path, &text, &size, err));
+    WP_TRY(wpi_file_read(path, &text, &size, err));
     const wp_status status = strlen(text) == size
                                  ? wpi_curves_parse(c, path, text, err)
                                  : WP_FAIL(err, PARSE, "%s: not a text file of curves", path);
-    wp_free(text);
+    wpi_free(text);
     return status;
 }
 
 wp_status wpi_curves_load(const char *const *paths, size_t count, wpi_curves **out, wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
-    wpi_curves *c = wp_calloc(1, sizeof *c);
+    wpi_curves *c = wpi_calloc(1, sizeof *c);
     if (c == NULL) return WP_FAIL(err, NOMEM, "curves");
     for (size_t i = 0; i < count; i++)
         WP_TRY_GOTO(load(c, paths[i], err), done);
@@ -278,10 +278,10 @@ done:
 void wpi_curves_destroy(wpi_curves *c) {
     if (c == NULL) return;
     for (size_t i = 0; i < c->curve_count; i++)
-        wp_free(c->curves[i].points);
+        wpi_free(c->curves[i].points);
     for (size_t i = 0; i < c->matrix_count; i++)
-        wp_free(c->matrices[i].cycles);
-    wp_free(c->curves);
-    wp_free(c->matrices);
-    wp_free(c);
+        wpi_free(c->matrices[i].cycles);
+    wpi_free(c->curves);
+    wpi_free(c->matrices);
+    wpi_free(c);
 }

@@ -13,8 +13,8 @@ typedef struct wpi_probe_result {
     char spec[64], name[128];
     uint32_t sm_count;
     uint64_t memory_bytes;    /* that was there to be probed */
-    wp_strings conditions;    /* name, value, name, … */
-    wp_strings notes;         /* sentences */
+    wpi_strings conditions;   /* name, value, name, … */
+    wpi_strings notes;        /* sentences */
     wpi_hierarchy *tlbs;      /* owned; NULL: nothing was measured */
     wpi_hierarchy *huge_tlbs; /* the CPU's, with huge pages; NULL: not measured */
 } wpi_probe_result;
@@ -22,11 +22,11 @@ typedef struct wpi_probe_result {
 void wpi_probe_result_deinit(wpi_probe_result *result); /* `{0}` is fine */
 
 /** A table like the paper's Table 2, who shares what, what is unknown and why, the conditions. */
-void wpi_probe_result_text(const wpi_probe_result *result, wp_text *out);
+void wpi_probe_result_text(const wpi_probe_result *result, wpi_text *out);
 /** Schema warpage.probe/1; unknown numbers are null, with a reason. */
-void wpi_probe_result_json(const wpi_probe_result *result, wp_text *out);
+void wpi_probe_result_json(const wpi_probe_result *result, wpi_text *out);
 /** "NAME VALUE" lines of what is known: "l1.entries 16". */
-void wpi_probe_result_values(const wpi_probe_result *result, wp_text *out);
+void wpi_probe_result_values(const wpi_probe_result *result, wpi_text *out);
 
 /** A number of a level, by name. */
 typedef struct wpi_level_field {
@@ -45,7 +45,7 @@ double wpi_level_confidence(const wpi_level *level);
 const char *wpi_whole_bytes(double bytes, char out[32]);
 
 /** Compares two results in JSON: what differs, a line each, or that nothing does. PARSE, IO. */
-WP_NODISCARD wp_status wpi_probe_diff(const char *a_path, const char *b_path, wp_text *out,
+WP_NODISCARD wp_status wpi_probe_diff(const char *a_path, const char *b_path, wpi_text *out,
                                       bool *is_same, wp_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 /** Adds the members "host" and "host_threads", as far as there is something to say. */
 void wpi_host_facts_to_json(const wp_run_record *record, json_t *root);
 void wpi_host_facts_from_json(wpi_json_reader *reader, const json_t *root, wp_run_record *out);
-void wpi_host_facts_text(const wp_run_record *record, wp_text *out);
-void wpi_host_facts_html(const wp_run_record *record, wp_text *out);
+void wpi_host_facts_text(const wp_run_record *record, wpi_text *out);
+void wpi_host_facts_html(const wp_run_record *record, wpi_text *out);
 
 #endif

@@ -7,9 +7,9 @@
 #include "warpage/report.h"
 
 /** Head, title, and what ran where. */
-void wpi_html_begin(const wp_run_record *record, wp_text *out);
+void wpi_html_begin(const wp_run_record *record, wpi_text *out);
 /** What paging did, by allocation; nothing, where there is none. */
-void wpi_html_moves(const wp_run_simulation *simulation, wp_text *out);
-void wpi_html_end(const wp_run_record *record, wp_text *out);
+void wpi_html_moves(const wp_run_simulation *simulation, wpi_text *out);
+void wpi_html_end(const wp_run_record *record, wpi_text *out);
 
 #endif

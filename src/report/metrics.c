@@ -224,7 +224,7 @@ void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *valu
 
 const char *wpi_metric_format(const wpi_metric *metric, char out[32]) {
     if (strcmp(metric->unit, "ns") == 0 && metric->value >= 0 && metric->value < 1e18)
-        return wp_format_duration((uint64_t)(metric->value + 0.5), out);
+        return wpi_format_duration((uint64_t)(metric->value + 0.5), out);
     if (strcmp(metric->unit, "B/s") == 0)
         (void)snprintf(out, 32, "%.2f GB/s", metric->value * 1e-9);
     else if (metric->unit[0] != '\0')

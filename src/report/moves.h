@@ -21,7 +21,7 @@ bool wpi_moves_none(const wpi_moves_column *column, const wp_run_simulation *sim
 /** Its pages move. */
 bool wpi_moves_are_of(const wp_run_simulation *simulation, const wp_run_allocation *allocation);
 /** Allocations whose pages move, those to which most happened first: [*count] indices, for
- * wp_free. */
+ * wpi_free. */
 size_t *wpi_moves_order(const wp_run_simulation *simulation, size_t *count);
 
 /** Which move a counter is the sum of ("paging_evicted"); WP_RUN_MOVES: of none. */

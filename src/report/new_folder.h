@@ -27,6 +27,6 @@ WP_NODISCARD wp_status wpi_new_folder_write(const char *dir,
 /** One file; nothing, when an earlier one failed. */
 void wpi_new_folder_put(wpi_new_folder *folder, const char *name, const char *data, size_t bytes);
 /** The same; the text is empty afterwards. */
-void wpi_new_folder_put_text(wpi_new_folder *folder, const char *name, wp_text *text);
+void wpi_new_folder_put_text(wpi_new_folder *folder, const char *name, wpi_text *text);
 
 #endif

@@ -68,7 +68,7 @@ bool wpi_report_is_selective(void);
 /** Whether the record is to have what happens to pages of managed memory. */
 bool wpi_report_wants_pages(void);
 
-/** A kernel's name for people; for wp_free, NULL: memory is out. From the C++ runtime where the
+/** A kernel's name for people; for wpi_free, NULL: memory is out. From the C++ runtime where the
  *  program has one, or from whoever was set. */
 char *wpi_report_display_name(const char *name);
 /** Who knows names; answers NULL for others. NULL: nobody. */

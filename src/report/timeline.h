@@ -23,7 +23,7 @@ void wpi_timeline_add_phase(const char *track, const char *name, uint64_t start_
                             uint64_t end_ns);
 /** Writes the file, with counters if the record has a simulation. */
 WP_NODISCARD wp_status wpi_timeline_write(const wp_run_record *record, wp_error *err);
-/** The same as a string (wp_free). */
+/** The same as a string (wpi_free). */
 WP_NODISCARD char *wpi_timeline_to_json(const wp_run_record *record);
 
 #endif

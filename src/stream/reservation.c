@@ -30,12 +30,12 @@ static atomic_uint count;
 wp_status wpi_reservation_create(size_t size_bytes, void **out, wp_error *err) {
     *out = NULL;
     if (size_bytes == 0) return WP_FAIL(err, INVALID, "a reservation of 0 bytes");
-    reservation *r = wp_calloc(1, sizeof *r);
+    reservation *r = wpi_calloc(1, sizeof *r);
     if (r == NULL) return WP_FAIL(err, NOMEM, "a reservation");
     void *base =
         mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
-        wp_free(r);
+        wpi_free(r);
         return WP_FAIL(err, NOMEM, "there are no addresses left for a reservation of %zu bytes",
                        size_bytes);
     }
@@ -64,8 +64,8 @@ wp_status wpi_reservation_free(void *base, wp_error *err) {
         return WP_FAIL(err, INVALID, "%p is not what streamingMalloc returned, or is freed", base);
     atomic_fetch_sub(&count, 1);
     (void)munmap((void *)gone->first, gone->size_bytes);
-    wp_free(gone->parts);
-    wp_free(gone);
+    wpi_free(gone->parts);
+    wpi_free(gone);
     return WP_STATUS_OK;
 }
 
@@ -78,7 +78,7 @@ static reservation *find_locked(uintptr_t address) {
 
 /* The parts with `added` in place of what it covers. False: out of memory. */
 static bool add_part(reservation *r, part added) {
-    part *parts = wp_calloc(r->part_count + 2, sizeof *parts);
+    part *parts = wpi_calloc(r->part_count + 2, sizeof *parts);
     size_t made = 0;
     bool is_in = false;
     if (parts == NULL) return false;
@@ -96,7 +96,7 @@ static bool add_part(reservation *r, part added) {
         }
     }
     if (!is_in) parts[made++] = added;
-    wp_free(r->parts);
+    wpi_free(r->parts);
     r->parts = parts;
     r->part_count = made;
     return true;

@@ -234,7 +234,7 @@ wp_actor_answer wpi_stream_fail(wpi_stream_side *side) {
     uint32_t *words[] = {l->answered, l->stored};
     side->has_failed = true;
     if (side->failure.message[0] != '\0')
-        wp_log(WP_LOG_ERROR, "stream", "%s", side->failure.message);
+        wpi_log(WP_LOG_ERROR, "stream", "%s", side->failure.message);
     for (int i = 0; i < 2; i++) {
         const wp_status ignored = wp_queue_fill(side->down, wpi_stream_word(words[i], side->set),
                                                 WPI_STREAM_END, sizeof(uint32_t), 1, NULL);

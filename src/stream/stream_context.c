@@ -98,10 +98,10 @@ static void retire_locked(wpi_stream_context *x) {
     if (atomic_load(&x->has_ended) && wp_event_is_complete(x->ended)) make_report(x);
     for (uint32_t i = 0; i < x->service_count; i++)
         wpi_window_service_free(&x->services[i]);
-    wp_free(x->actors);
-    wp_free(x->gather);
-    wp_free(x->store);
-    wp_free(x->services);
+    wpi_free(x->actors);
+    wpi_free(x->gather);
+    wpi_free(x->store);
+    wpi_free(x->services);
     x->actors = NULL;
     x->gather = x->store = NULL;
     x->services = NULL;
@@ -138,8 +138,8 @@ static void free_context(wpi_stream_context *x) {
     wp_event_destroy(x->over);
     wp_queue_destroy(x->down);
     wp_queue_destroy(x->up);
-    wp_free(x->name);
-    wp_free(x);
+    wpi_free(x->name);
+    wpi_free(x);
 }
 
 void wpi_stream_contexts_free(void) {
@@ -155,7 +155,7 @@ void wpi_stream_contexts_free(void) {
 /* ---- the beginning of a launch ---- */
 
 static wp_status create_context(wp_device *device, wpi_stream_context **out, wp_error *err) {
-    wpi_stream_context *x = wp_calloc(1, sizeof *x);
+    wpi_stream_context *x = wpi_calloc(1, sizeof *x);
     wp_status status;
     if (x == NULL) return WP_FAIL(err, NOMEM, "a streamed launch");
     x->device = device;

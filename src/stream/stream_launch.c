@@ -134,9 +134,9 @@ static bool has_writes(const wpi_stream_facts *facts) {
 
 static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code, wp_error *err) {
     const uint32_t count = x->buffers.launch_source->set_count;
-    x->gather = wp_calloc(count, sizeof *x->gather);
-    x->store = wp_calloc(count, sizeof *x->store);
-    x->actors = wp_calloc(2 * (size_t)count, sizeof *x->actors);
+    x->gather = wpi_calloc(count, sizeof *x->gather);
+    x->store = wpi_calloc(count, sizeof *x->store);
+    x->actors = wpi_calloc(2 * (size_t)count, sizeof *x->actors);
     if (x->gather == NULL || x->store == NULL || x->actors == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
     x->set_count = count;
@@ -190,8 +190,8 @@ static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *co
 
 static wp_status start_services(wpi_stream_context *x, const wpi_stream_code *code, wp_error *err) {
     const uint32_t count = x->window_buffers.launch_source->group_count;
-    x->services = wp_calloc(count, sizeof *x->services);
-    x->actors = wp_calloc(count, sizeof *x->actors);
+    x->services = wpi_calloc(count, sizeof *x->services);
+    x->actors = wpi_calloc(count, sizeof *x->actors);
     if (x->services == NULL || x->actors == NULL) return WP_FAIL(err, NOMEM, "a streamed launch");
     x->service_count = x->actor_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -265,8 +265,8 @@ static wp_status queue_all(wpi_stream_context *x, wp_queue *queue, const wp_laun
 }
 
 static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_stream_code *code) {
-    wp_free(x->name);
-    x->name = wp_strdup(code->name);
+    wpi_free(x->name);
+    x->name = wpi_strdup(code->name);
     (void)snprintf(x->windows, sizeof x->windows, "%s",
                    code->facts.windows != 0 ? code->facts.reason : "");
     x->report.blocks = launch->grid.x * launch->grid.y * launch->grid.z;

@@ -50,12 +50,12 @@ wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffer
     s->buffers = buffers;
     s->group = group;
     const size_t threads = group_threads(s), warps = group_warps(s);
-    s->batch = wp_calloc(threads, sizeof *s->batch);
-    s->rows = wp_calloc(l->windows * warps, sizeof *s->rows);
-    s->write_rows = wp_calloc(warps, sizeof *s->write_rows);
-    s->taken = wp_calloc(threads, sizeof *s->taken);
-    s->blocks = wp_calloc(l->sets_per_group, sizeof *s->blocks);
-    s->past = wp_calloc(l->windows * threads, sizeof *s->past);
+    s->batch = wpi_calloc(threads, sizeof *s->batch);
+    s->rows = wpi_calloc(l->windows * warps, sizeof *s->rows);
+    s->write_rows = wpi_calloc(warps, sizeof *s->write_rows);
+    s->taken = wpi_calloc(threads, sizeof *s->taken);
+    s->blocks = wpi_calloc(l->sets_per_group, sizeof *s->blocks);
+    s->past = wpi_calloc(l->windows * threads, sizeof *s->past);
     if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->taken == NULL ||
         s->blocks == NULL || s->past == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
@@ -63,12 +63,12 @@ wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffer
 }
 
 void wpi_window_service_free(wpi_window_service *s) {
-    wp_free(s->batch);
-    wp_free(s->rows);
-    wp_free(s->write_rows);
-    wp_free(s->taken);
-    wp_free(s->blocks);
-    wp_free(s->past);
+    wpi_free(s->batch);
+    wpi_free(s->rows);
+    wpi_free(s->write_rows);
+    wpi_free(s->taken);
+    wpi_free(s->blocks);
+    wpi_free(s->past);
     *s = (wpi_window_service){0};
 }
 
@@ -333,7 +333,7 @@ static bool send(wpi_window_service *s) {
 static wp_actor_answer fail(wpi_window_service *s) {
     const wpi_window_launch *l = launch_of(s);
     s->has_failed = true;
-    if (s->failure.message[0] != '\0') wp_log(WP_LOG_ERROR, "stream", "%s", s->failure.message);
+    if (s->failure.message[0] != '\0') wpi_log(WP_LOG_ERROR, "stream", "%s", s->failure.message);
     const wp_status ignored = wp_queue_fill(s->down, l->answered, WPI_STREAM_END, sizeof(uint32_t),
                                             launch_threads(l), NULL);
     (void)ignored; /* the device has failed, and with it the kernel */

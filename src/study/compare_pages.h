@@ -8,12 +8,12 @@
 #include "study/variation.h"
 
 /** INVALID: a folder has something else in it. */
-WP_NODISCARD wp_status wpi_compare_check_pages(const wp_variation *variation, const char *dir,
+WP_NODISCARD wp_status wpi_compare_check_pages(const wpi_variation *variation, const char *dir,
                                                wp_error *err);
 /** Of trials that have results, made with `wants_pages`. NOT_FOUND: nothing of that was managed
  * memory. */
-WP_NODISCARD wp_status wpi_compare_write_pages(const wp_variation *variation,
-                                               const wp_trials *trials, const char *dir,
+WP_NODISCARD wp_status wpi_compare_write_pages(const wpi_variation *variation,
+                                               const wpi_trials *trials, const char *dir,
                                                wp_error *err);
 
 #endif

@@ -7,11 +7,11 @@
 #include "warpage/error.h"
 
 /** What has to be appended to WARPAGE_SET, as it is in the environment, so that no policy of the
- * GPU looks ahead (wp_free); NULL: none does. `device`: NULL for WARPAGE_DEVICE. */
+ * GPU looks ahead (wpi_free); NULL: none does. `device`: NULL for WARPAGE_DEVICE. */
 char *wpi_foresee_instead(const char *device);
 
 /** The rows for a first run, which notes to `path`, and those for a second one, which has that. */
-void wpi_foresee_note(const char *instead, const char *path, wp_strings *environment);
-void wpi_foresee_use(const char *path, wp_strings *environment);
+void wpi_foresee_note(const char *instead, const char *path, wpi_strings *environment);
+void wpi_foresee_use(const char *path, wpi_strings *environment);
 
 #endif

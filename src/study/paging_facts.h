@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "warpage/report.h"
 
-typedef struct wp_paging_facts {
+typedef struct wpi_paging_facts {
     uint64_t time_ns;   /* simulated, of the whole run */
     uint64_t kernel_ns; /* of all launches */
     double wait_pct;    /* of the time of all accesses, waiting for pages */
@@ -17,12 +17,12 @@ typedef struct wp_paging_facts {
     uint64_t remote_accesses; /* across the link */
     uint64_t link_bytes;      /* both ways, copies and accesses */
     uint64_t managed_bytes;
-} wp_paging_facts;
+} wpi_paging_facts;
 
 /** Of a record with a simulation. */
-wp_paging_facts wpi_paging_facts_of(const wp_run_record *record);
+wpi_paging_facts wpi_paging_facts_of(const wp_run_record *record);
 
 /** One or two sentences. */
-void wpi_paging_diagnose(const wp_paging_facts *facts, wp_text *out);
+void wpi_paging_diagnose(const wpi_paging_facts *facts, wpi_text *out);
 
 #endif

@@ -15,8 +15,8 @@
  *  program), INVALID (it left no trace: why was said on stderr). */
 WP_NODISCARD wp_status wpi_trace_record(const char *const *program, const char *path,
                                         const char *device, bool is_functional,
-                                        const char *stdout_path, wp_text *stderr_text,
-                                        wp_strings *environment, int *exit_code, wp_error *err);
+                                        const char *stdout_path, wpi_text *stderr_text,
+                                        wpi_strings *environment, int *exit_code, wp_error *err);
 #define WPI_TRACE_DEVICE "sim:gtx1080ti" /* where programs are recorded if nobody says */
 
 #endif

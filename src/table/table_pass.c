@@ -246,9 +246,9 @@ static wp_status flush(wp_table *table, wp_error *err) {
 
 /* What is in a file is NULL for kernels. Blocks and segments have the same order. */
 static wp_status list(wp_table *table, wp_error *err) {
-    wp_table_segment *segments = wp_calloc(table->segment_count + 1, sizeof *segments);
+    wp_table_segment *segments = wpi_calloc(table->segment_count + 1, sizeof *segments);
     uint64_t block = 0;
-    wp_free(table->listed);
+    wpi_free(table->listed);
     table->listed = segments;
     if (segments == NULL) return WP_FAIL(err, NOMEM, "table: no host memory for a list of parts");
     for (uint64_t i = 0; i < table->segment_count; i++) {

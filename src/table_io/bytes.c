@@ -86,15 +86,15 @@ static packing packing_of(const wpi_bytes *bytes) {
  */
 
 static wp_status create(const char *name, int fd, wpi_bytes **out, wp_error *err) {
-    wpi_bytes *bytes = wp_calloc(1, sizeof *bytes);
+    wpi_bytes *bytes = wpi_calloc(1, sizeof *bytes);
     *out = bytes;
     if (bytes == NULL) {
         (void)close(fd);
         return WP_FAIL(err, NOMEM, "reading %s", name);
     }
     bytes->fd = fd;
-    bytes->name = wp_strdup(name);
-    bytes->stored = wp_malloc(STORED_BYTES);
+    bytes->name = wpi_strdup(name);
+    bytes->stored = wpi_malloc(STORED_BYTES);
     if (bytes->name == NULL || bytes->stored == NULL)
         return WP_FAIL(err, NOMEM, "reading %s", name);
     return WP_STATUS_OK;
@@ -171,9 +171,9 @@ void wpi_bytes_close(wpi_bytes *bytes) {
     if (bytes->packing == GZIP) (void)inflateEnd(&bytes->gzip);
     (void)ZSTD_freeDStream(bytes->zstd);
     if (bytes->mapped != NULL) (void)munmap(bytes->mapped, bytes->mapped_bytes);
-    wp_free(bytes->stored);
-    wp_free(bytes->name);
-    wp_free(bytes);
+    wpi_free(bytes->stored);
+    wpi_free(bytes->name);
+    wpi_free(bytes);
 }
 
 /* ---- read -------------------------------------------------------------------------------------

@@ -73,13 +73,13 @@ wp_status wpi_column_table_open(const char *const *paths, size_t path_count,
                                 wp_error *err) {
     *out = NULL;
     if (path_count == 0) return WP_FAIL(err, INVALID, "no table is given");
-    wpi_column_table *table = wp_calloc(1, sizeof *table);
+    wpi_column_table *table = wpi_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     wp_status status = tell(open_reader(paths, path_count, options, &table->reader, err), err);
     if (status == WP_STATUS_OK) {
-        table->name = wp_strdup(path_count > 1               ? "the table"
-                                : strcmp(paths[0], "-") == 0 ? "stdin"
-                                                             : paths[0]);
+        table->name = wpi_strdup(path_count > 1               ? "the table"
+                                 : strcmp(paths[0], "-") == 0 ? "stdin"
+                                                              : paths[0]);
         if (table->name == NULL) status = WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     }
     if (status == WP_STATUS_OK)
@@ -92,8 +92,8 @@ wp_status wpi_column_table_open(const char *const *paths, size_t path_count,
 void wpi_column_table_close(wpi_column_table *table) {
     if (table == NULL) return;
     if (table->reader != NULL) table->reader->ops->close(table->reader);
-    wp_free(table->name);
-    wp_free(table);
+    wpi_free(table->name);
+    wpi_free(table);
 }
 
 uint32_t wpi_column_table_width(const wpi_column_table *table) {
@@ -122,11 +122,11 @@ static wp_status fail_unknown(const wpi_column_table *table, const char *name, w
 
 wp_status wpi_column_table_find(const wpi_column_table *table, const char *name, uint32_t *column,
                                 wp_error *err) {
-    wp_nearest nearest = {.wanted = name};
+    wpi_nearest nearest = {.wanted = name};
     uint32_t found = 0;
     for (uint32_t i = 0; i < table->reader->width; i++) {
         const char *known = table->reader->fields[i].name;
-        wp_nearest_offer(&nearest, known);
+        wpi_nearest_offer(&nearest, known);
         if (strcmp(known, name) != 0) continue;
         *column = i;
         found++;
@@ -134,7 +134,7 @@ wp_status wpi_column_table_find(const wpi_column_table *table, const char *name,
     if (found == 1) return WP_STATUS_OK;
     if (found > 1)
         return WP_FAIL(err, INVALID, "%s has %u columns named '%s'", table->name, found, name);
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; did you mean '%s'?", table->name,
                        name, meant);

@@ -43,7 +43,7 @@ uint64_t wpi_csv_lines(const char *text, size_t size) {
 
 wp_status wpi_csv_block_reserve(wpi_csv_block *block, size_t size, wp_error *err) {
     if (size <= block->capacity) return WP_STATUS_OK;
-    char *text = wp_realloc(block->text, size + WPI_CSV_PADDING);
+    char *text = wpi_realloc(block->text, size + WPI_CSV_PADDING);
     if (text == NULL) return WP_FAIL(err, NOMEM, "a block of %zu bytes of CSV", size);
     block->text = text;
     block->capacity = size;
@@ -58,9 +58,9 @@ static wp_type type_of(const wpi_csv_shape *shape, uint32_t place) {
 static wp_status grow_column(wpi_csv_column *column, wp_type type, uint64_t old_rows, uint64_t rows,
                              wp_error *err) {
     const uint64_t old_bytes = old_rows / 8, bytes = rows / 8; /* multiples of 64 rows */
-    void *values = wp_realloc(column->values, rows * wp_type_bytes(type));
+    void *values = wpi_realloc(column->values, rows * wp_type_bytes(type));
     if (values != NULL) column->values = values;
-    uint8_t *valid = wp_realloc(column->valid, bytes);
+    uint8_t *valid = wpi_realloc(column->valid, bytes);
     if (valid != NULL) column->valid = valid;
     if (values == NULL || valid == NULL)
         return WP_FAIL(err, NOMEM, "%llu rows", (unsigned long long)rows);
@@ -86,11 +86,11 @@ static wp_status prepare(const parser *p) {
     block->row_count = 0;
     if (block->marks == NULL)
         block->marks =
-            wp_malloc((WPI_CSV_MARKS_STEP + (size_t)shape->width) * sizeof *block->marks);
+            wpi_malloc((WPI_CSV_MARKS_STEP + (size_t)shape->width) * sizeof *block->marks);
     if (block->starts == NULL)
-        block->starts = wp_malloc((WPI_CSV_MARKS_STEP / shape->width + 1) * sizeof *block->starts);
+        block->starts = wpi_malloc((WPI_CSV_MARKS_STEP / shape->width + 1) * sizeof *block->starts);
     if (block->columns == NULL)
-        block->columns = wp_calloc(shape->selected_count + 1, sizeof *block->columns);
+        block->columns = wpi_calloc(shape->selected_count + 1, sizeof *block->columns);
     if (block->marks == NULL || block->starts == NULL || block->columns == NULL)
         return WP_FAIL(p->err, NOMEM, "columns of CSV");
     for (uint32_t i = 0; i < shape->selected_count; i++) {
@@ -104,14 +104,14 @@ static wp_status prepare(const parser *p) {
 
 void wpi_csv_block_deinit(wpi_csv_block *block, uint32_t selected_count) {
     for (uint32_t i = 0; block->columns != NULL && i < selected_count; i++) {
-        wp_free(block->columns[i].values);
-        wp_free(block->columns[i].valid);
+        wpi_free(block->columns[i].values);
+        wpi_free(block->columns[i].valid);
         wpi_dictionary_deinit(&block->columns[i].texts);
     }
-    wp_free(block->columns);
-    wp_free(block->marks);
-    wp_free(block->starts);
-    wp_free(block->text);
+    wpi_free(block->columns);
+    wpi_free(block->marks);
+    wpi_free(block->starts);
+    wpi_free(block->text);
     *block = (wpi_csv_block){0};
 }
 

@@ -219,7 +219,7 @@ static wp_status join_texts(csv *c, wpi_csv_block *block, uint32_t place, wp_err
     const wpi_dictionary *texts = &block->columns[place].texts;
     uint32_t *codes = block->columns[place].values;
     if (texts->count >= c->code_capacity) {
-        uint32_t *more = wp_realloc(c->codes, 2 * ((size_t)texts->count + 1) * sizeof *more);
+        uint32_t *more = wpi_realloc(c->codes, 2 * ((size_t)texts->count + 1) * sizeof *more);
         if (more == NULL) return WP_FAIL(err, NOMEM, "codes of texts");
         c->codes = more;
         c->code_capacity = 2 * (texts->count + 1);
@@ -274,10 +274,10 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
                                 wp_error *err) {
     csv *c = (csv *)reader;
     c->slot_count = c->parser_count + 2;
-    c->slots = wp_calloc(c->slot_count, sizeof *c->slots);
-    c->selected = wp_calloc(count + (size_t)1, sizeof *selected);
-    c->columns = wp_calloc(count + (size_t)1, sizeof *c->columns);
-    c->dictionaries = wp_calloc(count + (size_t)1, sizeof *c->dictionaries);
+    c->slots = wpi_calloc(c->slot_count, sizeof *c->slots);
+    c->selected = wpi_calloc(count + (size_t)1, sizeof *selected);
+    c->columns = wpi_calloc(count + (size_t)1, sizeof *c->columns);
+    c->dictionaries = wpi_calloc(count + (size_t)1, sizeof *c->dictionaries);
     if (c->slots == NULL || c->selected == NULL || c->columns == NULL || c->dictionaries == NULL)
         return WP_FAIL(err, NOMEM, "reading %s", c->name);
     if (count != 0) memcpy(c->selected, selected, count * sizeof *selected);
@@ -309,14 +309,14 @@ static void close_reader(wpi_reader *reader) {
     wpi_bytes_close(c->bytes);
     (void)pthread_cond_destroy(&c->changed);
     (void)pthread_mutex_destroy(&c->lock);
-    wp_free(c->slots);
-    wp_free(c->selected);
-    wp_free(c->columns);
-    wp_free(c->dictionaries);
-    wp_free(c->codes);
-    wp_free(c->name);
-    wp_free(c->null_text);
-    wp_free(c);
+    wpi_free(c->slots);
+    wpi_free(c->selected);
+    wpi_free(c->columns);
+    wpi_free(c->dictionaries);
+    wpi_free(c->codes);
+    wpi_free(c->name);
+    wpi_free(c->null_text);
+    wpi_free(c);
 }
 
 static const wpi_dictionary *dictionary(const wpi_reader *reader, uint32_t place) {
@@ -393,7 +393,7 @@ static uint32_t parsers(uint32_t thread_count) {
 wp_status wpi_csv_open(wpi_bytes *bytes, const char *name, const wpi_column_options *options,
                        wpi_reader **out, wp_error *err) {
     *out = NULL;
-    csv *c = wp_calloc(1, sizeof *c);
+    csv *c = wpi_calloc(1, sizeof *c);
     if (c == NULL) {
         wpi_bytes_close(bytes);
         return WP_FAIL(err, NOMEM, "reading %s", name);
@@ -406,8 +406,8 @@ wp_status wpi_csv_open(wpi_bytes *bytes, const char *name, const wpi_column_opti
     c->block_bytes = options->block_bytes != 0 ? options->block_bytes : BLOCK_BYTES;
     (void)pthread_mutex_init(&c->lock, NULL);
     (void)pthread_cond_init(&c->changed, NULL);
-    c->name = wp_strdup(name);
-    c->null_text = options->null_text != NULL ? wp_strdup(options->null_text) : NULL;
+    c->name = wpi_strdup(name);
+    c->null_text = options->null_text != NULL ? wpi_strdup(options->null_text) : NULL;
     c->shape = (wpi_csv_shape){.delimiter = options->delimiter,
                                .null_text = c->null_text,
                                .null_length = c->null_text != NULL ? strlen(c->null_text) : 0};

@@ -9,9 +9,9 @@
 
 /** The interpreter (WARPAGE_PYTHON, else python3) and the path of the program `name`, which lies in
  * lib/warpage/python/warpage. */
-WP_NODISCARD wp_status wpi_python_argv(const char *name, wp_strings *argv, wp_error *err);
+WP_NODISCARD wp_status wpi_python_argv(const char *name, wpi_strings *argv, wp_error *err);
 /** Runs it. IO: its first line on stderr, where it fails. */
-WP_NODISCARD wp_status wpi_python_run(const wp_strings *argv, const wp_subprocess_options *options,
-                                      wp_error *err);
+WP_NODISCARD wp_status wpi_python_run(const wpi_strings *argv,
+                                      const wpi_subprocess_options *options, wp_error *err);
 
 #endif

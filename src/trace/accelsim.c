@@ -211,7 +211,7 @@ static wp_status check_kernel(const wpi_accelsim *in, wp_error *err) {
 }
 
 wp_status wpi_accelsim_open(wpi_accelsim *in, const char *path, wp_error *err) {
-    *in = (wpi_accelsim){.path = wp_format("%s", path), .file = fopen(path, "r")};
+    *in = (wpi_accelsim){.path = wpi_format("%s", path), .file = fopen(path, "r")};
     if (in->file == NULL && errno == ENOENT)
         return WP_FAIL(err, NOT_FOUND, "%s: no such file", path);
     if (in->file == NULL) return WP_FAIL(err, IO, "%s: %s", path, strerror(errno));
@@ -232,7 +232,7 @@ wp_status wpi_accelsim_open(wpi_accelsim *in, const char *path, wp_error *err) {
 void wpi_accelsim_close(wpi_accelsim *in) {
     if (in->file != NULL) fclose(in->file);
     free(in->line); /* getline's */
-    wp_free(in->path);
+    wpi_free(in->path);
     *in = (wpi_accelsim){0};
 }
 

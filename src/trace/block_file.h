@@ -61,7 +61,7 @@ void wpi_block_file_close(wpi_block_file *file); /* NULL allowed */
 WP_NODISCARD wp_status wpi_block_file_read(wpi_block_file *file, wpi_block_kind kind,
                                            uint64_t offset, const uint8_t **data, size_t *bytes,
                                            wp_error *err);
-/** The same into memory of the caller, for wp_free. */
+/** The same into memory of the caller, for wpi_free. */
 WP_NODISCARD wp_status wpi_block_file_read_long(wpi_block_file *file, wpi_block_kind kind,
                                                 uint64_t offset, size_t bytes, uint8_t **data,
                                                 wp_error *err);

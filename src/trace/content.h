@@ -13,7 +13,7 @@
 typedef struct wpi_origin {
     char *version;                 /* of Warpage */
     char *device;                  /* "sim:p100"; "" when it was imported */
-    wp_strings program;            /* argv */
+    wpi_strings program;           /* argv */
     uint64_t info[WPI_INFO_COUNT]; /* what the device answered */
 } wpi_origin;
 
@@ -38,7 +38,7 @@ typedef struct wpi_trace_launch {
     uint64_t bytes;    /* of all parts, before zstd */
 } wpi_trace_launch;
 
-void wpi_trace_launch_append(wp_text *out, const wpi_trace_launch *launch);
+void wpi_trace_launch_append(wpi_text *out, const wpi_trace_launch *launch);
 bool wpi_trace_launch_read(wpi_cursor *from, wpi_trace_launch *launch);
 
 static inline uint64_t wpi_trace_launch_cta_count(const wpi_trace_launch *launch) {
@@ -61,7 +61,7 @@ typedef struct wpi_trace_root {
     } *tables;
 } wpi_trace_root;
 
-void wpi_trace_root_append(wp_text *out, const wpi_trace_root *root);
+void wpi_trace_root_append(wpi_text *out, const wpi_trace_root *root);
 /** False: not what wpi_trace_root_append wrote. Deinit either way. */
 bool wpi_trace_root_read(wpi_cursor *from, wpi_trace_root *root);
 void wpi_trace_root_deinit(wpi_trace_root *root);

@@ -18,7 +18,7 @@ typedef struct cut {
     regex_t kernels;
     bool has_kernels;
     uint64_t kept; /* launches */
-    wp_text part;  /* put together here */
+    wpi_text part; /* put together here */
 } cut;
 
 static bool is_selected(const cut *c, uint64_t number, const wpi_trace_launch *launch) {
@@ -40,9 +40,9 @@ static wp_status copy_parts(cut *c, uint32_t warps, uint64_t old, uint64_t numbe
         const uint64_t next_number =
             next != WPI_PART_NONE ? wpi_trace_writer_reserve(c->to, 1) : WPI_PART_NONE;
         (void)wpi_cursor_varint(&from); /* the next part: what is behind it stays */
-        wp_text_clear(&c->part);
+        wpi_text_clear(&c->part);
         wpi_varint_append(&c->part, next_number + 1);
-        wp_text_append_n(&c->part, from.at, (size_t)(section.outer - from.at));
+        wpi_text_append_n(&c->part, from.at, (size_t)(section.outer - from.at));
         wpi_trace_writer_part(c->to, number, c->part.data, c->part.length);
         old = next;
         number = next_number;
@@ -121,7 +121,7 @@ wp_status wp_trace_cut(const char *path, const wp_trace_selection *selection, co
 done:
     if (c.has_kernels) regfree(&c.kernels);
     wpi_names_deinit(&c.names);
-    wp_text_deinit(&c.part);
+    wpi_text_deinit(&c.part);
     wpi_trace_close(c.from);
     return status;
 }

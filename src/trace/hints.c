@@ -76,7 +76,7 @@ static wp_status add_hint(wpi_hints *h, const char *text, size_t length, wp_erro
                        (int)length, text);
     memcpy(number, text, digits);
     if (strcmp(number, "all") != 0 &&
-        (wp_parse_count(number, &added.number, NULL) != WP_STATUS_OK || added.number == ALL))
+        (wpi_parse_count(number, &added.number, NULL) != WP_STATUS_OK || added.number == ALL))
         return WP_FAIL(err, INVALID, "hint '%.*s': allocations are numbered from 1", (int)length,
                        text);
     WP_TRY(read_words(equals + 1, length - digits - 1, &added.what, err));
@@ -84,7 +84,7 @@ static wp_status add_hint(wpi_hints *h, const char *text, size_t length, wp_erro
         return WP_FAIL(err, INVALID,
                        "hint '%.*s': the preferred location is the host or the device, not both",
                        (int)length, text);
-    hint *hints = wp_realloc(h->hints, (h->hint_count + 1) * sizeof *hints);
+    hint *hints = wpi_realloc(h->hints, (h->hint_count + 1) * sizeof *hints);
     if (hints == NULL) return WP_FAIL(err, NOMEM, "hints");
     h->hints = hints;
     hints[h->hint_count++] = added;
@@ -122,7 +122,7 @@ static hinted *find_live(const wpi_hints *h, uint64_t address) {
 static wp_status add_live(wpi_hints *h, const wpi_op *op, uint32_t what, wp_error *err) {
     if (h->live_count == h->live_capacity) {
         const size_t capacity = h->live_capacity == 0 ? 16 : 2 * h->live_capacity;
-        hinted *live = wp_realloc(h->live, capacity * sizeof *live);
+        hinted *live = wpi_realloc(h->live, capacity * sizeof *live);
         if (live == NULL) return WP_FAIL(err, NOMEM, "hints");
         h->live = live;
         h->live_capacity = capacity;
@@ -254,7 +254,7 @@ wp_status wpi_hints_check(const wpi_hints *hints, wp_error *err) {
 wp_status wpi_hints_create(const char *text, wpi_op_visit visit, void *object, wpi_hints **out,
                            wp_error *err) {
     *out = NULL;
-    wpi_hints *h = wp_calloc(1, sizeof *h);
+    wpi_hints *h = wpi_calloc(1, sizeof *h);
     if (h == NULL) return WP_FAIL(err, NOMEM, "hints");
     h->visit = visit;
     h->object = object;
@@ -268,9 +268,9 @@ wp_status wpi_hints_create(const char *text, wpi_op_visit visit, void *object, w
 
 void wpi_hints_destroy(wpi_hints *hints) {
     if (hints == NULL) return;
-    wp_free(hints->hints);
-    wp_free(hints->live);
-    wp_free(hints);
+    wpi_free(hints->hints);
+    wpi_free(hints->live);
+    wpi_free(hints);
 }
 
 wp_status wpi_hints_visit_ops(wpi_trace *trace, const char *hints, wpi_op_visit visit, void *object,

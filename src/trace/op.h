@@ -62,7 +62,7 @@ typedef struct wpi_op {
 
 const char *wpi_op_word(wpi_op_kind kind);
 /** `text`: NULL where the kind has none. */
-void wpi_op_append(wp_text *out, wpi_op_kind kind, const uint64_t *fields, const char *text);
+void wpi_op_append(wpi_text *out, wpi_op_kind kind, const uint64_t *fields, const char *text);
 /** False: not what wpi_op_append wrote. */
 bool wpi_op_read(wpi_cursor *from, wpi_op *op);
 

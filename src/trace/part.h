@@ -20,7 +20,7 @@
 #define WPI_TRACE_LOCAL_BASE ((uint64_t)1 << 61)
 #define WPI_TRACE_LOCAL_BYTES ((uint64_t)1 << 48)
 
-static inline void wpi_part_append_head(wp_text *out, uint64_t next_part, uint32_t warps) {
+static inline void wpi_part_append_head(wpi_text *out, uint64_t next_part, uint32_t warps) {
     wpi_varint_append(out, next_part + 1);
     wpi_varint_append(out, warps);
 }

@@ -101,8 +101,8 @@ void wpi_sass_init(wpi_sass_code *code) {
 }
 
 void wpi_sass_deinit(wpi_sass_code *code) {
-    wp_free(code->instructions);
-    wp_free(code->by_pc);
+    wpi_free(code->instructions);
+    wpi_free(code->by_pc);
     *code = (wpi_sass_code){0};
 }
 
@@ -120,7 +120,7 @@ void wpi_sass_begin_warp(wpi_sass_code *code) {
 static bool grow(wpi_sass_code *code, uint64_t slot) {
     if (slot >= code->pc_count) {
         const uint64_t count = 2 * slot + 64;
-        uint32_t *by_pc = wp_realloc(code->by_pc, (size_t)count * sizeof *by_pc);
+        uint32_t *by_pc = wpi_realloc(code->by_pc, (size_t)count * sizeof *by_pc);
         if (by_pc == NULL) return false;
         memset(by_pc + code->pc_count, 0, (size_t)(count - code->pc_count) * sizeof *by_pc);
         code->by_pc = by_pc;
@@ -128,7 +128,7 @@ static bool grow(wpi_sass_code *code, uint64_t slot) {
     }
     if (code->count < code->capacity) return true;
     const uint32_t capacity = 2 * code->capacity + 64;
-    wpi_sass_instruction *list = wp_realloc(code->instructions, capacity * sizeof *list);
+    wpi_sass_instruction *list = wpi_realloc(code->instructions, capacity * sizeof *list);
     if (list == NULL) return false;
     code->instructions = list;
     code->capacity = capacity;
@@ -377,10 +377,10 @@ typedef struct sass_tables {
 static bool allocate(sass_tables *made, uint32_t instruction_count, const char *name) {
     /* An instruction adds its own step, one for each load it waits for, and how it ends a block. */
     const size_t items = instruction_count + (size_t)1, steps = items * (WPI_ACCELSIM_SOURCES + 3);
-    made->builder.blocks = wp_calloc(items, sizeof *made->builder.blocks);
-    made->builder.sites = wp_calloc(items, sizeof *made->builder.sites);
-    made->builder.steps = wp_calloc(steps, sizeof *made->builder.steps);
-    made->name = wp_strdup(name);
+    made->builder.blocks = wpi_calloc(items, sizeof *made->builder.blocks);
+    made->builder.sites = wpi_calloc(items, sizeof *made->builder.sites);
+    made->builder.steps = wpi_calloc(steps, sizeof *made->builder.steps);
+    made->name = wpi_strdup(name);
     return made->builder.blocks != NULL && made->builder.sites != NULL &&
            made->builder.steps != NULL && made->name != NULL;
 }
@@ -389,7 +389,7 @@ wp_status wpi_sass_build(wpi_sass_code *code, const char *name, wp_trace_tables 
                          wp_error *err) {
     *out = NULL;
     end_warp(code);
-    sass_tables *made = wp_calloc(1, sizeof *made);
+    sass_tables *made = wpi_calloc(1, sizeof *made);
     if (made == NULL || !allocate(made, code->count, name)) {
         if (made != NULL) wpi_sass_free_tables(&made->tables);
         return WP_FAIL(err, NOMEM, "code of a trace");
@@ -414,9 +414,9 @@ wp_status wpi_sass_build(wpi_sass_code *code, const char *name, wp_trace_tables 
 void wpi_sass_free_tables(wp_trace_tables *tables) {
     if (tables == NULL) return;
     sass_tables *made = (sass_tables *)(void *)tables;
-    wp_free(made->builder.blocks);
-    wp_free(made->builder.sites);
-    wp_free(made->builder.steps);
-    wp_free(made->name);
-    wp_free(made);
+    wpi_free(made->builder.blocks);
+    wpi_free(made->builder.sites);
+    wpi_free(made->builder.steps);
+    wpi_free(made->name);
+    wpi_free(made);
 }

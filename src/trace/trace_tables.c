@@ -9,13 +9,13 @@
 /* ---- out ------------------------------------------------------------------------------------ */
 
 /* 0: NULL; else the length and one, and the bytes. */
-static void append_string(wp_text *out, const char *string) {
+static void append_string(wpi_text *out, const char *string) {
     const size_t length = string != NULL ? strlen(string) : 0;
     wpi_varint_append(out, string != NULL ? length + 1 : 0);
-    wp_text_append_n(out, string, length);
+    wpi_text_append_n(out, string, length);
 }
 
-static void append_block(wp_text *out, const wp_trace_block *b) {
+static void append_block(wpi_text *out, const wp_trace_block *b) {
     wpi_varint_append(out, b->function);
     wpi_varint_append(out, b->join);
     wpi_varint_append(out, b->first_step);
@@ -24,7 +24,7 @@ static void append_block(wp_text *out, const wp_trace_block *b) {
     wpi_varint_append(out, b->line);
 }
 
-static void append_step(wp_text *out, const wp_trace_step *s) {
+static void append_step(wpi_text *out, const wp_trace_step *s) {
     wpi_varint_append(out, s->op);
     wpi_varint_append(out, s->class);
     wpi_varint_append(out, s->count);
@@ -32,7 +32,7 @@ static void append_step(wp_text *out, const wp_trace_step *s) {
     wpi_varint_append(out, s->value);
 }
 
-static void append_site(wp_text *out, const wp_trace_site *s) {
+static void append_site(wpi_text *out, const wp_trace_site *s) {
     append_string(out, s->file);
     append_string(out, s->name);
     wpi_varint_append(out, s->line);
@@ -44,7 +44,7 @@ static void append_site(wp_text *out, const wp_trace_site *s) {
     wpi_varint_append(out, s->size_bytes);
 }
 
-void wpi_tables_append(wp_text *out, const wp_trace_tables *t) {
+void wpi_tables_append(wpi_text *out, const wp_trace_tables *t) {
     wpi_varint_append(out, t->version);
     wpi_varint_append(out, t->is_in_step);
     wpi_varint_append(out, t->block_count);
@@ -233,14 +233,14 @@ wp_status wpi_tables_parse(const void *data, size_t bytes, const char *where, wp
     size_t memory_bytes;
     if (!read_counts(&r, &tables, bytes, &memory_bytes))
         return WP_FAIL(err, PARSE, "%s: the tables of kernels are damaged", where);
-    char *memory = wp_malloc(memory_bytes + 1);
+    char *memory = wpi_malloc(memory_bytes + 1);
     if (memory == NULL) return WP_FAIL(err, NOMEM, "tables of a trace");
     r.at = memory;
     read_arrays(&r, &tables);
     const char *fault = wpi_cursor_is_at_end(&r.in) ? wpi_tables_find_fault(&tables)
                                                     : "they are too short or too long";
     if (fault != NULL) {
-        wp_free(memory);
+        wpi_free(memory);
         return WP_FAIL(err, PARSE, "%s: the tables of kernels are damaged: %s", where, fault);
     }
     out->tables = tables;
@@ -249,6 +249,6 @@ wp_status wpi_tables_parse(const void *data, size_t bytes, const char *where, wp
 }
 
 void wpi_tables_deinit(wpi_tables *tables) {
-    wp_free(tables->memory);
+    wpi_free(tables->memory);
     *tables = (wpi_tables){0};
 }

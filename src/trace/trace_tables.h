@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/trace_abi.h"
 
-void wpi_tables_append(wp_text *out, const wp_trace_tables *tables);
+void wpi_tables_append(wpi_text *out, const wp_trace_tables *tables);
 
 typedef struct wpi_tables {
     wp_trace_tables tables;

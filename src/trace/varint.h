@@ -27,9 +27,9 @@ static inline uint8_t *wpi_varint_put(uint8_t *to, uint64_t value) {
     return to;
 }
 
-static inline void wpi_varint_append(wp_text *text, uint64_t value) {
+static inline void wpi_varint_append(wpi_text *text, uint64_t value) {
     uint8_t bytes[WPI_VARINT_BYTES_MAX];
-    wp_text_append_n(text, bytes, (size_t)(wpi_varint_put(bytes, value) - bytes));
+    wpi_text_append_n(text, bytes, (size_t)(wpi_varint_put(bytes, value) - bytes));
 }
 
 /** Bytes that are read one after the other. Behind their end everything is 0 and `is_bad` is set,

@@ -13,7 +13,7 @@
 #include "wp_test.h"
 
 static void check_tables(wp_device *d) {
-    const wp_device_ops *ops = d->ops;
+    const wpi_device_ops *ops = d->ops;
     assert_non_null(ops->kind);
     assert_true(ops->queue != NULL && ops->event != NULL && ops->module != NULL);
     assert_true(ops->queue->create && ops->queue->destroy && ops->queue->wait &&

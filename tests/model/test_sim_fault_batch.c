@@ -12,7 +12,7 @@
         "paging.block_latency=3us"
 
 static void page_faults(bench *b, uint32_t number, uint32_t sm, uint32_t page, bool is_write,
-                        wp_time_ps now) {
+                        wpi_time_ps now) {
     bench_issue(b, number, sm, BENCH_FIRST + (uint64_t)page * WPI_PAGE_BYTES, is_write, now);
 }
 
@@ -85,7 +85,7 @@ static void once_replays_when_all_is_served(void **state) {
     (void)state;
     bench b;
     open_600(&b, "paging.replay=once");
-    const wp_time_ps served_ps = FIRST_FETCH_PS + 2 * FULL_BATCH_PS + (5 + 88 + 3) * US;
+    const wpi_time_ps served_ps = FIRST_FETCH_PS + 2 * FULL_BATCH_PS + (5 + 88 + 3) * US;
     wpi_engine_run_until(b.engine, served_ps + 88 * PAGE_PS - 1);
     assert_u64(b.local, 0);
     wpi_engine_run(b.engine);
@@ -107,7 +107,7 @@ static void batch_fetches_again_what_was_replayed_too_early(void **state) {
     (void)state;
     bench b;
     open_600(&b, "paging.replay=batch");
-    const wp_time_ps replayed_ps = FIRST_FETCH_PS + FULL_BATCH_PS + 256 * PAGE_PS;
+    const wpi_time_ps replayed_ps = FIRST_FETCH_PS + FULL_BATCH_PS + 256 * PAGE_PS;
     wpi_engine_run_until(b.engine, replayed_ps + BENCH_WALK_PS - 1);
     assert_u64(b.local, 0);
     wpi_engine_run_until(b.engine, replayed_ps + BENCH_WALK_PS);
@@ -143,7 +143,7 @@ static void batch_flush_drops_what_will_come_again(void **state) {
                                   .fetched = 600,
                                   .flushed = 344 + 88,
                                   .replays = 3});
-    const wp_time_ps replayed_ps = (600 * 1 + 3 * (10 + 5 + 3)) * US + 600 * PAGE_PS;
+    const wpi_time_ps replayed_ps = (600 * 1 + 3 * (10 + 5 + 3)) * US + 600 * PAGE_PS;
     assert_u64(wpi_engine_now(b.engine), replayed_ps + 4 * BENCH_WALK_PS + BENCH_ACCESS_PS);
     bench_close(&b);
 }
@@ -159,7 +159,7 @@ static void block_replays_behind_each_block(void **state) {
         for (uint32_t i = 0; i < 4; i++)
             page_faults(&b, i, i, i * WPI_CHUNK_PAGES, false, 0);
         for (uint32_t i = 0; i < 4; i++) { /* one more each 3 us */
-            const wp_time_ps served_ps = FIRST_FETCH_PS + (5 + 4 + (i + 1) * 3) * US;
+            const wpi_time_ps served_ps = FIRST_FETCH_PS + (5 + 4 + (i + 1) * 3) * US;
             wpi_engine_run_until(b.engine, served_ps + PAGE_PS + BENCH_WALK_PS);
             assert_u64(b.local, i + 1);
         }
@@ -234,7 +234,7 @@ static void only_what_asks_for_no_more_is_merged(void **state) {
         wpi_engine_run(b.engine);
         assert_count(&b, "paging.batch.coalesced", is_write_first);
         assert_count(&b, "paging.batch.duplicates", 1);
-        const wp_time_ps faults_ps = (is_write_first != 0 ? 1 : 2) * US;
+        const wpi_time_ps faults_ps = (is_write_first != 0 ? 1 : 2) * US;
         assert_u64(wpi_engine_now(b.engine), FIRST_FETCH_PS + (5 + 3) * US + faults_ps + PAGE_PS +
                                                  BENCH_WALK_PS + BENCH_ACCESS_PS);
         bench_close(&b);

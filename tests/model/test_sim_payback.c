@@ -6,7 +6,7 @@
 #define SERVICE_PS (45 * WP_PS_PER_US)
 #define MOVE_BYTES 75710 /* 64 KiB take the link for as long as these without the curve */
 
-static void access_block(bench *b, uint32_t number, uint64_t block, bool is_write, wp_time_ps at) {
+static void access_block(bench *b, uint32_t number, uint64_t block, bool is_write, wpi_time_ps at) {
     bench_issue(b, number, number % 4, BENCH_FIRST + block * BLOCK_BYTES, is_write, at);
 }
 

@@ -73,11 +73,12 @@ static script *new_script(const script_stop *path, uint32_t length, uint64_t cta
     return s;
 }
 
-static wp_time_ps time_of(const script_stop *path, uint32_t length, uint64_t ctas, uint32_t warps) {
+static wpi_time_ps time_of(const script_stop *path, uint32_t length, uint64_t ctas,
+                           uint32_t warps) {
     rig r;
     RIG_OPEN(&r, ONE_SM, );
     script *s = new_script(path, length, ctas, warps);
-    const wp_time_ps time = script_run(&r, s);
+    const wpi_time_ps time = script_run(&r, s);
     free(s);
     rig_close(&r);
     return time;
@@ -172,7 +173,7 @@ static void a_barrier_waits_for_the_last(void **state) {
     (void)state;
     /* 8 warps on 4 schedulers: the second of each comes 100 slots later, all leave together. */
     const script_stop path[] = {{CHAIN, ALL}, {BARRIER, ALL}, {CHAIN, ALL}};
-    const wp_time_ps alone = time_of(path, 3, 1, 1), eight = time_of(path, 3, 1, 8);
+    const wpi_time_ps alone = time_of(path, 3, 1, 1), eight = time_of(path, 3, 1, 8);
     assert_u64(alone, (100 * 6 + 20 + 100 * 6) * WP_PS_PER_NS);
     assert_u64(eight, alone + 2 * 100 * WP_PS_PER_NS);
 }
@@ -282,7 +283,7 @@ static void greedy_schedulers_stay_and_others_go_round(void **state) {
 static void throughput_is_concurrency_over_latency(void **state) {
     (void)state;
     const script_stop path[] = {{LOAD, ALL}};
-    wp_time_ps alone = 0;
+    wpi_time_ps alone = 0;
     for (uint32_t warps = 1; warps <= 16; warps *= 2) {
         rig r;
         RIG_OPEN(&r, ONE_SM, NO_TLB, "l1.on=off", "dram.row_miss=0cycles",
@@ -291,7 +292,7 @@ static void throughput_is_concurrency_over_latency(void **state) {
         script *s = new_script(path, 1, 1, warps);
         s->repeats = 200;
         s->step = 128;
-        const wp_time_ps time = script_run(&r, s);
+        const wpi_time_ps time = script_run(&r, s);
         if (warps == 1) alone = time;
         assert_true(time >= alone && time <= alone + alone / 20);
         free(s);

@@ -7,8 +7,8 @@
 enum { KIB = 1024 };
 
 /* A GTX Titan Black, and a kernel of 32 registers with 8 structures. */
-static const wp_module_ops module_ops;
-static const wp_device_ops ops = {.module = &module_ops};
+static const wpi_module_ops module_ops;
+static const wpi_device_ops ops = {.module = &module_ops};
 static wp_device device;
 static wp_kernel plain, cached;
 static wpi_cache_code code;

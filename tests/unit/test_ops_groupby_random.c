@@ -390,11 +390,11 @@ static void check_out_of_memory(int64_t key_step, uint64_t row_count) {
         wp_groups *groups = NULL;
         wp_error err = {0};
         n += n < 40 ? 1 : 1 + n / 8; /* all of the first ones, some of those of partitions */
-        wp_alloc_fail_at(n);
+        wpi_alloc_fail_at(n);
         status = wp_groupby_open(NULL, &spec, &groupby, &err);
         if (status == WP_STATUS_OK) status = wp_groupby_add(groupby, &key, &key, 60000, &err);
         if (status == WP_STATUS_OK) status = wp_groupby_finish(groupby, &groups, &err);
-        wp_alloc_fail_at(0);
+        wpi_alloc_fail_at(0);
         assert_true(status == WP_STATUS_OK || status == WP_STATUS_NOMEM);
         if (status == WP_STATUS_OK) assert_u64(wp_groups_count(groups), 60000);
         wp_groups_close(groups);

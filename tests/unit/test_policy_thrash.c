@@ -251,7 +251,7 @@ static void moves_for_pinning_are_no_events(void **state) {
     open_scene(&s, "driver");
     const uint64_t us = take_turns(&s, 10);
     assert_pinned(&s, HOST, us, HOST);
-    const wp_time_ps before = s.chunks[0].pages[PAGE].moved;
+    const wpi_time_ps before = s.chunks[0].pages[PAGE].moved;
     move(&s, HOST, us);
     assert_u64(s.chunks[0].pages[PAGE].moved, before);
     close_scene(&s);
@@ -293,11 +293,11 @@ static void as_written_the_lapse_grows_with_every_fault(void **state) {
     open_scene(&s, "driver");
     make_thrash(&s);
     s.thrash.votes = WPI_LAPSE_AS_WRITTEN;
-    wp_time_ps lapse_ps = 500 * US;
+    wpi_time_ps lapse_ps = 500 * US;
     uint32_t steps = 0;
     while (s.thrash.lapse_ps < 500000 * US) {
         (void)ask(&s, HOST, 450);
-        const wp_time_ps eighth_ps = lapse_ps / 8;
+        const wpi_time_ps eighth_ps = lapse_ps / 8;
         lapse_ps += eighth_ps < 50000 * US ? eighth_ps : 50000 * US;
         assert_u64(s.thrash.lapse_ps, lapse_ps);
         assert_u64((uint64_t)s.thrash.vote, 0);

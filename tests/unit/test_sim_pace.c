@@ -71,7 +71,7 @@ static bool is_visible(const void *object) {
     return ((const clock_model *)object)->is_visible;
 }
 
-static wp_time_ps time_of(const void *object) {
+static wpi_time_ps time_of(const void *object) {
     return ((const clock_model *)object)->now;
 }
 

@@ -537,9 +537,9 @@ static void every_allocation_may_fail(void **state) {
         wp_table_report report;
         wp_error err = {0};
         bool equal;
-        wp_alloc_fail_at(++n);
+        wpi_alloc_fail_at(++n);
         status = run(&f, &spec, 0, &report, &equal, &err);
-        wp_alloc_fail_at(0);
+        wpi_alloc_fail_at(0);
         if (status == WP_STATUS_OK)
             assert_true(equal);
         else

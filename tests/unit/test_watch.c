@@ -157,7 +157,7 @@ static void a_long_run_has_coarser_slices(void **state) {
     (void)state;
     uint64_t asked;
     wpi_watch *watch = watch_with(&asked);
-    const wp_time_ps end = (wp_time_ps)50 * WP_PS_PER_S;
+    const wpi_time_ps end = (wpi_time_ps)50 * WP_PS_PER_S;
     for (uint64_t i = 0; i <= 1000; i++)
         wpi_watch_access(watch, BASE + i % 7 * PAGE, "a", false, false, end / 1000 * i);
     wpi_watch_counts c;

@@ -129,23 +129,23 @@ static char *make_cell(const wpi_groupby_result *result, uint32_t column, uint64
     char number[WPI_NUMBER_CHARACTERS];
     const wpi_slice *text = is_text(result, column) ? text_at(result, column, row) : NULL;
     const wp_column *values = wpi_groupby_column(result, column);
-    wp_text cell = {0};
+    wpi_text cell = {0};
     if (is_text(result, column) ? text == NULL : wpi_groupby_is_null(values, row))
-        wp_text_append(&cell, "NULL");
+        wpi_text_append(&cell, "NULL");
     else if (text != NULL)
-        wp_text_append_n(&cell, text->text, text->length);
+        wpi_text_append_n(&cell, text->text, text->length);
     else
-        wp_text_append_n(&cell, number, format_number(result, values, row, number));
-    return wp_text_take(&cell);
+        wpi_text_append_n(&cell, number, format_number(result, values, row, number));
+    return wpi_text_take(&cell);
 }
 
 static wp_status write_text(wpi_output *output, const wpi_groupby_result *result,
                             const selection *s, size_t width, wp_error *err) {
     const uint32_t column_count = width_of(result);
-    const char **columns = (const char **)wp_calloc(column_count + (size_t)1, sizeof *columns);
-    wp_column_kind *kinds = wp_calloc(column_count, sizeof *kinds);
+    const char **columns = (const char **)wpi_calloc(column_count + (size_t)1, sizeof *columns);
+    wpi_column_kind *kinds = wpi_calloc(column_count, sizeof *kinds);
     wpi_listing table = {.columns = columns, .kinds = kinds};
-    wp_text text = {0};
+    wpi_text text = {0};
     const bool has_memory = columns != NULL && kinds != NULL;
     for (uint32_t i = 0; has_memory && i < column_count; i++) {
         columns[i] = wpi_groupby_column_name(result, i);
@@ -153,13 +153,13 @@ static wp_status write_text(wpi_output *output, const wpi_groupby_result *result
     }
     for (uint64_t i = 0; has_memory && i < s->count; i++)
         for (uint32_t c = 0; c < column_count; c++)
-            wp_strings_add_take(&table.cells, make_cell(result, c, row_at(s, i)));
+            wpi_strings_add_take(&table.cells, make_cell(result, c, row_at(s, i)));
     if (has_memory) wpi_listing_to_text(&table, width, &text);
-    wpi_output_write(output, wp_text_string(&text), text.length);
+    wpi_output_write(output, wpi_text_string(&text), text.length);
     wpi_listing_deinit(&table);
-    wp_text_deinit(&text);
-    wp_free((void *)columns);
-    wp_free(kinds);
+    wpi_text_deinit(&text);
+    wpi_free((void *)columns);
+    wpi_free(kinds);
     return has_memory ? WP_STATUS_OK : WP_FAIL(err, NOMEM, "the table of groups");
 }
 
@@ -186,24 +186,24 @@ static wp_status write_form(const wpi_groupby_result *result, const selection *s
 static wp_status write_parquet(const wpi_groupby_result *result, const selection *s,
                                const char *path, wp_error *err) {
     const uint32_t width = width_of(result);
-    wpi_parquet_field *fields = wp_calloc(width, sizeof *fields);
+    wpi_parquet_field *fields = wpi_calloc(width, sizeof *fields);
     char *folder = NULL;
     if (fields == NULL) return WP_FAIL(err, NOMEM, "columns of the result");
     for (uint32_t i = 0; i < width; i++)
         fields[i] = (wpi_parquet_field){
             is_text(result, i) ? "text" : wp_type_name(wpi_groupby_column(result, i)->type),
             wpi_groupby_column_name(result, i)};
-    wp_status status = wp_temp_dir_create(&folder, err);
+    wp_status status = wpi_temp_dir_create(&folder, err);
     if (status == WP_STATUS_OK) {
-        char *csv = wp_path_join(folder, "result.csv");
+        char *csv = wpi_path_join(folder, "result.csv");
         status = write_form(result, s, csv, err);
         if (status == WP_STATUS_OK)
             status = wpi_parquet_write(csv, fields, width, folder, path, err);
-        wp_free(csv);
+        wpi_free(csv);
     }
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
-    wp_free(fields);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
+    wpi_free(fields);
     return status;
 }
 
@@ -215,6 +215,6 @@ wp_status wpi_groupby_write(const wpi_groupby_result *result, const char *path, 
     const wp_status status = result->form == WPI_GROUPBY_PARQUET
                                  ? write_parquet(result, &s, path, err)
                                  : write_form(result, &s, path, err);
-    wp_free(rows);
+    wpi_free(rows);
     return status;
 }

@@ -34,17 +34,18 @@ static void child_out_of_memory(void) {
     child_end(&result);
 }
 
-_Noreturn static void child_main(wp_task_fn fn, void *arg, int fd) {
+_Noreturn static void child_main(wpi_task_fn fn, void *arg, int fd) {
     task_result result = {0};
     child_result_fd = fd;
-    wp_on_out_of_memory(child_out_of_memory);
+    wpi_on_out_of_memory(child_out_of_memory);
     result.status = fn(arg, &result.error);
     child_end(&result);
 }
 
-wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what, wp_error *err) {
+wp_status wpi_task_start(wpi_task *task, wpi_task_fn fn, void *arg, const char *what,
+                         wp_error *err) {
     int fds[2];
-    *task = (wp_task){.what = what};
+    *task = (wpi_task){.what = what};
     if (pipe(fds) != 0) return WP_FAIL(err, IO, "cannot open a pipe: %s", strerror(errno));
     (void)fcntl(fds[0], F_SETFD, FD_CLOEXEC);
     (void)fcntl(fds[1], F_SETFD, FD_CLOEXEC);
@@ -64,7 +65,7 @@ wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *wh
     return WP_STATUS_OK;
 }
 
-wp_status wpi_task_wait(wp_task *task, wp_error *err) {
+wp_status wpi_task_wait(wpi_task *task, wp_error *err) {
     if (task->pid == 0) return WP_STATUS_OK;
     task_result result;
     ssize_t count;
@@ -86,7 +87,7 @@ wp_status wpi_task_wait(wp_task *task, wp_error *err) {
     return WP_FAIL(err, TOOLCHAIN, "%s: the compiler gave up", task->what); /* LLVM has said why */
 }
 
-void wpi_task_cancel(wp_task *task) {
+void wpi_task_cancel(wpi_task *task) {
     if (task->pid == 0) return;
     (void)kill(task->pid, SIGKILL);
     if (wpi_task_wait(task, NULL) != WP_STATUS_OK) return; /* as intended */

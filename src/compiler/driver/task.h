@@ -8,20 +8,20 @@
 
 #include "warpage/error.h"
 
-typedef wp_status (*wp_task_fn)(void *arg, wp_error *err);
+typedef wp_status (*wpi_task_fn)(void *arg, wp_error *err);
 
-typedef struct wp_task {
+typedef struct wpi_task {
     pid_t pid; /* 0: not running */
     int result_fd;
     const char *what; /* for messages: "the host side of a.cu" */
-} wp_task;
+} wpi_task;
 
 /** Runs fn(arg) in a child process, which shares nothing with this one afterwards but files. */
-WP_NODISCARD wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what,
+WP_NODISCARD wp_status wpi_task_start(wpi_task *task, wpi_task_fn fn, void *arg, const char *what,
                                       wp_error *err);
 /** Waits for it; its status and message, or that it crashed. A task that was not started is OK. */
-WP_NODISCARD wp_status wpi_task_wait(wp_task *task, wp_error *err);
+WP_NODISCARD wp_status wpi_task_wait(wpi_task *task, wp_error *err);
 /** Ends it; harmless when it was not started or is done. */
-void wpi_task_cancel(wp_task *task);
+void wpi_task_cancel(wpi_task *task);
 
 #endif

@@ -9,10 +9,10 @@
 
 /** Appends the words of `text`, which any of `separators` set apart; quotes hold words together, a
  * backslash takes the next character as it is. */
-void wpi_words_split(const char *text, const char *separators, wp_strings *out);
+void wpi_words_split(const char *text, const char *separators, wpi_strings *out);
 
 /** All arguments but the program's name: NVCC_PREPEND_FLAGS, argv, NVCC_APPEND_FLAGS, with the
  * content of response files (@file, --options-file file, -optf file) in their place. */
-WP_NODISCARD wp_status wpi_words_gather(int argc, char **argv, wp_strings *out, wp_error *err);
+WP_NODISCARD wp_status wpi_words_gather(int argc, char **argv, wpi_strings *out, wp_error *err);
 
 #endif

@@ -14,9 +14,10 @@
  * edges to blocks outside lead there from the copies as well, and phis there are the caller's to
  * complete. */
 void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef place,
-                      wp_map *values, wp_map *made);
+                      wpi_map *values, wpi_map *made);
 
-/** Copies the body of `from` into `to`, which has none; its first parameters are those of `from`. */
+/** Copies the body of `from` into `to`, which has none; its first parameters are those of `from`.
+ */
 void wpi_clone_body(LLVMValueRef from, LLVMValueRef to);
 
 #endif

@@ -39,7 +39,7 @@ int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start);
 LLVMValueRef wpi_uses_read_phi(LLVMBuilderRef builder, LLVMValueRef instruction,
                                LLVMBasicBlockRef block);
 
-/** Reachable blocks in reverse post order; free with wp_free. */
+/** Reachable blocks in reverse post order; free with wpi_free. */
 LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count);
 
 /** The called function, or NULL for an indirect call, an intrinsic asm or a non-call. */
@@ -55,7 +55,7 @@ bool wpi_argument_has(LLVMValueRef argument, const char *name);
 /** Marks the first way of a conditional branch as hardly ever taken. */
 void wpi_branch_mark_rare(LLVMContextRef context, LLVMValueRef branch);
 
-/** Users of a value as an array (one entry a use); free with wp_free. */
+/** Users of a value as an array (one entry a use); free with wpi_free. */
 LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count);
 
 /** Takes "exact" and its like from every instruction. Scalar passes of LLVM 19 hoist an expression

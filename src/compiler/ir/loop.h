@@ -10,24 +10,24 @@
 
 #include "compiler/ir/map.h"
 
-typedef struct wp_loop {
-    uint32_t header; /* indices into wp_loops.blocks */
+typedef struct wpi_loop {
+    uint32_t header; /* indices into wpi_loops.blocks */
     uint32_t latch;  /* one loop a back edge */
     bool *contains;  /* [block_count] */
-} wp_loop;
+} wpi_loop;
 
-typedef struct wp_loops {
+typedef struct wpi_loops {
     LLVMBasicBlockRef *blocks; /* reverse post order */
     uint32_t block_count;
     uint32_t *idom; /* immediate dominator; the entry's is itself */
-    wp_map index;
-    wp_loop *loops;
+    wpi_map index;
+    wpi_loop *loops;
     uint32_t loop_count;
-} wp_loops;
+} wpi_loops;
 
-void wpi_loops_init(wp_loops *loops, LLVMValueRef function);
-bool wpi_loops_dominates(const wp_loops *loops, uint32_t a, uint32_t b);
-void wpi_loops_deinit(wp_loops *loops);
+void wpi_loops_init(wpi_loops *loops, LLVMValueRef function);
+bool wpi_loops_dominates(const wpi_loops *loops, uint32_t a, uint32_t b);
+void wpi_loops_deinit(wpi_loops *loops);
 
 /** A new block on the edge from `from` to its successor number `successor`; phis follow. */
 LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor);

@@ -10,18 +10,18 @@
 /** WP_STRIDE_FAR: some distance that is the same each time and not known to be short. */
 #define WP_STRIDE_FAR INT64_MAX
 
-typedef struct wp_stride {
+typedef struct wpi_stride {
     bool is_known; /* false: it has no stride, each thread goes where its data say */
     int64_t thread, turn;
-} wp_stride;
+} wpi_stride;
 
 /** The stride of an integer or address in `loop`. */
-wp_stride wpi_stride_of(const wp_uniform *u, const wp_loops *loops, const wp_loop *loop,
-                        LLVMValueRef value);
+wpi_stride wpi_stride_of(const wpi_uniform *u, const wpi_loops *loops, const wpi_loop *loop,
+                         LLVMValueRef value);
 
 /** Would an innermost loop go through memory line by line if its threads took turns side by side,
  * and in long steps if each went alone? Not if an access is the other way round, nor if much is
  * carried from turn to turn. */
-bool wpi_stride_favours_turns(const wp_uniform *u, const wp_loops *loops, const wp_loop *loop);
+bool wpi_stride_favours_turns(const wpi_uniform *u, const wpi_loops *loops, const wpi_loop *loop);
 
 #endif

@@ -10,7 +10,7 @@
 
 /** For each of `count` blocks (any order that has the entry first) the index of its immediate
  * post-dominator; `count` where that is the function's end, or the block never gets there. Free
- * with wp_free. */
-uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, const wp_map *index);
+ * with wpi_free. */
+uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, const wpi_map *index);
 
 #endif

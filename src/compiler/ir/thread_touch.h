@@ -14,35 +14,35 @@ enum { WP_TOUCH_BYTES_MAX = 256 * 1024 };
 
 /** One access: its pattern begins at `first` and ends before `outer`; both are counted from
  * wherever the unknowns of the address are. Nobody takes part: first == outer. */
-typedef struct wp_touch {
+typedef struct wpi_thread_touch {
     uint32_t pattern;
     int64_t first, outer;
-} wp_touch;
+} wpi_thread_touch;
 
-typedef struct wp_touch_pattern wp_touch_pattern;
-typedef struct wp_touch_place wp_touch_place;
+typedef struct wpi_touch_pattern wpi_touch_pattern;
+typedef struct wpi_touch_place wpi_touch_place;
 
-typedef struct wp_touches {
+typedef struct wpi_thread_touches {
     uint32_t threads;
-    wp_touch_pattern *patterns;
+    wpi_touch_pattern *patterns;
     uint32_t count, capacity;
-    wp_map found;
-    wp_touch_place *places;
+    wpi_map found;
+    wpi_touch_place *places;
     uint32_t stamp;
     uint64_t work; /* threads looked at so far */
-} wp_touches;
+} wpi_thread_touches;
 
 /** `{0}` is a valid start. Forgets all patterns: another shape of the block comes. */
-void wpi_touches_start(wp_touches *t, uint32_t threads);
-void wpi_touches_deinit(wp_touches *t);
+void wpi_touches_start(wpi_thread_touches *t, uint32_t threads);
+void wpi_touches_deinit(wpi_thread_touches *t);
 
 /** `address` is known; `is_active` says who takes part. False if the span is beyond
  * WP_TOUCH_BYTES_MAX. */
-bool wpi_touches_add(wp_touches *t, const wp_thread_node *address, const bool *is_active,
-                     uint32_t size_bytes, wp_touch *out);
+bool wpi_touches_add(wpi_thread_touches *t, const wpi_thread_node *address, const bool *is_active,
+                     uint32_t size_bytes, wpi_thread_touch *out);
 
 /** Do two threads of one warp (`in_warp`) or of two warps touch the same byte, one by `a`, the
  * other by `b`? The addresses must be alike. */
-bool wpi_touches_clash(wp_touches *t, wp_touch a, wp_touch b, bool in_warp);
+bool wpi_touches_clash(wpi_thread_touches *t, wpi_thread_touch a, wpi_thread_touch b, bool in_warp);
 
 #endif

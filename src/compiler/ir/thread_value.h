@@ -16,17 +16,17 @@
 
 enum { WP_THREAD_TERMS_MAX = 6, WP_BLOCK_THREADS_MAX = 1024 };
 
-typedef struct wp_block_shape {
+typedef struct wpi_block_shape {
     uint32_t x, y, z;
-} wp_block_shape;
+} wpi_block_shape;
 
-typedef struct wp_thread_term {
+typedef struct wpi_thread_term {
     uint32_t unknown; /* a node */
     int64_t factor;
-} wp_thread_term;
+} wpi_thread_term;
 
 /** One value, its operands (nodes, too), and what the last evaluation found. */
-typedef struct wp_thread_node {
+typedef struct wpi_thread_node {
     LLVMValueRef value;
     int kind;         /* of thread_value.c */
     uint32_t detail;  /* opcode, predicate or id */
@@ -38,35 +38,35 @@ typedef struct wp_thread_node {
     bool is_known;
     bool varies; /* number has an entry a thread, not one for all */
     uint32_t term_count;
-    wp_thread_term terms[WP_THREAD_TERMS_MAX]; /* by unknown, ascending */
-    int64_t *number;                           /* sign-extended from `bits` */
+    wpi_thread_term terms[WP_THREAD_TERMS_MAX]; /* by unknown, ascending */
+    int64_t *number;                            /* sign-extended from `bits` */
     uint32_t room;
-} wp_thread_node;
+} wpi_thread_node;
 
-typedef struct wp_thread_values {
-    wp_compile *c;
+typedef struct wpi_thread_values {
+    wpi_compile *c;
     LLVMTargetDataRef layout;
-    wp_uniform uniform;
-    wp_thread_node *nodes; /* operands before users */
+    wpi_uniform uniform;
+    wpi_thread_node *nodes; /* operands before users */
     uint32_t count, capacity;
-    wp_map index;
-} wp_thread_values;
+    wpi_map index;
+} wpi_thread_values;
 
-void wpi_thread_values_init(wp_thread_values *v, wp_compile *c, LLVMValueRef kernel);
-void wpi_thread_values_deinit(wp_thread_values *v);
+void wpi_thread_values_init(wpi_thread_values *v, wpi_compile *c, LLVMValueRef kernel);
+void wpi_thread_values_deinit(wpi_thread_values *v);
 /** The node of `value` and of all that it is made of; nodes move when others are added. */
-uint32_t wpi_thread_values_add(wp_thread_values *v, LLVMValueRef value);
+uint32_t wpi_thread_values_add(wpi_thread_values *v, LLVMValueRef value);
 /** Evaluates all nodes. */
-void wpi_thread_values_evaluate(wp_thread_values *v, wp_block_shape shape);
+void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape);
 
 /** Known, and without unknowns. */
-bool wpi_thread_node_is_number(const wp_thread_node *node);
+bool wpi_thread_node_is_number(const wpi_thread_node *node);
 /** Known, and the same sum of unknowns: the difference of the two is a number. */
-bool wpi_thread_node_is_alike(const wp_thread_node *a, const wp_thread_node *b);
-static inline int64_t wpi_thread_node_at(const wp_thread_node *node, uint32_t thread) {
+bool wpi_thread_node_is_alike(const wpi_thread_node *a, const wpi_thread_node *b);
+static inline int64_t wpi_thread_node_at(const wpi_thread_node *node, uint32_t thread) {
     return node->number[node->varies ? thread : 0];
 }
 /** Is the node an unknown of its own that an instruction defines anew each time it runs? */
-bool wpi_thread_node_is_redefined(const wp_thread_node *node);
+bool wpi_thread_node_is_redefined(const wpi_thread_node *node);
 
 #endif

@@ -14,25 +14,25 @@
 
 #include "compiler/ir/map.h"
 
-typedef struct wp_uniform {
+typedef struct wpi_uniform {
     LLVMBasicBlockRef *blocks; /* reverse post order */
     uint32_t block_count;
-    wp_map block_index;
-    wp_map divergent; /* values */
-    bool *is_partial; /* [block_count]: only some threads of the block may be there */
-} wp_uniform;
+    wpi_map block_index;
+    wpi_map divergent; /* values */
+    bool *is_partial;  /* [block_count]: only some threads of the block may be there */
+} wpi_uniform;
 
-typedef enum wp_origin {
+typedef enum wpi_value_origin {
     WP_ORIGIN_OPERANDS,  /* divergent if an operand is */
     WP_ORIGIN_DIVERGENT, /* a source of divergence */
     WP_ORIGIN_UNIFORM    /* the same for all, whatever the operands */
-} wp_origin;
+} wpi_value_origin;
 
 /** `origin` says where divergence starts and ends (instructions). */
-void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
-                      wp_origin (*origin)(LLVMValueRef instruction));
-bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value);
-bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block);
-void wpi_uniform_deinit(wp_uniform *u);
+void wpi_uniform_init(wpi_uniform *u, LLVMValueRef function,
+                      wpi_value_origin (*origin)(LLVMValueRef instruction));
+bool wpi_uniform_is(const wpi_uniform *u, LLVMValueRef value);
+bool wpi_uniform_is_partial(const wpi_uniform *u, LLVMBasicBlockRef block);
+void wpi_uniform_deinit(wpi_uniform *u);
 
 #endif

@@ -11,7 +11,7 @@
 #include "compiler/nvptx/nvptx.h"
 #include "compiler/passes.h"
 
-static LLVMValueRef intrinsic(wp_compile *c, const char *name, LLVMTypeRef *types, size_t count) {
+static LLVMValueRef intrinsic(wpi_compile *c, const char *name, LLVMTypeRef *types, size_t count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     return LLVMGetIntrinsicDeclaration(c->module, id, types, count);
 }
@@ -24,7 +24,7 @@ static void replace(LLVMValueRef instruction, LLVMValueRef made) {
 /* ---- variables ---- */
 
 /* A global variable in the place of another, visible to the host. */
-static LLVMValueRef add_variable(wp_compile *c, LLVMTypeRef type, const char *name) {
+static LLVMValueRef add_variable(wpi_compile *c, LLVMTypeRef type, const char *name) {
     LLVMValueRef made = LLVMAddGlobalInAddressSpace(c->module, type, name, WP_SPACE_GLOBAL);
     LLVMSetInitializer(made, LLVMConstNull(type));
     LLVMSetExternallyInitialized(made, 1);
@@ -44,7 +44,7 @@ static bool is_used(LLVMValueRef value) {
 
 /* A managed variable lives in the host's variable of that name; the loader maps it for the GPU and
  * stores its address in the cell. */
-static wp_status lower_managed(wp_compile *c, wp_variable_ir *variable, wp_error *err) {
+static wp_status lower_managed(wpi_compile *c, wpi_variable_ir *variable, wp_error *err) {
     char name[512];
     snprintf(name, sizeof name, WP_PTX_MANAGED_PREFIX "%s", variable->name);
     variable->cell = add_variable(c, c->ptr, name);
@@ -62,12 +62,12 @@ static wp_status lower_managed(wp_compile *c, wp_variable_ir *variable, wp_error
 /* A texture or surface reference becomes 8 bytes that hold the handle of an object, as on the CPU;
  * the loader writes it when the program binds the reference. A new variable takes its place,
  * because annotations make PTX's own kind of reference of the old one. */
-static void replace_reference(wp_compile *c, LLVMValueRef handle, LLVMValueRef reference) {
+static void replace_reference(wpi_compile *c, LLVMValueRef handle, LLVMValueRef reference) {
     size_t length;
-    char *name = wp_must_strdup(LLVMGetValueName2(reference, &length));
+    char *name = wpi_must_strdup(LLVMGetValueName2(reference, &length));
     LLVMSetValueName2(reference, "", 0);
     LLVMValueRef made = add_variable(c, c->i64, name);
-    wp_free(name);
+    wpi_free(name);
     uint32_t count;
     LLVMValueRef *users = wpi_users(reference, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -75,11 +75,11 @@ static void replace_reference(wp_compile *c, LLVMValueRef handle, LLVMValueRef r
         LLVMPositionBuilderBefore(c->builder, users[i]);
         replace(users[i], LLVMBuildLoad2(c->builder, c->i64, made, ""));
     }
-    wp_free(users);
+    wpi_free(users);
     if (!is_used(reference)) LLVMDeleteGlobal(reference);
 }
 
-static void lower_references(wp_compile *c) {
+static void lower_references(wpi_compile *c) {
     LLVMValueRef handle = LLVMGetNamedFunction(c->module, "llvm.nvvm.texsurf.handle.internal.p1");
     while (handle && LLVMGetFirstUse(handle)) {
         LLVMValueRef call = LLVMGetUser(LLVMGetFirstUse(handle));
@@ -88,7 +88,7 @@ static void lower_references(wp_compile *c) {
 }
 
 /* Programs read arrays of small elements as int4 and the like, and find them placed for that. */
-static void widen_alignments(wp_compile *c) {
+static void widen_alignments(wpi_compile *c) {
     enum { VECTOR_BYTES = 16 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
@@ -106,7 +106,7 @@ static const char *const mathematics[] = {"sin",  "cos",  "tan",   "asin", "acos
                                           "sinh", "cosh", "tanh",  "exp",  "exp2", "exp10",
                                           "log",  "log2", "log10", "pow",  "powi", "ldexp"};
 
-static void rename_mathematics(wp_compile *c, LLVMValueRef function, const char *name) {
+static void rename_mathematics(wpi_compile *c, LLVMValueRef function, const char *name) {
     for (size_t i = 0; i < sizeof mathematics / sizeof *mathematics; i++) {
         size_t length = strlen(mathematics[i]);
         const char *suffix = name + length;
@@ -134,7 +134,7 @@ static const struct {
                   {"__wp_redux_or", "llvm.nvvm.redux.sync.or"},
                   {"__wp_redux_xor", "llvm.nvvm.redux.sync.xor"}};
 
-static void lower_reductions(wp_compile *c) {
+static void lower_reductions(wpi_compile *c) {
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
         LLVMValueRef function = LLVMGetNamedFunction(c->module, reductions[i].name);
         if (!function) continue;
@@ -148,7 +148,7 @@ static void lower_reductions(wp_compile *c) {
             replace(calls[u],
                     LLVMBuildCall2(c->builder, wpi_function_type(made), made, args, 2, ""));
         }
-        wp_free(calls);
+        wpi_free(calls);
     }
 }
 
@@ -169,7 +169,7 @@ static bool is_number(LLVMTypeRef type) {
     return kind == LLVMIntegerTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
 }
 
-static LLVMValueRef load_number(wp_compile *c, LLVMValueRef pointer, unsigned bits) {
+static LLVMValueRef load_number(wpi_compile *c, LLVMValueRef pointer, unsigned bits) {
     size_t n = 0;
     while (n + 1 < sizeof cached_globally / sizeof *cached_globally &&
            cached_globally[n].bits < bits)
@@ -184,7 +184,7 @@ static LLVMValueRef load_number(wp_compile *c, LLVMValueRef pointer, unsigned bi
 }
 
 /* Two halves where it has 128 bits. */
-static void cache_globally(wp_compile *c, LLVMValueRef load, LLVMValueRef pointer) {
+static void cache_globally(wpi_compile *c, LLVMValueRef load, LLVMValueRef pointer) {
     LLVMTypeRef type = LLVMTypeOf(load);
     const unsigned bits = (unsigned)LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(c->module), type);
     if (!is_number(type) || LLVMGetVolatile(load) || (bits & (bits - 1)) != 0 || bits < 8) return;
@@ -202,7 +202,7 @@ static void cache_globally(wp_compile *c, LLVMValueRef load, LLVMValueRef pointe
 }
 
 /* Other hints are for the simulated GPU; a real one decides by itself. */
-static void lower_hints(wp_compile *c) {
+static void lower_hints(wpi_compile *c) {
     static const char *const names[] = {"__wp_cache_global", "__wp_cache_stream"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         LLVMValueRef function = LLVMGetNamedFunction(c->module, names[n]);
@@ -214,10 +214,10 @@ static void lower_hints(wp_compile *c) {
             LLVMValueRef *users = wpi_users(calls[u], &user_count);
             for (uint32_t l = 0; l < user_count && n == 0; l++)
                 if (LLVMIsALoadInst(users[l])) cache_globally(c, users[l], pointer);
-            wp_free(users);
+            wpi_free(users);
             replace(calls[u], pointer);
         }
-        wp_free(calls);
+        wpi_free(calls);
     }
 }
 
@@ -243,7 +243,7 @@ static const char *fast_form(LLVMValueRef i) {
     return NULL;
 }
 
-static void lower_fast(wp_compile *c, LLVMValueRef i) {
+static void lower_fast(wpi_compile *c, LLVMValueRef i) {
     if (!LLVMCanValueUseFastMathFlags(i) || LLVMTypeOf(i) != c->f32 ||
         !(LLVMGetFastMathFlags(i) & LLVMFastMathApproxFunc))
         return;
@@ -265,14 +265,14 @@ static void lower_fast(wp_compile *c, LLVMValueRef i) {
 /* The back end has relaxed atomics and fences; C++'s orders are made of both. CUDA's own atomics
  * are seq_cst in the bitcode and relaxed by definition: read-modify-write operations of that order
  * stay without fences. */
-static void add_fence(wp_compile *c, LLVMValueRef before) {
+static void add_fence(wpi_compile *c, LLVMValueRef before) {
     LLVMValueRef fence = intrinsic(c, "llvm.nvvm.membar.sys", NULL, 0);
     LLVMPositionBuilderBefore(c->builder, before);
     LLVMBuildCall2(c->builder, wpi_function_type(fence), fence, NULL, 0, "");
 }
 
-static void lower_order(wp_compile *c, LLVMValueRef i) {
-    const wp_access a = wpi_access_of(i);
+static void lower_order(wpi_compile *c, LLVMValueRef i) {
+    const wpi_ir_access a = wpi_access_of(i);
     if (a.kind == WP_ACCESS_FENCE) {
         if (!LLVMIsAtomicSingleThread(i)) add_fence(c, i);
         LLVMInstructionEraseFromParent(i);
@@ -294,12 +294,12 @@ static void lower_order(wp_compile *c, LLVMValueRef i) {
     if (acquires) add_fence(c, LLVMGetNextInstruction(i));
 }
 
-static void each_instruction(wp_compile *c) {
+static void each_instruction(wpi_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                const wp_access a = wpi_access_of(i);
+                const wpi_ir_access a = wpi_access_of(i);
                 if (a.kind != WP_ACCESS_NONE && !wpi_access_is_range(&a))
                     lower_order(c, i);
                 else
@@ -307,7 +307,7 @@ static void each_instruction(wp_compile *c) {
             }
 }
 
-wp_status wpi_ptx_lower(wp_compile *c, uint32_t arch, wp_error *err) {
+wp_status wpi_ptx_lower(wpi_compile *c, uint32_t arch, wp_error *err) {
     for (uint32_t v = 0; v < c->variable_count; v++)
         if (c->variables[v].kind == WP_VARIABLE_MANAGED)
             WP_TRY(lower_managed(c, &c->variables[v], err));

@@ -107,7 +107,7 @@ static void scan_asm(const char *text, size_t length, uint32_t *arch, uint32_t *
     }
 }
 
-void wpi_ptx_version(wp_compile *c, uint32_t *arch, uint32_t *version) {
+void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version) {
     *version = VERSION_LOWEST;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

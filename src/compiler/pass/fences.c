@@ -31,7 +31,7 @@ static void make_consistent(LLVMValueRef i) {
     LLVMSetCmpXchgFailureOrdering(i, LLVMAtomicOrderingSequentiallyConsistent);
 }
 
-wp_status wpi_pass_fences(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_fences(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {

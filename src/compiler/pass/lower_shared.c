@@ -48,7 +48,7 @@ static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *e
     return offset;
 }
 
-static void replace(wp_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset) {
+static void replace(wpi_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset) {
     LLVMValueRef start = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
     LLVMPositionBuilderBefore(c->builder, start);
     LLVMValueRef function_shared = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
@@ -60,7 +60,7 @@ static void replace(wp_compile *c, LLVMValueRef global, LLVMValueRef function, u
     wpi_replace_in_function(global, typed, function);
 }
 
-static bool is_used_outside_kernels(const wp_compile *c, LLVMValueRef global) {
+static bool is_used_outside_kernels(const wpi_compile *c, LLVMValueRef global) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && !wpi_compile_is_kernel(c, f) && is_used_in(global, f))
             return true;
@@ -104,14 +104,14 @@ static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueR
 }
 
 /* What was atomic depends on the order of threads: region_build must not call it independent. */
-static void mark_ordered(wp_compile *c, LLVMValueRef access) {
+static void mark_ordered(wpi_compile *c, LLVMValueRef access) {
     LLVMSetMetadata(
         access,
         LLVMGetMDKindIDInContext(c->context, WP_ORDERED_METADATA, sizeof WP_ORDERED_METADATA - 1),
         LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
 }
 
-static void plain_rmw(wp_compile *c, LLVMValueRef rmw) {
+static void plain_rmw(wpi_compile *c, LLVMValueRef rmw) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, rmw);
     LLVMValueRef old = LLVMBuildLoad2(at, LLVMTypeOf(rmw), LLVMGetOperand(rmw, 0), "");
@@ -126,7 +126,7 @@ static void plain_rmw(wp_compile *c, LLVMValueRef rmw) {
     LLVMInstructionEraseFromParent(rmw);
 }
 
-static void plain_cas(wp_compile *c, LLVMValueRef cas) {
+static void plain_cas(wpi_compile *c, LLVMValueRef cas) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, cas);
     LLVMValueRef expected = LLVMGetOperand(cas, 1), desired = LLVMGetOperand(cas, 2);
@@ -140,7 +140,7 @@ static void plain_cas(wp_compile *c, LLVMValueRef cas) {
     LLVMInstructionEraseFromParent(cas);
 }
 
-static void make_atomics_plain(wp_compile *c, LLVMValueRef function) {
+static void make_atomics_plain(wpi_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef next;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
@@ -156,7 +156,7 @@ static void make_atomics_plain(wp_compile *c, LLVMValueRef function) {
 
 /* The address of dynamic shared memory in a function whose kernel is not known: shared_bytes less
  * the dynamic part. */
-static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type) {
+static LLVMValueRef dynamic_address(wpi_compile *c, LLVMTypeRef type) {
     LLVMValueRef block = wpi_lower_block(c, c->builder);
     LLVMValueRef total = LLVMBuildLoad2(
         c->builder, c->i32,
@@ -173,7 +173,7 @@ static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type) {
     return LLVMBuildAddrSpaceCast(c->builder, address, type, "");
 }
 
-wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_lower_shared(wpi_compile *c, wp_error *err) {
     LLVMValueRef placeholder = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!placeholder) {
         placeholder = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -193,7 +193,7 @@ wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err) {
             if (!LLVMIsDeclaration(f) && is_used_in(g, f)) replace(c, g, f, offset);
     }
     for (uint32_t k = 0; k < c->kernel_count; k++) {
-        wp_kernel_ir *kernel = &c->kernels[k];
+        wpi_kernel_ir *kernel = &c->kernels[k];
         uint32_t end = common;
         for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
             if (is_shared(g) && !LLVMIsDeclaration(g) && is_used_in(g, kernel->function))

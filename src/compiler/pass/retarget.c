@@ -36,7 +36,7 @@ static void without_contract(LLVMBuilderRef at, LLVMValueRef sum) {
 
 /* A GPU's conversion of a float to an integer saturates, and gives 0 for NaN; the host's is
  * undefined out of range. */
-static void saturate_conversion(wp_compile *c, LLVMValueRef conversion) {
+static void saturate_conversion(wpi_compile *c, LLVMValueRef conversion) {
     LLVMValueRef value = LLVMGetOperand(conversion, 0);
     LLVMTypeRef types[] = {LLVMTypeOf(conversion), LLVMTypeOf(value)};
     const char *name =
@@ -53,7 +53,7 @@ static void saturate_conversion(wp_compile *c, LLVMValueRef conversion) {
 /* A division by zero, or of the least integer by -1, gives some value on a GPU and a trap on the
  * host. The divisor becomes 1 there; zero gives all ones as GPUs do, and -1 the negated dividend
  * (remainder 0). */
-static void guard_division(wp_compile *c, LLVMValueRef division) {
+static void guard_division(wpi_compile *c, LLVMValueRef division) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(division);
     LLVMValueRef x = LLVMGetOperand(division, 0), y = LLVMGetOperand(division, 1);
     LLVMTypeRef type = LLVMTypeOf(division);
@@ -85,7 +85,7 @@ static bool is_small_amount(LLVMValueRef amount) {
 }
 
 /* GPUs shift everything out when the amount reaches the width; LLVM and x86 do something else. */
-static void clamp_shift(wp_compile *c, LLVMValueRef shift) {
+static void clamp_shift(wpi_compile *c, LLVMValueRef shift) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(shift);
     LLVMValueRef x = LLVMGetOperand(shift, 0), amount = LLVMGetOperand(shift, 1);
     LLVMTypeRef type = LLVMTypeOf(shift);
@@ -104,7 +104,7 @@ static void clamp_shift(wp_compile *c, LLVMValueRef shift) {
     LLVMInstructionEraseFromParent(shift);
 }
 
-static void adapt_instruction(wp_compile *c, LLVMValueRef instruction, bool may_fuse) {
+static void adapt_instruction(wpi_compile *c, LLVMValueRef instruction, bool may_fuse) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (!may_fuse && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
         LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
@@ -143,7 +143,7 @@ static bool has_string_attribute(LLVMValueRef function, const char *name) {
                                          name, (unsigned)strlen(name)) != NULL;
 }
 
-static void adapt_function(wp_compile *c, LLVMValueRef function) {
+static void adapt_function(wpi_compile *c, LLVMValueRef function) {
     bool may_fuse = has_string_attribute(function, WP_CONTRACT_ATTRIBUTE);
     drop_string_attribute(function, WP_CONTRACT_ATTRIBUTE);
     drop_string_attribute(function, "target-cpu");
@@ -164,13 +164,13 @@ static void adapt_function(wp_compile *c, LLVMValueRef function) {
         }
 }
 
-static wp_status link_devicelib(wp_compile *c, wp_error *err) {
+static wp_status link_devicelib(wpi_compile *c, wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(c->devicelib_path, &data, &size_bytes, err));
+    WP_TRY(wpi_file_read(c->devicelib_path, &data, &size_bytes, err));
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "devicelib");
-    wp_free(data);
+    wpi_free(data);
     LLVMModuleRef library = NULL;
     LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, &library);
     LLVMDisposeMemoryBuffer(buffer);
@@ -201,7 +201,7 @@ static const char *user_of(LLVMValueRef function) {
 }
 
 /* What the program declared and nobody defined. */
-static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_error *err) {
+static wp_status check_undefined(wpi_compile *c, const wpi_strings *declared, wp_error *err) {
     for (size_t i = 0; i < declared->count; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(c->module, declared->items[i]);
         if (f && LLVMIsDeclaration(f) && LLVMGetFirstUse(f))
@@ -214,7 +214,7 @@ static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_e
     return WP_STATUS_OK;
 }
 
-wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     LLVMStripModuleDebugInfo(c->module);
@@ -226,11 +226,11 @@ wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
     LLVMDisposeMessage(layout_text);
     LLVMDisposeTargetData(layout);
 
-    wp_strings declared = {0};
+    wpi_strings declared = {0};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
-        if (LLVMIsDeclaration(f) && !is_ours(name)) wp_strings_add(&declared, name);
+        if (LLVMIsDeclaration(f) && !is_ours(name)) wpi_strings_add(&declared, name);
     }
     wp_status status;
     WP_TRY_GOTO(link_devicelib(c, err), done);
@@ -246,6 +246,6 @@ wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
     if (annotations) LLVMDeleteGlobal(annotations);
     status = WP_STATUS_OK;
 done:
-    wp_strings_deinit(&declared);
+    wpi_strings_deinit(&declared);
     return status;
 }

@@ -28,7 +28,7 @@ typedef struct wpi_cache_loop {
 } wpi_cache_loop;
 
 typedef struct wpi_cache_loops {
-    wp_loops found;
+    wpi_loops found;
     wpi_cache_loop *loops;
     uint32_t count;
 } wpi_cache_loops;
@@ -41,8 +41,8 @@ typedef struct wpi_cache_exit {
 } wpi_cache_exit;
 
 typedef struct wpi_cache {
-    wp_compile *c;
-    const wp_kernel_ir *kernel;
+    wpi_compile *c;
+    const wpi_kernel_ir *kernel;
     LLVMValueRef body;                  /* becomes the cached form */
     LLVMValueRef lines, offset, counts; /* its own parameters */
     LLVMValueRef thread;                /* the state */
@@ -78,7 +78,7 @@ void wpi_cache_note_accesses(wpi_cache *k, const wpi_cache_loops *loops);
 wpi_cache_note wpi_cache_noted(LLVMValueRef instruction);
 void wpi_cache_forget_note(LLVMValueRef instruction);
 /** Address, bytes and whether it writes; false: no load, store or atomic operation. */
-bool wpi_cache_describe(const wp_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
+bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
                         uint32_t *bytes, bool *is_write);
 
 /** Fills `nests` and `exits`. */

@@ -21,8 +21,8 @@ typedef struct nest {
     LLVMBasicBlockRef header;
     LLVMBasicBlockRef *blocks;
     uint32_t count;
-    wp_map inside; /* of `blocks`: their numbers */
-    wp_map made;   /* their cached copies */
+    wpi_map inside; /* of `blocks`: their numbers */
+    wpi_map made;   /* their cached copies */
 } nest;
 
 static LLVMValueRef call(wpi_cache *k, const char *name, LLVMTypeRef result, LLVMValueRef *args,
@@ -77,7 +77,7 @@ static void end_exits(nest *n) {
 
 /* All ways into the loop lead through `begin`. */
 static void begin_entries(nest *n) {
-    wp_compile *c = n->k->c;
+    wpi_compile *c = n->k->c;
     LLVMBasicBlockRef start = LLVMInsertBasicBlockInContext(c->context, n->header, "begin");
     LLVMPositionBuilderAtEnd(c->builder, start);
     LLVMValueRef args[] = {n->k->thread, n->k->offset, how(n->k)};
@@ -94,7 +94,7 @@ static void begin_entries(nest *n) {
 
 static void leave_at(nest *n, const wpi_cache_exit *exit) {
     wpi_cache *k = n->k;
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMBasicBlockRef front = wpi_block_split_before(LLVMGetFirstInstruction(exit->header));
     LLVMBasicBlockRef leave = LLVMInsertBasicBlockInContext(c->context, exit->header, "choose");
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
@@ -149,7 +149,7 @@ static unsigned alignment_most(const wpi_cache *k) {
 }
 
 static void cache(wpi_cache *k, LLVMValueRef i) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     const wpi_cache_note note = wpi_cache_noted(i);
     LLVMValueRef pointer;
     uint32_t bytes;
@@ -200,7 +200,7 @@ static void forget_note(wpi_cache *k, LLVMValueRef i) {
 
 static bool find_nest(wpi_cache *k, const wpi_cache_loops *l, LLVMBasicBlockRef header, nest *n) {
     *n = (nest){.k = k, .header = header};
-    n->blocks = wp_must_calloc(l->found.block_count, sizeof *n->blocks);
+    n->blocks = wpi_must_calloc(l->found.block_count, sizeof *n->blocks);
     for (uint32_t i = 0; i < l->count; i++) {
         if (l->loops[i].header != header) continue;
         for (uint32_t b = 0; b < l->found.block_count; b++) {
@@ -213,7 +213,7 @@ static bool find_nest(wpi_cache *k, const wpi_cache_loops *l, LLVMBasicBlockRef 
 }
 
 static void copy_nest(nest *n) {
-    wp_map values = {0};
+    wpi_map values = {0};
     wpi_clone_blocks(n->blocks, n->count, n->header, &values, &n->made);
     wpi_map_deinit(&values);
     end_exits(n);
@@ -234,7 +234,7 @@ void wpi_cache_copy(wpi_cache *k) {
         if (find_nest(k, &loops, k->nests[i], &n)) copy_nest(&n);
         wpi_map_deinit(&n.inside);
         wpi_map_deinit(&n.made);
-        wp_free(n.blocks);
+        wpi_free(n.blocks);
     }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(k->body); b; b = LLVMGetNextBasicBlock(b))
         for_accesses(b, k, forget_note);

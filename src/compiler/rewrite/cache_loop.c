@@ -21,7 +21,7 @@ static wpi_cache_loop *loop_at(wpi_cache_loops *l, LLVMBasicBlockRef header) {
         if (l->loops[i].header == header) return &l->loops[i];
     wpi_cache_loop *added = &l->loops[l->count++];
     *added = (wpi_cache_loop){.header = header,
-                              .contains = wp_must_calloc(l->found.block_count, sizeof(bool)),
+                              .contains = wpi_must_calloc(l->found.block_count, sizeof(bool)),
                               .parent = UINT32_MAX};
     return added;
 }
@@ -48,9 +48,9 @@ static void find_parents(wpi_cache_loops *l) {
 void wpi_cache_loops_init(wpi_cache_loops *l, LLVMValueRef function) {
     *l = (wpi_cache_loops){0};
     wpi_loops_init(&l->found, function);
-    l->loops = wp_must_calloc(l->found.loop_count + 1, sizeof *l->loops);
+    l->loops = wpi_must_calloc(l->found.loop_count + 1, sizeof *l->loops);
     for (uint32_t i = 0; i < l->found.loop_count; i++) {
-        const wp_loop *loop = &l->found.loops[i];
+        const wpi_loop *loop = &l->found.loops[i];
         wpi_cache_loop *to = loop_at(l, l->found.blocks[loop->header]);
         for (uint32_t b = 0; b < l->found.block_count; b++)
             to->contains[b] |= loop->contains[b];
@@ -60,14 +60,14 @@ void wpi_cache_loops_init(wpi_cache_loops *l, LLVMValueRef function) {
 
 void wpi_cache_loops_deinit(wpi_cache_loops *l) {
     for (uint32_t i = 0; i < l->count; i++)
-        wp_free(l->loops[i].contains);
-    wp_free(l->loops);
+        wpi_free(l->loops[i].contains);
+    wpi_free(l->loops);
     wpi_loops_deinit(&l->found);
 }
 
 /* ---- where monitoring is left ---- */
 
-static wp_origin origin_of(LLVMValueRef i) {
+static wpi_value_origin origin_of(LLVMValueRef i) {
     static const char *const uniform[] = {"ntid.", "ctaid.", "nctaid.", "warpsize", "gridid"};
     static const char registers[] = "llvm.nvvm.read.ptx.sreg.";
     if (LLVMIsALoadInst(i) || LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) ||
@@ -90,7 +90,7 @@ static wp_origin origin_of(LLVMValueRef i) {
 }
 
 static bool is_equal_for_all(const wpi_cache_loops *l, const wpi_cache_loop *loop,
-                             const wp_uniform *u) {
+                             const wpi_uniform *u) {
     for (uint32_t b = 0; b < l->found.block_count; b++) {
         if (!loop->contains[b]) continue;
         LLVMValueRef end = LLVMGetBasicBlockTerminator(l->found.blocks[b]);
@@ -161,7 +161,7 @@ static bool has_meetings(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
 /* A loop that waits for what another thread writes is no work to speed up, and the CPU's devices
  * have to recognise it. By loop: whether the outermost loop around it waits, or one in that. */
 static bool *find_waits(const wpi_cache_loops *l) {
-    bool *waits = wp_must_calloc(l->count + 1, sizeof *waits);
+    bool *waits = wpi_must_calloc(l->count + 1, sizeof *waits);
     if (l->found.loop_count == 0) return waits;
     uint32_t *postdom = wpi_postdominators(l->found.blocks, l->found.block_count, &l->found.index);
     for (uint32_t f = 0; f < l->found.loop_count; f++) {
@@ -172,14 +172,14 @@ static bool *find_waits(const wpi_cache_loops *l) {
     }
     for (uint32_t i = 0; i < l->count; i++)
         waits[i] = waits[outermost(l, i)];
-    wp_free(postdom);
+    wpi_free(postdom);
     return waits;
 }
 
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
-    wp_uniform u;
+    wpi_uniform u;
     wpi_uniform_init(&u, k->body, origin_of);
-    bool *meets = wp_must_calloc(l->count + 1, sizeof *meets);
+    bool *meets = wpi_must_calloc(l->count + 1, sizeof *meets);
     for (uint32_t i = 0; i < l->count; i++) {
         meets[i] = has_meetings(l, &l->loops[outermost(l, i)]);
         l->loops[i].is_left = l->loops[i].parent == UINT32_MAX ||
@@ -188,11 +188,11 @@ void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
     wpi_uniform_deinit(&u);
     count_turns(l);
     bool *waits = find_waits(l);
-    bool *has_accesses = wp_must_calloc(l->count + 1, sizeof *has_accesses);
+    bool *has_accesses = wpi_must_calloc(l->count + 1, sizeof *has_accesses);
     for (uint32_t i = 0; i < l->count; i++)
         if (l->loops[i].accesses != 0 && !waits[i]) has_accesses[outermost(l, i)] = true;
-    k->nests = wp_must_calloc(l->count + 1, sizeof *k->nests);
-    k->exits = wp_must_calloc(l->count + 1, sizeof *k->exits);
+    k->nests = wpi_must_calloc(l->count + 1, sizeof *k->nests);
+    k->exits = wpi_must_calloc(l->count + 1, sizeof *k->exits);
     for (uint32_t i = 0; i < l->count; i++) {
         k->has_waits |= waits[i];
         if (has_accesses[i]) k->nests[k->nest_count++] = l->loops[i].header;
@@ -200,8 +200,8 @@ void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
             k->exits[k->exit_count++] =
                 (wpi_cache_exit){l->loops[i].header, l->loops[i].accesses, !l->loops[i].is_left};
     }
-    wp_free(waits);
-    wp_free(meets);
-    wp_free(has_accesses);
+    wpi_free(waits);
+    wpi_free(meets);
+    wpi_free(has_accesses);
     k->facts.loops = k->nest_count;
 }

@@ -4,7 +4,7 @@
 #ifndef WP_COMPILER_ASM_SYNTAX_H
 #define WP_COMPILER_ASM_SYNTAX_H
 
-/** `text` with such percent signs doubled (wp_free), or NULL if it has none. Only strings in asm
+/** `text` with such percent signs doubled (wpi_free), or NULL if it has none. Only strings in asm
  * statements with operands change, and names of more than one letter: `%r0` and the like are
  * modifiers of operands to both compilers. Lines stay. */
 char *wpi_asm_syntax_escape(const char *text);

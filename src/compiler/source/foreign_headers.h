@@ -9,6 +9,6 @@
 
 /** Writes the overlay to the temporary folder and sets job->hidden; it stays NULL where no system
  * folder holds a toolkit. */
-WP_NODISCARD wp_status wpi_foreign_headers_hide(wp_job *job, wp_error *err);
+WP_NODISCARD wp_status wpi_foreign_headers_hide(wpi_compile_job *job, wp_error *err);
 
 #endif

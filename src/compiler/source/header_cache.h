@@ -17,6 +17,6 @@
 
 /** Rewrites a command of clang, one side of `input`, to take a precompiled header. Leaves it alone
  * where none can be had; there is nothing that could fail. */
-void wpi_header_cache_use(wp_job *job, wp_strings *command, const wp_input *input);
+void wpi_header_cache_use(wpi_compile_job *job, wpi_strings *command, const wpi_input *input);
 
 #endif

@@ -9,7 +9,7 @@
 /** Looks at `source` and the files it includes by quotes (beside the including file, or in `-I`
  * folders). When any needs it, writes the overlay to the temporary folder; `*overlay` (the caller
  * frees it) stays NULL otherwise. */
-WP_NODISCARD wp_status wpi_source_overlay(wp_job *job, const char *source, char **overlay,
+WP_NODISCARD wp_status wpi_source_overlay(wpi_compile_job *job, const char *source, char **overlay,
                                           wp_error *err);
 
 #endif

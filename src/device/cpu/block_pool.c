@@ -559,14 +559,14 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
 wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count, wpi_pool **out,
                           wp_error *err) {
     *out = NULL;
-    wpi_pool *pool = wp_calloc(1, sizeof *pool);
+    wpi_pool *pool = wpi_calloc(1, sizeof *pool);
     if (pool == NULL) return WP_FAIL(err, NOMEM, "cpu device: worker pool");
     pool->device = device;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->changed, NULL);
-    pool->workers = wp_calloc(worker_count, sizeof *pool->workers);
-    pool->helpers = wp_calloc(worker_count, sizeof *pool->helpers);
+    pool->workers = wpi_calloc(worker_count, sizeof *pool->workers);
+    pool->helpers = wpi_calloc(worker_count, sizeof *pool->helpers);
     if (pool->workers == NULL || pool->helpers == NULL) {
         wpi_pool_destroy(pool);
         return WP_FAIL(err, NOMEM, "cpu device: %" PRIu32 " workers", worker_count);
@@ -611,7 +611,7 @@ void wpi_pool_destroy(wpi_pool *pool) {
     for (uint32_t i = 0; i < pool->helper_count; i++)
         pthread_join(pool->helpers[i], NULL);
     for (uint32_t i = 0; i < pool->worker_count && pool->workers != NULL; i++) {
-        wp_text_deinit(&pool->workers[i].printed);
+        wpi_text_deinit(&pool->workers[i].printed);
         while (pool->workers[i].blocks != NULL) {
             wpi_block *block = pool->workers[i].blocks;
             pool->workers[i].blocks = block->next;
@@ -621,7 +621,7 @@ void wpi_pool_destroy(wpi_pool *pool) {
     pthread_cond_destroy(&pool->changed);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
-    wp_free(pool->helpers);
-    wp_free(pool->workers);
-    wp_free(pool);
+    wpi_free(pool->helpers);
+    wpi_free(pool->workers);
+    wpi_free(pool);
 }

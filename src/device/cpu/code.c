@@ -24,7 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static registration *registrations;
 
 void wp_cpu_code_register(const wp_cpu_code *code) {
-    registration *r = wp_malloc(sizeof *r);
+    registration *r = wpi_malloc(sizeof *r);
     WP_CHECK(r != NULL);
     r->code = code;
     pthread_mutex_lock(&lock);

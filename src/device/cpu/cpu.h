@@ -67,7 +67,7 @@ struct wpi_cpu_kernel {
 
 /** The kernel as that variant of its module has it, which is made when it is asked for first. One
  * thread at a time, while the kernel's module is loaded. TOOLCHAIN. */
-WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wp_variant *variant,
+WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wpi_variant *variant,
                                          const wpi_cpu_kernel **out, wp_error *err);
 
 /* ---- launches and workers (block_pool.c)
@@ -127,7 +127,7 @@ struct wpi_worker {
     /* NULL, or says where the thread of an error was: ", at …" */
     void (*place)(const wpi_block *block, uint32_t thread, char *out, size_t out_bytes);
 
-    wp_text printed; /* a printf of kernel code while it is put together */
+    wpi_text printed; /* a printf of kernel code while it is put together */
 
     void *scheduler_sp; /* the worker's own stack while a fiber runs */
     wpi_fiber *fiber;   /* the running fiber; NULL: none */
@@ -314,7 +314,7 @@ void wpi_output_append(wpi_output *output, const char *data, size_t size_bytes);
 void wpi_output_flush(wpi_output *output);
 /** Appends what CUDA's printf makes of packed arguments. Returns the number of arguments, -1 for a
  *  NULL format. */
-int wpi_printf_format(wp_text *out, const char *format, const void *packed);
+int wpi_printf_format(wpi_text *out, const char *format, const void *packed);
 
 /** `is_fixed`: in the arena, if there is room. */
 WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out,
@@ -366,13 +366,13 @@ struct wpi_cpu_device {
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     bool has_fixed_addresses;      /* memory lies where it lies in every run (arena.h) */
-    const wp_variant *variant;     /* what kernels are compiled as; NULL: as the program has them */
+    const wpi_variant *variant;    /* what kernels are compiled as; NULL: as the program has them */
     /* NULL, or says of a variant's tables whether all of the module's kernels should be another one
      */
-    const wp_variant *(*variant_instead)(const struct wp_trace_tables *tables);
+    const wpi_variant *(*variant_instead)(const struct wp_trace_tables *tables);
 };
 
-extern const wp_device_ops wpi_cpu_device_ops;
+extern const wpi_device_ops wpi_cpu_device_ops;
 wp_queue *wpi_cpu_device_default_queue(wp_device *device);
 wp_status wpi_cpu_device_sticky_error(wp_device *device, wp_error *err);
 wp_status wpi_cpu_device_set_limit(wp_device *device, wpi_limit limit, uint64_t value,
@@ -392,9 +392,9 @@ void wpi_cpu_device_flush_output(wp_device *device);
 WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count,
                                            uint64_t limit_bytes, wp_error *err);
 
-extern const wp_queue_ops wpi_cpu_queue_ops;
-extern const wp_event_ops wpi_cpu_event_ops;
-extern const wp_module_ops wpi_cpu_module_ops;
+extern const wpi_queue_ops wpi_cpu_queue_ops;
+extern const wpi_event_ops wpi_cpu_event_ops;
+extern const wpi_module_ops wpi_cpu_module_ops;
 
 /** Gives the variables of all modules the values they had when they were loaded. */
 void wpi_cpu_modules_reset(wpi_cpu_device *device);

@@ -24,7 +24,7 @@
 #include "device/cpu/queue.h"
 #include "report/recorder.h"
 
-const wp_param wpi_cpu_params[] = {
+const wpi_param wpi_cpu_params[] = {
     {"workers", WP_UNIT_NUMBER, "0", 0, 1024,
      "number of threads of the CPU device; 0: one for each processor of this process"},
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
@@ -60,7 +60,7 @@ void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
         atomic_store(&device->has_failed, true);
     }
     pthread_mutex_unlock(&device->lock);
-    if (is_first) wp_log(WP_LOG_ERROR, "device", "%s", error->message);
+    if (is_first) wpi_log(WP_LOG_ERROR, "device", "%s", error->message);
     if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
 }
 
@@ -105,7 +105,7 @@ static uint64_t cycle_count(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #else
-    return wp_clock_ns();
+    return wpi_clock_ns();
 #endif
 }
 
@@ -118,10 +118,10 @@ static uint64_t clock_rate_hz(void) {
         return (uint64_t)crystal_hz * numerator / denominator;
     }
 #endif
-    const uint64_t start_ns = wp_clock_ns(), start = cycle_count();
+    const uint64_t start_ns = wpi_clock_ns(), start = cycle_count();
     uint64_t end_ns = start_ns;
     while (end_ns - start_ns < 200000)
-        end_ns = wp_clock_ns();
+        end_ns = wpi_clock_ns();
     const uint64_t hz = (cycle_count() - start) * 1000000000u / (end_ns - start_ns);
     return (hz + 500000) / 1000000 * 1000000;
 }
@@ -246,10 +246,10 @@ static void close_device(wp_device *base) {
     wpi_output_destroy(device->output);
     pthread_mutex_destroy(&device->memory.lock);
     pthread_mutex_destroy(&device->lock);
-    wp_free(device);
+    wpi_free(device);
 }
 
-const wp_device_ops wpi_cpu_device_ops = {
+const wpi_device_ops wpi_cpu_device_ops = {
     WPI_CPU_DEVICE_SHARED_OPS,          .kind = "cpu",  .close = close_device,
     .wait = wpi_cpu_device_wait,        .reset = reset, .memory_alloc = wpi_cpu_memory_alloc,
     .memory_free = wpi_cpu_memory_free,
@@ -259,10 +259,10 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     if (rest[0] != '\0') {
         return WP_FAIL(err, NOT_FOUND, "the device is named 'cpu', without ':%s'", rest);
     }
-    wp_param_value workers, isa;
+    wpi_param_value workers, isa;
     uint64_t limit_bytes;
-    WP_TRY(wp_param_load(&wpi_cpu_params[0], &workers, err));
-    WP_TRY(wp_param_load(&wpi_cpu_params[1], &isa, err));
+    WP_TRY(wpi_param_load(&wpi_cpu_params[0], &workers, err));
+    WP_TRY(wpi_param_load(&wpi_cpu_params[1], &isa, err));
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
     if (strcmp(isa.text, "best") != 0 && strcmp(isa.text, "baseline") != 0) {
         return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it must be best or baseline",
@@ -271,7 +271,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY(wpi_check_start(err));
     const uint32_t worker_count =
         workers.number != 0 ? (uint32_t)workers.number : processor_count();
-    wpi_cpu_device *device = wp_calloc(1, sizeof *device);
+    wpi_cpu_device *device = wpi_calloc(1, sizeof *device);
     if (device == NULL) return WP_FAIL(err, NOMEM, "cpu device");
     device->base.ops = &wpi_cpu_device_ops;
     WP_TRY(wpi_cpu_device_init(device, worker_count, limit_bytes, err));
@@ -303,7 +303,7 @@ failed:
     return status;
 }
 
-const wp_device_kind wp_device_kind_cpu = {
+const wpi_device_kind wpi_device_kind_cpu = {
     .name = "cpu",
     .summary = "this machine's processors",
     .example = "",

@@ -13,12 +13,12 @@ static wpi_cpu_device *device_of(const wpi_cpu_event *event) {
 void wpi_event_unref(wpi_cpu_event *event) {
     if (--event->refs != 0) return;
     wpi_queue_unref(event->last.queue);
-    wp_free(event);
+    wpi_free(event);
 }
 
 static wp_status create(wp_device *device, uint32_t flags, wp_event **out, wp_error *err) {
     (void)flags;
-    wpi_cpu_event *event = wp_calloc(1, sizeof *event);
+    wpi_cpu_event *event = wpi_calloc(1, sizeof *event);
     if (event == NULL) return WP_FAIL(err, NOMEM, "event");
     event->base.device = device;
     event->refs = 1;
@@ -79,7 +79,7 @@ static uint64_t time_ns(const wp_event *base) {
     return answer;
 }
 
-const wp_event_ops wpi_cpu_event_ops = {
+const wpi_event_ops wpi_cpu_event_ops = {
     .create = create,
     .destroy = destroy,
     .record = record,

@@ -107,8 +107,8 @@ static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error 
     return WP_FAIL(err, DEVICE_NOMEM,
                    "out of device memory: %s requested, %s of %s free; --device-memory (or "
                    "WARPAGE_DEVICE_MEMORY) sets the size of device memory",
-                   wp_format_bytes(size_bytes, asked), wp_format_bytes(free_bytes, left),
-                   wp_format_bytes(total_bytes, total));
+                   wpi_format_bytes(size_bytes, asked), wpi_format_bytes(free_bytes, left),
+                   wpi_format_bytes(total_bytes, total));
 }
 
 /* Counts an allocation in; false when it does not fit the device. */
@@ -150,7 +150,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
         status = kind == WP_MEMORY_DEVICE
                      ? fail_nomem(device, size_bytes, err)
                      : WP_FAIL(err, NOMEM, "the system has no address range of %s",
-                               wp_format_bytes(size_bytes, asked));
+                               wpi_format_bytes(size_bytes, asked));
     } else {
         /* Reports and traces of a simulated GPU name allocations, too. */
         if (wpi_check_is_on() || device->executor != NULL) wpi_check_allocated(&entry);

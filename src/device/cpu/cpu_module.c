@@ -29,8 +29,8 @@ typedef struct wpi_cpu_module {
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
     uint32_t kernel_count;
-    const wp_variant *other; /* a second variant of the kernels, made when one was asked for */
-    wpi_cpu_kernel *others;  /* [other_count], sorted by name */
+    const wpi_variant *other; /* a second variant of the kernels, made when one was asked for */
+    wpi_cpu_kernel *others;   /* [other_count], sorted by name */
     uint32_t other_count;
 } wpi_cpu_module;
 
@@ -39,13 +39,13 @@ typedef struct wpi_cpu_module module;
 /* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its
  * own length. Others are kept as they are. Caller frees. */
 static char *display_name(const char *name) {
-    if (strncmp(name, "_Z", 2) != 0) return wp_strdup(name);
+    if (strncmp(name, "_Z", 2) != 0) return wpi_strdup(name);
     const char *p = name + 2;
     if (*p == 'L') p++; /* internal linkage */
     char *end;
     const unsigned long length = strtoul(p, &end, 10);
-    if (end == p || length == 0 || length > strlen(end)) return wp_strdup(name);
-    return wp_strndup(end, length);
+    if (end == p || length == 0 || length > strlen(end)) return wpi_strdup(name);
+    return wpi_strndup(end, length);
 }
 
 static uint32_t shared_dynamic_default(const wp_cpu_kernel *code) {
@@ -132,7 +132,7 @@ static wp_status keep_initial(module *m, const wp_cpu_variable *v, wp_error *err
     if (v->kind != WP_VARIABLE_DEVICE && v->kind != WP_VARIABLE_CONSTANT) return WP_STATUS_OK;
     initial_value kept = {.address = v->address, .size_bytes = v->size_bytes};
     if (!is_zero(v->address, v->size_bytes)) {
-        kept.bytes = wp_malloc(v->size_bytes);
+        kept.bytes = wpi_malloc(v->size_bytes);
         if (kept.bytes == NULL) return WP_FAIL(err, NOMEM, "initial value of %s", v->name);
         memcpy(kept.bytes, v->address, v->size_bytes);
     }
@@ -158,7 +158,7 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device) {
 /* Variables become known addresses. One that is already known (loaded twice) is left as it is. */
 static wp_status enter_variables(module *m, wp_error *err) {
     const wp_cpu_code *code = m->code.baseline;
-    m->initial = wp_calloc((size_t)code->variable_count + 1, sizeof *m->initial);
+    m->initial = wpi_calloc((size_t)code->variable_count + 1, sizeof *m->initial);
     if (m->initial == NULL)
         return WP_FAIL(err, NOMEM, "module: %u variables", code->variable_count);
     for (uint32_t i = 0; i < code->variable_count; i++) {
@@ -208,8 +208,8 @@ static void leave_variables(module *m) {
 
 static void free_kernels(wpi_cpu_kernel *kernels, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        wp_free(kernels[i].display_name);
-    wp_free(kernels);
+        wpi_free(kernels[i].display_name);
+    wpi_free(kernels);
 }
 
 static void unload(wp_module *base) {
@@ -217,11 +217,11 @@ static void unload(wp_module *base) {
     leave_device(m);
     leave_variables(m);
     for (uint32_t i = 0; i < m->initial_count; i++)
-        wp_free(m->initial[i].bytes);
-    wp_free(m->initial);
+        wpi_free(m->initial[i].bytes);
+    wpi_free(m->initial);
     free_kernels(m->kernels, m->kernel_count);
     free_kernels(m->others, m->other_count);
-    wp_free(m);
+    wpi_free(m);
 }
 
 /* ---- variants -------------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant_library *vari
     }
 }
 
-static wp_status open_variant(module *m, const wp_variant *variant, wpi_variant_library *out,
+static wp_status open_variant(module *m, const wpi_variant *variant, wpi_variant_library *out,
                               wp_error *err) {
     const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
     WP_TRY(wpi_variant_open(m->image, variant, isa, out, err));
@@ -249,7 +249,7 @@ static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err
     if (device->variant == NULL) return WP_STATUS_OK;
     WP_TRY(open_variant(m, device->variant, out, err));
     const wp_trace_tables *tables = dlsym(out->library, WP_TRACE_TABLES_SYMBOL);
-    const wp_variant *instead =
+    const wpi_variant *instead =
         tables != NULL && device->variant_instead != NULL ? device->variant_instead(tables) : NULL;
     if (instead != NULL) WP_TRY(open_variant(m, instead, out, err));
     m->code.best = out->code;
@@ -271,11 +271,11 @@ static wpi_cpu_kernel *search(wpi_cpu_kernel *kernels, uint32_t count, const cha
     return NULL;
 }
 
-static wp_status make_others(module *m, const wp_variant *variant, wp_error *err) {
+static wp_status make_others(module *m, const wpi_variant *variant, wp_error *err) {
     wpi_variant_library library;
     WP_TRY(open_variant(m, variant, &library, err));
-    m->others = wp_calloc((size_t)library.code->kernel_count + 1, sizeof *m->others);
-    if (m->others == NULL) return WP_FAIL(err, NOMEM, "variant %s", wp_variant_word(variant));
+    m->others = wpi_calloc((size_t)library.code->kernel_count + 1, sizeof *m->others);
+    if (m->others == NULL) return WP_FAIL(err, NOMEM, "variant %s", wpi_variant_word(variant));
     m->other = variant;
     for (uint32_t i = 0; i < library.code->kernel_count; i++) {
         wpi_cpu_kernel *kernel = &m->others[m->other_count++];
@@ -287,15 +287,15 @@ static wp_status make_others(module *m, const wp_variant *variant, wp_error *err
     return WP_STATUS_OK;
 }
 
-wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wp_variant *variant,
+wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wpi_variant *variant,
                             const wpi_cpu_kernel **out, wp_error *err) {
     module *m = kernel->module;
     *out = NULL;
     if (m->other == NULL) WP_TRY(make_others(m, variant, err));
-    WP_CHECK(wp_variant_equals(m->other, variant));
+    WP_CHECK(wpi_variant_equals(m->other, variant));
     *out = search(m->others, m->other_count, kernel->code->name);
     if (*out != NULL) return WP_STATUS_OK;
-    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", wp_variant_word(variant),
+    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", wpi_variant_word(variant),
                    kernel->display_name);
 }
 
@@ -303,7 +303,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     wp_status status = WP_STATUS_OK;
     const wp_image_header *header;
     WP_TRY(wpi_image_check(image, &header, err));
-    module *m = wp_calloc(1, sizeof *m);
+    module *m = wpi_calloc(1, sizeof *m);
     if (m == NULL) return WP_FAIL(err, NOMEM, "module");
     m->base.device = device;
     m->image = header;
@@ -320,7 +320,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;
     size_t kernel_max = copies[0]->kernel_count;
     if (copy_count == 2) kernel_max += copies[1]->kernel_count;
-    m->kernels = wp_calloc(kernel_max + 1, sizeof *m->kernels);
+    m->kernels = wpi_calloc(kernel_max + 1, sizeof *m->kernels);
     if (m->kernels == NULL) {
         status = WP_FAIL(err, NOMEM, "module: %zu kernels", kernel_max);
         goto failed;
@@ -386,7 +386,7 @@ static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err
     return WP_STATUS_OK;
 }
 
-const wp_module_ops wpi_cpu_module_ops = {
+const wpi_module_ops wpi_cpu_module_ops = {
     .load = load,
     .unload = unload,
     .find_kernel = find_kernel,

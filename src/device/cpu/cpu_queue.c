@@ -57,20 +57,20 @@ void wpi_queue_ref(wpi_cpu_queue *queue) {
 void wpi_queue_unref(wpi_cpu_queue *queue) {
     if (queue == NULL || --queue->refs != 0) return;
     pthread_cond_destroy(&queue->work);
-    wp_free(queue);
+    wpi_free(queue);
 }
 
 static void drop_snapshot(wpi_dependency *list, size_t count) {
     for (size_t i = 0; i < count; i++)
         wpi_queue_unref(list[i].queue);
-    wp_free(list);
+    wpi_free(list);
 }
 
 static void free_command(wpi_command *command) {
     drop_snapshot(command->dependencies, command->dependency_count);
     if (command->kind == WPI_COMMAND_RECORD) wpi_event_unref(command->u.record);
     if (command->kind == WPI_COMMAND_WAIT_EVENT) wpi_queue_unref(command->u.wait.queue);
-    wp_free(command);
+    wpi_free(command);
 }
 
 /* ---- execution --------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ static bool is_reported(const wpi_cpu_device *device) {
 
 static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = is_reported(device) ? wp_clock_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wpi_clock_ns() : 0;
     if (command->u.copy.height == 1)
         wpi_arena_expect_whole(command->u.copy.dst, command->u.copy.width_bytes);
     if (!wpi_fault_copy(command->u.copy.dst, command->u.copy.dst_pitch_bytes, command->u.copy.src,
@@ -131,7 +131,7 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     }
     if (!is_reported(device)) return;
     wpi_report_copy(executing, wpi_copy_kind(command->u.copy.dst, command->u.copy.src),
-                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wp_clock_ns());
+                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_clock_ns());
 }
 
 /* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills.
@@ -151,25 +151,25 @@ static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, cons
 
 static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = is_reported(device) ? wp_clock_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wpi_clock_ns() : 0;
     if (!fill_memory(device, command, &fault)) {
         fail_memory(device, "fill", fault);
         return;
     }
     if (!is_reported(device)) return;
     wpi_report_copy(executing, WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes,
-                    start_ns, wp_clock_ns());
+                    start_ns, wpi_clock_ns());
 }
 
 static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     wpi_launch *launch = &command->u.launch;
-    const uint64_t start_ns = wpi_report_is_on() ? wp_clock_ns() : 0;
+    const uint64_t start_ns = wpi_report_is_on() ? wpi_clock_ns() : 0;
     wpi_pool_run(device->pool, launch);
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     if (!wpi_report_selects(launch->kernel->code->name)) return;
-    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wp_clock_ns());
+    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_clock_ns());
 }
 
 /* Without the lock. After the device's first error nothing that touches memory runs any more. */
@@ -210,7 +210,7 @@ static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t
 static void note_record_time(wpi_cpu_event *event, const wpi_cpu_queue *queue, uint64_t number) {
     const wpi_executor *executor = device_of(queue)->executor;
     if (event->last.queue != queue || event->last.number != number) return;
-    event->time_ns = executor != NULL ? executor->now_ns(executor) : wp_clock_ns();
+    event->time_ns = executor != NULL ? executor->now_ns(executor) : wpi_clock_ns();
 }
 
 const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue) {
@@ -332,7 +332,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
  */
 
 wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
-    wpi_command *command = wp_malloc(sizeof *command + extra_bytes);
+    wpi_command *command = wpi_malloc(sizeof *command + extra_bytes);
     if (command == NULL) return NULL;
     memset(command, 0, sizeof *command);
     command->kind = kind;
@@ -372,7 +372,7 @@ static wp_status take_snapshot(wpi_cpu_device *device, const wpi_cpu_queue *queu
         count += q->completed != q->submitted && filter(q, queue);
     }
     if (count == 0) return WP_STATUS_OK;
-    wpi_dependency *list = wp_calloc(count, sizeof *list);
+    wpi_dependency *list = wpi_calloc(count, sizeof *list);
     if (list == NULL) return WP_FAIL(err, NOMEM, "list of %zu queues", count);
     count = 0;
     for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) {
@@ -563,7 +563,7 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     }
     pthread_mutex_unlock(&device->lock);
     if (is_needed) return wpi_queue_submit(queue, command, err);
-    wp_free(command);
+    wpi_free(command);
     return WP_STATUS_OK;
 }
 
@@ -625,7 +625,7 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
                         wp_error *err) {
     (void)priority;
     wpi_cpu_device *device = (wpi_cpu_device *)base;
-    wpi_cpu_queue *queue = wp_calloc(1, sizeof *queue);
+    wpi_cpu_queue *queue = wpi_calloc(1, sizeof *queue);
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
     queue->base.device = base;
     queue->refs = 1;
@@ -679,7 +679,7 @@ void wpi_cpu_queues_close(wpi_cpu_device *device) {
     pthread_mutex_unlock(&device->lock);
 }
 
-const wp_queue_ops wpi_cpu_queue_ops = {
+const wpi_queue_ops wpi_cpu_queue_ops = {
     .create = create,
     .destroy = destroy,
     .wait = wait,

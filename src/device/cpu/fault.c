@@ -113,7 +113,7 @@ static void handle(int number, siginfo_t *info, void *context) {
 static void free_signal_stack(void *memory) {
     const stack_t off = {.ss_flags = SS_DISABLE};
     sigaltstack(&off, NULL);
-    wp_free(memory);
+    wpi_free(memory);
 }
 
 static void create_key(void) {
@@ -146,7 +146,7 @@ void wpi_fault_prepare_thread(void) {
     pthread_once(&key_once, create_key);
     stack_t now;
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {
-        void *memory = wp_malloc(SIGNAL_STACK_BYTES);
+        void *memory = wpi_malloc(SIGNAL_STACK_BYTES);
         if (memory == NULL) return; /* faults then are handled on the stack they happen on */
         const stack_t stack = {.ss_sp = memory, .ss_size = SIGNAL_STACK_BYTES};
         sigaltstack(&stack, NULL);

@@ -65,8 +65,8 @@ __asm__(".text\n"
 #define STACK_COLOUR_BYTES 128u
 
 static void free_lists(wpi_block *block) {
-    wp_free(block->fibers);
-    wp_free(block->free_stacks);
+    wpi_free(block->fibers);
+    wpi_free(block->free_stacks);
     block->fibers = NULL;
     block->free_stacks = NULL;
 }
@@ -77,9 +77,9 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     if (block->fiber_capacity >= count && block->fiber_stack_bytes == stack_bytes) return true;
     wpi_fibers_release(block);
     size_t bytes;
-    if (!wp_mul_size(count, stack_bytes + page, &bytes)) return false;
-    block->fibers = wp_calloc(count, sizeof *block->fibers);
-    block->free_stacks = wp_calloc(count, sizeof *block->free_stacks);
+    if (!wpi_mul_size(count, stack_bytes + page, &bytes)) return false;
+    block->fibers = wpi_calloc(count, sizeof *block->fibers);
+    block->free_stacks = wpi_calloc(count, sizeof *block->free_stacks);
     char *stacks = MAP_FAILED;
     if (block->fibers != NULL && block->free_stacks != NULL)
         stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,

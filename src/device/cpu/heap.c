@@ -103,11 +103,11 @@ wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out, wp_e
     size_bytes = size_bytes / UNIT_BYTES * UNIT_BYTES;
     if (size_bytes > size_max) size_bytes = size_max;
     if (size_bytes < CHUNK_BYTES_MIN) size_bytes = CHUNK_BYTES_MIN;
-    wpi_heap *heap = wp_calloc(1, sizeof *heap);
+    wpi_heap *heap = wpi_calloc(1, sizeof *heap);
     if (heap == NULL) return WP_FAIL(err, NOMEM, "heap of kernels");
     void *memory = map_heap(size_bytes, is_fixed);
     if (memory == NULL) {
-        wp_free(heap);
+        wpi_free(heap);
         return WP_FAIL(err, NOMEM, "a heap of %zu bytes for kernels", size_bytes);
     }
     pthread_mutex_init(&heap->lock, NULL);
@@ -125,7 +125,7 @@ void wpi_heap_destroy(wpi_heap *heap) {
     if (heap == NULL) return;
     if (!wpi_arena_unmap(heap->memory, heap->size_bytes)) munmap(heap->memory, heap->size_bytes);
     pthread_mutex_destroy(&heap->lock);
-    wp_free(heap);
+    wpi_free(heap);
 }
 
 size_t wpi_heap_size(const wpi_heap *heap) {

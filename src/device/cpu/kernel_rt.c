@@ -19,8 +19,8 @@ static wpi_worker *worker_here(void) {
 
 int32_t wp_rt_vprintf(const char *format, const void *packed) {
     wpi_worker *worker = worker_here();
-    wp_text *text = &worker->printed;
-    wp_text_clear(text); /* a bad %s may have cut the last one short */
+    wpi_text *text = &worker->printed;
+    wpi_text_clear(text); /* a bad %s may have cut the last one short */
     const int count = wpi_printf_format(text, format, packed);
     if (text->length != 0) wpi_output_append(worker->device->output, text->data, text->length);
     return count;
@@ -75,7 +75,7 @@ uint64_t wp_rt_clock64(void) {
 }
 
 uint64_t wp_rt_globaltimer(void) {
-    return wp_clock_ns();
+    return wpi_clock_ns();
 }
 
 void wp_rt_nanosleep(uint32_t ns) {

@@ -35,7 +35,7 @@ wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle, w
         !description->reads_floats) {
         return WP_FAIL(err, INVALID, "texture: linear filtering needs values read as floats");
     }
-    wpi_texture *texture = wp_malloc(sizeof *texture);
+    wpi_texture *texture = wpi_malloc(sizeof *texture);
     if (texture == NULL) return WP_FAIL(err, NOMEM, "texture object");
     *texture = *description;
     *handle = (uint64_t)(uintptr_t)texture;
@@ -43,7 +43,7 @@ wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle, w
 }
 
 void wpi_texture_destroy(uint64_t handle) {
-    wp_free((void *)(uintptr_t)handle);
+    wpi_free((void *)(uintptr_t)handle);
 }
 
 const wpi_texture *wpi_texture_get(uint64_t handle) {

@@ -15,7 +15,7 @@ typedef struct wpi_variant_library {
 
 /** That variant of an image, for the instructions of `isa`. TOOLCHAIN when there is no wpcc,
  * or when it failed (the message has its words). */
-WP_NODISCARD wp_status wpi_variant_open(const wp_image_header *image, const wp_variant *variant,
+WP_NODISCARD wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *variant,
                                         wp_cpu_isa isa, wpi_variant_library *out, wp_error *err);
 /** Lets the variant's variables be those of `code`. */
 WP_NODISCARD wp_status wpi_variant_bind(const wpi_variant_library *variant, const wp_cpu_code *code,

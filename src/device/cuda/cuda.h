@@ -125,9 +125,9 @@ wp_status wpi_cuda_texture_bind(wp_device *base, void *variable, uint64_t handle
 
 /* ---- cuda_queue.c, cuda_event.c, cuda_module.c ---- */
 
-extern const wp_queue_ops wpi_cuda_queue_ops;
-extern const wp_event_ops wpi_cuda_event_ops;
-extern const wp_module_ops wpi_cuda_module_ops;
+extern const wpi_queue_ops wpi_cuda_queue_ops;
+extern const wpi_event_ops wpi_cuda_event_ops;
+extern const wpi_module_ops wpi_cuda_module_ops;
 
 /** WPI_CU_MEMORY_HOST or _DEVICE, by what is known of the address. */
 int wpi_cuda_memory_type(const void *address);

@@ -43,9 +43,9 @@ static wp_status measure(const wpi_array *d, wpi_cuda_array *array, size_t *size
                          wp_error *err) {
     array->rows = d->height != 0 ? d->height : 1;
     array->slices = d->depth != 0 ? d->depth : 1;
-    if (!wp_mul_size(d->width, d->element_bytes, &array->row_bytes) ||
-        !wp_mul_size(array->row_bytes, array->rows, size_bytes) ||
-        !wp_mul_size(*size_bytes, array->slices, size_bytes)) {
+    if (!wpi_mul_size(d->width, d->element_bytes, &array->row_bytes) ||
+        !wpi_mul_size(array->row_bytes, array->rows, size_bytes) ||
+        !wpi_mul_size(*size_bytes, array->slices, size_bytes)) {
         return WP_FAIL(err, DEVICE_NOMEM, "an array of %zu x %zu x %zu elements", d->width,
                        d->height, d->depth);
     }
@@ -57,7 +57,7 @@ wp_status wpi_cuda_array_create(wp_device *base, const wpi_array *d, void **out,
     WP_TRY(wpi_cuda_enter(device, err));
     wp_status status = WP_STATUS_OK;
     size_t size_bytes;
-    wpi_cuda_array *array = wp_calloc(1, sizeof *array);
+    wpi_cuda_array *array = wpi_calloc(1, sizeof *array);
     if (array == NULL) return WP_FAIL(err, NOMEM, "array");
     WP_TRY_GOTO(measure(d, array, &size_bytes, err), failed);
     void *range =
@@ -89,7 +89,7 @@ failed_array:
 failed_range:
     (void)munmap(range, size_bytes);
 failed:
-    wp_free(array);
+    wpi_free(array);
     return status;
 }
 
@@ -115,7 +115,7 @@ wp_status wpi_cuda_array_free(wpi_cuda_device *device, const void *base, wp_erro
         status = wpi_cuda_check_end(device, device->cu->array_destroy(array->array),
                                     "freeing an array", err);
     (void)munmap(array->base, range_bytes(array));
-    wp_free(array);
+    wpi_free(array);
     return status;
 }
 

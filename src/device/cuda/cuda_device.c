@@ -49,7 +49,7 @@ static void stick(wpi_cuda_device *device, const wp_error *error) {
         atomic_store(&device->has_failed, true);
     }
     pthread_mutex_unlock(&device->lock);
-    if (is_first) wp_log(WP_LOG_ERROR, "device.cuda", "%s", error->message);
+    if (is_first) wpi_log(WP_LOG_ERROR, "device.cuda", "%s", error->message);
 }
 
 wp_status wpi_cuda_check(wpi_cuda_device *device, wpi_cu_result result, const char *what,
@@ -294,10 +294,10 @@ static void close_device(wp_device *base) {
         (void)device->cu->context_release(device->number);
     }
     pthread_mutex_destroy(&device->lock);
-    wp_free(device);
+    wpi_free(device);
 }
 
-static const wp_device_ops ops = {
+static const wpi_device_ops ops = {
     .kind = "cuda",
     .queue = &wpi_cuda_queue_ops,
     .event = &wpi_cuda_event_ops,
@@ -354,7 +354,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     const wpi_driver *cu;
     WP_TRY(parse_number(rest, &number, err));
     WP_TRY(wpi_driver_load(&cu, err));
-    wpi_cuda_device *device = wp_calloc(1, sizeof *device);
+    wpi_cuda_device *device = wpi_calloc(1, sizeof *device);
     if (device == NULL) return WP_FAIL(err, NOMEM, "cuda device");
     device->base.ops = &ops;
     device->cu = cu;
@@ -382,7 +382,7 @@ failed:
     return status;
 }
 
-const wp_device_kind wp_device_kind_cuda = {
+const wpi_device_kind wpi_device_kind_cuda = {
     .name = "cuda",
     .summary = "a real GPU, through the CUDA driver",
     .example = "0",

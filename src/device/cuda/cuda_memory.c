@@ -34,14 +34,14 @@ static wp_status fail_nomem(wpi_cuda_device *device, size_t size_bytes, wp_error
     return WP_FAIL(err, DEVICE_NOMEM,
                    "out of device memory: %s requested, %s of %s free on %s; free some, or use "
                    "cudaMallocManaged for data larger than device memory",
-                   wp_format_bytes(size_bytes, asked), wp_format_bytes(free_bytes, left),
-                   wp_format_bytes(total_bytes, total), device->base.info.spec);
+                   wpi_format_bytes(size_bytes, asked), wpi_format_bytes(free_bytes, left),
+                   wpi_format_bytes(total_bytes, total), device->base.info.spec);
 }
 
 static wp_status fail_pinned(size_t size_bytes, wp_error *err) {
     char asked[32];
     return WP_FAIL(err, NOMEM, "the system has no %s of memory to lock for the GPU",
-                   wp_format_bytes(size_bytes, asked));
+                   wpi_format_bytes(size_bytes, asked));
 }
 
 static bool is_over_limit(wpi_cuda_device *device, size_t size_bytes) {

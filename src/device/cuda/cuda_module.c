@@ -119,12 +119,12 @@ static wp_status read_section(const wp_image_header *image, const wp_image_secti
     if (section->raw_size_bytes > SECTION_BYTES_MAX)
         return WP_FAIL(err, PARSE, "the embedded GPU code is damaged: its size is invalid");
     const size_t size_bytes = (size_t)section->raw_size_bytes;
-    char *data = wp_malloc(size_bytes + 1);
+    char *data = wpi_malloc(size_bytes + 1);
     if (data == NULL) return WP_FAIL(err, NOMEM, "%zu bytes of code for GPUs", size_bytes);
     const size_t got = ZSTD_decompress(data, size_bytes, wpi_image_section_data(image, section),
                                        section->size_bytes);
     if (ZSTD_isError(got) || got != size_bytes) {
-        wp_free(data);
+        wpi_free(data);
         return WP_FAIL(err, PARSE, "the embedded GPU code is damaged: it cannot be decompressed");
     }
     data[size_bytes] = '\0';
@@ -138,11 +138,11 @@ static wp_status list_kernels(module *m, wp_error *err) {
     uint64_t address_params;
     for (const char *at = m->ptx; wpi_ptx_next_kernel(&at, &name, &param_count, &address_params);)
         count++;
-    m->kernels = wp_calloc((size_t)count + 1, sizeof *m->kernels);
+    m->kernels = wpi_calloc((size_t)count + 1, sizeof *m->kernels);
     if (m->kernels == NULL) return WP_FAIL(err, NOMEM, "%u kernels", count);
     for (const char *at = m->ptx; wpi_ptx_next_kernel(&at, &name, &param_count, &address_params);) {
         wpi_cuda_kernel *kernel = &m->kernels[m->kernel_count];
-        kernel->name = wp_strndup(name.first, name.length);
+        kernel->name = wpi_strndup(name.first, name.length);
         if (kernel->name == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");
         kernel->module = m;
         kernel->base.device = m->base.device;
@@ -159,7 +159,8 @@ static wp_status list_kernels(module *m, wp_error *err) {
 static void tell_lines(const char *log) {
     for (size_t length; *log != '\0'; log += length + (log[length] != '\0')) {
         length = strcspn(log, "\r\n");
-        if (length != 0) wp_log(WP_LOG_INFO, "device.cuda", "PTX compiler: %.*s", (int)length, log);
+        if (length != 0)
+            wpi_log(WP_LOG_INFO, "device.cuda", "PTX compiler: %.*s", (int)length, log);
     }
 }
 
@@ -186,18 +187,18 @@ static wp_status load_cubin(module *m, wp_error *err) {
     char *code;
     WP_TRY(read_section(m->image, m->cubin, &code, err));
     const wpi_cu_result result = device->cu->module_load(&m->module, code, 0, NULL, NULL);
-    wp_free(code);
+    wpi_free(code);
     if (!is_cubin_refused(result))
         return wpi_cuda_check(device, result, "loading the program's kernels", err);
-    wp_log(WP_LOG_INFO, "device.cuda", "%s: using the PTX instead of the code for sm_%u: %s (%s)",
-           device->base.info.spec, m->cubin->arch, wpi_cu_text(result), wpi_cu_name(result));
+    wpi_log(WP_LOG_INFO, "device.cuda", "%s: using the PTX instead of the code for sm_%u: %s (%s)",
+            device->base.info.spec, m->cubin->arch, wpi_cu_text(result), wpi_cu_name(result));
     m->cubin = NULL;
     return WP_STATUS_OK;
 }
 
 static wp_status assemble(module *m, wp_error *err) {
     wpi_cuda_device *device = device_of(m);
-    char *log = wp_calloc(1, JIT_LOG_BYTES);
+    char *log = wpi_calloc(1, JIT_LOG_BYTES);
     if (log == NULL) return WP_FAIL(err, NOMEM, "the log of the PTX compiler");
     int options[] = {WPI_CU_JIT_ERROR_LOG, WPI_CU_JIT_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)JIT_LOG_BYTES}; /* a number in place of a pointer */
@@ -221,7 +222,7 @@ static wp_status assemble(module *m, wp_error *err) {
         else if (err != NULL)
             *err = error;
     }
-    wp_free(log);
+    wpi_free(log);
     return status;
 }
 
@@ -288,7 +289,7 @@ static bool is_own(const module *m, uintptr_t page) {
 
 static wp_status register_range(module *m, uintptr_t first, uintptr_t outer, wp_error *err) {
     wpi_cuda_device *device = device_of(m);
-    page_range *grown = wp_realloc(m->pages, (m->page_count + 1) * sizeof *grown);
+    page_range *grown = wpi_realloc(m->pages, (m->page_count + 1) * sizeof *grown);
     if (grown == NULL) return WP_FAIL(err, NOMEM, "managed variables");
     m->pages = grown;
     WP_TRY(wpi_cuda_check(device,
@@ -349,10 +350,10 @@ static wp_status map_managed(module *m, const char *pointer_name, wp_error *err)
 static wp_status map_all_managed(module *m, wp_error *err) {
     wpi_ptx_name name;
     for (const char *at = m->ptx; wpi_ptx_next_variable(&at, MANAGED_PREFIX, &name);) {
-        char *pointer_name = wp_strndup(name.first, name.length);
+        char *pointer_name = wpi_strndup(name.first, name.length);
         if (pointer_name == NULL) return WP_FAIL(err, NOMEM, "the name of a managed variable");
         const wp_status status = map_managed(m, pointer_name, err);
-        wp_free(pointer_name);
+        wpi_free(pointer_name);
         WP_TRY(status);
     }
     return WP_STATUS_OK;
@@ -363,7 +364,7 @@ static wp_status map_all_managed(module *m, wp_error *err) {
 static void forget_variables(module *m) {
     for (uint32_t i = 0; i < m->variable_count; i++) {
         (void)wpi_memory_map_remove(wpi_memory_map_global(), m->variables[i].address, NULL);
-        wp_free(m->variables[i].name);
+        wpi_free(m->variables[i].name);
     }
     m->variable_count = 0;
 }
@@ -390,13 +391,13 @@ static void destroy(module *m) {
         if (m->module != NULL) (void)device->cu->module_unload(m->module);
     }
     for (uint32_t i = 0; m->kernels != NULL && i < m->kernel_count; i++)
-        wp_free(m->kernels[i].name);
-    wp_free(m->kernels);
-    wp_free(m->variables);
-    wp_free(m->pages);
-    wp_free(m->ptx);
+        wpi_free(m->kernels[i].name);
+    wpi_free(m->kernels);
+    wpi_free(m->variables);
+    wpi_free(m->pages);
+    wpi_free(m->ptx);
     pthread_mutex_destroy(&m->lock);
-    wp_free(m);
+    wpi_free(m);
 }
 
 static wp_status load(wp_device *base, const void *data, wp_module **out, wp_error *err) {
@@ -406,7 +407,7 @@ static wp_status load(wp_device *base, const void *data, wp_module **out, wp_err
     WP_TRY(wpi_image_check(data, &image, err));
     WP_TRY(choose_section(device, image, &section, err));
     WP_TRY(wpi_cuda_enter(device, err));
-    module *m = wp_calloc(1, sizeof *m);
+    module *m = wpi_calloc(1, sizeof *m);
     if (m == NULL) return WP_FAIL(err, NOMEM, "module");
     m->base.device = base;
     m->image = image;
@@ -466,18 +467,18 @@ static wp_status find_kernel(wp_module *base, const char *name, wp_kernel **out,
 
 static wp_status add_variable(module *m, const char *name, void *address, size_t size_bytes,
                               wp_error *err) {
-    found_variable *grown = wp_realloc(m->variables, (m->variable_count + 1) * sizeof *grown);
+    found_variable *grown = wpi_realloc(m->variables, (m->variable_count + 1) * sizeof *grown);
     if (grown == NULL) return WP_FAIL(err, NOMEM, "variable %s", name);
     m->variables = grown;
     found_variable *v = &m->variables[m->variable_count];
-    *v = (found_variable){wp_strdup(name), address, size_bytes};
+    *v = (found_variable){wpi_strdup(name), address, size_bytes};
     if (v->name == NULL) return WP_FAIL(err, NOMEM, "variable %s", name);
     const wpi_memory_entry entry = {
         .allocation = {.base = address, .size_bytes = size_bytes, .kind = WP_MEMORY_VARIABLE},
         .device = m->base.device};
     const wp_status status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
     if (status != WP_STATUS_OK)
-        wp_free(v->name);
+        wpi_free(v->name);
     else
         m->variable_count++;
     return status;
@@ -558,7 +559,7 @@ static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err
                           "raising a kernel's shared memory", err);
 }
 
-const wp_module_ops wpi_cuda_module_ops = {
+const wpi_module_ops wpi_cuda_module_ops = {
     .load = load,
     .unload = unload,
     .find_kernel = find_kernel,

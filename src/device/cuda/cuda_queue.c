@@ -33,14 +33,14 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     wpi_cuda_device *device = wpi_cuda_of(base);
     WP_TRY(wpi_cuda_enter(device, err));
     (void)wpi_cuda_queues_have_left(device);
-    wpi_cuda_queue *queue = wp_calloc(1, sizeof *queue);
+    wpi_cuda_queue *queue = wpi_calloc(1, sizeof *queue);
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
     queue->base.device = base;
     queue->flags = is_blocking ? 0 : WPI_CU_STREAM_NON_BLOCKING;
     queue->priority = priority; /* the driver takes the nearest that it has */
     const wp_status status = wpi_cuda_queue_restore(queue, err);
     if (status != WP_STATUS_OK) {
-        wp_free(queue);
+        wpi_free(queue);
         return status;
     }
     wpi_link_add(device, &device->queues, &queue->link);
@@ -64,7 +64,7 @@ static void destroy(wp_queue *base) {
             device, device->cu->stream_destroy(queue->stream), "destroying a stream", NULL);
         (void)ignored; /* kept if it is sticky */
     }
-    wp_free(queue);
+    wpi_free(queue);
 }
 
 bool wpi_cuda_queues_have_left(wpi_cuda_device *device) {
@@ -80,7 +80,7 @@ bool wpi_cuda_queues_have_left(wpi_cuda_device *device) {
         l->before->next = next;
         next->before = l->before;
         (void)device->cu->stream_destroy(queue->stream);
-        wp_free(queue);
+        wpi_free(queue);
     }
     const bool have_left = device->leaving.next == &device->leaving;
     pthread_mutex_unlock(&device->lock);
@@ -252,7 +252,7 @@ static wp_status launch(wp_queue *base, const wp_launch *l, wp_error *err) {
     return wpi_cuda_check(device, result, what, err);
 }
 
-const wp_queue_ops wpi_cuda_queue_ops = {
+const wpi_queue_ops wpi_cuda_queue_ops = {
     .create = create,
     .destroy = destroy,
     .wait = wait,

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/param.h"
 
-const wp_param wpi_cuda_params[] = {
+const wpi_param wpi_cuda_params[] = {
     {"libcuda", WP_UNIT_TEXT, "libcuda.so.1", 0, 0, "name or path of the CUDA driver's library"},
     {0}};
 
@@ -47,9 +47,9 @@ static wp_status find_function(void *library, enum need need, int since, const c
 }
 
 static wp_status load_locked(wp_error *err) {
-    wp_param_value path;
+    wpi_param_value path;
     wpi_driver found = {0};
-    WP_TRY(wp_param_load(&wpi_cuda_params[0], &path, err));
+    WP_TRY(wpi_param_load(&wpi_cuda_params[0], &path, err));
     void *library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         return WP_FAIL(err, NOT_FOUND,

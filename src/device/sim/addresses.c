@@ -50,7 +50,7 @@ static uint32_t place_of(const wpi_addresses *a, uint64_t address) {
 static bool insert(wpi_addresses *a, uint32_t place, const range *new) {
     if (a->count == a->capacity) {
         const uint32_t capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
-        range *ranges = wp_realloc(a->ranges, capacity * sizeof *ranges);
+        range *ranges = wpi_realloc(a->ranges, capacity * sizeof *ranges);
         if (ranges == NULL) return false;
         a->ranges = ranges;
         a->capacity = capacity;
@@ -166,7 +166,7 @@ uint64_t wpi_addresses_original(const wpi_addresses *a, uint64_t simulated) {
 }
 
 wpi_addresses *wpi_addresses_create(void) {
-    wpi_addresses *a = wp_calloc(1, sizeof *a);
+    wpi_addresses *a = wpi_calloc(1, sizeof *a);
     if (a == NULL) return NULL;
     a->next_host = HOST_FIRST;
     a->next_page = PAGES_FIRST;
@@ -177,6 +177,6 @@ wpi_addresses *wpi_addresses_create(void) {
 
 void wpi_addresses_destroy(wpi_addresses *a) {
     if (a == NULL) return;
-    wp_free(a->ranges);
-    wp_free(a);
+    wpi_free(a->ranges);
+    wpi_free(a);
 }

@@ -31,7 +31,7 @@ struct wpi_allocations {
 };
 
 wp_status wpi_allocations_create(uint64_t page_bytes, wpi_allocations **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "list of allocations");
     (*out)->page_bytes = page_bytes;
     return WP_STATUS_OK;
@@ -44,8 +44,8 @@ void wpi_allocations_translate(wpi_allocations *a, const wpi_addresses *addresse
 void wpi_allocations_destroy(wpi_allocations *a) {
     if (a == NULL) return;
     for (uint32_t i = 0; i < a->row_count; i++)
-        wp_free(a->rows[i].name);
-    wp_free(a);
+        wpi_free(a->rows[i].name);
+    wpi_free(a);
 }
 
 /* ---- rows
@@ -84,12 +84,12 @@ static row *new_row(wpi_allocations *a, const char *name) {
     if (a->row_count >= OTHERS) {
         row *others = &a->rows[OTHERS];
         a->row_count = WPI_WATCH_ALLOCATIONS;
-        if (others->name == NULL) others->name = wp_strdup("others");
+        if (others->name == NULL) others->name = wpi_strdup("others");
         others->count++;
         return others;
     }
     row *r = &a->rows[a->row_count++];
-    if (name != NULL) r->name = wp_strdup(name);
+    if (name != NULL) r->name = wpi_strdup(name);
     r->count = 1;
     return r;
 }
@@ -137,7 +137,7 @@ void wpi_allocations_locate(void *object, uint64_t address, const char *name,
     const bool is_known =
         find_entry(original, &entry) && entry.allocation.kind != WP_MEMORY_VARIABLE;
     row *r = is_known ? row_of(a, &entry, name) : row_of_variable(a, name);
-    if (is_known && r->name == NULL && name != NULL) r->name = wp_strdup(name);
+    if (is_known && r->name == NULL && name != NULL) r->name = wpi_strdup(name);
     if (is_known) r->address = (uintptr_t)r->entry.allocation.base + (address - original);
     *out = (wpi_watch_range){.allocation = (uint32_t)(r - a->rows),
                              .has_place = r->place_outer != 0,
@@ -183,14 +183,14 @@ static bool is_managed(const row *r) {
 }
 
 static char *text_of(const char *text) {
-    char *copy = wp_strdup(text != NULL ? text : "");
+    char *copy = wpi_strdup(text != NULL ? text : "");
     WP_CHECK(copy != NULL);
     return copy;
 }
 
 static void fill_allocation(const row *r, const wpi_touches *touches, const uint64_t *moves,
                             wp_run_allocation *out) {
-    char *site = r->entry.caller != NULL ? wp_symbol_describe(r->entry.caller) : NULL;
+    char *site = r->entry.caller != NULL ? wpi_symbol_describe(r->entry.caller) : NULL;
     *out = (wp_run_allocation){.name = text_of(r->name),
                                .site = text_of(site),
                                .kind = text_of(kind_of(r)),
@@ -201,7 +201,7 @@ static void fill_allocation(const row *r, const wpi_touches *touches, const uint
                                .has_place = r->place_outer != 0,
                                .touches = touches_of(touches)};
     memcpy(out->moves, moves, sizeof out->moves);
-    wp_free(site);
+    wpi_free(site);
 }
 
 static int by_accesses(const void *a, const void *b) {
@@ -214,7 +214,7 @@ static int by_accesses(const void *a, const void *b) {
 
 static void fill_allocations(const wpi_allocations *a, const wpi_watch_counts *counts,
                              wp_run_simulation *out) {
-    out->allocations = wp_calloc(a->row_count + 1, sizeof *out->allocations);
+    out->allocations = wpi_calloc(a->row_count + 1, sizeof *out->allocations);
     for (uint32_t i = 0; out->allocations != NULL && i < a->row_count; i++) {
         if (a->rows[i].count == 0) continue; /* between the last row and the others' */
         fill_allocation(&a->rows[i], &counts->allocations[i], counts->moves[i],
@@ -251,7 +251,7 @@ static void insert_page(wp_run_simulation *s, const wp_run_page *page) {
 
 static void fill_pages(const wpi_watch_counts *counts, wp_run_simulation *out) {
     out->page_bytes = counts->page_bytes;
-    out->pages = wp_calloc(HOTTEST_PAGES + 1, sizeof *out->pages);
+    out->pages = wpi_calloc(HOTTEST_PAGES + 1, sizeof *out->pages);
     for (uint32_t i = 0; out->pages != NULL && i < counts->page_count; i++) {
         wp_run_page page = {.touches = touches_of(&counts->pages[i])};
         if (accesses_of(&page.touches) == 0) continue;
@@ -275,8 +275,8 @@ static void fill_map(const wpi_watch_counts *counts, wp_run_simulation *out) {
     const size_t rows = counts->row_count, slices = counts->slice_count;
     map->row_bytes = counts->row_bytes;
     map->slice_ps = counts->slice_ps;
-    map->accesses = wp_calloc(rows * slices + 1, sizeof *map->accesses);
-    out->footprint = wp_calloc(rows + 1, sizeof *out->footprint);
+    map->accesses = wpi_calloc(rows * slices + 1, sizeof *map->accesses);
+    out->footprint = wpi_calloc(rows + 1, sizeof *out->footprint);
     if (map->accesses == NULL || out->footprint == NULL) return;
     map->row_count = rows;
     map->slice_count = slices;

@@ -22,10 +22,10 @@
 #define CONDENSE_FIRST_NS UINT64_C(4000000000)
 #define COLLECT_WAIT_S 10
 
-const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
-                                         "end the program after this number of simulated "
-                                         "thread instructions; 0: no limit"},
-                                        {0}};
+const wpi_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
+                                          "end the program after this number of simulated "
+                                          "thread instructions; 0: no limit"},
+                                         {0}};
 
 static uint64_t now_ns(const wpi_executor *base) {
     return atomic_load(&((const wpi_sim_executor *)(const void *)base)->now_ps) / WP_PS_PER_NS;
@@ -87,7 +87,8 @@ static void show_progress(wpi_sim_executor *x) {
                                      .ctas = oldest.ctas,
                                      .thread_instructions = wpi_gpu_thread_instructions(x->gpu)};
     }
-    wpi_progress_update(&x->progress, is_running ? &state : NULL, wp_clock_ns(), line, sizeof line);
+    wpi_progress_update(&x->progress, is_running ? &state : NULL, wpi_clock_ns(), line,
+                        sizeof line);
     if (line[0] != '\0') (void)fputs(line, stderr);
 }
 
@@ -107,7 +108,7 @@ static void end_early(wpi_sim_executor *x) {
 
 /* The memory that a long run uses changes little, so it is condensed less and less often. */
 static void condense_memory(wpi_sim_executor *x) {
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     if (now_ns < x->condense_ns) return;
     if (x->condense_ns != 0) wpi_arena_condense();
     x->condense_after_ns = x->condense_after_ns == 0 ? CONDENSE_FIRST_NS : 2 * x->condense_after_ns;
@@ -115,9 +116,9 @@ static void condense_memory(wpi_sim_executor *x) {
 }
 
 /* Not past the time at which a host thread asks. */
-static wp_time_ps end_of_slice(const wpi_sim_executor *x, wp_time_ps length_ps) {
-    const wp_time_ps end = wpi_engine_now(x->engine) + length_ps;
-    const wp_time_ps until = x->pace.until;
+static wpi_time_ps end_of_slice(const wpi_sim_executor *x, wpi_time_ps length_ps) {
+    const wpi_time_ps end = wpi_engine_now(x->engine) + length_ps;
+    const wpi_time_ps until = x->pace.until;
     if (until == WP_TIME_NEVER || until - x->base_ps > end) return end;
     return until - x->base_ps;
 }
@@ -127,7 +128,7 @@ static wp_time_ps end_of_slice(const wpi_sim_executor *x, wp_time_ps length_ps) 
  * released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
     const bool is_awaited = wpi_device_is_awaited(x->device);
-    const wp_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
+    const wpi_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended)
@@ -208,7 +209,7 @@ static bool is_visible(const void *object) {
            wpi_memory_map_count(map, WP_MEMORY_REGISTERED) != 0;
 }
 
-static wp_time_ps now_ps(const void *object) {
+static wpi_time_ps now_ps(const void *object) {
     return atomic_load(&((const wpi_sim_executor *)object)->now_ps);
 }
 
@@ -276,12 +277,12 @@ static void collect(void *object) {
     if (!x->is_working || is_mine)
         wpi_observer_collect(x->observer);
     else
-        wp_log(
+        wpi_log(
             WP_LOG_WARN, "device.sim",
             "the process exits while kernels are running: the report lacks the totals of the run");
     wp_error error = {0};
     if (wpi_future_store(&x->managed.foresight, &error) != WP_STATUS_OK)
-        wp_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
+        wpi_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
     pthread_mutex_unlock(&x->device->lock);
 }
 
@@ -290,7 +291,7 @@ static void collect(void *object) {
 wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                   wpi_sim_executor **out, wp_error *err) {
     *out = NULL;
-    wpi_sim_executor *x = wp_calloc(1, sizeof *x);
+    wpi_sim_executor *x = wpi_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
     x->base = (wpi_executor){queued, wait_until, waited, poll, now_ns};
     x->device = device;
@@ -306,8 +307,8 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulator"), failed);
     wpi_progress_init(&x->progress);
     if (wpi_report_is_on()) {
-        wp_param_value limit;
-        WP_TRY_GOTO(wp_param_load(&wpi_executor_params[0], &limit, err), failed);
+        wpi_param_value limit;
+        WP_TRY_GOTO(wpi_param_load(&wpi_executor_params[0], &limit, err), failed);
         x->instructions_max = limit.number;
         WP_TRY_GOTO(wpi_observer_create(profile, x->addresses, &x->observer, err), failed);
     }
@@ -342,7 +343,7 @@ void wpi_sim_executor_destroy(wpi_sim_executor *x) {
     wpi_addresses_destroy(x->addresses);
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
     wpi_pace_deinit(&x->pace);
-    wp_free(x);
+    wpi_free(x);
 }
 
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *x) {

@@ -7,14 +7,14 @@
 #include "device/sim/executor_parts.h"
 #include "report/recorder.h"
 
-void wpi_job_host_work_ended(void *object, uint64_t token, wp_time_ps now) {
+void wpi_job_host_work_ended(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     (void)now;
     wpi_job_end(object);
 }
 
 /* What a host function declared, piece by piece. */
-void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now) {
+void wpi_job_continue_host_call(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     (void)token;
     (void)now;
@@ -26,7 +26,7 @@ void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now) {
 }
 
 static wp_status add_host_work(wpi_job *j, const wp_host_work *work, wp_error *err) {
-    wp_host_work *works = wp_realloc(j->works, (j->work_count + 1) * sizeof *works);
+    wp_host_work *works = wpi_realloc(j->works, (j->work_count + 1) * sizeof *works);
     if (works == NULL) return WP_FAIL(err, NOMEM, "host work");
     works[j->work_count++] = *work;
     j->works = works;
@@ -40,7 +40,7 @@ typedef struct threads_work {
     bool is_done;
 } threads_work;
 
-static void note_done(void *object, uint64_t token, wp_time_ps now) {
+static void note_done(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     (void)now;
     ((threads_work *)object)->is_done = true;
@@ -113,7 +113,7 @@ bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
     return is_mine;
 }
 
-wp_time_ps wpi_sim_executor_step_time(wpi_sim_executor *x) {
+wpi_time_ps wpi_sim_executor_step_time(wpi_sim_executor *x) {
     return wpi_engine_now(x->actors.engine);
 }
 

@@ -28,19 +28,19 @@ void wpi_job_end(wpi_job *j) {
 }
 
 static void log_launch(const wpi_cpu_kernel *kernel, const wpi_launch_numbers *n) {
-    wp_log(WP_LOG_INFO, "device.sim",
-           "%s: %" PRIu64 " ns, %s, %" PRIu64 " thread instructions, warp accesses: %" PRIu64
-           " loads %" PRIu64 " stores %" PRIu64 " atomics %" PRIu64 " reductions",
-           kernel->display_name, (n->end_ps - n->start_ps) / WP_PS_PER_NS,
-           kernel->tables->is_in_step ? "in step" : "ahead", n->thread_instructions,
-           n->accesses[WP_TRACE_LOAD], n->accesses[WP_TRACE_STORE], n->accesses[WP_TRACE_ATOMIC],
-           n->accesses[WP_TRACE_REDUCE]);
+    wpi_log(WP_LOG_INFO, "device.sim",
+            "%s: %" PRIu64 " ns, %s, %" PRIu64 " thread instructions, warp accesses: %" PRIu64
+            " loads %" PRIu64 " stores %" PRIu64 " atomics %" PRIu64 " reductions",
+            kernel->display_name, (n->end_ps - n->start_ps) / WP_PS_PER_NS,
+            kernel->tables->is_in_step ? "in step" : "ahead", n->thread_instructions,
+            n->accesses[WP_TRACE_LOAD], n->accesses[WP_TRACE_STORE], n->accesses[WP_TRACE_ATOMIC],
+            n->accesses[WP_TRACE_REDUCE]);
 }
 
 static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
     wpi_job *j = object;
     const wpi_launch *launch = &j->command->u.launch;
-    const wp_time_ps base_ps = j->executor->base_ps;
+    const wpi_time_ps base_ps = j->executor->base_ps;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     if (is_good) log_launch(launch->kernel, numbers);
@@ -79,14 +79,14 @@ static void note_written(wpi_sim_executor *x, const wpi_command *c) {
 }
 
 /* The bytes move when the transfer ends. */
-static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
+static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     (void)token;
     note_written(j->executor, j->command);
     if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
     const transfer moved = transfer_of(j->command);
     wpi_executor_note_copy_end(j->executor, j->command, moved.kind);
-    const wp_time_ps base_ps = j->executor->base_ps;
+    const wpi_time_ps base_ps = j->executor->base_ps;
     if (wpi_report_is_on())
         wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
                         (base_ps + now) / WP_PS_PER_NS);
@@ -99,7 +99,7 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
 
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
-    const wp_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
+    const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
     const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
     if (in_step != WP_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed) return WP_STATUS_OK;
     return wpi_cpu_kernel_as(kernel, &wpi_variant_in_step, &launch->kernel, err);
@@ -131,7 +131,7 @@ static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
 
 static wp_status launch_functionally(wpi_job *j, wpi_warp_source *source, wp_error *err) {
     WP_TRY(wpi_functional_run(source, err));
-    const wp_time_ps now = wpi_engine_now(j->executor->engine);
+    const wpi_time_ps now = wpi_engine_now(j->executor->engine);
     launch_ended(j, &(wpi_launch_numbers){.start_ps = now, .end_ps = now}, true);
     return WP_STATUS_OK;
 }
@@ -154,14 +154,14 @@ static wp_status make_room(wpi_sim_executor *x, wp_error *err) {
 }
 
 /* Managed memory has room, and what is known of the launch is looked at. */
-static wp_status begin_paging(wpi_sim_executor *x, wp_time_ps now, wp_error *err) {
+static wp_status begin_paging(wpi_sim_executor *x, wpi_time_ps now, wp_error *err) {
     WP_TRY(make_room(x, err));
     if (x->managed.count == 0 || wpi_recorder_is_functional(wpi_executor_device(x)->recorder))
         return WP_STATUS_OK;
     return wpi_paging_launch(wpi_memory_paging(x->memory), now, err);
 }
 
-static void start_launch(void *object, uint64_t token, wp_time_ps now) {
+static void start_launch(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     wpi_sim_executor *x = j->executor;
     const wpi_launch *launch = &j->command->u.launch;
@@ -190,13 +190,13 @@ static void copy_answered(void *object, uint64_t token, const wpi_answer *answer
 }
 
 /* Within device memory: at the bandwidth of DRAM, each byte read and written. */
-static wp_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
+static wpi_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
     const double seconds = (double)bytes * passes / (double)profile->dram.bytes_per_s;
-    return profile->dram.latency_ps + (wp_time_ps)(seconds * (double)WP_PS_PER_S);
+    return profile->dram.latency_ps + (wpi_time_ps)(seconds * (double)WP_PS_PER_S);
 }
 
 static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
-    const wp_time_ps now = wpi_engine_now(x->engine);
+    const wpi_time_ps now = wpi_engine_now(x->engine);
     const transfer moved = transfer_of(j->command);
     const uint64_t bytes = moved.bytes;
     wpi_executor_note_copy_begin(x, j->command, moved.kind);
@@ -221,7 +221,7 @@ static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
     }
 }
 
-static void prefetched(void *object, uint64_t token, wp_time_ps now) {
+static void prefetched(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     (void)now;
     wpi_job_end(object);
@@ -248,7 +248,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
-    wpi_job *j = wp_calloc(1, sizeof *j);
+    wpi_job *j = wpi_calloc(1, sizeof *j);
     WP_CHECK(j != NULL);
     *j = (wpi_job){.next = x->running,
                    .executor = x,
@@ -306,7 +306,7 @@ void wpi_executor_finish_ended(wpi_sim_executor *x) {
         if (x->ended == NULL) x->ended_last = &x->ended;
         wpi_queue_finish(j->queue);
         close_source(j);
-        wp_free(j->works);
-        wp_free(j);
+        wpi_free(j->works);
+        wpi_free(j);
     }
 }

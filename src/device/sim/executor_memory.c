@@ -37,7 +37,7 @@ void wpi_executor_let_host_in(wpi_sim_executor *x) {
 
 /* Commands that have not started wait; what runs goes on. With the lock held; released meanwhile.
  */
-static void pass_until(wpi_sim_executor *x, wp_time_ps time) {
+static void pass_until(wpi_sim_executor *x, wpi_time_ps time) {
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     while (wpi_engine_now(x->engine) < time && !atomic_load(&x->device->has_failed))
@@ -50,7 +50,7 @@ static void pass_until(wpi_sim_executor *x, wp_time_ps time) {
 
 static void bring_back(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
     wpi_pages touched = *pages;
-    wp_time_ps done = 0;
+    wpi_time_ps done = 0;
     while (x->profile->paging.is_on &&
            wpi_paging_host_fault(wpi_memory_paging(x->memory), chunk, &touched,
                                  wpi_engine_now(x->engine), &done))

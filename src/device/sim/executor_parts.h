@@ -35,7 +35,7 @@ typedef struct wpi_job {
     wpi_observed *observed;
     uint64_t number; /* of a launch, from 1 */
     bool is_good;    /* the launch came to its end */
-    wp_time_ps start_ps;
+    wpi_time_ps start_ps;
     wp_host_work
         *works; /* that a host function declared, [work_count]; the first `works_done` are */
     size_t work_count, works_done;
@@ -56,7 +56,7 @@ struct wpi_sim_executor {
     wpi_worker *worker;
     wpi_job *running;
     wpi_job *ended, **ended_last;
-    wp_time_ps base_ps;      /* when the engine was at 0 */
+    wpi_time_ps base_ps;     /* when the engine was at 0 */
     _Atomic uint64_t now_ps; /* a copy for other threads */
     wpi_pace pace;
     wpi_activity activity;
@@ -124,8 +124,8 @@ bool wpi_executor_waits_in_vain(wpi_sim_executor *x, bool is_awaited);
 
 /** Events: a queue's host work has ended; the next piece that a host function declared, or its end.
  */
-void wpi_job_host_work_ended(void *object, uint64_t token, wp_time_ps now);
-void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now);
+void wpi_job_host_work_ended(void *object, uint64_t token, wpi_time_ps now);
+void wpi_job_continue_host_call(void *object, uint64_t token, wpi_time_ps now);
 /** The job has called a host function: what that copied and did not declare is work, too. */
 void wpi_job_add_copies(wpi_job *j);
 /** A copy starts: counts bytes that come from host memory that nothing declared has filled. */

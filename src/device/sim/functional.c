@@ -28,7 +28,7 @@ typedef struct functional {
 static wp_status start_cta(functional *f, wp_error *err) {
     if (f->count == f->capacity) {
         const uint64_t capacity = f->capacity != 0 ? 2 * f->capacity : 16;
-        live_cta *ctas = wp_realloc(f->ctas, (size_t)capacity * sizeof *ctas);
+        live_cta *ctas = wpi_realloc(f->ctas, (size_t)capacity * sizeof *ctas);
         if (ctas == NULL) return WP_FAIL(err, NOMEM, "CTAs of a launch");
         f->ctas = ctas;
         f->capacity = capacity;
@@ -108,6 +108,6 @@ wp_status wpi_functional_run(wpi_warp_source *source, wp_error *err) {
     const wp_status status = run_all(&f, err);
     for (uint64_t i = 0; i < f.count; i++)
         source->ops->finish(source, f.ctas[i].slot);
-    wp_free(f.ctas);
+    wpi_free(f.ctas);
     return status;
 }

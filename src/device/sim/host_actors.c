@@ -38,7 +38,7 @@ static void unlink_actor(wpi_sim_actor *a) {
     while (*link != a)
         link = &(*link)->next;
     *link = a->next;
-    wp_free(a);
+    wpi_free(a);
 }
 
 static void end(wpi_sim_actor *a) {
@@ -50,10 +50,10 @@ static void end(wpi_sim_actor *a) {
     if (a->actors->engine != NULL) wpi_engine_stop(a->actors->engine);
 }
 
-static void step(void *object, uint64_t token, wp_time_ps now);
-static void look(void *object, uint64_t token, wp_time_ps now);
+static void step(void *object, uint64_t token, wpi_time_ps now);
+static void look(void *object, uint64_t token, wpi_time_ps now);
 
-static void go_at(wpi_sim_actor *a, wp_time_ps time, wpi_event_fn fn) {
+static void go_at(wpi_sim_actor *a, wpi_time_ps time, wpi_event_fn fn) {
     a->is_under_way = true;
     a->actors->under_way++;
     wpi_engine_at(a->actors->engine, time, fn, a, 0);
@@ -68,7 +68,7 @@ static bool arrive(wpi_sim_actor *a) {
     return false;
 }
 
-static void look(void *object, uint64_t token, wp_time_ps now) {
+static void look(void *object, uint64_t token, wpi_time_ps now) {
     wpi_sim_actor *a = object;
     (void)token;
     if (!arrive(a)) return;
@@ -79,7 +79,7 @@ static void look(void *object, uint64_t token, wp_time_ps now) {
 }
 
 /* One piece of work after the other. */
-static void work_done(void *object, uint64_t token, wp_time_ps now) {
+static void work_done(void *object, uint64_t token, wpi_time_ps now) {
     wpi_sim_actor *a = object;
     const wp_host_work work = is_none(&a->declared) ? a->copied : a->declared;
     if (a->has_ended || is_none(&work)) {
@@ -90,7 +90,7 @@ static void work_done(void *object, uint64_t token, wp_time_ps now) {
     wpi_host_model_work(a->actors->model, &work, work_done, a, 0);
 }
 
-static void step(void *object, uint64_t token, wp_time_ps now) {
+static void step(void *object, uint64_t token, wpi_time_ps now) {
     wpi_sim_actor *a = object;
     wpi_actors *actors = a->actors;
     (void)token;
@@ -129,7 +129,7 @@ static void step(void *object, uint64_t token, wp_time_ps now) {
 
 wp_status wpi_actors_start(wpi_actors *actors, const wp_actor *actor, wp_actor **out,
                            wp_error *err) {
-    wpi_sim_actor *a = wp_calloc(1, sizeof *a);
+    wpi_sim_actor *a = wpi_calloc(1, sizeof *a);
     if (a == NULL) return WP_FAIL(err, NOMEM, "host actor '%s'", actor->name);
     a->base = *actor;
     a->actors = actors;
@@ -190,17 +190,17 @@ typedef struct outside_work {
     void *object;
 } outside_work;
 
-static void outside_done(void *object, uint64_t token, wp_time_ps now) {
+static void outside_done(void *object, uint64_t token, wpi_time_ps now) {
     outside_work *w = object;
     w->actors->under_way--;
     w->done(w->object, token, now);
-    wp_free(w);
+    wpi_free(w);
 }
 
 void wpi_actors_work(wpi_actors *actors, const wp_host_work *work, wpi_event_fn done,
                      void *object) {
     static const wp_host_work none;
-    outside_work *w = wp_malloc(sizeof *w);
+    outside_work *w = wpi_malloc(sizeof *w);
     WP_CHECK(w != NULL);
     *w = (outside_work){actors, done, object};
     actors->under_way++;

@@ -12,7 +12,7 @@ void wpi_managed_init(wpi_managed *managed) {
 void wpi_managed_deinit(wpi_managed *managed) {
     wpi_touch_deinit(&managed->touch);
     wpi_foresight_deinit(&managed->foresight);
-    wp_free(managed->ranges);
+    wpi_free(managed->ranges);
     managed->ranges = NULL;
 }
 
@@ -65,7 +65,7 @@ wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_
                           wp_error *err) {
     if (managed->count == managed->capacity) {
         const size_t capacity = managed->capacity == 0 ? 16 : 2 * managed->capacity;
-        wpi_managed_range *ranges = wp_realloc(managed->ranges, capacity * sizeof *ranges);
+        wpi_managed_range *ranges = wpi_realloc(managed->ranges, capacity * sizeof *ranges);
         if (ranges == NULL) return WP_FAIL(err, NOMEM, "managed memory");
         managed->ranges = ranges;
         managed->capacity = capacity;
@@ -134,7 +134,7 @@ wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
         return WP_FAIL(err, INVALID,
                        "managed memory gets %s of device memory but needs at least 2 MiB: raise "
                        "gpu.memory, or lower paging.oversubscribe",
-                       wp_format_bytes(frames * WPI_PAGE_BYTES, room));
+                       wpi_format_bytes(frames * WPI_PAGE_BYTES, room));
     }
     wpi_paging_set_frames(paging, frames);
     return WP_STATUS_OK;

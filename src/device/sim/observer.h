@@ -30,7 +30,7 @@ void wpi_observer_destroy(wpi_observer *observer); /* NULL allowed */
 
 /** A model at rest, whose time 0 is `base_ps` of the device's. */
 void wpi_observer_attach(wpi_observer *observer, wpi_engine *engine, wpi_gpu *gpu,
-                         wpi_memory *memory, wp_time_ps base_ps);
+                         wpi_memory *memory, wpi_time_ps base_ps);
 /** The model goes: what it has counted is kept. Nothing, if none is attached. */
 void wpi_observer_detach(wpi_observer *observer);
 

@@ -49,7 +49,7 @@ static uint64_t delay_ns(void) {
 /* How long the host has left the device alone; on a busy machine not all of that was its own doing.
  */
 static uint64_t unasked_ns(wpi_pace *pace) {
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     if (pace->watched_asked_ns != pace->asked_ns) {
         if (now_ns - pace->asked_ns < UNASKED_NS) return now_ns - pace->asked_ns;
         pace->watched_asked_ns = pace->asked_ns;
@@ -65,17 +65,17 @@ static uint64_t unasked_ns(wpi_pace *pace) {
 static bool is_unasked(wpi_pace *pace) {
     if (!is_watched(pace)) return false;
     if (wpi_made_library_is_being_made()) { /* the host waits for us, not for what it could see */
-        pace->asked_ns = wp_clock_ns();
+        pace->asked_ns = wpi_clock_ns();
         return false;
     }
     const bool is_found = pace->is_found_unasked && pace->watched_asked_ns == pace->asked_ns;
     if (!is_found && unasked_ns(pace) < 2 * UNASKED_NS) return false;
     pace->is_found_unasked = true;
     if (!pace->has_said_unasked) {
-        wp_log(WP_LOG_WARN, "device.sim",
-               "the program neither synchronises with the device nor queries it: simulated time "
-               "advances with "
-               "real time, and results may differ between runs");
+        wpi_log(WP_LOG_WARN, "device.sim",
+                "the program neither synchronises with the device nor queries it: simulated time "
+                "advances with "
+                "real time, and results may differ between runs");
     }
     pace->has_said_unasked = true;
     wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
@@ -87,7 +87,7 @@ static bool is_called(const wpi_pace *pace) {
 }
 
 static void rest_for(wpi_pace *pace, uint64_t ns) {
-    const uint64_t until_ns = wp_clock_ns() + ns;
+    const uint64_t until_ns = wpi_clock_ns() + ns;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                    .tv_nsec = (long)(until_ns % NS_PER_S)};
     (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
@@ -105,7 +105,7 @@ static void rest(wpi_pace *pace) {
 
 /* Several host threads take turns. False: none waits for one. */
 static bool give_turns(wpi_pace *pace) {
-    wp_time_ps until;
+    wpi_time_ps until;
     if (!pace->turns.is_on) return false;
     switch (wpi_turns_next(&pace->turns, pace->ops->now(pace->object), &until)) {
     case WPI_TURNS_NONE: return false;
@@ -149,7 +149,7 @@ void wpi_pace_arrive(wpi_pace *pace) {
 }
 
 static void note_asked(wpi_pace *pace) {
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     pace->has_been_away = pace->has_been_away || now_ns - pace->asked_ns >= AWAY_NS;
     pace->asked_ns = now_ns;
 }
@@ -185,7 +185,7 @@ void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *ar
     while (!is_done(arg) && may_drive && can_drive(pace))
         do_round(pace, false);
     if (pace->turns.is_on && !is_done(arg)) wpi_turns_wait(&pace->turns, is_done, arg);
-    pace->asked_ns = wp_clock_ns();
+    pace->asked_ns = wpi_clock_ns();
     hand_over(pace);
 }
 
@@ -193,13 +193,13 @@ void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
     expect_new(pace);
     if (pace->turns.is_on) {
         wpi_turns_ask(&pace->turns, pace->ops->now(pace->object) + WPI_POLL_PS);
-        pace->asked_ns = wp_clock_ns();
+        pace->asked_ns = wpi_clock_ns();
         return;
     }
     const uint64_t number = ++pace->polls_asked;
     if (may_drive && can_drive(pace)) {
         do_round(pace, false);
-        pace->asked_ns = wp_clock_ns();
+        pace->asked_ns = wpi_clock_ns();
         hand_over(pace);
         return;
     }

@@ -28,7 +28,7 @@ typedef struct wpi_paced {
     bool (*has_host_call)(const void *object); /* … call a host function */
     bool (*is_awaited)(const void *object);    /* a host thread waits for what is not done */
     bool (*is_visible)(const void *object);    /* the host may see in memory what is done */
-    wp_time_ps (*now)(const void *object);     /* simulated time */
+    wpi_time_ps (*now)(const void *object);    /* simulated time */
 } wpi_paced;
 
 typedef struct wpi_pace {
@@ -45,7 +45,7 @@ typedef struct wpi_pace {
     bool has_called_host; /* in the round under way */
     bool has_been_away;   /* a host thread: long enough to create another one */
     wpi_turns turns;      /* of several host threads: then the pace's thread does all rounds */
-    wp_time_ps until;     /* simulated time that the round under way must not pass */
+    wpi_time_ps until;    /* simulated time that the round under way must not pass */
     uint64_t polls_asked, polls_done;
     uint64_t asked_ns; /* when the host last did something with the device; real time */
     /* Since when it is looked at how long the host does nothing with it, after the `asked_ns` of

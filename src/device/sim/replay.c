@@ -39,7 +39,7 @@ typedef struct replay {
     bool was_reset;
     bool is_host_seen; /* the trace has all that the host touched */
     uint64_t allocation_count, live_count;
-    wp_strings sites; /* where the program asked for memory */
+    wpi_strings sites; /* where the program asked for memory */
 } replay;
 
 static replay *active; /* that a kernel's name is asked of */
@@ -145,22 +145,22 @@ static wp_status check_op(void *object, const wpi_op *op, wp_error *err) {
 
 static char *name_of(const char *name) {
     const char *known = wpi_names_find_code(&active->names, active->trace, name);
-    return known != NULL ? wp_strdup(known) : NULL;
+    return known != NULL ? wpi_strdup(known) : NULL;
 }
 
 static wp_status make_kernels(replay *r, wp_error *err) {
     const uint32_t tables_count = wpi_trace_root_of(r->trace)->tables_count;
-    r->kernels = wp_calloc(tables_count + (size_t)1, sizeof *r->kernels);
+    r->kernels = wpi_calloc(tables_count + (size_t)1, sizeof *r->kernels);
     if (r->kernels == NULL) return WP_FAIL(err, NOMEM, "kernels of a trace");
     for (uint32_t t = 0; t < tables_count; t++) {
         const wp_trace_tables *tables = wpi_trace_tables_of(r->trace, t);
-        replayed_kernel *kernels = wp_calloc(tables->kernel_count + (size_t)1, sizeof *kernels);
+        replayed_kernel *kernels = wpi_calloc(tables->kernel_count + (size_t)1, sizeof *kernels);
         if (kernels == NULL) return WP_FAIL(err, NOMEM, "kernels of a trace");
         r->kernels[t] = kernels;
         for (uint32_t k = 0; k < tables->kernel_count; k++) {
             kernels[k].code = (wp_cpu_kernel){.name = tables->kernels[k].name};
             kernels[k].kernel = (wpi_cpu_kernel){.code = &kernels[k].code,
-                                                 .display_name = wp_strdup(kernels[k].code.name),
+                                                 .display_name = wpi_strdup(kernels[k].code.name),
                                                  .tables = tables};
         }
     }
@@ -172,10 +172,10 @@ static void free_kernels(replay *r) {
     for (uint32_t t = 0; r->kernels != NULL && t < tables_count; t++) {
         const uint32_t count = wpi_trace_tables_of(r->trace, t)->kernel_count;
         for (uint32_t k = 0; r->kernels[t] != NULL && k < count; k++)
-            wp_free(r->kernels[t][k].kernel.display_name);
-        wp_free(r->kernels[t]);
+            wpi_free(r->kernels[t][k].kernel.display_name);
+        wpi_free(r->kernels[t]);
     }
-    wp_free(r->kernels);
+    wpi_free(r->kernels);
 }
 
 /* ---- queues and events ---------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static wp_status find_event(const replay *r, uint64_t number, wp_event **out, wp
 }
 
 static wp_status add_queue(replay *r, wp_queue *queue, wp_error *err) {
-    wp_queue **queues = wp_realloc(r->queues, ((size_t)r->queue_count + 1) * sizeof(wp_queue *));
+    wp_queue **queues = wpi_realloc(r->queues, ((size_t)r->queue_count + 1) * sizeof(wp_queue *));
     if (queues == NULL) return WP_FAIL(err, NOMEM, "queues of a trace");
     r->queues = queues;
     queues[r->queue_count++] = queue;
@@ -212,7 +212,7 @@ static wp_status create_queue(replay *r, const wpi_op *op, wp_error *err) {
 
 static wp_status create_event(replay *r, const wpi_op *op, wp_error *err) {
     if (op->fields[0] != r->event_count) return fail_number(r, "event", op->fields[0], err);
-    wp_event **events = wp_realloc(r->events, ((size_t)r->event_count + 1) * sizeof(wp_event *));
+    wp_event **events = wpi_realloc(r->events, ((size_t)r->event_count + 1) * sizeof(wp_event *));
     if (events == NULL) return WP_FAIL(err, NOMEM, "events of a trace");
     r->events = events;
     WP_TRY(wp_event_create(&r->device->cpu.base, &events[r->event_count], err));
@@ -226,7 +226,7 @@ static wp_status submit(replay *r, uint64_t queue_number, wpi_command *command, 
     wp_queue *queue;
     wp_status status = find_queue(r, queue_number, &queue, err);
     if (status != WP_STATUS_OK) {
-        wp_free(command);
+        wpi_free(command);
         return status;
     }
     if (command != NULL) command->is_replayed = true;
@@ -342,13 +342,13 @@ static const char *keep_site(replay *r, const char *text) {
     for (size_t i = 0; i < r->sites.count; i++) {
         if (strcmp(r->sites.items[i], text) == 0) return r->sites.items[i];
     }
-    wp_strings_add(&r->sites, text);
+    wpi_strings_add(&r->sites, text);
     return r->sites.items[r->sites.count - 1];
 }
 
 static char *describe_site(const void *address) {
     for (size_t i = 0; active != NULL && i < active->sites.count; i++) {
-        if (active->sites.items[i] == address) return wp_strdup(active->sites.items[i]);
+        if (active->sites.items[i] == address) return wpi_strdup(active->sites.items[i]);
     }
     return NULL;
 }
@@ -535,7 +535,7 @@ static wp_status run(replay *r, wp_error *err) {
     WP_TRY(wpi_names_read(&r->names, r->trace, err));
     wpi_report_program(origin->program.items, origin->program.count);
     wpi_report_set_namer(name_of);
-    wp_symbol_set_namer(describe_site);
+    wpi_symbol_set_namer(describe_site);
     WP_TRY(add_queue(r, wp_device_default_queue(&r->device->cpu.base), err));
     WP_TRY(wpi_hints_visit_ops(r->trace, r->hints, do_op, r, err));
     return wp_device_wait(&r->device->cpu.base, err);
@@ -555,15 +555,15 @@ static wp_status run_on(wpi_trace *trace, wpi_trace *warps, const char *hints, w
     if (status != WP_STATUS_OK) (void)wp_device_sticky_error(device, err);
     if (status == WP_STATUS_OK) wpi_report_write_at_exit();
     wpi_report_set_namer(NULL);
-    wp_symbol_set_namer(NULL);
+    wpi_symbol_set_namer(NULL);
     forget_memory(&r);
     for (uint64_t i = 0; i < r.event_count; i++)
         wp_event_destroy(r.events[i]);
     free_kernels(&r);
     wpi_names_deinit(&r.names);
-    wp_free(r.queues);
-    wp_free(r.events);
-    wp_strings_deinit(&r.sites);
+    wpi_free(r.queues);
+    wpi_free(r.events);
+    wpi_strings_deinit(&r.sites);
     active = NULL;
     return status;
 }

@@ -24,7 +24,7 @@ typedef struct wpi_sim_device {
     wpi_cpu_device cpu; /* first */
     wpi_profile *profile;
     wpi_sim_executor *executor;
-    wp_in_step in_step;
+    wpi_in_step in_step;
     struct wpi_recorder *recorder; /* NULL: nothing is recorded */
     struct wpi_trace *trace;       /* that launches are replayed from (replay.c); NULL: none */
     bool counts_copies;            /* of the program into page-locked memory (host_copies.h) */
@@ -68,7 +68,7 @@ WP_NODISCARD wp_status wpi_sim_executor_start_actor(wpi_sim_executor *executor,
 /** The calling thread is in a host function or in an actor's step. */
 bool wpi_sim_executor_calls_host(wpi_sim_executor *executor);
 /** In a step of an actor: simulated time. */
-wp_time_ps wpi_sim_executor_step_time(wpi_sim_executor *executor);
+wpi_time_ps wpi_sim_executor_step_time(wpi_sim_executor *executor);
 void wpi_sim_executor_await_actor(wpi_sim_executor *executor, const wp_actor *actor);
 void wpi_sim_executor_free_actor(wpi_sim_executor *executor, wp_actor *actor);
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);

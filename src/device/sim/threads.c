@@ -311,7 +311,7 @@ static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
  * ----------------------------------------------------------------------------------------- */
 
 static void free_slot(slot *s) {
-    wp_free(s->memory);
+    wpi_free(s->memory);
     if (s->block != NULL) wpi_block_release(s->block);
     *s = (slot){0};
 }
@@ -345,7 +345,7 @@ static size_t place_arrays(const wpi_threads *threads, slot *s, char *memory, si
 static bool fill_slot(const wpi_threads *threads, slot *s) {
     if (s->memory != NULL) return true;
     size_t zero_bytes;
-    char *memory = wp_malloc(place_arrays(threads, s, NULL, &zero_bytes));
+    char *memory = wpi_malloc(place_arrays(threads, s, NULL, &zero_bytes));
     if (memory == NULL) return false;
     memset(memory, 0, zero_bytes);
     (void)place_arrays(threads, s, memory, &zero_bytes);
@@ -356,7 +356,7 @@ static bool fill_slot(const wpi_threads *threads, slot *s) {
 static slot *take_slot(wpi_threads *threads) {
     if (threads->free_slot == threads->slot_count) { /* none is free */
         const uint32_t count = threads->slot_count == 0 ? 16 : 2 * threads->slot_count;
-        slot *slots = wp_realloc(threads->slots, count * sizeof *slots);
+        slot *slots = wpi_realloc(threads->slots, count * sizeof *slots);
         if (slots == NULL) return NULL;
         for (uint32_t i = threads->slot_count; i < count; i++)
             slots[i] = (slot){.next_free = i + 1};
@@ -460,7 +460,7 @@ void wpi_threads_place(const wpi_block *block, uint32_t thread, char *out, size_
 wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_addresses *addresses,
                              wpi_activity *activity, wpi_threads **out, wp_error *err) {
     *out = NULL;
-    wpi_threads *threads = wp_calloc(1, sizeof *threads);
+    wpi_threads *threads = wpi_calloc(1, sizeof *threads);
     if (threads == NULL) return WP_FAIL(err, NOMEM, "warp source");
     const wpi_cpu_kernel *kernel = launch->kernel;
     threads->worker = worker;
@@ -489,8 +489,8 @@ void wpi_threads_destroy(wpi_threads *threads) {
     if (threads == NULL) return;
     for (uint32_t i = 0; i < threads->slot_count; i++)
         free_slot(&threads->slots[i]);
-    wp_free(threads->slots);
-    wp_free(threads);
+    wpi_free(threads->slots);
+    wpi_free(threads);
 }
 
 wpi_warp_source *wpi_threads_source(wpi_threads *threads) {

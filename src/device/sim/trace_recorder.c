@@ -15,7 +15,7 @@
 #include "report/recorder.h"
 #include "warpage/version.h"
 
-const wp_param wpi_trace_params[] = {
+const wpi_param wpi_trace_params[] = {
     {"trace", WP_UNIT_TEXT, "", 0, 0,
      "write a trace of the kernels on a simulated GPU to this file"},
     {"trace-functional", WP_UNIT_FLAG, "0", 0, 1, "do not simulate time while a trace is recorded"},
@@ -48,9 +48,9 @@ struct wpi_recorder {
     uint32_t asked;    /* numbers of the device that are written down */
     uint64_t launched;
     _Atomic uint64_t recorded;
-    const wp_device_ops *inner; /* the device's own table: calls are passed on to it */
-    wp_device_ops ops;          /* the one that wraps it */
-    wp_event_ops event_ops;
+    const wpi_device_ops *inner; /* the device's own table: calls are passed on to it */
+    wpi_device_ops ops;          /* the one that wraps it */
+    wpi_event_ops event_ops;
     wpi_host_ops host_ops;
     uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written down */
     size_t named_count;
@@ -69,7 +69,7 @@ static uint64_t add_handle(handles *list, const void *pointer) {
     pthread_mutex_lock(&active->lock);
     if (list->count == list->capacity) {
         const size_t capacity = list->capacity != 0 ? 2 * list->capacity : HANDLES_FIRST;
-        handle *items = wp_realloc(list->items, capacity * sizeof *items);
+        handle *items = wpi_realloc(list->items, capacity * sizeof *items);
         WP_CHECK(items != NULL);
         list->items = items;
         list->capacity = capacity;
@@ -196,8 +196,8 @@ static wp_status host_work(wp_device *device, const wp_host_work *work, wp_error
     if (is_thread)
         write_host_work(0, work);
     else
-        wp_log(WP_LOG_WARN, "device.sim",
-               "host work of host functions and actors is not recorded: a replay takes less time");
+        wpi_log(WP_LOG_WARN, "device.sim",
+                "host work of host functions and actors is not recorded: a replay takes less time");
     return WP_STATUS_OK;
 }
 
@@ -207,7 +207,7 @@ static wp_status queue_host_work(wp_queue *queue, const wp_host_work *work, wp_e
     return WP_STATUS_OK;
 }
 
-static const wp_queue_ops recording_queue_ops = {
+static const wpi_queue_ops recording_queue_ops = {
     .create = queue_create,
     .destroy = queue_destroy,
     .wait = queue_wait,
@@ -264,9 +264,9 @@ static void note_allocation(wp_memory_kind kind, uint64_t bytes, const void *bas
     wpi_memory_entry entry = {0};
     const uint64_t fields[] = {kind, bytes, (uintptr_t)base};
     const bool is_known = wpi_memory_map_find(wpi_memory_map_global(), base, &entry);
-    char *site = is_known && entry.caller != NULL ? wp_symbol_describe(entry.caller) : NULL;
+    char *site = is_known && entry.caller != NULL ? wpi_symbol_describe(entry.caller) : NULL;
     wpi_trace_writer_op(active->writer, WPI_OP_ALLOC, fields, site);
-    wp_free(site);
+    wpi_free(site);
 }
 
 /* Once, before the first memory that the host may touch: traces do not have it where the system
@@ -413,14 +413,14 @@ static void note_name(wpi_recorder *r, uint32_t tables, uint32_t kernel, const c
     for (size_t i = 0; i < r->named_count; i++) {
         if (r->named[i] == key) return;
     }
-    uint64_t *named = wp_realloc(r->named, (r->named_count + 1) * sizeof *named);
+    uint64_t *named = wpi_realloc(r->named, (r->named_count + 1) * sizeof *named);
     if (named == NULL) return;
     r->named = named;
     named[r->named_count++] = key;
     char *display = wpi_report_display_name(name);
     const uint64_t fields[] = {tables, kernel};
     if (display != NULL) wpi_trace_writer_op(r->writer, WPI_OP_KERNEL_NAME, fields, display);
-    wp_free(display);
+    wpi_free(display);
 }
 
 wp_status wpi_recorder_launch(wpi_recorder *r, const wpi_launch *launch, wpi_warp_source *source,
@@ -461,13 +461,13 @@ bool wpi_recorder_is_functional(const wpi_recorder *r) {
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
 /* The command line, from the system: a library is not handed argv. */
-static void read_program(wp_strings *program) {
+static void read_program(wpi_strings *program) {
     char *data = NULL;
     size_t bytes = 0;
-    if (wp_file_read("/proc/self/cmdline", &data, &bytes, NULL) != WP_STATUS_OK) return;
+    if (wpi_file_read("/proc/self/cmdline", &data, &bytes, NULL) != WP_STATUS_OK) return;
     for (size_t at = 0; at < bytes; at += strlen(data + at) + 1)
-        wp_strings_add(program, data + at);
-    wp_free(data);
+        wpi_strings_add(program, data + at);
+    wpi_free(data);
 }
 
 static wp_status write_trace(wpi_recorder *r, wp_error *err) {
@@ -484,7 +484,8 @@ static wp_status write_trace(wpi_recorder *r, wp_error *err) {
                        "cudaDeviceSynchronize() before exiting");
     }
     const wp_device_info *info = &r->device->cpu.base.info;
-    wpi_origin origin = {.version = wp_strdup(WP_VERSION_STRING), .device = wp_strdup(info->spec)};
+    wpi_origin origin = {.version = wpi_strdup(WP_VERSION_STRING),
+                         .device = wpi_strdup(info->spec)};
     read_program(&origin.program);
     for (uint32_t i = 0; i < WPI_INFO_COUNT; i++)
         origin.info[i] = wpi_info_value(info, (wpi_info_field)i);
@@ -497,11 +498,11 @@ static void destroy(wpi_recorder *r) {
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->launch_lock);
     wpi_trace_writer_destroy(r->writer);
-    wp_free(r->queues.items);
-    wp_free(r->events.items);
-    wp_free(r->named);
-    wp_free(r->path);
-    wp_free(r);
+    wpi_free(r->queues.items);
+    wpi_free(r->events.items);
+    wpi_free(r->named);
+    wpi_free(r->path);
+    wpi_free(r);
 }
 
 void wpi_recorder_finish(wpi_recorder *r) {
@@ -511,7 +512,7 @@ void wpi_recorder_finish(wpi_recorder *r) {
     if (r->launched == 0) { /* somebody opened the device to look at it */
         wpi_trace_writer_abandon(r->writer);
     } else if (write_trace(r, &error) != WP_STATUS_OK) {
-        wp_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
+        wpi_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
     }
     r->device->cpu.base.ops = r->inner;
     destroy(r);
@@ -523,13 +524,13 @@ static void finish_at_exit(void) {
     wp_error error = {0};
     if (r == NULL || getpid() != r->owner) return;
     if (write_trace(r, &error) != WP_STATUS_OK)
-        wp_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
+        wpi_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
 }
 
 /* All that can fail, before anything of the device or the process is changed. */
 static wp_status prepare(wpi_recorder *r, const char *path, wp_error *err) {
-    r->path = wp_strdup(path);
-    r->queues.items = wp_malloc(HANDLES_FIRST * sizeof *r->queues.items);
+    r->path = wpi_strdup(path);
+    r->queues.items = wpi_malloc(HANDLES_FIRST * sizeof *r->queues.items);
     if (r->path == NULL || r->queues.items == NULL) return WP_FAIL(err, NOMEM, "recorder");
     r->queues.capacity = HANDLES_FIRST;
     WP_TRY(wpi_trace_writer_create(path, &r->writer, err));
@@ -541,12 +542,12 @@ static wp_status prepare(wpi_recorder *r, const char *path, wp_error *err) {
 }
 
 wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out, wp_error *err) {
-    wp_param_value path, functional;
+    wpi_param_value path, functional;
     *out = NULL;
-    WP_TRY(wp_param_load(&wpi_trace_params[0], &path, err));
-    WP_TRY(wp_param_load(&wpi_trace_params[1], &functional, err));
+    WP_TRY(wpi_param_load(&wpi_trace_params[0], &path, err));
+    WP_TRY(wpi_param_load(&wpi_trace_params[1], &functional, err));
     if (path.text[0] == '\0' || active != NULL) return WP_STATUS_OK;
-    wpi_recorder *r = wp_calloc(1, sizeof *r);
+    wpi_recorder *r = wpi_calloc(1, sizeof *r);
     if (r == NULL) return WP_FAIL(err, NOMEM, "recorder");
     r->device = device;
     r->is_functional = functional.number != 0;

@@ -25,7 +25,7 @@ static const wpi_managed_range *find(uint64_t address) {
 static bool reserve(void) {
     if (placed.count < placed.capacity) return true;
     const size_t capacity = placed.capacity == 0 ? 8 : 2 * placed.capacity;
-    wpi_managed_range *runs = wp_realloc(placed.runs, capacity * sizeof *runs);
+    wpi_managed_range *runs = wpi_realloc(placed.runs, capacity * sizeof *runs);
     if (runs == NULL) return false;
     placed.runs = runs;
     placed.capacity = capacity;

@@ -52,12 +52,12 @@ static void close_grouper(wpi_grouper *grouper) {
     wpi_cpu_exchange_deinit(&g->shared.exchange);
     wpi_cpu_layout_deinit(&g->shared.layout);
     pthread_mutex_destroy(&g->shared.totals.lock);
-    wp_free(g->shared.traits.has_nulls);
-    wp_free(g->shared.traits.is_wide);
-    wp_free(g->workers);
-    wp_free(g->statuses);
-    wp_free(g->errors);
-    wp_free(g);
+    wpi_free(g->shared.traits.has_nulls);
+    wpi_free(g->shared.traits.is_wide);
+    wpi_free(g->workers);
+    wpi_free(g->statuses);
+    wpi_free(g->errors);
+    wpi_free(g);
 }
 
 /* The largest power of two of groups that fit. */
@@ -94,8 +94,8 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
     shared->has_null_keys = wpi_keys_form(keys) == WPI_KEYS_ONE && shape->keys[0].is_nullable;
     wpi_cpu_traits *traits = &shared->traits;
     traits->hash_bits = wpi_keys_bits(keys) <= 32 ? 32 : 64;
-    traits->has_nulls = wp_calloc(shape->value_count + 1, sizeof *traits->has_nulls);
-    traits->is_wide = wp_calloc(shape->value_count + 1, sizeof *traits->is_wide);
+    traits->has_nulls = wpi_calloc(shape->value_count + 1, sizeof *traits->has_nulls);
+    traits->is_wide = wpi_calloc(shape->value_count + 1, sizeof *traits->is_wide);
     if (traits->has_nulls == NULL || traits->is_wide == NULL)
         return WP_FAIL(err, NOMEM, "a group-by");
     WP_TRY(wpi_cpu_layout_init(&shared->layout, shape, traits, err));
@@ -112,7 +112,7 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
                               const wp_ops_options *options, wpi_grouper **out, wp_error *err) {
     (void)device;
     wp_status status = WP_STATUS_OK;
-    wpi_cpu_grouper *g = wp_calloc(1, sizeof *g);
+    wpi_cpu_grouper *g = wpi_calloc(1, sizeof *g);
     *out = NULL;
     if (g == NULL) return WP_FAIL(err, NOMEM, "a group-by");
     g->base.ops = &wpi_grouper_cpu;
@@ -120,9 +120,9 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
     g->worker_count = wpi_cpu_thread_count();
     if (options->thread_count != 0 && options->thread_count < WPI_CPU_THREADS_MAX)
         g->worker_count = (uint32_t)options->thread_count;
-    g->workers = wp_calloc(g->worker_count, sizeof *g->workers);
-    g->statuses = wp_calloc(g->worker_count, sizeof *g->statuses);
-    g->errors = wp_calloc(g->worker_count, sizeof *g->errors);
+    g->workers = wpi_calloc(g->worker_count, sizeof *g->workers);
+    g->statuses = wpi_calloc(g->worker_count, sizeof *g->statuses);
+    g->errors = wpi_calloc(g->worker_count, sizeof *g->errors);
     if (g->workers == NULL || g->statuses == NULL || g->errors == NULL)
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "a group-by"), done);
     g->expected_rows = options->row_count;

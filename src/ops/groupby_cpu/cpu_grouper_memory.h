@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/** Not zeroed; pages that are never touched cost nothing. NULL: none left. Goes back with wp_free.
+/** Not zeroed; pages that are never touched cost nothing. NULL: none left. Goes back with wpi_free.
  */
 void *wpi_cpu_memory_alloc(size_t bytes);
 

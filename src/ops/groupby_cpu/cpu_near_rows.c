@@ -26,17 +26,17 @@ static wp_status init_local(wpi_cpu_near_rows *rows, wp_error *err) {
 wp_status wpi_cpu_near_rows_init(wpi_cpu_near_rows *rows, wpi_cpu_near *near, wp_error *err) {
     *rows = (wpi_cpu_near_rows){.near = near, .copies = 1};
     if (near->is_local) return init_local(rows, err);
-    rows->routes = wp_malloc(sizeof *rows->routes);
-    rows->offsets = wp_malloc(WPI_CPU_MORSEL * sizeof *rows->offsets);
+    rows->routes = wpi_malloc(sizeof *rows->routes);
+    rows->offsets = wpi_malloc(WPI_CPU_MORSEL * sizeof *rows->offsets);
     if (rows->routes == NULL || rows->offsets == NULL)
         return WP_FAIL(err, NOMEM, "a thread's routes");
     return WP_STATUS_OK;
 }
 
 void wpi_cpu_near_rows_deinit(wpi_cpu_near_rows *rows) {
-    wp_free(rows->memory);
-    wp_free(rows->routes);
-    wp_free(rows->offsets);
+    wpi_free(rows->memory);
+    wpi_free(rows->routes);
+    wpi_free(rows->offsets);
     *rows = (wpi_cpu_near_rows){0};
 }
 
@@ -155,7 +155,7 @@ wp_status wpi_cpu_near_rows_convert(wpi_cpu_near_rows *rows, const wpi_cpu_layou
     if (rows->own.groups == NULL) return WP_STATUS_OK;
     WP_TRY(alloc_own(rows, rows->own.count, &memory, err));
     wpi_cpu_array_convert(&rows->own, from, memory);
-    wp_free(rows->memory);
+    wpi_free(rows->memory);
     rows->memory = memory;
     return WP_STATUS_OK;
 }

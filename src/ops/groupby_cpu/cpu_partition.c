@@ -24,9 +24,9 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
                                    .morsel_count = morsel_count,
                                    .used_count = used_count,
                                    .value_count = shape->value_count};
-    exchange->values = wp_calloc(shape->value_count + 1, sizeof *exchange->values);
-    exchange->nulls = wp_calloc(shape->value_count + 1, sizeof *exchange->nulls);
-    exchange->starts = wp_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
+    exchange->values = wpi_calloc(shape->value_count + 1, sizeof *exchange->values);
+    exchange->nulls = wpi_calloc(shape->value_count + 1, sizeof *exchange->nulls);
+    exchange->starts = wpi_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
     bool is_ok = exchange->values != NULL && exchange->nulls != NULL && exchange->starts != NULL &&
                  init_stream(&exchange->keys, key_type, key_type, morsel_count);
     for (uint32_t i = 0; i < shape->value_count && is_ok; i++) {
@@ -43,13 +43,13 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
 
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange) {
     for (uint32_t i = 0; i < exchange->value_count; i++) {
-        if (exchange->values != NULL) wp_free(exchange->values[i].items);
-        if (exchange->nulls != NULL) wp_free(exchange->nulls[i].items);
+        if (exchange->values != NULL) wpi_free(exchange->values[i].items);
+        if (exchange->nulls != NULL) wpi_free(exchange->nulls[i].items);
     }
-    wp_free(exchange->keys.items);
-    wp_free(exchange->values);
-    wp_free(exchange->nulls);
-    wp_free(exchange->starts);
+    wpi_free(exchange->keys.items);
+    wpi_free(exchange->values);
+    wpi_free(exchange->nulls);
+    wpi_free(exchange->starts);
     *exchange = (wpi_cpu_exchange){0};
 }
 

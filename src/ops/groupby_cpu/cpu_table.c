@@ -45,7 +45,7 @@ wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
 }
 
 void wpi_cpu_table_deinit(wpi_cpu_table *table) {
-    wp_free(table->groups);
+    wpi_free(table->groups);
     *table = (wpi_cpu_table){0};
 }
 
@@ -275,6 +275,6 @@ wp_status wpi_cpu_table_convert(wpi_cpu_table *table, const wpi_cpu_layout *from
     }
     table->count = old.count;
 done:
-    wp_free(old.groups);
+    wpi_free(old.groups);
     return status;
 }

@@ -43,16 +43,16 @@ struct wpi_cpu_worker {
 
 wp_status wpi_cpu_worker_create(wpi_cpu_shared *shared, wpi_cpu_worker **out, wp_error *err) {
     const size_t value_count = shared->shape->value_count;
-    wpi_cpu_worker *w = wp_calloc(1, sizeof *w);
+    wpi_cpu_worker *w = wpi_calloc(1, sizeof *w);
     *out = w;
     if (w == NULL) return WP_FAIL(err, NOMEM, "a thread's tables");
     w->shared = shared;
-    w->hashes = wp_calloc(WPI_CPU_MORSEL, sizeof(uint64_t));
-    w->nulls = wp_malloc(WPI_CPU_MORSEL);
-    w->value_nulls = wp_malloc(value_count * WPI_CPU_MORSEL);
-    w->lot = wp_malloc((value_count * WPI_CPU_BLOCK + 1) * sizeof *w->lot);
-    w->values = wp_calloc(value_count + 1, sizeof *w->values);
-    w->routes = wp_malloc(sizeof *w->routes);
+    w->hashes = wpi_calloc(WPI_CPU_MORSEL, sizeof(uint64_t));
+    w->nulls = wpi_malloc(WPI_CPU_MORSEL);
+    w->value_nulls = wpi_malloc(value_count * WPI_CPU_MORSEL);
+    w->lot = wpi_malloc((value_count * WPI_CPU_BLOCK + 1) * sizeof *w->lot);
+    w->values = wpi_calloc(value_count + 1, sizeof *w->values);
+    w->routes = wpi_malloc(sizeof *w->routes);
     if (w->hashes == NULL || w->nulls == NULL || w->value_nulls == NULL || w->lot == NULL ||
         w->values == NULL || w->routes == NULL)
         return WP_FAIL(err, NOMEM, "a thread's tables");
@@ -63,13 +63,13 @@ void wpi_cpu_worker_destroy(wpi_cpu_worker *w) {
     if (w == NULL) return;
     wpi_cpu_table_deinit(&w->table);
     wpi_cpu_near_rows_deinit(&w->near);
-    wp_free(w->hashes);
-    wp_free(w->nulls);
-    wp_free(w->value_nulls);
-    wp_free(w->lot);
-    wp_free(w->values);
-    wp_free(w->routes);
-    wp_free(w);
+    wpi_free(w->hashes);
+    wpi_free(w->nulls);
+    wpi_free(w->value_nulls);
+    wpi_free(w->lot);
+    wpi_free(w->values);
+    wpi_free(w->routes);
+    wpi_free(w);
 }
 
 wp_status wpi_cpu_worker_expect_near(wpi_cpu_worker *w, wp_error *err) {

@@ -81,10 +81,10 @@ wp_status wpi_gpu_format_init(wpi_gpu_format *format, wpi_gpu *gpu, const wpi_sh
     const size_t columns_bytes = (2 + 2 * (size_t)shape->value_count) * sizeof(wpi_gpu_column);
     const size_t bytes = columns_bytes + shape->accumulator_count * sizeof(wpi_gpu_accumulator);
     *format = (wpi_gpu_format){.shape = shape, .keys = keys};
-    char *lists = wp_calloc(1, bytes);
+    char *lists = wpi_calloc(1, bytes);
     format->layout.columns = (const wpi_gpu_column *)(const void *)lists;
-    format->values = wp_calloc(shape->value_count + 1, sizeof *format->values);
-    format->buffer = wp_calloc(WPI_GPU_PACK_ROWS, sizeof *format->buffer);
+    format->values = wpi_calloc(shape->value_count + 1, sizeof *format->values);
+    format->buffer = wpi_calloc(WPI_GPU_PACK_ROWS, sizeof *format->buffer);
     if (lists == NULL || format->values == NULL || format->buffer == NULL)
         return WP_FAIL(err, NOMEM, "the format of chunks");
     wpi_gpu_column *columns = (wpi_gpu_column *)(void *)lists;
@@ -98,9 +98,9 @@ wp_status wpi_gpu_format_init(wpi_gpu_format *format, wpi_gpu *gpu, const wpi_sh
 
 void wpi_gpu_format_deinit(wpi_gpu_format *format, wpi_gpu *gpu) {
     wpi_gpu_free(gpu, format->device_memory);
-    wp_free((void *)(uintptr_t)format->layout.columns);
-    wp_free(format->values);
-    wp_free(format->buffer);
+    wpi_free((void *)(uintptr_t)format->layout.columns);
+    wpi_free(format->values);
+    wpi_free(format->buffer);
     *format = (wpi_gpu_format){0};
 }
 

@@ -42,7 +42,7 @@ typedef struct gpu_grouper {
     wpi_planner planner;
     wpi_plan plan;     /* for the last table */
     wpi_gpu_skew skew; /* of the last chunk */
-    wp_text plan_text, skew_text, full_text, explanation;
+    wpi_text plan_text, skew_text, full_text, explanation;
     char *chunk; /* in pinned memory, being filled */
     uint32_t filled;
     bool is_combined;                     /* its rows of one key in warps */
@@ -74,7 +74,7 @@ static wpi_plan_task task_of(const gpu_grouper *g, uint64_t table_bytes) {
 static uint64_t scope_bytes_of(void *object, uint64_t table_bytes) {
     gpu_grouper *g = object;
     const wpi_plan_task task = task_of(g, table_bytes);
-    wp_text_clear(&g->plan_text);
+    wpi_text_clear(&g->plan_text);
     g->plan = wpi_planner_choose(&g->planner, &task, &g->plan_text);
     g->passes.strategy = g->plan.strategy;
     return g->plan.scope_bytes;
@@ -88,7 +88,7 @@ static bool combines(gpu_grouper *g) {
                               (uint64_t)g->planner.threads, g->format.buffer);
     const wpi_plan_task task =
         task_of(g, wpi_gpu_bucket_count(&g->groups) * (uint64_t)wpi_gpu_bucket_bytes(&g->format));
-    wp_text_clear(&g->skew_text);
+    wpi_text_clear(&g->skew_text);
     const bool is_combined = wpi_planner_combines(&g->planner, &task, g->plan, &g->skew_text);
     g->chunk_count++;
     g->combined_count += is_combined;
@@ -107,30 +107,30 @@ static bool postpones(void *object) {
         .held = held,
         .groups = left > held ? left : wpi_planner_groups(held, seen),
         .rows = (double)(g->options.row_count > g->rows ? g->options.row_count : g->rows)};
-    wp_text_clear(&g->full_text);
+    wpi_text_clear(&g->full_text);
     return wpi_planner_postpones(&g->planner, &task, g->plan, &full, &g->full_text);
 }
 
 static const char *explain(const wpi_grouper *grouper) {
     gpu_grouper *g = (gpu_grouper *)(uintptr_t)grouper;
     const wpi_gpu_table *table = &g->groups.table;
-    wp_text_clear(&g->explanation);
-    wp_text_append(&g->explanation, wp_text_string(&g->plan_text));
-    wp_text_append(&g->explanation, wp_text_string(&g->skew_text));
-    wp_text_append(&g->explanation, wp_text_string(&g->full_text));
+    wpi_text_clear(&g->explanation);
+    wpi_text_append(&g->explanation, wpi_text_string(&g->plan_text));
+    wpi_text_append(&g->explanation, wpi_text_string(&g->skew_text));
+    wpi_text_append(&g->explanation, wpi_text_string(&g->full_text));
     if (g->passes.postponed_rows != 0)
-        wp_text_appendf(&g->explanation,
-                        "  rows postponed %" PRIu64 " times, %" PRIu32 " further passes\n",
-                        g->passes.postponed_rows, g->passes.postponed_passes);
-    wp_text_appendf(&g->explanation,
-                    "  %" PRIu64 " buckets of %" PRIu32 " bytes in %" PRIu64
-                    " scopes; chunks of %" PRIu32 " rows, %" PRIu32 " of %" PRIu32
-                    " combined in warps; %" PRIu64 " rows, %" PRIu64 " passes; grown %" PRIu32
-                    " times, spilled %" PRIu32 " times\n",
-                    table->scope_count * table->scope_buckets, wpi_gpu_bucket_bytes(&g->format),
-                    table->scope_count, g->format.capacity, g->combined_count, g->chunk_count,
-                    g->rows, g->passes.launches, g->groups.grown, g->groups.spilled);
-    return wp_text_string(&g->explanation);
+        wpi_text_appendf(&g->explanation,
+                         "  rows postponed %" PRIu64 " times, %" PRIu32 " further passes\n",
+                         g->passes.postponed_rows, g->passes.postponed_passes);
+    wpi_text_appendf(&g->explanation,
+                     "  %" PRIu64 " buckets of %" PRIu32 " bytes in %" PRIu64
+                     " scopes; chunks of %" PRIu32 " rows, %" PRIu32 " of %" PRIu32
+                     " combined in warps; %" PRIu64 " rows, %" PRIu64 " passes; grown %" PRIu32
+                     " times, spilled %" PRIu32 " times\n",
+                     table->scope_count * table->scope_buckets, wpi_gpu_bucket_bytes(&g->format),
+                     table->scope_count, g->format.capacity, g->combined_count, g->chunk_count,
+                     g->rows, g->passes.launches, g->groups.grown, g->groups.spilled);
+    return wpi_text_string(&g->explanation);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------
@@ -191,18 +191,18 @@ static void close_grouper(wpi_grouper *grouper) {
     wpi_gpu_free(&g->gpu, g->chunk);
     wpi_gpu_format_deinit(&g->format, &g->gpu);
     wpi_gpu_deinit(&g->gpu);
-    wp_text_deinit(&g->plan_text);
-    wp_text_deinit(&g->skew_text);
-    wp_text_deinit(&g->full_text);
-    wp_text_deinit(&g->explanation);
-    wp_free(g->moved);
-    wp_free(g);
+    wpi_text_deinit(&g->plan_text);
+    wpi_text_deinit(&g->skew_text);
+    wpi_text_deinit(&g->full_text);
+    wpi_text_deinit(&g->explanation);
+    wpi_free(g->moved);
+    wpi_free(g);
 }
 
 static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_keys *keys,
                               const wp_ops_options *options, wpi_grouper **out, wp_error *err) {
     *out = NULL;
-    gpu_grouper *g = wp_calloc(1, sizeof *g);
+    gpu_grouper *g = wpi_calloc(1, sizeof *g);
     if (g == NULL) return WP_FAIL(err, NOMEM, "a group-by");
     g->base.ops = &wpi_grouper_gpu;
     g->shape = shape;
@@ -239,7 +239,7 @@ static wp_status work_on_moved(gpu_grouper *g, wp_error *err) {
 static wp_status list_room(gpu_grouper *g, wp_error *err) {
     if (g->moved_room < g->moved_capacity) return WP_STATUS_OK;
     const uint32_t capacity = 2 * g->moved_capacity + 2;
-    device_chunk *moved = wp_realloc(g->moved, capacity * sizeof *moved);
+    device_chunk *moved = wpi_realloc(g->moved, capacity * sizeof *moved);
     if (moved == NULL) return WP_FAIL(err, NOMEM, "a list of chunks");
     g->moved = moved;
     g->moved_capacity = capacity;
@@ -418,8 +418,8 @@ static wp_status put_group(void *object, const uint64_t *bucket, bool is_null, w
 static wp_status emit(wpi_grouper *grouper, wpi_group_sink sink, void *object, wp_error *err) {
     gpu_grouper *g = (gpu_grouper *)grouper;
     const uint32_t columns = g->shape->accumulator_count;
-    uint64_t *memory = wp_calloc((size_t)BATCH_GROUPS * (2 + 2 * columns), sizeof *memory);
-    uint64_t **words = wp_calloc(columns + 1, sizeof *words);
+    uint64_t *memory = wpi_calloc((size_t)BATCH_GROUPS * (2 + 2 * columns), sizeof *memory);
+    uint64_t **words = wpi_calloc(columns + 1, sizeof *words);
     wp_status status = WP_STATUS_NOMEM;
     if (memory == NULL || words == NULL) {
         status = WP_FAIL(err, NOMEM, "a batch of groups");
@@ -436,8 +436,8 @@ static wp_status emit(wpi_grouper *grouper, wpi_group_sink sink, void *object, w
         status = wpi_gpu_groups_visit(&g->groups, put_group, &b, err);
         if (status == WP_STATUS_OK) flush(&b);
     }
-    wp_free(memory);
-    wp_free(words);
+    wpi_free(memory);
+    wpi_free(words);
     return status;
 }
 

@@ -91,7 +91,7 @@ wp_status wpi_gpu_groups_init(wpi_gpu_groups *groups, wpi_gpu *gpu, const wpi_gp
                                .bytes_max = bytes_max,
                                .scopes = scopes,
                                .merge = {.format = format, .words = words_of(format)},
-                               .slice = wp_malloc(SLICE_BYTES)};
+                               .slice = wpi_malloc(SLICE_BYTES)};
     if (groups->slice == NULL) return WP_FAIL(err, NOMEM, "a slice of a table");
     WP_TRY(wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, special_words * 8, &groups->table.special, err));
     WP_TRY(wp_queue_fill(gpu->work, groups->table.special, 0, 4, 2 * special_words, err));
@@ -108,7 +108,7 @@ void wpi_gpu_groups_deinit(wpi_gpu_groups *groups) {
     wpi_gpu_free(groups->gpu, groups->table.special);
     wpi_gpu_free(groups->gpu, groups->device_state);
     wpi_gpu_merge_deinit(&groups->merge);
-    wp_free(groups->slice);
+    wpi_free(groups->slice);
     *groups = (wpi_gpu_groups){0};
 }
 
@@ -293,12 +293,12 @@ void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups) {
 /* Of the key 0, and of NULL. */
 static wp_status fetch_special(wpi_gpu_groups *groups, uint64_t **out, wp_error *err) {
     const size_t bytes = 2 * (size_t)words_of(groups->format) * sizeof **out;
-    uint64_t *special = wp_malloc(bytes);
+    uint64_t *special = wpi_malloc(bytes);
     *out = NULL;
     if (special == NULL) return WP_FAIL(err, NOMEM, "two groups");
     const wp_status status = wpi_gpu_fetch(groups->gpu, special, groups->table.special, bytes, err);
     if (status != WP_STATUS_OK) {
-        wp_free(special);
+        wpi_free(special);
         return status;
     }
     if (groups->table.bucket_words == 0) { /* rows of the key 0 alone */
@@ -317,7 +317,7 @@ wp_status wpi_gpu_groups_count(wpi_gpu_groups *groups, uint64_t *out, wp_error *
     *out = groups->state.created + groups->merge.count;
     *out += special[1] != 0;
     *out += special[words_of(groups->format) + 1] != 0;
-    wp_free(special);
+    wpi_free(special);
     return WP_STATUS_OK;
 }
 
@@ -329,7 +329,7 @@ static wp_status visit_special(wpi_gpu_groups *groups, const visitor *to, wp_err
         const uint64_t *bucket = &special[i * words_of(groups->format)];
         if (bucket[1] != 0) status = to->visit(to->object, bucket, i == 1, err);
     }
-    wp_free(special);
+    wpi_free(special);
     return status;
 }
 

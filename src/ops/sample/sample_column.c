@@ -138,7 +138,7 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     s->blocks = wpi_gpu_blocks(&s->gpu, 0, wanted == 0 ? UINT64_MAX / 2 : wanted, 0);
     task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
     const uint64_t bytes = notes_bytes(s);
-    void *memory = wp_malloc(bytes);
+    void *memory = wpi_malloc(bytes);
     if (memory == NULL) return WP_FAIL(err, NOMEM, "buffers of the sampling threads");
     s->notes = notes_in(memory, task->thread_count);
     WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, &memory, err));
@@ -250,7 +250,7 @@ static void end(sampling *s) {
     }
     wpi_gpu_deinit(&s->gpu);
     wp_device_close(s->own_device);
-    wp_free(s->notes.sums);
+    wpi_free(s->notes.sums);
 }
 
 wp_status wp_sample(wp_device *device, const wp_column *column, uint64_t row_count,

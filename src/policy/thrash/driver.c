@@ -35,21 +35,21 @@ static bool thrashes(const wpi_thrash *thrash, const wpi_thrash_page *page) {
 
 /* Another processor's move, a short time ago. */
 static bool is_fight(const wpi_thrash *thrash, const wpi_thrash_chunk *chunk, wpi_processor to,
-                     wp_time_ps now) {
+                     wpi_time_ps now) {
     return chunk->mover != WPI_PROCESSOR_NONE && chunk->mover != (uint8_t)to &&
            now - chunk->moved <= thrash->lapse_ps;
 }
 
 /* Without memory nothing thrashes. */
 static void begin(wpi_thrash_chunk *chunk) {
-    chunk->pages = wp_calloc(WPI_CHUNK_PAGES, sizeof *chunk->pages);
+    chunk->pages = wpi_calloc(WPI_CHUNK_PAGES, sizeof *chunk->pages);
     for (uint32_t page = 0; chunk->pages != NULL && page < WPI_CHUNK_PAGES; page++)
         wpi_thrash_reset(&chunk->pages[page]);
 }
 
 static void page_moved(const wpi_thrash *thrash, wpi_thrash_chunk *chunk, wpi_thrash_page *page,
-                       wpi_processor to, wp_time_ps now) {
-    const wp_time_ps before = page->moved;
+                       wpi_processor to, wpi_time_ps now) {
+    const wpi_time_ps before = page->moved;
     page->processors |= bit_of(to);
     page->moved = now;
     if (before == WPI_THRASH_NEVER) return;
@@ -71,7 +71,7 @@ static bool are_all_pinned(const wpi_thrash_chunk *chunk, const wpi_pages *pages
 }
 
 static void moved(wpi_thrash *thrash, uint32_t number, const wpi_pages *pages, wpi_processor to,
-                  wp_time_ps now) {
+                  wpi_time_ps now) {
     wpi_thrash_chunk *chunk = &thrash->chunks[number];
     if (chunk->pages != NULL && are_all_pinned(chunk, pages)) return; /* to where they are pinned */
     if (chunk->pages == NULL && is_fight(thrash, chunk, to, now)) begin(chunk);
@@ -85,15 +85,15 @@ static void moved(wpi_thrash *thrash, uint32_t number, const wpi_pages *pages, w
 /* ---- the lapse --------------------------------------------------------------------------------
  */
 
-static wp_time_ps smaller(wp_time_ps a, wp_time_ps b) {
+static wpi_time_ps smaller(wpi_time_ps a, wpi_time_ps b) {
     return a < b ? a : b;
 }
 
-static wp_time_ps larger(wp_time_ps a, wp_time_ps b) {
+static wpi_time_ps larger(wpi_time_ps a, wpi_time_ps b) {
     return a > b ? a : b;
 }
 
-static void vote(wpi_thrash *thrash, wp_time_ps gap) {
+static void vote(wpi_thrash *thrash, wpi_time_ps gap) {
     if (thrash->votes == WPI_LAPSE_FIXED) return;
     const bool is_written = thrash->votes == WPI_LAPSE_AS_WRITTEN;
     const int needed = (int)thrash->votes_needed;
@@ -123,7 +123,7 @@ static void end_throttles(wpi_thrash_page *page, uint8_t processors) {
 
 /* A new period has another exempt processor than the last one. */
 static void update_period(const wpi_thrash *thrash, wpi_thrash_page *page, wpi_processor own,
-                          wp_time_ps now) {
+                          wpi_time_ps now) {
     if (now > page->throttled_to) {
         page->throttled_to = now + thrash->nap_ps;
         page->exempt = page->exempt == (uint8_t)own ? WPI_PROCESSOR_NONE : (uint8_t)own;
@@ -142,7 +142,7 @@ static wpi_thrash_hint throttle(wpi_thrash_page *page, wpi_processor own) {
 }
 
 static wpi_thrash_hint pin(const wpi_thrash *thrash, wpi_thrash_chunk *chunk, wpi_thrash_page *page,
-                           wpi_processor location, wp_time_ps now) {
+                           wpi_processor location, wpi_time_ps now) {
     if (page->pinned_on != (uint8_t)location) end_throttles(page, page->throttled);
     if (page->pinned_on == WPI_PROCESSOR_NONE) {
         page->pinned_to = thrash->pin_ps == 0 ? WP_TIME_NEVER : now + thrash->pin_ps;
@@ -161,7 +161,7 @@ static wpi_processor common_location(const wpi_thrash_page *page, wpi_processor 
 static wpi_thrash_hint hint_for(const wpi_thrash *thrash, wpi_thrash_chunk *chunk,
                                 wpi_thrash_page *page, const wpi_thrash_question *q) {
     const wpi_processor own = q->processor;
-    const wp_time_ps now = q->now;
+    const wpi_time_ps now = q->now;
     const bool is_exempt = page->exempt == (uint8_t)own;
     if (page->pinned_on != WPI_PROCESSOR_NONE) {
         const wpi_processor there = (wpi_processor)page->pinned_on;
@@ -176,7 +176,7 @@ static wpi_thrash_hint hint_for(const wpi_thrash *thrash, wpi_thrash_chunk *chun
     return (wpi_thrash_hint){.answer = WPI_THRASH_MIGRATE};
 }
 
-static bool is_quiet(const wpi_thrash *thrash, const wpi_thrash_chunk *chunk, wp_time_ps now) {
+static bool is_quiet(const wpi_thrash *thrash, const wpi_thrash_chunk *chunk, wpi_time_ps now) {
     return chunk->has_thrashed && now - chunk->thrashed > thrash->epoch_ps && !chunk->was_pinned &&
            chunk->resets < thrash->max_resets;
 }

@@ -44,7 +44,7 @@ typedef struct wpi_host_result {
     uint32_t repeats;
     char call_device[64]; /* the device whose queue took the copies */
     wpi_host_measure values[WPI_HOST_VALUE_COUNT];
-    wp_strings conditions; /* pairs */
+    wpi_strings conditions; /* pairs */
 } wpi_host_result;
 
 void wpi_host_result_deinit(wpi_host_result *result);
@@ -52,10 +52,10 @@ void wpi_host_result_deinit(wpi_host_result *result);
 /** `samples` are sorted in place. */
 wpi_host_measure wpi_host_measure_of(double *samples, uint32_t count);
 
-void wpi_host_result_text(const wpi_host_result *result, wp_text *out);
+void wpi_host_result_text(const wpi_host_result *result, wpi_text *out);
 /** Schema "warpage.host/1". */
-void wpi_host_result_json(const wpi_host_result *result, wp_text *out);
+void wpi_host_result_json(const wpi_host_result *result, wpi_text *out);
 /** A file for configs/hosts; keys that are not known are left to their defaults. */
-void wpi_host_result_profile(const wpi_host_result *result, wp_text *out);
+void wpi_host_result_profile(const wpi_host_result *result, wpi_text *out);
 
 #endif

@@ -260,7 +260,7 @@ wp_status wpi_cpu_levels_read(const wpi_sampler *sampler, uint64_t page_bytes,
                               wp_error *err) {
     wp_error why = {0};
     reader r = {.sampler = sampler, .options = options, .page_bytes = page_bytes};
-    wpi_hierarchy *h = *out = wp_calloc(1, sizeof *h);
+    wpi_hierarchy *h = *out = wpi_calloc(1, sizeof *h);
     if (h == NULL) return WP_FAIL(err, NOMEM, "what is known of TLBs");
     h->sm_count = sampler->sm_count;
     const bool is_cut = read_all(&r, h, &why) != WP_STATUS_OK;

@@ -150,8 +150,8 @@ static wp_status check_order(const wpi_curves *c, const wpi_rise *first[], wp_er
 static wp_status collect(const wpi_curves *c, families *all, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     size_t count = 0;
-    found_rise *rises = wp_calloc(c->curve_count * WPI_RISES_MAX + 1, sizeof *rises);
-    const wpi_rise **first = wp_calloc(c->curve_count + 1, sizeof *first);
+    found_rise *rises = wpi_calloc(c->curve_count * WPI_RISES_MAX + 1, sizeof *rises);
+    const wpi_rise **first = wpi_calloc(c->curve_count + 1, sizeof *first);
     if (rises == NULL || first == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "curves"), done);
     all->base_cycles = INFINITY;
     for (size_t i = 0; i < c->curve_count; i++) {
@@ -173,8 +173,8 @@ static wp_status collect(const wpi_curves *c, families *all, wp_error *err) {
     for (size_t i = 0; i < count; i++)
         WP_TRY_GOTO(file_rise(all, rises[i].curve, &rises[i].rise, err), done);
 done:
-    wp_free(rises);
-    wp_free(first);
+    wpi_free(rises);
+    wpi_free(first);
     return status;
 }
 
@@ -321,8 +321,8 @@ static void set_sharing(wpi_hierarchy *h, const wpi_curves *c) {
 wp_status wpi_curves_infer(const wpi_curves *c, wpi_hierarchy **out, wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
-    families *all = wp_calloc(1, sizeof *all);
-    wpi_hierarchy *h = wp_calloc(1, sizeof *h);
+    families *all = wpi_calloc(1, sizeof *all);
+    wpi_hierarchy *h = wpi_calloc(1, sizeof *h);
     if (all == NULL || h == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "hierarchy"), done);
     WP_TRY_GOTO(collect(c, all, err), done);
     for (uint32_t i = 0; i < all->count; i++)
@@ -337,7 +337,7 @@ wp_status wpi_curves_infer(const wpi_curves *c, wpi_hierarchy **out, wp_error *e
     *out = h;
     h = NULL;
 done:
-    wp_free(h);
-    wp_free(all);
+    wpi_free(h);
+    wpi_free(all);
     return status;
 }

@@ -100,12 +100,12 @@ void wpi_hierarchy_destroy(wpi_hierarchy *hierarchy); /* NULL allowed */
 uint64_t wpi_level_busy_loads(const wpi_level *level);
 
 /** The groups of a level as text: "0,5 | 1,6 | …"; appended. */
-void wpi_sharing_text(const wpi_sharing_groups *sharing, wp_text *out);
+void wpi_sharing_text(const wpi_sharing_groups *sharing, wpi_text *out);
 
 /** A profile that the simulator reads (profile_writer.c): `base` is the profile the rest comes from
  * ("k80"), `title` names the device. INVALID: a number that a profile needs is unknown. */
 WP_NODISCARD wp_status wpi_profile_write(const wpi_hierarchy *hierarchy, const char *base,
-                                         const char *title, wp_text *out, wp_error *err);
+                                         const char *title, wpi_text *out, wp_error *err);
 
 /** Curves and sharing matrices measured elsewhere (curves.c), to infer from. PARSE, IO. */
 typedef struct wpi_curves wpi_curves;

@@ -173,7 +173,7 @@ wp_status wpi_infer(const wpi_sampler *sampler, const wpi_infer_options *options
     wp_status status = WP_STATUS_OK;
     wpi_search s;
     WP_TRY(wpi_search_init(&s, sampler, options, err));
-    wpi_hierarchy *h = wp_calloc(1, sizeof *h);
+    wpi_hierarchy *h = wpi_calloc(1, sizeof *h);
     if (h == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "hierarchy"), done);
     h->sm_count = sampler->sm_count;
     WP_TRY_GOTO(search(&s, h, err), done);
@@ -182,11 +182,11 @@ wp_status wpi_infer(const wpi_sampler *sampler, const wpi_infer_options *options
     *out = h;
     h = NULL;
 done:
-    wp_free(h);
+    wpi_free(h);
     wpi_search_deinit(&s);
     return status;
 }
 
 void wpi_hierarchy_destroy(wpi_hierarchy *hierarchy) {
-    wp_free(hierarchy);
+    wpi_free(hierarchy);
 }

@@ -224,14 +224,14 @@ void wpi_sharing_from_matrix(const double *cycles, uint32_t sms, double miss_cyc
         wpi_number_set(&out->count, groups, 1);
 }
 
-void wpi_sharing_text(const wpi_sharing_groups *sharing, wp_text *out) {
+void wpi_sharing_text(const wpi_sharing_groups *sharing, wpi_text *out) {
     const uint32_t groups = sharing->count.is_known ? (uint32_t)sharing->count.value : 0;
     for (uint32_t group = 0; group < groups; group++) {
         bool is_first = true;
-        if (group > 0) wp_text_append(out, " | ");
+        if (group > 0) wpi_text_append(out, " | ");
         for (uint32_t sm = 0; sm < sharing->sm_count; sm++) {
             if (sharing->group_of[sm] != group) continue;
-            wp_text_appendf(out, is_first ? "%u" : ",%u", sm);
+            wpi_text_appendf(out, is_first ? "%u" : ",%u", sm);
             is_first = false;
         }
     }

@@ -8,7 +8,7 @@
 
 /** Appends pairs, name and value: "clock", "875 MHz, simulated". What a device does not tell is
  * left out. */
-void wpi_conditions_of_device(const wp_device *device, wp_strings *out);
-void wpi_conditions_of_cpu(wp_strings *out);
+void wpi_conditions_of_device(const wp_device *device, wpi_strings *out);
+void wpi_conditions_of_cpu(wpi_strings *out);
 
 #endif

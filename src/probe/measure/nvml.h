@@ -7,6 +7,6 @@
 
 /** Appends name and value of clocks, power state, temperature and other processes on the GPU at
  * this PCI address ("0000:65:00.0"); nothing where the library or the GPU is not there. */
-void wpi_nvml_conditions(const char *pci_id, wp_strings *out);
+void wpi_nvml_conditions(const char *pci_id, wpi_strings *out);
 
 #endif

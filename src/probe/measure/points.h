@@ -18,7 +18,7 @@
  * STRIDE is bytes with a unit: 128KiB. INVALID: it is none of these.
  */
 WP_NODISCARD wp_status wpi_point_measure(const wpi_sampler *sampler, const char *point,
-                                         wp_text *out, wp_error *err);
+                                         wpi_text *out, wp_error *err);
 
 /** Cycles a load of `loads` loads, more than the control's; on the SM that is given. */
 WP_NODISCARD wp_status wpi_added_cycles(const wpi_sampler *sampler, uint64_t stride_bytes,

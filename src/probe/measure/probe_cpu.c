@@ -126,8 +126,8 @@ static long switches(void) {
 static wp_status make_order(wpi_cpu_sampler *s, uint32_t count, bool has_halves, uint64_t seed,
                             wp_error *err) {
     if (count > s->order_capacity) {
-        wp_free(s->order);
-        s->order = wp_calloc(count, sizeof *s->order);
+        wpi_free(s->order);
+        s->order = wpi_calloc(count, sizeof *s->order);
         s->order_capacity = s->order != NULL ? count : 0;
         if (s->order == NULL) return WP_FAIL(err, NOMEM, "an order of %" PRIu32 " loads", count);
     }
@@ -356,11 +356,11 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
 static bool has_huge_pages(void) {
     char *text = NULL;
     size_t bytes = 0;
-    if (wp_file_read("/sys/kernel/mm/transparent_hugepage/enabled", &text, &bytes, NULL) !=
+    if (wpi_file_read("/sys/kernel/mm/transparent_hugepage/enabled", &text, &bytes, NULL) !=
         WP_STATUS_OK)
         return false;
     const bool is_off = strstr(text, "[never]") != NULL;
-    wp_free(text);
+    wpi_free(text);
     return !is_off;
 }
 
@@ -407,7 +407,7 @@ wp_status wpi_cpu_sampler_create(wpi_cpu_pages pages, uint64_t memory_bytes,
         return WP_FAIL(err, UNSUPPORTED,
                        "huge pages are disabled "
                        "(/sys/kernel/mm/transparent_hugepage/enabled)");
-    wpi_cpu_sampler *s = wp_calloc(1, sizeof *s);
+    wpi_cpu_sampler *s = wpi_calloc(1, sizeof *s);
     if (s == NULL) return WP_FAIL(err, NOMEM, "a probe");
     s->pages = pages;
     s->mapping = MAP_FAILED;
@@ -428,8 +428,8 @@ void wpi_cpu_sampler_destroy(wpi_cpu_sampler *s) {
     if (s == NULL) return;
     if (s->is_kept) (void)sched_setaffinity(0, sizeof s->allowed, &s->allowed);
     if (s->mapping != MAP_FAILED) (void)munmap(s->mapping, s->mapping_bytes);
-    wp_free(s->order);
-    wp_free(s);
+    wpi_free(s->order);
+    wpi_free(s);
 }
 
 const wpi_sampler *wpi_cpu_sampler_get(wpi_cpu_sampler *s) {

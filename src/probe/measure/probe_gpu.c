@@ -123,9 +123,9 @@ static wp_status put_order(wpi_gpu_sampler *s, const link *l, wp_error *err) {
     const uint32_t count = l->chain.loads;
     if (count > s->order_capacity) {
         WP_TRY(wp_memory_free(s->device, s->device_order, err));
-        wp_free(s->order);
+        wpi_free(s->order);
         s->device_order = NULL;
-        s->order = wp_calloc(count, sizeof *s->order);
+        s->order = wpi_calloc(count, sizeof *s->order);
         s->order_capacity = s->order != NULL ? count : 0;
         if (s->order == NULL) return WP_FAIL(err, NOMEM, "an order of %" PRIu32 " loads", count);
         WP_TRY(wp_memory_alloc(s->device, WP_MEMORY_DEVICE, count * sizeof *s->order, 0,
@@ -313,8 +313,8 @@ static wp_status take_memory(wpi_gpu_sampler *s, uint64_t max_bytes, wp_error *e
 
 static wp_status begin(wpi_gpu_sampler *s, uint64_t max_memory_bytes, wp_error *err) {
     const uint32_t sms = s->sampler.sm_count;
-    s->notes = wp_calloc(sms, sizeof *s->notes);
-    s->ctas_to = wp_calloc(sms, sizeof *s->ctas_to);
+    s->notes = wpi_calloc(sms, sizeof *s->notes);
+    s->ctas_to = wpi_calloc(sms, sizeof *s->ctas_to);
     if (s->notes == NULL || s->ctas_to == NULL)
         return WP_FAIL(err, NOMEM, "notes of %" PRIu32 " SMs", sms);
     for (uint32_t sm = 0; sm < sms; sm++)
@@ -331,7 +331,7 @@ wp_status wpi_gpu_sampler_create(wp_device *device, uint64_t max_memory_bytes,
                                  const wpi_round_listener *listener, wpi_gpu_sampler **out,
                                  wp_error *err) {
     *out = NULL;
-    wpi_gpu_sampler *s = wp_calloc(1, sizeof *s);
+    wpi_gpu_sampler *s = wpi_calloc(1, sizeof *s);
     if (s == NULL) return WP_FAIL(err, NOMEM, "a probe");
     s->device = device;
     s->queue = wp_device_default_queue(device);
@@ -360,10 +360,10 @@ void wpi_gpu_sampler_destroy(wpi_gpu_sampler *s) {
     give_back(s->device, s->device_notes);
     give_back(s->device, s->device_order);
     wp_module_unload(s->module);
-    wp_free(s->notes);
-    wp_free(s->ctas_to);
-    wp_free(s->order);
-    wp_free(s);
+    wpi_free(s->notes);
+    wpi_free(s->ctas_to);
+    wpi_free(s->order);
+    wpi_free(s);
 }
 
 const wpi_sampler *wpi_gpu_sampler_get(wpi_gpu_sampler *s) {

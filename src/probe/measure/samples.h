@@ -25,6 +25,6 @@ wpi_round_listener wpi_probe_record_listener(wpi_probe_record *record);
 void wpi_probe_record_deinit(wpi_probe_record *record); /* `{0}` is fine */
 
 /** A line a round, in the order they were measured: kind, stride, loads, … its cycles. */
-void wpi_probe_record_csv(const wpi_probe_record *record, wp_text *out);
+void wpi_probe_record_csv(const wpi_probe_record *record, wpi_text *out);
 
 #endif

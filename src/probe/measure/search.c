@@ -49,7 +49,7 @@ wp_status wpi_search_init(wpi_search *s, const wpi_sampler *sampler,
 }
 
 void wpi_search_deinit(wpi_search *s) {
-    wp_free(s->pairs);
+    wpi_free(s->pairs);
     s->pairs = NULL;
 }
 
@@ -71,7 +71,7 @@ static wpi_pair *pair_of(wpi_search *s, wpi_pair wanted) {
     }
     if (s->pair_count == s->pair_capacity) {
         const size_t capacity = s->pair_capacity == 0 ? 64 : 2 * s->pair_capacity;
-        wpi_pair *more = wp_realloc(s->pairs, capacity * sizeof *more);
+        wpi_pair *more = wpi_realloc(s->pairs, capacity * sizeof *more);
         if (more == NULL) return NULL;
         s->pairs = more;
         s->pair_capacity = capacity;

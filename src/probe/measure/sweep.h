@@ -43,7 +43,7 @@ void wpi_matrix_deinit(wpi_matrix *matrix); /* `{0}` is fine */
 uint32_t wpi_matrix_contradictions(const wpi_matrix *matrix, const wpi_level *level);
 
 /** gnuplot scripts. */
-void wpi_sweep_script(const wpi_sweep *sweep, uint32_t level, wp_text *out);
-void wpi_matrix_script(const wpi_matrix *matrix, uint32_t level, wp_text *out);
+void wpi_sweep_script(const wpi_sweep *sweep, uint32_t level, wpi_text *out);
+void wpi_matrix_script(const wpi_matrix *matrix, uint32_t level, wpi_text *out);
 
 #endif

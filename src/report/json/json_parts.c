@@ -11,7 +11,7 @@ json_t *wpi_json_number(uint64_t value) {
 }
 
 json_t *wpi_json_string(const char *text) {
-    return wp_json_string(text != NULL ? text : "");
+    return wpi_json_string(text != NULL ? text : "");
 }
 
 void wpi_json_set(json_t *object, const char *key, json_t *value) {
@@ -42,5 +42,5 @@ uint64_t wpi_json_read_number(wpi_json_reader *r, const json_t *object, const ch
 
 char *wpi_json_read_string(wpi_json_reader *r, const json_t *object, const char *key) {
     const json_t *value = wpi_json_member(r, object, key, JSON_STRING);
-    return wp_format("%s", value != NULL ? json_string_value(value) : "");
+    return wpi_format("%s", value != NULL ? json_string_value(value) : "");
 }

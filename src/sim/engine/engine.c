@@ -50,7 +50,7 @@ typedef struct link {
 } link;
 
 struct wpi_engine {
-    wp_time_ps now;
+    wpi_time_ps now;
     uint64_t cursor; /* number (time >> BUCKET_BITS) of the bucket being run */
     uint64_t window; /* number (bucket >> WINDOW_BITS) of the first that buckets are of */
     uint64_t run_count;
@@ -76,8 +76,8 @@ struct wpi_engine {
 RARE static void grow_events(wpi_engine *engine) {
     WP_CHECK(engine->event_capacity < NO_EVENT / 2);
     const uint32_t capacity = engine->event_capacity == 0 ? 4096 : 2 * engine->event_capacity;
-    event *events = wp_realloc(engine->events, capacity * sizeof *events);
-    link *links = wp_realloc(engine->links, capacity * sizeof *links);
+    event *events = wpi_realloc(engine->events, capacity * sizeof *events);
+    link *links = wpi_realloc(engine->links, capacity * sizeof *links);
     WP_CHECK(events != NULL && links != NULL);
     for (uint32_t i = engine->event_capacity; i < capacity; i++)
         links[i].next = i + 1 < capacity ? i + 1 : NO_EVENT;
@@ -87,11 +87,11 @@ RARE static void grow_events(wpi_engine *engine) {
     engine->event_capacity = capacity;
 }
 
-static uint64_t window_of(wp_time_ps time) {
+static uint64_t window_of(wpi_time_ps time) {
     return time >> (BUCKET_BITS + WINDOW_BITS);
 }
 
-static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+static void put_in_window(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint32_t at = (uint32_t)window_of(time) & (WINDOW_COUNT - 1);
     const uint32_t offset_ps = (uint32_t)time & ((1u << (BUCKET_BITS + WINDOW_BITS)) - 1);
     engine->links[number] = (link){NO_EVENT, offset_ps};
@@ -103,7 +103,7 @@ static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) 
     wpi_place_set_add(&engine->full_windows, at);
 }
 
-static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+static void put_in_bucket(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint64_t bucket = time >> BUCKET_BITS;
     const uint32_t at = (uint32_t)bucket & (BUCKET_COUNT - 1);
     engine->links[number] = (link){engine->buckets[at], (uint32_t)time & (BUCKET_PS - 1)};
@@ -113,7 +113,7 @@ static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) 
 }
 
 /* Anywhere but in the bucket being run. */
-static void put_away(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+static void put_away(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint64_t ahead = window_of(time) - engine->window;
     if (ahead < 2)
         put_in_bucket(engine, time, number);
@@ -148,12 +148,12 @@ static void near_prepend(wpi_engine *engine, uint32_t offset_ps, uint32_t number
     engine->near_first[offset_ps] = number;
 }
 
-void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
+void wpi_engine_at(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn, void *object,
                    uint64_t token) {
     wpi_engine_at_announced(engine, time, fn, NULL, object, token);
 }
 
-void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn,
+void wpi_engine_at_announced(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn,
                              wpi_announce_fn announce, void *object, uint64_t token) {
     WP_ASSERT(time >= engine->now);
     if (engine->free == NO_EVENT) grow_events(engine);
@@ -216,7 +216,7 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
 /* Events of the window go to their buckets. */
 static void open_window(wpi_engine *engine, uint64_t window) {
     const uint32_t at = (uint32_t)window & (WINDOW_COUNT - 1);
-    const wp_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
+    const wpi_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
     if (!wpi_place_set_has(&engine->full_windows, at)) return;
     wpi_place_set_remove(&engine->full_windows, at);
     for (uint32_t number = engine->window_first[at]; number != NO_EVENT;) {
@@ -240,7 +240,7 @@ static void turn_to(wpi_engine *engine, uint64_t window) {
 
 /* The near lists are empty: turns the wheel to the next bucket with events. False: there is none at
  * or before `limit`. */
-static bool advance(wpi_engine *engine, wp_time_ps limit) {
+static bool advance(wpi_engine *engine, wpi_time_ps limit) {
     if (engine->upcoming == NO_BUCKET) {
         const uint64_t window = next_window(engine);
         if (window > window_of(limit)) return false;
@@ -280,7 +280,7 @@ static event near_take(wpi_engine *engine, uint32_t offset_ps) {
     return engine->events[number];
 }
 
-static void run(wpi_engine *engine, wp_time_ps limit) {
+static void run(wpi_engine *engine, wpi_time_ps limit) {
     engine->is_stopped = false;
     while (!engine->is_stopped) {
         const uint32_t offset_ps = near_offset(engine);
@@ -288,7 +288,7 @@ static void run(wpi_engine *engine, wp_time_ps limit) {
             if (!advance(engine, limit)) break;
             continue;
         }
-        const wp_time_ps time = (engine->cursor << BUCKET_BITS) + offset_ps;
+        const wpi_time_ps time = (engine->cursor << BUCKET_BITS) + offset_ps;
         if (time > limit) break;
         const event e = near_take(engine, offset_ps);
         engine->now = time;
@@ -302,7 +302,7 @@ void wpi_engine_run(wpi_engine *engine) {
     run(engine, WP_TIME_NEVER);
 }
 
-void wpi_engine_run_until(wpi_engine *engine, wp_time_ps time) {
+void wpi_engine_run_until(wpi_engine *engine, wpi_time_ps time) {
     run(engine, time);
     if (!engine->is_stopped && engine->now < time) engine->now = time;
 }
@@ -311,7 +311,7 @@ void wpi_engine_stop(wpi_engine *engine) {
     engine->is_stopped = true;
 }
 
-wp_time_ps wpi_engine_now(const wpi_engine *engine) {
+wpi_time_ps wpi_engine_now(const wpi_engine *engine) {
     return engine->now;
 }
 
@@ -325,7 +325,7 @@ uint64_t wpi_engine_events_run(const wpi_engine *engine) {
 
 wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
     *out = NULL;
-    wpi_engine *engine = wp_calloc(1, sizeof *engine);
+    wpi_engine *engine = wpi_calloc(1, sizeof *engine);
     if (engine == NULL) return WP_FAIL(err, NOMEM, "engine: %zu bytes", sizeof *engine);
     engine->free = NO_EVENT;
     engine->upcoming = NO_BUCKET;
@@ -337,8 +337,8 @@ wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
 
 void wpi_engine_destroy(wpi_engine *engine) {
     if (engine == NULL) return;
-    wp_free(engine->far.items);
-    wp_free(engine->links);
-    wp_free(engine->events);
-    wp_free(engine);
+    wpi_free(engine->far.items);
+    wpi_free(engine->links);
+    wpi_free(engine->events);
+    wpi_free(engine);
 }

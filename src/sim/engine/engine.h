@@ -25,7 +25,7 @@
 #include "base/time.h"
 
 /** `now` is the event's time, which is also wpi_engine_now(). */
-typedef void (*wpi_event_fn)(void *object, uint64_t token, wp_time_ps now);
+typedef void (*wpi_event_fn)(void *object, uint64_t token, wpi_time_ps now);
 
 typedef struct wpi_engine wpi_engine;
 
@@ -35,7 +35,7 @@ void wpi_engine_destroy(wpi_engine *engine); /* NULL allowed; events that are le
 
 /** Calls `fn(object, token, time)` at `time`, which must not lie before now. When the pool of
  * events has to grow and the host has no memory the process ends (WP_CHECK). */
-void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
+void wpi_engine_at(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn, void *object,
                    uint64_t token);
 
 /** An event will come: what it touches may be fetched into the host's caches. `is_near`: within
@@ -43,17 +43,17 @@ void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *o
 typedef void (*wpi_announce_fn)(void *object, uint64_t token, bool is_near);
 
 /** The same, for an event that is worth announcing. It is not in all cases, or twice. */
-void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn,
+void wpi_engine_at_announced(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn,
                              wpi_announce_fn announce, void *object, uint64_t token);
 
 /** Runs events until none is left, or one of them called wpi_engine_stop. */
 void wpi_engine_run(wpi_engine *engine);
 /** Runs the events at or before `time`; afterwards it is `time`, unless stopped. */
-void wpi_engine_run_until(wpi_engine *engine, wp_time_ps time);
+void wpi_engine_run_until(wpi_engine *engine, wpi_time_ps time);
 /** The run in progress returns after the current event; later runs go on from there. */
 void wpi_engine_stop(wpi_engine *engine);
 
-wp_time_ps wpi_engine_now(const wpi_engine *engine);
+wpi_time_ps wpi_engine_now(const wpi_engine *engine);
 uint64_t wpi_engine_pending(const wpi_engine *engine);    /* events scheduled, not yet run */
 uint64_t wpi_engine_events_run(const wpi_engine *engine); /* since creation */
 

@@ -9,12 +9,12 @@
 #include "base/time.h"
 
 typedef struct wpi_far_event {
-    wp_time_ps time;
+    wpi_time_ps time;
     uint64_t sequence;
     uint32_t event;
 } wpi_far_event;
 
-/** `{0}` is valid and empty; wp_free(items) ends it. */
+/** `{0}` is valid and empty; wpi_free(items) ends it. */
 typedef struct wpi_far_events {
     wpi_far_event *items; /* items[0] is the first */
     size_t count, capacity;
@@ -22,7 +22,7 @@ typedef struct wpi_far_events {
 } wpi_far_events;
 
 /* Rare: kept out of the way of what each event does. */
-void wpi_far_events_add(wpi_far_events *far, wp_time_ps time, uint32_t event)
+void wpi_far_events_add(wpi_far_events *far, wpi_time_ps time, uint32_t event)
     __attribute__((noinline, cold));
 /** The first; there is one. */
 wpi_far_event wpi_far_events_take(wpi_far_events *far);

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 
 static bool give_slots(wpi_index *index, uint32_t slots) {
-    index->slots = wp_malloc(slots * sizeof *index->slots);
+    index->slots = wpi_malloc(slots * sizeof *index->slots);
     index->mask = slots - 1;
     if (index->slots == NULL) return false;
     wpi_index_clear(index);
@@ -24,7 +24,7 @@ bool wpi_index_init(wpi_index *index, uint32_t count) {
 }
 
 void wpi_index_deinit(wpi_index *index) {
-    wp_free(index->slots);
+    wpi_free(index->slots);
     index->slots = NULL;
 }
 
@@ -42,7 +42,7 @@ static void grow(wpi_index *index) {
             index->slots[wpi_index_slot_of(index, old.slots[i] >> WPI_INDEX_VALUE_BITS)] =
                 old.slots[i];
     index->count = old.count;
-    wp_free(old.slots);
+    wpi_free(old.slots);
 }
 
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {

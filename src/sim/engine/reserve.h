@@ -19,33 +19,33 @@
 #include "base/time.h"
 
 typedef struct wpi_bus {
-    wp_time_ps free;
+    wpi_time_ps free;
 } wpi_bus;
 
 /** When the turn of work offered at `time` begins. */
-static inline wp_time_ps wpi_bus_take(wpi_bus *bus, wp_time_ps time, wp_time_ps duration_ps) {
-    const wp_time_ps turn = bus->free > time ? bus->free : time;
+static inline wpi_time_ps wpi_bus_take(wpi_bus *bus, wpi_time_ps time, wpi_time_ps duration_ps) {
+    const wpi_time_ps turn = bus->free > time ? bus->free : time;
     bus->free = turn + duration_ps;
     return turn;
 }
 
 /** ps for which a bus of `bytes_per_s` is taken by `bytes`; rounded up. */
-static inline wp_time_ps wpi_bytes_ps(uint64_t bytes, uint64_t bytes_per_s) {
+static inline wpi_time_ps wpi_bytes_ps(uint64_t bytes, uint64_t bytes_per_s) {
     const uint64_t seconds = bytes / bytes_per_s, rest = bytes % bytes_per_s;
     const long double ps = (long double)rest * 1e12L / (long double)bytes_per_s;
-    const wp_time_ps whole = (wp_time_ps)ps;
+    const wpi_time_ps whole = (wpi_time_ps)ps;
     return seconds * WP_PS_PER_S + whole + ((long double)whole < ps ? 1 : 0);
 }
 
 typedef struct wpi_ports {
-    wp_time_ps cycle_ps;
+    wpi_time_ps cycle_ps;
     uint32_t count;
     uint32_t used; /* in the cycle that begins at `time` */
-    wp_time_ps time;
+    wpi_time_ps time;
 } wpi_ports;
 
 /** When a look-up offered at `time` gets a port. */
-static inline wp_time_ps wpi_ports_take(wpi_ports *ports, wp_time_ps time) {
+static inline wpi_time_ps wpi_ports_take(wpi_ports *ports, wpi_time_ps time) {
     if (ports->count == 0) return time;
     if (time >= ports->time + ports->cycle_ps) {
         ports->time = time;
@@ -59,14 +59,14 @@ static inline wp_time_ps wpi_ports_take(wpi_ports *ports, wp_time_ps time) {
 }
 
 typedef struct wpi_slots {
-    wp_time_ps *ends; /* a ring of those in use, in order; they mostly come about so */
+    wpi_time_ps *ends; /* a ring of those in use, in order; they mostly come about so */
     uint32_t capacity, mask, first, count;
 } wpi_slots;
 
 bool wpi_slots_init(wpi_slots *slots, uint32_t capacity); /* false: no memory */
 void wpi_slots_deinit(wpi_slots *slots);                  /* `{0}` is fine */
 /** When one is free for work offered at `time`. Then tell when that work ends: wpi_slots_end. */
-wp_time_ps wpi_slots_begin(wpi_slots *slots, wp_time_ps time);
-void wpi_slots_end(wpi_slots *slots, wp_time_ps end);
+wpi_time_ps wpi_slots_begin(wpi_slots *slots, wpi_time_ps time);
+void wpi_slots_end(wpi_slots *slots, wpi_time_ps end);
 
 #endif

@@ -35,21 +35,21 @@ static inline void wpi_histogram_add_zeros(wpi_histogram *histogram, uint64_t co
 
 /** How long something was busy in each slice of time. */
 typedef struct wpi_utilisation {
-    wp_time_ps slice_ps; /* doubles when the run outgrows the array */
-    uint64_t units;      /* that can be busy at once: 100% is units * slice_ps; 0: any number */
+    wpi_time_ps slice_ps; /* doubles when the run outgrows the array */
+    uint64_t units;       /* that can be busy at once: 100% is units * slice_ps; 0: any number */
     uint64_t busy_ps[WPI_UTILISATION_SLICES];
     uint64_t total_ps;    /* the sum of these */
     uint32_t slice_count; /* in use */
     uint32_t last;        /* the slice that was added to last … */
-    wp_time_ps last_ps;   /* … which begins here */
+    wpi_time_ps last_ps;  /* … which begins here */
 } wpi_utilisation;
 
-void wpi_utilisation_init(wpi_utilisation *utilisation, wp_time_ps slice_ps, uint64_t units);
+void wpi_utilisation_init(wpi_utilisation *utilisation, wpi_time_ps slice_ps, uint64_t units);
 /** One unit was busy in [first, outer). Any order. */
-void wpi_utilisation_add(wpi_utilisation *utilisation, wp_time_ps first, wp_time_ps outer);
+void wpi_utilisation_add(wpi_utilisation *utilisation, wpi_time_ps first, wpi_time_ps outer);
 /** Adds what another of the same thing counted, whose time 0 was at `offset_ps`. */
 void wpi_utilisation_append(wpi_utilisation *utilisation, const wpi_utilisation *more,
-                            wp_time_ps offset_ps);
+                            wpi_time_ps offset_ps);
 
 /** One thing counted; exactly one of the three is told. */
 typedef struct wpi_statistic {

@@ -55,7 +55,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 typedef struct slice {
     uint64_t read_bytes, written_bytes;
-    wp_time_ps core_ps, bus_ps;
+    wpi_time_ps core_ps, bus_ps;
 } slice;
 
 /* Whole pieces, and at least one. */
@@ -92,14 +92,14 @@ static slice next_slice(const share *s) {
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
-static void slice_ended(void *object, uint64_t token, wp_time_ps now);
+static void slice_ended(void *object, uint64_t token, wpi_time_ps now);
 
 static void run_slice(share *s) {
     wpi_host_model *model = s->job->model;
-    const wp_time_ps now = wpi_engine_now(model->engine);
+    const wpi_time_ps now = wpi_engine_now(model->engine);
     const slice next = next_slice(s);
-    const wp_time_ps carried = wpi_bus_take(&model->memory, now, next.bus_ps) + next.bus_ps;
-    const wp_time_ps done = now + next.core_ps > carried ? now + next.core_ps : carried;
+    const wpi_time_ps carried = wpi_bus_take(&model->memory, now, next.bus_ps) + next.bus_ps;
+    const wpi_time_ps done = now + next.core_ps > carried ? now + next.core_ps : carried;
     s->read_bytes -= next.read_bytes;
     s->written_bytes -= next.written_bytes;
     model->numbers.core_ps += done - now;
@@ -124,7 +124,7 @@ static void give_core(wpi_host_model *model) {
     run_slice(s);
 }
 
-static void share_ended(host_job *job, wp_time_ps now) {
+static void share_ended(host_job *job, wpi_time_ps now) {
     if (--job->shares_left != 0) return;
     if (job->following != NULL) job->following->previous = job->previous;
     if (job->previous != NULL)
@@ -132,10 +132,10 @@ static void share_ended(host_job *job, wp_time_ps now) {
     else
         job->model->jobs = job->following;
     job->done(job->object, job->token, now);
-    wp_free(job);
+    wpi_free(job);
 }
 
-static void slice_ended(void *object, uint64_t token, wp_time_ps now) {
+static void slice_ended(void *object, uint64_t token, wpi_time_ps now) {
     share *s = object;
     wpi_host_model *model = s->job->model;
     (void)token;
@@ -160,7 +160,7 @@ void wpi_host_model_work(wpi_host_model *model, const wp_host_work *work, wpi_ev
         wpi_engine_at(model->engine, wpi_engine_now(model->engine), done, object, token);
         return;
     }
-    host_job *job = wp_malloc(sizeof *job + threads * sizeof job->shares[0]);
+    host_job *job = wpi_malloc(sizeof *job + threads * sizeof job->shares[0]);
     WP_CHECK(job != NULL);
     *job = (host_job){.following = model->jobs,
                       .model = model,
@@ -198,7 +198,7 @@ const wpi_host_numbers *wpi_host_model_numbers(const wpi_host_model *model) {
 
 wp_status wpi_host_model_create(wpi_engine *engine, const wpi_host_profile *profile,
                                 wpi_host_model **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "host model");
     (*out)->engine = engine;
     (*out)->profile = profile;
@@ -211,8 +211,8 @@ void wpi_host_model_destroy(wpi_host_model *model) {
     if (model == NULL) return;
     for (host_job *job = model->jobs; job != NULL;) {
         host_job *following = job->following;
-        wp_free(job);
+        wpi_free(job);
         job = following;
     }
-    wp_free(model);
+    wpi_free(model);
 }

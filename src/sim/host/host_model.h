@@ -25,8 +25,8 @@ typedef struct wpi_host_model wpi_host_model;
 /** What the host did, for the report. */
 typedef struct wpi_host_numbers {
     uint64_t works, read_bytes, written_bytes;
-    wp_time_ps core_ps; /* that cores were taken, all added up */
-    wp_time_ps bus_ps;  /* that the memory bus was */
+    wpi_time_ps core_ps; /* that cores were taken, all added up */
+    wpi_time_ps bus_ps;  /* that the memory bus was */
 } wpi_host_numbers;
 
 /** NOMEM. Engine and profile must stay. */

@@ -18,8 +18,8 @@
 #include "sim/profile/profile.h"
 
 typedef struct wpi_dram_row {
-    uint64_t row;    /* + 1; 0: none */
-    wp_time_ps open; /* since */
+    uint64_t row;     /* + 1; 0: none */
+    wpi_time_ps open; /* since */
 } wpi_dram_row;
 
 typedef struct wpi_dram {
@@ -27,9 +27,9 @@ typedef struct wpi_dram {
     wpi_divider channel_count, bank_count;
     uint32_t row_bits;
     wpi_bus *channels;
-    wp_time_ps *bank_free; /* [channels * banks] */
-    wpi_dram_row *rows;    /* [channels * banks][row_window], last used first */
-    wp_time_ps sector_ps;  /* of a channel's bus */
+    wpi_time_ps *bank_free; /* [channels * banks] */
+    wpi_dram_row *rows;     /* [channels * banks][row_window], last used first */
+    wpi_time_ps sector_ps;  /* of a channel's bus */
     uint64_t read_bytes, written_bytes, row_hits, row_misses;
     wpi_utilisation utilisation;
 } wpi_dram;
@@ -39,10 +39,10 @@ void wpi_dram_deinit(wpi_dram *dram); /* `{0}` is fine */
 
 /** Reads sectors of a line for a request that comes at `time`: when the data are at L2. *access_ps:
  * what it takes without waiting. */
-wp_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wp_time_ps time,
-                         wp_time_ps *access_ps);
+wpi_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time,
+                          wpi_time_ps *access_ps);
 /** Writes them; returns when the channel's queue had room for them. */
-wp_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wp_time_ps time);
+wpi_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time);
 void wpi_dram_statistics(const wpi_dram *dram, wpi_visit visit, void *object);
 
 #endif

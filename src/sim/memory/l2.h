@@ -35,16 +35,16 @@ typedef struct wpi_l2 {
     const wpi_profile *profile;
     wpi_l2_slice *slices;
     wpi_divider slice_count;
-    wpi_bus *sm_ports;    /* the way back to each SM */
-    wp_time_ps sector_ps; /* of a slice's port */
-    wp_time_ps sm_sector_ps;
+    wpi_bus *sm_ports;     /* the way back to each SM */
+    wpi_time_ps sector_ps; /* of a slice's port */
+    wpi_time_ps sm_sector_ps;
     wpi_dram dram;
     wpi_link link;
     uint64_t host_first, host_outer; /* lines in host memory */
     uint64_t requests[WP_TRACE_ACCESS_COUNT];
     uint64_t read_bytes, written_bytes, atomic_turns;
     uint64_t mshr_waits;
-    wp_time_ps mshr_wait_ps;
+    wpi_time_ps mshr_wait_ps;
     wpi_utilisation utilisation;
 } wpi_l2;
 

@@ -20,7 +20,7 @@ typedef struct wpi_link_way {
     wpi_bus bus;
     wpi_bus accesses; /* of SMs */
     wpi_slots engines;
-    wp_time_ps copying_until;
+    wpi_time_ps copying_until;
     uint64_t copies, copied_bytes, remote_accesses, remote_bytes;
     wpi_utilisation utilisation;
 } wpi_link_way;
@@ -34,19 +34,19 @@ WP_NODISCARD wp_status wpi_link_init(wpi_link *link, const wpi_profile *profile,
 void wpi_link_deinit(wpi_link *link); /* `{0}` is fine */
 
 /** When a copy that is asked for at `time` is done; *begun: when it got its engine. */
-wp_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction, wp_time_ps time,
-                         wp_time_ps *begun);
+wpi_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction, wpi_time_ps time,
+                          wpi_time_ps *begun);
 /** When an access to host memory at `time` has its turn; its latency comes on top. */
-wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction direction,
-                           wp_time_ps time);
+wpi_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction direction,
+                            wpi_time_ps time);
 /** A remote access would be its next: none waits for its turn. */
-bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wp_time_ps now);
+bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wpi_time_ps now);
 /** When the last one that has asked so far has had its turn. */
-wp_time_ps wpi_link_accesses_until(const wpi_link *link);
+wpi_time_ps wpi_link_accesses_until(const wpi_link *link);
 /** A copy is on the bus, or waits for it. */
-bool wpi_link_is_copying(const wpi_link *link, wpi_direction direction, wp_time_ps now);
+bool wpi_link_is_copying(const wpi_link *link, wpi_direction direction, wpi_time_ps now);
 /** ps for which a copy of `bytes` takes the bus. */
-wp_time_ps wpi_link_transfer_ps(const wpi_profile *profile, uint64_t bytes);
+wpi_time_ps wpi_link_transfer_ps(const wpi_profile *profile, uint64_t bytes);
 void wpi_link_statistics(const wpi_link *link, wpi_visit visit, void *object);
 
 #endif

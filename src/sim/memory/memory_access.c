@@ -32,8 +32,8 @@ static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
 
 /* A part for each line, chained by page; `chains` has their ends, `of_lines` all. */
 static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn, wpi_fifo *chains,
-                       uint32_t *of_lines) {
+                       uint32_t record_number, wpi_time_ps issued, wpi_time_ps turn,
+                       wpi_fifo *chains, uint32_t *of_lines) {
     const bool is_l1 = may_use_l1(m, access);
     for (uint32_t i = 0; i < footprint->page_count; i++)
         chains[i] = WPI_FIFO_EMPTY;
@@ -83,7 +83,7 @@ static void touch_pages(wpi_memory *m, uint32_t first) {
 }
 
 /* Counted once for each of its pages, of which a chain has one, or those of 2 MiB. */
-static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wp_time_ps now) {
+static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wpi_time_ps now) {
     const uint64_t address = wpi_part_of(m, first)->request.line * WPI_LINE_BYTES;
     const uint64_t chunk = address - address % WPI_CHUNK_BYTES;
     wpi_pages pages = {{0}};
@@ -93,21 +93,21 @@ static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wp_
                                 is_written ? WP_RUN_PAGE_WRITTEN : WP_RUN_PAGE_READ, now);
 }
 
-static void touch(wpi_memory *m, const wpi_access *access, uint32_t first, wp_time_ps now) {
+static void touch(wpi_memory *m, const wpi_access *access, uint32_t first, wpi_time_ps now) {
     if (!wpi_memory_is_managed(m, wpi_part_of(m, first)->request.line * WPI_LINE_BYTES)) return;
     touch_pages(m, first);
     if (m->history != NULL) note_pages(m, first, wpi_memory_is_write(access->kind), now);
 }
 
 static void watch(const wpi_memory *m, const wpi_access *access, uint64_t address, bool is_hit,
-                  wp_time_ps now) {
+                  wpi_time_ps now) {
     if (m->watch != NULL)
         wpi_watch_access(m->watch, address, access->name, wpi_memory_is_write(access->kind),
                          !is_hit, now);
 }
 
 static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                        const wpi_fifo *chains, wp_time_ps now) {
+                        const wpi_fifo *chains, wpi_time_ps now) {
     for (uint32_t i = 0; i < footprint->page_count; i++) {
         const uint32_t first = chains[i].first;
         const uint64_t address = wpi_part_of(m, first)->request.line * WPI_LINE_BYTES;
@@ -119,7 +119,7 @@ static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footp
 
 /* Each line on its own, in order; a page that all of its lines hit is one. */
 static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                        const wpi_fifo *chains, const uint32_t *of_lines, wp_time_ps now) {
+                        const wpi_fifo *chains, const uint32_t *of_lines, wpi_time_ps now) {
     bool is_hit[WPI_FOOTPRINT_MAX];
     for (uint32_t i = 0; i < footprint->page_count; i++) {
         is_hit[i] = true;
@@ -128,7 +128,7 @@ static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footp
     for (uint32_t i = 0; i < footprint->line_count; i++)
         wpi_part_of(m, of_lines[i])->next = NONE;
     for (uint32_t i = 0; i < footprint->line_count; i++) {
-        const wp_time_ps turn = wpi_part_of(m, of_lines[i])->ledger.at;
+        const wpi_time_ps turn = wpi_part_of(m, of_lines[i])->ledger.at;
         if (!wpi_memory_translate(m, of_lines[i], turn)) is_hit[footprint->lines[i].page] = false;
     }
     /* Pages are numbered as lines come to them. */
@@ -139,7 +139,7 @@ static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footp
     }
 }
 
-uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps now,
+uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wpi_time_ps now,
                            wpi_access_done done, void *object, uint64_t token) {
     WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
     WP_ASSERT(now >= wpi_engine_now(m->engine));
@@ -158,7 +158,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
         at->stores_issued += lines;
         at->stores_waiting += lines;
     }
-    const wp_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
+    const wpi_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
     const uint32_t record_number =
         wpi_memory_make_record(m, access->kind, lines, now, done, object, token);
     wpi_record_of(m, record_number)->performed = access->performed;

@@ -5,9 +5,9 @@
 
 #define NONE WPI_MEMORY_NONE
 
-static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now);
-static void return_to_l1(void *object, uint64_t number, wp_time_ps now);
-static void store_done(void *object, uint64_t sm_number, wp_time_ps now);
+static void arrive_at_l2(void *object, uint64_t token, wpi_time_ps now);
+static void return_to_l1(void *object, uint64_t number, wpi_time_ps now);
+static void store_done(void *object, uint64_t sm_number, wpi_time_ps now);
 
 /* The access is made, as far as the page matters. */
 static void release_page(wpi_memory *m, wpi_memory_part *p) {
@@ -46,14 +46,14 @@ static void send_to_l2(wpi_memory *m, uint32_t number) {
                             place << 32 | number);
 }
 
-static void tell_performed(const wpi_memory *m, const wpi_memory_part *p, wp_time_ps now) {
+static void tell_performed(const wpi_memory *m, const wpi_memory_part *p, wpi_time_ps now) {
     const wpi_memory_record *r = wpi_record_of(m, p->record);
     r->performed(r->object, p->lanes, now);
 }
 
 /* Nobody asks for the part any more, only for its place among the SM's stores. */
-static void finish_store(wpi_memory *m, uint32_t number, wp_time_ps now) {
-    const wp_time_ps end = wpi_part_of(m, number)->ledger.at;
+static void finish_store(wpi_memory *m, uint32_t number, wpi_time_ps now) {
+    const wpi_time_ps end = wpi_part_of(m, number)->ledger.at;
     const uint32_t sm_number = wpi_part_of(m, number)->request.sm;
     wpi_pool_give(&m->parts, number);
     if (end > now)
@@ -62,7 +62,7 @@ static void finish_store(wpi_memory *m, uint32_t number, wp_time_ps now) {
         store_done(m, sm_number, now);
 }
 
-static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
+static void arrive_at_l2(void *object, uint64_t token, wpi_time_ps now) {
     wpi_memory *m = object;
     const uint32_t number = (uint32_t)token;
     wpi_memory_part *p = wpi_part_of(m, number);
@@ -84,7 +84,7 @@ static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
 /* ---- stores -----------------------------------------------------------------------------------
  */
 
-void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now) {
+void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now) {
     while (!wpi_fifo_is_empty(&at->fences)) {
         const uint32_t number = at->fences.first;
         wpi_memory_record *r = wpi_record_of(m, number);
@@ -105,7 +105,7 @@ static void send_store(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     send_to_l2(m, number);
 }
 
-static void store_done(void *object, uint64_t sm_number, wp_time_ps now) {
+static void store_done(void *object, uint64_t sm_number, wpi_time_ps now) {
     wpi_memory *m = object;
     wpi_memory_sm *at = &m->sms[sm_number];
     at->stores_under_way--;
@@ -129,7 +129,7 @@ static void offer_store(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
 
 /* A dirty line leaves L1. */
 static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answer *found,
-                         wp_time_ps now) {
+                         wpi_time_ps now) {
     if (found->evicted_dirty == 0) return;
     const uint32_t number = wpi_part_take(m);
     *wpi_part_of(m, number) = (wpi_memory_part){.ledger = {.at = now},
@@ -191,7 +191,7 @@ static uint32_t mshr_of(wpi_memory_sm *at, uint64_t line) {
 static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     wpi_memory_part *p = wpi_part_of(m, number);
     const uint64_t line = p->request.line;
-    const wp_time_ps now = p->ledger.at;
+    const wpi_time_ps now = p->ledger.at;
     const uint8_t wanted = widen(m, p->request.sectors);
     if (at->free_mshr == NONE && wpi_index_find(&at->under_way, line) == WPI_INDEX_NONE &&
         (wanted & ~wpi_cache_peek(&at->l1, line, now)) != 0)
@@ -215,7 +215,7 @@ static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
 }
 
 /* Waiting parts take what has come; those that lack nothing more are answered. */
-static void wake(wpi_memory *m, wpi_fifo *waiting, uint8_t sectors, wp_time_ps now) {
+static void wake(wpi_memory *m, wpi_fifo *waiting, uint8_t sectors, wpi_time_ps now) {
     wpi_fifo old = wpi_fifo_take_all(waiting);
     while (!wpi_fifo_is_empty(&old)) {
         const uint32_t number = wpi_fifo_take_first(&old, wpi_memory_parts(m));
@@ -230,11 +230,11 @@ static void wake(wpi_memory *m, wpi_fifo *waiting, uint8_t sectors, wp_time_ps n
     }
 }
 
-static void retry_stalled(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now) {
+static void retry_stalled(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now) {
     /* A line takes an MSHR: without a free one there is no need to look. */
     while (!wpi_fifo_is_empty(&at->stalled) && at->free_mshr != NONE) {
         const uint32_t number = wpi_fifo_take_first(&at->stalled, wpi_memory_parts(m));
-        const wp_time_ps since = wpi_part_of(m, number)->ledger.at;
+        const wpi_time_ps since = wpi_part_of(m, number)->ledger.at;
         if (now > since) m->counters.l1_wait_ps += now - since;
         wpi_ledger_wait(&wpi_part_of(m, number)->ledger, now);
         if (load_from_l1(m, at, number)) continue;
@@ -243,7 +243,7 @@ static void retry_stalled(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now) {
     }
 }
 
-static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
+static void return_to_l1(void *object, uint64_t number, wpi_time_ps now) {
     wpi_memory *m = object;
     const wpi_memory_part p = *wpi_part_of(m, number);
     wpi_memory_sm *at = &m->sms[p.request.sm];
@@ -290,7 +290,7 @@ wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_e
     const uint32_t mshrs = profile->l1.mshrs;
     at->stalled = at->stores = at->fences = WPI_FIFO_EMPTY;
     WP_TRY(wpi_cache_init(&at->l1, &profile->l1, err));
-    at->mshrs = wp_calloc(mshrs, sizeof *at->mshrs);
+    at->mshrs = wpi_calloc(mshrs, sizeof *at->mshrs);
     if (!wpi_index_init(&at->under_way, 0) || at->mshrs == NULL)
         return WP_FAIL(err, NOMEM, "%u MSHRs of L1", mshrs);
     for (uint32_t i = 0; i < mshrs; i++)
@@ -301,7 +301,7 @@ wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_e
 void wpi_memory_sm_deinit(wpi_memory_sm *at) {
     wpi_cache_deinit(&at->l1);
     wpi_index_deinit(&at->under_way);
-    wp_free(at->mshrs);
+    wpi_free(at->mshrs);
 }
 
 void wpi_memory_l1_statistics(const wpi_memory *m, wpi_visit visit, void *object) {

@@ -32,13 +32,13 @@ typedef struct wpi_memory_record {
     wpi_access_performed performed;
     void *object;
     uint64_t token;
-    wp_time_ps issued;
-    wpi_ledger last;  /* of the part that answered last */
-    uint64_t target;  /* of a fence: stores to have been performed */
-    wp_time_ps begun; /* of a copy */
-    uint32_t parts;   /* without an answer */
-    uint32_t next;    /* fence of the same SM */
-    uint8_t kind;     /* wpi_record_kind */
+    wpi_time_ps issued;
+    wpi_ledger last;   /* of the part that answered last */
+    uint64_t target;   /* of a fence: stores to have been performed */
+    wpi_time_ps begun; /* of a copy */
+    uint32_t parts;    /* without an answer */
+    uint32_t next;     /* fence of the same SM */
+    uint8_t kind;      /* wpi_record_kind */
 } wpi_memory_record;
 
 /* Kinds of accesses first, as in wp_trace_access. */
@@ -88,7 +88,7 @@ typedef struct wpi_memory_counters {
     wpi_histogram latency_ps[WP_TRACE_ACCESS_COUNT];
     uint64_t spent_ps[WPI_SPENT_COUNT];
     uint64_t l1_stalls, store_stalls;
-    wp_time_ps l1_wait_ps; /* of loads, for an MSHR or a place */
+    wpi_time_ps l1_wait_ps; /* of loads, for an MSHR or a place */
 } wpi_memory_counters;
 
 struct wpi_memory {
@@ -100,8 +100,8 @@ struct wpi_memory {
     wpi_l2 l2;
     wpi_memory_sm *sms;
     uint32_t page_bits;
-    wp_time_ps to_l2_ps, from_l2_ps;
-    wp_time_ps replay_ps;      /* of a line that waited for its page; 0: no time */
+    wpi_time_ps to_l2_ps, from_l2_ps;
+    wpi_time_ps replay_ps;     /* of a line that waited for its page; 0: no time */
     wpi_watch *watch;          /* or NULL */
     wpi_page_history *history; /* or NULL */
     wpi_pool records, parts;
@@ -144,19 +144,19 @@ static inline bool wpi_memory_is_managed(const wpi_memory *m, uint64_t address) 
 
 /** Asks for the page of the chain's first part, for all of them. `now` is not before the engine's
  * time. True: a hit in the first TLB, and the parts have gone on. */
-bool wpi_memory_translate(wpi_memory *m, uint32_t first, wp_time_ps now);
+bool wpi_memory_translate(wpi_memory *m, uint32_t first, wpi_time_ps now);
 /** An answer of the TLBs to a chain, or to the instruction TLBs. */
 void wpi_memory_translated(void *object, uint64_t first, const wpi_translation_answer *answer);
 
 /* ---- memory_system.c ---- */
 
 /** A record of an access, a fence or a copy; its number. */
-uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time_ps now,
+uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wpi_time_ps now,
                                 wpi_access_done done, void *object, uint64_t token);
 /** The part has its answer at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t part);
 /** An event: the record has all its answers. */
-void wpi_memory_complete(void *object, uint64_t record, wp_time_ps now);
+void wpi_memory_complete(void *object, uint64_t record, wpi_time_ps now);
 
 /* ---- memory_lines.c ---- */
 
@@ -166,7 +166,7 @@ void wpi_memory_sm_deinit(wpi_memory_sm *at); /* `{0}` is fine */
 /** It is known where the part's page is. */
 void wpi_memory_go_on(wpi_memory *m, uint32_t part);
 /** Fences whose stores have all been performed. */
-void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now);
+void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now);
 /** The part will be used soon (wpi_announce_fn's sense). */
 void wpi_memory_expect_part(void *object, uint64_t part);
 void wpi_memory_l1_statistics(const wpi_memory *m, wpi_visit visit, void *object);

@@ -33,7 +33,7 @@
 #include "sim/tlb/itlb.h"
 
 /** `lanes` of a warp's access have come to L2: what they read is read now. */
-typedef void (*wpi_access_performed)(void *object, uint32_t lanes, wp_time_ps now);
+typedef void (*wpi_access_performed)(void *object, uint32_t lanes, wpi_time_ps now);
 
 /** A warp's memory instruction. */
 typedef struct wpi_access {
@@ -69,8 +69,8 @@ typedef enum wpi_spent {
 } wpi_spent;
 
 typedef struct wpi_answer {
-    wp_time_ps issued, answered; /* `answered` is now */
-    wp_time_ps spent_ps[WPI_SPENT_COUNT];
+    wpi_time_ps issued, answered; /* `answered` is now */
+    wpi_time_ps spent_ps[WPI_SPENT_COUNT];
 } wpi_answer;
 
 typedef void (*wpi_access_done)(void *object, uint64_t token, const wpi_answer *answer);
@@ -87,7 +87,7 @@ void wpi_memory_destroy(wpi_memory *memory); /* NULL allowed; open accesses are 
  * slot that was reserved), the SM's accesses still come in order of `now`. Returns for how many
  * cycles the LSU is taken: one for each 128-byte line. `done` is called exactly once.
  */
-uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wp_time_ps now,
+uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wpi_time_ps now,
                            wpi_access_done done, void *object, uint64_t token);
 
 /** The LSU can take another store or reduction: fewer than lsu.stores lines wait in it to be
@@ -99,13 +99,13 @@ bool wpi_memory_has_store_room(const wpi_memory *memory, uint32_t sm);
 WP_NODISCARD wp_status wpi_memory_place_code(wpi_memory *memory, const wp_trace_tables *tables,
                                              const wpi_code **out, wp_error *err);
 /** Whether the SM knows the page of code at `address`; else `done` is called when it does. */
-bool wpi_memory_fetch(wpi_memory *memory, uint32_t sm, uint64_t address, wp_time_ps now,
+bool wpi_memory_fetch(wpi_memory *memory, uint32_t sm, uint64_t address, wpi_time_ps now,
                       wpi_fetched done, void *object);
 
 /** Calls `done` (spent_ps: all QUEUE) when as many stores and reductions of the SM have reached L2
  * as it had issued before: at once, in an event, if none is under way. For fences and the end of a
  * launch. */
-void wpi_memory_fence(wpi_memory *memory, uint32_t sm, wp_time_ps now, wpi_access_done done,
+void wpi_memory_fence(wpi_memory *memory, uint32_t sm, wpi_time_ps now, wpi_access_done done,
                       void *object, uint64_t token);
 
 /** A fence of the SM would have to wait. */
@@ -118,7 +118,7 @@ typedef enum wpi_direction {
 } wpi_direction;
 
 /** A copy over the link, by the first engine of the direction that is free. */
-void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction, wp_time_ps now,
+void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction, wpi_time_ps now,
                      wpi_access_done done, void *object, uint64_t token);
 
 /** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */

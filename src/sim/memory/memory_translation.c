@@ -19,7 +19,7 @@ static void place_page(wpi_memory *m, wpi_memory_part *p, bool is_remote) {
     }
 }
 
-bool wpi_memory_translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
+bool wpi_memory_translate(wpi_memory *m, uint32_t first, wpi_time_ps now) {
     const wpi_l2_request *request = &wpi_part_of(m, first)->request;
     wpi_translation_answer found = {.lookup_ps = m->profile->tlb[0].latency_ps};
     const bool is_hit =
@@ -30,7 +30,7 @@ bool wpi_memory_translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
 }
 
 /* When a line whose page has arrived continues: an SM replays some of them a cycle. */
-static wp_time_ps replay_turn(wpi_memory *m, const wpi_memory_part *p, wp_time_ps ready) {
+static wpi_time_ps replay_turn(wpi_memory *m, const wpi_memory_part *p, wpi_time_ps ready) {
     return m->replay_ps != 0 ? wpi_bus_take(&m->sms[p->request.sm].lsu, ready, m->replay_ps)
                              : ready;
 }
@@ -46,7 +46,7 @@ static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
 }
 
 /* The large page is no longer one: each part asks for its own small page. */
-static void ask_one_by_one(wpi_memory *m, uint32_t first, wp_time_ps now) {
+static void ask_one_by_one(wpi_memory *m, uint32_t first, wpi_time_ps now) {
     for (uint32_t number = first; number != NONE;) {
         wpi_memory_part *p = wpi_part_of(m, number);
         const uint32_t next = p->next;

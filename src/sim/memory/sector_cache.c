@@ -49,8 +49,8 @@ wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_
                          .slices = wpi_divider_of(profile->slices),
                          .hash = profile->hash};
     const uint64_t lines = sets * cache->ways;
-    cache->lines = wp_calloc(lines, sizeof *cache->lines);
-    cache->ways_of = wp_calloc(2 * sets * cache->row, sizeof *cache->ways_of);
+    cache->lines = wpi_calloc(lines, sizeof *cache->lines);
+    cache->ways_of = wpi_calloc(2 * sets * cache->row, sizeof *cache->ways_of);
     if (cache->lines == NULL || cache->ways_of == NULL) {
         wpi_cache_deinit(cache);
         return WP_FAIL(err, NOMEM, "cache of %llu lines", (unsigned long long)lines);
@@ -64,8 +64,8 @@ wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_
 }
 
 void wpi_cache_deinit(wpi_cache *cache) {
-    wp_free(cache->lines);
-    wp_free(cache->ways_of);
+    wpi_free(cache->lines);
+    wpi_free(cache->ways_of);
     *cache = (wpi_cache){0};
 }
 
@@ -97,7 +97,7 @@ static void touch(uint16_t *order, uint16_t way) {
     order[0] = way;
 }
 
-static bool is_pending(const wpi_cache_line *line, wp_time_ps now) {
+static bool is_pending(const wpi_cache_line *line, wpi_time_ps now) {
     return line->pending != 0 && line->ready > now;
 }
 
@@ -107,7 +107,7 @@ static void become_valid(wpi_cache_line *line, uint8_t sectors) {
 }
 
 /* What was expected has come. */
-static void settle(wpi_cache_line *line, wp_time_ps now) {
+static void settle(wpi_cache_line *line, wpi_time_ps now) {
     if (line->pending != 0 && line->ready <= now) become_valid(line, line->pending);
 }
 
@@ -131,7 +131,8 @@ static uint32_t find(const wpi_cache *cache, set at, uint64_t line) {
 
 /* The place a new line takes: of those that may leave the one not used for longest; a free one
  * first. */
-static uint32_t choose(const wpi_cache *cache, set at, wp_time_ps now, wp_time_ps *blocked_until) {
+static uint32_t choose(const wpi_cache *cache, set at, wpi_time_ps now,
+                       wpi_time_ps *blocked_until) {
     *blocked_until = WP_TIME_NEVER;
     for (uint32_t i = cache->ways; i > 0; i--) {
         const uint32_t place = at.first + at.order[i - 1];
@@ -143,7 +144,7 @@ static uint32_t choose(const wpi_cache *cache, set at, wp_time_ps now, wp_time_p
 }
 
 /* Gives the line a place; false: it has to wait. */
-static bool make_place(wpi_cache *cache, set at, uint64_t number, wp_time_ps now,
+static bool make_place(wpi_cache *cache, set at, uint64_t number, wpi_time_ps now,
                        wpi_cache_answer *out) {
     out->place = choose(cache, at, now, &out->blocked_until);
     if (out->place == WPI_CACHE_NO_PLACE) return false;
@@ -167,14 +168,14 @@ void wpi_cache_expect_set(const wpi_cache *cache, uint32_t number, bool is_near)
         __builtin_prefetch(at.order);
 }
 
-uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t number, wp_time_ps now) {
+uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t number, wpi_time_ps now) {
     const uint32_t place = find(cache, set_of(cache, number), number);
     if (place == WPI_CACHE_NO_PLACE) return 0;
     const wpi_cache_line *line = &cache->lines[place];
     return is_pending(line, now) ? line->valid : line->valid | line->pending;
 }
 
-void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wp_time_ps now,
+void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wpi_time_ps now,
                     wpi_cache_answer *out) {
     const set at = set_of(cache, number);
     cache->is_used = true;
@@ -195,7 +196,7 @@ void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wp_time_
     line->ready = WP_TIME_NEVER; /* until told otherwise */
 }
 
-void wpi_cache_expect(wpi_cache *cache, uint32_t place, wp_time_ps ready) {
+void wpi_cache_expect(wpi_cache *cache, uint32_t place, wpi_time_ps ready) {
     cache->lines[place].ready = ready;
 }
 
@@ -204,7 +205,7 @@ void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors) {
     become_valid(&cache->lines[place], sectors);
 }
 
-void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wp_time_ps now) {
+void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_time_ps now) {
     wpi_cache_line *line = &cache->lines[place];
     settle(line, now);
     line->valid = (line->valid | sectors) & SECTORS;
@@ -212,7 +213,7 @@ void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wp_ti
 }
 
 /* Data of a line that stays: dirty, whatever was under way for these sectors. */
-static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sectors, wp_time_ps now,
+static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sectors, wpi_time_ps now,
                        wpi_cache_answer *out) {
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, at, number, now, out)) return;
     touch(at.order, (uint16_t)(out->place - at.first));
@@ -222,7 +223,7 @@ static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sector
 }
 
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t number, uint8_t sectors,
-                     wp_time_ps now, wpi_cache_answer *out) {
+                     wpi_time_ps now, wpi_cache_answer *out) {
     const set at = set_of(cache, number);
     cache->is_used = true;
     *out = (wpi_cache_answer){.place = find(cache, at, number)};

@@ -18,7 +18,7 @@
 #include "sim/profile/profile.h"
 
 typedef struct wpi_cache_line {
-    wp_time_ps ready;     /* pending sectors become valid; an atomic on the line ends */
+    wpi_time_ps ready;    /* pending sectors become valid; an atomic on the line ends */
     uint64_t number : 52; /* of the line + 1; 0: free */
     uint64_t valid : 4;   /* sectors */
     uint64_t dirty : 4;
@@ -49,8 +49,8 @@ static inline uint32_t wpi_sector_count(uint8_t sectors) {
 typedef struct wpi_cache_answer {
     uint32_t place; /* of the line; NO_PLACE: all lines of the set are pending, nothing was done */
     uint8_t valid, pending, missing; /* `missing` are pending from now on: fetch them */
-    wp_time_ps ready;                /* of what was pending in the line before */
-    wp_time_ps blocked_until; /* NO_PLACE: when the first of them may leave; NEVER: not known */
+    wpi_time_ps ready;               /* of what was pending in the line before */
+    wpi_time_ps blocked_until; /* NO_PLACE: when the first of them may leave; NEVER: not known */
     uint64_t evicted_line;
     uint8_t evicted_dirty; /* sectors to write; 0: none */
 } wpi_cache_answer;
@@ -68,22 +68,22 @@ uint32_t wpi_cache_set(const wpi_cache *cache, uint64_t line);
 /** A line of the set will be looked up: fetches what is needed first for that into the host's
  * caches; when it is near, what is needed next, for which the first must have come. */
 void wpi_cache_expect_set(const wpi_cache *cache, uint32_t set, bool is_near);
-void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time_ps now,
+void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wpi_time_ps now,
                     wpi_cache_answer *out);
 /** All that is pending in the line will be there at `ready`. */
-void wpi_cache_expect(wpi_cache *cache, uint32_t place, wp_time_ps ready);
+void wpi_cache_expect(wpi_cache *cache, uint32_t place, wpi_time_ps ready);
 /** Sectors that were pending without a known time are there. */
 void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors);
 
 /** Writes by the policy. WRITE_BACK makes the line's place, for `out` as with loads; the others
  *  do not, and `out` says what was there. */
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t sectors,
-                     wp_time_ps now, wpi_cache_answer *out);
+                     wpi_time_ps now, wpi_cache_answer *out);
 /** Sectors of the line at `place` are written and stay there: WRITE_BACK of a line that is there.
  */
-void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wp_time_ps now);
+void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_time_ps now);
 /** Valid sectors of a line. Changes nothing. */
-uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wp_time_ps now);
+uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wpi_time_ps now);
 /** All that is neither pending nor dirty is absent. */
 void wpi_cache_invalidate(wpi_cache *cache);
 

@@ -44,7 +44,7 @@ typedef struct few {
 struct wpi_watch {
     wpi_watch_locate locate;
     void *object;
-    wp_time_ps base_ps;
+    wpi_time_ps base_ps;
     uint32_t page_bits, row_bits, slice_bits; /* grow */
     uint32_t page_count, row_count, slice_count;
     chunk chunks[CHUNKS];
@@ -182,7 +182,7 @@ static void count_one(wpi_watch *w, uint32_t page, uint32_t counter) {
     if (++recent->counts[counter] == UINT16_MAX) carry(&w->pages[page], recent);
 }
 
-static void note_on_map(wpi_watch *w, uint64_t place, wp_time_ps time) {
+static void note_on_map(wpi_watch *w, uint64_t place, wpi_time_ps time) {
     while (place >> w->row_bits >= WPI_WATCH_ROWS)
         halve_rows(w);
     while (time >> w->slice_bits >= WPI_WATCH_SLICES)
@@ -200,7 +200,7 @@ static void note_access(wpi_touches *t, bool is_write, bool is_miss) {
 }
 
 void wpi_watch_access(wpi_watch *w, uint64_t address, const char *name, bool is_write, bool is_miss,
-                      wp_time_ps now) {
+                      wpi_time_ps now) {
     const spot *at = spot_of(w, address, name);
     if (!at->has_place) {
         note_access(&w->allocations[named_allocation(w, address, name)], is_write, is_miss);
@@ -233,7 +233,7 @@ void wpi_watch_move(wpi_watch *w, uint64_t address, wp_run_move move, uint64_t p
 wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate locate, void *object,
                            wpi_watch **out, wp_error *err) {
     *out = NULL;
-    wpi_watch *w = wp_calloc(1, sizeof *w);
+    wpi_watch *w = wpi_calloc(1, sizeof *w);
     if (w == NULL) return WP_FAIL(err, NOMEM, "counts of pages: %zu bytes", sizeof *w);
     w->locate = locate;
     w->object = object;
@@ -245,10 +245,10 @@ wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate locate, void *o
 }
 
 void wpi_watch_destroy(wpi_watch *watch) {
-    wp_free(watch);
+    wpi_free(watch);
 }
 
-void wpi_watch_set_base(wpi_watch *watch, wp_time_ps base_ps) {
+void wpi_watch_set_base(wpi_watch *watch, wpi_time_ps base_ps) {
     watch->base_ps = base_ps;
 }
 
@@ -270,6 +270,6 @@ void wpi_watch_get(wpi_watch *w, wpi_watch_counts *out) {
                               .map = (const uint32_t(*)[WPI_WATCH_ROWS])w->map,
                               .slice_count = w->slice_count,
                               .row_count = w->row_count,
-                              .slice_ps = (wp_time_ps)1 << w->slice_bits,
+                              .slice_ps = (wpi_time_ps)1 << w->slice_bits,
                               .row_bytes = (uint64_t)1 << w->row_bits};
 }

@@ -58,12 +58,12 @@ WP_NODISCARD wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate lo
 void wpi_watch_destroy(wpi_watch *watch); /* NULL allowed */
 
 /** Later times count from `base_ps`. */
-void wpi_watch_set_base(wpi_watch *watch, wp_time_ps base_ps);
+void wpi_watch_set_base(wpi_watch *watch, wpi_time_ps base_ps);
 /** Memory was freed: what was located is asked for anew. */
 void wpi_watch_forget(wpi_watch *watch);
 
 void wpi_watch_access(wpi_watch *watch, uint64_t address, const char *name, bool is_write,
-                      bool is_miss, wp_time_ps now);
+                      bool is_miss, wpi_time_ps now);
 void wpi_watch_walk(wpi_watch *watch, uint64_t address);
 /** That happened to `pages` pages of the allocation at `address`. */
 void wpi_watch_move(wpi_watch *watch, uint64_t address, wp_run_move move, uint64_t pages);
@@ -78,7 +78,7 @@ typedef struct wpi_watch_counts {
     uint64_t page_bytes;
     const uint32_t (*map)[WPI_WATCH_ROWS]; /* [slice][row] */
     uint32_t slice_count, row_count;
-    wp_time_ps slice_ps;
+    wpi_time_ps slice_ps;
     uint64_t row_bytes;
 } wpi_watch_counts;
 

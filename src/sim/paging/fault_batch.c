@@ -50,7 +50,7 @@ struct wpi_fault_batch {
     wpi_fifo pending;
 };
 
-static void next_batch(wpi_paging *p, wp_time_ps now);
+static void next_batch(wpi_paging *p, wpi_time_ps now);
 
 /* ---- replays ----------------------------------------------------------------------------------
  */
@@ -89,7 +89,7 @@ static bool is_due(const wpi_paging *p) {
            replay_at(b, b->pending.first)->transfers <= wpi_transfers_arrived(&p->transfers);
 }
 
-static void replay_due(wpi_paging *p, wp_time_ps now) {
+static void replay_due(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     while (is_due(p)) {
         wpi_pool_give(&b->replays, wpi_fifo_take_first(&b->pending, replays_of(b)));
@@ -103,7 +103,7 @@ static void replay_due(wpi_paging *p, wp_time_ps now) {
 }
 
 /* Behind all transfers that were ordered so far. */
-static void order_replay(wpi_paging *p, wp_time_ps now) {
+static void order_replay(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
     *replay_at(b, number) = (pending_replay){wpi_transfers_planned(&p->transfers), NONE};
@@ -166,7 +166,7 @@ static wpi_chunk_number take_block(const wpi_paging *p, struct wpi_fault_batch *
     return chunk;
 }
 
-static void end_batch(wpi_paging *p, wp_time_ps now) {
+static void end_batch(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_DUPLICATE, duplicates_of(p));
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_SIZE, b->fetched);
@@ -179,7 +179,7 @@ static void end_batch(wpi_paging *p, wp_time_ps now) {
     if (goes_on) next_batch(p, now);
 }
 
-static void serve_block(void *object, uint64_t token, wp_time_ps now) {
+static void serve_block(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     struct wpi_fault_batch *b = p->batch;
     wpi_pages faulting;
@@ -199,7 +199,7 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
 /* ---- a service --------------------------------------------------------------------------------
  */
 
-static void begin(void *object, uint64_t token, wp_time_ps now) {
+static void begin(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
@@ -207,19 +207,19 @@ static void begin(void *object, uint64_t token, wp_time_ps now) {
     next_batch(p, now);
 }
 
-static void interrupt(wpi_paging *p, wp_time_ps now) {
+static void interrupt(wpi_paging *p, wpi_time_ps now) {
     p->batch->is_serving = true;
     wpi_engine_at(p->engine, now + p->profile->paging.interrupt_ps, begin, p, 0);
 }
 
-static void end_service(wpi_paging *p, wp_time_ps now) {
+static void end_service(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     b->is_serving = false;
     if (p->profile->paging.replay == WPI_REPLAY_ONCE) order_replay(p, now);
     if (b->count > 0) interrupt(p, now);
 }
 
-static void next_batch(wpi_paging *p, wp_time_ps now) {
+static void next_batch(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     if (b->batches == p->profile->paging.service_batches ||
         b->throttled_batches == p->profile->paging.service_throttles || !fetch(p, b)) {
@@ -229,12 +229,12 @@ static void next_batch(wpi_paging *p, wp_time_ps now) {
     b->batches++;
     b->throttled = wpi_thrashing_throttled(&p->thrashing);
     b->refused = wpi_thrashing_refused(&p->thrashing);
-    const wp_time_ps took =
+    const wpi_time_ps took =
         p->profile->paging.batch_ps + b->fault_count * p->profile->paging.fault_ps;
     wpi_engine_at(p->engine, now + took + p->profile->paging.block_ps, serve_block, p, 0);
 }
 
-static void add(wpi_paging *p, const wpi_page_fault *raised, wp_time_ps now) {
+static void add(wpi_paging *p, const wpi_page_fault *raised, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t capacity = p->profile->paging.buffer_entries;
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_RAISED, 1);
@@ -252,20 +252,20 @@ static void add(wpi_paging *p, const wpi_page_fault *raised, wp_time_ps now) {
 static void destroy(wpi_paging *p) {
     struct wpi_fault_batch *b = p->batch;
     if (b == NULL) return;
-    wp_free(b->buffer);
-    wp_free(b->faults);
-    wp_free(b->last_of_sm);
+    wpi_free(b->buffer);
+    wpi_free(b->faults);
+    wpi_free(b->last_of_sm);
     wpi_pool_deinit(&b->replays);
-    wp_free(b);
+    wpi_free(b);
     p->batch = NULL;
 }
 
 static wp_status create(wpi_paging *p, wp_error *err) {
-    struct wpi_fault_batch *b = p->batch = wp_calloc(1, sizeof *b);
+    struct wpi_fault_batch *b = p->batch = wpi_calloc(1, sizeof *b);
     if (b == NULL) return WP_FAIL(err, NOMEM, "the fault buffer");
-    b->buffer = wp_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
-    b->faults = wp_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
-    b->last_of_sm = wp_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
+    b->buffer = wpi_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
+    b->faults = wpi_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
+    b->last_of_sm = wpi_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
     b->pending = WPI_FIFO_EMPTY;
     if (b->buffer == NULL || b->faults == NULL || b->last_of_sm == NULL)
         return WP_FAIL(err, NOMEM, "a fault buffer of %u", p->profile->paging.buffer_entries);

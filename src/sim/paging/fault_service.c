@@ -14,7 +14,7 @@
 
 #define NONE WPI_PAGING_NONE
 
-static void served(void *object, uint64_t token, wp_time_ps now);
+static void served(void *object, uint64_t token, wpi_time_ps now);
 
 static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_fault_entry *)p->queue.entries.items)[number];
@@ -38,19 +38,19 @@ static bool takes_at_end(const wpi_paging *p) {
     return is_of_a_cycle(p) || is_pipelined(p);
 }
 
-static wp_time_ps ready_at(const wpi_paging *p, uint32_t number) {
+static wpi_time_ps ready_at(const wpi_paging *p, uint32_t number) {
     return entry_at(p, number)->raised + p->profile->paging.latency_ps;
 }
 
-static wp_time_ps service_end(const wpi_paging *p, wp_time_ps now) {
-    const wp_time_ps cycle_ps = p->profile->cycle_ps;
+static wpi_time_ps service_end(const wpi_paging *p, wpi_time_ps now) {
+    const wpi_time_ps cycle_ps = p->profile->cycle_ps;
     if (is_of_a_cycle(p)) return (now / cycle_ps + 1) * cycle_ps;
     if (is_pipelined(p)) return ready_at(p, p->queue.buffer.first);
     return now + p->profile->paging.latency_ps;
 }
 
 /* The last one of the buffer that is taken now. */
-static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
+static uint32_t last_taken(const wpi_paging *p, wpi_time_ps now) {
     uint32_t last = p->queue.buffer.first;
     if (p->profile->paging.service == WPI_FAULT_SERIAL) return last;
     if (!is_pipelined(p)) return p->queue.buffer.last;
@@ -61,11 +61,11 @@ static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
 }
 
 /* The buffer's faults, only the first one, or those that are as old as it. */
-static wpi_fifo take(wpi_paging *p, wp_time_ps now) {
+static wpi_fifo take(wpi_paging *p, wpi_time_ps now) {
     return wpi_fifo_take_until(&p->queue.buffer, entries_of(p), last_taken(p, now));
 }
 
-static void serve(wpi_paging *p, wp_time_ps now) {
+static void serve(wpi_paging *p, wpi_time_ps now) {
     if (p->queue.is_serving || wpi_fifo_is_empty(&p->queue.buffer)) return;
     p->queue.is_serving = true;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
@@ -73,7 +73,7 @@ static void serve(wpi_paging *p, wp_time_ps now) {
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 
-static void add(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now) {
+static void add(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->queue.entries, sizeof(wpi_fault_entry));
     *entry_at(paging, number) = (wpi_fault_entry){fault->page, now, NONE};
     wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, fault->page, now);
@@ -102,7 +102,7 @@ static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pa
     return chunk;
 }
 
-static void served(void *object, uint64_t token, wp_time_ps now) {
+static void served(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     if (takes_at_end(p)) p->queue.served = take(p, now);

@@ -43,7 +43,7 @@ void wpi_foresight_deinit(wpi_foresight *foresight); /* `{0}` is fine */
 /** This run is noted. */
 void wpi_foresight_note(wpi_foresight *foresight);
 /** What was noted before: `pages` and `launches`, at which notes these began, are taken over
- * (wp_free). NOMEM. */
+ * (wpi_free). NOMEM. */
 WP_NODISCARD wp_status wpi_foresight_take(wpi_foresight *foresight, uint32_t *pages, uint32_t count,
                                           uint32_t *launches, uint32_t launch_count, wp_error *err);
 

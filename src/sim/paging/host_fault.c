@@ -22,8 +22,8 @@ static wpi_pages choose(wpi_paging *p, wpi_page_number page, const wpi_pages *id
     return wpi_pages_and(&more, idle);
 }
 
-bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
-                           wp_time_ps *done) {
+bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched,
+                           wpi_time_ps now, wpi_time_ps *done) {
     const wpi_chunk_number number = wpi_chunk_at(paging->residency.first, address);
     wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     wpi_residency_set_touched(chunk, touched);

@@ -9,8 +9,8 @@
  * in memory does not matter. */
 #include "sim/paging/paging_parts.h"
 
-static wp_time_ps copy(wpi_paging *p, uint64_t pages, wp_time_ps now) {
-    wp_time_ps begun = 0;
+static wpi_time_ps copy(wpi_paging *p, uint64_t pages, wpi_time_ps now) {
+    wpi_time_ps begun = 0;
     return wpi_page_copy(p, pages, WPI_DIRECTION_TO_HOST, now, &begun);
 }
 
@@ -18,8 +18,8 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static wp_time_ps copy_back(wpi_paging *p, uint64_t pages, wp_time_ps now) {
-    wp_time_ps done = now;
+static wpi_time_ps copy_back(wpi_paging *p, uint64_t pages, wpi_time_ps now) {
+    wpi_time_ps done = now;
     uint64_t step = WPI_BLOCK_PAGES, sum = 0;
     while (pages > 0) {
         const uint64_t piece = smaller(step, pages);
@@ -33,7 +33,7 @@ static wp_time_ps copy_back(wpi_paging *p, uint64_t pages, wp_time_ps now) {
     return done;
 }
 
-wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
+wpi_time_ps wpi_paging_synchronize(wpi_paging *paging, wpi_time_ps now) {
     wpi_residency *r = &paging->residency;
     uint64_t returned = 0, stayed = 0;
     if (paging->profile->paging.synchronize == WPI_SYNCHRONIZE_KEEP) return now;

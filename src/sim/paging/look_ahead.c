@@ -49,12 +49,12 @@ static uint32_t last_use(const wpi_future *future, wpi_chunk_number chunk, const
 }
 
 bool wpi_look_ahead_make_room(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
-                              wp_time_ps now) {
+                              wpi_time_ps now) {
     const uint32_t last = last_use(wpi_look_ahead_future(&paging->ahead), chunk, pages);
     return wpi_evictions_make_room(paging, wpi_pages_count(pages), is_used_later, &last, now);
 }
 
-static void look_ahead(void *object, uint64_t token, wp_time_ps now) {
+static void look_ahead(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     p->ahead.is_due = false;
@@ -101,7 +101,7 @@ static bool needs_future(const wpi_paging *p) {
            prefetcher(p)->needs_future;
 }
 
-wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err) {
+wp_status wpi_paging_launch(wpi_paging *paging, wpi_time_ps now, wp_error *err) {
     wpi_foresight *f = paging->ahead.foresight;
     if (needs_future(paging) && wpi_look_ahead_future(&paging->ahead) == NULL)
         return WP_FAIL(

@@ -17,6 +17,6 @@ void wpi_look_ahead_left(wpi_paging *paging, wpi_chunk_number chunk, const wpi_p
 /** Makes room for prefetched pages, by evicting pages that are used after them. False: there is no
  * room yet. */
 bool wpi_look_ahead_make_room(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
-                              wp_time_ps now);
+                              wpi_time_ps now);
 
 #endif

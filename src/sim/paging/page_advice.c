@@ -43,14 +43,14 @@ void wpi_page_requests_add_part(wpi_page_requests *requests, uint32_t request) {
     request_at(requests, request)->left++;
 }
 
-void wpi_page_requests_end_part(wpi_page_requests *requests, uint32_t request, wp_time_ps now) {
+void wpi_page_requests_end_part(wpi_page_requests *requests, uint32_t request, wpi_time_ps now) {
     if (--request_at(requests, request)->left != 0) return;
     const wpi_page_request ended = *request_at(requests, request);
     wpi_pool_give(&requests->pool, request);
     ended.done(ended.object, 0, now);
 }
 
-static void part_ended(void *object, uint64_t request, wp_time_ps now) {
+static void part_ended(void *object, uint64_t request, wpi_time_ps now) {
     wpi_page_requests_end_part(object, (uint32_t)request, now);
 }
 
@@ -65,7 +65,7 @@ static void bring(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages
 
 /* What a request to the host has to know. */
 typedef struct sending {
-    wp_time_ps now, done;
+    wpi_time_ps now, done;
 } sending;
 
 static void send_back(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages,
@@ -78,13 +78,13 @@ static void send_back(wpi_paging *p, wpi_chunk_number number, const wpi_pages *p
     const wpi_pages copied = wpi_pages_without(&leaving, &twice);
     if (wpi_pages_is_empty(&leaving)) return;
     wpi_residency_leave(&p->residency, chunk, &leaving);
-    const wp_time_ps done = wpi_departures_start(p, number, &leaving, &copied, s->now);
+    const wpi_time_ps done = wpi_departures_start(p, number, &leaving, &copied, s->now);
     if (done > s->done) s->done = done;
     wpi_page_events_report(&p->events, WPI_PAGE_SENT_BACK, number, &leaving, s->now);
 }
 
-void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,
-                         wpi_event_fn done, void *object) {
+void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device,
+                         wpi_time_ps now, wpi_event_fn done, void *object) {
     uint32_t request = wpi_pool_take(&paging->requests.pool, sizeof(wpi_page_request));
     *request_at(&paging->requests, request) = (wpi_page_request){done, object, 1};
     sending s = {now, now};

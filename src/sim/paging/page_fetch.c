@@ -48,7 +48,7 @@ static wpi_pages with_prefetched(wpi_paging *p, wpi_chunk_number number, const w
 }
 
 void wpi_page_fetch_start(wpi_paging *paging, wpi_chunk_number number, const wpi_pages *pages,
-                          const wpi_pages *faulting, wp_time_ps now) {
+                          const wpi_pages *faulting, wpi_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     const wpi_pages moved = wpi_pages_without(pages, &chunk->untouched); /* others are made */
     const wpi_pages more = wpi_pages_without(pages, faulting);
@@ -64,7 +64,7 @@ void wpi_page_fetch_start(wpi_paging *paging, wpi_chunk_number number, const wpi
 }
 
 uint32_t wpi_page_fetch_faulting(wpi_paging *paging, wpi_chunk_number number,
-                                 const wpi_pages *faulting, wp_time_ps now) {
+                                 const wpi_pages *faulting, wpi_time_ps now) {
     const wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     const wpi_pages here = wpi_residency_here(chunk);
     const wpi_pages wanted = wpi_pages_without(faulting, &here); /* others fetched some meanwhile */

@@ -36,13 +36,13 @@ typedef struct wpi_history_allocation {
 
 typedef struct wpi_history_launch {
     char *kernel;
-    wp_time_ps start_ps, end_ps; /* 0: it has not ended */
+    wpi_time_ps start_ps, end_ps; /* 0: it has not ended */
 } wpi_history_launch;
 
 /** To be read; the functions below write. */
 typedef struct wpi_page_history {
     uint64_t first; /* address of managed memory */
-    wp_time_ps base_ps;
+    wpi_time_ps base_ps;
     bool is_counting;
     uint32_t *allocation_of; /* [chunk_count] */
     uint64_t chunk_count;
@@ -66,18 +66,18 @@ void wpi_page_history_destroy(wpi_page_history *history); /* NULL allowed */
 WP_NODISCARD wp_status wpi_page_history_add(wpi_page_history *history, uint64_t address,
                                             uint64_t bytes, uint64_t page_count, wp_error *err);
 /** Later times count from `base_ps`. */
-void wpi_page_history_set_base(wpi_page_history *history, wp_time_ps base_ps);
+void wpi_page_history_set_base(wpi_page_history *history, wpi_time_ps base_ps);
 /** Whether what happens from now on counts; at first it does not. */
 void wpi_page_history_count(wpi_page_history *history, bool is_counting);
 
 void wpi_page_history_note(wpi_page_history *history, uint64_t address, wp_run_page_event event,
-                           wp_time_ps now);
+                           wpi_time_ps now);
 /** The same of pages of the chunk at `address`. */
 void wpi_page_history_note_pages(wpi_page_history *history, uint64_t address,
-                                 const wpi_pages *pages, wp_run_page_event event, wp_time_ps now);
+                                 const wpi_pages *pages, wp_run_page_event event, wpi_time_ps now);
 
 /** A launch that counts; its number, for _ended. */
-uint32_t wpi_page_history_began(wpi_page_history *history, const char *kernel, wp_time_ps now);
-void wpi_page_history_ended(wpi_page_history *history, uint32_t launch, wp_time_ps now);
+uint32_t wpi_page_history_began(wpi_page_history *history, const char *kernel, wpi_time_ps now);
+void wpi_page_history_ended(wpi_page_history *history, uint32_t launch, wpi_time_ps now);
 
 #endif

@@ -10,18 +10,18 @@ void wpi_residency_init(wpi_residency *residency, uint64_t first, uint64_t frame
 }
 
 void wpi_residency_deinit(wpi_residency *residency) {
-    wp_free(residency->chunks);
-    wp_free(residency->page_ages);
+    wpi_free(residency->chunks);
+    wpi_free(residency->page_ages);
     *residency = (wpi_residency){0};
 }
 
 static wp_status grow(wpi_residency *r, uint32_t count, wp_error *err) {
     if (count <= r->chunk_count) return WP_STATUS_OK;
-    wpi_chunk *chunks = wp_malloc_aligned(_Alignof(wpi_chunk), count * sizeof *chunks);
+    wpi_chunk *chunks = wpi_malloc_aligned(_Alignof(wpi_chunk), count * sizeof *chunks);
     if (chunks == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", count);
     memset(chunks + r->chunk_count, 0, (count - r->chunk_count) * sizeof *chunks);
     if (r->chunk_count > 0) memcpy(chunks, r->chunks, r->chunk_count * sizeof *chunks);
-    wp_free(r->chunks);
+    wpi_free(r->chunks);
     r->chunks = chunks;
     r->chunk_count = count;
     return WP_STATUS_OK;
@@ -65,7 +65,7 @@ wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count, wp_err
 
 wp_status wpi_residency_grow_words(uint64_t **words, uint32_t before, uint32_t after, uint32_t each,
                                    wp_error *err) {
-    uint64_t *grown = wp_realloc(*words, (size_t)after * each * sizeof *grown);
+    uint64_t *grown = wpi_realloc(*words, (size_t)after * each * sizeof *grown);
     if (grown == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
     for (size_t i = (size_t)before * each; i < (size_t)after * each; i++)
         grown[i] = 0;

@@ -57,7 +57,7 @@ bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address) {
            wpi_residency_chunk(&paging->residency, address)->is_whole;
 }
 
-void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+void wpi_paging_release(wpi_paging *paging, uint64_t address, wpi_time_ps now) {
     const wpi_page_number page = wpi_residency_page(&paging->residency, address);
     const bool is_free = wpi_residency_let_go(&paging->residency, wpi_page_block(page));
     if (is_free &&

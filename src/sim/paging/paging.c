@@ -7,7 +7,7 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                             uint64_t first, const wpi_paging_calls *calls, wpi_paging **out,
                             wp_error *err) {
     *out = NULL;
-    wpi_paging *p = wp_calloc(1, sizeof *p);
+    wpi_paging *p = wpi_calloc(1, sizeof *p);
     if (p == NULL) return WP_FAIL(err, NOMEM, "paging");
     *p = (wpi_paging){.engine = engine,
                       .profile = profile,
@@ -44,7 +44,7 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_page_requests_deinit(&paging->requests);
     wpi_evictions_deinit(&paging->evictions);
     wpi_staging_deinit(&paging->staging);
-    wp_free(paging);
+    wpi_free(paging);
 }
 
 /* The parts' arrays beside the residency's, which counts the chunks: an array that has grown when

@@ -53,7 +53,7 @@ typedef struct wpi_paging_shot {
 typedef struct wpi_paging_calls {
     /* Who waited walks again, and then asks again. `is_held`: the page is there, and held until it
      * is released behind that. From an event. */
-    void (*replay)(void *object, uint64_t token, bool is_held, wp_time_ps now);
+    void (*replay)(void *object, uint64_t token, bool is_held, wpi_time_ps now);
     void (*shoot_down)(void *object, const wpi_paging_shot *shot);
     void *object;
 } wpi_paging_calls;
@@ -80,7 +80,7 @@ void wpi_paging_set_watch(wpi_paging *paging, wpi_watch *watch);
  * from there. It must outlive the paging. */
 void wpi_paging_set_foresight(wpi_paging *paging, wpi_foresight *foresight);
 /** A launch begins. INVALID: a policy needs the future, and it is not known, or another one's. */
-WP_NODISCARD wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err);
+WP_NODISCARD wp_status wpi_paging_launch(wpi_paging *paging, wpi_time_ps now, wp_error *err);
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 
@@ -100,29 +100,30 @@ void wpi_paging_touch(wpi_paging *paging, uint64_t address);
 /** … and so it was with another page of its block, which is only noted for a later run. */
 void wpi_paging_foresee(wpi_paging *paging, uint64_t address);
 /** After a walk. WAITS: `replay` will be called. */
-wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
+wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
+                                 wpi_time_ps now);
 /** The first TLB of that number has got the page, or all of the 2 MiB. */
 void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb);
 /** After the answer LOCAL, or a TLB hit: the access has so many bytes. */
 void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes);
 /** After the answer REMOTE: so many go across the link, and may have paid for the block. */
-void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wp_time_ps now);
+void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wpi_time_ps now);
 /** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty.
  * False: there is nothing to hold, as TLBs know the page but it is not here (paging.remote_fills).
  */
 bool wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
-void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);
+void wpi_paging_release(wpi_paging *paging, uint64_t address, wpi_time_ps now);
 
 /** Writes to the page may go across the link, too. */
-bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now);
+bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wpi_time_ps now);
 
 /** Pages that the program wants elsewhere; what lies outside of managed memory is left out. `done`
  * is called from an event, when all that moved is there. */
 typedef struct wpi_paging_range {
     uint64_t address, bytes;
 } wpi_paging_range;
-void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,
-                         wpi_event_fn done, void *object);
+void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device,
+                         wpi_time_ps now, wpi_event_fn done, void *object);
 
 /** What a program says of pages. Read-mostly ones stay on the host, too, until they are written.
  * Those that stay on the host are used across the link, unless something brings them. Those that
@@ -141,16 +142,16 @@ void wpi_paging_use_on_host(wpi_paging *paging, wpi_paging_range range);
  * faults: it goes back, with what the prefetcher adds, by *done; those pages are no longer in
  * `touched`. Or the host has to wait for its turn until *done, and touches the page again. False:
  * there is none. Pages that kernels are using stay. */
-bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
-                           wp_time_ps *done);
+bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched,
+                           wpi_time_ps now, wpi_time_ps *done);
 
 /** The host has waited for the device. Returns until when it goes on waiting, for what goes back.
  */
-wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now);
+wpi_time_ps wpi_paging_synchronize(wpi_paging *paging, wpi_time_ps now);
 
 /** No page is on its way, there or back, and no access across the link. If not, `quiet` is called,
  * once, when that is so. */
-bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet, void *object);
+bool wpi_paging_is_quiet(wpi_paging *paging, wpi_time_ps now, wpi_event_fn quiet, void *object);
 
 const wpi_residency *wpi_paging_residency(const wpi_paging *paging);
 void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object);

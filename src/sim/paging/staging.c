@@ -35,8 +35,8 @@ static wpi_fifo_links runs_of(const wpi_paging *p) {
     return WPI_FIFO_LINKS(p->staging.pool.items, staged_run, next);
 }
 
-/* Takes the run behind `before` (NONE: the first) out of the line, which may have been the last that
- * CTAs waited for to end (paging.cta_ends). */
+/* Takes the run behind `before` (NONE: the first) out of the line, which may have been the last
+ * that CTAs waited for to end (paging.cta_ends). */
 static wpi_page_run take(wpi_paging *p, uint32_t before) {
     const uint32_t number = wpi_fifo_take_behind(&p->staging.runs, runs_of(p), before);
     const wpi_page_run run = run_at(p, number)->run;
@@ -111,7 +111,7 @@ static bool is_in_use(const wpi_paging *p, wpi_page_run run) {
     return false;
 }
 
-static void left(void *object, uint64_t token, wp_time_ps now) {
+static void left(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     p->staging.leaving_pages = 0;
@@ -119,20 +119,20 @@ static void left(void *object, uint64_t token, wp_time_ps now) {
 }
 
 /* Others of its blocks may be in use: then it waits for them. */
-static void set_off(wpi_paging *p, wp_time_ps now) {
+static void set_off(wpi_paging *p, wpi_time_ps now) {
     while (!wpi_fifo_is_empty(&p->staging.runs) && p->staging.leaving_pages == 0) {
         if (is_in_use(p, run_at(p, p->staging.runs.first)->run)) return;
         const wpi_page_run run = take(p, NONE);
         const wpi_pages pages = wpi_run_pages(run);
         wpi_evictions_start(p, run.chunk, &pages, now);
-        const wp_time_ps departed = wpi_departures_until(&p->departures);
+        const wpi_time_ps departed = wpi_departures_until(&p->departures);
         if (departed <= now) continue;
         p->staging.leaving_pages = wpi_run_page_count(run);
         wpi_engine_at(p->engine, departed, left, p, 0);
     }
 }
 
-void wpi_staging_pump(wpi_paging *paging, wp_time_ps now) {
+void wpi_staging_pump(wpi_paging *paging, wpi_time_ps now) {
     wpi_chunk_number chunk = {0};
     wpi_pages pages;
     while (is_short(paging) && wpi_evictions_choose(paging, &chunk, &pages))

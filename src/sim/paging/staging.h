@@ -23,7 +23,7 @@ static inline bool wpi_staging_is_empty(const wpi_staging *staging) {
 }
 
 /** Chooses victims for the transfers that wait, and evicts them one after the other. */
-void wpi_staging_pump(wpi_paging *paging, wp_time_ps now);
+void wpi_staging_pump(wpi_paging *paging, wpi_time_ps now);
 /** These pages stay: they are used, or leave another way. */
 void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 

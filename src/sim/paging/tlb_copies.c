@@ -7,8 +7,8 @@
 #include "sim/paging/paging_parts.h"
 
 void wpi_tlb_copies_deinit(wpi_tlb_copies *copies) {
-    wp_free(copies->of_page);
-    wp_free(copies->of_chunk);
+    wpi_free(copies->of_page);
+    wpi_free(copies->of_chunk);
     *copies = (wpi_tlb_copies){0};
 }
 

@@ -42,9 +42,9 @@ static wp_status finish(wpi_profile *profile, const char *const *settings, size_
  */
 
 static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "profile %s", where);
-    (*out)->name = wp_path_stem(where);
+    (*out)->name = wpi_path_stem(where);
     return wpi_profile_text_create(*out, err);
 }
 
@@ -60,7 +60,7 @@ static bool is_whole(const char *spec, size_t length) {
  * a path without an ending, to the first one behind its folders. A file may have such characters in
  * its path. */
 static size_t part_length(const char *spec) {
-    if (wp_file_exists(spec)) return strlen(spec);
+    if (wpi_file_exists(spec)) return strlen(spec);
     for (size_t at = strcspn(spec, "+@"); spec[at] != '\0'; at += 1 + strcspn(spec + at + 1, "+@"))
         if (is_whole(spec, at)) return at;
     const char *slash = strrchr(spec, '/');
@@ -76,22 +76,23 @@ static wp_status read_part(char sign, const char *spec, size_t length, wpi_profi
     const wpi_profile_kind kind = sign == '+'   ? WPI_PROFILE_OVERLAY
                                   : sign == '@' ? WPI_PROFILE_HOST
                                                 : WPI_PROFILE_GPU;
-    char *part = wp_strndup(spec, length), *path = NULL;
+    char *part = wpi_strndup(spec, length), *path = NULL;
     if (part == NULL) return WP_FAIL(err, NOMEM, "profile %s", spec);
     wp_status status = WP_STATUS_OK;
     WP_TRY_GOTO(wpi_profile_find_file(kind, part, &path, err), done);
     if (is_overlay) {
-        char *stem = wp_path_stem(path), *name = wp_format("%s%c%s", (*profile)->name, sign, stem);
-        wp_free((*profile)->name);
+        char *stem = wpi_path_stem(path),
+             *name = wpi_format("%s%c%s", (*profile)->name, sign, stem);
+        wpi_free((*profile)->name);
         (*profile)->name = name;
-        wp_free(stem);
+        wpi_free(stem);
     } else {
         WP_TRY_GOTO(create(path, profile, err), done);
     }
     WP_TRY_GOTO(wpi_profile_read_file(*profile, path, is_overlay, err), done);
 done:
-    wp_free(path);
-    wp_free(part);
+    wpi_free(path);
+    wpi_free(part);
     return status;
 }
 
@@ -133,15 +134,15 @@ void wpi_profile_destroy(wpi_profile *profile) {
     if (profile == NULL) return;
     wpi_profile_text_destroy(profile->text);
     for (uint32_t level = 0; level < WPI_TLB_LEVELS_MAX; level++) {
-        wp_free(profile->tlb[level].set_ways);
-        wp_free(profile->tlb[level].sets_text);
-        wp_free(profile->tlb[level].groups);
+        wpi_free(profile->tlb[level].set_ways);
+        wpi_free(profile->tlb[level].sets_text);
+        wpi_free(profile->tlb[level].groups);
     }
-    wp_free(profile->name);
-    wp_free(profile->title);
-    wp_free(profile->disabled_text);
-    wp_free(profile->host.title);
-    wp_free(profile);
+    wpi_free(profile->name);
+    wpi_free(profile->title);
+    wpi_free(profile->disabled_text);
+    wpi_free(profile->host.title);
+    wpi_free(profile);
 }
 
 const char *wpi_profile_policy_key(const char *kind) {

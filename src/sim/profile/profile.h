@@ -143,7 +143,7 @@ typedef struct wpi_tlb_profile {
     uint32_t ports;  /* look-ups a cycle; 0: any number */
     uint32_t mshrs;  /* misses under way; 0: any number */
     bool is_merging; /* misses of the same pages are one */
-    wp_time_ps latency_ps;
+    wpi_time_ps latency_ps;
     bool is_hit_under_miss; /* else a miss blocks all that come later */
     wpi_sharing sharing;
     char *groups; /* of GROUPS: "0,5 | 1,6 | …" */
@@ -155,12 +155,12 @@ typedef struct wpi_cache_profile {
     uint32_t ways;
     uint64_t sector_bytes; /* of a line of WPI_LINE_BYTES */
     uint32_t slices;       /* L2; 1 for an L1 */
-    wp_time_ps latency_ps;
+    wpi_time_ps latency_ps;
     uint32_t mshrs; /* lines being fetched; in each slice */
     wpi_write write;
     uint64_t bytes_per_s;    /* L2: of all slices together */
     uint64_t sm_bytes_per_s; /* L2: to one SM */
-    wp_time_ps atomic_ps;    /* L2: between two operations on one address */
+    wpi_time_ps atomic_ps;   /* L2: between two operations on one address */
     wpi_hash hash;           /* line to set, and to slice */
 } wpi_cache_profile;
 
@@ -169,20 +169,20 @@ typedef struct wpi_host_profile {
     bool is_on; /* host work that is declared takes time */
     char *title;
     uint32_t cores;
-    uint64_t bytes_per_s;         /* memory bandwidth, of all cores together */
-    uint64_t core_bytes_per_s;    /* … of one core, in order */
-    wp_time_ps random_latency_ps; /* of a read that misses all caches */
-    uint32_t random_in_flight;    /* such reads of one core at a time */
-    wp_time_ps call_ps;           /* of a call that queues a command */
-    wp_time_ps notice_ps; /* from a GPU's store to mapped memory until a polling thread acts */
-    wp_time_ps poll_ps;   /* between two looks of a thread that watches nothing */
+    uint64_t bytes_per_s;          /* memory bandwidth, of all cores together */
+    uint64_t core_bytes_per_s;     /* … of one core, in order */
+    wpi_time_ps random_latency_ps; /* of a read that misses all caches */
+    uint32_t random_in_flight;     /* such reads of one core at a time */
+    wpi_time_ps call_ps;           /* of a call that queues a command */
+    wpi_time_ps notice_ps; /* from a GPU's store to mapped memory until a polling thread acts */
+    wpi_time_ps poll_ps;   /* between two looks of a thread that watches nothing */
 } wpi_host_profile;
 
 typedef struct wpi_profile {
     char *name;  /* as in the file's name */
     char *title; /* "NVIDIA Tesla K80 (one GPU)" */
     uint64_t core_hz;
-    wp_time_ps cycle_ps; /* of the core clock */
+    wpi_time_ps cycle_ps; /* of the core clock */
     uint64_t seed;
 
     /* Floorplan. SMs are numbered without the disabled ones. */
@@ -214,8 +214,8 @@ typedef struct wpi_profile {
     uint32_t shared_latency_cycles;
 
     /* Global memory. */
-    wp_time_ps lsu_latency_ps; /* of every global access, before and after caches and TLBs */
-    uint32_t lsu_stores;       /* lines of stores that an SM has under way at most */
+    wpi_time_ps lsu_latency_ps; /* of every global access, before and after caches and TLBs */
+    uint32_t lsu_stores;        /* lines of stores that an SM has under way at most */
     wpi_cache_profile l1, l2;
 
     uint64_t page_bytes;
@@ -227,10 +227,10 @@ typedef struct wpi_profile {
         const wpi_policy *policy;
         uint32_t scope;             /* wpi_sharing, but no list: whose TLBs make a ring */
         uint32_t neighbours;        /* to each side that may be asked; 0: the policy says */
-        wp_time_ps hop_ps;          /* from one TLB to the next */
+        wpi_time_ps hop_ps;         /* from one TLB to the next */
         uint32_t buffer_entries;    /* of each port */
         uint32_t directory_entries; /* 0: as many as the TLB has */
-        wp_time_ps directory_ps;    /* of a look-up, beside the TLB's */
+        wpi_time_ps directory_ps;   /* of a look-up, beside the TLB's */
         uint32_t tag_bits;          /* of the directory */
         uint32_t threshold;         /* answers after which one is stored */
         uint32_t count;             /* wpi_tlb_sharing_count */
@@ -247,37 +247,37 @@ typedef struct wpi_profile {
 
     struct {
         bool is_on;
-        uint32_t entries;      /* in one set */
-        wp_time_ps latency_ps; /* of a look-up, in front of a miss */
+        uint32_t entries;       /* in one set */
+        wpi_time_ps latency_ps; /* of a look-up, in front of a miss */
         uint64_t instruction_bytes;
     } itlb;
 
     struct {
         uint32_t count; /* walks at a time; 0: as many as wanted */
         uint32_t levels;
-        wp_time_ps level_ps; /* for each level that is not in the walk cache */
-        uint32_t queue;      /* walks that wait for a walker */
+        wpi_time_ps level_ps; /* for each level that is not in the walk cache */
+        uint32_t queue;       /* walks that wait for a walker */
         uint32_t cache_entries;
-        wp_time_ps cache_ps; /* of a look-up, before the walk */
-        uint32_t level_bits; /* of an address that a level translates */
+        wpi_time_ps cache_ps; /* of a look-up, before the walk */
+        uint32_t level_bits;  /* of an address that a level translates */
     } walker;
 
     struct {
         uint32_t channels, banks; /* banks of a channel */
         uint64_t bytes_per_s;     /* of all channels together */
-        wp_time_ps latency_ps;    /* beyond L2, when the row is open */
+        wpi_time_ps latency_ps;   /* beyond L2, when the row is open */
         uint64_t row_bytes;
-        wp_time_ps row_miss_ps; /* more, when it is not; the bank is busy for that time */
-        uint32_t row_window;    /* rows of a bank whose requests the controller serves together */
-        uint32_t queue;         /* lines that wait to be written, in each channel */
+        wpi_time_ps row_miss_ps; /* more, when it is not; the bank is busy for that time */
+        uint32_t row_window;     /* rows of a bank whose requests the controller serves together */
+        uint32_t queue;          /* lines that wait to be written, in each channel */
     } dram;
 
     struct {
-        wp_time_ps latency_ps;     /* of a copy */
-        wp_time_ps remote_ps;      /* of an access to host memory, there and back */
-        wp_time_ps remote_turn_ps; /* for which it has the link, at least */
-        uint64_t bytes_per_s;      /* each direction */
-        uint64_t curve_bytes;      /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
+        wpi_time_ps latency_ps;     /* of a copy */
+        wpi_time_ps remote_ps;      /* of an access to host memory, there and back */
+        wpi_time_ps remote_turn_ps; /* for which it has the link, at least */
+        uint64_t bytes_per_s;       /* each direction */
+        uint64_t curve_bytes;       /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
         uint32_t engines_to_device, engines_to_host;
     } link;
 
@@ -286,21 +286,21 @@ typedef struct wpi_profile {
         bool rounds_up;                 /* allocations are as large as their trees */
         uint32_t oversubscribe_percent; /* 0: the device has memory_bytes */
         uint32_t service;               /* wpi_fault_service */
-        wp_time_ps latency_ps;          /* of a far fault's service */
-        wp_time_ps host_latency_ps;     /* of a fault of the host's */
+        wpi_time_ps latency_ps;         /* of a far fault's service */
+        wpi_time_ps host_latency_ps;    /* of a fault of the host's */
         uint32_t buffer_entries;        /* of batches, from here … */
         uint32_t batch_entries;         /* fetched at a time */
         uint32_t service_batches;       /* until the driver waits for an interrupt again */
         uint32_t replay;                /* wpi_replay_policy */
         uint32_t flush_percent;         /* duplicates from which on a flush looks for new entries */
         bool is_coalescing;             /* equal entries become one as they are fetched */
-        wp_time_ps interrupt_ps;        /* until the driver fetches */
-        wp_time_ps batch_ps, fault_ps, block_ps; /* … to here: what each of them takes */
-        uint32_t service_throttles;              /* batches with throttled faults, likewise */
+        wpi_time_ps interrupt_ps;       /* until the driver fetches */
+        wpi_time_ps batch_ps, fault_ps, block_ps; /* … to here: what each of them takes */
+        uint32_t service_throttles;               /* batches with throttled faults, likewise */
         const wpi_policy *thrash;
         uint32_t thrash_threshold, thrash_pin_threshold, thrash_resets, thrash_votes;
         uint32_t thrash_adapt; /* wpi_lapse_votes */
-        wp_time_ps thrash_lapse_ps;
+        wpi_time_ps thrash_lapse_ps;
         uint32_t thrash_nap, thrash_epoch, thrash_pin; /* lapses */
         uint32_t on_fault;                             /* wpi_on_fault */
         uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
@@ -326,10 +326,10 @@ typedef struct wpi_profile {
     wpi_host_profile host;
 
     uint64_t memory_bytes;  /* of the device */
-    wp_time_ps launch_ps;   /* from a launch to its first CTA */
-    wp_time_ps skew_ps;     /* … to that of the next SM */
+    wpi_time_ps launch_ps;  /* from a launch to its first CTA */
+    wpi_time_ps skew_ps;    /* … to that of the next SM */
     uint32_t cta_placement; /* wpi_cta_placement */
-    wp_time_ps slice_ps;    /* of statistics over time */
+    wpi_time_ps slice_ps;   /* of statistics over time */
 
     struct wpi_profile_text *text; /* the keys as they were written: profile_text.h */
 } wpi_profile;
@@ -364,11 +364,11 @@ WP_NODISCARD wp_status wpi_profile_parse(const char *ini, const char *where,
                                          wpi_profile **out, wp_error *err);
 void wpi_profile_destroy(wpi_profile *profile); /* NULL allowed */
 
-/** The folder of the profiles that came with Warpage; wp_free it. NULL: it is not there. */
+/** The folder of the profiles that came with Warpage; wpi_free it. NULL: it is not there. */
 WP_NODISCARD char *wpi_profile_dir(void);
 
 /** Names of the profiles that came with Warpage, in order; none if the folder is not there. */
-void wpi_profile_names(wp_strings *names);
+void wpi_profile_names(wpi_strings *names);
 
 /** The i-th key in the order of the table; false behind the last one. */
 bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_value *out);
@@ -381,7 +381,7 @@ bool wpi_profile_key_at(size_t i, wpi_profile_value *out);
 /** "int", "fp32", …: how a class is called in profiles and reports. */
 const char *wpi_class_name(wp_trace_class class);
 
-static inline wp_time_ps wpi_cycles_ps(const wpi_profile *profile, uint64_t cycles) {
+static inline wpi_time_ps wpi_cycles_ps(const wpi_profile *profile, uint64_t cycles) {
     return cycles * profile->cycle_ps;
 }
 

@@ -91,7 +91,7 @@ static uint32_t read_sets(const char *text, uint32_t ways[WPI_TLB_SETS_MAX]) {
 
 static wp_status keep_sets(wpi_tlb_profile *t, const uint32_t *ways, uint32_t count,
                            wp_error *err) {
-    t->set_ways = wp_malloc(count * sizeof *t->set_ways);
+    t->set_ways = wpi_malloc(count * sizeof *t->set_ways);
     if (t->set_ways == NULL) return WP_FAIL(err, NOMEM, "TLB of %u sets", count);
     memcpy(t->set_ways, ways, count * sizeof *ways);
     t->set_count = count;

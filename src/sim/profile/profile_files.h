@@ -13,11 +13,11 @@ typedef enum wpi_profile_kind {
 } wpi_profile_kind;
 
 /** The file that `spec` names: a path (has a '/' or ends in .ini), or a name in the kind's folder.
- * wp_free *path. NOT_FOUND: the message has the nearest name. */
+ * wpi_free *path. NOT_FOUND: the message has the nearest name. */
 WP_NODISCARD wp_status wpi_profile_find_file(wpi_profile_kind kind, const char *spec, char **path,
                                              wp_error *err);
 /** The file that a profile names as its base: beside it, else among those that came with Warpage.
- * wp_free it. */
+ * wpi_free it. */
 char *wpi_profile_base_path(const char *from, const char *name);
 
 #endif

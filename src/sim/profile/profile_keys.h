@@ -11,7 +11,7 @@ typedef enum wpi_key_unit {
     WPI_KEY_SEED,       /* uint64_t */
     WPI_KEY_BYTES,      /* uint64_t */
     WPI_KEY_HZ,         /* uint64_t */
-    WPI_KEY_TIME,       /* wp_time_ps; cycles or ns */
+    WPI_KEY_TIME,       /* wpi_time_ps; cycles or ns */
     WPI_KEY_CYCLES,     /* uint32_t */
     WPI_KEY_RATE,       /* uint64_t bytes a second; GB/s or B/cycle */
     WPI_KEY_FLAG,       /* bool */

@@ -43,14 +43,14 @@ static wp_status fail_at(reading *r, wp_status status, const char *format, ...) 
 /* Keeps the first mistake of the file. */
 static wp_status fail_at(reading *r, wp_status status, const char *format, ...) {
     if (r->status != WP_STATUS_OK) return r->status;
-    wp_text text = {0};
+    wpi_text text = {0};
     va_list args;
     va_start(args, format);
-    wp_text_vappendf(&text, format, args);
+    wpi_text_vappendf(&text, format, args);
     va_end(args);
     r->status = wpi_fail(r->err, status, __FILE__, __LINE__, "%s:%u: %s", r->file, r->line,
-                         wp_text_string(&text));
-    wp_text_deinit(&text);
+                         wpi_text_string(&text));
+    wpi_text_deinit(&text);
     return r->status;
 }
 
@@ -62,11 +62,11 @@ static wp_status read_base(reading *r, const char *name) {
         return fail_at(r, WP_STATUS_INVALID, "more than %u profiles are based on each other",
                        BASES_MAX);
     char *path = wpi_profile_base_path(r->file, name);
-    if (wp_file_exists(path))
+    if (wpi_file_exists(path))
         r->status = read_wanted(r->profile, (wanted_file){path, r->depth + 1, false}, r->err);
     else
         (void)fail_at(r, WP_STATUS_NOT_FOUND, "base '%s': there is no %s", name, path);
-    wp_free(path);
+    wpi_free(path);
     return r->status;
 }
 
@@ -76,19 +76,19 @@ static void set_source(const reading *r, wpi_written *w, const char *source) {
         wpi_profile_replace(&w->source, source);
         return;
     }
-    char *stem = wp_path_stem(r->file);
-    char *text = wp_format("as %s: %s", stem, source);
+    char *stem = wpi_path_stem(r->file);
+    char *text = wpi_format("as %s: %s", stem, source);
     wpi_profile_replace(&w->source, text);
-    wp_free(text);
-    wp_free(stem);
+    wpi_free(text);
+    wpi_free(stem);
 }
 
 static wp_status read_key(reading *r, const char *name, const char *text) {
     wpi_written *w = wpi_profile_find_written(r->profile, name);
     if (w == NULL) {
-        char *place = wp_format("%s:%u", r->file, r->line);
+        char *place = wpi_format("%s:%u", r->file, r->line);
         r->status = wpi_profile_unknown_key(r->profile, place, name, r->err);
-        wp_free(place);
+        wpi_free(place);
         return r->status;
     }
     if (w->text != NULL && w->file != NULL && strcmp(w->file, r->file) == 0)
@@ -120,7 +120,7 @@ static int on_pair(void *user, const char *section, const char *name, const char
         wpi_profile_replace(&r->section_source, text);
         return 1;
     }
-    char *full = wp_format("%s%s%s", section, section[0] == '\0' ? "" : ".", name);
+    char *full = wpi_format("%s%s%s", section, section[0] == '\0' ? "" : ".", name);
     const size_t length = strlen(full);
     if (strcmp(full, "gpu.base") == 0) {
         (void)read_base(r, text);
@@ -131,7 +131,7 @@ static int on_pair(void *user, const char *section, const char *name, const char
         (void)read_key(r, full, text);
         r->keys++;
     }
-    wp_free(full);
+    wpi_free(full);
     return r->status == WP_STATUS_OK;
 }
 
@@ -166,21 +166,21 @@ static wp_status read_ini(wpi_profile *profile, const char *ini, wanted_file wan
         r.line = (uint32_t)line;
         (void)fail_at(&r, WP_STATUS_PARSE, "neither [section] nor key = value");
     }
-    wp_free(r.section_source);
+    wpi_free(r.section_source);
     return r.status;
 }
 
 static wp_status read_wanted(wpi_profile *profile, wanted_file wanted, wp_error *err) {
     char *ini = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(wanted.path, &ini, &size_bytes, err));
+    WP_TRY(wpi_file_read(wanted.path, &ini, &size_bytes, err));
     wp_status status = WP_STATUS_OK;
     if (strlen(ini) != size_bytes)
         status =
             WP_FAIL(err, PARSE, "%s: not a text file: byte %zu is 0", wanted.path, strlen(ini));
     else
         status = read_ini(profile, ini, wanted, err);
-    wp_free(ini);
+    wpi_free(ini);
     return status;
 }
 

@@ -14,14 +14,14 @@ struct wpi_gpu {
     wpi_memory *memory;
     wpi_sm **sms;
     uint32_t sm_count;
-    uint32_t last_fed;              /* SM that got the last CTA */
-    uint32_t first_fed;             /* SM that was the first when CTAs last went to all */
-    wpi_grid *launches;             /* under way, oldest first */
-    wpi_grid *ended;                /* told, not yet freed */
-    wpi_launch_numbers past;        /* sums of launches that have ended */
-    wp_time_ps busy_ps, busy_since; /* while launches are under way */
-    bool is_ending_ctas;            /* that had to stay; others start when all have ended */
-    wp_time_ps quiet_ps;            /* when they last ended */
+    uint32_t last_fed;               /* SM that got the last CTA */
+    uint32_t first_fed;              /* SM that was the first when CTAs last went to all */
+    wpi_grid *launches;              /* under way, oldest first */
+    wpi_grid *ended;                 /* told, not yet freed */
+    wpi_launch_numbers past;         /* sums of launches that have ended */
+    wpi_time_ps busy_ps, busy_since; /* while launches are under way */
+    bool is_ending_ctas;             /* that had to stay; others start when all have ended */
+    wpi_time_ps quiet_ps;            /* when they last ended */
     wpi_utilisation warps;
 };
 
@@ -56,7 +56,7 @@ static void free_launches(wpi_grid **list) {
     while (*list != NULL) {
         wpi_grid *launch = *list;
         *list = launch->next;
-        wp_free(launch);
+        wpi_free(launch);
     }
 }
 
@@ -74,10 +74,10 @@ static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
 static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     wpi_grid *launch = oldest_with_ctas(gpu, sm);
     if (launch == NULL) return false;
-    const wp_time_ps now = wpi_engine_now(gpu->engine);
-    const wp_time_ps start = launch->numbers.start_ps;
+    const wpi_time_ps now = wpi_engine_now(gpu->engine);
+    const wpi_time_ps start = launch->numbers.start_ps;
     const uint32_t place = (wpi_sm_number(sm) + gpu->sm_count - gpu->first_fed) % gpu->sm_count;
-    const wp_time_ps turn =
+    const wpi_time_ps turn =
         (gpu->quiet_ps > start ? gpu->quiet_ps : start) + place * gpu->profile->skew_ps;
     launch->live_threads += launch->source->threads_per_cta;
     gpu->last_fed = wpi_sm_number(sm);
@@ -125,7 +125,7 @@ static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
 
 /* A launch has ended when what it wrote is where others see it. */
 static void await_stores(wpi_gpu *gpu, wpi_grid *launch) {
-    const wp_time_ps now = wpi_engine_now(gpu->engine);
+    const wpi_time_ps now = wpi_engine_now(gpu->engine);
     launch->sms_storing = 1; /* one in any case: a launch ends in an event */
     for (uint32_t i = 1; i < gpu->sm_count; i++)
         launch->sms_storing += wpi_memory_is_storing(gpu->memory, i);
@@ -151,7 +151,7 @@ static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
 }
 
 /* No page is on its way. CTAs that are done end together. */
-static void links_are_quiet(void *object, uint64_t token, wp_time_ps now) {
+static void links_are_quiet(void *object, uint64_t token, wpi_time_ps now) {
     wpi_gpu *gpu = object;
     (void)token;
     gpu->is_ending_ctas = true;
@@ -162,7 +162,7 @@ static void links_are_quiet(void *object, uint64_t token, wp_time_ps now) {
     feed_all(gpu);
 }
 
-static bool may_end_cta(void *object, wp_time_ps now) {
+static bool may_end_cta(void *object, wpi_time_ps now) {
     wpi_gpu *gpu = object;
     wpi_paging *paging = wpi_memory_paging(gpu->memory);
     if (gpu->profile->paging.cta_ends == WPI_CTA_ENDS_DONE || paging == NULL) return true;
@@ -192,7 +192,7 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
     }
     const wpi_code *code;
     WP_TRY(wpi_memory_place_code(gpu->memory, source->tables, &code, err));
-    wpi_grid *launch = wp_calloc(1, sizeof *launch);
+    wpi_grid *launch = wpi_calloc(1, sizeof *launch);
     if (launch == NULL) return WP_FAIL(err, NOMEM, "launch on the simulated GPU");
     free_launches(&gpu->ended);
     launch->gpu = gpu;
@@ -288,12 +288,12 @@ void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
 wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_memory *memory,
                          wpi_gpu **out, wp_error *err) {
     *out = NULL;
-    wpi_gpu *gpu = wp_calloc(1, sizeof *gpu);
+    wpi_gpu *gpu = wpi_calloc(1, sizeof *gpu);
     if (gpu == NULL) return WP_FAIL(err, NOMEM, "simulated GPU");
     gpu->profile = profile;
     gpu->engine = engine;
     gpu->memory = memory;
-    gpu->sms = wp_calloc(profile->sm_count, sizeof(wpi_sm *));
+    gpu->sms = wpi_calloc(profile->sm_count, sizeof(wpi_sm *));
     wp_status status = WP_STATUS_OK;
     if (gpu->sms == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulated GPU"), failed);
     const wpi_sm_parent parent = {cta_ended, failed, may_end_cta, at_grid, gpu, &gpu->warps};
@@ -318,6 +318,6 @@ void wpi_gpu_destroy(wpi_gpu *gpu) {
         wpi_sm_destroy(gpu->sms[i]);
     free_launches(&gpu->launches);
     free_launches(&gpu->ended);
-    wp_free(gpu->sms);
-    wp_free(gpu);
+    wpi_free(gpu->sms);
+    wpi_free(gpu);
 }

@@ -20,7 +20,7 @@ typedef struct wpi_gpu wpi_gpu;
 
 /** What a launch did and took. */
 typedef struct wpi_launch_numbers {
-    wp_time_ps start_ps, end_ps;
+    wpi_time_ps start_ps, end_ps;
     uint64_t ctas;
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks;                          /* of code, executed by warps */

@@ -25,7 +25,7 @@ typedef struct wpi_sm_parent {
     void (*cta_ended)(void *object, wpi_sm *sm, wpi_grid *launch);
     void (*failed)(void *object, wpi_grid *launch);
     /** A CTA's warps have ended. False: it stays until wpi_sm_end_ctas. */
-    bool (*may_end_cta)(void *object, wp_time_ps now);
+    bool (*may_end_cta)(void *object, wpi_time_ps now);
     /** A warp came to the grid barrier with `threads` threads; its CTA is answered by
      * wpi_sm_release_grid. */
     void (*at_grid)(void *object, wpi_grid *launch, uint32_t threads);
@@ -56,8 +56,8 @@ bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);
 bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
                           const char **what);
 /** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */
-WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta, wp_time_ps when,
-                                        wp_error *err);
+WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta,
+                                        wpi_time_ps when, wp_error *err);
 /** CTAs that had to stay end. */
 void wpi_sm_end_ctas(wpi_sm *sm);
 /** All threads of a cooperative launch are at the grid barrier. */

@@ -58,7 +58,7 @@ struct wpi_warp_run {
     uint32_t waits_for;             /* site, in state WAITS */
     uint32_t score_count;
     wpi_score scores[WPI_SCOREBOARD_SITES];
-    wp_time_ps start_ps;
+    wpi_time_ps start_ps;
 };
 
 struct wpi_cta {
@@ -80,7 +80,7 @@ struct wpi_cta {
 
 struct wpi_scheduler {
     wpi_sm *sm;
-    wp_time_ps free_at;
+    wpi_time_ps free_at;
     wpi_ready *ready;   /* oldest first */
     wpi_warp_run *last; /* issued last; NULL: none */
     bool has_event;     /* for free_at */
@@ -92,20 +92,20 @@ struct wpi_sm {
     wpi_memory *memory;
     wpi_sm_parent parent;
     uint32_t number;
-    wp_time_ps cycle_ps;
+    wpi_time_ps cycle_ps;
     /* of each class: what one warp instruction takes of a scheduler, and until its result is there
      */
-    wp_time_ps slot_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
+    wpi_time_ps slot_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
     wpi_scheduler *schedulers;
     uint32_t scheduler_count;
     const wpi_scheduler_ops *policy;
     wpi_shared shared;
-    wp_time_ps shared_latency_ps;
+    wpi_time_ps shared_latency_ps;
     uint32_t threads_used, ctas_used, warps_used;
     uint64_t shared_bytes_used, registers_used;
     uint64_t warp_ages;
     uint32_t warps_going; /* in state BUSY or READY */
-    wp_time_ps lsu_free_at, shared_free_at;
+    wpi_time_ps lsu_free_at, shared_free_at;
     wpi_warp_run *in_line, **in_line_last; /* at the LSU, in state QUEUES */
     wpi_cta *ctas, *free_ctas;
     wpi_warp_run *free_warps;
@@ -113,45 +113,45 @@ struct wpi_sm {
 };
 
 /* sm_warp.c */
-void wpi_warp_ready(void *warp, uint64_t token, wp_time_ps now); /* an event: it may issue */
+void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
 /** The scheduler's turn is the warp's: issues. */
-void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now);
+void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now);
 /** It may issue again at `time`. */
-void wpi_warp_resume_at(wpi_warp_run *warp, wp_time_ps time);
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time);
 /** Waits for the site's answer; WP_TRACE_NONE: for any. */
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
 /** Notes that the site will answer once more; false: there is no room. */
 bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wp_time_ps now);
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wpi_time_ps now);
 void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
 /** Simulated time has come to where these lanes wait: they may run on. */
-void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now);
+void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
 
 /* sm_access.c */
 /** An access by no lane takes nothing: true, and it is passed over. */
-bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now);
+bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now);
 /** False: nothing happened yet, the warp waits. */
-bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now);
+bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now);
 
 /* sm_scheduler.c */
 /** A warp wants to issue: now if it can. */
-void wpi_scheduler_want(wpi_scheduler *scheduler, wpi_warp_run *warp, wp_time_ps now);
+void wpi_scheduler_want(wpi_scheduler *scheduler, wpi_warp_run *warp, wpi_time_ps now);
 /** `slots_ps` of its time are taken from now on. */
-void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wp_time_ps now,
-                        wp_time_ps slots_ps);
+void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wpi_time_ps now,
+                        wpi_time_ps slots_ps);
 
 /* sm.c */
 /** Lanes of the warp come to barrier `id`, at which `count` threads meet (0: all); `waits`: they do
  * not only count. */
 void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
-                        wp_time_ps now);
+                        wpi_time_ps now);
 void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes);
 /** Threads ran: warps that stall are asked again. */
-void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now);
+void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now);
 /** Lanes that returned are not waited for at barriers. */
-void wpi_cta_note_exits(wpi_warp_run *warp, wp_time_ps now);
-void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now);
+void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now);
+void wpi_cta_warp_ended(wpi_warp_run *warp, wpi_time_ps now);
 
 static inline bool wpi_warp_is_going(wpi_warp_state state) {
     return state == WPI_WARP_BUSY || state == WPI_WARP_READY;

@@ -32,7 +32,7 @@ bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site) {
     return true;
 }
 
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wp_time_ps now) {
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wpi_time_ps now) {
     wpi_score *score = find_score(warp, (uint32_t)token);
     if (--score->outstanding != 0) return;
     *score = warp->scores[--warp->score_count];
@@ -56,13 +56,13 @@ void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
 /* ---- steps
  * ---------------------------------------------------------------------------------------- */
 
-void wpi_warp_ready(void *object, uint64_t token, wp_time_ps now) {
+void wpi_warp_ready(void *object, uint64_t token, wpi_time_ps now) {
     wpi_warp_run *warp = object;
     (void)token;
     wpi_scheduler_want(warp->scheduler, warp, now);
 }
 
-void wpi_warp_resume_at(wpi_warp_run *warp, wp_time_ps time) {
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time) {
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
 }
@@ -74,13 +74,13 @@ void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count) {
         (uint64_t)count * (uint32_t)__builtin_popcount(warp->block.mask);
 }
 
-static wp_time_ps longer(wp_time_ps a, wp_time_ps b) {
+static wpi_time_ps longer(wpi_time_ps a, wpi_time_ps b) {
     return a > b ? a : b;
 }
 
 /* How long it takes until the warp has been sent so many instructions: one warp at a time gets its
  * next ones, in turn, of all that go on. */
-static wp_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
+static wpi_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
     const wpi_sm *sm = warp->sm;
     const uint32_t width = sm->profile->fetch_width;
     if (width == 0) return 0;
@@ -89,9 +89,9 @@ static wp_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
 
 /* All ISSUE steps in a row: their slots one after the other, beside them the longest chain and
  * their way to the warp. */
-static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps now) {
+static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
-    wp_time_ps slots_ps = 0, chain_ps = 0;
+    wpi_time_ps slots_ps = 0, chain_ps = 0;
     uint32_t count = 0;
     for (; warp->step < warp->step_outer && steps[warp->step].op == WP_TRACE_ISSUE; warp->step++) {
         const wp_trace_step *step = &steps[warp->step];
@@ -100,7 +100,7 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps
         count += step->count;
     }
     wpi_warp_count_instructions(warp, count);
-    const wp_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
+    const wpi_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
     wpi_warp_resume_at(
         warp, now + took_ps); /* before the scheduler's next turn, if that is at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
@@ -110,12 +110,12 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps
  * -------------------------------------------------------------------------- */
 
 /* Threads ran: who had no words may have some. */
-static void ask_again(wpi_warp_run *warp, wp_time_ps now) {
+static void ask_again(wpi_warp_run *warp, wpi_time_ps now) {
     if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
     if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, now);
 }
 
-void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
+void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
     wpi_warp_source *source = warp->cta->launch->source;
     if (source->ops->reach(source, warp->cta->slot, warp->number, lanes, now / warp->sm->cycle_ps,
                            now / WP_PS_PER_NS)) {
@@ -125,7 +125,7 @@ void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     }
 }
 
-static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
+static void issue_fence(wpi_warp_run *warp, wpi_time_ps now) {
     if (!wpi_warp_expect(warp, FENCE_SITE)) {
         wpi_warp_wait_for(warp, WP_TRACE_NONE);
         return;
@@ -140,7 +140,7 @@ static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
  * ------------------------------------------------------------------------------- */
 
 /* Lanes may name different barriers where these are known only there. */
-static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wp_time_ps now) {
+static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wpi_time_ps now) {
     const uint32_t mask = warp->block.mask;
     if (step->chain != WP_TRACE_NONE) {
         wpi_cta_at_barrier(warp, step->chain, step->count, mask, waits, now);
@@ -159,7 +159,7 @@ static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits
     }
 }
 
-static void stop(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+static void stop(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now) {
     switch (WP_STOP_KIND(step->value)) {
     case WP_STOP_BARRIER:
     case WP_STOP_BARRIER_COUNT:
@@ -177,15 +177,15 @@ static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
     return WP_STOP_KIND(step->value) == WP_STOP_YIELD && !warp->cta->launch->source->is_in_step;
 }
 
-static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
+static void let_others_go(wpi_warp_run *warp, wpi_time_ps now) {
     warp->ready.age = warp->sm->warp_ages++;
     wpi_warp_resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 
-static void code_fetched(void *object, uint64_t address, wp_time_ps now);
+static void code_fetched(void *object, uint64_t address, wpi_time_ps now);
 
 /* The pages of the block's code, from `address` on; false: the warp waits for one. */
-static bool fetch_code(wpi_warp_run *warp, uint64_t address, wp_time_ps now) {
+static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
     const wpi_sm *sm = warp->sm;
     const uint64_t outer = warp->cta->launch->code->places[warp->block.block + 1],
                    page = sm->profile->page_bytes;
@@ -197,19 +197,19 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wp_time_ps now) {
     return true;
 }
 
-static void code_fetched(void *object, uint64_t address, wp_time_ps now) {
+static void code_fetched(void *object, uint64_t address, wpi_time_ps now) {
     wpi_warp_run *warp = object;
     const uint64_t page = warp->sm->profile->page_bytes;
     if (fetch_code(warp, (address / page + 1) * page, now)) wpi_warp_ready(warp, 0, now);
 }
 
-static bool has_code(wpi_warp_run *warp, wp_time_ps now) {
+static bool has_code(wpi_warp_run *warp, wpi_time_ps now) {
     const wpi_code *code = warp->cta->launch->code;
     return code == NULL || fetch_code(warp, code->places[warp->block.block], now);
 }
 
 /* The source names what comes next; false: the warp has not become ready. */
-static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
+static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_warp_source *source = cta->launch->source;
     const uint64_t run_count = source->run_count;
@@ -242,7 +242,7 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
     }
 }
 
-void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
+void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now) {
     const wp_trace_step *steps = warp->cta->launch->source->tables->steps;
     for (;;) {
         if (warp->step == warp->step_outer) {

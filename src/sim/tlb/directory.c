@@ -8,14 +8,14 @@ wp_status wpi_directory_init(wpi_directory *directory, uint32_t entries, wp_erro
     /* Least recently used, and never used: first in, first out. */
     WP_TRY(wpi_tags_init(&directory->tags, &entries, 1, WPI_HASH_MODULO,
                          &wpi_policy_replacement_lru, 1, err));
-    directory->notes = wp_calloc(entries, sizeof *directory->notes);
+    directory->notes = wpi_calloc(entries, sizeof *directory->notes);
     if (directory->notes == NULL) return WP_FAIL(err, NOMEM, "a directory of %u", entries);
     return WP_STATUS_OK;
 }
 
 void wpi_directory_deinit(wpi_directory *directory) {
     wpi_tags_deinit(&directory->tags);
-    wp_free(directory->notes);
+    wpi_free(directory->notes);
     *directory = (wpi_directory){0};
 }
 

@@ -30,10 +30,10 @@ typedef struct wpi_code {
 } wpi_code;
 
 /** The page of `address` is known at `now`; from an event. */
-typedef void (*wpi_fetched)(void *object, uint64_t address, wp_time_ps now);
+typedef void (*wpi_fetched)(void *object, uint64_t address, wpi_time_ps now);
 /** Asks the second TLB level; the answer comes to wpi_itlb_translated with the token. */
 typedef void (*wpi_itlb_ask)(void *translation, uint32_t sm, uint64_t address, uint64_t token,
-                             wp_time_ps now);
+                             wpi_time_ps now);
 
 typedef struct wpi_itlb {
     const wpi_profile *profile;
@@ -46,7 +46,7 @@ typedef struct wpi_itlb {
     wpi_code *codes;
     uint64_t next_place;
     uint64_t hit_count, miss_count;
-    wp_time_ps wait_ps;
+    wpi_time_ps wait_ps;
 } wpi_itlb;
 
 WP_NODISCARD wp_status wpi_itlb_init(wpi_itlb *itlb, wpi_engine *engine, const wpi_profile *profile,
@@ -57,9 +57,9 @@ void wpi_itlb_deinit(wpi_itlb *itlb);
 WP_NODISCARD wp_status wpi_itlb_place(wpi_itlb *itlb, const wp_trace_tables *tables,
                                       const wpi_code **out, wp_error *err);
 /** Whether the SM knows the page; else `done` is called when it does. */
-bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wp_time_ps now, wpi_fetched done,
-                    void *object);
-void wpi_itlb_translated(wpi_itlb *itlb, uint64_t token, wp_time_ps ready);
+bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wpi_time_ps now,
+                    wpi_fetched done, void *object);
+void wpi_itlb_translated(wpi_itlb *itlb, uint64_t token, wpi_time_ps ready);
 void wpi_itlb_flush(wpi_itlb *itlb);
 void wpi_itlb_statistics(const wpi_itlb *itlb, wpi_visit visit, void *object);
 

@@ -40,9 +40,9 @@ wp_status wpi_tags_init(wpi_tags *tags, const uint32_t *set_ways, uint32_t set_c
         tags->entry_count += set_ways[set];
     const bool is_equal = are_equal(set_ways, set_count);
     tags->set_bits = hash == WPI_HASH_XOR ? bits_of(set_count) : 0;
-    tags->entries = wp_calloc(tags->entry_count, sizeof *tags->entries);
-    tags->sets = wp_calloc(set_count, sizeof *tags->sets);
-    if (!is_equal) tags->seats = wp_calloc(tags->entry_count, sizeof *tags->seats);
+    tags->entries = wpi_calloc(tags->entry_count, sizeof *tags->entries);
+    tags->sets = wpi_calloc(set_count, sizeof *tags->sets);
+    if (!is_equal) tags->seats = wpi_calloc(tags->entry_count, sizeof *tags->seats);
     const bool has_index = wpi_index_init(&tags->index, tags->entry_count);
     if (tags->entries == NULL || tags->sets == NULL || !has_index ||
         (!is_equal && tags->seats == NULL)) {
@@ -61,9 +61,9 @@ wp_status wpi_tags_init(wpi_tags *tags, const uint32_t *set_ways, uint32_t set_c
 }
 
 void wpi_tags_deinit(wpi_tags *tags) {
-    wp_free(tags->entries);
-    wp_free(tags->sets);
-    wp_free(tags->seats);
+    wpi_free(tags->entries);
+    wpi_free(tags->sets);
+    wpi_free(tags->seats);
     wpi_index_deinit(&tags->index);
     *tags = (wpi_tags){0};
 }

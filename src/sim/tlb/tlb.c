@@ -83,7 +83,7 @@ static void finish(wpi_translation *t, uint32_t number, uint32_t from,
 }
 
 /* A hit, a latency after its look-up. */
-void wpi_tlb_answer(void *object, uint64_t token, wp_time_ps now) {
+void wpi_tlb_answer(void *object, uint64_t token, wpi_time_ps now) {
     wpi_translation *t = object;
     const uint32_t level_number = (uint32_t)token & 0xff;
     const uint32_t number = (uint32_t)(token >> 8);
@@ -112,8 +112,8 @@ static bool ring_use(void *object, uint32_t tlb_number, uint32_t number) {
     return true;
 }
 
-static void ring_answered(void *object, uint32_t number, bool is_stored, wp_time_ps lookup_ps,
-                          wp_time_ps now) {
+static void ring_answered(void *object, uint32_t number, bool is_stored, wpi_time_ps lookup_ps,
+                          wpi_time_ps now) {
     wpi_translation *t = object;
     const wpi_translation_answer found = {.ready = now,
                                           .lookup_ps = lookup_ps,
@@ -122,7 +122,7 @@ static void ring_answered(void *object, uint32_t number, bool is_stored, wp_time
     finish(t, number, 1, &found);
 }
 
-static void ring_passed(void *object, uint32_t number, wp_time_ps now) {
+static void ring_passed(void *object, uint32_t number, wpi_time_ps now) {
     wpi_tlb_arrive(object, wpi_tlb_pack(number, 1), now);
 }
 
@@ -134,7 +134,7 @@ wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *t) {
  */
 
 /* Where the page is; false: the request waits for it. */
-static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wp_time_ps now) {
+static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wpi_time_ps now) {
     wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     const wpi_paging_asker asker = {r->address, number, r->sm, r->is_write};
     const wpi_paging_answer found = wpi_paging_ask(t->paging, &asker, now);
@@ -145,7 +145,7 @@ static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wp_t
     return false;
 }
 
-void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp_time_ps now) {
+void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wpi_time_ps now) {
     const uint32_t number = (uint32_t)token;
     wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     wpi_tlb *at = wpi_tlb_of(t, 0, r->sm);
@@ -160,7 +160,7 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
 /* ---- walks ------------------------------------------------------------------------------------
  */
 
-void wpi_tlb_walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
+void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_ps now) {
     wpi_translation *t = object;
     const uint32_t number = (uint32_t)token;
     const uint64_t address = wpi_tlb_request_of(t, number)->address;
@@ -208,7 +208,7 @@ void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t ad
 }
 
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool is_write,
-                         uint64_t token, wp_time_ps now, wp_time_ps *ready) {
+                         uint64_t token, wpi_time_ps now, wpi_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
     *wpi_tlb_request_of(t, number) = (wpi_tlb_request){.address = address,
                                                        .token = token,
@@ -217,7 +217,7 @@ bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool
                                                        .is_write = is_write,
                                                        .asked = now,
                                                        .next = NONE};
-    wp_time_ps looked_up = 0;
+    wpi_time_ps looked_up = 0;
     if (wpi_tlb_offer(t, number, 0, now, &looked_up) == WPI_TLB_HIT) {
         wpi_pool_give(&t->requests, number);
         *ready = looked_up + t->levels[0].profile->latency_ps;
@@ -229,7 +229,7 @@ bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool
 }
 
 void wpi_translation_ask_second(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
-                                wp_time_ps now) {
+                                wpi_time_ps now) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
     *wpi_tlb_request_of(t, number) = (wpi_tlb_request){
         .address = address, .token = token, .sm = (uint16_t)sm, .entry = 1, .next = NONE};

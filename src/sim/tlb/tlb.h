@@ -29,11 +29,11 @@ typedef struct wpi_translation wpi_translation;
 
 /** What has become of a request. */
 typedef struct wpi_translation_answer {
-    wp_time_ps ready;     /* not before now */
-    wp_time_ps lookup_ps; /* before that: what look-ups and walk take by themselves */
-    wp_time_ps fault_ps;  /* before that: for which a far fault was waited; the rest was queues */
-    bool is_remote;       /* the page is on the host, and is not in the TLBs */
-    bool is_passing;      /* from another TLB: it is not stored */
+    wpi_time_ps ready;     /* not before now */
+    wpi_time_ps lookup_ps; /* before that: what look-ups and walk take by themselves */
+    wpi_time_ps fault_ps;  /* before that: for which a far fault was waited; the rest was queues */
+    bool is_remote;        /* the page is on the host, and is not in the TLBs */
+    bool is_passing;       /* from another TLB: it is not stored */
     bool is_broken; /* it was a page of 2 MiB, and is not now: to be asked again, page by page */
 } wpi_translation_answer;
 
@@ -55,19 +55,19 @@ void wpi_translation_prefetch(const wpi_translation *translation, uint32_t sm, u
 /** Translates for an SM at `now`. A hit in the first level: true, and *ready. Else `translated` is
  * called with the token, from an event. */
 bool wpi_translation_ask(wpi_translation *translation, uint32_t sm, uint64_t address, bool is_write,
-                         uint64_t token, wp_time_ps now, wp_time_ps *ready);
+                         uint64_t token, wpi_time_ps now, wpi_time_ps *ready);
 
 /** The same for who has a first level of its own, the instruction TLB: asks the second level at
  * `now`, which may be later. `translated` is called with the token, from an event. */
 void wpi_translation_ask_second(wpi_translation *translation, uint32_t sm, uint64_t address,
-                                uint64_t token, wp_time_ps now);
+                                uint64_t token, wpi_time_ps now);
 
 /** Behind walks to managed memory `paging` is asked, which must outlive it; NULL: nobody is. There
  * a page of the page table has 4 KiB; an entry stands for as many pages as elsewhere. */
 void wpi_translation_set_paging(wpi_translation *translation, wpi_paging *paging);
 /** What paging calls: a walk again, and TLBs that forget. */
 void wpi_translation_replay(wpi_translation *translation, uint64_t token, bool is_held,
-                            wp_time_ps now);
+                            wpi_time_ps now);
 void wpi_translation_forget(wpi_translation *translation, const wpi_paging_shot *shot);
 
 /** Walks are told to `watch`; NULL: to nobody. */

@@ -20,9 +20,9 @@ typedef struct wpi_tlb_request {
     bool is_prefetch; /* of the last level: nobody has asked */
     bool is_held;     /* its page is, until it has its answer */
     uint32_t next;    /* at the same MSHR or in the same line */
-    wp_time_ps asked;
-    wp_time_ps stalled;  /* since: in the line, or for a page */
-    wp_time_ps fault_ps; /* for which it waited for a page */
+    wpi_time_ps asked;
+    wpi_time_ps stalled;  /* since: in the line, or for a page */
+    wpi_time_ps fault_ps; /* for which it waited for a page */
 } wpi_tlb_request;
 
 typedef struct wpi_tlb {
@@ -44,9 +44,9 @@ typedef struct wpi_tlb_level {
     uint32_t tlb_count;
     uint32_t group_of[WPI_SMS_MAX];
     wpi_grain grains[WPI_GRAIN_COUNT];
-    wp_time_ps latency_sum; /* of this level and those before */
+    wpi_time_ps latency_sum; /* of this level and those before */
     uint64_t hits, misses, merges, stalls, evictions;
-    wp_time_ps stall_wait_ps;
+    wpi_time_ps stall_wait_ps;
     wpi_histogram wait_ps; /* for a port */
 } wpi_tlb_level;
 
@@ -65,7 +65,7 @@ struct wpi_translation {
     wpi_tlb_ring *ring; /* first levels that ask each other; or NULL */
     wpi_pool requests;
     uint64_t under_way;
-    wp_time_ps translation_ps; /* of all that asked the first level */
+    wpi_time_ps translation_ps; /* of all that asked the first level */
 };
 
 /* ---- requests ---- */
@@ -130,25 +130,25 @@ typedef enum wpi_tlb_outcome {
 /** A request arrives at a TLB, in order behind those that stalled there if it stalls too.
  * `*looked_up` is when its port was free. */
 wpi_tlb_outcome wpi_tlb_offer(wpi_translation *t, uint32_t number, uint32_t level_number,
-                              wp_time_ps now, wp_time_ps *looked_up);
+                              wpi_time_ps now, wpi_time_ps *looked_up);
 /** An event: a request comes to the next level. */
-void wpi_tlb_arrive(void *object, uint64_t token, wp_time_ps now);
-void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wp_time_ps time);
+void wpi_tlb_arrive(void *object, uint64_t token, wpi_time_ps now);
+void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wpi_time_ps time);
 /** Stores the translation of a request that has come back. */
 void wpi_tlb_keep(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r);
 /** The request's page must not leave before it has its answer. */
 void wpi_tlb_hold(wpi_translation *t, wpi_tlb_request *r);
 /** Looks up the requests in line, while MSHRs are free. */
-void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_time_ps now);
+void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wpi_time_ps now);
 /** The walkers have room: TLBs that lacked it go on. */
-void wpi_tlb_feed_starved(wpi_translation *t, wp_time_ps now);
+void wpi_tlb_feed_starved(wpi_translation *t, wpi_time_ps now);
 
 /* ---- tlb.c ---- */
 
 /** An event: a hit, a latency after its look-up. */
-void wpi_tlb_answer(void *object, uint64_t token, wp_time_ps now);
+void wpi_tlb_answer(void *object, uint64_t token, wpi_time_ps now);
 /** What walkers and rings call; `object` is the translation. */
-void wpi_tlb_walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now);
+void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_ps now);
 void wpi_tlb_expect_walk(void *object, uint64_t token, bool is_near);
 wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *translation);
 

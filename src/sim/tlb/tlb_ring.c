@@ -15,9 +15,9 @@ typedef wpi_ring_line line;
 typedef wpi_ring_slot slot;
 typedef wpi_ring_node node;
 
-static void proceed(void *object, uint64_t token, wp_time_ps now);
+static void proceed(void *object, uint64_t token, wpi_time_ps now);
 
-static void schedule(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps time) {
+static void schedule(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_time_ps time) {
     q->stage = stage;
     q->due = time;
     q->event_count++;
@@ -67,7 +67,7 @@ static int32_t steps_home(const wpi_tlb_ring *s, const question *q) {
 
 /* The slot that passes a TLB at a beat. */
 static slot *slot_at(const wpi_tlb_ring *s, const wpi_ring_track *tracks, int side, uint32_t tlb,
-                     wp_time_ps beat) {
+                     wpi_time_ps beat) {
     const wpi_ring_track *t = &tracks[side];
     const uint32_t passed = (uint32_t)(beat / s->beat_ps % t->slot_count);
     const uint32_t ahead = s->nodes[tlb].position * t->step_beats;
@@ -79,16 +79,16 @@ static const wpi_ring *ring_of(const wpi_tlb_ring *s, uint32_t tlb) {
     return &s->rings[s->nodes[tlb].ring];
 }
 
-static wp_time_ps first_beat(const wpi_tlb_ring *s, wp_time_ps time) {
-    const wp_time_ps over = time % s->beat_ps;
+static wpi_time_ps first_beat(const wpi_tlb_ring *s, wpi_time_ps time) {
+    const wpi_time_ps over = time % s->beat_ps;
     return over == 0 ? time : time + s->beat_ps - over;
 }
 
 /* With the first free slot for answers. */
-static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps now) {
+static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_time_ps now) {
     const int32_t steps = steps_home(s, q);
-    const wp_time_ps way_ps = distance(0, steps) * s->hop_ps;
-    wp_time_ps start = now;
+    const wpi_time_ps way_ps = distance(0, steps) * s->hop_ps;
+    wpi_time_ps start = now;
     if (way_ps > 0) {
         const uint32_t tlb = tlb_of(s, q);
         const wpi_ring_track *tracks = ring_of(s, tlb)->answers;
@@ -106,7 +106,7 @@ static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_
 }
 
 /* The next level is asked. */
-static void pass(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+static void pass(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     s->passed_count++;
     s->owner.passed(s->owner.object, q->token, now);
     end(s, q);
@@ -115,13 +115,13 @@ static void pass(wpi_tlb_ring *s, question *q, wp_time_ps now) {
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
-static void see_to_lines(void *object, uint64_t token, wp_time_ps now);
+static void see_to_lines(void *object, uint64_t token, wpi_time_ps now);
 
 /* At the first beat from then on. */
-static void wake(wpi_tlb_ring *s, wp_time_ps ready) {
+static void wake(wpi_tlb_ring *s, wpi_time_ps ready) {
     if (ready < s->free_beat) ready = s->free_beat;
     if (ready >= s->next_beat) return;
-    const wp_time_ps beat = first_beat(s, ready);
+    const wpi_time_ps beat = first_beat(s, ready);
     if (beat >= s->next_beat) return;
     s->next_beat = beat;
     wpi_engine_at(s->engine, beat, see_to_lines, s, beat);
@@ -145,7 +145,7 @@ static question *take_first(wpi_ring_queue *from) {
 }
 
 /* From where it is to q->offset. */
-static void want_slot(wpi_tlb_ring *s, question *q, wp_time_ps ready) {
+static void want_slot(wpi_tlb_ring *s, question *q, wpi_time_ps ready) {
     q->stage = WPI_RING_WAITS;
     q->due = WP_TIME_NEVER;
     q->since = ready;
@@ -163,17 +163,17 @@ static uint16_t *in_slots(wpi_tlb_ring *s, uint64_t page) {
     return &s->in_slots[wpi_page_filter_slot(wpi_ring_key(s, page))];
 }
 
-static wp_time_ps time_at(const wpi_tlb_ring *s, const question *q, int32_t offset) {
+static wpi_time_ps time_at(const wpi_tlb_ring *s, const question *q, int32_t offset) {
     return q->since + distance(q->from, offset) * s->step_ps;
 }
 
-static void get_in(wpi_tlb_ring *s, question *q, slot *into, wp_time_ps now) {
+static void get_in(wpi_tlb_ring *s, question *q, slot *into, wpi_time_ps now) {
     s->slot_wait_ps += now - q->since;
     q->since = now;
     q->slot = into;
     ++*in_slots(s, q->page);
     const bool is_found = wpi_ring_find(s, q, &q->offset);
-    const wp_time_ps last = time_at(s, q, q->offset);
+    const wpi_time_ps last = time_at(s, q, q->offset);
     const bool circles = !is_found && is_circle(s, q);
     *into = (slot){.until = circles ? last + s->step_ps : last, .question = q};
     if (circles)
@@ -193,7 +193,7 @@ static void get_out(wpi_tlb_ring *s, question *q, int32_t offset) {
 }
 
 /* Its port's buffer is full. */
-static void turn_away(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+static void turn_away(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     s->full_count++;
     if (q->from != 0)
         go_home(s, q, WPI_RING_RETURNS, now);
@@ -203,7 +203,7 @@ static void turn_away(wpi_tlb_ring *s, question *q, wp_time_ps now) {
 
 /* A port's turn, at a beat: what waits there takes the slot that passes, if that is free; and one
  * more comes to it. */
-static void serve(wpi_tlb_ring *s, line *l, wp_time_ps now) {
+static void serve(wpi_tlb_ring *s, line *l, wpi_time_ps now) {
     slot *passing = slot_at(s, ring_of(s, l->tlb)->questions, l->side, l->tlb, now);
     if (passing->until <= now && l->buffer.count > 0)
         get_in(s, take_first(&l->buffer), passing, now);
@@ -218,12 +218,12 @@ static void serve(wpi_tlb_ring *s, line *l, wp_time_ps now) {
 }
 
 /* At a beat. More lines may be added meanwhile. */
-static void see_to_lines(void *object, uint64_t token, wp_time_ps now) {
+static void see_to_lines(void *object, uint64_t token, wpi_time_ps now) {
     wpi_tlb_ring *s = object;
     if (token != s->next_beat) return; /* there was an earlier one */
     s->next_beat = WP_TIME_NEVER;
     s->free_beat = now + s->beat_ps;
-    wp_time_ps next = WP_TIME_NEVER;
+    wpi_time_ps next = WP_TIME_NEVER;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->waiting_count; i++) {
         line *l = s->waiting[i];
@@ -231,7 +231,7 @@ static void see_to_lines(void *object, uint64_t token, wp_time_ps now) {
         l->is_waiting = l->buffer.count + l->coming.count > 0;
         if (!l->is_waiting) continue;
         s->waiting[kept++] = l;
-        const wp_time_ps ready = l->buffer.count > 0 ? now : l->coming.first->since;
+        const wpi_time_ps ready = l->buffer.count > 0 ? now : l->coming.first->since;
         if (ready < next) next = ready;
     }
     s->waiting_count = kept;
@@ -239,8 +239,8 @@ static void see_to_lines(void *object, uint64_t token, wp_time_ps now) {
 }
 
 /* Earlier than it was to, if it has not come by there yet. */
-static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wp_time_ps now) {
-    const wp_time_ps time = time_at(s, q, offset);
+static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wpi_time_ps now) {
+    const wpi_time_ps time = time_at(s, q, offset);
     if (time < now || (offset == q->offset && q->stage == WPI_RING_STOPS)) return;
     q->offset = offset;
     q->slot->until = time;
@@ -249,7 +249,7 @@ static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wp_time_ps now
 
 void wpi_ring_stop_those_who_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     if (*in_slots(s, page) == 0) return;
-    const wp_time_ps now = wpi_engine_now(s->engine);
+    const wpi_time_ps now = wpi_engine_now(s->engine);
     const wpi_ring_track *left = &ring_of(s, tlb)->questions[LEFT];
     for (uint32_t i = 0; i < WPI_RING_SIDES * left->slot_count; i++) {
         question *q = left->slots[i].question; /* behind those to the left are those to the right */
@@ -272,11 +272,11 @@ static uint32_t count_hit(wpi_tlb_ring *s, const question *q) {
     return memory->in_a_row;
 }
 
-static void answer(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+static void answer(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     const wpi_tlb_sharing_answer answer = {.hits = count_hit(s, q),
                                            .threshold = s->profile->tlb_sharing.threshold};
     const bool is_stored = s->ops->stores(&answer);
-    const wp_time_ps lookup_ps =
+    const wpi_time_ps lookup_ps =
         s->miss_ps + q->steps * s->step_ps + distance(0, steps_home(s, q)) * s->hop_ps;
     s->hit_count++;
     s->stored_count += is_stored;
@@ -286,7 +286,7 @@ static void answer(wpi_tlb_ring *s, question *q, wp_time_ps now) {
 }
 
 /* The end of its way to this side. */
-static void stop(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+static void stop(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     get_out(s, q, q->offset);
     if (s->owner.use(s->owner.object, tlb_of(s, q), q->token)) {
         go_home(s, q, WPI_RING_BRINGS, now);
@@ -301,7 +301,7 @@ static void stop(wpi_tlb_ring *s, question *q, wp_time_ps now) {
     want_slot(s, q, now);
 }
 
-static void proceed(void *object, uint64_t token, wp_time_ps now) {
+static void proceed(void *object, uint64_t token, wpi_time_ps now) {
     wpi_tlb_ring *s = object;
     question *q = (question *)(uintptr_t)token;
     q->event_count--;
@@ -333,7 +333,7 @@ static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
 }
 
 bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint32_t token,
-                      wp_time_ps time) {
+                      wpi_time_ps time) {
     if (s->has_census) count_miss(s, tlb, page);
     question asked = {.page = page, .token = token, .asked = time, .home = tlb};
     asked.offset = (int16_t)way_end(s, &asked, 0);

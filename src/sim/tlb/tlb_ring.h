@@ -39,10 +39,10 @@ typedef struct wpi_tlb_ring_owner {
      */
     bool (*use)(void *object, uint32_t tlb, uint32_t token);
     /* Another TLB's answer is here. `lookup_ps`: of the time since the miss, what was no queue. */
-    void (*answered)(void *object, uint32_t token, bool is_stored, wp_time_ps lookup_ps,
-                     wp_time_ps now);
+    void (*answered)(void *object, uint32_t token, bool is_stored, wpi_time_ps lookup_ps,
+                     wpi_time_ps now);
     /* No other TLB had it; `now` the next level may be asked. */
-    void (*passed)(void *object, uint32_t token, wp_time_ps now);
+    void (*passed)(void *object, uint32_t token, wpi_time_ps now);
 } wpi_tlb_ring_owner;
 
 /** `group_of[sm]`: the TLB of each SM. All but `owner` must outlive it. *out is NULL where TLBs are
@@ -56,7 +56,7 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *sharing); /* NULL allowed */
 /** A TLB that was looked up at `time` has missed. True: others are asked, and `answered` or
  * `passed` will be called. */
 bool wpi_tlb_ring_ask(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page, uint32_t token,
-                      wp_time_ps time);
+                      wpi_time_ps time);
 
 /** A TLB is looked up: for the census. */
 void wpi_tlb_ring_note(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page);

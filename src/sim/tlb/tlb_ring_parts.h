@@ -30,9 +30,9 @@ typedef struct wpi_ring_question {
     uint64_t page;
     uint32_t token;
     uint32_t home;
-    wp_time_ps asked; /* since: the miss was known */
-    wp_time_ps since; /* it is in this slot, or may be */
-    wp_time_ps due;   /* events for other times are of plans that were changed */
+    wpi_time_ps asked; /* since: the miss was known */
+    wpi_time_ps since; /* it is in this slot, or may be */
+    wpi_time_ps due;   /* events for other times are of plans that were changed */
     struct wpi_ring_slot *slot;
     uint16_t steps; /* so far */
     int16_t from;   /* where it got into the slot, waits for one, or turned home */
@@ -43,7 +43,7 @@ typedef struct wpi_ring_question {
 _Static_assert(sizeof(wpi_ring_question) == WPI_RING_LINE_BYTES, "a question is a cache line");
 
 typedef struct wpi_ring_slot {
-    wp_time_ps until;            /* free from then on */
+    wpi_time_ps until;           /* free from then on */
     wpi_ring_question *question; /* that is in it; or NULL */
 } wpi_ring_slot;
 
@@ -105,9 +105,9 @@ struct wpi_tlb_ring {
     const wpi_profile *profile;
     const wpi_tlb_sharing_ops *ops;
     wpi_tlb_ring_owner owner;
-    wp_time_ps beat_ps;         /* slots pass so often */
-    wp_time_ps step_ps, hop_ps; /* of questions (a hop and a look-up), of answers: whole beats */
-    wp_time_ps miss_ps; /* until others are asked: the directory is looked up beside the TLB */
+    wpi_time_ps beat_ps;         /* slots pass so often */
+    wpi_time_ps step_ps, hop_ps; /* of questions (a hop and a look-up), of answers: whole beats */
+    wpi_time_ps miss_ps; /* until others are asked: the directory is looked up beside the TLB */
     uint32_t node_count;
     wpi_ring_node *nodes;
     wpi_ring_memory *memories;
@@ -118,8 +118,8 @@ struct wpi_tlb_ring {
     uint32_t neighbours;      /* to each side, that may be asked */
     wpi_ring_line **waiting;  /* lines in which somebody is */
     uint32_t waiting_count;
-    wp_time_ps next_beat; /* at which they are seen to; WP_TIME_NEVER */
-    wp_time_ps free_beat; /* the first at which they were not yet */
+    wpi_time_ps next_beat; /* at which they are seen to; WP_TIME_NEVER */
+    wpi_time_ps free_beat; /* the first at which they were not yet */
     wpi_ring_question *free;
     wpi_ring_block *blocks;
     wpi_page_filter filter;                   /* of all TLBs, by keys */
@@ -127,7 +127,7 @@ struct wpi_tlb_ring {
     bool has_census;
     wpi_census census;
     uint64_t asked_count, hit_count, stored_count, passed_count, lookup_count, full_count;
-    wp_time_ps slot_wait_ps;
+    wpi_time_ps slot_wait_ps;
     wpi_histogram answer_wait_ps, answer_ps;
 };
 

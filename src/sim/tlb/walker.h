@@ -20,18 +20,18 @@
 #include "sim/tlb/tags.h"
 
 /** The walk for `token` is done. `walk_ps`: what it took, without the queue. */
-typedef void (*wpi_walk_done)(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now);
+typedef void (*wpi_walk_done)(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_ps now);
 
 typedef struct wpi_walk {
     uint64_t address;
     uint64_t token;
-    wp_time_ps asked, walk_ps;
+    wpi_time_ps asked, walk_ps;
     uint32_t next; /* in the queue */
 } wpi_walk;
 
 /* A ring: when the walks under way began. */
 typedef struct wpi_walk_starts {
-    wp_time_ps *times;
+    wpi_time_ps *times;
     uint32_t capacity, first, count; /* capacity: a power of two */
 } wpi_walk_starts;
 
@@ -64,7 +64,7 @@ bool wpi_walkers_are_free(const wpi_walkers *walkers);
 /** A walk is on its way: wpi_walkers_ask follows. */
 void wpi_walkers_promise(wpi_walkers *walkers);
 /** The walk is asked for at `time`: now, or later where walkers are idle whatever comes. */
-void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps time);
+void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wpi_time_ps time);
 /** There are as many as are asked for, and nothing one does matters to another. */
 bool wpi_walkers_are_idle(const wpi_walkers *walkers);
 void wpi_walkers_flush(wpi_walkers *walkers); /* the cache */

@@ -42,7 +42,7 @@ static bool is_guard_word(LLVMValueRef load, int depth) {
 }
 
 /* Computed from i and invariants, by what may run for any thread; loads: of guards' words only. */
-static bool is_computed(const wp_thread_loop *t, LLVMValueRef value, int depth) {
+static bool is_computed(const wpi_thread_loop *t, LLVMValueRef value, int depth) {
     if (!wpi_thread_loop_has(t, value) || value == t->index) return true;
     if (depth == DEPTH_MAX || LLVMIsAPHINode(value)) return false;
     if (LLVMIsALoadInst(value) ? !(is_guard_word(value, 0) || is_guard_word(value, 1))
@@ -53,7 +53,7 @@ static bool is_computed(const wp_thread_loop *t, LLVMValueRef value, int depth) 
     return true;
 }
 
-static void collect(const wp_thread_loop *t, guards *g) {
+static void collect(const wpi_thread_loop *t, guards *g) {
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b] || g->count == GUARDS_MAX) continue;
         LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->loops->blocks[b]);
@@ -64,7 +64,7 @@ static void collect(const wp_thread_loop *t, guards *g) {
     }
 }
 
-static LLVMValueRef repeat(wp_compile *c, const wp_thread_loop *t, wp_map *made,
+static LLVMValueRef repeat(wpi_compile *c, const wpi_thread_loop *t, wpi_map *made,
                            LLVMValueRef value) {
     LLVMValueRef copy = wpi_map_get(made, value);
     if (copy || !wpi_thread_loop_has(t, value)) return copy ? copy : value;
@@ -95,12 +95,12 @@ static void enter_from(LLVMBasicBlockRef header, LLVMBasicBlockRef before, LLVMB
     }
 }
 
-static void settle(wp_compile *c, const wp_thread_loop *t, const guards *g) {
+static void settle(wpi_compile *c, const wpi_thread_loop *t, const guards *g) {
     LLVMBuilderRef at = c->builder;
     LLVMBasicBlockRef ask = LLVMInsertBasicBlockInContext(c->context, t->header, "ask");
     LLVMBasicBlockRef done = LLVMInsertBasicBlockInContext(c->context, t->header, "asked");
     LLVMValueRef entry = LLVMGetBasicBlockTerminator(t->before), no = LLVMConstNull(c->i1);
-    wp_map made = {0};
+    wpi_map made = {0};
     LLVMPositionBuilderAtEnd(at, ask);
     LLVMValueRef i = LLVMBuildPhi(at, LLVMTypeOf(t->index), "i");
     LLVMValueRef any = LLVMBuildPhi(at, c->i1, "any"), all = any;
@@ -126,7 +126,7 @@ static void settle(wp_compile *c, const wp_thread_loop *t, const guards *g) {
     enter_from(t->header, t->before, done, at);
 }
 
-static bool is_identity_store(const wp_thread_loop *t, LLVMValueRef i) {
+static bool is_identity_store(const wpi_thread_loop *t, LLVMValueRef i) {
     if (!LLVMIsAStoreInst(i)) return false;
     LLVMValueRef at = LLVMGetOperand(i, 1);
     if (wpi_thread_loop_has(t, at) || !LLVMIsAGetElementPtrInst(at) ||
@@ -140,7 +140,7 @@ static bool is_identity_store(const wp_thread_loop *t, LLVMValueRef i) {
 
 /* The thread's identity is kept in the block for those who are called. When only guards call, it is
  * enough to store it before their calls. */
-static void store_late(wp_compile *c, const wp_thread_loop *t) {
+static void store_late(wpi_compile *c, const wpi_thread_loop *t) {
     LLVMValueRef stores[8], calls[256];
     uint32_t store_count = 0, call_count = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(t->header); i; i = LLVMGetNextInstruction(i))
@@ -166,12 +166,12 @@ static void store_late(wp_compile *c, const wp_thread_loop *t) {
 }
 
 /* One loop; true if there was one to change, after which loops have to be found anew. */
-static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *seen) {
-    wp_loops loops;
+static bool settle_one(wpi_compile *c, LLVMValueRef function, wpi_map *seen) {
+    wpi_loops loops;
     bool any = false;
     wpi_loops_init(&loops, function);
     for (uint32_t i = 0; i < loops.loop_count && !any; i++) {
-        wp_thread_loop t;
+        wpi_thread_loop t;
         guards g = {0};
         if (wpi_map_has(seen, loops.blocks[loops.loops[i].header])) continue;
         wpi_map_set(seen, loops.blocks[loops.loops[i].header], function);
@@ -186,11 +186,11 @@ static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *seen) {
     return any;
 }
 
-wp_status wpi_pass_check_loops(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_check_loops(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {
-            wp_map seen = {0};
+            wpi_map seen = {0};
             while (settle_one(c, c->kernels[n].regions[s], &seen)) {
             }
             wpi_map_deinit(&seen);

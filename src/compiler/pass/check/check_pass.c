@@ -33,7 +33,7 @@ static uint64_t common_step(uint64_t a, uint64_t b) {
 }
 
 static void add_offsets(const checker *k, LLVMValueRef gep, origin *to) {
-    wp_gep_walk walk = wpi_gep_walk(k->layout, gep);
+    wpi_gep_walk walk = wpi_gep_walk_begin(k->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -115,14 +115,14 @@ static uint32_t place_number(checker *k, LLVMValueRef barrier) {
     uint64_t hash = wpi_source_hash(barrier);
     for (uint32_t p = 0; p < k->place_count; p++)
         if (k->places[p] == hash) return p + 1;
-    k->places = wp_must_realloc(k->places, (k->place_count + 1) * sizeof *k->places);
+    k->places = wpi_must_realloc(k->places, (k->place_count + 1) * sizeof *k->places);
     k->places[k->place_count] = hash;
     return ++k->place_count;
 }
 
 static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
-    wp_compile *c = k->c;
-    wp_source_place place = wpi_source_place(instruction);
+    wpi_compile *c = k->c;
+    wpi_source_place place = wpi_source_place_of(instruction);
     LLVMValueRef fields[] = {
         wpi_source_text(c, place.file, place.file_length),
         o ? wpi_source_variable(c, o->base) : LLVMConstNull(c->ptr),
@@ -134,7 +134,7 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
         wpi_const32(c, a ? a->align_bytes : 0),
         wpi_const32(c, a || !place.file ? 0 : place_number(k, instruction)),
     };
-    k->sites = wp_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
+    k->sites = wpi_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
     k->sites[k->site_count] =
         LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
     return k->site_count++;
@@ -145,7 +145,7 @@ uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o) {
 }
 
 static void export_sites(checker *k) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMTypeRef words[] = {c->ptr, c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
     LLVMTypeRef type = LLVMStructTypeInContext(c->context, words, sizeof words / sizeof *words, 0);
     LLVMValueRef values[] = {LLVMConstArray2(type, k->sites, k->site_count),
@@ -160,7 +160,7 @@ static void export_sites(checker *k) {
 
 /* ---- the guard ---- */
 
-static LLVMValueRef block_field(wp_compile *c, size_t offset, LLVMTypeRef type) {
+static LLVMValueRef block_field(wpi_compile *c, size_t offset, LLVMTypeRef type) {
     LLVMValueRef address =
         wpi_lower_block_field(c, c->builder, wpi_lower_block(c, c->builder), offset);
     LLVMValueRef value = LLVMBuildLoad2(c->builder, type, address, "");
@@ -170,7 +170,7 @@ static LLVMValueRef block_field(wp_compile *c, size_t offset, LLVMTypeRef type) 
     return value;
 }
 
-static LLVMValueRef shared_memory(wp_compile *c) {
+static LLVMValueRef shared_memory(wpi_compile *c) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!function) {
         function = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -179,7 +179,7 @@ static LLVMValueRef shared_memory(wp_compile *c) {
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, NULL, 0, "");
 }
 
-LLVMValueRef wpi_check_generic(wp_compile *c, LLVMValueRef pointer) {
+LLVMValueRef wpi_check_generic(wpi_compile *c, LLVMValueRef pointer) {
     return LLVMTypeOf(pointer) == c->ptr ? pointer
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
@@ -191,13 +191,13 @@ static unsigned guard_kind(LLVMValueRef instruction) {
     return LLVMGetMDKindIDInContext(context, GUARD_METADATA, sizeof GUARD_METADATA - 1);
 }
 
-void wpi_check_mark_guard(wp_compile *c, LLVMValueRef instruction) {
+void wpi_check_mark_guard(wpi_compile *c, LLVMValueRef instruction) {
     LLVMSetMetadata(instruction, guard_kind(instruction),
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
 }
 
 bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t site) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     bounds b = {0};
     if (o->object == WP_CHECK_ANY) {
         LLVMValueRef guards = block_field(c, offsetof(wp_cpu_block, guards), c->ptr);
@@ -236,7 +236,7 @@ bool wpi_check_is_guard(LLVMValueRef branch) {
 }
 
 static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const bounds *b) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMTypeRef params[] = {c->ptr, c->i32, c->ptr, c->i64};
     LLVMValueRef args[] = {address, wpi_const32(c, site), b->base, b->size};
     const char *name = b->base ? "wp_rt_check_object" : "wp_rt_check";
@@ -256,7 +256,7 @@ bool wpi_check_is_aligned(const access *a, const origin *o) {
 
 /* The address that the access is to use. */
 static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t site) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
     if (site == NO_SITE) site = add_site(k, a->instruction, a, o);
@@ -294,7 +294,7 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t
 
 /* memcpy and its kin: nothing is copied when a range is bad. */
 static void guard_range(checker *k, const access *a, const origin *o) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     uint32_t site = add_site(k, a->instruction, a, o);
     LLVMPositionBuilderBefore(c->builder, a->instruction);
     LLVMValueRef size = LLVMGetOperand(a->instruction, 2);
@@ -311,7 +311,7 @@ static void guard_range(checker *k, const access *a, const origin *o) {
 /* ---- finding the accesses ---- */
 
 bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
-    const wp_access what = wpi_access_of(i);
+    const wpi_ir_access what = wpi_access_of(i);
     *a = (access){.instruction = i, .operand = what.operand};
     switch (what.kind) {
     case WP_ACCESS_READ: break;
@@ -325,7 +325,7 @@ bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
 }
 
 /* The size of the inline forms is part of the instruction: a guard cannot change it. */
-static bool is_range(const wp_access *what) {
+static bool is_range(const wpi_ir_access *what) {
     if (!wpi_access_is_range(what)) return false;
     const unsigned id = LLVMGetIntrinsicID(wpi_called_function(what->instruction));
     return id != LLVMLookupIntrinsicID("llvm.memcpy.inline", 18) &&
@@ -351,7 +351,7 @@ static bool is_block_barrier(LLVMValueRef i) {
 
 /* A thread notes the barrier it comes to. */
 static void note_barrier(checker *k, LLVMValueRef stop) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     uint32_t site = add_site(k, stop, NULL, NULL);
     LLVMPositionBuilderBefore(c->builder, stop);
     LLVMValueRef sites = block_field(c, offsetof(wp_cpu_block, barrier_sites), c->ptr);
@@ -391,7 +391,7 @@ static void check_instruction(checker *k, LLVMValueRef i, uint32_t site, known *
     } else if (is_block_barrier(i)) {
         note_barrier(k, i);
     } else {
-        const wp_access what = wpi_access_of(i);
+        const wpi_ir_access what = wpi_access_of(i);
         if (!is_range(&what)) return;
         check_range(k, i, 0);
         if (what.kind == WP_ACCESS_COPY) check_range(k, i, 1);
@@ -403,9 +403,9 @@ static void check_block(checker *k, LLVMBasicBlockRef block) {
     uint32_t count = 0, seen_count = 0, n = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
         count++;
-    LLVMValueRef *all = wp_must_calloc(count + 1, sizeof *all);
-    known *seen = wp_must_calloc(count + 1, sizeof *seen);
-    uint32_t *sites = wp_must_calloc(count + 1, sizeof *sites);
+    LLVMValueRef *all = wpi_must_calloc(count + 1, sizeof *all);
+    known *seen = wpi_must_calloc(count + 1, sizeof *seen);
+    uint32_t *sites = wpi_must_calloc(count + 1, sizeof *sites);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
         sites[n] = NO_SITE;
         all[n++] = i;
@@ -424,21 +424,21 @@ static void check_block(checker *k, LLVMBasicBlockRef block) {
         k->is_in_run = i < run.outer;
         check_instruction(k, all[i], sites[i], seen, &seen_count);
     }
-    wp_free(all);
-    wp_free(seen);
-    wp_free(sites);
+    wpi_free(all);
+    wpi_free(seen);
+    wpi_free(sites);
 }
 
 static void check_function(checker *k, LLVMValueRef function) {
     uint32_t count = LLVMCountBasicBlocks(function);
-    LLVMBasicBlockRef *blocks = wp_must_calloc(count + 1, sizeof *blocks);
+    LLVMBasicBlockRef *blocks = wpi_must_calloc(count + 1, sizeof *blocks);
     LLVMGetBasicBlocks(function, blocks);
     for (uint32_t b = 0; b < count; b++)
         check_block(k, blocks[b]);
-    wp_free(blocks);
+    wpi_free(blocks);
 }
 
-wp_status wpi_pass_check(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_check(wpi_compile *c, wp_error *err) {
     (void)err;
     checker k = {.c = c, .layout = LLVMGetModuleDataLayout(c->module)};
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
@@ -446,7 +446,7 @@ wp_status wpi_pass_check(wp_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) check_function(&k, f);
     export_sites(&k);
-    wp_free(k.places);
-    wp_free(k.sites);
+    wpi_free(k.places);
+    wpi_free(k.sites);
     return WP_STATUS_OK;
 }

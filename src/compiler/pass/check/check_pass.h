@@ -11,7 +11,7 @@
 #include "compiler/context.h"
 
 typedef struct checker {
-    wp_compile *c;
+    wpi_compile *c;
     LLVMTargetDataRef layout;
     LLVMValueRef *sites; /* constants of struct wp_check_site */
     uint32_t site_count;
@@ -56,12 +56,12 @@ uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o);
 /** Where the builder stands. Of an object of unknown extent: the guard of `site`. */
 bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t site);
 /** Marks the branch of a guard for check_loops. */
-void wpi_check_mark_guard(wp_compile *c, LLVMValueRef branch);
+void wpi_check_mark_guard(wpi_compile *c, LLVMValueRef branch);
 bool wpi_check_is_guard(LLVMValueRef branch);
 /** An instruction that only computes, and may run wherever its operands are known. */
 bool wpi_check_is_movable(LLVMValueRef instruction);
 /** `pointer` as one of address space 0. */
-LLVMValueRef wpi_check_generic(wp_compile *c, LLVMValueRef pointer);
+LLVMValueRef wpi_check_generic(wpi_compile *c, LLVMValueRef pointer);
 
 /** A run: accesses of a block, all[first … outer), one after the other, with nothing between that
  * could stop the thread. */

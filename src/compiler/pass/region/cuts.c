@@ -22,7 +22,8 @@
 #define CUTS_MOST 16u
 
 /* Threads come to the loop together. False where there is no place to see to that. */
-static bool join_before(wp_compile *c, const wp_loops *l, const wp_loop *loop, wp_step step) {
+static bool join_before(wpi_compile *c, const wpi_loops *l, const wpi_loop *loop,
+                        wpi_region_step step) {
     if (step == WP_STEP_KEPT) return true;
     LLVMValueRef place = NULL;
     for (uint32_t b = 0; b < l->block_count; b++) {
@@ -39,15 +40,15 @@ static bool join_before(wp_compile *c, const wp_loops *l, const wp_loop *loop, w
     return true;
 }
 
-static void cut_loops(wp_compile *c, LLVMValueRef kernel) {
-    wp_loops loops;
-    wp_uniform uniform;
+static void cut_loops(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     uint32_t cuts = 0;
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     for (uint32_t i = 0; i < loops.loop_count && step != WP_STEP_LOST && cuts < CUTS_MOST; i++) {
-        const wp_loop *loop = &loops.loops[i];
+        const wpi_loop *loop = &loops.loops[i];
         LLVMBasicBlockRef header = loops.blocks[loop->header], latch = loops.blocks[loop->latch];
         if (wpi_uniform_is_partial(&uniform, header) || wpi_uniform_is_partial(&uniform, latch) ||
             !wpi_stride_favours_turns(&uniform, &loops, loop) ||
@@ -61,7 +62,7 @@ static void cut_loops(wp_compile *c, LLVMValueRef kernel) {
     wpi_loops_deinit(&loops);
 }
 
-wp_status wpi_pass_cuts(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_cuts(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         cut_loops(c, c->kernels[n].function);

@@ -53,9 +53,9 @@ typedef struct carried {
 } carried;
 
 typedef struct stride_loop {
-    const wp_loops *loops;
-    const wp_loop *loop;
-    const wp_uniform *uniform;
+    const wpi_loops *loops;
+    const wpi_loop *loop;
+    const wpi_uniform *uniform;
     LLVMBasicBlockRef guard_block, header, latch, before;
     LLVMBasicBlockRef chain[CHAIN_MOST]; /* from the guard to `before` */
     uint32_t chain_count;
@@ -86,7 +86,7 @@ static bool is_same_in_row(const stride_loop *k, LLVMValueRef value, int depth) 
     if (wpi_uniform_is(k->uniform, value)) return true;
     if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
     if (wpi_lower_stands_for_value(value)) {
-        wp_id id = wpi_lower_id_of(wpi_called_function(value));
+        wpi_id id = wpi_lower_id_of(wpi_called_function(value));
         return id == WP_ID_TID_Y || id == WP_ID_TID_Z;
     }
     if (!wpi_is_pure_operation(value)) return false;
@@ -99,7 +99,7 @@ static bool is_same_in_row(const stride_loop *k, LLVMValueRef value, int depth) 
 static bool follows_thread(const stride_loop *k, LLVMValueRef value, int depth) {
     if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
     if (wpi_lower_stands_for_value(value)) {
-        wp_id id = wpi_lower_id_of(wpi_called_function(value));
+        wpi_id id = wpi_lower_id_of(wpi_called_function(value));
         return id == WP_ID_TID_X || id == WP_ID_THREAD;
     }
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
@@ -112,8 +112,8 @@ static bool follows_thread(const stride_loop *k, LLVMValueRef value, int depth) 
     return is_sum && is_same_in_row(k, x, depth + 1) && follows_thread(k, y, depth + 1);
 }
 
-static LLVMBasicBlockRef only_predecessor(const wp_loops *l, LLVMBasicBlockRef block,
-                                          const wp_loop *outside_of) {
+static LLVMBasicBlockRef only_predecessor(const wpi_loops *l, LLVMBasicBlockRef block,
+                                          const wpi_loop *outside_of) {
     LLVMBasicBlockRef found = NULL;
     for (uint32_t b = 0; b < l->block_count; b++) {
         if (outside_of && outside_of->contains[b]) continue;
@@ -129,7 +129,7 @@ static LLVMBasicBlockRef only_predecessor(const wp_loops *l, LLVMBasicBlockRef b
 
 /* One way in, one way out, at the latch; no stop inside. */
 static bool is_closed(const stride_loop *k) {
-    const wp_loops *l = k->loops;
+    const wpi_loops *l = k->loops;
     for (uint32_t i = 0; i < l->loop_count; i++)
         if (&l->loops[i] != k->loop && l->loops[i].header == k->loop->header) return false;
     for (uint32_t b = 0; b < l->block_count; b++) {
@@ -296,7 +296,7 @@ static bool split_ways(const stride_loop *k) {
     return true;
 }
 
-static void hoist_chain(wp_compile *c, const stride_loop *k) {
+static void hoist_chain(wpi_compile *c, const stride_loop *k) {
     for (uint32_t b = k->chain_count; b-- > 0;) {
         LLVMValueRef next;
         for (LLVMValueRef i = LLVMGetFirstInstruction(k->chain[b]); !LLVMIsATerminatorInst(i);
@@ -320,7 +320,7 @@ static void replace_use(LLVMValueRef user, LLVMValueRef from, LLVMValueRef to) {
 }
 
 /* What is read after the loop is read from a phi at its end, to which the copy can add its own. */
-static LLVMValueRef phi_at_left(wp_compile *c, const stride_loop *k, LLVMValueRef value) {
+static LLVMValueRef phi_at_left(wpi_compile *c, const stride_loop *k, LLVMValueRef value) {
     if (!is_read_outside(k, value)) return NULL;
     LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(successor(k->latch, k->leave)));
     LLVMValueRef phi = LLVMBuildPhi(c->builder, LLVMTypeOf(value), "");
@@ -329,13 +329,13 @@ static LLVMValueRef phi_at_left(wp_compile *c, const stride_loop *k, LLVMValueRe
     for (uint32_t u = 0; u < count; u++)
         if (!is_in_loop(k, users[u]) && !is_in_chain(k, users[u]))
             replace_use(users[u], value, phi);
-    wp_free(users);
+    wpi_free(users);
     return phi;
 }
 
 /* Do rounds pay, and are they right? A step at least as long as a row of threads, threads in one
  * row where the start depends on more than tid.x, and not too few of them. */
-static LLVMValueRef build_choice(wp_compile *c, const stride_loop *k) {
+static LLVMValueRef build_choice(wpi_compile *c, const stride_loop *k) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(k->guard_block));
     LLVMTypeRef type = LLVMTypeOf(k->step);
@@ -350,20 +350,20 @@ static LLVMValueRef build_choice(wp_compile *c, const stride_loop *k) {
 }
 
 /* The loop as it was, behind a block that makes the guard's decision once more. */
-static LLVMBasicBlockRef build_plain(wp_compile *c, const stride_loop *k, wp_map *done) {
+static LLVMBasicBlockRef build_plain(wpi_compile *c, const stride_loop *k, wpi_map *done) {
     LLVMBasicBlockRef place = successor(k->latch, k->leave);
     LLVMBasicBlockRef plain = LLVMInsertBasicBlockInContext(c->context, place, "plain");
     LLVMBasicBlockRef *blocks =
-        wp_must_calloc(k->loops->block_count + k->chain_count, sizeof *blocks);
+        wpi_must_calloc(k->loops->block_count + k->chain_count, sizeof *blocks);
     uint32_t count = 0;
     for (uint32_t b = k->chain_count; b-- > 0;)
         blocks[count++] = k->chain[b];
     for (uint32_t b = 0; b < k->loops->block_count; b++)
         if (k->loop->contains[b]) blocks[count++] = k->loops->blocks[b];
-    wp_map values = {0}, made = {0};
+    wpi_map values = {0}, made = {0};
     wpi_map_set(&made, k->guard_block, plain);
     wpi_clone_blocks(blocks, count, place, &values, &made);
-    wp_free(blocks);
+    wpi_free(blocks);
 
     LLVMPositionBuilderAtEnd(c->builder, plain);
     LLVMValueRef branch = LLVMInstructionClone(LLVMGetBasicBlockTerminator(k->guard_block));
@@ -383,7 +383,7 @@ static LLVMBasicBlockRef build_plain(wp_compile *c, const stride_loop *k, wp_map
 }
 
 /* All threads come to `head`; those that the guard let through, by the chain. */
-static void build_way_in(wp_compile *c, const stride_loop *k, LLVMBasicBlockRef plain,
+static void build_way_in(wpi_compile *c, const stride_loop *k, LLVMBasicBlockRef plain,
                          LLVMBasicBlockRef entered, LLVMBasicBlockRef head) {
     LLVMBuilderRef at = c->builder;
     LLVMValueRef choice = build_choice(c, k);
@@ -415,7 +415,7 @@ static void build_way_in(wp_compile *c, const stride_loop *k, LLVMBasicBlockRef 
                 }
                 replace_use(users[u], i, phi);
             }
-            wp_free(users);
+            wpi_free(users);
             if (!phi) continue;
             wpi_phi_add(phi, i, k->before);
             wpi_phi_add(phi, LLVMGetPoison(LLVMTypeOf(i)), begin);
@@ -427,7 +427,7 @@ static LLVMValueRef initial_value(const stride_loop *k, const carried *v) {
     return LLVMGetIncomingValue(v->phi, LLVMGetIncomingBlock(v->phi, 0) == k->latch ? 1 : 0);
 }
 
-static void make_rounds(wp_compile *c, stride_loop *k, wp_step step, wp_map *done) {
+static void make_rounds(wpi_compile *c, stride_loop *k, wpi_region_step step, wpi_map *done) {
     LLVMBuilderRef at = c->builder;
     LLVMBasicBlockRef left = successor(k->latch, k->leave);
     LLVMBasicBlockRef skipped = successor(k->guard_block, k->skip);
@@ -497,13 +497,13 @@ static void make_rounds(wp_compile *c, stride_loop *k, wp_step step, wp_map *don
 /* ---- the pass ---- */
 
 /* One loop at a time: each change makes the analyses stale. */
-static bool change_one(wp_compile *c, LLVMValueRef kernel, wp_map *done) {
-    wp_loops loops;
-    wp_uniform uniform;
+static bool change_one(wpi_compile *c, LLVMValueRef kernel, wpi_map *done) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     bool changed = false;
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     if (step != WP_STEP_LOST)
         for (uint32_t i = 0; i < loops.loop_count && !changed; i++) {
             stride_loop k = {.loops = &loops, .loop = &loops.loops[i], .uniform = &uniform};
@@ -516,10 +516,10 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel, wp_map *done) {
     return changed;
 }
 
-wp_status wpi_pass_rounds(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_rounds(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++) {
-        wp_map done = {0}; /* headers of the copies */
+        wpi_map done = {0}; /* headers of the copies */
         while (change_one(c, c->kernels[n].function, &done)) {
         }
         wpi_map_deinit(&done);

@@ -22,14 +22,14 @@ typedef struct turn {
     LLVMValueRef counter, step;
 } turn;
 
-static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
+static bool is_inside(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return false;
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
     return block == UINT32_MAX || loop->contains[block];
 }
 
 /* phi = [start, outside], [phi + step, latch] */
-static bool match_counter(const wp_loops *l, const wp_loop *loop, LLVMValueRef phi, turn *out) {
+static bool match_counter(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef phi, turn *out) {
     LLVMBasicBlockRef latch = l->blocks[loop->latch];
     if (LLVMGetTypeKind(LLVMTypeOf(phi)) != LLVMIntegerTypeKind || LLVMCountIncoming(phi) != 2)
         return false;
@@ -47,7 +47,7 @@ static bool match_counter(const wp_loops *l, const wp_loop *loop, LLVMValueRef p
 }
 
 /* `value` with other values for those in `made`; itself, if it has nothing to do with them. */
-static LLVMValueRef restated(LLVMBuilderRef at, LLVMValueRef value, wp_map *made, int depth) {
+static LLVMValueRef restated(LLVMBuilderRef at, LLVMValueRef value, wpi_map *made, int depth) {
     LLVMValueRef known = wpi_map_get(made, value);
     if (known) return known;
     if (depth == DEPTH_MOST || !LLVMIsAInstruction(value) || !wpi_is_pure_operation(value) ||
@@ -77,7 +77,7 @@ static bool follows_from(LLVMValueRef value, LLVMValueRef source, int depth) {
 }
 
 /* A load at base[start + i]: neighbours read neighbours. */
-static bool reads_a_row(const wp_thread_loop *t, LLVMValueRef load) {
+static bool reads_a_row(const wpi_thread_loop *t, LLVMValueRef load) {
     if (!LLVMIsALoadInst(load) || LLVMGetVolatile(load)) return false;
     LLVMValueRef gep = LLVMGetOperand(load, 0);
     return LLVMIsAGetElementPtrInst(gep) && LLVMGetNumOperands(gep) == 2 &&
@@ -87,10 +87,10 @@ static bool reads_a_row(const wp_thread_loop *t, LLVMValueRef load) {
 }
 
 /* Asks for what thread `index` of the row will read in the next turn. */
-static void ask(wp_compile *c, const wp_thread_loop *t, turn by, LLVMValueRef address,
+static void ask(wpi_compile *c, const wpi_thread_loop *t, turn by, LLVMValueRef address,
                 LLVMValueRef index) {
     LLVMBuilderRef at = c->builder;
-    wp_map made = {0};
+    wpi_map made = {0};
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(t->before));
     wpi_map_set(&made, by.counter, LLVMBuildAdd(at, by.counter, by.step, ""));
     wpi_map_set(&made, t->index, index);
@@ -100,7 +100,7 @@ static void ask(wp_compile *c, const wp_thread_loop *t, turn by, LLVMValueRef ad
     wpi_map_deinit(&made);
 }
 
-static uint32_t size_of(const wp_loops *l, const wp_loop *loop) {
+static uint32_t size_of(const wpi_loops *l, const wpi_loop *loop) {
     uint32_t size = 0;
     for (uint32_t b = 0; b < l->block_count; b++)
         size += loop->contains[b];
@@ -108,10 +108,10 @@ static uint32_t size_of(const wp_loops *l, const wp_loop *loop) {
 }
 
 /* The next loop around `inner`, or NULL. */
-static const wp_loop *around(const wp_loops *l, const wp_loop *inner) {
-    const wp_loop *found = NULL;
+static const wpi_loop *around(const wpi_loops *l, const wpi_loop *inner) {
+    const wpi_loop *found = NULL;
     for (uint32_t i = 0; i < l->loop_count; i++) {
-        const wp_loop *loop = &l->loops[i];
+        const wpi_loop *loop = &l->loops[i];
         if (loop->contains[inner->header] && size_of(l, loop) > size_of(l, inner) &&
             (!found || size_of(l, loop) < size_of(l, found)))
             found = loop;
@@ -121,9 +121,9 @@ static const wp_loop *around(const wp_loops *l, const wp_loop *inner) {
 
 /* The turns, the innermost first, in which the address moves on. Around the loop over threads is
  * the one over rows, which is not meant. */
-static bool find_turn(const wp_thread_loop *t, LLVMValueRef address, turn *out) {
-    const wp_loops *l = t->loops;
-    const wp_loop *loop = around(l, t->loop);
+static bool find_turn(const wpi_thread_loop *t, LLVMValueRef address, turn *out) {
+    const wpi_loops *l = t->loops;
+    const wpi_loop *loop = around(l, t->loop);
     while (loop && (loop = around(l, loop)))
         for (LLVMValueRef phi = LLVMGetFirstInstruction(l->blocks[loop->header]);
              LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi))
@@ -131,7 +131,7 @@ static bool find_turn(const wp_thread_loop *t, LLVMValueRef address, turn *out) 
     return false;
 }
 
-static void look_ahead(wp_compile *c, const wp_thread_loop *t) {
+static void look_ahead(wpi_compile *c, const wpi_thread_loop *t) {
     uint32_t loads = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
@@ -149,15 +149,15 @@ static void look_ahead(wp_compile *c, const wp_thread_loop *t) {
     }
 }
 
-wp_status wpi_pass_ahead(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_ahead(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++) {
         if (!c->kernels[n].whole) continue;
         wpi_thread_loops_prepare(c->kernels[n].whole);
-        wp_loops loops;
+        wpi_loops loops;
         wpi_loops_init(&loops, c->kernels[n].whole);
         for (uint32_t i = 0; i < loops.loop_count; i++) {
-            wp_thread_loop t;
+            wpi_thread_loop t;
             if (wpi_thread_loop_match(&loops, &loops.loops[i], &t)) look_ahead(c, &t);
         }
         wpi_loops_deinit(&loops);

@@ -31,12 +31,12 @@
 #define SLICE_DEPTH_MAX 64
 
 static bool is_volatile_shared(LLVMValueRef instruction) {
-    const wp_access a = wpi_access_of(instruction);
+    const wpi_ir_access a = wpi_access_of(instruction);
     return (a.kind == WP_ACCESS_READ || a.kind == WP_ACCESS_WRITE) &&
            LLVMGetVolatile(instruction) && wpi_access_space(&a) == WP_SPACE_SHARED;
 }
 
-static void add_steps(wp_compile *c, LLVMValueRef function) {
+static void add_steps(wpi_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!is_volatile_shared(i)) continue;
@@ -50,7 +50,7 @@ static void add_steps(wp_compile *c, LLVMValueRef function) {
 /* An access by which a thread learns what others do. Local memory is the thread's own: a delay loop
  * over a volatile variable there waits for no other thread. */
 static bool sees_other_threads(LLVMValueRef instruction) {
-    const wp_access a = wpi_access_of(instruction);
+    const wpi_ir_access a = wpi_access_of(instruction);
     return a.kind == WP_ACCESS_ATOMIC || (a.kind == WP_ACCESS_READ && a.is_ordered &&
                                           !LLVMIsAAllocaInst(wpi_pointer_base(a.pointer)));
 }
@@ -61,14 +61,14 @@ static patience more_patient(patience a, patience b) {
     return a > b ? a : b;
 }
 
-static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
+static bool is_inside(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return false;
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
     return block != UINT32_MAX && loop->contains[block];
 }
 
 /* The same in every round, as far as one can see. */
-static bool stays(const wp_loops *l, const wp_loop *loop, LLVMValueRef value, int depth) {
+static bool stays(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value, int depth) {
     if (!is_inside(l, loop, value)) return true;
     if (depth > SLICE_DEPTH_MAX || !wpi_is_pure_operation(value)) return false;
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value); o++)
@@ -77,7 +77,7 @@ static bool stays(const wp_loops *l, const wp_loop *loop, LLVMValueRef value, in
 }
 
 /* What a loop does that goes on because of this access. */
-static patience patience_of(const wp_loops *l, const wp_loop *loop, LLVMValueRef access) {
+static patience patience_of(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef access) {
     if (!stays(l, loop, LLVMGetOperand(access, 0), 0)) return TRIES;
     bool is_update =
         LLVMIsAAtomicCmpXchgInst(access) && !stays(l, loop, LLVMGetOperand(access, 2), 0);
@@ -92,11 +92,11 @@ typedef struct branch_patience {
 
 /* What is needed to follow a value through one loop. */
 typedef struct slice {
-    const wp_loops *l;
-    const wp_loop *loop;
+    const wpi_loops *l;
+    const wpi_loop *loop;
     const uint32_t *postdom;   /* immediate ones, by block */
     branch_patience *branches; /* by block, in a loop: each is followed once */
-    wp_map seen;
+    wpi_map seen;
 } slice;
 
 /* The value with which the loop goes on; ANY where that is not known. */
@@ -142,7 +142,7 @@ static patience patience_of_branch(slice *s, uint32_t b, int depth) {
 /* What the nearest branches do that lead to block `x`. Branches that depend on nothing that others
  * write stand for those that lead to them. A branch that tries again ends the search: whoever comes
  * behind it has tried. */
-static patience depends_on_branches(slice *s, uint32_t x, wp_map *blocks, int depth) {
+static patience depends_on_branches(slice *s, uint32_t x, wpi_map *blocks, int depth) {
     patience found = GOES_ON;
     LLVMValueRef self = LLVMBasicBlockAsValue(s->l->blocks[x]);
     if (depth > SLICE_DEPTH_MAX || x == s->loop->header || wpi_map_has(blocks, self)) return found;
@@ -171,7 +171,7 @@ static bool waits_on_ways(slice *s, LLVMValueRef phi, outcome on, int depth) {
         if (from == UINT32_MAX || !s->loop->contains[from]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->l->blocks[from]);
         if (LLVMGetNumSuccessors(terminator) > 1) found = patience_of_branch(s, from, depth + 1);
-        wp_map blocks = {0};
+        wpi_map blocks = {0};
         if (found == GOES_ON) found = depends_on_branches(s, from, &blocks, depth + 1);
         wpi_map_deinit(&blocks);
     }
@@ -203,11 +203,12 @@ static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int 
     return found;
 }
 
-static patience patience_of_loop(const wp_loops *l, const wp_loop *loop, const uint32_t *postdom) {
+static patience patience_of_loop(const wpi_loops *l, const wpi_loop *loop,
+                                 const uint32_t *postdom) {
     slice s = {.l = l,
                .loop = loop,
                .postdom = postdom,
-               .branches = wp_must_calloc(l->block_count, sizeof *s.branches)};
+               .branches = wpi_must_calloc(l->block_count, sizeof *s.branches)};
     patience found = GOES_ON;
     for (uint32_t b = 0; b < l->block_count && found != WAITS; b++) {
         if (!loop->contains[b]) continue;
@@ -225,16 +226,16 @@ static patience patience_of_loop(const wp_loops *l, const wp_loop *loop, const u
         found = more_patient(found, depends_on_others(&s, LLVMGetOperand(terminator, 0), on, 0));
     }
     wpi_map_deinit(&s.seen);
-    wp_free(s.branches);
+    wpi_free(s.branches);
     return found;
 }
 
-bool wpi_lockstep_waits(const wp_loops *l, uint32_t loop, const uint32_t *postdom) {
+bool wpi_lockstep_waits(const wpi_loops *l, uint32_t loop, const uint32_t *postdom) {
     return patience_of_loop(l, &l->loops[loop], postdom) == WAITS;
 }
 
 /* A loop that waits for the host says so itself. */
-static bool has_host_pause(const wp_loops *l, const wp_loop *loop) {
+static bool has_host_pause(const wpi_loops *l, const wpi_loop *loop) {
     for (uint32_t b = 0; b < l->block_count; b++) {
         if (!loop->contains[b]) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
@@ -245,15 +246,15 @@ static bool has_host_pause(const wp_loops *l, const wp_loop *loop) {
     return false;
 }
 
-static void add_yields(wp_compile *c, LLVMValueRef function) {
-    wp_loops l;
+static void add_yields(wpi_compile *c, LLVMValueRef function) {
+    wpi_loops l;
     wpi_loops_init(&l, function);
-    patience *found = wp_must_calloc(l.loop_count + 1, sizeof *found);
+    patience *found = wpi_must_calloc(l.loop_count + 1, sizeof *found);
     uint32_t *postdom =
         l.loop_count == 0 ? NULL : wpi_postdominators(l.blocks, l.block_count, &l.index);
     for (uint32_t i = 0; i < l.loop_count; i++) /* all, before edges change */
         found[i] = patience_of_loop(&l, &l.loops[i], postdom);
-    wp_free(postdom);
+    wpi_free(postdom);
     for (uint32_t i = 0; i < l.loop_count; i++) {
         const patience is = found[i];
         if (is == GOES_ON || (is == WAITS && has_host_pause(&l, &l.loops[i]))) continue;
@@ -267,11 +268,11 @@ static void add_yields(wp_compile *c, LLVMValueRef function) {
             if (is == TRIES) wpi_lower_note(c, stop, WP_TRIES_METADATA);
         }
     }
-    wp_free(found);
+    wpi_free(found);
     wpi_loops_deinit(&l);
 }
 
-wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;

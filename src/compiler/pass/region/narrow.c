@@ -22,11 +22,11 @@
 #include "compiler/passes.h"
 
 typedef struct candidate {
-    wp_thread_loop loop;
-    LLVMValueRef guard;     /* the compare of the header's branch */
-    wp_linear_guard passes; /* the body runs when it holds … */
-    bool body_is_true;      /* … which is when the guard is true */
-    LLVMBasicBlockRef skip; /* where the header goes with threads that are left out */
+    wpi_thread_loop loop;
+    LLVMValueRef guard;      /* the compare of the header's branch */
+    wpi_linear_guard passes; /* the body runs when it holds … */
+    bool body_is_true;       /* … which is when the guard is true */
+    LLVMBasicBlockRef skip;  /* where the header goes with threads that are left out */
 } candidate;
 
 /* Does an edge to `block` do nothing but reach `latch`? */
@@ -40,7 +40,7 @@ static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch) {
 }
 
 static bool has_effect(LLVMValueRef i) {
-    const wp_access a = wpi_access_of(i);
+    const wpi_ir_access a = wpi_access_of(i);
     if (a.kind == WP_ACCESS_READ) return LLVMGetVolatile(i);
     if (a.kind != WP_ACCESS_NONE) return true;
     LLVMValueRef callee = wpi_called_function(i);
@@ -112,8 +112,8 @@ static LLVMValueRef carried_by(const candidate *k, LLVMValueRef value) {
 /* One way in, one way out, at the latch; nothing computed inside is used outside but what the loop
  * carries. */
 static bool is_closed(const candidate *k) {
-    const wp_thread_loop *t = &k->loop;
-    const wp_loops *l = t->loops;
+    const wpi_thread_loop *t = &k->loop;
+    const wpi_loops *l = t->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
         if (!t->loop->contains[b]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
@@ -139,9 +139,9 @@ static bool is_closed(const candidate *k) {
     return true;
 }
 
-static bool match(const wp_loops *loops, const wp_loop *loop, candidate *k) {
+static bool match(const wpi_loops *loops, const wpi_loop *loop, candidate *k) {
     *k = (candidate){0};
-    wp_thread_loop *t = &k->loop;
+    wpi_thread_loop *t = &k->loop;
     if (!wpi_thread_loop_match(loops, loop, t) || !is_zero(t->start)) return false;
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->header);
     if (t->header == t->latch || !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
@@ -213,7 +213,7 @@ static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
 }
 
 /* The copy's loop begins with another value of a phi. */
-static void begin_with(wp_compile *c, const candidate *k, const wp_map *values, LLVMValueRef phi,
+static void begin_with(wpi_compile *c, const candidate *k, const wpi_map *values, LLVMValueRef phi,
                        LLVMValueRef value) {
     LLVMValueRef old = wpi_map_get(values, phi);
     LLVMPositionBuilderBefore(c->builder, old);
@@ -230,7 +230,7 @@ static void begin_with(wp_compile *c, const candidate *k, const wp_map *values, 
 /* carried = carried | (base + i < n): of all threads, the first is the last to say no. */
 typedef struct vote {
     LLVMValueRef phi, compare;
-    wp_linear_guard wants;
+    wpi_linear_guard wants;
 } vote;
 
 enum { VOTES_MOST = 2 };
@@ -281,8 +281,8 @@ static LLVMValueRef without_extension(LLVMValueRef value) {
 /* A block's next turn of a loop that steps by the grid is far away, and its part too short for the
  * processor to see where it goes; so its first lines are asked for a turn ahead. `next` is what
  * base + i will be for the first thread. */
-static void look_ahead(wp_compile *c, const candidate *k, LLVMValueRef next) {
-    const wp_thread_loop *t = &k->loop;
+static void look_ahead(wpi_compile *c, const candidate *k, LLVMValueRef next) {
+    const wpi_thread_loop *t = &k->loop;
     uint32_t loads = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
@@ -321,20 +321,20 @@ static uint32_t few_threads(const candidate *k, LLVMValueRef first) {
     return limit <= WP_WARP_LANES ? (uint32_t)limit : 0;
 }
 
-static void narrow(wp_compile *c, candidate *k) {
+static void narrow(wpi_compile *c, candidate *k) {
     LLVMBuilderRef at = c->builder;
     LLVMTypeRef type = LLVMTypeOf(k->passes.linear);
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(k->loop.before));
     LLVMValueRef zero = wpi_const32(c, 0);
     LLVMValueRef last32 = LLVMBuildSub(at, k->loop.count, wpi_const32(c, 1), "");
-    wp_linear_ends ends = wpi_linear_ends_build(&k->loop, at, &k->passes, zero, last32);
+    wpi_linear_ends ends = wpi_linear_ends_build(&k->loop, at, &k->passes, zero, last32);
     LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->loop.header, "range");
-    wp_map values = {0}, made = {0};
+    wpi_map values = {0}, made = {0};
     wpi_map_set(&values, k->guard, LLVMConstInt(c->i1, k->body_is_true, 0));
     vote votes[VOTES_MOST];
     uint32_t vote_count = find_votes(k, votes);
     for (uint32_t v = 0; v < vote_count; v++) {
-        wp_linear_ends own = wpi_linear_ends_build(&k->loop, at, &votes[v].wants, zero, last32);
+        wpi_linear_ends own = wpi_linear_ends_build(&k->loop, at, &votes[v].wants, zero, last32);
         ends.is_plain = LLVMBuildAnd(at, ends.is_plain, own.is_plain, "");
         wpi_map_set(&values, votes[v].compare, LLVMConstNull(c->i1));
     }
@@ -356,7 +356,7 @@ static void narrow(wp_compile *c, candidate *k) {
     LLVMValueRef hi = few ? wpi_const32(c, few) : LLVMBuildTruncOrBitCast(at, r.hi, c->i32, "");
     LLVMValueRef cast[VOTES_MOST];
     for (uint32_t v = 0; v < vote_count; v++) {
-        const wp_linear_guard *wants = &votes[v].wants;
+        const wpi_linear_guard *wants = &votes[v].wants;
         LLVMValueRef first = wpi_linear_ends_build(&k->loop, at, wants, lo, lo).first;
         LLVMValueRef wish = LLVMBuildICmp(at, wants->predicate, first, wants->limit, "");
         wish = LLVMBuildZExt(at, wish, LLVMTypeOf(votes[v].phi), "");
@@ -378,8 +378,8 @@ static void narrow(wp_compile *c, candidate *k) {
 }
 
 /* One loop at a time: each change makes the analysis stale. */
-static bool narrow_one(wp_compile *c, LLVMValueRef function) {
-    wp_loops l;
+static bool narrow_one(wpi_compile *c, LLVMValueRef function) {
+    wpi_loops l;
     wpi_loops_init(&l, function);
     bool changed = false;
     for (uint32_t i = 0; i < l.loop_count && !changed; i++) {
@@ -391,7 +391,7 @@ static bool narrow_one(wp_compile *c, LLVMValueRef function) {
     return changed;
 }
 
-wp_status wpi_pass_narrow(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_narrow(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {

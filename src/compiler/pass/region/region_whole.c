@@ -17,7 +17,7 @@
 /* LLVM takes minutes for functions of many more. */
 #define STATES_MOST 64u
 
-bool wpi_region_is_whole(const wp_region_plan *plan) {
+bool wpi_region_is_whole(const wpi_region_plan *plan) {
     /* Checked code tells the scheduler where threads are. */
     if (!wpi_compile_is_own(plan->c) || plan->step != WP_STEP_KEPT ||
         plan->state_count > STATES_MOST)
@@ -27,8 +27,8 @@ bool wpi_region_is_whole(const wp_region_plan *plan) {
     return true;
 }
 
-static LLVMValueRef add_function(wp_region_plan *plan) {
-    wp_compile *c = plan->c;
+static LLVMValueRef add_function(wpi_region_plan *plan) {
+    wpi_compile *c = plan->c;
     char name[512];
     snprintf(name, sizeof name, "%.480s.whole", plan->kernel->name);
     LLVMTypeRef params[3] = {c->ptr, c->i32, c->i32};
@@ -38,7 +38,7 @@ static LLVMValueRef add_function(wp_region_plan *plan) {
     return whole;
 }
 
-static LLVMValueRef build_uniform(wp_region_plan *plan) {
+static LLVMValueRef build_uniform(wpi_region_plan *plan) {
     LLVMTypeRef bytes = LLVMArrayType2(plan->c->i8, plan->kernel->frame_bytes);
     LLVMValueRef uniform = LLVMBuildAlloca(plan->c->builder, bytes, "uniform");
     LLVMSetAlignment(uniform, UNIFORM_ALIGN);
@@ -46,21 +46,21 @@ static LLVMValueRef build_uniform(wp_region_plan *plan) {
 }
 
 /* Runs all threads from a state to the next; the range they came with begins at thread 0. */
-static LLVMValueRef build_step(wp_region_plan *plan, LLVMValueRef whole, LLVMValueRef region,
+static LLVMValueRef build_step(wpi_region_plan *plan, LLVMValueRef whole, LLVMValueRef region,
                                LLVMValueRef uniform) {
-    wp_compile *c = plan->c;
+    wpi_compile *c = plan->c;
     LLVMValueRef args[] = {LLVMGetParam(whole, 0), wpi_const32(c, 0), LLVMGetParam(whole, 2),
                            uniform};
     wpi_function_attribute(c, region, "alwaysinline");
     return LLVMBuildCall2(c->builder, wpi_function_type(region), region, args, 4, "next");
 }
 
-LLVMValueRef wpi_region_build_whole(wp_region_plan *plan) {
-    wp_compile *c = plan->c;
+LLVMValueRef wpi_region_build_whole(wpi_region_plan *plan) {
+    wpi_compile *c = plan->c;
     LLVMBuilderRef at = c->builder;
     LLVMValueRef whole = add_function(plan);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c->context, whole, "entry");
-    LLVMBasicBlockRef *states = wp_must_calloc(plan->state_count, sizeof *states);
+    LLVMBasicBlockRef *states = wpi_must_calloc(plan->state_count, sizeof *states);
     for (uint32_t s = 0; s < plan->state_count; s++)
         states[s] = LLVMAppendBasicBlockInContext(c->context, whole, "state");
     LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(c->context, whole, "done");
@@ -77,6 +77,6 @@ LLVMValueRef wpi_region_build_whole(wp_region_plan *plan) {
     }
     LLVMPositionBuilderAtEnd(at, done);
     LLVMBuildRet(at, wpi_const32(c, WP_STATE_EXIT));
-    wp_free(states);
+    wpi_free(states);
     return whole;
 }

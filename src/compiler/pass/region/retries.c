@@ -16,7 +16,7 @@
 
 #define ROUNDS 1024u /* a power of two */
 
-static LLVMValueRef make_counter(wp_compile *c, LLVMValueRef function) {
+static LLVMValueRef make_counter(wpi_compile *c, LLVMValueRef function) {
     LLVMPositionBuilderBefore(c->builder,
                               LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     LLVMValueRef counter = LLVMBuildAlloca(c->builder, c->i32, "rounds");
@@ -24,7 +24,7 @@ static LLVMValueRef make_counter(wp_compile *c, LLVMValueRef function) {
     return counter;
 }
 
-static void make_rare(wp_compile *c, LLVMValueRef stop, LLVMValueRef counter) {
+static void make_rare(wpi_compile *c, LLVMValueRef stop, LLVMValueRef counter) {
     LLVMBasicBlockRef before = wpi_block_split_before(stop);
     LLVMBasicBlockRef yields = wpi_block_split_before(LLVMGetNextInstruction(stop));
     LLVMBasicBlockRef after = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(yields), 0);
@@ -42,7 +42,7 @@ static bool is_retry(LLVMValueRef instruction) {
     return wpi_lower_is_stop(instruction) && wpi_lower_has_note(instruction, WP_TRIES_METADATA);
 }
 
-wp_status wpi_pass_retries(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_retries(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         uint32_t count;
@@ -57,7 +57,7 @@ wp_status wpi_pass_retries(wp_compile *c, wp_error *err) {
             if (!counter) counter = make_counter(c, f);
             make_rare(c, first, counter);
         }
-        wp_free(blocks);
+        wpi_free(blocks);
     }
     return WP_STATUS_OK;
 }

@@ -36,7 +36,7 @@ typedef struct place {
     uint64_t element_bytes;
 } place;
 
-static bool is_id(LLVMValueRef value, wp_id id) {
+static bool is_id(LLVMValueRef value, wpi_id id) {
     LLVMValueRef callee = LLVMIsAInstruction(value) ? wpi_called_function(value) : NULL;
     return callee && wpi_lower_id_of(callee) == id;
 }
@@ -126,7 +126,7 @@ static bool block_step(LLVMValueRef value, extent *out, int depth) {
     return factor != 0;
 }
 
-static bool is_place(wp_compile *c, LLVMValueRef load, place *out) {
+static bool is_place(wpi_compile *c, LLVMValueRef load, place *out) {
     if (!LLVMIsALoadInst(load) || LLVMGetVolatile(load)) return false;
     LLVMValueRef gep = LLVMGetOperand(load, 0);
     if (!LLVMIsAGetElementPtrInst(gep) || LLVMGetNumOperands(gep) != 2 ||
@@ -174,7 +174,7 @@ static bool are_rows(const place *a, const place *b) {
 }
 
 /* Before the load, or before the guard around it, where all threads come by. */
-static LLVMValueRef cut_before(const wp_loops *l, const wp_uniform *u, LLVMValueRef load) {
+static LLVMValueRef cut_before(const wpi_loops *l, const wpi_uniform *u, LLVMValueRef load) {
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(load));
     if (!wpi_uniform_is_partial(u, l->blocks[block])) return load;
     while (block && wpi_uniform_is_partial(u, l->blocks[block]))
@@ -183,7 +183,7 @@ static LLVMValueRef cut_before(const wp_loops *l, const wp_uniform *u, LLVMValue
 }
 
 /* Loads of two blocks that run one after the other, never again. */
-static bool comes_before(const wp_loops *l, LLVMValueRef earlier, LLVMValueRef cut) {
+static bool comes_before(const wpi_loops *l, LLVMValueRef earlier, LLVMValueRef cut) {
     uint32_t from = wpi_map_index(&l->index, LLVMGetInstructionParent(earlier));
     uint32_t to = wpi_map_index(&l->index, LLVMGetInstructionParent(cut));
     if (from != to) return from < to;
@@ -192,22 +192,22 @@ static bool comes_before(const wp_loops *l, LLVMValueRef earlier, LLVMValueRef c
     return false;
 }
 
-static bool is_in_a_loop(const wp_loops *l, LLVMValueRef instruction) {
+static bool is_in_a_loop(const wpi_loops *l, LLVMValueRef instruction) {
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(instruction));
     for (uint32_t i = 0; i < l->loop_count; i++)
         if (l->loops[i].contains[block]) return true;
     return false;
 }
 
-static void part_rows(wp_compile *c, LLVMValueRef kernel) {
-    wp_loops loops;
-    wp_uniform uniform;
+static void part_rows(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     place places[LOADS_MOST];
     LLVMValueRef cuts[CUTS_MOST];
     uint32_t place_count = 0, cut_count = 0, first = 0; /* places[first]: the first since a cut */
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     for (uint32_t b = 0; b < loops.block_count && step != WP_STEP_LOST; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(loops.blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
@@ -234,7 +234,7 @@ static void part_rows(wp_compile *c, LLVMValueRef kernel) {
     wpi_loops_deinit(&loops);
 }
 
-wp_status wpi_pass_row_order(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_row_order(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         part_rows(c, c->kernels[n].function);

@@ -33,9 +33,9 @@
 #include "compiler/passes.h"
 
 typedef struct arm {
-    wp_compile *c;
-    const wp_loops *loops; /* blocks and loops of the kernel */
-    const wp_uniform *uniform;
+    wpi_compile *c;
+    const wpi_loops *loops; /* blocks and loops of the kernel */
+    const wpi_uniform *uniform;
     LLVMBasicBlockRef parting, first, join;
     unsigned side;  /* of the parting block's branch: the arm's */
     bool *contains; /* [block_count] */
@@ -61,8 +61,8 @@ static bool is_for_all(const arm *a, LLVMValueRef i) {
 }
 
 static bool find_arm(arm *a) {
-    const wp_loops *l = a->loops;
-    uint32_t *stack = wp_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
+    const wpi_loops *l = a->loops;
+    uint32_t *stack = wpi_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
     uint32_t first = wpi_map_index(&l->index, a->first);
     a->contains[first] = true;
     stack[depth++] = first;
@@ -76,13 +76,13 @@ static bool find_arm(arm *a) {
             stack[depth++] = to;
         }
     }
-    wp_free(stack);
+    wpi_free(stack);
     return !is_in_arm(a, a->parting);
 }
 
 /* Only the parting block leads in; the way inside is uniform; nothing stops. */
 static bool is_uniform_arm(const arm *a) {
-    const wp_loops *l = a->loops;
+    const wpi_loops *l = a->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator) && !a->contains[b]; s++) {
@@ -119,7 +119,7 @@ static bool is_uniform_arm(const arm *a) {
 /* A loop inside that only the arm keeps from being cut. */
 static bool has_loop_to_cut(const arm *a) {
     for (uint32_t i = 0; i < a->loops->loop_count; i++) {
-        const wp_loop *loop = &a->loops->loops[i];
+        const wpi_loop *loop = &a->loops->loops[i];
         if (a->contains[loop->header] && wpi_stride_favours_turns(a->uniform, a->loops, loop))
             return true;
     }
@@ -127,7 +127,7 @@ static bool has_loop_to_cut(const arm *a) {
 }
 
 static bool match(arm *a, uint32_t parting, unsigned side, const uint32_t *postdominators) {
-    const wp_loops *l = a->loops;
+    const wpi_loops *l = a->loops;
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(l->blocks[parting]);
     if (postdominators[parting] >= l->block_count) return false;
     a->parting = l->blocks[parting];
@@ -209,8 +209,8 @@ static void guard_block(const arm *a, LLVMBasicBlockRef block) {
         merge_value(a, i, under, before, block);
 }
 
-static void walk_together(const arm *a, wp_step step) {
-    wp_compile *c = a->c;
+static void walk_together(const arm *a, wpi_region_step step) {
+    wpi_compile *c = a->c;
     LLVMBasicBlockRef rejoin = LLVMInsertBasicBlockInContext(c->context, a->join, "rejoin");
     LLVMBasicBlockRef left = LLVMInsertBasicBlockInContext(c->context, a->join, "left");
     unify_exits(a, rejoin, left);
@@ -231,17 +231,17 @@ static void walk_together(const arm *a, wp_step step) {
 }
 
 /* One arm at a time: each change makes the analyses stale. */
-static bool change_one(wp_compile *c, LLVMValueRef kernel) {
-    wp_loops loops;
-    wp_uniform uniform;
+static bool change_one(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     uint32_t *postdominators = wpi_postdominators(loops.blocks, loops.block_count, &loops.index);
     arm a = {.c = c,
              .loops = &loops,
              .uniform = &uniform,
-             .contains = wp_must_calloc(loops.block_count + 1, sizeof(bool))};
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+             .contains = wpi_must_calloc(loops.block_count + 1, sizeof(bool))};
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     bool changed = false, is_suited = loops.loop_count && step != WP_STEP_LOST;
     for (uint32_t b = 0; b < loops.block_count && is_suited && !changed; b++) {
         LLVMValueRef branch = LLVMGetBasicBlockTerminator(loops.blocks[b]);
@@ -254,14 +254,14 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel) {
             if (changed) walk_together(&a, step);
         }
     }
-    wp_free(a.contains);
-    wp_free(postdominators);
+    wpi_free(a.contains);
+    wpi_free(postdominators);
     wpi_uniform_deinit(&uniform);
     wpi_loops_deinit(&loops);
     return changed;
 }
 
-wp_status wpi_pass_together(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_together(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         while (change_one(c, c->kernels[n].function)) {

@@ -42,7 +42,7 @@ static void mark_loads(LLVMValueRef kernel) {
                 wpi_mark_settled_load(i);
 }
 
-wp_status wpi_pass_params(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_params(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t k = 0; k < c->kernel_count; k++)
         mark_loads(c->kernels[k].function);

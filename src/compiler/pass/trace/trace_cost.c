@@ -190,7 +190,7 @@ static void cost_stop(LLVMValueRef stop, trace_cost *cost) {
 }
 
 /* Registers of the block: those that are constants of the launch are operands. */
-static void cost_identity(wp_id id, trace_cost *cost) {
+static void cost_identity(wpi_id id, trace_cost *cost) {
     if (id <= WP_ID_THREAD || (id >= WP_ID_CTAID_X && id <= WP_ID_CTAID_Z))
         add(cost, WP_TRACE_INT, 1);
 }
@@ -207,7 +207,7 @@ static void cost_call(LLVMValueRef i, trace_cost *cost) {
         size_t length;
         LLVMValueRef callee = wpi_called_function(i);
         const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
-        wp_id id = wpi_lower_id_of(callee);
+        wpi_id id = wpi_lower_id_of(callee);
         if (id != WP_ID_COUNT)
             cost_identity(id, cost);
         else if (wpi_trace_is_texture(i))

@@ -35,7 +35,7 @@ static void split_block(const tracer *t, LLVMBasicBlockRef block) {
 }
 
 /* Nothing but a branch, to a later block. */
-static bool is_empty(const wp_map *index, LLVMBasicBlockRef block) {
+static bool is_empty(const wpi_map *index, LLVMBasicBlockRef block) {
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     while (LLVMIsAPHINode(i))
         i = LLVMGetNextInstruction(i);
@@ -64,7 +64,7 @@ static void enter_instructions(tracer *t, trace_block *block) {
 
 static uint32_t first_line(LLVMBasicBlockRef block) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-        wp_source_place place = wpi_source_place(i);
+        wpi_source_place place = wpi_source_place_of(i);
         if (place.line && !LLVMIsAPHINode(i)) return place.line;
     }
     return 0;
@@ -84,7 +84,7 @@ void wpi_trace_cut(tracer *t, uint32_t number) {
         split_block(t, b);
     uint32_t count, first = t->block_count;
     LLVMBasicBlockRef *order = wpi_blocks_rpo(function, &count);
-    wp_map index = {0};
+    wpi_map index = {0};
     for (uint32_t b = 0; b < count; b++)
         wpi_map_set_index(&index, order[b], b);
     for (uint32_t b = 0; b < count; b++)
@@ -98,7 +98,7 @@ void wpi_trace_cut(tracer *t, uint32_t number) {
             t->blocks[b].access_count + wpi_trace_has_barrier_word(&t->blocks[b]);
         t->blocks[b].row.line = first_line(t->blocks[b].code);
     }
-    wp_free(meets);
+    wpi_free(meets);
     wpi_map_deinit(&index);
-    wp_free(order);
+    wpi_free(order);
 }

@@ -30,7 +30,7 @@ typedef struct run {
     tracer *t;
     item *items;
     uint32_t count;
-    wp_map index;
+    wpi_map index;
 } run;
 
 /* Computes from numbers, and touches no memory. */
@@ -49,7 +49,7 @@ static bool is_pure_call(LLVMValueRef i) {
 /* Nothing passes it. */
 static bool is_wall(LLVMValueRef i) {
     if (LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i)) return true;
-    const wp_access a = wpi_access_of(i);
+    const wpi_ir_access a = wpi_access_of(i);
     switch (a.kind) {
     case WP_ACCESS_NONE: return LLVMIsACallInst(i) && !is_pure_call(i);
     case WP_ACCESS_READ: return a.is_ordered;
@@ -155,5 +155,5 @@ void wpi_trace_order(tracer *t, LLVMValueRef function) {
     run r = {.t = t};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         order_block(&r, b);
-    wp_free(r.items);
+    wpi_free(r.items);
 }

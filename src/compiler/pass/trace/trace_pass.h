@@ -32,7 +32,7 @@ typedef struct trace_block {
 } trace_block;
 
 typedef struct tracer {
-    wp_compile *c;
+    wpi_compile *c;
     LLVMTargetDataRef layout;
     bool is_in_step; /* every access ends its block */
     trace_block *blocks;
@@ -40,8 +40,8 @@ typedef struct tracer {
     LLVMValueRef *sites;     /* constants of wp_trace_site */
     LLVMValueRef *functions; /* traced ones */
     uint32_t block_count, step_count, site_count, function_count;
-    wp_map block_of; /* LLVM's block → index; an empty block has none */
-    wp_map site_of;  /* access → index */
+    wpi_map block_of; /* LLVM's block → index; an empty block has none */
+    wpi_map site_of;  /* access → index */
 } tracer;
 
 /** `items` with room for one more than `count`. */
@@ -82,7 +82,7 @@ typedef struct trace_access {
 } trace_access;
 
 /** As the PTX back end decides: a plain load of what nobody writes while the kernel runs. */
-bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load);
+bool wpi_trace_is_read_only(const wpi_compile *c, LLVMValueRef load);
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
 /** A fetch from a texture, or an access to a surface. */
 bool wpi_trace_is_texture(LLVMValueRef instruction);
@@ -109,9 +109,9 @@ void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef resu
 
 /** ---- the steps of the pass ---- */
 
-void wpi_trace_expand_copies(wp_compile *c, LLVMValueRef function);
+void wpi_trace_expand_copies(wpi_compile *c, LLVMValueRef function);
 /** Asks for the places that fetches and surface accesses touch, in front of them. */
-void wpi_trace_expand_textures(wp_compile *c, LLVMValueRef function);
+void wpi_trace_expand_textures(wpi_compile *c, LLVMValueRef function);
 /** Moves loads to where ptxas has them. */
 void wpi_trace_order(tracer *t, LLVMValueRef function);
 /** Cuts functions[number], and enters its blocks and sites in the tables. */

@@ -34,14 +34,14 @@ typedef struct walk {
     tracer *t;
     sources *found; /* behind each looked-up value */
     uint32_t found_count;
-    wp_map found_of; /* value → index into found */
+    wpi_map found_of; /* value → index into found */
     /* of the block at hand */
     issued *issued;
     uint32_t issued_count;
-    wp_map issued_of; /* value → index */
-    uint32_t *places; /* sites of places since the last fetch */
+    wpi_map issued_of; /* value → index */
+    uint32_t *places;  /* sites of places since the last fetch */
     uint32_t place_count;
-    wp_map fetched;   /* a thread's array → index into found: the fetch whose result is there */
+    wpi_map fetched;  /* a thread's array → index into found: the fetch whose result is there */
     uint32_t *waited; /* sites that were waited for, and not accessed again */
     uint32_t waited_count;
 } walk;
@@ -60,7 +60,7 @@ static bool is_transparent(const tracer *t, LLVMValueRef value) {
     return LLVMIsAPHINode(value) || !wpi_trace_cost(t, value, &cost);
 }
 
-static void collect(walk *w, LLVMValueRef value, wp_map *seen, sources *into) {
+static void collect(walk *w, LLVMValueRef value, wpi_map *seen, sources *into) {
     if (!LLVMIsAInstruction(value) || wpi_map_has(seen, value)) return;
     wpi_map_set(seen, value, value);
     uint32_t site = wpi_map_index(&w->t->site_of, value);
@@ -83,7 +83,7 @@ static const sources *sources_of(walk *w, LLVMValueRef value) {
     uint32_t known = wpi_map_index(&w->found_of, value);
     if (known != NONE) return &w->found[known];
     sources into = {0};
-    wp_map seen = {0};
+    wpi_map seen = {0};
     collect(w, value, &seen, &into);
     wpi_map_deinit(&seen);
     w->found = wpi_trace_grow(w->found, w->found_count, sizeof *w->found);
@@ -284,11 +284,11 @@ void wpi_trace_add_steps(tracer *t, uint32_t first) {
     for (uint32_t b = first; b < t->block_count; b++)
         add_block(&w, &t->blocks[b]);
     for (uint32_t f = 0; f < w.found_count; f++)
-        wp_free(w.found[f].sites);
-    wp_free(w.found);
+        wpi_free(w.found[f].sites);
+    wpi_free(w.found);
     wpi_map_deinit(&w.found_of);
     wpi_map_deinit(&w.fetched);
-    wp_free(w.places);
-    wp_free(w.issued);
-    wp_free(w.waited);
+    wpi_free(w.places);
+    wpi_free(w.issued);
+    wpi_free(w.waited);
 }

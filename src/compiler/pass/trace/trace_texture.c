@@ -63,7 +63,7 @@ static uint32_t corner_count(LLVMValueRef kind) {
     }
 }
 
-static void call_place(wp_compile *c, const char *name, LLVMValueRef *args, unsigned count) {
+static void call_place(wpi_compile *c, const char *name, LLVMValueRef *args, unsigned count) {
     LLVMTypeRef types[TEX_ARGS];
     for (unsigned a = 0; a < count; a++)
         types[a] = LLVMTypeOf(args[a]);
@@ -72,7 +72,7 @@ static void call_place(wp_compile *c, const char *name, LLVMValueRef *args, unsi
     LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, count, "");
 }
 
-static void expand_fetch(wp_compile *c, LLVMValueRef fetch) {
+static void expand_fetch(wpi_compile *c, LLVMValueRef fetch) {
     LLVMValueRef args[TEX_ARGS];
     for (unsigned a = 0; a < TEX_OUT; a++)
         args[a] = LLVMGetOperand(fetch, a);
@@ -82,7 +82,7 @@ static void expand_fetch(wp_compile *c, LLVMValueRef fetch) {
     }
 }
 
-static void expand_surface(wp_compile *c, LLVMValueRef access) {
+static void expand_surface(wpi_compile *c, LLVMValueRef access) {
     LLVMValueRef args[SURF_ARGS];
     const bool is_write = strcmp(callee_name(access), "wp_rt_surf_write") == 0;
     args[0] = LLVMGetOperand(access, 0);
@@ -92,7 +92,7 @@ static void expand_surface(wp_compile *c, LLVMValueRef access) {
     call_place(c, "wp_rt_surf_place", args, SURF_ARGS);
 }
 
-void wpi_trace_expand_textures(wp_compile *c, LLVMValueRef function) {
+void wpi_trace_expand_textures(wpi_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!wpi_trace_is_texture(i)) continue;

@@ -18,7 +18,7 @@
 #include "compiler/pass/trace/trace_pass.h"
 
 typedef struct recorder {
-    wp_compile *c;
+    wpi_compile *c;
     LLVMBuilderRef at;
     LLVMValueRef lane;   /* wp_trace_lane * */
     LLVMValueRef cursor; /* the variable */
@@ -89,7 +89,7 @@ static LLVMValueRef first_of(const recorder *r, LLVMBasicBlockRef block) {
 
 /* Branches around the call that makes room. Returns the block behind, where the builder stands. */
 static void make_room(recorder *r, LLVMValueRef first, uint32_t words) {
-    wp_compile *c = r->c;
+    wpi_compile *c = r->c;
     LLVMBasicBlockRef front = wpi_block_split_before(first);
     LLVMBasicBlockRef rest = LLVMGetInstructionParent(first);
     LLVMBasicBlockRef full = LLVMInsertBasicBlockInContext(c->context, rest, "full");
@@ -153,7 +153,7 @@ static void finish_block(recorder *r, const tracer *t, const trace_block *block,
     if (wpi_trace_is_clock(end, &is_ns)) replace_clock(r, end, is_ns);
 }
 
-/* wp_trace_barrier_word */
+/* wpi_trace_barrier_word */
 static LLVMValueRef barrier_word(recorder *r, LLVMValueRef stop) {
     LLVMPositionBuilderBefore(r->at, stop);
     LLVMValueRef count = LLVMBuildZExt(r->at, wpi_trace_barrier_count(stop), r->c->i64, "");

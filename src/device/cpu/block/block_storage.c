@@ -13,12 +13,12 @@
 
 static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads) {
     size_t need;
-    if (!wp_mul_size(frame_bytes, threads, &need)) return false;
+    if (!wpi_mul_size(frame_bytes, threads, &need)) return false;
     if (block->frame_capacity >= need) return true;
-    wp_free(block->frame_memory);
+    wpi_free(block->frame_memory);
     block->storage_bytes -= block->frame_capacity;
     block->frame_capacity = 0;
-    block->frame_memory = wp_malloc(need + FRAME_ALIGN);
+    block->frame_memory = wpi_malloc(need + FRAME_ALIGN);
     if (block->frame_memory == NULL) return false;
     block->frame_capacity = need;
     block->storage_bytes += need;
@@ -42,15 +42,15 @@ static bool grow_shared(wpi_block *block, size_t need) {
 
 static bool grow_threads(wpi_block *block, size_t need) {
     if (block->thread_capacity >= need) return true;
-    wp_free(block->pub.states);
-    wp_free(block->pub.requests);
-    wp_free(block->warps);
+    wpi_free(block->pub.states);
+    wpi_free(block->pub.requests);
+    wpi_free(block->warps);
     block->storage_bytes -= block->thread_capacity * (sizeof(uint32_t) + sizeof(wp_cpu_request));
     block->thread_capacity = 0;
     need = (need + WP_WARP_LANES - 1) / WP_WARP_LANES * WP_WARP_LANES;
-    block->pub.states = wp_malloc(need * sizeof(uint32_t));
-    block->pub.requests = wp_malloc(need * sizeof(wp_cpu_request));
-    block->warps = wp_malloc(need / WP_WARP_LANES * sizeof(wpi_warp));
+    block->pub.states = wpi_malloc(need * sizeof(uint32_t));
+    block->pub.requests = wpi_malloc(need * sizeof(wp_cpu_request));
+    block->warps = wpi_malloc(need / WP_WARP_LANES * sizeof(wpi_warp));
     if (block->pub.states == NULL || block->pub.requests == NULL || block->warps == NULL) {
         return false;
     }
@@ -65,7 +65,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
         worker->blocks = block->next;
         worker->block_count--;
     } else {
-        block = wp_calloc(1, sizeof *block);
+        block = wpi_calloc(1, sizeof *block);
         if (block == NULL) return NULL;
         block->storage_bytes = sizeof *block;
     }
@@ -126,11 +126,11 @@ void wpi_block_destroy(wpi_block *block) {
     wpi_fibers_release(block);
     wpi_check_release(block);
     if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
-    wp_free(block->frame_memory);
-    wp_free(block->pub.states);
-    wp_free(block->pub.requests);
-    wp_free(block->warps);
-    wp_free(block);
+    wpi_free(block->frame_memory);
+    wpi_free(block->pub.states);
+    wpi_free(block->pub.requests);
+    wpi_free(block->warps);
+    wpi_free(block);
 }
 
 void wpi_block_start(wpi_block *block, uint64_t number) {

@@ -120,7 +120,7 @@ static task *find(wpi_tasks *tasks, pid_t id) {
 static void add(wpi_tasks *tasks, pid_t id) {
     if (tasks->count == tasks->capacity) {
         const size_t capacity = tasks->capacity == 0 ? 16 : 2 * tasks->capacity;
-        task *more = wp_realloc(tasks->all, capacity * sizeof *more);
+        task *more = wpi_realloc(tasks->all, capacity * sizeof *more);
         if (more == NULL) return;
         tasks->all = more;
         tasks->capacity = capacity;
@@ -162,7 +162,7 @@ static void list(wpi_tasks *tasks) {
 
 wpi_tasks *wpi_tasks_create(void) {
     const int folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    wpi_tasks *tasks = folder >= 0 ? wp_calloc(1, sizeof *tasks) : NULL;
+    wpi_tasks *tasks = folder >= 0 ? wpi_calloc(1, sizeof *tasks) : NULL;
     if (tasks != NULL) tasks->folder = folder;
     if (tasks == NULL && folder >= 0) (void)close(folder);
     return tasks;
@@ -173,8 +173,8 @@ void wpi_tasks_destroy(wpi_tasks *tasks) {
     for (size_t i = 0; i < tasks->count; i++)
         close_task(&tasks->all[i]);
     (void)close(tasks->folder);
-    wp_free(tasks->all);
-    wp_free(tasks);
+    wpi_free(tasks->all);
+    wpi_free(tasks);
 }
 
 bool wpi_tasks_have_changed(wpi_tasks *tasks) {
@@ -204,7 +204,7 @@ static void read_schedule(const task *t, uint64_t *ran_ns, uint64_t *runs) {
     const ssize_t length = t->schedule >= 0 ? pread(t->schedule, text, sizeof text - 1, 0) : 0;
     text[length > 0 ? length : 0] = '\0';
     const bool is_read = sscanf(text, "%llu %llu %llu", &ran, &delayed, &count) == 3;
-    *ran_ns = is_read ? ran : wp_clock_ns();
+    *ran_ns = is_read ? ran : wpi_clock_ns();
     *runs = is_read ? count : 0;
 }
 

@@ -23,7 +23,7 @@ struct wpi_turn {
     pid_t id;
     uint64_t order;
     wpi_turn_kind kind;
-    wp_time_ps time;               /* ASKS */
+    wpi_time_ps time;              /* ASKS */
     bool (*is_done)(const void *); /* WAITS */
     const void *arg;
     pthread_mutex_t own; /* not `lock`, for which no thread must queue but those that can go on */
@@ -34,14 +34,14 @@ struct wpi_turn {
 static void note_decided(const char *why) {
     static bool is_said;
     if (!is_said)
-        wp_log(WP_LOG_WARN, "device.sim",
-               "a host thread %s: simulated times may differ between runs", why);
+        wpi_log(WP_LOG_WARN, "device.sim",
+                "a host thread %s: simulated times may differ between runs", why);
     is_said = true;
     wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
 }
 
 static struct timespec after(uint64_t ns) {
-    const uint64_t until_ns = wp_clock_ns() + ns;
+    const uint64_t until_ns = wpi_clock_ns() + ns;
     return (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
                              .tv_nsec = (long)(until_ns % NS_PER_S)};
 }
@@ -131,7 +131,7 @@ void wpi_turns_arrive(wpi_turns *turns) {
     await_turn(turns, &t);
 }
 
-void wpi_turns_ask(wpi_turns *turns, wp_time_ps time) {
+void wpi_turns_ask(wpi_turns *turns, wpi_time_ps time) {
     wpi_turn t = {.kind = ASKS, .time = time};
     await_turn(turns, &t);
 }
@@ -165,7 +165,7 @@ static bool list_awaiting(wpi_turns *turns, size_t *count) {
     for (const wpi_turn *t = turns->first; t != NULL; t = t->next) {
         if (*count == turns->awaiting_capacity) {
             const size_t capacity = *count == 0 ? 16 : 2 * *count;
-            pid_t *more = wp_realloc(turns->awaiting, capacity * sizeof *more);
+            pid_t *more = wpi_realloc(turns->awaiting, capacity * sizeof *more);
             if (more == NULL) return false;
             turns->awaiting = more;
             turns->awaiting_capacity = capacity;
@@ -194,7 +194,7 @@ static bool settle(wpi_turns *turns) {
     return true;
 }
 
-static bool can_go_on(const wpi_turn *t, wp_time_ps now) {
+static bool can_go_on(const wpi_turn *t, wpi_time_ps now) {
     switch (t->kind) {
     case WAITS: return t->is_done(t->arg);
     case ASKS: return t->time <= now;
@@ -209,7 +209,7 @@ static bool comes_before(const wpi_turn *a, const wpi_turn *b) {
     return a->order < b->order;
 }
 
-wpi_turns_state wpi_turns_next(wpi_turns *turns, wp_time_ps now, wp_time_ps *until) {
+wpi_turns_state wpi_turns_next(wpi_turns *turns, wpi_time_ps now, wpi_time_ps *until) {
     wpi_turn *next = NULL;
     if (turns->first == NULL) return WPI_TURNS_NONE;
     if (!turns->is_settled && !settle(turns)) return WPI_TURNS_BUSY;
@@ -255,5 +255,5 @@ void wpi_turns_close(wpi_turns *turns) {
 
 void wpi_turns_deinit(wpi_turns *turns) {
     wpi_tasks_destroy(turns->tasks);
-    wp_free(turns->awaiting);
+    wpi_free(turns->awaiting);
 }

@@ -61,7 +61,7 @@ void wpi_turns_arrive(wpi_turns *turns);
  * created meanwhile are asleep, or have called. */
 void wpi_turns_expect_new(wpi_turns *turns);
 /** Waits until `time`; only if turns->is_on. */
-void wpi_turns_ask(wpi_turns *turns, wp_time_ps time);
+void wpi_turns_ask(wpi_turns *turns, wpi_time_ps time);
 /** Waits until `is_done(arg)`; only if turns->is_on. */
 void wpi_turns_wait(wpi_turns *turns, bool (*is_done)(const void *), const void *arg);
 
@@ -72,7 +72,7 @@ typedef enum wpi_turns_state {
     WPI_TURNS_PASS   /* simulated time can pass up to *until */
 } wpi_turns_state;
 
-wpi_turns_state wpi_turns_next(wpi_turns *turns, wp_time_ps now, wp_time_ps *until);
+wpi_turns_state wpi_turns_next(wpi_turns *turns, wpi_time_ps now, wpi_time_ps *until);
 /** A host function begins or ends: it may wake threads, or wait for them. */
 void wpi_turns_host_call(wpi_turns *turns, bool begins);
 /** Something other than a turn may have woken a thread. */
