@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which TLBs have what: directories and the census are told, and questions find it. */
+/* Which TLBs hold which pages: updates directories and the census, and finds the TLB at which a
+ * question stops. */
 #include "sim/tlb/tlb_ring_parts.h"
 
 static bool has(const wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
@@ -65,7 +66,7 @@ void wpi_tlb_ring_learned(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     wpi_page_filter_add(&s->filter, key, tlb);
     wpi_ring_stop_those_who_ask(s, tlb, page);
     if (!s->ops->uses_directory) return;
-    /* A directory's entry is of a page that another TLB has. */
+    /* A directory has entries only for pages that another TLB has. */
     const bool others_may_have = wpi_page_filter_count(&s->filter, key) > 1;
     if (others_may_have) wpi_directory_set_local(&s->memories[tlb].directory, key, true);
     for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {
