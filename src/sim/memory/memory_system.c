@@ -58,7 +58,6 @@ void wpi_memory_complete(void *object, uint64_t number, wp_time_ps now) {
     r.done(r.object, r.token, &answer);
 }
 
-/* The part has its answer at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t number) {
     const wpi_memory_part *p = wpi_part_of(m, number);
     wpi_memory_record *r = wpi_record_of(m, p->record);

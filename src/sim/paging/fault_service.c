@@ -5,9 +5,9 @@
  *                  and the faults raised meanwhile are taken
  *     pipelined    a page's transfer starts `latency` after its fault was raised: the handler polls
  *                  while others are in progress (Zheng et al., section 3.1)
- *     serial one fault after the other, each for `latency` (UVMSmart's accurate mode) added those
- *     of a core cycle set off together at its end; the latency is not simulated,
- *                  only counted (its default) */
+ *     serial       one fault after the other, each for `latency` (UVMSmart's accurate mode)
+ *     added        the transfers of a core cycle's faults start at its end; the latency is counted,
+ *                  but not simulated (UVMSmart's default) */
 #include "sim/paging/fault_service.h"
 
 #include "sim/paging/paging_parts.h"
