@@ -15,7 +15,7 @@ typedef struct wpi_migrate_question {
     bool is_oversubscribed;        /* memory was full before */
     uint32_t threshold;            /* paging.migrate_threshold: t_s */
     uint64_t penalty;              /* paging.migrate_penalty: p */
-    uint64_t remote_bytes;         /* of the block's accesses across the link, since it last left */
+    uint64_t remote_bytes;         /* of its accesses over the link, since its last eviction */
     uint64_t local_bytes;          /* of those to it on the device */
     uint32_t in_vain;              /* number of last consecutive stays that did not pay */
     uint64_t move_bytes;           /* bytes that take the link for as long as migrating the block */

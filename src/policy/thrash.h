@@ -3,10 +3,10 @@
  * Policies against thrashing: whether a page that both processors (host and device) access migrates
  * to the one that faults. The simulator reports moves, and asks at each fault:
  *
- *     MIGRATE    the page comes
- *     THROTTLE   not now: the fault comes again, or the host sleeps until `until`
- *     PIN        the page stays at, or comes to, `location` for a while; from elsewhere it is
- * reached across the link
+ *     MIGRATE    the page migrates
+ *     THROTTLE   not now: the device faults again, or the host sleeps until `until`
+ *     PIN        the page stays on, or migrates to, `location` for a while; the other processor
+ *                accesses it over the link
  *
  * The simulator owns the state: a wpi_thrash with a wpi_thrash_chunk for each chunk, zeroed
  * initially. One thread.

@@ -11,8 +11,8 @@
 
 /** A page was missed, or a prefetched page is used for the first time. */
 typedef struct wpi_tlb_prefetch_question {
-    uint32_t uses;      /* such ones of the page's region that the table remembers, with this one */
-    int64_t stride;     /* distance from the previous one in its region, in pages; 0: none */
+    uint32_t uses;  /* such events in the page's region since it is in the table, with this one */
+    int64_t stride; /* distance from the previous one in its region, in pages; 0: none */
     uint32_t threshold; /* tlb_prefetch.threshold */
     uint32_t degree;    /* tlb_prefetch.degree: the most pages; at most WPI_TLB_PREFETCH_MAX */
 } wpi_tlb_prefetch_question;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Thrashing detection and prevention as in NVIDIA's driver 595:
  *
- *     moves within a lapse ─► events: 3 ─► it thrashes: periods of a nap, in which one processor is
- *                                          exempt, each time the other one, and all others
- * throttled ─► 10 throttles ─► pinned, for 300 lapses: on the processor that wants it and is
- * exempt, or where all can reach it, which is the host (it cannot reach the device)
+ *     moves within a lapse ─► events: 3 ─► the page thrashes
+ *         ─► periods of a nap, which throttle all processors but one, the exempt; they alternate
+ *         ─► 10 throttles ─► pinned for 300 lapses: on the exempt processor that faults, or where
+ *                            both can access it, which is the host
  *
  * A chunk is tracked from the time when two processors in turn moved pages of it within a lapse. A
  * chunk of which no page was ever pinned is reset after an epoch without thrashing, at most

@@ -2,8 +2,9 @@
 /**
  * Time of host work: cores, and the memory bus that they share.
  *
- *     work ─► one share a thread ─► waits for a core ─► slices, each: core time and bus time ─►
- * done └──── others wait: back to the end of the line ◄──┘
+ *     work ─► one share a thread ─► waits for a core ─► slice: core time and bus time ─► done
+ *                                          ▲                  │
+ *                                          └─ others wait ◄───┘
  *
  * Sequential work takes core time of bytes / host.core_bandwidth. Random reads take one miss per
  * piece, with host.random_in_flight misses at a time, and then the piece's further lines in order.

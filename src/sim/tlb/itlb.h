@@ -3,8 +3,8 @@
  * The instruction TLB of an SM (NeiDty, Section II-A: beside the TLB of its data, in front of the
  * same second level).
  *
- *     warp enters a block ─► its pages are there: it goes on, nothing is lost (fetch runs ahead of
- * issue) └► one is missing: itlb.latency later the second TLB level is asked, and the warp waits
+ *     warp enters a block ─► has its pages: continues, no time is lost (fetch runs ahead of issue)
+ *                         └► lacks one: asks the second TLB level, itlb.latency later, and waits
  *
  * Code addresses: a program's blocks are consecutive, with itlb.instruction_bytes for each
  * instruction. Each program starts on a new page, in the order of first launches.
