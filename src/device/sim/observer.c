@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The run's sums are those of a window of time: all of the run, or while selected launches are
- * under way. A window that is open lies between `base` and now. */
+/* The run's sums cover windows of time: the whole run, or the times with selected launches in
+ * progress. An open window lies between the snapshot `base` and now. */
 #include "device/sim/observer.h"
 
 #include <stdio.h>
@@ -16,31 +16,31 @@
 struct wpi_observed {
     wpi_observed *next;
     bool is_selected, is_overlapped;
-    uint32_t number;   /* in the history of pages */
+    uint32_t number;   /* its number in the history of pages */
     uint64_t before[]; /* values when it began */
 };
 
-/* Utilisations, in the order in which the model tells them. */
+/* Utilisations, in the order in which the model visits them. */
 #define SERIES_MAX 8u
 
 struct wpi_observer {
-    wp_run_simulation sums; /* of the windows that are closed */
+    wp_run_simulation sums; /* of closed windows */
     size_t column_capacity;
     wpi_allocations *allocations;
     wpi_watch *watch;
-    wpi_page_history *history; /* NULL: nobody asked */
+    wpi_page_history *history; /* NULL: not requested */
     char *series_names[SERIES_MAX];
-    wpi_utilisation series[SERIES_MAX]; /* of models that are gone */
+    wpi_utilisation series[SERIES_MAX]; /* of detached models */
     size_t series_count;
     wpi_engine *engine; /* NULL: no model is attached */
     const wpi_gpu *gpu;
     wpi_memory *memory;
     wp_time_ps base_ps;
     uint64_t instructions, instructions_since; /* of closed windows; the GPU's when it opened */
-    uint64_t *base, *now;    /* values: when the window opened; room for another snapshot */
-    wp_time_ps window_since; /* model's time */
+    uint64_t *base, *now;    /* values at the window's opening; buffer for a snapshot */
+    wp_time_ps window_since; /* in the model's time */
     bool is_open;
-    uint32_t selected; /* launches under way */
+    uint32_t selected; /* selected launches in progress */
     wpi_observed *under_way;
 };
 
@@ -100,7 +100,7 @@ static void prepare(wpi_observer *o) {
 /* ---- utilisation over time
  * ------------------------------------------------------------------------ */
 
-/* Where a visit stands. */
+/* State of a visit. */
 typedef struct merge {
     wpi_utilisation *into;
     wp_time_ps base_ps;
@@ -112,7 +112,7 @@ static void merge_one(void *object, const wpi_statistic *statistic) {
     wpi_utilisation_append(m->into++, statistic->utilisation, m->base_ps);
 }
 
-/* Adds what the model has counted to `into`, [SERIES_MAX]. */
+/* Adds the model's utilisations to `into`, [SERIES_MAX]. */
 static void merge_series(const wpi_observer *o, wpi_utilisation *into) {
     merge m = {into, o->base_ps};
     wpi_snapshot_visit(o->gpu, o->memory, merge_one, &m);
@@ -232,7 +232,7 @@ void wpi_observer_detach(wpi_observer *o) {
  * ------------------------------------------------------------------------------------- */
 
 wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
-    wpi_watch_forget(o->watch); /* the host may have freed since the last one */
+    wpi_watch_forget(o->watch); /* the host may have freed memory since the last launch */
     const bool is_selected = wpi_report_selects(kernel);
     const size_t count = is_selected ? o->sums.value_count : 0;
     wpi_observed *l = wp_calloc(1, sizeof *l + count * sizeof l->before[0]);
