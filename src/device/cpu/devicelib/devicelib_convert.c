@@ -40,7 +40,7 @@ static unsigned long long to_ull(double x) {
     return x >= 0x1p64 ? ULLONG_MAX : x <= 0.0 ? 0ull : (unsigned long long)x;
 }
 
-/* Nearest even whatever the processor's rounding mode; a float is a double without loss. */
+/* To nearest even in any rounding mode of the processor; converting float to double is exact. */
 #define TO_INTEGER(suffix, rounded)                                                                \
     int __nv_float2int_##suffix(float a) {                                                         \
         return to_int(rounded((double)a), 0);                                                      \

@@ -141,7 +141,7 @@ float __nv_remquof(float a, float b, int *c) {
     return remquof(a, b, c);
 }
 
-/* lgamma without its global sign, which threads would race for. */
+/* lgamma without its global sign, which would be a data race. */
 double __nv_lgamma(double a) {
     int sign;
     return lgamma_r(a, &sign);

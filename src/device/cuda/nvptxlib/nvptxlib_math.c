@@ -95,7 +95,7 @@ float __nv_fdimf(float a, float b) {
 
 /* ---- the parts of a number ---- */
 
-/* In steps that stay exact; only the last may round. `most`, `least`: exponents of normal numbers;
+/* In exact steps, of which only the last may round. `most`, `least`: exponents of normal numbers;
  * `down` takes a step below, by as much as leaves a normal number normal. */
 #define LDEXP(type, name, most, least, up, down, down_by, power)                                   \
     type name(type a, int b) {                                                                     \
@@ -299,7 +299,7 @@ float __nv_logf(float a) {
                                    : __nv_uint_as_float(0x7fffffffu);
 }
 
-/* Beyond these arguments the results are infinite, or 1; libclc's tables are not asked. */
+/* Beyond these arguments the results are infinite, or 1, without libclc's tables. */
 double __nv_cosh(double a) {
     return __builtin_fabs(a) < 712.0 ? clc_cosh(a) : a != a ? a : WP_INF;
 }
