@@ -166,7 +166,7 @@ static bool draw_pages(const wp_run_record *record, wp_text *out) {
 /* ---- where time went
  * ------------------------------------------------------------------------------ */
 
-/* Of one kernel: the same in each. */
+/* Data of one kernel's plot. */
 typedef struct shares {
     wp_text *out;
     char titles[SHARES_MAX][NAME_WIDTH + 1];
@@ -247,7 +247,7 @@ static const struct {
     {"walks", "Page walks by latency", draw_walks},
 };
 
-/* Adds a plot, if there is something to draw. */
+/* Adds a plot, if it has data. */
 static wp_status draw(const wp_run_record *record, size_t number, wpi_plots *out, wp_error *err) {
     wp_text script = {0};
     wp_status status = WP_STATUS_OK;
