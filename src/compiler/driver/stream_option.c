@@ -17,7 +17,7 @@
 
 enum { LISTED_MAX_BYTES = 300 }; /* a message has 512 */
 
-/* The colon between kernel and parameters, which is no part of "::"; NULL if there is none. */
+/* The colon between kernel and parameters, which is not part of "::"; NULL: none. */
 static const char *find_colon(const char *value) {
     for (const char *at = value + strlen(value); at > value + 1; at--)
         if (at[-1] == ':' && at[-2] != ':' && *at != ':') return at - 1;
@@ -36,7 +36,7 @@ wp_status wpi_stream_check(const char *value, wp_error *err) {
                               value);
 }
 
-/* As many of the items as a message has room for. Caller frees. */
+/* Joins as many of the items as fit a message. Caller frees. */
 static char *join(const wp_strings *items) {
     wp_text text = {0};
     for (size_t i = 0; i < items->count; i++) {
@@ -53,7 +53,7 @@ static char *join(const wp_strings *items) {
 
 /* ---- the kernel ---- */
 
-/* `*out` is NULL when the module has none. */
+/* Finds the kernel; `*out` is NULL if the module lacks it. */
 static wp_status find_kernel(const wp_compile *c, const char *value, const char *name,
                              const wp_kernel_ir **out, wp_error *err) {
     wp_strings called = {0};
@@ -123,12 +123,12 @@ static wp_status add_to_mask(LLVMValueRef function, const char *value, const cha
                        value, wanted, index);
     char *listed = list_parameters(function, is_known);
     wp_status status =
-        is_known ? WP_FAIL(err, INVALID,
-                           "--stream=%s: parameter %s of %s is not a pointer; those that are: %s",
-                           value, wanted, kernel, listed)
-                 : WP_FAIL(err, INVALID,
-                           "--stream=%s: %s has no parameter %s; its parameters are: %s", value,
-                           kernel, wanted, listed);
+        is_known
+            ? WP_FAIL(err, INVALID,
+                      "--stream=%s: parameter %s of %s is not a pointer; those that are: %s", value,
+                      wanted, kernel, listed)
+            : WP_FAIL(err, INVALID, "--stream=%s: %s has no parameter %s; its parameters are: %s",
+                      value, kernel, wanted, listed);
     wp_free(listed);
     return status;
 }
@@ -200,7 +200,7 @@ wp_status wpi_stream_check_found(wp_job *job, bool may_be_elsewhere, wp_error *e
         char *name = wp_must_strndup(value, (size_t)(find_colon(value) - value));
         const wp_status status =
             WP_FAIL(&error, NOT_FOUND, "--stream=%s: there is no kernel %s; the kernels are: %s",
-                         value, name, listed);
+                    value, name, listed);
         wp_free(name);
         wp_free(listed);
         if (!may_be_elsewhere) {
