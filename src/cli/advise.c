@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warpage advise: what would help a program with managed memory.
+ * warpage advise: changes that would speed up a program with managed memory.
  *
- *     record once ─► replay as it is ─► what to try (remedies.h) ─► replay each ─► each call for
- * each allocation that matters (advice_plan.h), greedily ─► ranked, with how it is had on a real
- * GPU
+ *     record once ─► replay unchanged ─► choose remedies (remedies.h) ─► replay with each
+ *         ─► add calls per allocation, greedily (advice_plan.h) ─► print the remedies, ranked,
+ *            with how to apply each on a real GPU
  */
 #include "cli/advise.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: add sub mul mad fma div rem neg abs min max with carry chains, and the special
- * functions. Directed roundings are functions of the device library, under the names clang's
- * headers use. */
+ * functions. Directed roundings call the device library, by the names in clang's headers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -162,8 +161,8 @@ static wp_ptx_type product_type(wp_ptx_type type, half part) {
     return part == HALF_WIDE ? wpi_ptx_type(type.kind, 2 * type.bits) : type;
 }
 
-/* The type of an integer or float multiplication, which decides whether .lo/.hi/.wide belongs to
- * it. */
+/* The type of an integer or float multiplication, which determines whether .lo/.hi/.wide
+ * applies. */
 static wp_ptx_type multiply_type(wp_ptx *t, half *part) {
     wp_ptx_type type = wpi_ptx_type_take(t);
     *part = HALF_LOW;
@@ -287,7 +286,7 @@ static void emit_mad24(wp_ptx *t) {
 
 /* ---- divide ------------------------------------------------------------------------------ */
 
-/* Processors of ours trap where GPUs give all ones (x / 0) or wrap (MIN / -1). */
+/* The CPU traps where GPUs give all ones (x / 0) or wrap (MIN / -1). */
 static void divide(wp_ptx *t, wp_ptx_type type, bool is_rem) {
     wpi_ptx_expect(t, 3, 3);
     bool is_signed = wpi_ptx_is_signed(type);
@@ -448,7 +447,7 @@ static void emit_dp2a(wp_ptx *t) {
 /* ---- special functions ------------------------------------------------------------------- */
 
 /* One operand, approximate or rounded; `name` is a function of the device library for floats, or
- * NULL when the square root or reciprocal computed here is it. */
+ * NULL for a square root or reciprocal computed here. */
 static void special(wp_ptx *t, const char *name) {
     bool is_sqrt = strstr(t->s->parts[0], "sqrt") != NULL, is_inverse = t->s->parts[0][0] == 'r';
     bool is_approximate = wpi_ptx_has(t, "approx"), is_ftz = wpi_ptx_has(t, "ftz");

@@ -250,7 +250,7 @@ static void emit_prmt(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, name, t->c->i32, x, 3));
 }
 
-/* lop3: bit i of the table says what comes out where the bits of a, b, c spell i */
+/* lop3: bit i of the table is the result where the bits of a, b, c are i */
 static void emit_lop3(wp_ptx *t) {
     wp_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 5, 5);

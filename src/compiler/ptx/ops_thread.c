@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns other threads or the thread itself: special registers, barriers, warp operations,
- * sleeping and ending. Left as LLVM's NVVM intrinsics, or as __wp_* functions where there is none.
+/* Special registers, barriers, warp operations, sleep and exit. Translated to LLVM's NVVM
+ * intrinsics, or to __wp_* functions if there is none.
  */
 #include <stdio.h>
 #include <string.h>
@@ -278,7 +278,7 @@ static void emit_trap(wp_ptx *t) {
     wpi_ptx_call(t, "llvm.trap", t->c->none, NULL, 0);
 }
 
-/* The thread ends: a return, when this is the kernel. What follows is not reached. */
+/* Ends the thread: a return, if this is the kernel. The code after it is unreachable. */
 static void emit_exit(wp_ptx *t) {
     wpi_ptx_expect(t, 0, 0);
     if (!t->is_kernel) {

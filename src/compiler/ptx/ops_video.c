@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Video instructions. The SIMD ones (vadd2, vset4 …) treat a word as two halves or four bytes:
  *
- *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow, or sum into c
- * (.add)
+ *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow
+ *                                                                        └─► sum into c (.add)
  *
  * The scalar ones (vadd, vmin …) compute on one selected byte, half or word of each operand. */
 #include <stdio.h>

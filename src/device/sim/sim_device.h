@@ -3,8 +3,7 @@
  * The simulated device: a CPU device whose commands are executed in simulated time.
  *
  *     host threads ── queue commands, wait ──► queues (device/cpu) ──► executor ──► GPU (src/sim)
- *                                                                         └──► threads run, copies
- * are made
+ *                                                                         └──► functional execution
  *
  * Host code takes no simulated time: commands queued between two waits are queued at the same
  * simulated time. Simulated time passes only while a host thread waits (pace.h), so results depend

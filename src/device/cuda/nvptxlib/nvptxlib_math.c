@@ -3,9 +3,11 @@
  * Mathematical functions on NVIDIA GPUs.
  *
  * Three sources, chosen by measuring (tests/unit/test_nvptxlib.c holds the bounds):
- *   libclc      most functions: LLVM's OpenCL library, within a unit or two in the last place
- *   written here  what libclc lacks, or has with larger errors, without subnormal results, or with
- * a table index that NaN makes wild the processor's approximations: `fast` forms and rsqrtf
+ *
+ *     libclc         most functions: LLVM's OpenCL library, within one or two ulp
+ *     written here   functions that libclc lacks, or that have larger errors there, no subnormal
+ *                    results, or a table index that is out of range for NaN
+ *     approximations of the processor: the `fast` forms and rsqrtf
  */
 #include "device/cuda/nvptxlib/nvptxlib.h"
 
