@@ -148,8 +148,9 @@ static void batch_flush_drops_what_will_come_again(void **state) {
     bench_close(&b);
 }
 
-/* Four blocks, of an SM each. Behind each of them all try again: 3 fault again, 2, 1. These 6 are a
- * batch, as 3, for an SM's own last fault is merged with it; 3 more replays, of nobody. */
+/* Four blocks, of an SM each. After each of them all SMs are replayed: 3 fault again, then 2,
+ * then 1. These 6 are a batch of 3 faults, as each is merged with the same SM's last; 3 more
+ * replays have no waiting SM. */
 static void block_replays_behind_each_block(void **state) {
     (void)state;
     for (uint32_t coalesces = 0; coalesces < 2; coalesces++) {
@@ -311,8 +312,8 @@ static void blocks_are_served_by_address(void **state) {
     bench_close(&b);
 }
 
-/* Pages side by side are one transfer, though each was asked for: nobody goes on before all are
- * there. On a link with a curve that takes less time than 8 transfers. */
+/* Adjacent pages are one transfer, though each was requested: no warp continues before all are
+ * resident. On a link with a curve that takes less time than 8 transfers. */
 static void pages_side_by_side_come_together(void **state) {
     (void)state;
     bench b;

@@ -58,7 +58,8 @@ static void a_rounded_allocation_is_as_large_as_its_trees(void **state) {
     }
 }
 
-/* What nobody has used is made here: as many faults, and only what the host has used comes. */
+/* Unused pages are created on the device: as many faults, and only pages that the host has used are
+ * transferred. */
 static void untouched_pages_are_made(void **state) {
     (void)state;
     bench b;
@@ -294,7 +295,8 @@ static void blocks_are_counted_by_round_trips(void **state) {
  */
 
 /* A far fault waits for its service for 45 us, in which ten blocks come, of 4.096 us each, and most
- * of another one, behind which its page comes. Then nobody uses memory, and nothing more comes. */
+ * of another one, after which the page is transferred. Then no accesses are made, and no more
+ * blocks are transferred. */
 static void an_idle_link_brings_blocks_until_nobody_waits(void **state) {
     (void)state;
     bench b;

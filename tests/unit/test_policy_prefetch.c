@@ -395,7 +395,7 @@ static void idle_tree_completes_a_chunk_that_is_used(void **state) {
     s.chunks[0].resident = range(BLOCK(2), BLOCK(4));
     s.chunks[0].frames_age = 2;
     s.chunks[0].blocks[3].age = 7;
-    s.chunks[0].blocks[10].age = 8; /* it faults, which nobody knows yet */
+    s.chunks[0].blocks[10].age = 8; /* it faults, not yet seen by the driver */
     s.chunks[0].stays_on_host = range(BLOCK(31), WPI_CHUNK_PAGES);
     s.chunks[2].resident = range(0, 20);
     s.chunks[2].stays_on_host = range(20, 40);

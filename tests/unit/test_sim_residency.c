@@ -52,7 +52,7 @@ static void an_allocation_is_chunks_and_a_rest(void **state) {
     }
 }
 
-/* What nobody has used is nowhere, until it is planned; what was made has to be written back. */
+/* Unused pages are on neither side until they are planned; created pages must be written back. */
 static void untouched_pages_are_of_the_allocation(void **state) {
     (void)state;
     wpi_residency r;
