@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Back-propagation: a neural network of one hidden layer learns to answer what it is told to.
+ * Back-propagation: a neural network of one hidden layer learns to give the target answers.
  *
  * Very many inputs, 16 hidden units, one output. The device does what concerns the weights between
  * inputs and hidden units, a block for 16 inputs, a thread a weight; the host does the rest:

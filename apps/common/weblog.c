@@ -139,7 +139,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Different paths among the first `line_count` lines, told apart by their hashes. */
+/* Different paths among the first `line_count` lines, distinguished by their hashes. */
 static uint64_t count_paths(const app_weblog *log, uint64_t line_count) {
     uint64_t *hashes = app_allocate(line_count, sizeof *hashes, "the URLs of the log");
     uint64_t count = 0;

@@ -173,7 +173,8 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
                    strerror(failure.code));
 }
 
-/* The program that is told to end when we are: who waits for it has things to clean up. */
+/* The program to which requests to end are passed on, so that this process can wait for it and
+ * clean up. */
 static volatile sig_atomic_t told_too;
 
 static void pass_on(int number) {
@@ -187,7 +188,8 @@ typedef struct signal_actions {
     struct sigaction interrupts[2], endings[2];
 } signal_actions;
 
-/* A terminal tells both of Ctrl-C, others only us. What was ignored before stays so. */
+/* A terminal sends Ctrl-C to both processes; other senders send only to this one. Signals that were
+ * ignored stay ignored. */
 static void leave_signals_to(pid_t pid, signal_actions *before) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, tell = {.sa_handler = pass_on};
     told_too = pid;

@@ -10,8 +10,8 @@
  * often. Any thread. */
 char *wp_symbol_describe(const void *return_address);
 
-/** Who knows addresses better than the loaded programs do: those of a program that is replayed. It
- * answers NULL for others. NULL: nobody. */
+/** Sets a function that names addresses first: those of a replayed program. It returns NULL for
+ * other addresses. NULL: none. */
 void wp_symbol_set_namer(char *(*namer)(const void *return_address));
 
 #endif

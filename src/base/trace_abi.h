@@ -22,8 +22,9 @@
 #include <stdint.h>
 
 #define WP_TRACE_VERSION 4u
-#define WP_TRACE_STRIDE 32u /* words from a lane's word to its next: one for each lane of a warp   \
-                             */
+#define WP_TRACE_STRIDE                                                                            \
+    32u /* words from a lane's word to its next: one for each lane of a warp                       \
+         */
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 
@@ -91,7 +92,7 @@ typedef enum wp_trace_access {
     WP_TRACE_LOAD = 0,
     WP_TRACE_STORE,
     WP_TRACE_ATOMIC,      /* its result is used */
-    WP_TRACE_REDUCE,      /* an atomic whose result nobody wants */
+    WP_TRACE_REDUCE,      /* an atomic whose result is not used */
     WP_TRACE_ACCESS_COUNT /* must be last */
 } wp_trace_access;
 

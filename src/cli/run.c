@@ -165,7 +165,7 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     return WP_STATUS_OK;
 }
 
-/* Elsewhere nobody knows what happens to a page. */
+/* Other devices have no events of pages. */
 static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (device == NULL || strncmp(device, "sim:", 4) != 0)

@@ -62,7 +62,7 @@ static variable_entry *variables;
 
 static image *add_image(const void *data) {
     image *it = wp_calloc(1, sizeof *it);
-    WP_CHECK(it != NULL); /* before main there is nobody to tell */
+    WP_CHECK(it != NULL); /* before main no caller can get an error */
     const wp_image_header *header = data;
     if (header != NULL && memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) == 0) {
         if (header->abi_version == WP_ABI_VERSION) {

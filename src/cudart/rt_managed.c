@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pointer is, and advice about managed memory. Advice and prefetches change where pages are,
- * never what they hold. Devices are told; what was said is kept for those who ask, too: per range
- * of pages, as a sorted list of ranges with the same advice.
+ * Attributes of pointers, and advice about managed memory. Advice and prefetches change where pages
+ * are, never their contents. Advice is passed to the devices, and kept for queries as a sorted list
+ * of ranges of pages with the same advice.
  */
 #include <pthread.h>
 #include <string.h>

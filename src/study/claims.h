@@ -51,7 +51,7 @@ WP_NODISCARD wp_status wpi_figure_load(const char *root, const char *paper, cons
 void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
 
 /** Compiles the figure's program with `wpcc` (or takes the `warpage` or the apps beside it), runs
- * it, and puts values and verdicts into the claims; `say` (may be NULL) is told of each run.
+ * it, and puts values and verdicts into the claims; `say` (may be NULL) is called before each run.
  * TOOLCHAIN; NOT_FOUND: no such app; IO: the program failed; PARSE: it printed something else than
  * "name value". */
 WP_NODISCARD wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc,

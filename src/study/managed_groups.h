@@ -26,7 +26,8 @@ typedef struct wp_managed_groups {
 
 /** An allocation of the trace, as wp_trace_read_managed visits them; `groups` is the object. */
 void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation);
-/** Names, accesses and what paging did, from a run; those that cannot be told apart become one. */
+/** Adds names, accesses and paging counts from a run; allocations that the run does not distinguish
+ * become one group. */
 void wpi_managed_groups_describe(wp_managed_groups *groups, const wp_run_record *record);
 /** Those that matter: with most far faults, pages moved and remote accesses first, and at least a
  * hundredth of them all. Returns how many, at most `most`; `out`: [most]. */

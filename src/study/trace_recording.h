@@ -17,6 +17,6 @@ WP_NODISCARD wp_status wpi_trace_record(const char *const *program, const char *
                                         const char *device, bool is_functional,
                                         const char *stdout_path, wp_text *stderr_text,
                                         wp_strings *environment, int *exit_code, wp_error *err);
-#define WPI_TRACE_DEVICE "sim:gtx1080ti" /* where programs are recorded if nobody says */
+#define WPI_TRACE_DEVICE "sim:gtx1080ti" /* where programs are recorded by default */
 
 #endif

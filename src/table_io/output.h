@@ -12,7 +12,7 @@ typedef struct wpi_output wpi_output;
 
 /** NULL: stdout. What is no plain file (/dev/null, a pipe) is written directly. IO. */
 WP_NODISCARD wp_status wpi_output_open(const char *path, wpi_output **out, wp_error *err);
-/** A failure is told by wpi_output_finish. */
+/** wpi_output_finish returns a failure of this call. */
 void wpi_output_write(wpi_output *output, const void *data, size_t size_bytes);
 void wpi_output_text(wpi_output *output, const char *text);
 /** The file appears. IO: not all of it could be written; then nothing appears. */

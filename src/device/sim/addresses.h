@@ -5,7 +5,7 @@
  * the system; it gets simulated addresses in the order of first access:
  *
  *     host memory that found no place there, or was registered    as a whole, from 2 MiB on
- *     memory that nobody registered                               page by page
+ *     memory that was not registered                              page by page
  *     a module's variables                                        side by side
  *     … which are managed (variables.h)                           as managed memory
  *     device memory that found no place there                     as a whole, from 2 MiB on

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 #define BUCKETS_MIN 1024u
-#define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, where nobody says */
+#define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, if the caller gives none */
 #define PROBES_MAX 128u /* more are not met in a table that is half full (log of its size) */
 #define PROBES_FULL 16u /* in a table that is full: most searches find nothing */
 #define SLICE_BYTES ((uint64_t)4 << 20)

@@ -17,7 +17,7 @@
 #define STEPS_PER_OCTAVE 4
 #define STEP_MIN_CYCLES 1.0 /* less is no TLB */
 #define FLAT_SHARE 0.04     /* of a plateau, by which its points may differ */
-#define MISS_SHARE 0.3      /* of a miss in a round: from here on somebody misses */
+#define MISS_SHARE 0.3      /* of a miss's time, per round: from here on some load misses */
 #define NOISE_CYCLES 0.12
 #define SURE 0.95        /* two readings agree */
 #define SHARING_SURE 0.7 /* a busy machine looks like sharing */
@@ -250,7 +250,7 @@ static wp_status read_all(reader *r, wpi_hierarchy *h, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A number nobody has come to is unknown for the reason that all are. */
+/* Numbers that were not reached get the common reason for being unknown. */
 static void explain_unknown(wpi_number *number, const char *reason) {
     if (!number->is_known && number->reason[0] == '\0') wpi_number_unknown(number, "%s", reason);
 }

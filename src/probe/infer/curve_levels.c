@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels from curves that somebody else chose the points of. A level is the pattern of Karnagel et
- * al., Section 3.2: strides below the page rise at the same distance, in proportion; the page's
- * stride rises in full; twice the stride rises in full at twice the distance, which adds nothing.
- * Numbers that the pattern does not show are unknown. */
+/* Levels from curves at given points. A level is the pattern of Karnagel et al., Section 3.2:
+ * strides below the page rise at the same distance, in proportion; the page's stride rises in full;
+ * twice the stride rises in full at twice the distance, which adds nothing. Numbers that the
+ * pattern does not show are unknown. */
 #include <math.h>
 #include <stdlib.h>
 

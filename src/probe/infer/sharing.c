@@ -88,9 +88,9 @@ static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *ou
     return WP_STATUS_OK;
 }
 
-/* More than levels before hold, and more than half of what this one holds: fewer would be hits in a
- * level that nobody saw. Whole rounds over the sets, so that the other SM's pages meet all of them.
- */
+/* More entries than earlier levels have, and more than half of this level's: fewer could hit in a
+ * level that was not detected. Whole rounds over the sets, so that the other SM's pages map to all
+ * of them. */
 uint64_t wpi_sharing_loads(const wpi_hierarchy *h, uint32_t number, uint64_t memory_bytes) {
     const wpi_level *l = &h->levels[number];
     const uint64_t entries = (uint64_t)l->entries.value;

@@ -54,7 +54,7 @@ static void add_up(void) {
 #define ALIGN_BYTES ((uint64_t)1 << 30)
 #define LOADS_A_ROUND 2048u /* at least: reading the counter takes as long as some loads */
 #define ROUNDS_MAX 64u
-#define TRIES 16u /* for rounds in which nobody else got the processor */
+#define TRIES 16u /* for rounds in which no other thread got the processor */
 #define PROCESSORS_MAX 512u
 
 struct wpi_cpu_sampler {

@@ -106,8 +106,7 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
 }
 
-/* ---- what lanes are told
- * -------------------------------------------------------------------------- */
+/* ---- notifications to lanes ---- */
 
 /* Threads have run: asks the source again for stalled warps, and for this one. */
 static void ask_again(wpi_warp_run *warp, wp_time_ps now) {
