@@ -27,7 +27,7 @@ void wp_log(wp_log_level level, const char *category, const char *format, ...) W
 /** Whether wp_log would print: for messages that are costly to prepare. */
 bool wp_log_is_on(wp_log_level level, const char *category);
 
-/** The most talkative level that `spec` (as in WARPAGE_LOG; NULL: nothing) allows `category`. */
+/** The most verbose level that `spec` (as in WARPAGE_LOG; NULL: nothing) selects for `category`. */
 wp_log_level wpi_log_level_of(const char *spec, const char *category);
 
 #endif

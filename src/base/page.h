@@ -27,7 +27,7 @@ void wp_page_end_facts(wp_text *out);
 void wp_page_begin_table(wp_text *out, const char *title);
 void wp_page_end_table(wp_text *out);
 
-/** A heading and a plot: `svg` may be a file, of which what stands before <svg> is left out. */
+/** A heading and a plot: `svg` may be a whole file, whose part before <svg> is left out. */
 void wp_page_plot(wp_text *out, const char *title, const char *svg);
 
 #endif

@@ -46,7 +46,8 @@ static wp_status pipe_open(wp_pipe *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A relative program is meant from here, not from the folder it will run in. */
+/* A relative path of a program is relative to this process's folder, not to the one that it will
+ * run in. */
 static char *absolute(char *program) {
     char *here = program[0] != '/' ? getcwd(NULL, 0) : NULL;
     if (here == NULL) return program;
@@ -72,7 +73,7 @@ static void merge_environment(wp_strings *out, const char *const *extra) {
         wp_strings_add(out, *e);
 }
 
-/* What failed in the child, sent as one write. */
+/* The step that failed in the child, sent by one write. */
 typedef struct child_error {
     enum { CHILD_DIRECTORY, CHILD_STDIN, CHILD_STDOUT, CHILD_STDERR, CHILD_EXEC } step;
     int code;
@@ -96,7 +97,7 @@ static bool redirect_path(const char *path, int flags, int target) {
 }
 
 _Noreturn static void child_main(const child_plan *plan) {
-    /* What we start does not outlive us, even when we are killed. */
+    /* The child does not outlive this process, even if this process is killed. */
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != plan->parent) _exit(126);
     const wp_subprocess_options *o = plan->options;
