@@ -104,8 +104,7 @@ void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed) {
     snprintf(log->title, sizeof log->title, "generated, seed %llu", (unsigned long long)seed);
 }
 
-/* ---- enlarged logs ----------------------------------------------------------------------------
- */
+/* ---- enlarged logs ---- */
 
 /* The path of the line's URL, without a query; false if it has none. */
 static bool find_path(const app_weblog *log, uint64_t line, uint64_t *first, uint64_t *outer) {

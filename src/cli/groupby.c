@@ -111,8 +111,7 @@ typedef struct request {
     bool is_sorted;
 } request;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 /* Commas become ends; how many parts there are. */
 static uint32_t split(char *text) {
@@ -352,8 +351,7 @@ static void deinit_request(request *r) {
     wp_free(r->aggregate_text);
 }
 
-/* ---- its columns ------------------------------------------------------------------------------
- */
+/* ---- its columns ---- */
 
 /* Columns of the table that take part: keys first, then values, then others of the condition. */
 typedef struct plan {
@@ -432,8 +430,7 @@ static void deinit_plan(plan *p) {
     wp_free(p->aggregates);
 }
 
-/* ---- the work ---------------------------------------------------------------------------------
- */
+/* ---- the work ---- */
 
 typedef struct progress {
     bool is_on, is_shown;

@@ -121,8 +121,7 @@ static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request 
     return WP_STATUS_OK;
 }
 
-/* ---- what is said -------------------------------------------------------------------------------
- */
+/* ---- what is said ---- */
 
 static void render(const wpi_probe_result *result, result_form form, wp_text *out) {
     switch (form) {
@@ -166,8 +165,7 @@ static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_re
     return status;
 }
 
-/* ---- a profile ----------------------------------------------------------------------------------
- */
+/* ---- a profile ---- */
 
 typedef struct likeness {
     const char *name; /* of the device, as its driver says */
@@ -217,8 +215,7 @@ static wp_status write_profile(const wpi_probe_result *result, const char *base,
     return status;
 }
 
-/* ---- the command --------------------------------------------------------------------------------
- */
+/* ---- the command ---- */
 
 static wp_status read_curves(const wp_arguments *arguments, wpi_probe_result *out, wp_error *err) {
     wpi_curves *curves = NULL;

@@ -26,8 +26,7 @@
 #define CPU_SMALL_BYTES (512 * MIB)
 #define CPU_HUGE_BYTES (UINT64_C(8192) * MIB)
 
-/* ---- progress -----------------------------------------------------------------------------------
- */
+/* ---- progress ---- */
 
 static void show_progress(void *object, const char *stage, uint64_t samples) {
     const time_t *start = object;
@@ -50,8 +49,7 @@ static wp_status find_levels(const wpi_probe_request *request, const wpi_sampler
     return status;
 }
 
-/* ---- plots --------------------------------------------------------------------------------------
- */
+/* ---- plots ---- */
 
 static wp_status write_plot(const char *dir, const char *name, const wp_text *script,
                             wp_error *err) {
@@ -116,8 +114,7 @@ static void add_plots(const wpi_probe_request *request, const wpi_sampler *sampl
     }
 }
 
-/* ---- GPUs ---------------------------------------------------------------------------------------
- */
+/* ---- GPUs ---- */
 
 static wp_status open_gpu(const wpi_probe_request *request, const wpi_round_listener *listener,
                           wp_device **device, wpi_gpu_sampler **gpu, wp_error *err) {
@@ -162,8 +159,7 @@ static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *r
     return status;
 }
 
-/* ---- the CPU ------------------------------------------------------------------------------------
- */
+/* ---- the CPU ---- */
 
 static uint64_t cpu_bytes(const wpi_probe_request *request, wpi_cpu_pages pages) {
     struct sysinfo info;
@@ -218,8 +214,7 @@ wp_status wpi_probe_device(const wpi_probe_request *request, wpi_probe_record *r
     return probe_gpu(request, record, out, err);
 }
 
-/* ---- single points ------------------------------------------------------------------------------
- */
+/* ---- single points ---- */
 
 static wp_status measure_points(const wpi_sampler *inner, const wpi_probe_request *request,
                                 char **points, wp_error *err) {

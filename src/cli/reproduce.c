@@ -25,8 +25,7 @@ typedef struct figure_list {
     size_t count;
 } figure_list;
 
-/* ---- which --------------------------------------------------------------------------------------
- */
+/* ---- which ---- */
 
 /* The folder of the claims, beside this program; NULL: it is not there. */
 static char *find_root(void) {
@@ -107,8 +106,7 @@ static void free_figures(figure_list *list) {
     wp_free(list->items);
 }
 
-/* ---- what is said -------------------------------------------------------------------------------
- */
+/* ---- what is said ---- */
 
 static char *number_text(bool is_known, double value) {
     return is_known ? wp_format("%.6g", value) : wp_strdup("");

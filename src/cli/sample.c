@@ -82,8 +82,7 @@ typedef struct request {
     form form;
 } request;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
                               wp_error *err) {
@@ -184,8 +183,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- the column -------------------------------------------------------------------------------
- */
+/* ---- the column ---- */
 
 /* All of a column, in memory of ours. */
 typedef struct whole {
@@ -298,8 +296,7 @@ static wp_status get_column(const request *r, wp_device *device, wpi_column_tabl
     return WP_STATUS_OK;
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ---- */
 
 typedef struct estimates {
     const char *column;
@@ -408,8 +405,7 @@ static wp_status write_estimates(const request *r, const estimates *e, wp_error 
     return status;
 }
 
-/* ---- the work ---------------------------------------------------------------------------------
- */
+/* ---- the work ---- */
 
 static wp_status run(const request *r, wp_error *err) {
     const wp_arguments *arguments = r->arguments;

@@ -36,8 +36,7 @@ const wp_param wpi_variant_params[] = {
      "directory of compiled variants; empty: $XDG_CACHE_HOME/warpage or ~/.cache/warpage"},
     {0}};
 
-/* ---- where things are ---------------------------------------------------------------------------
- */
+/* ---- where things are ---- */
 
 static wp_status refuse_setting(const char *setting, const wpi_made_library *wanted,
                                 wp_error *err) {
@@ -102,8 +101,7 @@ static uint64_t key_of(const wpi_made_library *wanted, const char *wpcc) {
     return wp_hash64(wanted->image, wanted->image->size_bytes, key);
 }
 
-/* ---- making and opening -------------------------------------------------------------------------
- */
+/* ---- making and opening ---- */
 
 /* The last message of an output, alone; NULL: none. */
 static char *take_message(wp_text *said) {

@@ -43,8 +43,7 @@ void wpi_gpu_deinit(wpi_gpu *gpu) {
     *gpu = (wpi_gpu){0};
 }
 
-/* ---- launches ---------------------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
 static uint32_t block_threads(const wpi_gpu *gpu) {
     const bool is_few = gpu->thread_count != 0 && gpu->thread_count < WPI_GPU_BLOCK_THREADS;
@@ -78,8 +77,7 @@ wp_status wpi_gpu_launch_over(wpi_gpu *gpu, uint32_t kernel, uint64_t items, voi
     return wpi_gpu_launch(gpu, kernel, wpi_gpu_blocks(gpu, kernel, items, 0), 0, args, err);
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 wp_status wpi_gpu_alloc(wpi_gpu *gpu, wp_memory_kind kind, uint64_t bytes, void *out,
                         wp_error *err) {

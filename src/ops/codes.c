@@ -46,8 +46,7 @@ uint64_t wpi_codes_word(const wpi_codes *codes, uint32_t number) {
     return codes->shards[number % SHARDS].words[number / SHARDS];
 }
 
-/* ---- a shard ----------------------------------------------------------------------------------
- */
+/* ---- a shard ---- */
 
 static uint32_t slot_of(const shard *s, uint64_t word, uint64_t hash) {
     uint32_t at = (uint32_t)hash & s->mask;
@@ -86,8 +85,7 @@ static wp_status place_of(shard *s, uint64_t word, uint64_t hash, uint32_t *out,
     return WP_STATUS_OK;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
 /* Words of a call in order of their shards. */
 typedef struct batch {

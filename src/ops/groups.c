@@ -23,8 +23,7 @@ typedef struct filling {
     atomic_uint overflowed; /* 1 + the aggregate whose sum did not fit; 0: none */
 } filling;
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static void put(wpi_group_column *column, uint64_t at, uint64_t word, bool is_valid) {
     const uint32_t bytes = wp_type_bytes(column->column.type);
@@ -118,8 +117,7 @@ static bool put_values(const target *t, const wpi_accumulator *accumulator, cons
     return true;
 }
 
-/* ---- batches ----------------------------------------------------------------------------------
- */
+/* ---- batches ---- */
 
 static void take_keys(const filling *f, const wpi_group_batch *batch) {
     for (uint32_t key = 0; key < f->groups->key_count; key++) {
@@ -164,8 +162,7 @@ static void take(void *object, const wpi_group_batch *batch) {
         take_aggregate(f, batch, number);
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ---- */
 
 static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t count,
                              wp_error *err) {

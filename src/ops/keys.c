@@ -89,8 +89,7 @@ uint32_t wpi_keys_bits(const wpi_keys *keys) {
     return keys->form == WPI_KEYS_CODED ? 64 : bits_together(keys->shape);
 }
 
-/* ---- packing ----------------------------------------------------------------------------------
- */
+/* ---- packing ---- */
 
 /* The word of a value: equal words are equal keys. Integers have their own bits and no more. */
 static uint64_t word_of(const wp_column *column, uint64_t row) {
@@ -245,8 +244,7 @@ wp_status wpi_keys_words(wpi_keys *keys, const wp_column *columns, uint64_t firs
     return WP_STATUS_OK;
 }
 
-/* ---- and back ---------------------------------------------------------------------------------
- */
+/* ---- and back ---- */
 
 /* The word of column `key`, or false: NULL. */
 static bool side_of(const wpi_shape *shape, uint32_t key, uint64_t word, uint64_t *out) {

@@ -24,8 +24,7 @@
 /* What is less simple must cost less than this share: the terms are estimates. */
 #define GAIN_MIN 0.9
 
-/* ---- what is known ------------------------------------------------------------------------------
- */
+/* ---- what is known ---- */
 
 /* Numbers of a simulated GPU, as they come. */
 typedef struct numbers {
@@ -207,8 +206,7 @@ wp_status wpi_planner_init(wpi_planner *planner, wp_device *device, const char *
     return WP_STATUS_OK;
 }
 
-/* ---- costs --------------------------------------------------------------------------------------
- */
+/* ---- costs ---- */
 
 typedef struct cost {
     double link, input, passes, table, atomics, launches, row;
@@ -283,8 +281,7 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     return c;
 }
 
-/* ---- the choice ---------------------------------------------------------------------------------
- */
+/* ---- the choice ---- */
 
 typedef struct search {
     const wpi_planner *planner;
@@ -352,9 +349,7 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
     return s.best;
 }
 
-/* ---- a table that is full, and there is no memory for a larger one
- * --------------------------------
- */
+/* ---- a full table, without memory for a larger one ---- */
 
 /* Of all groups, when `rows` rows at random had `groups` of them: groups = all (1 -
  * exp(-rows/all)). */

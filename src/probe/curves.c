@@ -59,8 +59,7 @@ static bool read_number(const char **at, double most, double *out) {
     return true;
 }
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
+/* ---- curves ---- */
 
 static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     size_t i = 0;
@@ -166,8 +165,7 @@ static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------
- */
+/* ---- sharing ---- */
 
 static wp_status read_matrix_row(const reader *r, wpi_matrix *m, uint32_t row, wp_error *err) {
     const char *at = r->text;
@@ -226,8 +224,7 @@ done:
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp_error *err) {
     reader r = {.path = path, .at = text};

@@ -21,8 +21,7 @@
 #define NAME_WIDTH 24
 #define NAMES_APART 16u /* of the axis */
 
-/* ---- utilisation over time
- * ------------------------------------------------------------------------ */
+/* ---- utilisation over time ---- */
 
 static const char *label_of(const char *series) {
     static const char *const labels[][2] = {{"dram_utilisation", "DRAM"},
@@ -70,8 +69,7 @@ static bool draw_utilisation(const wp_run_record *record, wp_text *out) {
     return has_one;
 }
 
-/* ---- pages over time
- * ------------------------------------------------------------------------------ */
+/* ---- pages over time ---- */
 
 static const char *name_of(const wp_run_allocation *a) {
     return a->name[0] != '\0' ? a->name : a->site;
@@ -163,8 +161,7 @@ static bool draw_pages(const wp_run_record *record, wp_text *out) {
     return true;
 }
 
-/* ---- where time went
- * ------------------------------------------------------------------------------ */
+/* ---- where time went ---- */
 
 /* Data of one kernel's plot. */
 typedef struct shares {
@@ -233,8 +230,7 @@ static bool draw_walks(const wp_run_record *record, wp_text *out) {
     return true;
 }
 
-/* ---- gnuplot
- * -------------------------------------------------------------------------------------- */
+/* ---- gnuplot ---- */
 
 static const struct {
     const char *name, *title;

@@ -112,8 +112,7 @@ void wpi_timeline_add_phase(const char *track, const char *name, uint64_t start_
         name);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* Appends a quoted string; names of kernels need no further escapes. */
 static void append_string(wp_text *out, const char *text) {

@@ -21,8 +21,7 @@ const char *wpi_verdict_name(wpi_verdict verdict) {
     return (unsigned)verdict < WPI_VERDICT_COUNT ? names[verdict] : "unknown";
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     char *text = NULL;
@@ -144,8 +143,7 @@ void wpi_figure_deinit(wpi_figure *figure) {
     *figure = (wpi_figure){0};
 }
 
-/* ---- verdicts -----------------------------------------------------------------------------------
- */
+/* ---- verdicts ---- */
 
 /* Each is larger than the one before. */
 static wp_status is_ascending(const json_t *values, const wpi_outcome *from, bool *out,

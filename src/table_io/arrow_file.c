@@ -53,8 +53,7 @@ static wp_status read_fields(arrow_file *a, wp_error *err) {
     return status;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected, uint32_t count,
                                 wp_error *err) {

@@ -45,8 +45,7 @@ static wp_status fail_errno(wp_error *err, const char *what, const char *name) {
     return WP_FAIL(err, IO, "cannot %s %s: %s", what, name, strerror(errno));
 }
 
-/* ---- stored bytes -----------------------------------------------------------------------------
- */
+/* ---- stored bytes ---- */
 
 static wp_status read_some(wpi_bytes *bytes, void *to, size_t size_bytes, size_t *got,
                            wp_error *err) {
@@ -82,8 +81,7 @@ static packing packing_of(const wpi_bytes *bytes) {
     return PLAIN;
 }
 
-/* ---- open -------------------------------------------------------------------------------------
- */
+/* ---- open ---- */
 
 static wp_status create(const char *name, int fd, wpi_bytes **out, wp_error *err) {
     wpi_bytes *bytes = wp_calloc(1, sizeof *bytes);
@@ -176,8 +174,7 @@ void wpi_bytes_close(wpi_bytes *bytes) {
     wp_free(bytes);
 }
 
-/* ---- read -------------------------------------------------------------------------------------
- */
+/* ---- read ---- */
 
 /* The program has closed its output: how did it end? */
 static wp_status reap(wpi_bytes *bytes, wp_error *err) {

@@ -37,8 +37,7 @@ typedef struct column_files {
     uint32_t selected_count;
 } column_files;
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static wp_status fail_short(const column_file *file, uint64_t rows, wp_error *err) {
     return WP_FAIL(err, PARSE, "%s is truncated: it has %llu of %llu rows", file->name,
@@ -91,8 +90,7 @@ static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 static place place_of(const column_files *c, uint32_t column) {
     place p = {.field = column};
@@ -123,8 +121,7 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
     return WP_STATUS_OK;
 }
 
-/* ---- a column where it is ---------------------------------------------------------------------
- */
+/* ---- a column where it is ---- */
 
 #define READ_AROUND_BYTES                                                                          \
     ((uint64_t)128 << 10) /* by the system, where it is not told otherwise                         \
@@ -192,8 +189,7 @@ static const wpi_reader_ops column_file_ops = {.select = select_columns,
                                                .progress = progress,
                                                .close = close_reader};
 
-/* ---- open -------------------------------------------------------------------------------------
- */
+/* ---- open ---- */
 
 static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head, wp_error *err) {
     char *colon = strrchr(name, ':');

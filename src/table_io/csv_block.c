@@ -38,8 +38,7 @@ uint64_t wpi_csv_lines(const char *text, size_t size) {
     return lines;
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 wp_status wpi_csv_block_reserve(wpi_csv_block *block, size_t size, wp_error *err) {
     if (size <= block->capacity) return WP_STATUS_OK;
@@ -115,8 +114,7 @@ void wpi_csv_block_deinit(wpi_csv_block *block, uint32_t selected_count) {
     *block = (wpi_csv_block){0};
 }
 
-/* ---- fields -----------------------------------------------------------------------------------
- */
+/* ---- fields ---- */
 
 bool wpi_csv_field(char *text, size_t *first, size_t *outer, bool *is_quoted) {
     *is_quoted = *first < *outer && text[*first] == WPI_CSV_QUOTE;
@@ -246,8 +244,7 @@ static wp_status put_field(parser *p, uint32_t place, uint64_t row, size_t first
     return WP_STATUS_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* A line without anything; where there is one column, it is a row. */
 static bool is_blank(const parser *p, size_t start, uint32_t mark) {

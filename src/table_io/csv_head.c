@@ -43,8 +43,7 @@ void wpi_fields_free(wpi_field *fields, uint32_t count) {
     wp_free(fields);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static wp_status add_field(wpi_csv_head *head, const char *name, size_t length, wp_error *err) {
     const uint32_t width = head->width;
@@ -89,8 +88,7 @@ done:
     return status;
 }
 
-/* ---- types ------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 typedef struct look {
     bool is_seen, is_no_integer, is_no_int64, is_no_uint64, is_no_float;
@@ -171,8 +169,7 @@ static wp_status infer(const char *text, size_t size, const wpi_column_options *
     return WP_STATUS_OK;
 }
 
-/* ---- types that are said ----------------------------------------------------------------------
- */
+/* ---- types that are said ---- */
 
 bool wpi_type_parse(const char *name, size_t length, wp_type *type, bool *is_text) {
     *is_text = length == 4 && strncmp(name, "text", 4) == 0;

@@ -52,8 +52,7 @@ size_t wpi_csv_closing_quote(const char *text, size_t at, size_t size) {
     return size;
 }
 
-/* ---- cutting ----------------------------------------------------------------------------------
- */
+/* ---- cutting ---- */
 
 static size_t behind_last_newline(const char *text, size_t first, size_t outer, size_t otherwise) {
     for (size_t i = outer; i > first; i--)
@@ -81,8 +80,7 @@ size_t wpi_csv_cut(const char *text, size_t size, char delimiter, size_t *open_q
     }
 }
 
-/* ---- marking ----------------------------------------------------------------------------------
- */
+/* ---- marking ---- */
 
 static size_t put(uint32_t *marks, size_t count, uint64_t ends, uint64_t newlines, size_t first) {
     while (ends != 0) {

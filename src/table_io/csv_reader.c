@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of CSV go around a ring, each in one of three hands:
+/* Blocks of CSV circulate between three users:
  *
- *     filler thread: reads, unpacks,  ──►  parser threads: columns  ──►  caller: texts' codes
- * become the cuts behind a whole record           of a block                    table's; gives the
- * chunk away ▲                                                                         │
- *           └───────────────────────────── next call ◄───────────────────────────────┘
+ *     filler thread: reads,    ──►  parser threads:       ──►  caller: converts codes to the
+ *     unpacks, cuts after           columns of a block         table's, returns the chunk
+ *     a whole record                                                      │
+ *            ▲                                                            │
+ *            └────────────────────── next call ◄──────────────────────────┘
  *
- * Blocks are filled and given in the order of the file, so line numbers add up and codes do not
- * depend on threads. A failure is a block, too: what lies before it is given first. */
+ * Blocks are filled and returned in the order of the file, so line numbers add up and codes do not
+ * depend on threads. A failure is a block, too: earlier rows are returned first. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,8 +63,7 @@ typedef struct csv {
     uint32_t code_capacity;
 } csv;
 
-/* ---- the filler -------------------------------------------------------------------------------
- */
+/* ---- the filler ---- */
 
 static wp_status fail_open_quote(const csv *c, const wpi_csv_block *block, size_t quote,
                                  uint64_t *bad_line, wp_error *err) {
@@ -155,8 +155,7 @@ static void *fill_blocks(void *object) {
     return NULL;
 }
 
-/* ---- parsers ----------------------------------------------------------------------------------
- */
+/* ---- parsers ---- */
 
 /* The next block to parse, or NULL: there will be none. */
 static slot *take_block(csv *c) {
@@ -183,8 +182,7 @@ static void *parse_blocks(void *object) {
     return NULL;
 }
 
-/* ---- chunks -----------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 /* The next block in order, or NULL at the end. The one before goes back. */
 static slot *await_block(csv *c) {
@@ -257,8 +255,7 @@ static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- open, select, close ----------------------------------------------------------------------
- */
+/* ---- open, select, close ---- */
 
 static wp_status start_threads(csv *c, wp_error *err) {
     while (c->thread_count < c->parser_count + 1) {

@@ -125,8 +125,7 @@ void wpi_output_close(wpi_output *output) {
     wp_free(output);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 static bool needs_quotes(const char *text, size_t length, char delimiter) {
     for (size_t i = 0; i < length; i++)

@@ -13,8 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-/* ---- integers ---------------------------------------------------------------------------------
- */
+/* ---- integers ---- */
 
 #ifdef __SSE2__
 /* Two words side by side; each multiplication adds up neighbours: pairs in 16 bits, fours in 32. */
@@ -117,8 +116,7 @@ bool wpi_integer_fits(wp_type type, uint64_t value) {
     }
 }
 
-/* ---- floats -----------------------------------------------------------------------------------
- */
+/* ---- floats ---- */
 
 static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -171,8 +169,7 @@ wpi_parsed wpi_float_parse(const char *text, size_t length, double *out) {
     return WPI_PARSED_OK;
 }
 
-/* ---- back to text -----------------------------------------------------------------------------
- */
+/* ---- back to text ---- */
 
 static size_t format_unsigned(uint64_t value, bool is_negative, char *out) {
     char reversed[24];

@@ -49,8 +49,7 @@ struct wpi_where {
     uint32_t column_count;
 };
 
-/* ---- text to comparisons ------------------------------------------------------------------------
- */
+/* ---- text to comparisons ---- */
 
 typedef struct parser {
     const char *whole, *at;
@@ -219,8 +218,7 @@ void wpi_where_close(wpi_where *where) {
     wp_free(where);
 }
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 uint32_t wpi_where_width(const wpi_where *where) {
     return where->count;
@@ -259,8 +257,7 @@ wp_status wpi_where_bind(wpi_where *where, const wpi_column_table *table, wpi_se
     return WP_STATUS_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static bool is_valid(const wp_column *column, uint64_t row) {
     const uint64_t bit = column->valid_offset + row;
@@ -358,8 +355,7 @@ static wp_status keep(comparison *c, const wpi_column_table *table, const wpi_co
     return WP_STATUS_OK;
 }
 
-/* ---- what is left -------------------------------------------------------------------------------
- */
+/* ---- what is left ---- */
 
 #define TAKE(type)                                                                                 \
     do {                                                                                           \

@@ -67,8 +67,7 @@ static void a_fault_alone_takes_what_its_parts_take(void **state) {
     bench_close(&b);
 }
 
-/* ---- replay policies --------------------------------------------------------------------------
- */
+/* ---- replay policies ---- */
 
 /* 600 pages, of four SMs; all fault before the driver looks. */
 static void open_600(bench *b, const char *replay) {
@@ -177,8 +176,7 @@ static void block_replays_behind_each_block(void **state) {
     }
 }
 
-/* ---- the buffer -------------------------------------------------------------------------------
- */
+/* ---- the buffer ---- */
 
 /* 8 of 20 find room, then 8 of 12, then 4. */
 static void what_finds_no_room_faults_again(void **state) {
@@ -351,8 +349,7 @@ static void reading_in_order_gets_5_gb_a_second(void **state) {
     bench_close(&b);
 }
 
-/* ---- with less memory than pages --------------------------------------------------------------
- */
+/* ---- with less memory than pages ---- */
 
 /* One frame: of two pages that come one after the other the first is gone at the replay, and faults
  * again. */

@@ -291,8 +291,7 @@ static void blocks_are_counted_by_round_trips(void **state) {
     bench_close(&b);
 }
 
-/* ---- while the link is idle -------------------------------------------------------------------
- */
+/* ---- while the link is idle ---- */
 
 /* A far fault waits for its service for 45 us, in which ten blocks come, of 4.096 us each, and most
  * of another one, after which the page is transferred. Then no accesses are made, and no more
@@ -364,8 +363,7 @@ static void nothing_is_evicted_to_prefetch(void **state) {
     }
 }
 
-/* ---- random traffic ---------------------------------------------------------------------------
- */
+/* ---- random traffic ---- */
 
 static void run_on(const char *prefetch, const char *evict, const char *migrate, const char *more,
                    wpi_foresight *foresight) {
@@ -436,8 +434,7 @@ static void random_traffic_ends_under_all_policies(void **state) {
     assert_true(runs >= 36);
 }
 
-/* ---- behind TLBs, in front of caches ----------------------------------------------------------
- */
+/* ---- behind TLBs, in front of caches ---- */
 
 /* Lanes in a row, or all over; loads, stores and atomics. */
 static void choose(traffic *t, wpi_access *access) {

@@ -203,8 +203,7 @@ static void pages_that_thrash_are_not_prefetched(void **state) {
     bench_close(&b);
 }
 
-/* ---- behind TLBs, in front of caches ----------------------------------------------------------
- */
+/* ---- behind TLBs, in front of caches ---- */
 
 #define TRAFFIC_PAGES 12u
 

@@ -283,8 +283,7 @@ static void quiet_chunks_are_forgotten_four_times(void **state) {
     close_scene(&s);
 }
 
-/* ---- votes ------------------------------------------------------------------------------------
- */
+/* ---- votes ---- */
 
 /* A fault within the lapse votes for a shorter one, and every single one makes it an eighth longer.
  */

@@ -203,8 +203,7 @@ static void ages_are_in_the_order_of_uses_and_arrivals(void **state) {
     wpi_residency_deinit(&r);
 }
 
-/* ---- against plain arrays ---------------------------------------------------------------------
- */
+/* ---- against plain arrays ---- */
 
 typedef enum place { HOST, PLANNED, COMING, RESIDENT } place;
 

@@ -143,8 +143,7 @@ static void how_many_rows_there_are_is_known_about(void **state) {
     }
 }
 
-/* ---- random tables, in pieces ------------------------------------------------------------------
- */
+/* ---- random tables, in pieces ---- */
 
 #define WIDTH 4 /* integers, texts, floats, texts */
 

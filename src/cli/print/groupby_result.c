@@ -31,8 +31,7 @@ static bool is_text(const wpi_groupby_result *result, uint32_t column) {
     return column < result->key_count && result->keys[column].is_text;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* A key's text; NULL: it is NULL. */
 static const wpi_slice *text_at(const wpi_groupby_result *result, uint32_t key, uint64_t row) {
@@ -70,8 +69,7 @@ static void write_value(wpi_output *output, const wpi_groupby_result *result, ui
         wpi_output_write(output, text, format_number(result, values, row, text));
 }
 
-/* ---- forms --------------------------------------------------------------------------------------
- */
+/* ---- forms ---- */
 
 static void write_csv_row(wpi_output *output, const wpi_groupby_result *result, uint64_t row) {
     for (uint32_t i = 0; i < width_of(result); i++) {

@@ -28,8 +28,7 @@ size_t wpi_terminal_width(void) {
     return columns >= (long)WIDTH_LEAST ? (size_t)columns : WIDTH_DEFAULT;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* Characters of UTF-8. */
 static size_t length_of(const char *text, size_t bytes) {
@@ -99,8 +98,7 @@ static size_t line_bytes(const char *text, size_t width, size_t *skipped) {
     return at_space;
 }
 
-/* ---- layout -------------------------------------------------------------------------------------
- */
+/* ---- layout ---- */
 
 typedef struct layout {
     const wpi_listing *table;
@@ -158,8 +156,7 @@ static bool fit(layout *l) {
     return total(l) <= l->width;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static void end_line(layout *l) {
     while (l->out->length > 0 && l->out->data[l->out->length - 1] == ' ')

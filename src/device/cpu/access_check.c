@@ -57,8 +57,7 @@ static struct {
     const char *found_path;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &state.findings};
 
-/* ---- start --------------------------------------------------------------------------------------
- */
+/* ---- start ---- */
 
 wp_status wpi_check_start(wp_error *err) {
     wp_param_value check, stop;
@@ -102,8 +101,7 @@ const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_
     return dlsym(variant->library, "wp_check_sites");
 }
 
-/* ---- storage of blocks --------------------------------------------------------------------------
- */
+/* ---- storage of blocks ---- */
 
 /* Whether guards of allocations, which blocks share, are valid: nothing was freed since. */
 static bool are_current(const wpi_block *block, uint64_t removals) {
@@ -139,8 +137,7 @@ void wpi_check_release(wpi_block *block) {
     wp_free(block->pub.barrier_sites);
 }
 
-/* ---- saying it ----------------------------------------------------------------------------------
- */
+/* ---- saying it ---- */
 
 static bool is_same_line(const wp_check_site *a, const wp_check_site *b) {
     return a == b || (a->line == b->line && a->file != NULL && b->file != NULL &&
@@ -314,8 +311,7 @@ static void stop_if_asked(wpi_block *block, kind what, bool has_thread) {
     if (state.stops) wpi_worker_fail(block->worker, statuses[what], has_thread, "%s", titles[what]);
 }
 
-/* ---- accesses -----------------------------------------------------------------------------------
- */
+/* ---- accesses ---- */
 
 static wpi_block *block_here(void) {
     return (wpi_block *)wp_rt_block; /* its first member */
@@ -501,8 +497,7 @@ uint64_t wp_rt_check_range(void *address, uint32_t index, uint64_t size_bytes) {
     return is_good ? size_bytes : 0;
 }
 
-/* ---- barriers -----------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 static bool waits_here(const wpi_block *block, uint32_t t) {
     if (!block->is_mixed) return t >= block->first && t < block->outer;
@@ -605,8 +600,7 @@ void wpi_check_device_error(const wp_error *error) {
     pthread_mutex_unlock(&state.lock);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------
- */
+/* ---- the end ---- */
 
 static void say_leaks(wp_text *text, uint64_t *count) {
     wpi_memory_entry entry;

@@ -26,8 +26,7 @@ static inline bool wpi_check_is_on(void) {
 /** Reads the parameters. PARSE, INVALID. */
 WP_NODISCARD wp_status wpi_check_start(wp_error *err);
 
-/* ---- memory -------------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 /** The size of the gaps between allocations, so that small overruns do not reach the next.
  */
@@ -54,8 +53,7 @@ typedef struct wpi_check_place {
 wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, const void *address,
                                  uint64_t size_bytes);
 
-/* ---- kernels ------------------------------------------------------------------------------------
- */
+/* ---- kernels ---- */
 
 /** Loads the variant "check" of `code`, with the same variables. */
 WP_NODISCARD wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,

@@ -54,8 +54,7 @@ struct wpi_pool {
 _Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
 _Thread_local wp_cpu_block *wp_rt_block;
 
-/* ---- errors of kernel code ----------------------------------------------------------------------
- */
+/* ---- errors of kernel code ---- */
 
 _Noreturn void wpi_worker_escape(wpi_worker *worker) {
     if (worker->fiber !=
@@ -140,8 +139,7 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
     set_error(worker, status, has_thread, what);
 }
 
-/* ---- grid barriers and references ---------------------------------------------------------------
- */
+/* ---- grid barriers and references ---- */
 
 static void wait_for_change(wpi_pool *pool) {
     pool->waiter_count++;
@@ -188,8 +186,7 @@ static void fail_grid(wpi_worker *worker, wpi_launch *launch) {
                   launch->kernel->display_name, launch->grid_arrived, launch->blocks_finished);
 }
 
-/* ---- running blocks -----------------------------------------------------------------------------
- */
+/* ---- running blocks ---- */
 
 static void park(wpi_worker *worker, wpi_block *block) {
     block->next = NULL;
@@ -448,8 +445,7 @@ static void run_worker(wpi_worker *worker, wpi_launch *launch) {
     wpi_worker_current = NULL;
 }
 
-/* ---- slots and helpers --------------------------------------------------------------------------
- */
+/* ---- slots and helpers ---- */
 
 /* Called with pool->lock held, which is released while blocks run. */
 static void run_with_slot(wpi_pool *pool, wpi_launch *launch) {

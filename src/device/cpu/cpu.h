@@ -48,8 +48,7 @@ typedef struct wpi_fiber wpi_fiber;
 typedef struct wpi_heap wpi_heap;
 typedef struct wpi_output wpi_output;
 
-/* ---- kernels (cpu_module.c) -------------------------------------------------------------------
- */
+/* ---- kernels (cpu_module.c) ---- */
 
 struct wpi_cpu_kernel {
     wp_kernel base;
@@ -70,9 +69,7 @@ struct wpi_cpu_kernel {
 WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wp_variant *variant,
                                          const wpi_cpu_kernel **out, wp_error *err);
 
-/* ---- launches and workers (block_pool.c)
- * ------------------------------------------------------------
- */
+/* ---- launches and workers (block_pool.c) ---- */
 
 /** A kernel launch while it runs. Blocks are taken in order of their numbers. */
 struct wpi_launch {
@@ -163,9 +160,7 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block/)
- * -----------------------------------------------------------------
- */
+/* ---- blocks (block/) ---- */
 
 /** A warp of a mixed block: every lane is in exactly one of these sets. */
 typedef struct wpi_warp {
@@ -252,8 +247,7 @@ bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
 const char *wpi_stop_name(uint32_t op); /* CUDA's name */
 
-/* ---- fibers (fiber.c) -------------------------------------------------------------------------
- */
+/* ---- fibers (fiber.c) ---- */
 
 #define WPI_FIBER_GUARD_BYTES 4096u /* below each stack: one page */
 
@@ -283,8 +277,7 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address);
  * answer. */
 uint64_t wpi_fiber_hold(uint64_t a, uint64_t b);
 
-/* ---- faults (fault.c) -------------------------------------------------------------------------
- */
+/* ---- faults (fault.c) ---- */
 
 /** Installs the process's signal handlers, cheaply if they are installed. Called before every
  *  command that may fault: the program may have replaced them meanwhile, and its handlers then get
@@ -304,8 +297,7 @@ bool wpi_fault_is_canonical(uint64_t address); /* whether it can be a pointer */
 /** "… 4 bytes past the end of the nearest allocation (4096 bytes at 0x…)": where `address` is. */
 void wpi_fault_describe(const wp_device *device, const void *address, char *out, size_t out_bytes);
 
-/* ---- output and heap of kernels (printf.c, heap.c) --------------------------------------------
- */
+/* ---- output and heap of kernels (printf.c, heap.c) ---- */
 
 WP_NODISCARD wp_status wpi_output_create(wpi_output **out, wp_error *err);
 void wpi_output_destroy(wpi_output *output);
@@ -327,8 +319,7 @@ bool wpi_heap_is_empty(wpi_heap *heap);
 size_t wpi_heap_size(const wpi_heap *heap);
 const void *wpi_heap_base(const wpi_heap *heap);
 
-/* ---- memory (cpu_memory.c) --------------------------------------------------------------------
- */
+/* ---- memory (cpu_memory.c) ---- */
 
 typedef struct wpi_cpu_memory {
     pthread_mutex_t lock;
@@ -343,8 +334,7 @@ void wpi_cpu_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *tota
 /** Frees every allocation of the device; variables only if `with_variables`. */
 void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
-/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) ---------------------------
- */
+/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) ---- */
 
 typedef struct wpi_waiter wpi_waiter;
 

@@ -49,8 +49,7 @@ size_t wpi_thread_stack_bytes(void) {
     return wpi_thread_stack(&low, &bytes) ? bytes : 0;
 }
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     pthread_mutex_lock(&device->lock);
@@ -74,8 +73,7 @@ wp_status wpi_cpu_device_sticky_error(wp_device *base, wp_error *err) {
     return sticky.status;
 }
 
-/* ---- what it is -------------------------------------------------------------------------------
- */
+/* ---- what it is ---- */
 
 static uint32_t processor_count(void) {
     cpu_set_t set;
@@ -157,8 +155,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
     processor_name(info->name, sizeof info->name);
 }
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---- */
 
 static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error *err) {
     pthread_mutex_lock(&device->lock);
@@ -210,8 +207,7 @@ void wpi_cpu_device_flush_output(wp_device *base) {
     wpi_output_flush(((wpi_cpu_device *)base)->output);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 wp_queue *wpi_cpu_device_default_queue(wp_device *base) {
     return (wp_queue *)((wpi_cpu_device *)base)->default_queue;

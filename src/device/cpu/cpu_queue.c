@@ -47,8 +47,7 @@ static wpi_cpu_device *device_of(const wpi_cpu_queue *queue) {
 /* The queue whose command this OS thread executes. */
 static _Thread_local wpi_cpu_queue *executing;
 
-/* ---- references -------------------------------------------------------------------------------
- */
+/* ---- references ---- */
 
 void wpi_queue_ref(wpi_cpu_queue *queue) {
     queue->refs++;
@@ -73,8 +72,7 @@ static void free_command(wpi_command *command) {
     wp_free(command);
 }
 
-/* ---- execution --------------------------------------------------------------------------------
- */
+/* ---- execution ---- */
 
 bool wpi_queue_has_come_to(const void *dependency) {
     const wpi_dependency *d = dependency;
@@ -329,8 +327,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     pthread_cond_destroy(&waiter.changed);
 }
 
-/* ---- submission -------------------------------------------------------------------------------
- */
+/* ---- submission ---- */
 
 wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
     wpi_command *command = wp_malloc(sizeof *command + extra_bytes);
@@ -568,8 +565,7 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     return WP_STATUS_OK;
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 /* Waits until all commands that are now in the queues that pass the filter are done, and helps to
  *  execute them. Prints kernels' output. Returns the device's first error. */
@@ -619,8 +615,7 @@ bool wpi_cpu_device_is_idle(wp_device *base) {
     return answer;
 }
 
-/* ---- life and death ---------------------------------------------------------------------------
- */
+/* ---- life and death ---- */
 
 static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queue **out,
                         wp_error *err) {

@@ -156,8 +156,7 @@ void wpi_fault_prepare_thread(void) {
     has_signal_stack = true;
 }
 
-/* ---- copies -------------------------------------------------------------------------------------
- */
+/* ---- copies ---- */
 
 /* Copies an aligned word atomically: a kernel or an actor may poll it as a flag, and must then see
  * earlier copies. False: not such a word. */
@@ -214,8 +213,7 @@ bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t coun
     return true;
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 static const char *kind_name(wp_memory_kind kind) {
     switch (kind) {

@@ -146,8 +146,7 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
     return a < low && a >= low - PAGE_BYTES;
 }
 
-/* ---- switching --------------------------------------------------------------------------------
- */
+/* ---- switching ---- */
 
 /* Now on a fiber's stack: completes the switch. */
 static void arrive_fiber(wpi_worker *worker) {

@@ -67,8 +67,7 @@ void wpi_output_flush(wpi_output *output) {
     pthread_mutex_unlock(&output->lock);
 }
 
-/* ---- formatting -------------------------------------------------------------------------------
- */
+/* ---- formatting ---- */
 
 /* The packed arguments, read in order. */
 typedef struct reader {

@@ -50,8 +50,7 @@ const wpi_texture *wpi_texture_get(uint64_t handle) {
     return (const wpi_texture *)(uintptr_t)handle;
 }
 
-/* ---- one texel --------------------------------------------------------------------------------
- */
+/* ---- one texel ---- */
 
 static uint32_t float_bits(float value) {
     uint32_t bits;
@@ -159,8 +158,7 @@ static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4
     }
 }
 
-/* ---- a fetch ----------------------------------------------------------------------------------
- */
+/* ---- a fetch ---- */
 
 /* Converts a coordinate to texels; clamps distant and non-finite ones to the range of integers.
  */
@@ -344,8 +342,7 @@ uint64_t wp_rt_tex_place(uint64_t texture, uint32_t kind, float x, float y, floa
     return (uint64_t)(uintptr_t)texel;
 }
 
-/* ---- surfaces ---------------------------------------------------------------------------------
- */
+/* ---- surfaces ---- */
 
 /* The address of an access of `bytes` bytes; NULL: outside, no access. `is_asked`: only a query,
  * which never fails the kernel. */

@@ -48,8 +48,7 @@ void wpi_allocations_destroy(wpi_allocations *a) {
     wp_free(a);
 }
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static bool is_same(const wpi_memory_entry *a, const wpi_memory_entry *b) {
     return a->number == b->number && a->allocation.base == b->allocation.base &&
@@ -156,8 +155,7 @@ const char *wpi_allocations_name(const wpi_allocations *a, uint64_t address) {
     return "";
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 static wp_run_touches touches_of(const wpi_touches *t) {
     return (wp_run_touches){t->reads, t->writes, t->tlb_misses, t->walks};

@@ -12,8 +12,7 @@
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
-/* ---- ends
- * ----------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 void wpi_job_end(wpi_job *j) {
     wpi_sim_executor *x = j->executor;
@@ -94,8 +93,7 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     wpi_job_end(j);
 }
 
-/* ---- starts
- * --------------------------------------------------------------------------------------- */
+/* ---- starts ---- */
 
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;

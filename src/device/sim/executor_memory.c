@@ -115,8 +115,7 @@ void wpi_sim_executor_ask_host(wpi_sim_executor *x) {
     pthread_mutex_unlock(&x->device->lock);
 }
 
-/* ---- managed memory ---------------------------------------------------------------------------
- */
+/* ---- managed memory ---- */
 
 wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, wp_error *err) {
     const wpi_sim_device *device = wpi_executor_device(x);

@@ -33,8 +33,7 @@ void wpi_merge_take(wpi_merge *merge) {
         merge->written[lane] = wpi_lane_written(&merge->lanes[lane]);
 }
 
-/* ---- numbers of all lanes ----------------------------------------------------------------------
- */
+/* ---- numbers of all lanes ---- */
 
 /* Lanes for which a == b. */
 static uint32_t equal_lanes(const uint32_t a[WPI_MERGE_LANES], const uint32_t b[WPI_MERGE_LANES]) {
@@ -59,8 +58,7 @@ static uint32_t lanes_with(const uint32_t numbers[WPI_MERGE_LANES], uint32_t num
     return lanes;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static bool is_used(const wpi_merge *merge, int32_t g) {
     return (merge->used >> g & 1u) != 0;
@@ -128,8 +126,7 @@ static bool is_at_join(const wpi_merge_group *group, uint32_t next) {
            group->depth < group->join_depth; /* returned from the function in which they diverged */
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 /* Whether all lanes of the group have unread words. Removes lanes that have returned. */
 static bool is_known(wpi_merge *merge, wpi_merge_group *group) {
@@ -288,8 +285,7 @@ static bool can_run(const wpi_merge *merge, int32_t g, uint32_t blocked) {
     return is_used(merge, g) && group->part_count == 0 && (group->lanes & blocked) == 0;
 }
 
-/* ---- lanes that do not wait
- * ------------------------------------------------------------------------ */
+/* ---- lanes that do not wait ---- */
 
 /* Lanes that wait at a join, and could continue, stop waiting for the others. */
 bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {

@@ -44,8 +44,7 @@ struct wpi_observer {
     wpi_observed *under_way;
 };
 
-/* ---- columns
- * -------------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 /* "dram.read" in bytes -> "dram_read_bytes" */
 static char *column_name(const wpi_statistic *statistic) {
@@ -97,8 +96,7 @@ static void prepare(wpi_observer *o) {
     WP_CHECK(o->sums.values != NULL && o->base != NULL && o->now != NULL);
 }
 
-/* ---- utilisation over time
- * ------------------------------------------------------------------------ */
+/* ---- utilisation over time ---- */
 
 /* State of a visit. */
 typedef struct merge {
@@ -118,8 +116,7 @@ static void merge_series(const wpi_observer *o, wpi_utilisation *into) {
     wpi_snapshot_visit(o->gpu, o->memory, merge_one, &m);
 }
 
-/* ---- the window
- * ----------------------------------------------------------------------------------- */
+/* ---- the window ---- */
 
 static void open_window(wpi_observer *o) {
     if (o->is_open) return;
@@ -148,8 +145,7 @@ static void close_window(wpi_observer *o) {
     if (o->history != NULL) wpi_page_history_count(o->history, false);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,
                               wpi_observer **out, wp_error *err) {
@@ -228,8 +224,7 @@ void wpi_observer_detach(wpi_observer *o) {
     forget_launches(o);
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
     wpi_watch_forget(o->watch); /* the host may have freed memory since the last launch */
@@ -284,8 +279,7 @@ uint64_t wpi_observer_instructions(const wpi_observer *o) {
     return o->instructions + wpi_gpu_thread_instructions(o->gpu) - o->instructions_since;
 }
 
-/* ---- what the recorder gets
- * ----------------------------------------------------------------------- */
+/* ---- what the recorder gets ---- */
 
 static char *text_of(const char *text) {
     char *copy = wp_strdup(text);

@@ -52,8 +52,7 @@ struct wpi_threads {
     uint64_t run_count;
 };
 
-/* ---- what traced code calls
- * ----------------------------------------------------------------------- */
+/* ---- what traced code calls ---- */
 
 wp_trace_lane *wp_rt_trace_lane(void) {
     wpi_block *block = (wpi_block *)(void *)wp_rt_block;
@@ -93,8 +92,7 @@ uint64_t wp_rt_trace_clock(wp_trace_lane *lane, uint32_t is_ns) {
     return wpi_fiber_hold(HELD_FOR_CLOCK, is_ns);
 }
 
-/* ---- running
- * -------------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 static void note_words_and_exits(slot *s) {
     for (uint32_t w = 0; w < s->block->warp_count; w++) {
@@ -172,8 +170,7 @@ static bool is_past_grid(const slot *s, uint32_t blocked) {
     return s->block->is_at_grid && blocked == 0;
 }
 
-/* ---- what a warp is about to do
- * ----------------------------------------------------------------------- */
+/* ---- what a warp is about to do ---- */
 
 /* The simulated address of global memory; other addresses are unchanged, as the SM has their
  * windows. */
@@ -310,8 +307,7 @@ static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
     return is_good;
 }
 
-/* ---- CTAs
- * ----------------------------------------------------------------------------------------- */
+/* ---- CTAs ---- */
 
 static void free_slot(slot *s) {
     wp_free(s->memory);
@@ -430,8 +426,7 @@ static void finish(wpi_warp_source *source, uint32_t number) {
     threads->activity->warps -= source->warps_per_cta;
 }
 
-/* ---- the source
- * ----------------------------------------------------------------------------------- */
+/* ---- the source ---- */
 
 static const wpi_warp_source_ops ops = {start, next, reach, finish};
 

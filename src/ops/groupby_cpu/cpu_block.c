@@ -28,8 +28,7 @@ void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint
         nulls[i] = !wpi_is_valid(column, first + i);
 }
 
-/* ---- values as words --------------------------------------------------------------------------
- */
+/* ---- values as words ---- */
 
 #define WIDEN(name, type)                                                                          \
     WPI_CPU_VECTORS static void widen_##name(const type *restrict in, uint32_t count,              \

@@ -40,8 +40,7 @@ wp_status wpi_cpu_step_run(wpi_cpu_grouper *g, wpi_cpu_step *s, uint64_t parts, 
     return WP_STATUS_OK;
 }
 
-/* ---- open and close ---------------------------------------------------------------------------
- */
+/* ---- open and close ---- */
 
 static void close_grouper(wpi_grouper *grouper) {
     wpi_cpu_grouper *g = (wpi_cpu_grouper *)grouper;
@@ -136,8 +135,7 @@ done:
     return status;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* The traits are others than those that what is there was made for. */
 static wp_status change_layout(wpi_cpu_grouper *g, wp_error *err) {

@@ -87,8 +87,7 @@ static void move(const wpi_cpu_stream *stream, uint32_t first, uint32_t count, c
     memcpy(stream->items + first * bytes, items, count * bytes);
 }
 
-/* ---- rows with one narrow value or none: in one loop --------------------------------------
- */
+/* ---- rows with one narrow value or none: in one loop ---- */
 
 #define SCATTER(bits)                                                                              \
     static void scatter_##bits(const wpi_cpu_routes *routes, uint32_t *restrict next,              \
@@ -127,8 +126,7 @@ static void scatter(const wpi_cpu_exchange *exchange, uint32_t first, wpi_cpu_ro
     if (is_with_value) move(&exchange->values[0], first, routes->count, to);
 }
 
-/* ---- others: places, then a column at a time -------------------------------------------------
- */
+/* ---- others: places, then a column at a time ---- */
 
 /* Rows of a partition keep their order. */
 static void route(wpi_cpu_routes *routes, uint32_t *next) {

@@ -212,8 +212,7 @@ bool wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t
     return true;
 }
 
-/* ---- changing ---------------------------------------------------------------------------------
- */
+/* ---- changing ---- */
 
 static uint64_t *group_of(wpi_cpu_table *table, uint64_t hash) {
     const wpi_cpu_layout *layout = table->layout;

@@ -80,8 +80,7 @@ wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *w) {
     return w->mode;
 }
 
-/* ---- modes ------------------------------------------------------------------------------------
- */
+/* ---- modes ---- */
 
 /* Slots of a table for so many groups and some more. */
 static uint32_t slots_for(double groups, uint32_t stride) {
@@ -204,8 +203,7 @@ static wp_status make_room(wpi_cpu_worker *w, wp_error *err) {
     return keep_frequent(w, rows_min, groups, err);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static void set_values(wpi_cpu_worker *w, const wp_column *values, uint64_t first, uint32_t count,
                        uint32_t at) {
@@ -387,8 +385,7 @@ wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp
     return WP_STATUS_OK;
 }
 
-/* ---- partitions -------------------------------------------------------------------------------
- */
+/* ---- partitions ---- */
 
 /* Where a lot's values lie: rows of a partition from one run and another. */
 static void begin_lot(wpi_cpu_worker *w) {

@@ -14,8 +14,7 @@
 
 typedef unsigned long long word; /* what atomics know as 64 bits */
 
-/* ---- where a key belongs ------------------------------------------------------------------------
- */
+/* ---- where a key belongs ---- */
 
 typedef struct place {
     uint64_t scope, offset;
@@ -36,8 +35,7 @@ static __device__ uint64_t key_of(const char *chunk, uint32_t key_bytes, uint32_
     return key_bytes == 4 ? ((const uint32_t *)chunk)[row] : ((const uint64_t *)chunk)[row];
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static __device__ uint32_t thread_number(void) {
     return blockIdx.x * blockDim.x + threadIdx.x;
@@ -111,8 +109,7 @@ static __device__ void note_overflow(const wpi_gpu_notes *notes, uint32_t row) {
     notes->overflowed[atomicAdd(&notes->state->overflowed, 1u)] = row;
 }
 
-/* ---- narrow buckets -----------------------------------------------------------------------------
- */
+/* ---- narrow buckets ---- */
 
 /* The key's bucket, which is made if need be; NULL: there is no place. */
 static __device__ wpi_gpu_narrow *find_narrow(const wpi_gpu_table *table, uint32_t key, place at,
@@ -131,8 +128,7 @@ static __device__ wpi_gpu_narrow *find_narrow(const wpi_gpu_table *table, uint32
     return NULL;
 }
 
-/* ---- wide buckets -------------------------------------------------------------------------------
- */
+/* ---- wide buckets ---- */
 
 static __device__ uint64_t *find_wide(const wpi_gpu_table *table, uint64_t key, place at,
                                       uint32_t *created) {
@@ -158,8 +154,7 @@ static __device__ uint64_t *bucket_of(const wpi_gpu_table *table, uint64_t key, 
     return is_null ? table->special + table->bucket_words : table->special;
 }
 
-/* ---- accumulators -------------------------------------------------------------------------------
- */
+/* ---- accumulators ---- */
 
 /* What rows give to an accumulator, or several of them; zeros change nothing. A sum of integers has
  * 128 bits. */

@@ -53,8 +53,7 @@ typedef struct gpu_grouper {
     uint64_t rows;
 } gpu_grouper;
 
-/* ---- the plan -----------------------------------------------------------------------------------
- */
+/* ---- the plan ---- */
 
 static wpi_plan_task task_of(const gpu_grouper *g, uint64_t table_bytes) {
     return (wpi_plan_task){.table_bytes = table_bytes,
@@ -133,8 +132,7 @@ static const char *explain(const wpi_grouper *grouper) {
     return wp_text_string(&g->explanation);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static uint64_t budget_of(const gpu_grouper *g) {
     uint64_t free_bytes = 0, total_bytes = 0;
@@ -217,8 +215,7 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
     return status;
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 /* The next `rows` rows of it. */
 static wp_status work_on(gpu_grouper *g, device_chunk *chunk, uint32_t rows, wp_error *err) {
@@ -366,8 +363,7 @@ static wp_status add_rows(wpi_grouper *grouper, const wp_column *keys, const wp_
     return WP_STATUS_OK;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_error *err) {
     gpu_grouper *g = (gpu_grouper *)grouper;

@@ -27,8 +27,7 @@ static uint64_t buckets_of(uint64_t group_count) {
     return 2 * group_count < BUCKETS_MIN ? BUCKETS_MIN : 2 * group_count;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static uint64_t bucket_count(const wpi_gpu_table *table) {
     return table->scope_count * table->scope_buckets;
@@ -112,8 +111,7 @@ void wpi_gpu_groups_deinit(wpi_gpu_groups *groups) {
     *groups = (wpi_gpu_groups){0};
 }
 
-/* ---- what is in them ----------------------------------------------------------------------------
- */
+/* ---- what is in them ---- */
 
 typedef struct visitor {
     wpi_gpu_visit visit;
@@ -202,8 +200,7 @@ wp_status wpi_gpu_groups_spill(wpi_gpu_groups *groups, wp_error *err) {
     return set_state(groups, 0, err);
 }
 
-/* ---- rows come ----------------------------------------------------------------------------------
- */
+/* ---- rows come ---- */
 
 wp_status wpi_gpu_groups_look(wpi_gpu_groups *groups, wp_error *err) {
     return wpi_gpu_fetch(groups->gpu, &groups->state, groups->device_state, sizeof groups->state,
@@ -287,8 +284,7 @@ void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups) {
     if (groups->table.probe_max > PROBES_FULL) groups->table.probe_max = PROBES_FULL;
 }
 
-/* ---- no more rows -------------------------------------------------------------------------------
- */
+/* ---- no more rows ---- */
 
 /* Of the key 0, and of NULL. */
 static wp_status fetch_special(wpi_gpu_groups *groups, uint64_t **out, wp_error *err) {

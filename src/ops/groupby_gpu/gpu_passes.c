@@ -31,8 +31,7 @@ void wpi_gpu_passes_deinit(wpi_gpu_passes *passes) {
     *passes = (wpi_gpu_passes){0};
 }
 
-/* ---- one launch ---------------------------------------------------------------------------------
- */
+/* ---- one launch ---- */
 
 static wp_status insert(wpi_gpu_passes *passes, wpi_gpu_rows rows, uint32_t scope,
                         uint64_t expected_rows, wp_error *err) {
@@ -53,8 +52,7 @@ static wpi_gpu_rows rows_of(const piece *p) {
     return (wpi_gpu_rows){.chunk = p->chunk, .first = p->first, .count = p->count};
 }
 
-/* ---- strategies ---------------------------------------------------------------------------------
- */
+/* ---- strategies ---- */
 
 /* `p` becomes the piece whose rows notes are about. */
 typedef wp_status run_strategy(wpi_gpu_passes *passes, piece *p, wp_error *err);
@@ -155,8 +153,7 @@ static wp_status run_partition(wpi_gpu_passes *passes, piece *p, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- pieces -------------------------------------------------------------------------------------
- */
+/* ---- pieces ---- */
 
 /* The table stays as it is, and rows of its groups find them; no more rows come to it with others.
  * Without host memory for them the table is spilled after all. */

@@ -28,8 +28,7 @@ typedef struct sampling {
     uint64_t scope_rows, passes;
 } sampling;
 
-/* ---- where the values are -----------------------------------------------------------------------
- */
+/* ---- where the values are ---- */
 
 static bool is_of_device(wp_device *device, const void *memory) {
     wp_allocation allocation;
@@ -74,8 +73,7 @@ static wp_status reach_column(sampling *s, const wp_column *column, uint64_t row
     return WP_STATUS_OK;
 }
 
-/* ---- how ----------------------------------------------------------------------------------------
- */
+/* ---- how ---- */
 
 static wp_status check(const wp_column *column, uint64_t row_count,
                        const wp_sample_options *options, wp_error *err) {
@@ -165,8 +163,7 @@ static wp_status run(sampling *s, wp_error *err) {
     return wpi_gpu_fetch(&s->gpu, s->notes.sums, s->device_notes.sums, notes_bytes(s), err);
 }
 
-/* ---- what it says -------------------------------------------------------------------------------
- */
+/* ---- what it says ---- */
 
 /* So many standard deviations to each side hold this share of a normal distribution. */
 static double deviations(double confidence) {
@@ -229,8 +226,7 @@ static void sum_up(const sampling *s, double confidence, wp_sample_result *out) 
     out->max = number_of(type, most);
 }
 
-/* ---- the call -----------------------------------------------------------------------------------
- */
+/* ---- the call ---- */
 
 static void unregister(sampling *s, const void *memory) {
     if (memory == NULL) return;

@@ -31,8 +31,7 @@ static bool thrashes(const wpi_thrash *thrash, const wpi_thrash_page *page) {
     return page->events >= thrash->threshold;
 }
 
-/* ---- moves ------------------------------------------------------------------------------------
- */
+/* ---- moves ---- */
 
 /* Whether another processor moved pages of the chunk within a lapse. */
 static bool is_fight(const wpi_thrash *thrash, const wpi_thrash_chunk *chunk, wpi_processor to,
@@ -83,8 +82,7 @@ static void moved(wpi_thrash *thrash, uint32_t number, const wpi_pages *pages, w
     chunk->mover = (uint8_t)to;
 }
 
-/* ---- the lapse --------------------------------------------------------------------------------
- */
+/* ---- the lapse ---- */
 
 static wp_time_ps smaller(wp_time_ps a, wp_time_ps b) {
     return a < b ? a : b;
@@ -112,8 +110,7 @@ static void vote(wpi_thrash *thrash, wp_time_ps gap) {
     thrash->vote /= 2;
 }
 
-/* ---- hints ------------------------------------------------------------------------------------
- */
+/* ---- hints ---- */
 
 /* Ends the throttling of these processors; without a throttled one the period ends. */
 static void end_throttles(wpi_thrash_page *page, uint8_t processors) {

@@ -32,8 +32,7 @@ typedef struct reader {
     uint64_t samples, loads;
 } reader;
 
-/* ---- points -------------------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
 /* Samples of a busy machine are wrong now and then, and either way: the clock changes, too. */
 static wp_status typical(reader *r, uint64_t pages, bool is_control, double *out, wp_error *err) {
@@ -66,8 +65,7 @@ static wp_status added(reader *r, uint64_t pages, double *out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- the first TLB ------------------------------------------------------------------------------
- */
+/* ---- the first TLB ---- */
 
 typedef struct plateau {
     uint64_t first_pages; /* on it */
@@ -154,8 +152,7 @@ static wp_status read_entries(reader *r, const plateau *p, wpi_level *level, wp_
     return WP_STATUS_OK;
 }
 
-/* ---- who shares it ------------------------------------------------------------------------------
- */
+/* ---- who shares it ---- */
 
 /* The least of several contests: entries that stay once are not pushed out by the other processor,
  * but a thread that had to wait finds its own gone for other reasons. */
@@ -201,8 +198,7 @@ static wp_status read_sharing(reader *r, wpi_level *level, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- what lies behind ---------------------------------------------------------------------------
- */
+/* ---- what lies behind ---- */
 
 static wp_status read_behind(reader *r, const plateau *p, wpi_hierarchy *h, wp_error *err) {
     uint64_t pages = p->first_pages, fits = pages;

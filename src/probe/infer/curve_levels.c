@@ -178,8 +178,7 @@ done:
     return status;
 }
 
-/* ---- numbers of a level -----------------------------------------------------------------------
- */
+/* ---- numbers of a level ---- */
 
 static bool shows_less_below(const family *f, uint32_t page) {
     for (uint32_t i = 0; i < page; i++) {
@@ -288,8 +287,7 @@ static void set_level(wpi_hierarchy *h, const family *f) {
         wpi_number_unknown(&l->fill_pages, "the page size or the fill is unknown");
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------
- */
+/* ---- sharing ---- */
 
 /* The level with this page whose entries are the nearest to the matrix' pages. */
 static wpi_level *level_of(wpi_hierarchy *h, const wpi_matrix *m) {

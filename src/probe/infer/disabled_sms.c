@@ -122,8 +122,7 @@ bool wpi_floorplan_missing(const wpi_sharing_groups *sharing, uint32_t unit_sms,
     return true;
 }
 
-/* ---- of a hierarchy ---------------------------------------------------------------------------
- */
+/* ---- of a hierarchy ---- */
 
 uint32_t wpi_floorplan_unit(const wpi_hierarchy *h) {
     const wpi_sharing_groups *first = &h->levels[0].sharing;

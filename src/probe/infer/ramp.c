@@ -129,8 +129,7 @@ static wp_status hits(wpi_search *s, const wpi_ramp *r, uint64_t more, double *o
     return count(s, r, r->top_loads, loads, share * r->miss_cycles, out, err);
 }
 
-/* ---- equal sets -------------------------------------------------------------------------------
- */
+/* ---- equal sets ---- */
 
 static bool is_near(double value, double whole) {
     return fabs(value - whole) < WHOLE;
@@ -170,8 +169,7 @@ static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool
     return is_line(s, r, sets, ways, out, err);
 }
 
-/* ---- any sets ---------------------------------------------------------------------------------
- */
+/* ---- any sets ---- */
 
 /* The least `more` without hits. */
 static wp_status plateau(wpi_search *s, const wpi_ramp *r, uint64_t *more, wp_error *err) {
@@ -296,8 +294,7 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
     return WP_STATUS_OK;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ---- */
 
 /* The first set that overflows gives the ways; a count may be off by one where noise is large. */
 static wp_status equal_sets(wpi_search *s, const wpi_ramp *r, uint64_t *ways, wp_error *err) {

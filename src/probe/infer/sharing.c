@@ -194,8 +194,7 @@ wp_status wpi_sharing_find(wpi_search *s, const wpi_hierarchy *h, uint32_t numbe
     return WP_STATUS_OK;
 }
 
-/* ---- from a matrix ----------------------------------------------------------------------------
- */
+/* ---- from a matrix ---- */
 
 static bool is_shared(const double *cycles, uint32_t sms, uint32_t timed, uint32_t other,
                       double border) {

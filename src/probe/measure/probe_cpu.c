@@ -73,8 +73,7 @@ struct wpi_cpu_sampler {
     double overhead_ticks;
 };
 
-/* ---- threads that stay --------------------------------------------------------------------------
- */
+/* ---- threads that stay ---- */
 
 static wp_status stay_on(unsigned processor, wp_error *err) {
     cpu_set_t set;
@@ -120,8 +119,7 @@ static long switches(void) {
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw + usage.ru_nivcsw : 0;
 }
 
-/* ---- chains -------------------------------------------------------------------------------------
- */
+/* ---- chains ---- */
 
 static wp_status make_order(wpi_cpu_sampler *s, uint32_t count, bool has_halves, uint64_t seed,
                             wp_error *err) {
@@ -240,8 +238,7 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     return WP_STATUS_OK;
 }
 
-/* ---- contests -----------------------------------------------------------------------------------
- */
+/* ---- contests ---- */
 
 /* Whose turn it is: both threads stay awake, so that nothing else runs on their processors. */
 typedef struct arena {
@@ -349,8 +346,7 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     return WP_STATUS_OK;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------
- */
+/* ---- beginning and end ---- */
 
 /* "always [madvise] never" */
 static bool has_huge_pages(void) {

@@ -43,8 +43,7 @@ struct wpi_gpu_sampler {
     bool is_linked[2];
 };
 
-/* ---- launches -----------------------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
 static wp_status launch(wpi_gpu_sampler *s, wpi_probe_kernel kernel, uint32_t ctas,
                         uint32_t threads, uint32_t shared_bytes, void **args, wp_error *err) {
@@ -105,8 +104,7 @@ static wp_status fail_placement(const wpi_gpu_sampler *s, uint32_t sm, wp_error 
                    wp_device_get_info(s->device)->spec, sm);
 }
 
-/* ---- chains -------------------------------------------------------------------------------------
- */
+/* ---- chains ---- */
 
 static void fill_order(uint32_t *order, const link *l) {
     const uint32_t count = l->chain.loads;
@@ -187,8 +185,7 @@ static wp_status check_room(const wpi_gpu_sampler *s, uint64_t stride_bytes, uin
     return WP_STATUS_OK;
 }
 
-/* ---- the sampler --------------------------------------------------------------------------------
- */
+/* ---- the sampler ---- */
 
 static uint32_t rounds_wanted(uint32_t repeats) {
     if (repeats == 0) return 1;
@@ -263,8 +260,7 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     return WP_STATUS_OK;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------
- */
+/* ---- beginning and end ---- */
 
 /* What a round without loads takes. */
 static wp_status measure_overhead(wpi_gpu_sampler *s, wp_error *err) {

@@ -58,8 +58,7 @@ uint64_t wpi_search_loads_max(const wpi_search *s, uint64_t stride_bytes) {
     return fitting < s->options.loads_per_round_max ? fitting : s->options.loads_per_round_max;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ---- */
 
 static wpi_pair *pair_of(wpi_search *s, wpi_pair wanted) {
     for (size_t i = s->pair_count; i-- > 0;) {
@@ -176,8 +175,7 @@ static wp_status refine(wpi_search *s, wpi_pair *p, double error_max, const doub
     }
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------
- */
+/* ---- what is asked ---- */
 
 /* What one level's misses add to a round over `pages` entries: equal sets overflow in turn, others
  * as they come. */

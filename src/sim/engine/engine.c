@@ -70,8 +70,7 @@ struct wpi_engine {
     uint32_t window_first[WINDOW_COUNT], window_last[WINDOW_COUNT]; /* if it is not empty */
 };
 
-/* ---- scheduling -------------------------------------------------------------------------------
- */
+/* ---- scheduling ---- */
 
 RARE static void grow_events(wpi_engine *engine) {
     WP_CHECK(engine->event_capacity < NO_EVENT / 2);
@@ -167,8 +166,7 @@ void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn f
         put_away(engine, time, number);
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 /* The number of the first bucket after the cursor that holds events. */
 static uint64_t next_bucket(const wpi_engine *engine) {

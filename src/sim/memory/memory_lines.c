@@ -22,8 +22,7 @@ static void finish_part(wpi_memory *m, uint32_t number) {
     wpi_pool_give(&m->parts, number);
 }
 
-/* ---- L2 ---------------------------------------------------------------------------------------
- */
+/* ---- L2 ---- */
 
 void wpi_memory_expect_part(void *object, uint64_t number) {
     const wpi_memory *m = object;
@@ -81,8 +80,7 @@ static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
         finish_part(m, number);
 }
 
-/* ---- stores -----------------------------------------------------------------------------------
- */
+/* ---- stores ---- */
 
 void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now) {
     while (!wpi_fifo_is_empty(&at->fences)) {
@@ -167,8 +165,7 @@ static void go_to_stores(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     finish_part(m, number);
 }
 
-/* ---- L1 ---------------------------------------------------------------------------------------
- */
+/* ---- L1 ---- */
 
 /* The sectors that L1 fetches for a miss on `sectors`. */
 static uint8_t widen(const wpi_memory *m, uint8_t sectors) {
@@ -283,8 +280,7 @@ void wpi_memory_go_on(wpi_memory *m, uint32_t number) {
     }
 }
 
-/* ---- building, counting -----------------------------------------------------------------------
- */
+/* ---- building, counting ---- */
 
 wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_error *err) {
     const uint32_t mshrs = profile->l1.mshrs;

@@ -61,8 +61,7 @@ struct wpi_watch {
     uint32_t map[WPI_WATCH_SLICES][WPI_WATCH_ROWS];
 };
 
-/* ---- two become one
- * ------------------------------------------------------------------------------- */
+/* ---- two become one ---- */
 
 static void carry(wpi_touches *sum, few *recent) {
     sum->reads += recent->counts[READS];
@@ -119,8 +118,7 @@ RARE static void halve_slices(wpi_watch *w) {
     w->slice_bits++;
 }
 
-/* ---- counting
- * ------------------------------------------------------------------------------------- */
+/* ---- counting ---- */
 
 static bool is_in(const range *r, uint64_t address) {
     return address - r->base < r->bytes;
@@ -228,8 +226,7 @@ void wpi_watch_move(wpi_watch *w, uint64_t address, wp_run_move move, uint64_t p
     w->moves[allocation][move] += pages;
 }
 
-/* ---- the rest
- * ------------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate locate, void *object,
                            wpi_watch **out, wp_error *err) {

@@ -52,8 +52,7 @@ struct wpi_fault_batch {
 
 static void next_batch(wpi_paging *p, wp_time_ps now);
 
-/* ---- replays ----------------------------------------------------------------------------------
- */
+/* ---- replays ---- */
 
 static pending_replay *replay_at(const struct wpi_fault_batch *b, uint32_t number) {
     return &((pending_replay *)b->replays.items)[number];
@@ -111,8 +110,7 @@ static void order_replay(wpi_paging *p, wp_time_ps now) {
     replay_due(p, now);
 }
 
-/* ---- a batch ----------------------------------------------------------------------------------
- */
+/* ---- a batch ---- */
 
 /* Merges a fault with its SM's last one, or with the last one of any SM if that is a write too or
  * this one is a read. */
@@ -197,8 +195,7 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
         end_batch(p, now);
 }
 
-/* ---- a service --------------------------------------------------------------------------------
- */
+/* ---- a service ---- */
 
 static void begin(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
@@ -247,8 +244,7 @@ static void add(wpi_paging *p, const wpi_page_fault *raised, wp_time_ps now) {
     if (!b->is_serving) interrupt(p, now);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void destroy(wpi_paging *p) {
     struct wpi_fault_batch *b = p->batch;

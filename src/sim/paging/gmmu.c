@@ -78,8 +78,7 @@ static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
     replay(p, &waiter, false, now);
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 static bool has_fault_left(const wpi_paging *p, const wpi_paging_cu *cu) {
     const uint32_t most = p->profile->paging.cu_faults;
@@ -194,8 +193,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 /* Nacked requests for lack of an MSHR: a CU that waits for no page would never replay them. */
 static void replay_any(wpi_paging *p, wp_time_ps now) {

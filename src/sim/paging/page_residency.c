@@ -110,8 +110,7 @@ void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t b
     }
 }
 
-/* ---- counters ---------------------------------------------------------------------------------
- */
+/* ---- counters ---- */
 
 static void halve_accesses(wpi_residency *r) {
     for (uint32_t i = 0; i < r->chunk_count; i++) {
@@ -143,8 +142,7 @@ static void count_round_trip(wpi_residency *r, uint32_t *counter) {
     *counter += 1u << WPI_COUNTER_BITS;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------
- */
+/* ---- pages ---- */
 
 static wpi_chunk_number number_of(const wpi_residency *r, const wpi_chunk *chunk) {
     return (wpi_chunk_number){(uint32_t)(chunk - r->chunks)};

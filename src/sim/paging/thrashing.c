@@ -89,8 +89,7 @@ wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_
     return hint;
 }
 
-/* ---- the device's faults ----------------------------------------------------------------------
- */
+/* ---- the device's faults ---- */
 
 static void fault_again(void *object, uint64_t page, wp_time_ps now) {
     wpi_paging *p = object;

@@ -15,8 +15,7 @@
 
 #define CORE_CLOCK "gpu.core_clock"
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static wp_status read_value(wpi_profile *profile, const wpi_written *w, wp_error *err) {
     wp_error detail = {0};
@@ -37,8 +36,7 @@ static wp_status finish(wpi_profile *profile, const char *const *settings, size_
     return wpi_profile_check(profile, err);
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
+/* ---- profiles ---- */
 
 static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
     *out = wp_calloc(1, sizeof **out);

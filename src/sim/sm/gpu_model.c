@@ -60,8 +60,7 @@ static void free_launches(wpi_grid **list) {
     }
 }
 
-/* ---- CTAs go to SMs
- * ------------------------------------------------------------------------------- */
+/* ---- CTAs go to SMs ---- */
 
 static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
     for (wpi_grid *l = gpu->launches; l != NULL; l = l->next) {
@@ -113,8 +112,7 @@ static void release_grid(wpi_gpu *gpu, wpi_grid *launch) {
         wpi_sm_release_grid(gpu->sms[i], launch);
 }
 
-/* ---- ends
- * ----------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
     wpi_grid *launch = object;
@@ -180,8 +178,7 @@ static void at_grid(void *object, wpi_grid *launch, uint32_t threads) {
     release_grid(object, launch);
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end, void *object,
                          wp_error *err) {
@@ -230,8 +227,7 @@ void wpi_gpu_cut(wpi_gpu *gpu) {
         end_launch(gpu, gpu->launches, true);
 }
 
-/* ---- statistics
- * ----------------------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 void wpi_launch_statistics(const wpi_launch_numbers *n, wpi_visit visit, void *object) {
     const char *prefix = "kernel.";

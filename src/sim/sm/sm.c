@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "sim/sm/sm_parts.h"
 
-/* ---- room
- * ----------------------------------------------------------------------------------------- */
+/* ---- room ---- */
 
 /* Registers are allocated to warps in whole units, and each scheduler has a share of them for its
  * own warps, as in NVIDIA's occupancy calculation. */
@@ -68,8 +67,7 @@ static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
     sm->registers_used -= registers_of(sm->profile, source);
 }
 
-/* ---- barriers
- * ------------------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 static void unblock(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     warp->blocked &= ~lanes;
@@ -136,8 +134,7 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now) {
     }
 }
 
-/* ---- CTAs
- * ----------------------------------------------------------------------------------------- */
+/* ---- CTAs ---- */
 
 static wpi_cta *obtain_cta(wpi_sm *sm, uint32_t warps) {
     wpi_cta *cta = sm->free_ctas;
@@ -240,8 +237,7 @@ void wpi_sm_end_ctas(wpi_sm *sm) {
     }
 }
 
-/* ---- the SM
- * --------------------------------------------------------------------------------------- */
+/* ---- the SM ---- */
 
 /* Issue time of a warp instruction on one scheduler, which has its share of the SM's units. */
 static wp_time_ps slot_ps(const wpi_profile *profile, const wpi_class_profile *class) {
@@ -310,8 +306,7 @@ uint32_t wpi_sm_number(const wpi_sm *sm) {
     return sm->number;
 }
 
-/* ---- messages
- * -------------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_bytes) {
     const wpi_cta *cta = warp->cta;

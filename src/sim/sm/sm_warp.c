@@ -11,8 +11,7 @@
 #define FENCE_SITE (WP_TRACE_NONE - 1)
 #define CODE_SITE (WP_TRACE_NONE - 2)
 
-/* ---- the scoreboard
- * ------------------------------------------------------------------------------- */
+/* ---- the scoreboard ---- */
 
 static wpi_score *find_score(wpi_warp_run *warp, uint32_t site) {
     for (uint32_t i = 0; i < warp->score_count; i++) {
@@ -53,8 +52,7 @@ void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
     warp->waits_for = site;
 }
 
-/* ---- steps
- * ---------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 void wpi_warp_ready(void *object, uint64_t token, wp_time_ps now) {
     wpi_warp_run *warp = object;
@@ -135,8 +133,7 @@ static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
     wpi_warp_wait_for(warp, FENCE_SITE);
 }
 
-/* ---- ends of blocks
- * ------------------------------------------------------------------------------- */
+/* ---- ends of blocks ---- */
 
 /* Barrier numbers that are known only at run time may differ between lanes. */
 static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wp_time_ps now) {

@@ -8,8 +8,7 @@
 
 #define NONE WPI_FIFO_NONE
 
-/* ---- the way back -----------------------------------------------------------------------------
- */
+/* ---- the way back ---- */
 
 static void give_back(wpi_translation *t, uint32_t number, const wpi_translation_answer *answer) {
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
@@ -93,8 +92,7 @@ void wpi_tlb_answer(void *object, uint64_t token, wp_time_ps now) {
     finish(t, number, level_number, &found);
 }
 
-/* ---- first levels that ask each other ---------------------------------------------------------
- */
+/* ---- first levels that ask each other ---- */
 
 static bool ring_has(void *object, uint32_t tlb_number, uint64_t page) {
     const wpi_translation *t = object;
@@ -130,8 +128,7 @@ wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *t) {
     return (wpi_tlb_ring_owner){t, ring_has, ring_use, ring_answered, ring_passed};
 }
 
-/* ---- pages that are elsewhere -----------------------------------------------------------------
- */
+/* ---- pages that are elsewhere ---- */
 
 /* Asks paging where the page is. False: it is a far fault, and the request waits. */
 static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wp_time_ps now) {
@@ -157,8 +154,7 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
     if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) wpi_tlb_drain(t, 0, at, now);
 }
 
-/* ---- walks ------------------------------------------------------------------------------------
- */
+/* ---- walks ---- */
 
 void wpi_tlb_walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
     wpi_translation *t = object;

@@ -33,8 +33,7 @@ static void end(wpi_tlb_ring *s, question *q) {
     s->free = q;
 }
 
-/* ---- ways -------------------------------------------------------------------------------------
- */
+/* ---- ways ---- */
 
 static uint32_t distance(int32_t from, int32_t to) {
     return (uint32_t)(to > from ? to - from : from - to);
@@ -113,8 +112,7 @@ static void pass(wpi_tlb_ring *s, question *q, wp_time_ps now) {
     end(s, q);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static void see_to_lines(void *object, uint64_t token, wp_time_ps now);
 
@@ -157,8 +155,7 @@ static void want_slot(wpi_tlb_ring *s, question *q, wp_time_ps ready) {
     wake(s, ready);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------
- */
+/* ---- slots ---- */
 
 static uint16_t *in_slots(wpi_tlb_ring *s, uint64_t page) {
     return &s->in_slots[wpi_page_filter_slot(wpi_ring_key(s, page))];
@@ -260,8 +257,7 @@ void wpi_ring_stop_those_who_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     }
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 /* How often other TLBs have answered for this page, counted as tlb_sharing.count selects. */
 static uint32_t count_hit(wpi_tlb_ring *s, const question *q) {
@@ -323,8 +319,7 @@ static void proceed(void *object, uint64_t token, wp_time_ps now) {
     }
 }
 
-/* ---- questions --------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     const uint32_t left = wpi_ring_tlb_at(s, tlb, -1), right = wpi_ring_tlb_at(s, tlb, 1);

@@ -33,8 +33,7 @@ void wpi_ring_make_questions(wpi_tlb_ring *s) {
     }
 }
 
-/* ---- building ---------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
 /* A beat is a cycle, or longer so that a step has at most this many beats. */
 #define BEATS_MAX 1024u
@@ -198,8 +197,7 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *s) {
     wp_free(s);
 }
 
-/* ---- what is counted --------------------------------------------------------------------------
- */
+/* ---- what is counted ---- */
 
 /* Storage beyond private TLBs: directories (valid, tag, neighbours, own bit) and ports' buffers. */
 static uint64_t storage_bits(const wpi_tlb_ring *s) {

@@ -7,8 +7,7 @@ static bool has(const wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     return s->owner.has(s->owner.object, tlb, page);
 }
 
-/* ---- for questions ----------------------------------------------------------------------------
- */
+/* ---- for questions ---- */
 
 static bool is_on_way(const wpi_ring_question *q, int32_t offset) {
     return q->from < q->offset ? q->from < offset && offset <= q->offset
@@ -47,8 +46,7 @@ bool wpi_ring_find(const wpi_tlb_ring *s, const wpi_ring_question *q, int16_t *o
     return false;
 }
 
-/* ---- as it changes ----------------------------------------------------------------------------
- */
+/* ---- as it changes ---- */
 
 /* Whether a bit of a directory names a TLB that no bit below it does. */
 static bool is_neighbour(const wpi_tlb_ring *s, uint32_t tlb, uint32_t bit) {

@@ -69,8 +69,7 @@ bool wpi_tlb_store_add(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
     return evicted.parts != 0;
 }
 
-/* ---- forgetting -------------------------------------------------------------------------------
- */
+/* ---- forgetting ---- */
 
 static void forget_parts(wpi_tlb_store *store, uint64_t tag, uint64_t parts) {
     const uint32_t entry = wpi_tags_find(&store->tags, tag);

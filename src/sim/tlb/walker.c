@@ -103,8 +103,7 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
     walkers->done(walkers->object, walk.token, walk.walk_ps, now);
 }
 
-/* ---- idle walkers: a walk is its end
- * ------------------------------------------------------------ */
+/* ---- idle walkers: a walk is its end ---- */
 
 static wp_time_ps idle_walk_ps(const wpi_walkers *walkers) {
     return walkers->profile->walker.levels * walkers->profile->walker.level_ps;

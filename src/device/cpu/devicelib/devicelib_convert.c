@@ -191,8 +191,7 @@ double __nv_ull2double_rz(unsigned long long a) {
     return __nv_ull2double_rd(a);
 }
 
-/* ---- half precision ----------------------------------------------------------------------------
- */
+/* ---- half precision ---- */
 
 float __nv_half2float(unsigned short h) {
     const unsigned int sign = (unsigned int)(h & 0x8000u) << 16;

@@ -304,8 +304,7 @@ double __nv_normcdf(double a) {
     return (double)(0.5L * erfcl(-(long double)a / sqrtl(2.0L)));
 }
 
-/* ---- modified Bessel functions ------------------------------------------------------------------
- */
+/* ---- modified Bessel functions ---- */
 
 /* The power series, all terms of one sign: sum of (a²/4)^k / (k! (k + order)!). */
 static double bessel_series(double a, int order) {
