@@ -18,7 +18,7 @@ typedef struct sweep {
 
 /* ---- templates ---- */
 
-/* "{a.b}" from `text` on, which begins with '{': its value, and where it ends. */
+/* The value of "{a.b}" at the start of `text`, and its end. */
 static wp_status look_up(const sweep *s, const char *text, const json_t **out, const char **end) {
     const char *close = strchr(text, '}');
     if (close == NULL)
@@ -39,8 +39,7 @@ static wp_status look_up(const sweep *s, const char *text, const json_t **out, c
     return status;
 }
 
-static wp_status append_value(const sweep *s, const json_t *value, const char *from,
-                              wp_text *out) {
+static wp_status append_value(const sweep *s, const json_t *value, const char *from, wp_text *out) {
     if (json_is_string(value))
         wp_text_append(out, json_string_value(value));
     else if (json_is_integer(value))
@@ -125,7 +124,7 @@ static wp_status fill(const sweep *s, const json_t *pattern, json_t **out) {
     return status;
 }
 
-/* ---- what comes out ---- */
+/* ---- expanded runs and claims ---- */
 
 static json_t *member_of(json_t *figure, const char *name, json_t *(*make)(void)) {
     json_t *member = json_object_get(figure, name);

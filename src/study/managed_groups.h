@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Managed allocations as a programmer knows them: those of one name, size and place in the program
+/** Managed allocations of the program's source: those of one name, size and place in the program
  * are one group. */
 #ifndef WP_STUDY_MANAGED_GROUPS_H
 #define WP_STUDY_MANAGED_GROUPS_H

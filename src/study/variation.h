@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The part of `warpage compare` that says what is varied. */
+/** The combinations that `warpage compare` tries. */
 #ifndef WP_STUDY_COMPARE_H
 #define WP_STUDY_COMPARE_H
 
@@ -11,11 +11,11 @@
 
 /** One --vary KEY=A,B,C. */
 typedef struct wp_vary {
-    char *key; /* "device": which GPU; else one of its numbers */
+    char *key; /* "device": the GPU; else a key of its profile */
     wp_strings values;
 } wp_vary;
 
-/** All combinations of what is varied, the last key going fastest. */
+/** All combinations of the varied keys' values, the last key fastest. */
 typedef struct wp_variation {
     wp_vary *keys;
     size_t key_count;
@@ -27,11 +27,11 @@ WP_NODISCARD wp_status wpi_variation_add(wp_variation *variation, const char *te
 void wpi_variation_deinit(wp_variation *variation);
 /** The value of key `key` in combination `number`. */
 const char *wpi_variation_value(const wp_variation *variation, size_t number, size_t key);
-/** The combination's GPU, and its numbers as WARPAGE_SET has them behind `base` (NULL: none). */
+/** The combination's GPU, and its settings as WARPAGE_SET, appended to `base` (NULL: none). */
 const char *wpi_variation_device(const wp_variation *variation, size_t number, const char *device);
 void wpi_variation_settings(const wp_variation *variation, size_t number, const char *base,
                             wp_text *out);
-/** "tlb.l2.entries=64 gpu.sms=2", for people. */
+/** "tlb.l2.entries=64 gpu.sms=2", for display. */
 void wpi_variation_label(const wp_variation *variation, size_t number, wp_text *out);
 
 #endif
