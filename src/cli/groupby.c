@@ -95,14 +95,14 @@ typedef struct aggregate {
 
 typedef struct request {
     const wp_arguments *arguments;
-    char *key_text, *aggregate_text; /* taken apart */
+    char *key_text, *aggregate_text; /* split */
     wpi_groupby_key *keys;
     aggregate *aggregates;
     uint32_t key_count, aggregate_count;
     wp_ops_options options;
     wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
-    char *order_text; /* taken apart */
+    char *order_text; /* split */
     wpi_groupby_order *orders;
     uint32_t order_count;
     uint64_t limit;
@@ -111,7 +111,7 @@ typedef struct request {
     bool is_sorted;
 } request;
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 /* Commas become ends; how many parts there are. */
 static uint32_t split(char *text) {

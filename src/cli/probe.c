@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage probe: asks, and says what was found. How it is measured: probe_measure.c. */
+/* warpage probe: options and output. The measurement is in probe_measure.c. */
 #include "cli/probe.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request 
     return WP_STATUS_OK;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static void render(const wpi_probe_result *result, result_form form, wp_text *out) {
     switch (form) {
@@ -168,12 +168,12 @@ static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_re
 /* ---- a profile ---- */
 
 typedef struct likeness {
-    const char *name; /* of the device, as its driver says */
+    const char *name; /* of the device, from its driver */
     char best[64];
     size_t length;
 } likeness;
 
-/* A profile is like a device whose name has the profile's in it: "p100" and "Tesla P100-PCIE-16GB".
+/* A profile matches a device whose name contains the profile's: "p100" and "Tesla P100-PCIE-16GB".
  */
 static void compare_name(void *object, const char *spec) {
     likeness *l = object;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a device's spec to what is known of its TLBs. */
+/* From a device's spec to its TLB hierarchy. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
-/* A page of each is touched, so this is what the probe of small pages takes at most. */
+/* One line of each page is touched; this bounds the memory of the probe of small pages. */
 #define CPU_SMALL_BYTES (512 * MIB)
 #define CPU_HUGE_BYTES (UINT64_C(8192) * MIB)
 
@@ -100,7 +100,7 @@ static wp_status plot_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, 
     return status;
 }
 
-/* A level of which too little is known has no plot, and one for which no time is left neither. */
+/* A level has no plot if too little is known of it, or no time is left. */
 static void add_plots(const wpi_probe_request *request, const wpi_sampler *sampler,
                       const wpi_hierarchy *h, wp_strings *notes) {
     for (uint32_t l = 0; l < h->level_count; l++) {
