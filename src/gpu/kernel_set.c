@@ -84,7 +84,7 @@ wp_status wpi_gpu_alloc(wpi_gpu *gpu, wp_memory_kind kind, uint64_t bytes, void 
     return wp_memory_alloc(gpu->device, kind, bytes, 0, out, err);
 }
 
-/* Not to be given back only when there is no device any more. */
+/* Fails only if the device is lost. */
 void wpi_gpu_free(wpi_gpu *gpu, void *memory) {
     if (memory == NULL) return;
     const wp_status ignored = wp_memory_free(gpu->device, memory, NULL);

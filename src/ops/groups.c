@@ -54,7 +54,7 @@ static bool fits(wide sum, wp_type type) {
     return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
 }
 
-/* Where an aggregate's values of a batch go. */
+/* The destination of an aggregate's values of a batch. */
 typedef struct target {
     const wpi_shape_aggregate *aggregate;
     uint32_t count;
@@ -151,7 +151,7 @@ static void take_aggregate(filling *f, const wpi_group_batch *batch, uint32_t nu
     uint8_t *valid = &column->valid[batch->first];
     for (uint32_t i = 0; i < batch->count; i++) {
         valid[i] = t.values[i] != 0 || aggregate->op == WP_AGGREGATE_COUNT;
-        if (!valid[i]) put(column, batch->first + i, 0, false); /* nothing has no bits */
+        if (!valid[i]) put(column, batch->first + i, 0, false); /* the value of NULL is 0 */
     }
 }
 

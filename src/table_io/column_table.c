@@ -108,7 +108,8 @@ uint64_t wpi_column_table_expected_rows(const wpi_column_table *table) {
     return table->reader->expected_rows;
 }
 
-/* Names the nearest column; if the text has one column, the delimiter is likely wrong. */
+/* Names the first column; if it is the only one and has a delimiter in its name, also the options
+ * that may be wrong. */
 static wp_status fail_unknown(const wpi_column_table *table, const char *name, wp_error *err) {
     const char *first = table->reader->fields[0].name;
     if (table->reader->width == 1 && first[strcspn(first, ";|\t,")] != '\0')
