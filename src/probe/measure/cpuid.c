@@ -70,7 +70,7 @@ static void add_leaf_2(list *l, wpi_cpuid_read read) {
     uint32_t registers[4];
     read(2, 0, registers);
     for (int r = EAX; r <= EDX; r++) {
-        if ((registers[r] & UINT32_C(0x80000000)) != 0) continue; /* says nothing */
+        if ((registers[r] & UINT32_C(0x80000000)) != 0) continue; /* no information */
         for (int shift = r == EAX ? 8 : 0; shift < 32; shift += 8)
             add_byte(l, (uint8_t)(registers[r] >> shift));
     }
