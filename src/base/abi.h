@@ -3,8 +3,8 @@
  * The interface of compiled kernels and the runtime: the CPU code table, the thread context, the
  * points at which a thread stops. In words: docs/rooms/abi.md.
  *
- * The compiler (src/compiler) emits these structures as constants, the CPU device
- * (src/device/cpu) reads them. What raises WP_ABI_VERSION is said there.
+ * The compiler (src/compiler) emits these structures as constants, the CPU device (src/device/cpu)
+ * reads them. docs/rooms/abi.md lists the changes that raise WP_ABI_VERSION.
  *
  * How a kernel runs. A thread block is a `wp_cpu_block`. Its threads are numbered
  * x-fastest, `thread = tid.x + dim.x * (tid.y + dim.y * tid.z)`; 32 neighbours are a warp.

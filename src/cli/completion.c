@@ -24,7 +24,7 @@ static char *kind_of_words(const char *const *words) {
     return wp_text_take(&kind);
 }
 
-/* What completes the option's value: a word that both scripts know. "words:A B": one of these. */
+/* The kind of the option's value: a word that both scripts know. "words:A B": one of these. */
 static char *kind_of_value(const wp_option *o) {
     const char *value = o->value_name;
     if (strcmp(value, "POLICY") == 0) return wp_format("policies:%s", o->name);
@@ -40,7 +40,7 @@ static char *kind_of_value(const wp_option *o) {
     return words;
 }
 
-/* What completes the operands. */
+/* The kind of the operands. */
 static const char *kind_of_operands(const wp_command *command) {
     static const struct {
         const char *word, *kind;

@@ -296,7 +296,7 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* What says how a device does it. */
+/* Options that only devices have. */
 static wp_status check_device_options(const request *r, wp_error *err) {
     static const int options[] = {STRATEGY, SCOPE, PLACEMENT, MEMORY, PROFILE};
     const char *const *values = r->arguments->values;

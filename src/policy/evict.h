@@ -21,7 +21,7 @@ typedef struct wpi_evict_question {
 typedef struct wpi_evict_ops {
     bool needs_page_ages, needs_future;
     /* Chooses pages to evict together: resident pages of one chunk, in blocks that are not busy.
-     * False: none can be evicted now; the policy is asked again with is_pressed, and when an access
+     * False: none can be evicted now; the simulator calls again with is_pressed, and when an access
      * or a transfer has ended. */
     bool (*choose)(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages);
 } wpi_evict_ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Policies against thrashing: whether a page that both processors (host and device) access migrates
- * to the one that faults. The simulator reports moves, and asks at each fault:
+ * to the one that faults. The simulator reports migrations, and calls the policy at each fault:
  *
  *     MIGRATE    the page migrates
  *     THROTTLE   not now: the device faults again, or the host sleeps until `until`

@@ -203,7 +203,7 @@ static wp_status fail_block(const csv *c, const slot *s, wp_error *err) {
     const char *message = s->error.message;
     const size_t length = strlen(c->name);
     if (strncmp(message, c->name, length) == 0 && strncmp(message + length, ": ", 2) == 0)
-        message += length + 2; /* it is said with the line */
+        message += length + 2; /* it is printed with the line */
     switch (s->status) {
     case WP_STATUS_NOMEM: return WP_FAIL(err, NOMEM, "%s:%llu: %s", c->name, line, message);
     case WP_STATUS_PARSE: return WP_FAIL(err, PARSE, "%s:%llu: %s", c->name, line, message);

@@ -6,7 +6,7 @@
  *     executor_jobs.c       commands: how each kind starts and ends
  *     executor_memory.c     managed memory, and what of it the host touches
  *     executor_host_work.c  declared host work, host actors
- *     executor_deadlock.c   kernels and actors that wait in vain
+ *     executor_deadlock.c   kernels and actors that would wait for ever
  *
  * Thread rule: with device->lock held, or on the thread that does a round.
  */

@@ -44,7 +44,8 @@ typedef struct replay {
 
 static replay *active; /* used for names of kernels */
 
-/* ---- what is asked before ------------------------------------------------------------------- */
+/* ---- checks before a replay
+ * ------------------------------------------------------------------- */
 
 /* Compares the recorded device's answers with those of this device. */
 typedef struct check {

@@ -31,7 +31,8 @@ typedef struct wpi_code {
 
 /** The SM has the translation of `address` at `now`. Called from an event. */
 typedef void (*wpi_fetched)(void *object, uint64_t address, wp_time_ps now);
-/** Asks the second TLB level; the answer comes to wpi_itlb_translated with the token. */
+/** Requests a translation from the second TLB level, which calls wpi_itlb_translated with the
+ * token. */
 typedef void (*wpi_itlb_ask)(void *translation, uint32_t sm, uint64_t address, uint64_t token,
                              wp_time_ps now);
 

@@ -27,7 +27,7 @@
 
 typedef struct wpi_translation wpi_translation;
 
-/** What has become of a request. */
+/** The result of a request. */
 typedef struct wpi_translation_answer {
     wp_time_ps ready;     /* not before now */
     wp_time_ps lookup_ps; /* of the time before: look-ups and walk, without queues */

@@ -91,7 +91,7 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
     }
 }
 
-/* Another TLB of the first level is asked before the next level. */
+/* Queries another TLB of the first level before the next level. */
 static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
                             wp_time_ps looked_up) {
     if (at->store.ring == NULL) return false;

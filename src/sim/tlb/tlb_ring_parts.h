@@ -108,7 +108,7 @@ struct wpi_tlb_ring {
     wpi_tlb_ring_owner owner;
     wp_time_ps beat_ps;         /* time between slots */
     wp_time_ps step_ps, hop_ps; /* of questions (a hop and a look-up), of answers: whole beats */
-    wp_time_ps miss_ps; /* until others are asked: the longer of TLB and directory look-up */
+    wp_time_ps miss_ps; /* until others are queried: the longer of TLB and directory look-up */
     uint32_t node_count;
     wpi_ring_node *nodes;
     wpi_ring_memory *memories;
