@@ -28,7 +28,7 @@ static double times_faster(const wp_remedies *remedies, const wp_remedy *tried) 
     return time_ns > 0 ? (double)find_now(remedies)->facts.time_ns / time_ns : 1;
 }
 
-/* ---- text ----------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static void print_count(const char *label, uint64_t count) {
     (void)printf("  %-28s %" PRIu64 "\n", label, count);
@@ -140,8 +140,7 @@ static void print_people(const wp_remedies *remedies, const wp_advice_shown *sho
     wp_text_deinit(&diagnosis);
 }
 
-/* ---- JSON and tables
- * --------------------------------------------------------------------------- */
+/* ---- JSON and tables ---- */
 
 static void print_csv(const wp_remedies *remedies) {
     static const char *const columns[] = {"tried",          "simulated_time_ns",

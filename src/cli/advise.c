@@ -65,7 +65,7 @@ typedef struct search {
     size_t reached; /* of the planned trials, for progress */
 } search;
 
-/* ---- the request ---------------------------------------------------------------------- */
+/* ---- the request ---- */
 
 static void keep_key(void *object, const wp_device_key *key) {
     wp_strings_add(object, key->name);

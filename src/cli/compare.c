@@ -87,7 +87,7 @@ static size_t count_of(const comparison *c) {
     return c->variation.combination_count;
 }
 
-/* ---- the request ---------------------------------------------------------------------- */
+/* ---- the request ---- */
 
 static wp_status read_variation(comparison *c, wp_error *err) {
     int cursor = 0;

@@ -31,7 +31,7 @@ void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation)
     wp_strings_addf(&g->items[i].numbers, "%" PRIu64, allocation->number);
 }
 
-/* ---- results of a run ---------------------------------------------------------------- */
+/* ---- results of a run ---- */
 
 static bool is_of(const wp_run_allocation *a, const wp_managed_group *group) {
     return strcmp(a->kind, "managed") == 0 && a->bytes == group->bytes &&
@@ -100,7 +100,7 @@ void wpi_managed_groups_describe(wp_managed_groups *groups, const wp_run_record 
     groups->count = kept;
 }
 
-/* ---- selection --------------------------------------------------------------------------- */
+/* ---- selection ---- */
 
 static uint64_t traffic_of(const wp_managed_group *group) {
     uint64_t sum = 0;

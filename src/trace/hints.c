@@ -37,7 +37,7 @@ struct wpi_hints {
     size_t live_count, live_capacity;
 };
 
-/* ---- parsing ---------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
 static uint32_t find_word(const char *text, size_t length) {
     static const char *const words[] = {"host", "read-mostly", "prefetch",

@@ -62,7 +62,7 @@ static bool is_directed(char rounding) {
     return rounding != 0 && rounding != 'n';
 }
 
-/* ---- carry ------------------------------------------------------------------------------- */
+/* ---- carry ---- */
 
 /* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry.
  */
@@ -133,7 +133,7 @@ static void emit_subc(wp_ptx *t) {
     add_or_sub(t, true, true);
 }
 
-/* ---- multiply ---------------------------------------------------------------------------- */
+/* ---- multiply ---- */
 
 typedef enum half { HALF_LOW, HALF_HIGH, HALF_WIDE } half;
 
@@ -284,7 +284,7 @@ static void emit_mad24(wp_ptx *t) {
                   is_sat ? saturating(t, false, whole, c) : LLVMBuildAdd(t->b, whole, c, ""));
 }
 
-/* ---- divide ------------------------------------------------------------------------------ */
+/* ---- divide ---- */
 
 /* The CPU traps where GPUs give all ones (x / 0) or wrap (MIN / -1). */
 static void divide(wp_ptx *t, wp_ptx_type type, bool is_rem) {
@@ -336,7 +336,7 @@ static void emit_rem(wp_ptx *t) {
         divide(t, type, true);
 }
 
-/* ---- signs, least and greatest ----------------------------------------------------------- */
+/* ---- signs, least and greatest ---- */
 
 static void emit_neg(wp_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
@@ -414,7 +414,7 @@ static void emit_sad(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildAdd(t->b, wpi_ptx_read(t, 3, type), size, ""));
 }
 
-/* ---- dot products of bytes --------------------------------------------------------------- */
+/* ---- dot products of bytes ---- */
 
 static LLVMValueRef field(wp_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits,
                           bool is_signed) {
@@ -444,7 +444,7 @@ static void emit_dp2a(wp_ptx *t) {
     dot(t, 2, 16, take_half(t) == HALF_HIGH ? 16 : 0);
 }
 
-/* ---- special functions ------------------------------------------------------------------- */
+/* ---- special functions ---- */
 
 /* One operand, approximate or rounded; `name` is a function of the device library for floats, or
  * NULL for a square root or reciprocal computed here. */

@@ -5,7 +5,7 @@
 
 #include "compiler/ptx/ptx.h"
 
-/* ---- mov --------------------------------------------------------------------------------- */
+/* ---- mov ---- */
 
 static LLVMValueRef pack(wp_ptx *t, const wp_ptx_operand *list, wp_ptx_type type) {
     LLVMTypeRef whole = wpi_ptx_llvm(t, type);
@@ -55,7 +55,7 @@ static void emit_mov(wp_ptx *t) {
         wpi_ptx_write_operand(t, to, type, value);
 }
 
-/* ---- cvt --------------------------------------------------------------------------------- */
+/* ---- cvt ---- */
 
 static LLVMValueRef clamp_integer(wp_ptx *t, LLVMValueRef value, wp_ptx_type from, wp_ptx_type to) {
     unsigned bits = 2 * (from.bits > to.bits ? from.bits : to.bits);

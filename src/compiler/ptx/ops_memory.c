@@ -141,7 +141,7 @@ static void emit_st(wp_ptx *t) {
     if (is_whole) finish(t, LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
 }
 
-/* ---- cp.async ----------------------------------------------------------------------------- */
+/* ---- cp.async ---- */
 
 static void copy_async(wp_ptx *t) {
     static const char *const caches[] = {"ca", "cg", NULL};
@@ -189,7 +189,7 @@ static void emit_cp(wp_ptx *t) {
         copy_async(t);
 }
 
-/* ---- fences and hints --------------------------------------------------------------------- */
+/* ---- fences and hints ---- */
 
 static void emit_fence(wp_ptx *t) {
     static const char *const names[] = {"cta", "gl", "gpu", "sys", NULL};

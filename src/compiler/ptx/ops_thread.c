@@ -10,7 +10,7 @@
 
 static const wp_ptx_type word = {WP_PTX_BITS, 32, 1}, predicate = {WP_PTX_PREDICATE, 1, 1};
 
-/* ---- special registers -------------------------------------------------------------------- */
+/* ---- special registers ---- */
 
 static const struct special {
     const char *name, *function; /* without llvm.nvvm.read.ptx.sreg. */
@@ -68,7 +68,7 @@ LLVMValueRef wpi_ptx_special(wp_ptx *t, const char *name) {
     return NULL;
 }
 
-/* ---- barriers ----------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 static LLVMValueRef read_predicate(wp_ptx *t, unsigned index) {
     return LLVMBuildZExt(t->b, wpi_ptx_read(t, index, predicate), t->c->i32, "");
@@ -125,7 +125,7 @@ static void emit_bar(wp_ptx *t) {
         wpi_ptx_call(t, "llvm.nvvm.bar.sync", t->c->none, args, 1);
 }
 
-/* ---- shuffles and votes ------------------------------------------------------------------- */
+/* ---- shuffles and votes ---- */
 
 /* Whether a shuffle's source lane is in range: a function of the lane, b and c alone. */
 static LLVMValueRef in_range(wp_ptx *t, int mode, LLVMValueRef b, LLVMValueRef c) {
@@ -264,7 +264,7 @@ static void emit_elect(wp_ptx *t) {
     if (p) wpi_ptx_write_operand(t, p, predicate, LLVMBuildICmp(t->b, LLVMIntEQ, lane, leader, ""));
 }
 
-/* ---- sleeping and ending ------------------------------------------------------------------ */
+/* ---- sleeping and ending ---- */
 
 static void emit_nanosleep(wp_ptx *t) {
     wp_ptx_type type = wpi_ptx_type_take(t);

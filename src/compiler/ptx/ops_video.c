@@ -48,7 +48,7 @@ static LLVMValueRef compute(wp_ptx *t, operation what, int comparison, LLVMValue
     }
 }
 
-/* ---- SIMD --------------------------------------------------------------------------------- */
+/* ---- SIMD ---- */
 
 /* A destination mask .b3210 or .h10 as a vector of i1; NULL: all lanes. */
 static LLVMValueRef lane_mask(wp_ptx *t, const char *selector, unsigned lanes) {
@@ -105,7 +105,7 @@ static void simd(wp_ptx *t, operation what, unsigned lanes) {
     wpi_ptx_write_operand(t, &d, word, LLVMBuildBitCast(t->b, result, t->c->i32, ""));
 }
 
-/* ---- scalar ------------------------------------------------------------------------------- */
+/* ---- scalar ---- */
 
 /* Position and width of .b2, .h1 or nothing. */
 static unsigned selected_bits(wp_ptx *t, const char *selector, unsigned *shift) {

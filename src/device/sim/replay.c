@@ -44,8 +44,7 @@ typedef struct replay {
 
 static replay *active; /* used for names of kernels */
 
-/* ---- checks before a replay
- * ------------------------------------------------------------------- */
+/* ---- checks before a replay ---- */
 
 /* Compares the recorded device's answers with those of this device. */
 typedef struct check {

@@ -158,8 +158,7 @@ void wpi_turns_expect_new(wpi_turns *turns) {
     turns->is_expecting = false;
 }
 
-/* ---- the next turn
- * ----------------------------------------------------------------------------- */
+/* ---- the next turn ---- */
 
 static bool list_awaiting(wpi_turns *turns, size_t *count) {
     *count = 0;
