@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/** A new JSON string, never NULL while memory lasts. Bytes that are not UTF-8 become U+FFFD. */
+/** A new JSON string, NULL only if memory is out. Bytes that are not UTF-8 become U+FFFD. */
 static inline json_t *wpi_json_string(const char *string) {
     wpi_text valid = {0};
     wpi_text_append_utf8(&valid, string);
