@@ -187,7 +187,7 @@ endfunction()
 foreach(label unit contract model)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${wp_tests}/${label}/test_*.c)
     foreach(source ${sources})
-        # The thread sanitizer has nothing to find where nobody starts threads: in the simulator, the policies, the
+        # The thread sanitizer has nothing to find where no threads are started: in the simulator, the policies, the
         # compiler, the command line and most of base.
         file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|stream|table_io|trace|warpage)/)")
         if(has_threads OR NOT WARPAGE_SANITIZE STREQUAL thread)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The software cache (docs/rooms/cache.md): what the compiler, the device library and the launch
- * share. */
+/** The software cache (docs/rooms/cache.md): definitions for the compiler, the device library and
+ * the launch. */
 #ifndef WP_BASE_CACHE_ABI_H
 #define WP_BASE_CACHE_ABI_H
 

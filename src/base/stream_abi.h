@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a streamed kernel and the host agree on (docs/rooms/stream.md): buffers, words, counts.
+ * The interface of a streamed kernel and the host (docs/rooms/stream.md): buffers, words, counts.
  *
  * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer

@@ -35,7 +35,7 @@ static wp_status check_device(const char *device, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The folder is there and can be written; said before the program runs. */
+/* Checks before the program runs that the folder exists and can be written. */
 static wp_status check_target(const char *path, wp_error *err) {
     char *dir = wpi_path_dir(path);
     const bool exists = wpi_dir_exists(dir);

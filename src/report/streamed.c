@@ -13,7 +13,7 @@
 
 #define NAME_WIDTH 34
 
-/* The numbers of a row: names in JSON, and whether launches add up. */
+/* The numbers of a row: names in JSON, and whether launches are summed. */
 static const struct {
     const char *name;
     size_t offset;
@@ -122,7 +122,7 @@ void wpi_streamed_from_json(wpi_json_reader *r, const json_t *array, wp_run_reco
 /* Stages in the order in which data pass through them. */
 static const struct {
     const char *label;
-    size_t work, wait; /* wait 0: it is not known */
+    size_t work, wait; /* wait 0: unknown */
 } stages[] = {
     {"addresses", offsetof(wp_run_streamed, address_ns),
      offsetof(wp_run_streamed, address_wait_ns)},
@@ -132,7 +132,7 @@ static const struct {
 };
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
-/* A share of the kernel's time; "" if there is none. */
+/* A share of the kernel's time; "": none. */
 static const char *share(const wp_run_streamed *row, size_t offset, char text[32]) {
     text[0] = '\0';
     if (offset == 0 || row->stage_ns == 0) return text;

@@ -34,7 +34,7 @@ __global__ void count(int *bins, int n) {
         atomicAdd(&bins[i % 7], 1);
 }
 
-// A delay waits for nobody.
+// A delay waits for no other thread.
 // CHECK-LABEL: define {{.*}}@_Z5delayPii(
 // CHECK-NOT: call i64 @wp_rt_stop
 // CHECK: ret void

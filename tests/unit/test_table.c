@@ -149,8 +149,7 @@ static bool is_equal(uint32_t organisation) {
     return true;
 }
 
-/* ---- what holds after every pass --------------------------------------------------------------
- */
+/* ---- what holds after every pass ---- */
 
 /* Where a place of the pass that ended is: in a page that stays, or in host memory, not in both. */
 static const char *only_home(const wp_table *table, uint64_t place) {
@@ -209,8 +208,7 @@ static bool retries(void *object, const wp_postpone_facts *facts) {
     return f->passes == 0 || facts->pass < f->passes;
 }
 
-/* ---- cases ------------------------------------------------------------------------------------
- */
+/* ---- cases ---- */
 
 static wp_status run(fill *f, const wp_table_spec *spec, uint64_t chunk_units,
                      wp_table_report *report, bool *equal, wp_error *err) {
@@ -548,8 +546,7 @@ static void every_allocation_may_fail(void **state) {
     assert_true(n > 5);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static wp_table *fill_one(uint32_t organisation, wp_postpone **postpone, fill *f) {
     wp_table_spec spec = WP_TABLE_SPEC_INIT;
@@ -938,8 +935,7 @@ static void a_path_that_cannot_be_written_leaves_nothing(void **state) {
     wp_table_close(table);
 }
 
-/* ---- heaps of other kinds ---------------------------------------------------------------------
- */
+/* ---- heaps of other kinds ---- */
 
 static const wp_table_heap_kind other_heaps[] = {WP_TABLE_HEAP_MEMORY, WP_TABLE_HEAP_PINNED,
                                                  WP_TABLE_HEAP_MANAGED};

@@ -22,7 +22,7 @@ LLVMValueRef wpi_pointer_base(LLVMValueRef pointer) {
 
 /* ---- roots ---- */
 
-/* Values of an address that are still to be looked at. */
+/* Values of an address still to be examined. */
 typedef struct worklist {
     LLVMValueRef *items;
     uint32_t count, capacity;

@@ -18,7 +18,7 @@ LLVMValueRef wpi_source_text(wpi_compile *c, const char *bytes, size_t length) {
     return global;
 }
 
-/* "_ZZ6kernelPfE4tile" -> "tile": a mangled variable's name says its own length, last. */
+/* "_ZZ6kernelPfE4tile" -> "tile": a mangled name ends in the variable's name, with its length. */
 LLVMValueRef wpi_source_variable(wpi_compile *c, LLVMValueRef base) {
     size_t length = 0;
     if (!LLVMIsAGlobalVariable(base)) return LLVMConstNull(c->ptr);
@@ -41,13 +41,12 @@ LLVMValueRef wpi_source_variable(wpi_compile *c, LLVMValueRef base) {
     return wpi_source_text(c, found, found_length);
 }
 
-/* A place in our own headers, or clang's, says little. */
+/* Whether a file is one of our headers, or clang's, which are not reported. */
 static bool is_foreign(const char *file) {
     return strstr(file, "/lib/clang/") || strstr(file, "/warpage/cuda/");
 }
 
-/* The first place from *at outwards that says something; *at moves on to the call
- * that it was inlined by. */
+/* The first reportable place from *at outwards; *at advances to the call that it was inlined by. */
 static wpi_source_place next_place(LLVMMetadataRef *at) {
     while (*at) {
         unsigned length = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits: what CUDA does not allow is refused here, by name and place, before any pass relies on
- * its absence. The front end, which is clang's, accepts more than CUDA has. */
+/* limits: rejects features that CUDA lacks, by name and place, before any pass relies on their
+ * absence. clang's front end accepts more than CUDA does. */
 #include <inttypes.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "compiler/ir/source_variable.h"
 #include "compiler/passes.h"
 
-#define CONSTANT_BYTES_MAX UINT64_C(65536) /* of a program, as ptxas has it */
-#define LOCAL_BYTES_MAX UINT64_C(524288)   /* of a thread, as CUDA has it */
+#define CONSTANT_BYTES_MAX UINT64_C(65536) /* of a program, as in ptxas */
+#define LOCAL_BYTES_MAX UINT64_C(524288)   /* of a thread, as in CUDA */
 
 /* "file.cu:12: "; of a function, where it begins; "" if the code has no places. */
 static void print_place(wpi_source_place place, char *out, size_t out_bytes) {
@@ -30,7 +30,7 @@ static wpi_source_place place_of_function(LLVMValueRef function) {
     return (wpi_source_place){name, length, LLVMDISubprogramGetLine(program)};
 }
 
-/* Variables on the stack have no place themselves; what uses one has. */
+/* The place of a local variable: that of an instruction that uses it. */
 static wpi_source_place place_of_local(LLVMValueRef function, LLVMValueRef local) {
     for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -41,8 +41,8 @@ static wpi_source_place place_of_local(LLVMValueRef function, LLVMValueRef local
     return place_of_function(function);
 }
 
-/* All computed gotos of a function are one jump, which has no place where they are several: then
- * what goes there has, or else the function. */
+/* The place of a computed goto. All of a function's are one jump, which has no place if there are
+ * several: then that of a predecessor, or of the function. */
 static wpi_source_place place_of_jump(LLVMValueRef function, LLVMValueRef jump) {
     wpi_source_place place = wpi_source_place_of(jump);
     LLVMValueRef block = LLVMBasicBlockAsValue(LLVMGetInstructionParent(jump));
@@ -57,7 +57,7 @@ static wpi_source_place place_of_jump(LLVMValueRef function, LLVMValueRef jump) 
 
 static uint64_t local_bytes(const wpi_compile *c, LLVMValueRef alloca) {
     LLVMValueRef count = LLVMGetOperand(alloca, 0);
-    if (!LLVMIsAConstantInt(count)) return 0; /* refused later */
+    if (!LLVMIsAConstantInt(count)) return 0; /* rejected later */
     return LLVMABISizeOfType(LLVMGetModuleDataLayout(c->module), LLVMGetAllocatedType(alloca)) *
            LLVMConstIntGetZExtValue(count);
 }

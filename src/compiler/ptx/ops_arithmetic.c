@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: add sub mul mad fma div rem neg abs min max with carry chains, and the special
- * functions. Directed roundings are functions of the device library, under the names clang's
- * headers use. */
+ * functions. Directed roundings call the device library, by the names in clang's headers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +62,7 @@ static bool is_directed(char rounding) {
     return rounding != 0 && rounding != 'n';
 }
 
-/* ---- carry ------------------------------------------------------------------------------- */
+/* ---- carry ---- */
 
 /* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry.
  */
@@ -134,7 +133,7 @@ static void emit_subc(wpi_ptx *t) {
     add_or_sub(t, true, true);
 }
 
-/* ---- multiply ---------------------------------------------------------------------------- */
+/* ---- multiply ---- */
 
 typedef enum half { HALF_LOW, HALF_HIGH, HALF_WIDE } half;
 
@@ -162,8 +161,8 @@ static wpi_ptx_type product_type(wpi_ptx_type type, half part) {
     return part == HALF_WIDE ? wpi_ptx_type_of(type.kind, 2 * type.bits) : type;
 }
 
-/* The type of an integer or float multiplication, which decides whether .lo/.hi/.wide belongs to
- * it. */
+/* The type of an integer or float multiplication, which determines whether .lo/.hi/.wide
+ * applies. */
 static wpi_ptx_type multiply_type(wpi_ptx *t, half *part) {
     wpi_ptx_type type = wpi_ptx_type_take(t);
     *part = HALF_LOW;
@@ -285,9 +284,9 @@ static void emit_mad24(wpi_ptx *t) {
                   is_sat ? saturating(t, false, whole, c) : LLVMBuildAdd(t->b, whole, c, ""));
 }
 
-/* ---- divide ------------------------------------------------------------------------------ */
+/* ---- divide ---- */
 
-/* Processors of ours trap where GPUs give all ones (x / 0) or wrap (MIN / -1). */
+/* The CPU traps where GPUs give all ones (x / 0) or wrap (MIN / -1). */
 static void divide(wpi_ptx *t, wpi_ptx_type type, bool is_rem) {
     wpi_ptx_expect(t, 3, 3);
     bool is_signed = wpi_ptx_is_signed(type);
@@ -337,7 +336,7 @@ static void emit_rem(wpi_ptx *t) {
         divide(t, type, true);
 }
 
-/* ---- signs, least and greatest ----------------------------------------------------------- */
+/* ---- signs, least and greatest ---- */
 
 static void emit_neg(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
@@ -415,7 +414,7 @@ static void emit_sad(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildAdd(t->b, wpi_ptx_read(t, 3, type), size, ""));
 }
 
-/* ---- dot products of bytes --------------------------------------------------------------- */
+/* ---- dot products of bytes ---- */
 
 static LLVMValueRef field(wpi_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits,
                           bool is_signed) {
@@ -445,10 +444,10 @@ static void emit_dp2a(wpi_ptx *t) {
     dot(t, 2, 16, take_half(t) == HALF_HIGH ? 16 : 0);
 }
 
-/* ---- special functions ------------------------------------------------------------------- */
+/* ---- special functions ---- */
 
 /* One operand, approximate or rounded; `name` is a function of the device library for floats, or
- * NULL when the square root or reciprocal computed here is it. */
+ * NULL for a square root or reciprocal computed here. */
 static void special(wpi_ptx *t, const char *name) {
     bool is_sqrt = strstr(t->s->parts[0], "sqrt") != NULL, is_inverse = t->s->parts[0][0] == 'r';
     bool is_approximate = wpi_ptx_has(t, "approx"), is_ftz = wpi_ptx_has(t, "ftz");

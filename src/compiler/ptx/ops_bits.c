@@ -41,7 +41,7 @@ static void emit_cnot(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildZExt(t->b, is_zero, llvm, ""));
 }
 
-/* ---- shifts with amounts of any size ------------------------------------------------------ */
+/* ---- shifts with amounts of any size ---- */
 
 typedef enum direction { SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_SIGNED } direction;
 
@@ -104,7 +104,7 @@ static void emit_shf(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildTrunc(t->b, moved, t->c->i32, ""));
 }
 
-/* ---- bit fields --------------------------------------------------------------------------- */
+/* ---- bit fields ---- */
 
 /* Operand `index` & 255, as PTX reads positions and lengths. */
 static LLVMValueRef read_byte(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
@@ -238,7 +238,7 @@ static void emit_fns(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, "__wp_ptx_fns_b32", t->c->i32, x, 3));
 }
 
-/* ---- bytes and truth tables --------------------------------------------------------------- */
+/* ---- bytes and truth tables ---- */
 
 static void emit_prmt(wpi_ptx *t) {
     static const char *const modes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16", NULL};
@@ -253,7 +253,7 @@ static void emit_prmt(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, name, t->c->i32, x, 3));
 }
 
-/* lop3: bit i of the table says what comes out where the bits of a, b, c spell i */
+/* lop3: bit i of the table is the result where the bits of a, b, c are i */
 static void emit_lop3(wpi_ptx *t) {
     wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 5, 5);

@@ -30,7 +30,7 @@ static const struct comparison {
     {"nan", -1, -1, LLVMRealUNO},
 };
 
-/* The comparison of operands 1 and 2 that the opcode names; `type` is that of the operands. */
+/* Builds the opcode's comparison of operands 1 and 2; `type` is that of the operands. */
 static LLVMValueRef compare(wpi_ptx *t, const struct comparison *how, wpi_ptx_type type,
                             bool is_ftz) {
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
@@ -53,7 +53,7 @@ static const struct comparison *take_comparison(wpi_ptx *t) {
     return NULL;
 }
 
-/* Combines with the predicate of operand 3, if the opcode says so. */
+/* Combines with the predicate of operand 3, if the opcode does. */
 static LLVMValueRef combine(wpi_ptx *t, int operation, LLVMValueRef value) {
     if (operation < 0) return value;
     LLVMValueRef other = wpi_ptx_read(t, 3, wpi_ptx_type_of(WP_PTX_PREDICATE, 1));

@@ -5,7 +5,7 @@
 
 #include "compiler/ptx/ptx.h"
 
-/* ---- mov --------------------------------------------------------------------------------- */
+/* ---- mov ---- */
 
 static LLVMValueRef pack(wpi_ptx *t, const wpi_ptx_operand *list, wpi_ptx_type type) {
     LLVMTypeRef whole = wpi_ptx_llvm(t, type);
@@ -55,7 +55,7 @@ static void emit_mov(wpi_ptx *t) {
         wpi_ptx_write_operand(t, to, type, value);
 }
 
-/* ---- cvt --------------------------------------------------------------------------------- */
+/* ---- cvt ---- */
 
 static LLVMValueRef clamp_integer(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type from,
                                   wpi_ptx_type to) {

@@ -59,7 +59,7 @@ static access take_access(wpi_ptx *t, bool is_store) {
     bool is_private = space >= 0 && space <= 2; /* polled by no other block */
     bool is_atomic = a.ordering != LLVMAtomicOrderingNotAtomic;
     a.is_volatile = is_forced || (t->is_volatile && !is_private && !is_constant && !is_atomic);
-    /* Volatile here is not what the text says: it has no operator. */
+    /* Volatile without an operator in the text has the default cache operator. */
     if (a.is_volatile && !is_forced && a.cache < 0) a.cache = WP_TRACE_CACHE_ALL;
     if (a.type.kind == WP_PTX_PREDICATE) wpi_ptx_fail(t, NULL);
     return a;
@@ -141,7 +141,7 @@ static void emit_st(wpi_ptx *t) {
     if (is_whole) finish(t, LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
 }
 
-/* ---- cp.async ----------------------------------------------------------------------------- */
+/* ---- cp.async ---- */
 
 static void copy_async(wpi_ptx *t) {
     static const char *const caches[] = {"ca", "cg", NULL};
@@ -180,7 +180,7 @@ static void copy_async(wpi_ptx *t) {
     LLVMBuildMemCpy(t->b, to, align, from, 1, LLVMBuildZExt(t->b, present, t->c->i64, ""));
 }
 
-/* What was copied is there: groups are complete when they are committed. */
+/* Commits and waits do nothing: copies are complete at once. */
 static void emit_cp(wpi_ptx *t) {
     static const char *const groups[] = {"commit_group", "wait_group", "wait_all", NULL};
     if (!wpi_ptx_has(t, "async"))
@@ -189,7 +189,7 @@ static void emit_cp(wpi_ptx *t) {
         copy_async(t);
 }
 
-/* ---- fences and hints --------------------------------------------------------------------- */
+/* ---- fences and hints ---- */
 
 static void emit_fence(wpi_ptx *t) {
     static const char *const names[] = {"cta", "gl", "gpu", "sys", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns other threads or the thread itself: special registers, barriers, warp operations,
- * sleeping and ending. Left as LLVM's NVVM intrinsics, or as __wp_* functions where there is none.
+/* Special registers, barriers, warp operations, sleep and exit. Translated to LLVM's NVVM
+ * intrinsics, or to __wp_* functions if there is none.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const wpi_ptx_type word = {WP_PTX_BITS, 32, 1}, predicate = {WP_PTX_PREDICATE, 1, 1};
 
-/* ---- special registers -------------------------------------------------------------------- */
+/* ---- special registers ---- */
 
 static const struct special {
     const char *name, *function; /* without llvm.nvvm.read.ptx.sreg. */
@@ -68,7 +68,7 @@ LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name) {
     return NULL;
 }
 
-/* ---- barriers ----------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 static LLVMValueRef read_predicate(wpi_ptx *t, unsigned index) {
     return LLVMBuildZExt(t->b, wpi_ptx_read(t, index, predicate), t->c->i32, "");
@@ -125,7 +125,7 @@ static void emit_bar(wpi_ptx *t) {
         wpi_ptx_call(t, "llvm.nvvm.bar.sync", t->c->none, args, 1);
 }
 
-/* ---- shuffles and votes ------------------------------------------------------------------- */
+/* ---- shuffles and votes ---- */
 
 /* Whether a shuffle's source lane is in range: a function of the lane, b and c alone. */
 static LLVMValueRef in_range(wpi_ptx *t, int mode, LLVMValueRef b, LLVMValueRef c) {
@@ -264,7 +264,7 @@ static void emit_elect(wpi_ptx *t) {
     if (p) wpi_ptx_write_operand(t, p, predicate, LLVMBuildICmp(t->b, LLVMIntEQ, lane, leader, ""));
 }
 
-/* ---- sleeping and ending ------------------------------------------------------------------ */
+/* ---- sleeping and ending ---- */
 
 static void emit_nanosleep(wpi_ptx *t) {
     wpi_ptx_type type = wpi_ptx_type_take(t);
@@ -278,7 +278,7 @@ static void emit_trap(wpi_ptx *t) {
     wpi_ptx_call(t, "llvm.trap", t->c->none, NULL, 0);
 }
 
-/* The thread ends: a return, when this is the kernel. What follows is not reached. */
+/* Ends the thread: a return, if this is the kernel. The code after it is unreachable. */
 static void emit_exit(wpi_ptx *t) {
     wpi_ptx_expect(t, 0, 0);
     if (!t->is_kernel) {

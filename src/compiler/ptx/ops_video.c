@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Video instructions. The SIMD ones (vadd2, vset4 …) treat a word as two halves or four bytes:
  *
- *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow, or sum into c
- * (.add)
+ *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow
+ *                                                                        └─► sum into c (.add)
  *
  * The scalar ones (vadd, vmin …) compute on one selected byte, half or word of each operand. */
 #include <stdio.h>
@@ -48,7 +48,7 @@ static LLVMValueRef compute(wpi_ptx *t, operation what, int comparison, LLVMValu
     }
 }
 
-/* ---- SIMD --------------------------------------------------------------------------------- */
+/* ---- SIMD ---- */
 
 /* A destination mask .b3210 or .h10 as a vector of i1; NULL: all lanes. */
 static LLVMValueRef lane_mask(wpi_ptx *t, const char *selector, unsigned lanes) {
@@ -105,7 +105,7 @@ static void simd(wpi_ptx *t, operation what, unsigned lanes) {
     wpi_ptx_write_operand(t, &d, word, LLVMBuildBitCast(t->b, result, t->c->i32, ""));
 }
 
-/* ---- scalar ------------------------------------------------------------------------------- */
+/* ---- scalar ---- */
 
 /* Position and width of .b2, .h1 or nothing. */
 static unsigned selected_bits(wpi_ptx *t, const char *selector, unsigned *shift) {

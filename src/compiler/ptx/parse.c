@@ -210,7 +210,7 @@ static bool read_list(wpi_ptx_parser *p, unsigned index, unsigned nesting) {
     return true;
 }
 
-/* The pool index of what was read; 0 if it is no operand. */
+/* Reads an operand. Returns its pool index; 0: not an operand. */
 static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting) {
     wpi_ptx_statement *s = &p->statement;
     if (s->pool_count == WP_PTX_POOL || nesting > 1) return 0;

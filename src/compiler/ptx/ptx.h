@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Inline PTX to LLVM IR: what the parser hands to the translator, and what the translator offers to
- * the files that know the instructions (ops_*.c).
+ * Inline PTX to LLVM IR: the parser's output for the translator, and the translator's functions for
+ * the instruction files (ops_*.c).
  *
  *     asm text ──parse.c──► statement ──translate.c──► row of a table ──ops_*.c──► IR
  *                                            ▲
- *                                     registers.c (names to values), address.c (integers to
- * pointers)
+ *                                     registers.c (names to values)
+ *                                     address.c (integers to pointers)
  *
  * Failure is sticky: the first wpi_ptx_fail sets `status`, later calls still return values of the
- * right types, and translate.c stops after the statement. So instructions are written without
- * checks. Every modifier of an opcode must have been taken by its handler; one that is left over
- * makes the instruction "not understood".
+ * right types, and translate.c stops after the statement. So instruction handlers need no checks. A
+ * handler must take every modifier of an opcode; if one is left, the instruction is "not
+ * understood".
  */
 #ifndef WP_PTX_PTX_H
 #define WP_PTX_PTX_H
@@ -85,14 +85,14 @@ typedef enum wpi_ptx_item {
     WP_PTX_ITEM_OPEN,  /* { */
     WP_PTX_ITEM_CLOSE, /* } */
     WP_PTX_ITEM_NAMES, /* .reg: parser.type and the names in the statement's operands */
-    WP_PTX_ITEM_BAD    /* statement.text is what could not be read */
+    WP_PTX_ITEM_BAD    /* statement.text could not be parsed */
 } wpi_ptx_item;
 
 typedef struct wpi_ptx_parser {
     wpi_text clean; /* comments gone, asm operands marked */
     const char *at;
     wpi_ptx_type type;
-    wpi_ptx_statement statement; /* the one read last */
+    wpi_ptx_statement statement; /* the last one read */
 } wpi_ptx_parser;
 
 /** `text` is LLVM's form of an asm string ($0, $$, ${:uid}). */
@@ -120,8 +120,8 @@ typedef struct wpi_ptx {
     bool is_volatile; /* asm volatile */
     bool is_kernel;
     LLVMValueRef carry;   /* CC.CF, i1; NULL: not set */
-    wpi_map *pointers;    /* address.c: what was recovered in this function */
-    wpi_map *hopeless;    /* … and phis that are no pointers */
+    wpi_map *pointers;    /* address.c: pointers recovered in this function */
+    wpi_map *hopeless;    /* … and phis that are not pointers */
     wpi_ptx_statement *s; /* the statement under translation */
     wpi_ptx_register *registers;
     unsigned register_count, register_capacity;
@@ -144,11 +144,11 @@ extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[]
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[];
 
 /* ---- modifiers and operands of the statement */
-bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and takes it */
-void wpi_ptx_skip(wpi_ptx *t, const char *modifier); /* takes it if it is there */
-/** Index in `names` (NULL-terminated) of the first that is there; -1 if none. */
+bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
+void wpi_ptx_skip(wpi_ptx *t, const char *modifier); /* marks it as taken if present */
+/** Index in `names` (NULL-terminated) of the first that is present; -1: none. */
 int wpi_ptx_choice(wpi_ptx *t, const char *const *names);
-/** The leftmost type not taken yet; fails the statement when there is none. */
+/** Takes the leftmost type not taken yet; fails the statement if there is none. */
 wpi_ptx_type wpi_ptx_type_take(wpi_ptx *t);
 /** Rounding to integer or of results: 'n' 'z' 'm' 'p', 0 if not given. */
 char wpi_ptx_rounding(wpi_ptx *t);
@@ -170,7 +170,8 @@ LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_
 void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type type, LLVMValueRef value);
 void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type,
                            LLVMValueRef value);
-/** As it is in the register, pointers included; NULL if `o` is not a register with a value. */
+/** The value as stored in the register, maybe a pointer; NULL: `o` is not a register with a
+ * value. */
 LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand *o);
 bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value);
 /** Any register value as an integer of its own width. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of an asm block as SSA values. A register holds bits: an integer of its width, an
- * i1 for a predicate, or a pointer, which stays one as long as nobody computes with it, so that
- * address analyses still see where it came from. Types appear when an instruction reads. */
+/* The registers of an asm block as SSA values. A register has bits: an integer of its width, an i1
+ * for a predicate, or a pointer, which is kept until an instruction computes with it, so that
+ * address analyses still find its origin. Values get types when an instruction reads them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -263,7 +263,7 @@ LLVMValueRef wpi_ptx_call(wpi_ptx *t, const char *name, LLVMTypeRef result, LLVM
         function = wpi_compile_declare(t->c, name, result, types, count);
         bool is_llvm = strncmp(name, "llvm.", 5) == 0; /* has its attributes */
         if (!is_llvm) wpi_function_attribute(t->c, function, "nounwind");
-        /* what waits for other threads must not move between branches; what only computes may */
+        /* functions that wait for other threads must not move between branches; pure ones may */
         if (strncmp(name, "__wp_", 5) == 0 && strncmp(name, "__wp_ptx_", 9) != 0)
             wpi_function_attribute(t->c, function, "convergent");
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the statements of an asm block and hands each to the row that knows its opcode. A guarded
- * statement (@p) becomes a branch around it, with a phi for every register it changed:
+/* Translates the statements of an asm block by the table row of each opcode. A guarded statement
+ * (@p) becomes a branch around it, with a phi for every register it changed:
  *
  *     front ──!p──────────┐
  *       │p                ▼

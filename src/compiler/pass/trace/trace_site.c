@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an access is: its memory, its cache operator, what its address starts from. */
+/* Describes accesses: memory, cache operator, and root of the address. */
 #include <string.h>
 
 #include "compiler/ir/access.h"
@@ -13,7 +13,7 @@ static bool is_kernel_argument(const wpi_compile *c, LLVMValueRef value) {
     return LLVMIsAArgument(value) && wpi_compile_is_kernel(c, LLVMGetParamParent(value));
 }
 
-/* The kernel's argument that a pointer was read from, if it was. */
+/* The kernel's argument from which a pointer was loaded, if any. */
 static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
     if (!LLVMIsALoadInst(pointer)) return NULL;
     wpi_pointer_roots from = wpi_pointer_roots_of(LLVMGetOperand(pointer, 0));
@@ -21,8 +21,8 @@ static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
     return is_one && wpi_argument_has(from.items[0], "byval") ? from.items[0] : NULL;
 }
 
-/* The memory behind an address that starts from `root`, as an address space of nvptx. Host code
- * can only hand addresses of global memory to a kernel. */
+/* The address space of an address that starts from `root`. Host code can pass only addresses of
+ * global memory to a kernel. */
 static int space_of(const tracer *t, LLVMValueRef root) {
     if (LLVMIsAAllocaInst(root)) return WP_SPACE_LOCAL;
     bool is_given = is_kernel_argument(t->c, root);
@@ -32,7 +32,7 @@ static int space_of(const tracer *t, LLVMValueRef root) {
     return (int)LLVMGetPointerAddressSpace(LLVMTypeOf(root));
 }
 
-/* The one memory that all roots are in, else generic. */
+/* The address space common to all roots, else generic. */
 static int common_space(const tracer *t, const wpi_pointer_roots *from) {
     if (from->is_incomplete || !from->count) return WP_SPACE_GENERIC;
     int space = space_of(t, from->items[0]);
@@ -41,7 +41,7 @@ static int common_space(const tracer *t, const wpi_pointer_roots *from) {
     return space;
 }
 
-/* Fields of wp_cpu_block, which earlier passes read. */
+/* Whether the address is of a field of wp_cpu_block, which earlier passes read. */
 static bool is_block(const wpi_pointer_roots *from) {
     size_t length;
     LLVMValueRef callee = from->count == 1 && LLVMIsAInstruction(from->items[0])
@@ -87,7 +87,8 @@ static wp_trace_cache cache_of(LLVMValueRef i) {
 
 /* ---- accesses ---- */
 
-/* Atomics on 16-bit floats are functions of the device library; a GPU has instructions. */
+/* The type of an atomic on 16-bit floats: a function of the device library, an instruction on
+ * GPUs. */
 static LLVMTypeRef library_atomic(LLVMValueRef i) {
     static const char prefix[] = "__wp_ptx_atom_";
     LLVMValueRef callee = wpi_called_function(i);
