@@ -177,6 +177,7 @@ typedef struct wpi_warp {
     uint32_t held;        /* waits until its trace has been read */
     uint32_t exited;      /* returned, or beyond the end of the block */
     uint32_t passed_over; /* times that others went before `yielded` */
+    uint32_t met_last;    /* the lane that wpi_block_meet_in_turn chose last */
 } wpi_warp;
 
 typedef struct wpi_barrier {
@@ -248,6 +249,10 @@ void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes);
 /** Lanes that wait for held ones at a step go on without them, as they would on hardware where they
  * have parted. False: there are none. */
 bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
+/** Lanes that wait for others at an operation for the lanes that are there go on, wherever others
+ * are: for warps whose other lanes go round loops, perhaps until these have gone on. Each call
+ * takes the lanes at another place, all of them in turn. False: there are none. */
+bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w);
 
 /** Answers a warp operation: `requests` are the warp's 32, `lanes` take part. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);

@@ -13,8 +13,8 @@
 #define WAITING_ROUNDS 64u
 /* Blocks of code that a warp executes without such a loop: it works. */
 #define LONG_WORK_BLOCKS 1000u
-/* Rounds of such loops, of one warp in step, before lanes that are past them and wait at a join go
- * on alone. */
+/* Rounds of such loops, of one warp in step, before lanes that wait for those in the loop go on
+ * alone. */
 #define LOOSEN_ROUNDS 32u
 
 /* Why a thread is held (wpi_fiber_hold). */
@@ -154,14 +154,16 @@ static void make_narrow(const wpi_threads *threads, slot *s) {
 
 /* The warp has come round a loop that waits for others. A CTA that does so again and again waits
  * for what others do in their time, not in its own: from now on it hardly runs ahead. In step,
- * lanes that wait at a join may be those that the loop waits for. */
+ * lanes that wait at a join, or at an operation for the lanes that are there, may be those that the
+ * loop waits for. */
 static void note_waiting_round(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked,
                                uint32_t block) {
     if (threads->source.is_in_step) {
         wpi_merge_pass(&s->merges[warp]);
         if (wpi_block_waits_for_host(threads->source.tables, block)) return;
-        if (++s->waiting[warp] % LOOSEN_ROUNDS == 0)
-            (void)wpi_merge_loosen(&s->merges[warp], blocked);
+        if (++s->waiting[warp] % LOOSEN_ROUNDS != 0) return;
+        (void)wpi_merge_loosen(&s->merges[warp], blocked);
+        if (wpi_block_meet_in_turn(s->block, warp)) s->has_news = true;
     } else if (++s->waiting_rounds == WAITING_ROUNDS) {
         make_narrow(threads, s);
     }
