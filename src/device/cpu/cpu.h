@@ -173,6 +173,7 @@ typedef struct wpi_warp {
     uint32_t held;        /* waits until its trace has been read */
     uint32_t exited;      /* returned, or beyond the end of the block */
     uint32_t passed_over; /* times that others ran before `yielded` */
+    uint32_t met_last;    /* the lane that wpi_block_meet_in_turn chose last */
 } wpi_warp;
 
 typedef struct wpi_barrier {
@@ -242,6 +243,10 @@ void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes);
 /** Lanes that wait at a step for held ones continue without them, as diverged lanes do on hardware.
  * False: there are none. */
 bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
+/** Releases lanes that wait at an operation for the present lanes, wherever the others are: for
+ * warps whose other lanes spin, perhaps until these have continued. Each call takes the lanes of
+ * another instruction, in turn. False: there are none. */
+bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w);
 
 /** Computes a warp operation: `requests` are the warp's 32, `lanes` participate. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);

@@ -13,7 +13,7 @@
 #define WAITING_ROUNDS 64u
 /* Blocks of code without a spin loop after which a warp counts as making progress. */
 #define LONG_WORK_BLOCKS 1000u
-/* Rounds of spin loops of one warp in step after which lanes that wait at a join continue alone. */
+/* Rounds of spin loops of one warp in step after which lanes that wait for it continue alone. */
 #define LOOSEN_ROUNDS 32u
 
 /* Why a thread is held (wpi_fiber_hold). */
@@ -152,14 +152,15 @@ static void make_narrow(const wpi_threads *threads, slot *s) {
 
 /* The warp has ended a round of a spin loop. A CTA with many such rounds waits for others in
  * simulated time, so it may hardly run ahead from now on. In step, the loop may wait for lanes that
- * wait at a join. */
+ * wait at a join, or at an operation for the present lanes. */
 static void note_waiting_round(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked,
                                uint32_t block) {
     if (threads->source.is_in_step) {
         wpi_merge_pass(&s->merges[warp]);
         if (wpi_block_waits_for_host(threads->source.tables, block)) return;
-        if (++s->waiting[warp] % LOOSEN_ROUNDS == 0)
-            (void)wpi_merge_loosen(&s->merges[warp], blocked);
+        if (++s->waiting[warp] % LOOSEN_ROUNDS != 0) return;
+        (void)wpi_merge_loosen(&s->merges[warp], blocked);
+        if (wpi_block_meet_in_turn(s->block, warp)) s->has_news = true;
     } else if (++s->waiting_rounds == WAITING_ROUNDS) {
         make_narrow(threads, s);
     }

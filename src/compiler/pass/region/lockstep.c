@@ -3,7 +3,9 @@
  *
  * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
  * without __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes
- * together. (Shared memory that is not volatile: warp_synchronous.c.)
+ * together. (Shared memory that is not volatile: warp_synchronous.c.) Code that runs in step with
+ * simulated time needs none: its lanes stop before every access, until the model makes it for all
+ * that execute it together.
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
  * waits if its condition depends on a volatile or atomic access inside it, by value or by the
@@ -178,6 +180,32 @@ static bool waits_on_ways(slice *s, LLVMValueRef phi, outcome on, int depth) {
     return found == WAITS;
 }
 
+/* The thread's own variable that a load reads; NULL: it reads something else. */
+static LLVMValueRef own_variable(LLVMValueRef value) {
+    if (!LLVMIsALoadInst(value)) return NULL;
+    LLVMValueRef base = wpi_pointer_base(LLVMGetOperand(value, 0));
+    return LLVMIsAAllocaInst(base) ? base : NULL;
+}
+
+/* A flag that stays in memory, as `volatile bool done` does: it depends on what is stored there
+ * and, as a phi, on the branches that lead to the stores. */
+static bool waits_on_stores(slice *s, LLVMValueRef variable, int depth) {
+    patience found = GOES_ON;
+    for (uint32_t b = 0; b < s->l->block_count && found != WAITS; b++) {
+        if (!s->loop->contains[b]) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(s->l->blocks[b]); i && found != WAITS;
+             i = LLVMGetNextInstruction(i)) {
+            const wpi_ir_access a = wpi_access_of(i);
+            if (a.kind != WP_ACCESS_WRITE || wpi_pointer_base(a.pointer) != variable) continue;
+            found = depends_on_others(s, a.value, ANY, depth + 1);
+            wpi_map blocks = {0};
+            if (found != WAITS) found = depends_on_branches(s, b, &blocks, depth + 1);
+            wpi_map_deinit(&blocks);
+        }
+    }
+    return found == WAITS;
+}
+
 /* The value of `operand` with which the loop continues, if it continues with `on` of `value`. */
 static outcome outcome_of(LLVMValueRef value, LLVMValueRef operand, outcome on) {
     if (LLVMIsAPHINode(value) || on == ANY) return on;
@@ -193,6 +221,8 @@ static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int 
         return GOES_ON;
     wpi_map_set(&s->seen, value, value);
     if (sees_other_threads(value)) return patience_of(s->l, s->loop, value);
+    LLVMValueRef variable = own_variable(value);
+    if (variable) return waits_on_stores(s, variable, depth) ? WAITS : GOES_ON;
     patience found = GOES_ON;
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value) && found != WAITS; o++) {
         LLVMValueRef operand = LLVMGetOperand(value, o);
@@ -276,7 +306,7 @@ wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
-        add_steps(c, f);
+        if (!c->variant.is_in_step) add_steps(c, f);
         add_yields(c, f);
     }
     return WP_STATUS_OK;

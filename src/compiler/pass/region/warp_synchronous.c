@@ -516,6 +516,7 @@ static void part_lanes(wpi_compile *c, const wpi_kernel_ir *kernel) {
 
 wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err) {
     (void)err;
+    if (c->variant.is_in_step) return WP_STATUS_OK; /* no lane gets ahead there (lockstep.c) */
     for (uint32_t k = 0; k < c->kernel_count && uses_shared(c->module); k++)
         part_lanes(c, &c->kernels[k]);
     return WP_STATUS_OK;

@@ -125,10 +125,9 @@ bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
     return true;
 }
 
-/* Of the lanes that wait until no other is ready, releases those in the smallest state. */
-static void complete_smallest_meet(wpi_block *block, uint32_t w) {
+/* Releases `group`: lanes in one state that waited until no other lane is ready. */
+static void complete_meet_of(wpi_block *block, uint32_t w, uint32_t group) {
     wpi_warp *warp = &block->warps[w];
-    const uint32_t group = wpi_warp_smallest_state(block, w, warp->meet);
     const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
     const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
     if (kind != WP_STOP_STEP) {
@@ -138,10 +137,29 @@ static void complete_smallest_meet(wpi_block *block, uint32_t w) {
     warp->ready |= group;
 }
 
+static void complete_smallest_meet(wpi_block *block, uint32_t w) {
+    complete_meet_of(block, w, wpi_warp_smallest_state(block, w, block->warps[w].meet));
+}
+
 bool wpi_block_meet_without_held(wpi_block *block, uint32_t w) {
     const wpi_warp *warp = &block->warps[w];
     if (warp->meet == 0 || warp->held == 0 || warp->ready != 0) return false;
     complete_smallest_meet(block, w);
+    return true;
+}
+
+bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    if (warp->meet == 0) return false;
+    const uint32_t behind = warp->meet & ~((2u << warp->met_last) - 1u);
+    warp->met_last = wpi_lanes_lowest(behind != 0 ? behind : warp->meet);
+    const uint32_t state = block->pub.states[w * WP_WARP_LANES + warp->met_last];
+    uint32_t group = 0;
+    for (uint32_t left = warp->meet; left != 0; left &= left - 1) {
+        const uint32_t lane = wpi_lanes_lowest(left);
+        group |= (uint32_t)(block->pub.states[w * WP_WARP_LANES + lane] == state) << lane;
+    }
+    complete_meet_of(block, w, group);
     return true;
 }
 
