@@ -20,13 +20,29 @@ static const struct {
     bool is_sum;
 } fields[] = {
 #define FIELD(name, is_sum) {#name, offsetof(wp_run_streamed, name), is_sum}
-    FIELD(launches, true),      FIELD(blocks, true),          FIELD(chunks, true),
-    FIELD(mapped_bytes, true),  FIELD(read_bytes, true),      FIELD(written_bytes, true),
-    FIELD(sent_bytes, true),    FIELD(address_bytes, true),   FIELD(device_bytes, false),
-    FIELD(pinned_bytes, false), FIELD(sets, false),           FIELD(slots, false),
-    FIELD(time_ns, true),       FIELD(stage_ns, true),        FIELD(address_ns, true),
-    FIELD(gather_ns, true),     FIELD(address_wait_ns, true), FIELD(compute_ns, true),
-    FIELD(store_ns, true),      FIELD(compute_wait_ns, true),
+    FIELD(launches, true),
+    FIELD(blocks, true),
+    FIELD(chunks, true),
+    FIELD(mapped_bytes, true),
+    FIELD(read_bytes, true),
+    FIELD(written_bytes, true),
+    FIELD(sent_bytes, true),
+    FIELD(address_bytes, true),
+    FIELD(device_bytes, false),
+    FIELD(pinned_bytes, false),
+    FIELD(sets, false),
+    FIELD(slots, false),
+    FIELD(time_ns, true),
+    FIELD(stage_ns, true),
+    FIELD(address_ns, true),
+    FIELD(gather_ns, true),
+    FIELD(address_wait_ns, true),
+    FIELD(compute_ns, true),
+    FIELD(store_ns, true),
+    FIELD(compute_wait_ns, true),
+    FIELD(host_bytes, false),
+    FIELD(file_read_bytes, true),
+    FIELD(file_written_bytes, true),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
@@ -144,7 +160,7 @@ static const char *share(const wp_run_streamed *row, size_t offset, char text[32
 typedef void (*fact_fn)(wp_text *out, const char *label, const char *value);
 
 static void visit_facts(const wp_run_streamed *row, wp_text *out, fact_fn fact) {
-    char a[32], b[32], text[96];
+    char a[32], b[32], c[32], text[160];
     (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " chunks", row->launches,
                    row->chunks);
     fact(out, "launches", text);
@@ -162,6 +178,12 @@ static void visit_facts(const wp_run_streamed *row, wp_text *out, fact_fn fact) 
                    row->sets, row->slots, wp_format_bytes(row->device_bytes, a),
                    wp_format_bytes(row->pinned_bytes, b));
     fact(out, "buffers", text);
+    if (row->host_bytes == 0) return;
+    (void)snprintf(text, sizeof text, "read %s, written %s, in %s of host memory",
+                   wp_format_bytes(row->file_read_bytes, a),
+                   wp_format_bytes(row->file_written_bytes, b),
+                   wp_format_bytes(row->host_bytes, c));
+    fact(out, "files", text);
 }
 
 static void text_fact(wp_text *out, const char *label, const char *value) {

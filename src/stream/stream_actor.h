@@ -35,6 +35,7 @@ typedef struct wpi_stream_side {
     uint32_t slots[WPI_STREAM_CLASSES]; /* of the chunk: most that a thread used */
     uint64_t since_ns;                  /* the chunk's work began */
     wpi_reservation_cursor cursor;
+    uint64_t moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts;
     bool has_failed;
     wp_error failure;
@@ -58,12 +59,16 @@ uint64_t wpi_stream_buffer(const wpi_stream_side *side);
 uint32_t *wpi_stream_word(uint32_t *words, uint32_t set);
 /** Notes the failure; the kernel is told to trap. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
-/** A thread of the block accessed what is not mapped. */
+/** A thread of the block accessed what is not mapped, or what a file did not give. */
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
                              uint64_t address);
 /** The same error, for others. */
-void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t block, bool is_write,
-                             uint32_t bytes, uint64_t address);
+void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor,
+                             const char *kernel_name, uint32_t block, bool is_write, uint32_t bytes,
+                             uint64_t address);
+/** The work of moving what the cursor's files read and wrote since the last time. */
+void wpi_stream_add_file_work(const wpi_reservation_cursor *cursor, uint64_t *moved_bytes,
+                              wp_host_work *work);
 /** Copies one value of a class. */
 void wpi_stream_copy(uint32_t class, void *to, const void *from);
 /** The work of touching the chunk's lines of host memory, at random. */

@@ -37,7 +37,7 @@ typedef struct plan {
 } plan;
 
 /* Sizes for `turns` times the need. */
-static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
+static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns) {
     const plan *p = object;
     const wpi_stream_facts *facts = p->facts;
     wpi_stream_layout *out = p->out;
@@ -69,7 +69,7 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
         buffers * (l->addresses_bytes + l->data_bytes + l->targets_bytes + l->values_bytes) +
         4 * counts_bytes(l) + patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
         times_bytes(l);
-    return out->device_bytes;
+    return (wpi_stream_needs){out->device_bytes, out->pinned_bytes};
 }
 
 static uint32_t largest_need(const wpi_stream_facts *facts) {
@@ -94,7 +94,9 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
     const plan p = {out, facts, shape->is_original};
     const uint32_t turns = wpi_stream_fit(shape, shape->slots_max / need, SLOTS_ENOUGH / need,
                                           fill_layout, (void *)&p);
-    if (turns == 0) return wpi_stream_no_room(out->device_bytes, shape->device_bytes_max, err);
+    if (turns == 0)
+        return wpi_stream_no_room((wpi_stream_needs){out->device_bytes, out->pinned_bytes}, shape,
+                                  err);
     out->slots = turns * need;
     return WP_STATUS_OK;
 }

@@ -30,6 +30,12 @@ static void add_counts(streamingReport *r, const wpi_stream_counts *c, bool is_w
     }
 }
 
+static void add_file(streamingReport *r, const wpi_reservation_cursor *cursor) {
+    r->file_read_bytes += cursor->counts.read_bytes;
+    r->file_written_bytes += cursor->counts.written_bytes;
+    r->file_wait_ns += cursor->counts.waited_ns;
+}
+
 static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
     const wp_run_streamed launch = {.name = x->name,
                                     .windows = x->windows[0] != '\0' ? x->windows : NULL,
@@ -43,6 +49,9 @@ static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
                                     .address_bytes = r->address_bytes,
                                     .device_bytes = r->device_bytes,
                                     .pinned_bytes = r->pinned_bytes,
+                                    .host_bytes = r->host_bytes,
+                                    .file_read_bytes = r->file_read_bytes,
+                                    .file_written_bytes = r->file_written_bytes,
                                     .sets = r->sets,
                                     .slots = r->slots,
                                     .time_ns = r->total_ns,
@@ -62,6 +71,9 @@ static void add_windows(const wpi_stream_context *x, streamingReport *r) {
         add_counts(r, &x->services[i].counts, false);
         add_counts(r, &x->services[i].write_counts, true);
         r->gather_ns += x->services[i].counts.worked_ns;
+        add_file(r, &x->services[i].write_cursor);
+        for (uint32_t w = 0; w < WPI_STREAM_WINDOWS; w++)
+            add_file(r, &x->services[i].cursors[w]);
     }
     for (uint32_t i = 0; x->service_count != 0 && i < r->sets; i++) {
         r->compute_ns += times[i * WPI_STREAM_TIMES];
@@ -76,6 +88,8 @@ static void make_report(wpi_stream_context *x) {
     for (uint32_t i = 0; i < x->set_count; i++) {
         add_counts(&r, &x->gather[i].counts, false);
         add_counts(&r, &x->store[i].counts, true);
+        add_file(&r, &x->gather[i].cursor);
+        add_file(&r, &x->store[i].cursor);
         r.gather_ns += x->gather[i].counts.worked_ns;
         r.store_ns += x->store[i].counts.worked_ns;
         const uint64_t *ahead = &times[2 * i * WPI_STREAM_TIMES];
@@ -98,6 +112,10 @@ static void retire_locked(wpi_stream_context *x) {
     if (atomic_load(&x->has_ended) && wp_event_is_complete(x->ended)) make_report(x);
     for (uint32_t i = 0; i < x->service_count; i++)
         wpi_window_service_free(&x->services[i]);
+    for (uint32_t i = 0; i < x->set_count; i++) {
+        wpi_reservation_leave(&x->gather[i].cursor);
+        wpi_reservation_leave(&x->store[i].cursor);
+    }
     wp_free(x->actors);
     wp_free(x->gather);
     wp_free(x->store);
@@ -119,6 +137,12 @@ static void retire_ended_locked(void) {
 void wpi_stream_context_on_end(void *object) {
     wpi_stream_context *x = object;
     atomic_store(&x->has_ended, true);
+}
+
+void wpi_stream_contexts_retire(void) {
+    pthread_mutex_lock(&lock);
+    retire_ended_locked();
+    pthread_mutex_unlock(&lock);
 }
 
 bool wpi_stream_last_report(streamingReport *out) {

@@ -45,6 +45,8 @@ void wpi_stream_context_drop(wpi_stream_context *context);
 /** A queue's call behind the launch: it has ended. */
 void wpi_stream_context_on_end(void *context);
 
+/** Lets go of what ended launches hold. */
+void wpi_stream_contexts_retire(void);
 /** False: no launch has ended yet. */
 bool wpi_stream_last_report(streamingReport *out);
 /** Frees all contexts. All launches have ended, or their device has failed. */

@@ -6,7 +6,7 @@
 enum { WAIT, LINES, SEND };
 
 static bool copy_in(wpi_stream_side *side, uint32_t k, uint64_t address, void *place) {
-    const void *from = wpi_reservation_host(&side->cursor, address, 1u << k);
+    const void *from = wpi_reservation_host(&side->cursor, address, 1u << k, false);
     if (from == NULL) {
         wpi_stream_note_outside(side, false, 1u << k, address);
         return false;
@@ -60,6 +60,7 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
             return wpi_stream_fail(side);
         work.read_bytes = side->words * sizeof(uint64_t) + side->lines_in_order * 64;
         work.written_bytes = side->bytes;
+        wpi_stream_add_file_work(&side->cursor, &side->moved_bytes, &work);
         side->state = LINES;
         break;
     case LINES:

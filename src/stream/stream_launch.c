@@ -92,6 +92,23 @@ static uint64_t default_bytes(wp_device *device) {
     return free_bytes / 4 < DEVICE_BYTES_DEFAULT ? free_bytes / 4 : DEVICE_BYTES_DEFAULT;
 }
 
+/* So many that each thread can have two blocks of a file in host memory: the one that it reads, and
+ * the one where its neighbour's part begins. */
+static uint64_t sets_with_files(const wp_launch *launch, const wpi_stream_code *code) {
+    const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    bool has_files = false;
+    for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++)
+        has_files |=
+            (code->mask >> i & 1) != 0 && wpi_reservation_has_file(*(void *const *)launch->args[i]);
+    if (!has_files) return UINT64_MAX;
+    const uint64_t sets = wpi_file_blocks_count() / (2 * threads);
+    return sets != 0 ? sets : 1;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                  const wpi_stream_code *code) {
     const streamingOptions o = options_now();
@@ -101,10 +118,12 @@ static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                                  launch->shared_dynamic_bytes);
     if (o.blocks != 0 && o.blocks < active) active = o.blocks;
     if (blocks < active) active = blocks;
+    active = least(active, sets_with_files(launch, code));
     return (wpi_stream_shape){.block = launch->block,
                               .set_count_max = active != 0 ? (uint32_t)active : 1,
                               .device_bytes_max =
                                   o.device_bytes != 0 ? o.device_bytes : default_bytes(device),
+                              .pinned_bytes_max = o.pinned_bytes,
                               .looks_for_patterns = o.without_patterns == 0,
                               .is_original = o.variant != streamingFull,
                               .slots_max = o.slots};
@@ -274,8 +293,11 @@ static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_s
     for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {
         uint64_t mapped_bytes = 0;
         if ((mask >> i & 1) != 0 &&
-            wpi_reservation_find(*(void *const *)launch->args[i], NULL, NULL, &mapped_bytes))
+            wpi_reservation_find(*(void *const *)launch->args[i], NULL, NULL, &mapped_bytes)) {
             x->report.mapped_bytes += mapped_bytes;
+            if (wpi_reservation_has_file(*(void *const *)launch->args[i]))
+                x->report.host_bytes = wpi_file_blocks_bytes();
+        }
     }
 }
 
