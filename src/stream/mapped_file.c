@@ -19,6 +19,10 @@
 
 /* Written pages can be given back only when they are on the disk. */
 #define SYNC_BYTES (UINT64_C(16) << 20)
+/* Of a block: smaller ones are read faster through the page cache, which reads the next one ahead.
+ */
+#define DIRECT_BYTES (UINT64_C(64) << 10)
+#define PAGE_BYTES UINT64_C(4096)
 
 static wp_status fail_errno(wp_error *err, const char *what, const char *path) {
     const int code = errno;
@@ -28,9 +32,17 @@ static wp_status fail_errno(wp_error *err, const char *what, const char *path) {
 
 /* ---- open ---- */
 
+/* Not all file systems can be read past the page cache. */
+static void open_direct(wpi_mapped_file *f) {
+    if (f->block_bytes < DIRECT_BYTES) return;
+    f->source = open(f->source_name, O_RDONLY | O_CLOEXEC | O_DIRECT);
+    f->is_direct = f->source >= 0;
+}
+
 static wp_status open_source(wpi_mapped_file *f, wp_error *err) {
     struct stat info;
-    f->source = open(f->source_name, O_RDONLY | O_CLOEXEC);
+    open_direct(f);
+    if (!f->is_direct) f->source = open(f->source_name, O_RDONLY | O_CLOEXEC);
     if (f->source < 0 || fstat(f->source, &info) != 0)
         return fail_errno(err, "open", f->source_name);
     if (!S_ISREG(info.st_mode))
@@ -130,7 +142,7 @@ static bool is_in_target(const wpi_mapped_file *f, uint64_t block) {
 
 wp_status wpi_mapped_file_read(wpi_mapped_file *f, uint64_t block, char *to, uint64_t *bytes,
                                wp_error *err) {
-    const bool is_target = is_in_target(f, block);
+    const bool is_target = is_in_target(f, block), is_direct = f->is_direct && !is_target;
     const int from = is_target ? f->target : f->source;
     const char *name = is_target ? f->target_name : f->source_name;
     const uint64_t all = bytes_of(f, block), at = block * f->block_bytes;
@@ -140,16 +152,20 @@ wp_status wpi_mapped_file_read(wpi_mapped_file *f, uint64_t block, char *to, uin
         return WP_STATUS_OK;
     }
     while (*bytes < all) {
-        const ssize_t got = pread(from, to + *bytes, all - *bytes, (off_t)(at + *bytes));
+        /* Past the page cache, whole pages: the end of the file ends a read all the same. */
+        const uint64_t most = (all - *bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        const ssize_t got = pread(from, to + *bytes, most, (off_t)(at + *bytes));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return fail_errno(err, "read", name);
-        if (got == 0)
+        const bool is_end = is_direct && (uint64_t)got % PAGE_BYTES != 0;
+        if (got == 0 || (is_end && *bytes + (uint64_t)got < all))
             return WP_FAIL(err, IO,
                            "%s shrank while it was read: it had %" PRIu64
                            " bytes, and now ends at byte %" PRIu64,
-                           name, f->size_bytes, at + *bytes);
+                           name, f->size_bytes, at + *bytes + (uint64_t)got);
         *bytes += (uint64_t)got;
     }
+    if (*bytes > all) *bytes = all; /* the file has grown */
     (void)posix_fadvise(from, (off_t)at, (off_t)all, POSIX_FADV_DONTNEED);
     return WP_STATUS_OK;
 }
@@ -188,7 +204,7 @@ wp_status wpi_mapped_file_write(wpi_mapped_file *f, uint64_t block, const char *
 void wpi_mapped_file_expect(const wpi_mapped_file *f, uint64_t block) {
     if (block >= f->block_count) return;
     const int from = is_in_target(f, block) ? f->target : f->source;
-    if (from < 0) return;
+    if (from < 0 || (from == f->source && f->is_direct)) return;
     (void)posix_fadvise(from, (off_t)(block * f->block_bytes), (off_t)f->block_bytes,
                         POSIX_FADV_WILLNEED);
 }
@@ -197,6 +213,9 @@ void wpi_mapped_file_expect(const wpi_mapped_file *f, uint64_t block) {
 
 static wp_status copy_range(wpi_mapped_file *f, uint64_t first, uint64_t outer, wp_error *err) {
     uint64_t since_sync = 0;
+    if (f->is_direct && fcntl(f->source, F_SETFL, 0) != 0)
+        return fail_errno(err, "read", f->source_name);
+    f->is_direct = false;
     while (first < outer) {
         off_t from = (off_t)first, to = (off_t)first;
         uint64_t most = outer - first < SYNC_BYTES ? outer - first : SYNC_BYTES;

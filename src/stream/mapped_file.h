@@ -20,6 +20,7 @@ typedef struct wpi_mapped_file {
     char *source_name, *target_name; /* NULL: none */
     char *temporary;                 /* the target's name so far; NULL: it has none */
     int source, target;              /* descriptors, -1: none */
+    bool is_direct;                  /* the source is read past the page cache */
     uint64_t size_bytes;             /* of the whole file */
     uint64_t block_bytes, block_count;
     unsigned char *is_written;    /* [block_count], atomic: the block is in the target */
@@ -35,7 +36,8 @@ typedef struct wpi_mapped_file {
 WP_NODISCARD wp_status wpi_mapped_file_open(const char *source, const char *target, uint64_t offset,
                                             uint64_t size_bytes, uint64_t block_bytes,
                                             wpi_mapped_file **out, wp_error *err);
-/** Reads a block, up to the end of the file; `*bytes`: read from disk. IO: it shrank, too. */
+/** Reads a block, up to the end of the file; `to` is a page's begin. `*bytes`: read from disk. IO:
+ * it shrank, too. */
 WP_NODISCARD wp_status wpi_mapped_file_read(wpi_mapped_file *file, uint64_t block, char *to,
                                             uint64_t *bytes, wp_error *err);
 /** Writes a block to the target. IO. */

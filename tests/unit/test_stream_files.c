@@ -103,6 +103,31 @@ static void a_file_is_read_in_a_small_pool(void **state) {
     assert_only_source();
 }
 
+/* Large blocks are read past the page cache, where the file system can do that. */
+static void large_blocks_are_read_and_copied(void **state) {
+    (void)state;
+    wpi_file_blocks_set_budget(0);
+    wpi_reservation_cursor cursor = {0};
+    char *base = map_file(source, target, 16, BYTES - 16);
+    assert_u64(wpi_file_blocks_bytes() / wpi_file_blocks_count(), 64 << 10);
+    read_all(base, 16, BYTES - 16);
+    char *place = wpi_reservation_host(&cursor, (uintptr_t)base + 700000, 1, true);
+    assert_non_null(place);
+    *place = (char)(content[700016] + 1);
+    wpi_reservation_leave(&cursor);
+    free_mapping(base, true);
+    char *data;
+    size_t bytes;
+    wp_error err = {0};
+    assert_status_ok(wp_file_read(target, &data, &bytes, &err), &err);
+    assert_u64(bytes, BYTES);
+    data[700016] = (char)(data[700016] - 1);
+    assert_memory_equal(data, content, BYTES);
+    wp_free(data);
+    (void)unlink(target);
+    wpi_file_blocks_set_budget(BUDGET);
+}
+
 /* ---- several threads, each with its share of the words ---- */
 
 enum { THREADS = 4, ACCESSES = 20000, WORDS = BYTES / 4 };
@@ -342,6 +367,7 @@ static void pages_do_not_stay_in_the_page_cache(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read_in_a_small_pool),
+        cmocka_unit_test(large_blocks_are_read_and_copied),
         cmocka_unit_test(a_target_has_what_was_written_and_the_rest_of_the_source),
         cmocka_unit_test(without_a_source_the_rest_is_zero),
         cmocka_unit_test(a_target_that_is_not_kept_does_not_appear),
