@@ -240,6 +240,12 @@ void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t byte
                             address);
 }
 
+void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side) {
+    const uint64_t now_ns = wpi_actor_now_ns(actor);
+    side->counts.worked_ns += now_ns - side->since_ns;
+    wpi_stream_spans_add(&side->spans, side->since_ns, now_ns);
+}
+
 /* The kernel waits for one of the two words, or will. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side) {
     const wpi_stream_launch *l = launch_of(side);

@@ -5,8 +5,10 @@
 #include <sched.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "report/recorder.h"
+#include "stream/stream_timeline.h"
 
 enum { IN_FLIGHT_MAX = 8 };
 
@@ -37,6 +39,11 @@ static void add_file(streamingReport *r, const wpi_reservation_cursor *cursor) {
 }
 
 static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
+    uint64_t repeated_bytes = 0;
+    for (uint32_t i = 0; i < x->set_count; i++)
+        repeated_bytes += x->gather[i].counts.repeated_bytes;
+    for (uint32_t i = 0; i < x->service_count; i++)
+        repeated_bytes += x->services[i].counts.repeated_bytes;
     const wp_run_streamed launch = {.name = x->name,
                                     .windows = x->windows[0] != '\0' ? x->windows : NULL,
                                     .launches = 1,
@@ -47,6 +54,7 @@ static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
                                     .written_bytes = r->written_bytes,
                                     .sent_bytes = r->sent_bytes,
                                     .address_bytes = r->address_bytes,
+                                    .repeated_bytes = repeated_bytes,
                                     .device_bytes = r->device_bytes,
                                     .pinned_bytes = r->pinned_bytes,
                                     .host_bytes = r->host_bytes,
@@ -81,6 +89,18 @@ static void add_windows(const wpi_stream_context *x, streamingReport *r) {
     }
 }
 
+static void add_to_timeline(const wpi_stream_context *x) {
+    const wpi_stream_moments moments = {wp_event_time_ns(x->began), wp_event_time_ns(x->ended),
+                                        x->actors_ended_ns};
+    if (x->set_count != 0) wpi_stream_timeline_add_log(&x->buffers, &moments);
+    for (uint32_t i = 0; i < x->set_count; i++) {
+        wpi_stream_timeline_add_spans("gather", i, &x->gather[i].spans, &moments);
+        wpi_stream_timeline_add_spans("store", i, &x->store[i].spans, &moments);
+    }
+    for (uint32_t i = 0; i < x->service_count; i++)
+        wpi_stream_timeline_add_spans("windows", i, &x->services[i].spans, &moments);
+}
+
 static void make_report(wpi_stream_context *x) {
     streamingReport r = x->report;
     const uint64_t *times = x->buffers.times;
@@ -100,6 +120,7 @@ static void make_report(wpi_stream_context *x) {
         r.compute_wait_ns += compute[1];
     }
     r.total_ns = wp_event_time_ns(x->ended) - wp_event_time_ns(x->began);
+    add_to_timeline(x);
     last_report = r;
     has_report = true;
     tell_recorder(x, &r);
@@ -115,7 +136,10 @@ static void retire_locked(wpi_stream_context *x) {
     for (uint32_t i = 0; i < x->set_count; i++) {
         wpi_reservation_leave(&x->gather[i].cursor);
         wpi_reservation_leave(&x->store[i].cursor);
+        wpi_stream_spans_deinit(&x->gather[i].spans);
+        wpi_stream_spans_deinit(&x->store[i].spans);
     }
+    wpi_sent_bytes_deinit(&x->sent);
     wp_free(x->actors);
     wp_free(x->gather);
     wp_free(x->store);
@@ -136,6 +160,7 @@ static void retire_ended_locked(void) {
 
 void wpi_stream_context_on_end(void *object) {
     wpi_stream_context *x = object;
+    x->actors_ended_ns = wp_clock_ns();
     atomic_store(&x->has_ended, true);
 }
 

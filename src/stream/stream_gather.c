@@ -11,6 +11,8 @@ static bool copy_in(wpi_stream_side *side, uint32_t k, uint64_t address, void *p
         wpi_stream_note_outside(side, false, 1u << k, address);
         return false;
     }
+    if (side->sent != NULL)
+        side->counts.repeated_bytes += wpi_sent_bytes_note(side->sent, address, UINT64_C(1) << k);
     wpi_stream_copy(k, place, from);
     return true;
 }
@@ -69,7 +71,7 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
         break;
     default:
         if (!send(side)) return wpi_stream_fail(side);
-        side->counts.worked_ns += wpi_actor_now_ns(actor) - side->since_ns;
+        wpi_stream_note_worked(actor, side);
         side->chunk++;
         side->state = WAIT;
         return WP_ACTOR_GOES_ON;

@@ -13,6 +13,7 @@ typedef struct wpi_stream_shape {
     uint64_t pinned_bytes_max; /* 0: no limit */
     bool looks_for_patterns;
     bool is_original;   /* the layout of data */
+    bool has_log;       /* of stages, for the timeline */
     uint32_t slots_max; /* of a thread, of the class with the largest need */
 } wpi_stream_shape;
 

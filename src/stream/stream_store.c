@@ -68,7 +68,7 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
         break;
     default:
         if (!tell(side)) return wpi_stream_fail(side);
-        side->counts.worked_ns += wpi_actor_now_ns(actor) - side->since_ns;
+        wpi_stream_note_worked(actor, side);
         side->chunk++;
         side->state = WAIT;
         return WP_ACTOR_GOES_ON;

@@ -59,7 +59,7 @@ wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffer
     if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->taken == NULL ||
         s->blocks == NULL || s->past == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
-    return WP_STATUS_OK;
+    return wpi_stream_spans_init(&s->spans, group, err);
 }
 
 void wpi_window_service_free(wpi_window_service *s) {
@@ -72,6 +72,7 @@ void wpi_window_service_free(wpi_window_service *s) {
     wp_free(s->taken);
     wp_free(s->blocks);
     wp_free(s->past);
+    wpi_stream_spans_deinit(&s->spans);
     *s = (wpi_window_service){0};
 }
 
@@ -283,6 +284,7 @@ static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, w
     work->written_bytes += bytes;
     wpi_stream_add_file_work(cursor, &s->moved_bytes[w], work);
     s->counts.useful_bytes += bytes;
+    if (s->sent != NULL) s->counts.repeated_bytes += wpi_sent_bytes_note(s->sent, first, bytes);
     s->counts.accesses++;
     return true;
 }
@@ -369,6 +371,12 @@ static wp_actor_answer begin(wp_actor *actor, wpi_window_service *s) {
     return s->state == GATHER || fetch(s) ? WP_ACTOR_GOES_ON : fail(s);
 }
 
+static void note_worked(const wp_actor *actor, wpi_window_service *s) {
+    const uint64_t now_ns = wpi_actor_now_ns(actor);
+    s->counts.worked_ns += now_ns - s->since_ns;
+    wpi_stream_spans_add(&s->spans, s->since_ns, now_ns);
+}
+
 wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
     wpi_window_service *s = object;
     wp_host_work work = {0};
@@ -389,7 +397,7 @@ wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
     case LINES: return spend(actor, s, &s->random_work, SEND);
     default:
         if (!send(s)) return fail(s);
-        s->counts.worked_ns += wpi_actor_now_ns(actor) - s->since_ns;
+        note_worked(actor, s);
         s->state = WAIT;
         return WP_ACTOR_GOES_ON;
     }
