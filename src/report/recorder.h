@@ -65,6 +65,9 @@ bool wpi_report_selects(const char *name);
 /** Some launches may be left out. */
 bool wpi_report_is_selective(void);
 
+/** Whether phases (wp_timeline_phase) are kept. */
+bool wpi_report_has_timeline(void);
+
 /** Whether the record is to have what happens to pages of managed memory. */
 bool wpi_report_wants_pages(void);
 
