@@ -137,8 +137,11 @@ void wpi_variables_reset(void);
 
 /** InvalidValue, explained and noted, for a pointer from streamingMalloc, which has no memory. */
 cudaError_t wpi_refuse_reserved(const void *address);
-/** Before the device's memory is freed, and at exit: no streamed launch is under way. */
+/** Before the device's memory is freed: no streamed launch is under way. Files that kernels were
+ * writing will not appear. */
 void wpi_streaming_forget(void);
+/** The same at exit, where reservations end, too. */
+void wpi_streaming_end(void);
 
 /** A launch with mapped data: `mask` says which parameters. Explained and noted. */
 cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_queue *queue,

@@ -42,7 +42,7 @@ static void finish_at_exit(void) {
         }
         nanosleep(&poll, NULL);
     }
-    wpi_streaming_forget();
+    wpi_streaming_end();
     wpi_cache_collect();
     wpi_device_flush_output(device);
 }

@@ -116,6 +116,14 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
     (void)pthread_mutex_unlock(&mutex);
 }
 
+bool wpi_report_has_timeline(void) {
+    if (!wpi_report_enabled) return false;
+    (void)pthread_mutex_lock(&mutex);
+    const bool is_on = wpi_timeline_is_on();
+    (void)pthread_mutex_unlock(&mutex);
+    return is_on;
+}
+
 void wp_timeline_phase(const char *track, const char *name, uint64_t start_ns, uint64_t end_ns) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);

@@ -65,6 +65,9 @@ bool wpi_report_selects(const char *name);
 /** Whether launches may be left out. */
 bool wpi_report_is_selective(void);
 
+/** Whether phases (wp_timeline_phase) are kept. */
+bool wpi_report_has_timeline(void);
+
 /** Whether the record should have events of pages of managed memory. */
 bool wpi_report_wants_pages(void);
 

@@ -217,7 +217,7 @@ static outcome run(int failing_call, uint32_t granules) {
         o.failures += services[g].has_failed;
         wpi_window_service_free(&services[g]);
     }
-    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
     wp_queue_destroy(down);
     wp_queue_destroy(up);
     assert_int_equal(wp_device_wait(device, NULL), WP_STATUS_OK);
