@@ -11,8 +11,8 @@
  * and a value. Pairs go into the table of warpage/table.h:
  *
  *     WP_MAP_REDUCE   values of a key are combined as they are emitted (a combining table)
- *     WP_MAP_GROUP    a key has the list of its values (a multi-valued table); a host function can
- *                     reduce finished lists to one value
+ *     WP_MAP_GROUP    a key has the list of its values (a multi-valued table); finished lists can
+ * be reduced to one value of any size, by a host function or by a kernel
  *
  * A program is a `.cu` file with the callbacks, and a `main`:
  *
@@ -29,11 +29,11 @@
  *     wp_mapreduce_run(wp_cudart_device(), &spec, &job, &err);
  *     wp_mapreduce_write(job, "counts.txt", WP_OUTPUT_NUMBERS, &err);
  *
- * `map` runs at least twice for a record: its pairs are counted before they are inserted, and a
- * record some of whose pairs were postponed runs again in the next pass. So it must emit the same
- * pairs in the same order each time, and do nothing else. Pairs are numbered in order of emission;
- * those that are in the table are known by number. A record that emits differently ends the job
- * with its name.
+ * `map` may run several times for a record: a record some of whose pairs were postponed runs again
+ * in the next pass, and one that emits more than a pair for each two bytes runs twice in the first.
+ * So it must emit the same pairs in the same order each time, and do nothing else. Pairs are
+ * numbered in order of emission; those that are in the table are known by number. A record that
+ * emits differently when it runs again ends the job with its name.
  *
  * Thread rule: one thread of the host on one job. Ownership: `_run` gives a job that `_close`
  * releases (NULL allowed). Input files must not change during the run.
@@ -90,6 +90,7 @@ WP_API wp_partitioner wp_partition_fastq(void);
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
 typedef struct wp_map_batch wp_map_batch;
+typedef struct wp_reduce_batch wp_reduce_batch;
 
 /** What WP_MAPREDUCE makes of the callbacks. */
 typedef struct wp_mapreduce_program {
@@ -97,6 +98,8 @@ typedef struct wp_mapreduce_program {
     /** Launches the kernel on the default stream. */
     wp_status (*launch)(const wp_map_batch *batch, wp_error *err);
     bool has_combine;
+    /** Launches the kernel that reduces groups, on the default stream; NULL: there is none. */
+    wp_status (*reduce)(const wp_reduce_batch *batch, wp_error *err);
 } wp_mapreduce_program;
 
 typedef enum wp_mapreduce_mode {
@@ -151,14 +154,15 @@ typedef struct wp_mapreduce_spec {
      * device memory, from 16 to 256 KiB. */
     wp_table_spec table;
     const void *argument; /* passed to `map`: an address that is valid in kernels */
-    uint32_t pairs_max;   /* pairs of a record, at most; 0: they are counted first, by a further run
-                           * of `map` */
-    uint32_t threads;     /* of a block; 0: 256 */
+    uint32_t pairs_max; /* pairs of a record, at most; 0: any number. A record that emits more than
+                         * WP_MAP_PAIRS_EXPECTED of its bytes then runs twice in the first pass */
+    uint32_t threads;   /* of a block; 0: 256 */
     uint64_t chunk_bytes; /* of records that are on the device together; 0: 1/32 of free device
                            * memory, from 64 KiB to 8 MiB, or the longest record if that is more */
     wp_memory_kind chunk_memory; /* DEVICE: chunks are copied there; PINNED: kernels read and write
                                   * them in host memory; MANAGED: their pages migrate */
-    wp_reduce reduce;            /* MAP_GROUP: NULL: groups stay as they are */
+    wp_reduce reduce;            /* MAP_GROUP: NULL: groups stay as they are, unless the program has
+                                  * a kernel that reduces them */
     void *reduce_object;
     bool is_ordered; /* the result is ordered by key, then by value, bytewise; else its order is not
                       * defined */
@@ -236,6 +240,7 @@ typedef struct wp_mapreduce_report {
     uint64_t chunk_bytes, device_bytes; /* device_bytes: of chunks, without the table */
     uint64_t host_bytes;                /* of the index of records, and their state */
     uint64_t map_ns, copy_ns, host_ns, passes_ns, heap_ns; /* sums over passes */
+    uint64_t reduce_ns;                                    /* of the kernel that reduces groups */
     wp_table_report table;
 } wp_mapreduce_report;
 
@@ -266,16 +271,20 @@ typedef struct wp_map_record {
 typedef struct wp_emitter {
     const wp_table_view *table;
     wp_table_combine combine;
-    uint32_t
-        *bits;     /* of the record's pairs, those that are in the table; NULL: pairs are counted */
-    uint32_t pair; /* number of the next */
-    uint32_t pairs;  /* that there may be */
+    uint32_t *bits;  /* of the record's pairs, those that are in the table */
+    uint32_t pair;   /* number of the next */
+    uint32_t pairs;  /* that there are bits for; those beyond are only counted */
     uint32_t digest; /* of all pairs so far */
     uint32_t served;
+    bool is_first; /* the record runs for the first time */
     bool is_postponed, is_refused;
 } wp_emitter;
 
+/** Pairs of a record that has so many bytes for which there are bits at once. */
+#define WP_MAP_PAIRS_EXPECTED(bytes) ((uint32_t)(bytes) / 2u + 1u)
 #define WP_MAP_NO_BITS UINT32_MAX
+/* Of wp_map_state.bits: those of WP_MAP_PAIRS_EXPECTED pairs; the others were not tried. */
+#define WP_MAP_BITS_PART 0x80000000u
 
 /** Where a record is in the text of its chunk. */
 typedef struct wp_map_piece {
@@ -287,8 +296,8 @@ typedef struct wp_map_state {
     uint32_t
         record; /* of the batch's first one, so many behind; postponed: its place in the batch */
     uint32_t pairs, digest;
-    uint32_t
-        bits; /* its first word; NO_BITS: it was not tried, as there was no room for its bits */
+    uint32_t bits; /* its first word; NO_BITS: it was not tried, as there was no room for its bits;
+                    * or a first word with BITS_PART */
 } wp_map_state;
 
 typedef enum wp_map_fault {
@@ -330,7 +339,7 @@ WP_WORD_CALL void wp_emit(wp_emitter *to, const void *key, uint32_t key_bytes, c
     const uint32_t number = to->pair++;
     const uint64_t hash = wp_table_hash(key, key_bytes) + 3u * wp_table_hash(value, value_bytes);
     to->digest = (to->digest ^ (uint32_t)(hash >> 32) ^ (uint32_t)hash) * 0x9e3779b1u + 1u;
-    if (to->bits == NULL || number >= to->pairs) return;
+    if (number >= to->pairs) return;
     const uint32_t bit = 1u << number % 32u;
     if ((to->bits[number / 32u] & bit) != 0) return; /* it is in the table */
     const wp_answer answer =
@@ -381,11 +390,12 @@ WP_WORD_CALL bool wp_map_take_bits(const wp_map_batch *batch, uint32_t pairs, wp
 WP_WORD_CALL void wp_map_restart(wp_emitter *to) {
     to->pair = 0;
     to->digest = 0;
+    to->is_postponed = false;
 }
 
 /* Prepares the run of `map` for record `record` of the batch. False: there is nothing to do. */
 WP_WORD_CALL bool wp_map_begin(const wp_map_batch *batch, uint64_t thread, wp_table_combine combine,
-                               wp_map_record *in, wp_emitter *to) {
+                               wp_map_record *in, wp_emitter *to, uint32_t *digest) {
     if (thread >= batch->count) return false;
     const uint32_t record = (uint32_t)thread;
     in->data = batch->text + batch->pieces[record].first;
@@ -394,58 +404,152 @@ WP_WORD_CALL bool wp_map_begin(const wp_map_batch *batch, uint64_t thread, wp_ta
     in->argument = batch->argument;
     to->table = &batch->table;
     to->combine = combine;
-    to->bits = (uint32_t *)0;
-    to->pairs = 0;
     to->served = 0;
-    to->is_postponed = false;
+    to->is_first = batch->states == NULL;
     to->is_refused = false;
     wp_map_restart(to);
-    if (batch->states != NULL) {
+    if (!to->is_first) {
         to->bits = batch->bits + batch->states[record].bits;
         to->pairs = batch->states[record].pairs;
-    } else if (batch->pairs_max != 0 && !wp_map_take_bits(batch, batch->pairs_max, to)) {
+        *digest = batch->states[record].digest;
+    } else if (!wp_map_take_bits(batch,
+                                 batch->pairs_max != 0 ? batch->pairs_max
+                                                       : WP_MAP_PAIRS_EXPECTED(in->bytes),
+                                 to)) {
         wp_map_put_left(batch, record, 0, 0, WP_MAP_NO_BITS);
         return false;
     }
     return true;
 }
 
-/* After a run of `map`: whether it is to run again. `counted` has the digest of the counting run.
- */
+/* After the first run of a record that emitted more pairs than it has bits: bits for all of them.
+ * False: there is no room. */
+WP_WORD_CALL bool wp_map_take_more(const wp_map_batch *batch, uint32_t record, wp_emitter *to) {
+    const uint32_t *before = to->bits;
+    const uint32_t words = (to->pairs + 31u) / 32u;
+    if (!wp_map_take_bits(batch, to->pair, to)) {
+        wp_map_put_left(batch, record, to->pair, to->digest,
+                        (uint32_t)(before - batch->bits) | WP_MAP_BITS_PART);
+        return false;
+    }
+    for (uint32_t i = 0; i < words; i++)
+        to->bits[i] = before[i];
+    return true;
+}
+
+/* After a run of `map`: whether it is to run again. `digest` is that of the record's first run. */
 WP_WORD_CALL bool wp_map_again(const wp_map_batch *batch, uint64_t thread, wp_emitter *to,
-                               uint32_t *counted) {
+                               uint32_t *digest) {
     const uint32_t record = (uint32_t)thread;
-    if (to->bits == NULL) { /* that was the counting run */
-        *counted = to->digest;
-        if (to->pair != 0) {
-            if (wp_map_take_bits(batch, to->pair, to)) {
-                wp_map_restart(to);
-                return true;
-            }
-            wp_map_put_left(batch, record, to->pair, to->digest, WP_MAP_NO_BITS);
-            return false;
+    bool is_left = to->is_postponed;
+    if (to->is_first && to->pair > to->pairs && batch->pairs_max == 0) {
+        if (wp_map_take_more(batch, record, to)) {
+            *digest = to->digest;
+            to->is_first = false;
+            wp_map_restart(to);
+            return true;
         }
+        is_left = true;
     } else {
-        const bool is_first = batch->states == NULL && batch->pairs_max != 0;
-        const uint32_t wanted = batch->states != NULL ? batch->states[record].digest
-                                : is_first            ? to->digest
-                                                      : *counted;
-        if (is_first && to->pair > to->pairs)
+        if (to->is_first && to->pair > to->pairs)
             wp_map_say_fault(batch, record, WP_MAP_FAULT_TOO_MANY, 0, to->pair);
-        else if ((!is_first && to->pair != to->pairs) || to->digest != wanted)
+        else if (!to->is_first && (to->pair != to->pairs || to->digest != *digest))
             wp_map_say_fault(batch, record, WP_MAP_FAULT_DIFFERENT, to->pairs, to->pair);
-        if (to->is_refused) wp_map_say_fault(batch, record, WP_MAP_FAULT_REFUSED, 0, 0);
-        if (to->served != 0)
-            (void)wp_word_add64(&batch->control->served[thread / 32u % WP_MAP_COUNTERS],
-                                to->served);
-        if (to->is_postponed) {
+        if (is_left)
             wp_map_put_left(batch, record, to->pair, to->digest,
                             (uint32_t)(to->bits - batch->bits));
-            return false;
-        }
     }
-    wp_bits_set(batch->done, wp_map_number(batch, record));
+    if (to->is_refused) wp_map_say_fault(batch, record, WP_MAP_FAULT_REFUSED, 0, 0);
+    if (to->served != 0)
+        (void)wp_word_add64(&batch->control->served[thread / 32u % WP_MAP_COUNTERS], to->served);
+    if (!is_left) wp_bits_set(batch->done, wp_map_number(batch, record));
     return false;
+}
+
+/* ---- groups, for the kernel that reduces them -------------------------------------------------
+ */
+
+typedef enum wp_reduce_state {
+    WP_REDUCE_NONE = 0, /* the group has no value: it is left out */
+    WP_REDUCE_DONE,
+    WP_REDUCE_FULL, /* its value found no room: it is reduced again */
+    WP_REDUCE_TWICE /* a fault: a second value */
+} wp_reduce_state;
+
+/** A group in a batch: where it is, and what became of it. */
+typedef struct wp_reduce_piece {
+    uint64_t first; /* in the text: its key, then for each value 8 bytes with its length, and it */
+    uint64_t count;
+    uint64_t at, bytes; /* of its value in the room */
+    uint32_t key_bytes, state;
+} wp_reduce_piece;
+
+struct wp_reduce_batch {
+    uint64_t *used; /* bytes of the room that were asked for */
+    wp_reduce_piece *pieces;
+    const char *text;
+    char *room;
+    uint64_t room_bytes;
+    const void *argument;
+    uint32_t count, threads;
+};
+
+/** A finished group, as `reduce` gets it: all values of a key, each at a multiple of 8 bytes. */
+typedef struct wp_reduce_group {
+    const char *key;
+    uint64_t count;    /* values */
+    const char *next;  /* for wp_reduce_next */
+    uint64_t returned; /* … */
+    const void *argument;
+    uint32_t key_bytes;
+} wp_reduce_group;
+
+/** Where `reduce` leaves the group's value. */
+typedef struct wp_reducer {
+    const wp_reduce_batch *batch;
+    wp_reduce_piece *piece;
+} wp_reducer;
+
+/** The group's next value, in the order of the result if that is ordered; NULL: there is none. */
+WP_WORD_CALL const char *wp_reduce_next(wp_reduce_group *group, uint64_t *value_bytes) {
+    if (group->returned == group->count) return NULL;
+    const char *value = group->next + 8;
+    memcpy(value_bytes, group->next, 8);
+    group->next = value + wp_table_align(*value_bytes);
+    group->returned++;
+    return value;
+}
+
+/** Memory for the group's value, which `reduce` fills; at most once a group. NULL: there is none
+ * left on the device now; return, and the group is reduced again. */
+WP_WORD_CALL char *wp_reduce_take(wp_reducer *to, uint64_t bytes) {
+    wp_reduce_piece *piece = to->piece;
+    const uint64_t whole = wp_table_align(bytes);
+    if (piece->state != WP_REDUCE_NONE) {
+        piece->state = WP_REDUCE_TWICE;
+        return NULL;
+    }
+    const uint64_t at = wp_word_add64(to->batch->used, whole);
+    piece->at = at;
+    piece->bytes = bytes;
+    piece->state = at + whole <= to->batch->room_bytes ? WP_REDUCE_DONE : WP_REDUCE_FULL;
+    return piece->state == WP_REDUCE_DONE ? to->batch->room + at : NULL;
+}
+
+/* Group `thread` of the batch. False: there is none. */
+WP_WORD_CALL bool wp_reduce_begin(const wp_reduce_batch *batch, uint64_t thread,
+                                  wp_reduce_group *group, wp_reducer *to) {
+    if (thread >= batch->count) return false;
+    wp_reduce_piece *piece = &batch->pieces[thread];
+    group->key = batch->text + piece->first;
+    group->key_bytes = piece->key_bytes;
+    group->count = piece->count;
+    group->next = group->key + wp_table_align(piece->key_bytes);
+    group->returned = 0;
+    group->argument = batch->argument;
+    to->batch = batch;
+    to->piece = piece;
+    return true;
 }
 
 #ifdef __CUDACC__
@@ -456,15 +560,39 @@ WP_WORD_CALL bool wp_map_again(const wp_map_batch *batch, uint64_t thread, wp_em
 #define WP_MAPREDUCE(program, map) WP_MAPREDUCE_MAKE(program, map, WP_TABLE_NO_CALLBACK, false)
 
 #define WP_MAPREDUCE_MAKE(program, map, combine, has_combine)                                      \
+    WP_MAPREDUCE_MAP(program, map, combine)                                                        \
+    static const wp_mapreduce_program program = {#program, program##_launch, has_combine, NULL};
+
+/** …, in WP_MAP_GROUP, whose finished groups `reduce(wp_reduce_group *, wp_reducer *)` reduces, a
+ * thread for each. */
+#define WP_MAPREDUCE_GROUPS(program, map, reduce)                                                  \
+    WP_MAPREDUCE_MAP(program, map, WP_TABLE_NO_CALLBACK)                                           \
+    static __global__ void program##_reduce_kernel(const wp_reduce_batch batch) {                  \
+        wp_reduce_group group;                                                                     \
+        wp_reducer to;                                                                             \
+        if (wp_reduce_begin(&batch, (uint64_t)blockIdx.x * blockDim.x + threadIdx.x, &group, &to)) \
+            reduce(&group, &to);                                                                   \
+    }                                                                                              \
+    static wp_status program##_reduce(const wp_reduce_batch *batch, wp_error *err) {               \
+        const unsigned blocks = (batch->count + batch->threads - 1u) / batch->threads;             \
+        program##_reduce_kernel<<<blocks, batch->threads, 0, cudaStreamLegacy>>>(*batch);          \
+        const cudaError_t error = cudaGetLastError();                                              \
+        if (error == cudaSuccess) return WP_STATUS_OK;                                             \
+        return wp_map_launch_failed(#program, cudaGetErrorString(error), err);                     \
+    }                                                                                              \
+    static const wp_mapreduce_program program = {#program, program##_launch, false,                \
+                                                 program##_reduce};
+
+#define WP_MAPREDUCE_MAP(program, map, combine)                                                    \
     static __global__ void program##_kernel(const wp_map_batch batch) {                            \
         const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;                   \
-        uint32_t counted = 0;                                                                      \
+        uint32_t digest = 0; /* of the record's first run */                                       \
         wp_map_record record;                                                                      \
         wp_emitter to;                                                                             \
-        if (!wp_map_begin(&batch, thread, combine, &record, &to)) return;                          \
+        if (!wp_map_begin(&batch, thread, combine, &record, &to, &digest)) return;                 \
         do                                                                                         \
             map(&record, &to);                                                                     \
-        while (wp_map_again(&batch, thread, &to, &counted));                                       \
+        while (wp_map_again(&batch, thread, &to, &digest));                                        \
     }                                                                                              \
     static wp_status program##_launch(const wp_map_batch *batch, wp_error *err) {                  \
         const unsigned blocks = (batch->count + batch->threads - 1u) / batch->threads;             \
@@ -472,8 +600,7 @@ WP_WORD_CALL bool wp_map_again(const wp_map_batch *batch, uint64_t thread, wp_em
         const cudaError_t error = cudaGetLastError();                                              \
         if (error == cudaSuccess) return WP_STATUS_OK;                                             \
         return wp_map_launch_failed(#program, cudaGetErrorString(error), err);                     \
-    }                                                                                              \
-    static const wp_mapreduce_program program = {#program, program##_launch, has_combine};
+    }
 #endif
 
 #endif

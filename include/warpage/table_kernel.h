@@ -435,10 +435,10 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
         entry = wp_table_resident(table, first, searched, (uint32_t)(hash >> 32), key, key_bytes);
         searched = first;
         if (entry == (wp_table_entry *)0 && !wp_table_is_closed(table, head)) {
-            const uint64_t open = head & ~WP_TABLE_BUCKET_LOCKED;
-            if (wp_word_swap_if64(bucket, open, open | WP_TABLE_BUCKET_LOCKED) == open) {
+            if ((head & WP_TABLE_BUCKET_LOCKED) == 0 &&
+                wp_word_swap_if64(bucket, head, head | WP_TABLE_BUCKET_LOCKED) == head) {
                 const uint64_t place = wp_table_make_key(table, hash, key, key_bytes, value,
-                                                         value_bytes, bucket, open);
+                                                         value_bytes, bucket, head);
                 if (place != 0) entry = wp_table_entry_at(table, place);
                 is_new = true;
             }

@@ -10,9 +10,10 @@
  * number and digest of its pairs and a bit for each pair that is in the table, and sends them
  * along, so that the device has state for two chunks only.
  *
- * In the first pass a record's bits are taken on the device, when its pairs have been counted. A
- * record that finds no room for them comes back untried and is sent again in the same pass: all
- * pairs must be tried in each pass (docs/rooms/table.md). */
+ * In the first pass a record's bits are taken on the device: for as many pairs as are expected of
+ * its bytes, and once more if it emitted others. A record that finds no room for them comes back,
+ * untried or tried in part, and is sent again in the same pass: all pairs must be tried in each
+ * pass (docs/rooms/table.md). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -176,8 +177,9 @@ static wp_status keep(wp_mapreduce *job, wpi_buffer *b, const wp_map_state *left
                       const uint32_t *bits, wp_error *err) {
     const uint64_t number = b->numbers[left->record], words = words_of(left->pairs);
     wpi_record *record = &job->records[number];
-    const bool is_tried = left->bits != WP_MAP_NO_BITS;
-    const bool is_counted = is_tried || job->spec.pairs_max == 0;
+    const bool has_run = left->bits != WP_MAP_NO_BITS;
+    const bool is_part = has_run && (left->bits & WP_MAP_BITS_PART) != 0;
+    const uint64_t known = is_part ? words_of(WP_MAP_PAIRS_EXPECTED(record->bytes)) : words;
     if (words > job->words_max) {
         char name[320];
         wpi_record_name(job, number, name, sizeof name);
@@ -186,7 +188,7 @@ static wp_status keep(wp_mapreduce *job, wpi_buffer *b, const wp_map_state *left
                        " bytes allows %" PRIu64 "; raise chunk_bytes",
                        name, left->pairs, job->chunk_bytes, job->words_max * 32);
     }
-    if (is_counted) {
+    if (has_run) {
         if (!b->was_tried) {
             WP_TRY(room_for_bits(job, words, err));
             record->bits = job->bits_count;
@@ -195,11 +197,12 @@ static wp_status keep(wp_mapreduce *job, wpi_buffer *b, const wp_map_state *left
             job->bits_count += words;
             memset(job->bits + record->bits, 0, words * sizeof *bits);
         }
-        if (is_tried) memcpy(job->bits + record->bits, bits + left->bits, words * sizeof *bits);
+        memcpy(job->bits + record->bits, bits + (left->bits & ~WP_MAP_BITS_PART),
+               known * sizeof *bits);
     } else {
         record->bits = WPI_RECORD_NEW;
     }
-    if (!is_tried) {
+    if (!has_run || is_part) {
         WP_TRY(wpi_grow(&job->again.items, job->again.count, &job->again.capacity,
                         sizeof *job->again.items, err));
         job->again.items[job->again.count++] = number;

@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "mapreduce/mapreduce_job.h"
 
-#define BLOCK_BYTES ((uint64_t)1 << 20)
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
 static int compare(wp_span a, wp_span b) {
@@ -45,65 +43,14 @@ static wp_status list_pairs(wp_mapreduce *job, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- reduce ---------------------------------------------------------------------------------- */
-
-wp_status wp_reduce_set(wp_mapreduce *job, const void *value, uint64_t bytes, wp_error *err) {
-    if (job->is_reduced)
-        return WP_FAIL(err, INVALID, "mapreduce: the reduce function set two values for a group");
-    if (job->block_bytes - job->block_used < bytes) {
-        WP_TRY(wpi_grow(&job->blocks, job->block_count, &job->block_capacity, sizeof *job->blocks,
-                        err));
-        job->block_bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        job->block_used = 0;
-        char *block = wpi_malloc(job->block_bytes);
-        if (block == NULL) {
-            job->block_bytes = 0;
-            return WP_FAIL(err, NOMEM, "mapreduce: no host memory for a value of %" PRIu64 " bytes",
-                           bytes);
-        }
-        job->blocks[job->block_count++] = block;
-    }
-    if (job->block_count == 0) {
-        job->reduced = (wp_span){"", 0};
-    } else {
-        char *to = job->blocks[job->block_count - 1] + job->block_used;
-        if (bytes != 0) memcpy(to, value, bytes);
-        job->block_used += wp_table_align(bytes) < job->block_bytes - job->block_used
-                               ? wp_table_align(bytes)
-                               : job->block_bytes - job->block_used;
-        job->reduced = (wp_span){to, bytes};
-    }
-    job->is_reduced = true;
-    return WP_STATUS_OK;
-}
-
-/* Pairs of a key follow one another; the list shrinks to one pair a group, in place. */
-static wp_status reduce(wp_mapreduce *job, wp_error *err) {
-    uint64_t kept = 0, capacity = 0;
-    wp_span *values = NULL;
-    wp_status status = WP_STATUS_OK;
-    for (uint64_t first = 0, outer; first < job->result_count; first = outer) {
-        const wp_span key = job->results[first].key;
-        for (outer = first; outer < job->result_count && job->results[outer].key.data == key.data;
-             outer++) {
-            WP_TRY_GOTO(wpi_grow(&values, outer - first, &capacity, sizeof *values, err), done);
-            values[outer - first] = job->results[outer].value;
-        }
-        const wp_group group = {key, values, outer - first};
-        job->is_reduced = false;
-        WP_TRY_GOTO(job->spec.reduce(job->spec.reduce_object, &group, job, err), done);
-        if (job->is_reduced) job->results[kept++] = (wpi_result){key, job->reduced};
-    }
-    job->result_count = kept;
-done:
-    wpi_free(values);
-    return status;
-}
+/* ---- make --------------------------------------------------------------------------------------
+ */
 
 wp_status wpi_results_make(wp_mapreduce *job, wp_error *err) {
-    if (!job->spec.is_ordered && job->spec.reduce == NULL) return WP_STATUS_OK;
+    if (!job->spec.is_ordered && !wpi_reduces(job)) return WP_STATUS_OK;
     WP_TRY(list_pairs(job, err));
-    return job->spec.reduce == NULL ? WP_STATUS_OK : reduce(job, err);
+    if (!wpi_reduces(job)) return WP_STATUS_OK;
+    return job->spec.reduce == NULL ? wpi_reduce_on_device(job, err) : wpi_reduce_on_host(job, err);
 }
 
 void wpi_results_free(wp_mapreduce *job) {
@@ -167,7 +114,7 @@ static wp_status check_output(const wp_mapreduce *job, wp_output output, wp_erro
     wp_table_pair pair;
     if ((unsigned)output >= WP_OUTPUT_COUNT)
         return WP_FAIL(err, INVALID, "mapreduce: there is no output %d", (int)output);
-    if (output == WP_OUTPUT_TABLE && job->spec.reduce != NULL)
+    if (output == WP_OUTPUT_TABLE && wpi_reduces(job))
         return WP_FAIL(err, INVALID,
                        "mapreduce: a table has the pairs as they were emitted; write what a reduce "
                        "function returned as text or numbers");

@@ -38,9 +38,14 @@ static wp_status check_spec(const wp_mapreduce_spec *spec, wp_error *err) {
                        "mapreduce: %s combines values, which WP_MAP_GROUP does not; use "
                        "WP_MAP_REDUCE",
                        spec->program->name);
-    if (spec->mode == WP_MAP_REDUCE && spec->reduce != NULL)
+    const bool has_kernel = spec->program->reduce != NULL;
+    if (spec->mode == WP_MAP_REDUCE && (spec->reduce != NULL || has_kernel))
         return WP_FAIL(err, INVALID,
                        "mapreduce: a reduce function gets groups, which are made in WP_MAP_GROUP");
+    if (spec->reduce != NULL && has_kernel)
+        return WP_FAIL(err, INVALID,
+                       "mapreduce: %s reduces groups by a kernel; leave the reduce function out",
+                       spec->program->name);
     if (spec->mode == WP_MAP_REDUCE && spec->table.combiner == WP_TABLE_CALLBACK &&
         !spec->program->has_combine)
         return WP_FAIL(err, INVALID,
@@ -245,8 +250,11 @@ size_t wp_mapreduce_explain(const wp_mapreduce *job, char *text, size_t text_byt
     wpi_text_appendf(&lines, ", of which %s again\n", wpi_format_bytes(r->sent_again_bytes, a));
     wpi_text_appendf(&lines, "map %s, copies of chunks %s", wpi_format_duration(r->map_ns, a),
                      wpi_format_duration(r->copy_ns, b));
-    wpi_text_appendf(&lines, ", host %s, heap to host %s\n", wpi_format_duration(r->host_ns, a),
+    wpi_text_appendf(&lines, ", host %s, heap to host %s", wpi_format_duration(r->host_ns, a),
                      wpi_format_duration(r->heap_ns, b));
+    if (r->reduce_ns != 0)
+        wpi_text_appendf(&lines, ", reduce %s", wpi_format_duration(r->reduce_ns, a));
+    wpi_text_appendf(&lines, "\n");
     wpi_text_appendf(&lines, "table of %s, heap of %s", wpi_format_bytes(r->table.table_bytes, a),
                      wpi_format_bytes(r->table.heap_bytes, b));
     if (r->table.file_bytes != 0)

@@ -103,7 +103,12 @@ WP_NODISCARD wp_status wpi_clock_read(wp_mapreduce *job, uint64_t *ns, wp_error 
 WP_NODISCARD wp_status wpi_map_records(void *job, const wp_units *units, uint64_t first,
                                        uint64_t outer, wp_error *err);
 
-/** job_result.c: orders and reduces. */
+/** reduce.c: the listed pairs, of which those of a key follow one another, become one a group. */
+bool wpi_reduces(const wp_mapreduce *job);
+WP_NODISCARD wp_status wpi_reduce_on_host(wp_mapreduce *job, wp_error *err);
+WP_NODISCARD wp_status wpi_reduce_on_device(wp_mapreduce *job, wp_error *err);
+
+/** job_result.c: lists, orders, reduces. */
 WP_NODISCARD wp_status wpi_results_make(wp_mapreduce *job, wp_error *err);
 void wpi_results_free(wp_mapreduce *job);
 

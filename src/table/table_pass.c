@@ -14,6 +14,8 @@
 #include "base/alloc.h"
 #include "table/table_state.h"
 
+#define FIRST_PAGES_OF_HEAP 8u /* groups have their first pages if that is 1/8 of all, at most */
+
 /* ---- pages for keys ----------------------------------------------------------------------------
  *
  * Multi-valued tables. A key whose values do not all fit stays with its page, and so do all other
@@ -60,6 +62,31 @@ static wp_status clear(wp_table *table, void *memory, uint64_t bytes, wp_error *
     return wp_queue_fill(table->queue, memory, 0, 4, bytes / 4, err);
 }
 
+/* Each group's first page, where pages are plenty: thousands of threads that insert at the same
+ * time would else look for them one behind the other, each past the pages of all others.
+ * Multi-valued tables count the pages that keys take. */
+static wp_status give_first_pages(wp_table *table, wp_error *err) {
+    const wp_table_view *view = &table->view;
+    const uint64_t groups = table->groups;
+    if (view->organisation == WP_TABLE_MULTIVALUED ||
+        groups > view->page_count / FIRST_PAGES_OF_HEAP)
+        return WP_STATUS_OK;
+    uint32_t *streams = wpi_calloc(groups * 2, sizeof *streams);
+    wp_table_page *pages = table->pages;
+    if (streams == NULL) return WP_FAIL(err, NOMEM, "table: no host memory for its groups");
+    for (uint64_t group = 0; group < groups; group++) {
+        streams[group * 2] = (uint32_t)group + 1;
+        pages[group] = (wp_table_page){.owner = (group * 2 + 1) << 32};
+    }
+    wp_status status =
+        wpi_table_send(table, view->streams, streams, groups * 2 * sizeof *streams, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_table_send(table, view->pages, pages, groups * sizeof *pages, err);
+    wpi_free(streams);
+    table->control.first_free = groups;
+    return status;
+}
+
 wp_status wpi_table_begin(void *object, wp_error *err) {
     wp_table *table = object;
     wp_table_view *view = &table->view;
@@ -81,6 +108,7 @@ wp_status wpi_table_begin(void *object, wp_error *err) {
                                         .runs_first = view->page_count,
                                         .key_pages = table->kept_pages};
     view->key_pages_max = key_pages_of_pass(table);
+    WP_TRY(give_first_pages(table, err));
     WP_TRY(wpi_table_send(table, view->control, &table->control, sizeof table->control, err));
     return table->kept_count != 0 ? wpi_table_put_back(table, old_base, err) : WP_STATUS_OK;
 }

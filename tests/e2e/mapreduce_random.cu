@@ -2,7 +2,7 @@
 /* Random programs, against the C++ library: maps that emit 0, 1, 7 or 1000 pairs of a record, records
  * and values of 0 to 64 KiB, hot keys, heaps that hold little more than the largest pair, chunks from
  * the longest record on, random postponement; sums, a combine function, groups, and groups reduced on
- * the host. SEED= repeats one case. */
+ * the host and by a kernel. SEED= repeats one case. */
 #include <algorithm>
 #include <map>
 #include <string>
@@ -83,6 +83,20 @@ static wp_status weigh(void *object, const wp_group *group, wp_mapreduce *job, w
     return group->count == 1 ? WP_STATUS_OK : wp_reduce_set(job, out, sizeof out, err);
 }
 
+/* The same by a kernel, and behind both numbers as many bytes as there are values. */
+__device__ static void weigh_there(wp_reduce_group *group, wp_reducer *to)
+{
+    uint64_t out[2] = {group->count, 0}, bytes;
+    if (group->count == 1) return;
+    char *room = wp_reduce_take(to, sizeof out + group->count);
+    if (room == NULL) return;
+    memset(room + sizeof out, 'x', group->count);
+    while (const char *value = wp_reduce_next(group, &bytes))
+        for (uint64_t b = 0; b < bytes; b++) out[1] += (unsigned char)value[b];
+    memcpy(room, out, sizeof out);
+}
+WP_MAPREDUCE_GROUPS(weighed, map_record, weigh_there)
+
 /* Records have their length before them. */
 static wp_cut_answer cut(const wp_partitioner *, const char *text, uint64_t, wp_cut *out)
 {
@@ -100,7 +114,7 @@ static void run_case(bool is_large)
 {
     static rules r;
     state = seed;
-    enum { SUM, BLEND, GROUP, WEIGH } kind = (decltype(SUM))below(4);
+    enum { SUM, BLEND, GROUP, WEIGH, WEIGH_THERE } kind = (decltype(SUM))below(5);
     memset(&r, 0, sizeof r);
     r.seed = below(1u << 30);
     r.distinct = below(3) == 0 ? 2 + below(4) : 2 + below(is_large ? 1500 : 150);
@@ -146,7 +160,8 @@ static void run_case(bool is_large)
         }
         if (kind == SUM) wanted.push_back({g.first, std::string((char *)&sum, 8)});
         if (kind == BLEND) wanted.push_back({g.first, blended});
-        if (kind == WEIGH && weight[0] > 1) wanted.push_back({g.first, std::string((char *)weight, 16)});
+        if (kind >= WEIGH && weight[0] > 1)
+            wanted.push_back({g.first, std::string((char *)weight, 16) + std::string(kind == WEIGH ? 0 : weight[0], 'x')});
     }
     std::sort(wanted.begin(), wanted.end());
 
@@ -156,7 +171,7 @@ static void run_case(bool is_large)
     wp_mapreduce_spec spec = WP_MAPREDUCE_SPEC_INIT;
     cudaMalloc(&argument, sizeof r);
     cudaMemcpy(argument, &r, sizeof r, cudaMemcpyHostToDevice);
-    spec.program = kind == BLEND ? &blended : &plain;
+    spec.program = kind == BLEND ? &blended : kind == WEIGH_THERE ? &weighed : &plain;
     spec.mode = kind == SUM || kind == BLEND ? WP_MAP_REDUCE : WP_MAP_GROUP;
     spec.reduce = kind == WEIGH ? weigh : NULL;
     spec.partitioner.cut = cut;
@@ -168,6 +183,13 @@ static void run_case(bool is_large)
     spec.is_ordered = below(2);
     /* Bits for 1,000 pairs must fit: 32 bytes a word. */
     spec.chunk_bytes = below(2) ? 0 : BYTES_MAX + 8 + below(200000);
+    if (kind == WEIGH_THERE) { /* and the largest group, with its value */
+        for (auto &g : groups) {
+            uint64_t bytes = BYTES_MAX + 1024 + g.first.size();
+            for (auto &value : g.second) bytes += value.size() + 24;
+            spec.chunk_bytes = std::max(spec.chunk_bytes, bytes);
+        }
+    }
     spec.table.bucket_count = 1 + below(500);
     spec.table.page_bytes = UINT64_C(64) << below(7);
     uint64_t share = total / (1 + below(8));

@@ -25,19 +25,36 @@ static wp_status launch(const wp_map_batch *batch, wp_error *e) {
     const wp_status status = wp_device_wait(device, e);
     if (status != WP_STATUS_OK) return status;
     for (uint64_t thread = 0; thread < batch->count; thread++) {
-        uint32_t counted = 0;
+        uint32_t digest = 0;
         wp_map_record record;
         wp_emitter to;
-        if (!wp_map_begin(batch, thread, current_combine, &record, &to)) continue;
+        if (!wp_map_begin(batch, thread, current_combine, &record, &to, &digest)) continue;
         do
             current_map(&record, &to);
-        while (wp_map_again(batch, thread, &to, &counted));
+        while (wp_map_again(batch, thread, &to, &digest));
     }
     return WP_STATUS_OK;
 }
 
-static const wp_mapreduce_program program = {"test", launch, false};
-static const wp_mapreduce_program program_with = {"test", launch, true};
+static void (*current_reduce)(wp_reduce_group *group, wp_reducer *to);
+static uint64_t reduce_launches;
+
+static wp_status launch_reduce(const wp_reduce_batch *batch, wp_error *e) {
+    const wp_status status = wp_device_wait(device, e);
+    if (status != WP_STATUS_OK) return status;
+    reduce_launches++;
+    for (uint64_t thread = 0; thread < batch->count; thread++) {
+        wp_reduce_group group;
+        wp_reducer to;
+        assert_true(wp_reduce_begin(batch, thread, &group, &to));
+        current_reduce(&group, &to);
+    }
+    return WP_STATUS_OK;
+}
+
+static const wp_mapreduce_program program = {"test", launch, false, NULL};
+static const wp_mapreduce_program program_with = {"test", launch, true, NULL};
+static const wp_mapreduce_program program_groups = {"test", launch, false, launch_reduce};
 
 /* (first letter, 1) for each word of a line. */
 static void letters(const wp_map_record *r, wp_emitter *to) {
@@ -53,10 +70,10 @@ static void whole(const wp_map_record *r, wp_emitter *to) {
     wp_emit(to, r->data, r->bytes, &number, sizeof number);
 }
 
-static uint32_t restless_runs;
+static uint32_t restless_runs, map_runs;
 static void restless(const wp_map_record *r, wp_emitter *to) {
     const uint64_t one = 1;
-    const uint32_t pairs = r->number == 2 ? ++restless_runs : 1;
+    const uint32_t pairs = r->number == 2 ? 1 + ++restless_runs : 1;
     for (uint32_t i = 0; i < pairs; i++)
         wp_emit(to, "k", 1, &one, sizeof one);
 }
@@ -64,6 +81,12 @@ static void restless(const wp_map_record *r, wp_emitter *to) {
 static void fickle(const wp_map_record *r, wp_emitter *to) {
     const uint64_t value = r->number == 1 ? ++restless_runs : 7;
     wp_emit(to, "k", 1, &value, sizeof value);
+    wp_emit(to, "k", 1, &value, sizeof value);
+}
+
+static void moody(const wp_map_record *r, wp_emitter *to) {
+    const uint64_t value = ++restless_runs;
+    wp_emit(to, r->data, r->bytes, &value, sizeof value);
 }
 
 static void sizes_differ(const wp_map_record *r, wp_emitter *to) {
@@ -273,6 +296,77 @@ static void finished_groups_are_reduced(void **state) {
     assert_int_equal(wp_mapreduce_run(device, &spec, &job, &err), WP_STATUS_UNSUPPORTED);
 }
 
+static uint64_t digit_bytes;
+
+/* The numbers of a key, below 10, each `digit_bytes` times; drops keys that occur once. */
+static void spell(wp_reduce_group *group, wp_reducer *to) {
+    const char *value;
+    uint64_t bytes, number;
+    if (group->count == 1) return;
+    char *text = wp_reduce_take(to, group->count * digit_bytes);
+    if (text == NULL) return;
+    while ((value = wp_reduce_next(group, &bytes)) != NULL) {
+        assert_u64(bytes, sizeof number);
+        memcpy(&number, value, sizeof number);
+        memset(text, '0' + (int)number, digit_bytes);
+        text += digit_bytes;
+    }
+}
+
+static void take_twice(wp_reduce_group *group, wp_reducer *to) {
+    (void)group;
+    assert_non_null(wp_reduce_take(to, 0));
+    assert_null(wp_reduce_take(to, 0));
+}
+
+static void finished_groups_are_reduced_by_a_kernel(void **state) {
+    (void)state;
+    wp_mapreduce *job;
+    wp_mapreduce_spec spec = over("x\ny\nx\nz\ny\nx", wp_partition_lines(), whole);
+    spec.program = &program_groups;
+    spec.mode = WP_MAP_GROUP;
+    current_reduce = spell;
+    /* Values that fit a chunk together; then one beside the groups; then none. */
+    spec.chunk_bytes = 1024;
+    for (digit_bytes = 1; digit_bytes <= 350; digit_bytes += 349) {
+        reduce_launches = 0;
+        assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
+        assert_keys(job, (const char *[]){"x", "y"}, 2);
+        wp_mapreduce_cursor cursor = {0};
+        wp_table_pair pair;
+        for (int k = 0; k < 2; k++) {
+            const char *const digits = k == 0 ? "025" : "14";
+            assert_true(wp_mapreduce_next(job, &cursor, &pair));
+            assert_u64(pair.value_bytes, strlen(digits) * digit_bytes);
+            for (uint64_t i = 0; i < pair.value_bytes; i++)
+                assert_int_equal(((const char *)pair.value)[i], digits[i / digit_bytes]);
+        }
+        assert_u64(reduce_launches, digit_bytes == 1 ? 1 : 2);
+        assert_status_fails(wp_mapreduce_write(job, "table", WP_OUTPUT_TABLE, &err),
+                            WP_STATUS_INVALID, &err, "a table has the pairs as they were emitted");
+        wp_mapreduce_close(job);
+    }
+    digit_bytes = 1000;
+    assert_fails(&spec, WP_STATUS_INVALID,
+                 "the reduced value of a group of 3 values takes 3000 bytes, and a chunk has");
+    current_reduce = take_twice;
+    assert_fails(&spec, WP_STATUS_INVALID, "the reduce kernel took two values for a group");
+    spec.reduce = join;
+    assert_fails(&spec, WP_STATUS_INVALID, "test reduces groups by a kernel");
+    spec.reduce = NULL;
+    spec.mode = WP_MAP_REDUCE;
+    assert_fails(&spec, WP_STATUS_INVALID, "a reduce function gets groups");
+    char text[4000];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 2 == 0 ? 'x' : '\n';
+    text[sizeof text - 1] = '\0';
+    spec = over(text, wp_partition_lines(), whole);
+    spec.program = &program_groups;
+    spec.mode = WP_MAP_GROUP;
+    spec.chunk_bytes = 64;
+    assert_fails(&spec, WP_STATUS_INVALID, "a group of 2000 values takes 32008 bytes, more than");
+}
+
 /* ---- passes ---------------------------------------------------------------------------------- */
 
 static uint64_t progress_calls, progress_passes;
@@ -404,10 +498,40 @@ static void a_record_that_emits_differently_is_named(void **state) {
     wp_mapreduce_spec spec = over("a\nb\nc\nd", wp_partition_lines(), restless);
     restless_runs = 0;
     assert_fails(&spec, WP_STATUS_INVALID,
-                 "the input, record 3 (at byte 4): map emitted 1 pairs, and 2 when it ran again");
+                 "the input, record 3 (at byte 4): map emitted 2 pairs, and 3 when it ran again");
     spec = over("a\nb\nc\nd", wp_partition_lines(), fickle);
     restless_runs = 0;
     assert_fails(&spec, WP_STATUS_INVALID, "record 2 (at byte 2): map emitted other pairs");
+    spec = over("a\nb", wp_partition_lines(), moody); /* in the second pass */
+    spec.table.heap_bytes = spec.table.page_bytes = 64;
+    restless_runs = 0;
+    assert_fails(&spec, WP_STATUS_INVALID, "record 2 (at byte 2): map emitted other pairs");
+    assert_int_equal(restless_runs, 3);
+}
+
+/* Five records of one byte, of which some emit more pairs than there are bits for at once. */
+static void few_and_many(const wp_map_record *r, wp_emitter *to) {
+    map_runs++;
+    for (uint64_t i = 0; i < (r->number % 2 == 0 ? 1 : 40); i++) {
+        const uint64_t key = r->number * 40 + i;
+        wp_emit(to, &key, sizeof key, &key, sizeof key);
+    }
+}
+
+static void map_runs_twice_only_where_there_are_more_pairs_than_expected(void **state) {
+    (void)state;
+    wp_mapreduce *job;
+    wp_mapreduce_spec spec = over("1\n2\n3\n4\n5", wp_partition_lines(), few_and_many);
+    map_runs = 0;
+    assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
+    assert_u64(map_runs, 5 + 2);
+    assert_u64(wp_mapreduce_pair_count(job), 3 + 80);
+    wp_mapreduce_close(job);
+    spec.pairs_max = 40;
+    map_runs = 0;
+    assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
+    assert_u64(map_runs, 5);
+    wp_mapreduce_close(job);
 }
 
 static void a_record_with_too_many_pairs_is_named(void **state) {
@@ -523,19 +647,25 @@ static void a_file_that_cannot_be_written_is_not_there(void **state) {
 /* Each allocation fails once; nothing leaks (the address sanitizer looks). */
 static void each_allocation_may_fail(void **state) {
     (void)state;
-    bool was_ok = false;
-    for (uint64_t n = 1; !was_ok; n++) {
+    digit_bytes = 1;
+    current_reduce = spell;
+    bool is_on_host = true;
+    for (uint64_t n = 1;; n++) {
         wp_mapreduce *job;
         wp_mapreduce_spec spec = over("x\ny\nx\nz\ny\nx", wp_partition_lines(), whole);
         spec.mode = WP_MAP_GROUP;
-        spec.reduce = join;
+        spec.reduce = is_on_host ? join : NULL;
+        if (!is_on_host) spec.program = &program_groups;
         wpi_alloc_fail_at(n);
         const wp_status status = wp_mapreduce_run(device, &spec, &job, &err);
         wpi_alloc_fail_at(0);
-        was_ok = status == WP_STATUS_OK;
-        if (was_ok) assert_keys(job, (const char *[]){"x", "y"}, 2);
+        if (status == WP_STATUS_OK) assert_keys(job, (const char *[]){"x", "y"}, 2);
         wp_mapreduce_close(job);
         assert_true(n < 500);
+        if (status != WP_STATUS_OK) continue;
+        if (!is_on_host) break;
+        is_on_host = false;
+        n = 0;
     }
 }
 
@@ -560,11 +690,13 @@ int main(void) {
         cmocka_unit_test(values_are_combined_as_they_are_emitted),
         cmocka_unit_test(a_combine_function_is_called),
         cmocka_unit_test(finished_groups_are_reduced),
+        cmocka_unit_test(finished_groups_are_reduced_by_a_kernel),
         cmocka_unit_test(pairs_of_a_record_may_exceed_the_heap),
         cmocka_unit_test(pages_of_a_heap_of_default_size_are_small),
         cmocka_unit_test(records_without_room_for_bits_go_again_in_the_same_pass),
         cmocka_unit_test(a_specification_must_be_complete),
         cmocka_unit_test(a_record_that_emits_differently_is_named),
+        cmocka_unit_test(map_runs_twice_only_where_there_are_more_pairs_than_expected),
         cmocka_unit_test(a_record_with_too_many_pairs_is_named),
         cmocka_unit_test(a_record_longer_than_a_chunk_is_named),
         cmocka_unit_test(the_table_s_refusals_name_the_record),

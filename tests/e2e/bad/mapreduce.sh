@@ -73,7 +73,7 @@ printf 'abc\nab\n' >good
 [ "$(cat stdout)" = 3 ] || { echo "three letters expected, not" && cat stdout && failures=1; }
 : >empty
 awk 'BEGIN { printf "ab\n"; for (i = 0; i < 99; i++) printf "x"; print "" }' >long
-printf 'ab\n3\n' >restless
+printf 'ab\n3333\n' >restless
 printf 'a4\n' >sizes
 awk 'BEGIN { print "a"; printf "5"; for (i = 0; i < 200; i++) printf "y"; print "" }' >large
 printf '@r\nACGT\n+\nFFF\n' >reads
