@@ -195,6 +195,7 @@ struct wpi_block {
     /* Otherwise: */
     wpi_warp *warps;
     uint32_t warp_count;
+    uint32_t warps_run; /* that ran, a bit each, since device/sim looked */
     uint32_t exited_count;
     uint32_t barriers_used; /* bit i: threads are at barrier i */
     wpi_barrier barriers[WPI_BARRIERS];

@@ -94,8 +94,12 @@ uint64_t wp_rt_trace_clock(wp_trace_lane *lane, uint32_t is_ns) {
 
 /* ---- running ---- */
 
+/* Of the warps that ran: in step, that is nearly always one of them. */
 static void note_words_and_exits(slot *s) {
-    for (uint32_t w = 0; w < s->block->warp_count; w++) {
+    uint32_t warps = s->block->warps_run;
+    s->block->warps_run = 0;
+    for (; warps != 0; warps &= warps - 1) {
+        const uint32_t w = (uint32_t)__builtin_ctz(warps);
         wpi_merge_take(&s->merges[w]);
         s->merges[w].exited = s->block->warps[w].exited;
     }
