@@ -3,14 +3,14 @@
 """Streaming beside its peers: the kernels of seven programs over more data than the device memory they may use, each way
 to feed them in the same run.
 
-    python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--scale N] [--dry]
+    python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--quick] [--dry]
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
 and threads for each variant. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp
 read neighbouring records, as grid-stride loops do; text has no records. Data of managed memory are 125 % of device
 memory. On cpu it is wall time, the median of rounds in which every variant has its turn; there is no link, so ratios are
 told and not aimed at. The first run of each program and variant is compared with a serial computation. Inputs are
-generated, with seed 1. Writes bench/results/<date>-streaming.json and .md.
+generated, with seed 1. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes bench/results/<date>-streaming.json and .md.
 """
 import argparse
 import datetime
@@ -27,6 +27,7 @@ import about  # noqa: E402
 
 ROOT = about.ROOT
 SHAPES = [(32, 256), (128, 128)]
+QUICK_SHAPES = [(16, 128)]
 MERGED_THREADS = 256
 # Program, arguments, records or bytes of text, KiB of buffers, share that is read (None: all of a text).
 PROGRAMS = {
@@ -38,6 +39,8 @@ PROGRAMS = {
     "MasterCard Affinity": (["stream-affinity"], 32 << 10, 512, None),
     "MasterCard, indexed": (["stream-affinity", "--indexed"], 32 << 10, 512, 0.25),
 }
+QUICK_RECORDS = {"K-means": 128 << 10, "Word Count": 256 << 10, "Netflix": 128 << 10, "Opinion Finder": 8 << 10, "DNA Assembly": 16 << 10,
+                 "MasterCard Affinity": 8 << 10, "MasterCard, indexed": 24 << 10}
 PEERS = ["double", "direct", "zerocopy", "zerocopy-merged"]
 DEVICES = {  # Kepler does not page.
     "sim:gtx680@xeon-e5-quad": ["full", "auto", *PEERS],
@@ -48,16 +51,20 @@ UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 AIM = 1.1  # full over the best of the others, at most
 
 
-def shapes_of(variant, records):
+def shapes_of(options, variant, records):
     if variant == "zerocopy-merged":
         return [((records + MERGED_THREADS - 1) // MERGED_THREADS, MERGED_THREADS)]
-    return SHAPES
+    return QUICK_SHAPES if options.quick else SHAPES
+
+
+def records_of(options, name):
+    return QUICK_RECORDS[name] if options.quick else PROGRAMS[name][1]
 
 
 def run(options, name, device, variant, shape, is_checked):
     """ns between the events, or of the clock; what auto chose."""
-    program, records, buffer_kib, _ = PROGRAMS[name]
-    size, buffer_kib = max(1, records // options.scale), max(64, buffer_kib // options.scale)
+    program, _, buffer_kib, _ = PROGRAMS[name]
+    size, buffer_kib = records_of(options, name), 256 if options.quick else buffer_kib
     app = [options.build / "apps" / program[0], *program[1:], "--size", str(size), "--seed", "1", "--buffer", f"{buffer_kib}KiB",
            "--blocks", str(shape[0]), "--threads", str(shape[1]), "--variant", variant.split("-")[0]]
     app += ["--check"] if is_checked else []
@@ -78,11 +85,12 @@ def run(options, name, device, variant, shape, is_checked):
 def simulate(options, name, device, variants):
     rows = {}
     for variant in variants:
-        _, records, _, read = PROGRAMS[name]
-        if variant == "zerocopy-merged" and read is None:
+        if variant == "zerocopy-merged" and PROGRAMS[name][3] is None:
             continue
+        if options.quick and variant in ("managed", "prefetch"):
+            continue  # such data are about a chunk of managed memory
         tries = [(*run(options, name, device, variant, shape, i == 0), shape)
-                 for i, shape in enumerate(shapes_of(variant, max(1, records // options.scale)))]
+                 for i, shape in enumerate(shapes_of(options, variant, records_of(options, name)))]
         times, chosen, shape = min(tries, key=lambda one: one[0]["device"])
         rows[variant] = {"ns": times["device"], "shape": shape, "chosen": chosen}
         print(f"{name}, {device}, {variant}: {times['device'] / 1e6:.3f} ms with {shape[0]} blocks of {shape[1]} {chosen}", flush=True)
@@ -109,7 +117,8 @@ def page_of(results):
     lines = []
     for device in results[next(iter(results))]:
         is_simulated = device != "cpu"
-        variants = DEVICES[device] if is_simulated else ON_CPU
+        variants = [v for v in (DEVICES[device] if is_simulated else ON_CPU)
+                    if any(v in devices[device] for devices in results.values())]
         lines += [f"\n## {device}\n", "Times in ms; in brackets, over `full`.\n" if is_simulated else "Wall time in ms.\n",
                   "| program | read | " + " | ".join(f"`{v}`" for v in variants) + " | full over the best peer |",
                   "|---|---|" + "---|" * (len(variants) + 1)]
@@ -145,7 +154,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--only", nargs="+", choices=list(PROGRAMS), metavar="PROGRAM", help="some of " + ", ".join(PROGRAMS))
-    parser.add_argument("--scale", type=int, default=1, help="data and buffers divided by this")
+    parser.add_argument("--quick", action="store_true", help="a fraction of the data, one shape, no paging")
     parser.add_argument("--rounds", type=int, default=3, help="on cpu")
     parser.add_argument("--dry", action="store_true", help="writes nothing")
     options = parser.parse_args()
@@ -161,10 +170,10 @@ def main():
     if options.dry:
         return
     date = datetime.date.today().isoformat()
-    command = "python3 bench/stream/streaming.py" + (f" --scale {options.scale}" if options.scale != 1 else "")
+    command = "python3 bench/stream/streaming.py" + (" --quick" if options.quick else "")
     record = {"schema": "warpage-bench-1", "bench": "streaming", "date": date, "commit": commit, "command": command,
               "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
-              "settings": {"programs": PROGRAMS, "shapes": SHAPES, "rounds_on_cpu": options.rounds, "scale": options.scale},
+              "settings": {"programs": PROGRAMS, "shapes": SHAPES, "rounds_on_cpu": options.rounds, "quick": options.quick},
               "results": [{"case": name, "size": device, "engine": variant, "median_ns": row["ns"], "chosen": row["chosen"],
                            "times_ns": row.get("times_ns", [row["ns"]])}
                           for name, devices in results.items() for device, rows in devices.items() for variant, row in rows.items()],
