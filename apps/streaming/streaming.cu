@@ -35,6 +35,7 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     job->buffer_bytes = options->buffer.value;
     job->slots = options->slots;
     job->without_patterns = options->without_patterns;
+    job->explains = options->explains;
 }
 
 /* ---- memory beside the records ---- */
@@ -104,8 +105,8 @@ static uint64_t end_of_lines(const app_streaming *job, uint64_t first, uint64_t 
     return outer;
 }
 
-/* As many records from `first` on as `bytes` have room for. */
-static uint64_t piece_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
+/* As many records from `first` on as `bytes` have room for; may be none. */
+static uint64_t find_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
     uint64_t outer = job->count;
     if (job->starts != NULL) {
         for (uint64_t low = first; low < outer;) { /* low fits */
@@ -122,6 +123,11 @@ static uint64_t piece_end(const app_streaming *job, uint64_t first, uint64_t byt
     if (job->is_text) {
         outer = end_of_lines(job, first, outer);
     }
+    return outer;
+}
+
+static uint64_t piece_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
+    const uint64_t outer = find_end(job, first, bytes);
     if (outer == first) {
         app_fail_usage("--buffer is too small: record %s does not fit a piece of %s",
                        app_count(first), app_bytes(bytes));
@@ -344,6 +350,95 @@ static void run_managed(const app_streaming *job, bool is_prefetched) {
     check(cudaFree(managed), "cudaFree");
 }
 
+/* ---- the fastest ---- */
+
+/* A job over some records of another one. */
+typedef struct part {
+    app_streaming job;
+    const app_streaming *whole;
+    uint64_t first;
+    uint64_t *starts;
+} part;
+
+static void launch_part(void *object, void *records, uint64_t first, uint64_t count,
+                        cudaStream_t stream) {
+    const part *p = (const part *)object;
+    p->whole->launch(p->whole->object, records, p->first + first, count, stream);
+}
+
+static double run_part(const app_streaming *job, int variant, uint64_t first, uint64_t outer,
+                       app_streaming_times *times) {
+    const double before_s = times->device_s;
+    part p = {*job, job, first, NULL};
+    p.job.records = (char *)job->records + offset_of(job, first);
+    p.job.count = outer - first;
+    p.job.launch = launch_part;
+    p.job.object = &p;
+    if (job->starts != NULL) {
+        p.starts = (uint64_t *)app_allocate(outer - first + 1, sizeof *p.starts, "records");
+        for (uint64_t i = first; i <= outer; i++) {
+            p.starts[i - first] = job->starts[i] - job->starts[first];
+        }
+        p.job.starts = p.starts;
+    }
+    app_streaming_run(&p.job, variant, times);
+    free(p.starts);
+    return times->device_s - before_s;
+}
+
+/* What a way took for two parts, and from that for more: a fixed time and a rate. */
+typedef struct measured {
+    double bytes[2], s[2];
+} measured;
+
+static double time_for(const measured *m, double bytes) {
+    const double slope = (m->s[1] - m->s[0]) / (m->bytes[1] - m->bytes[0]);
+    return slope > 0.0 ? m->s[1] + slope * (bytes - m->bytes[1]) : m->s[1] / m->bytes[1] * bytes;
+}
+
+/* A small part and a large one by each way, a quarter of all at most. The first launch, which may
+ * compile the streamed kernel, is not measured. */
+static void run_auto(const app_streaming *job, app_streaming_times *times) {
+    static const int variants[] = {APP_STREAMING_FULL, APP_STREAMING_VOLUME, APP_STREAMING_DOUBLE,
+                                   APP_STREAMING_ZEROCOPY};
+    enum { VARIANTS = sizeof variants / sizeof *variants, SMALL = 64, LARGE = 3 };
+    const uint64_t small = bytes_of(job, 0, job->count) / SMALL;
+    measured found[VARIANTS] = {};
+    uint64_t first = find_end(job, 0, small / 8);
+    if (first != 0) {
+        run_part(job, variants[0], 0, first, times);
+    }
+    for (int v = 0; v < VARIANTS; v++) {
+        for (int n = 0; n < 2; n++) {
+            const uint64_t outer = find_end(job, first, n == 0 ? small : LARGE * small);
+            if (outer == first) {
+                break;
+            }
+            found[v].bytes[n] = (double)bytes_of(job, first, outer);
+            found[v].s[n] = run_part(job, variants[v], first, outer, times);
+            first = outer;
+        }
+    }
+    const uint64_t left = bytes_of(job, first, job->count);
+    int best = 0; /* also where there is too little to measure */
+    for (int v = 0; v < VARIANTS && found[v].bytes[1] > found[v].bytes[0]; v++) {
+        const double s = time_for(&found[v], (double)left);
+        best = s < time_for(&found[best], (double)left) ? v : best;
+        if (job->explains) {
+            fprintf(stderr, "measured   %s: %s for %s, %s for %s, so %s for the other %s\n",
+                    app_choice_name(APP_STREAMING_VARIANTS, variants[v]), app_time(found[v].s[0]),
+                    app_bytes((uint64_t)found[v].bytes[0]), app_time(found[v].s[1]),
+                    app_bytes((uint64_t)found[v].bytes[1]), app_time(s), app_bytes(left));
+        }
+    }
+    if (job->explains) {
+        fprintf(stderr, "chosen     %s\n", app_choice_name(APP_STREAMING_VARIANTS, variants[best]));
+    }
+    if (first < job->count) {
+        run_part(job, variants[best], first, job->count, times);
+    }
+}
+
 /* ---- all of them ---- */
 
 void app_streaming_run(const app_streaming *job, int variant, app_streaming_times *times) {
@@ -352,6 +447,10 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
     cudaEvent_t began, ended;
     float ms = 0;
     if (job->count == 0) {
+        return;
+    }
+    if (variant == APP_STREAMING_AUTO) {
+        run_auto(job, times);
         return;
     }
     if (is_host) {

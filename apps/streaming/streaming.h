@@ -13,6 +13,8 @@
  *     zerocopy          the kernel reads host memory over the link
  *     managed           cudaMallocManaged: pages move on demand
  *     prefetch          the same, prefetched a buffer's size at a time
+ *     auto              a quarter of the records by full, volume, double and zerocopy, each two parts;
+ *                       the rest by the one that is then expected to take least time (--explain)
  *
  * `single` and `double` stage through page-locked memory. On a simulated GPU what the host copies
  * is declared as host work (warpage/host.h), so that all pay by the same model. All failures end
@@ -27,7 +29,7 @@
 
 #include "common/options.h"
 
-#define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|volume|overlap|zerocopy|managed|prefetch"
+#define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|volume|overlap|zerocopy|managed|prefetch|auto"
 enum {
     APP_STREAMING_SERIAL,
     APP_STREAMING_THREADS,
@@ -39,7 +41,8 @@ enum {
     APP_STREAMING_OVERLAP,
     APP_STREAMING_ZEROCOPY,
     APP_STREAMING_MANAGED,
-    APP_STREAMING_PREFETCH
+    APP_STREAMING_PREFETCH,
+    APP_STREAMING_AUTO
 };
 
 typedef struct app_streaming {
@@ -63,6 +66,7 @@ typedef struct app_streaming {
     uint64_t buffer_bytes;  /* of device memory for buffers; not managed, zerocopy */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
+    bool explains;          /* auto: prints what it measured to stderr */
 } app_streaming;
 
 /** What a run took. Times in seconds: of the host's clock, and between two events on the device
@@ -78,10 +82,10 @@ typedef struct app_streaming_options {
     int variant;
     app_size buffer;
     uint64_t blocks, threads, slots;
-    bool without_patterns;
+    bool without_patterns, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, 64, 128, 0, false}
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, 64, 128, 0, false, false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
     {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
@@ -94,7 +98,9 @@ typedef struct app_streaming_options {
         {"--slots", APP_OPTION_COUNT, &(o).slots, "N", 1, 4096,                                    \
          "full: reads of a thread in a chunk, at most"},                                           \
         {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
-         "full: every address is sent"}
+         "full: every address is sent"},                                                           \
+        {"--explain", APP_OPTION_FLAG, &(o).explains, NULL, 0, 0,                                  \
+         "auto: print what was measured"}
 /** Hands the options to a job; ends the program if --buffer has no unit. */
 void app_streaming_set(app_streaming *job, const app_streaming_options *options);
 /** Whether the variant works on the host alone. */

@@ -110,6 +110,8 @@ typedef struct wpi_stream_facts {
     char reason[WPI_STREAM_REASON];
     uint64_t steering; /* parameters through which the address slice reads memory … */
     uint64_t written;  /* … and through which the kernel writes: never the same memory */
+    uint64_t
+        mapped_written; /* mapped parameters through which it writes: others have other memory */
 } wpi_stream_facts;
 
 /** A thread's part in it: private, and in registers after all has been inlined. */

@@ -238,12 +238,47 @@ bool wpi_reservation_find(const void *address, void **base, size_t *size_bytes,
     return r != NULL;
 }
 
+bool wpi_reservation_nearest(uint64_t address, void **base, size_t *size_bytes) {
+    const reservation *nearest = NULL;
+    pthread_mutex_lock(&lock);
+    for (const reservation *r = reservations; r != NULL; r = r->next)
+        if (r->first <= address && (nearest == NULL || r->first > nearest->first)) nearest = r;
+    if (nearest != NULL) {
+        *base = (void *)nearest->first;
+        *size_bytes = nearest->size_bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return nearest != NULL;
+}
+
 bool wpi_reservation_has_file(const void *address) {
     pthread_mutex_lock(&lock);
     const reservation *r = find_locked((uintptr_t)address);
     const bool has_file = r != NULL && r->files != NULL;
     pthread_mutex_unlock(&lock);
     return has_file;
+}
+
+static bool have_same_host(const reservation *a, const reservation *b) {
+    for (size_t i = 0; i < a->part_count; i++) {
+        const part *p = &a->parts[i];
+        for (size_t n = 0; n < b->part_count && p->host != NULL; n++) {
+            const part *q = &b->parts[n];
+            if (q->host != NULL && p->host < q->host + (q->outer - q->first) &&
+                q->host < p->host + (p->outer - p->first))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool wpi_reservation_shares(const void *address, const void *other) {
+    pthread_mutex_lock(&lock);
+    const reservation *a = find_locked((uintptr_t)address), *b = find_locked((uintptr_t)other);
+    const bool shares =
+        a != NULL && b != NULL && (a == b ? address == other : have_same_host(a, b));
+    pthread_mutex_unlock(&lock);
+    return shares;
 }
 
 /* ---- cursors ---- */

@@ -40,8 +40,15 @@ bool wpi_reservation_any(void);
 bool wpi_reservation_find(const void *address, void **base, size_t *size_bytes,
                           uint64_t *mapped_bytes);
 
+/** The reservation that begins at the greatest address up to this one: for messages. False: there
+ * is none. */
+bool wpi_reservation_nearest(uint64_t address, void **base, size_t *size_bytes);
 /** Whether the reservation that `address` is in has a file. */
 bool wpi_reservation_has_file(const void *address);
+
+/** Whether two addresses are the same, or of reservations that are tied to the same host memory
+ * somewhere. */
+bool wpi_reservation_shares(const void *address, const void *other);
 
 /** Looks addresses up one after the other. `{0}` is a fresh one. One thread. */
 typedef struct wpi_reservation_cursor {

@@ -148,6 +148,7 @@ static bool visit_reads(wpi_stream_side *side, uint32_t k, char *places, wpi_str
     for (uint32_t t = 0; t < l->half && side->slots[k] != 0; t++) {
         if (counts[t] == 0) continue;
         reads r = reads_of(side, k, t);
+        side->thread = t;
         for (uint32_t slot = 0; slot < counts[t]; slot++) {
             char *place = places + slot * l->classes[k].read_step + t * l->classes[k].thread_step;
             if (!visit(side, k, next_address(&r), place)) return false;
@@ -164,6 +165,7 @@ static bool visit_writes(wpi_stream_side *side, uint32_t k, char *places, wpi_st
     for (uint32_t slot = 0; slot < side->slots[k]; slot++) {
         for (uint32_t t = 0; t < half; t++) {
             const uint64_t at = (uint64_t)slot * half + t;
+            side->thread = t;
             if (slot < counts[t] && !visit(side, k, targets[at], places + (at << k))) return false;
         }
     }
@@ -210,34 +212,38 @@ void wpi_stream_add_file_work(const wpi_reservation_cursor *cursor, uint64_t *mo
     *moved_bytes = all;
 }
 
+/* Element: of an array of values of this width. */
 void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor,
-                             const char *kernel_name, uint32_t block, bool is_write, uint32_t bytes,
-                             uint64_t address) {
+                             const char *kernel_name, uint32_t block, uint32_t thread,
+                             bool is_write, uint32_t bytes, uint64_t address) {
     void *base = NULL;
     size_t size_bytes = 0;
     wp_status ignored;
     if (cursor->failure.status != WP_STATUS_OK)
         ignored = WP_FAIL(err, IO, "kernel %s: block %u: %s", kernel_name, block,
                           cursor->failure.message);
-    else if (wpi_reservation_find((const void *)(uintptr_t)address, &base, &size_bytes, NULL))
+    else if (wpi_reservation_nearest(address, &base, &size_bytes))
         ignored = WP_FAIL(
             err, INVALID,
-            "kernel %s: block %u %s %u bytes at offset %llu of the streaming reservation %p (%zu "
-            "bytes), where nothing is mapped",
-            kernel_name, block, is_write ? "writes" : "reads", bytes,
-            (unsigned long long)(address - (uintptr_t)base), base, size_bytes);
+            "kernel %s: block %u, thread %u %s %u bytes at offset %llu (element %llu) of the "
+            "streaming reservation %p (%zu bytes), where nothing is mapped",
+            kernel_name, block, thread, is_write ? "writes" : "reads", bytes,
+            (unsigned long long)(address - (uintptr_t)base),
+            (unsigned long long)((address - (uintptr_t)base) / bytes), base, size_bytes);
     else
-        ignored = WP_FAIL(
-            err, INVALID, "kernel %s: block %u %s %u bytes at 0x%llx, outside of what is mapped",
-            kernel_name, block, is_write ? "writes" : "reads", bytes, (unsigned long long)address);
+        ignored =
+            WP_FAIL(err, INVALID,
+                    "kernel %s: block %u, thread %u %s %u bytes at 0x%llx, which is not mapped",
+                    kernel_name, block, thread, is_write ? "writes" : "reads", bytes,
+                    (unsigned long long)address);
     (void)ignored;
 }
 
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
                              uint64_t address) {
     wpi_stream_fail_outside(&side->failure, &side->cursor, side->kernel_name,
-                            *wpi_stream_word(launch_of(side)->block, side->set), is_write, bytes,
-                            address);
+                            *wpi_stream_word(launch_of(side)->block, side->set), side->thread,
+                            is_write, bytes, address);
 }
 
 void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side) {

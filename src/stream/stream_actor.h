@@ -31,7 +31,8 @@ typedef struct wpi_stream_side {
     bool reads_own;      /* data are gathered when writes of three chunks before are in place */
     wp_queue *down, *up; /* copies to the device, and back */
     uint32_t set;
-    uint32_t chunk; /* the next to serve */
+    uint32_t chunk;  /* the next to serve */
+    uint32_t thread; /* whose access is visited */
     uint32_t state;
     /* Of the chunk; lines: of host memory that it touches. */
     uint64_t words, accesses, bytes, lines, lines_in_order;
@@ -71,8 +72,8 @@ void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t byte
                              uint64_t address);
 /** The same error, for others. */
 void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor,
-                             const char *kernel_name, uint32_t block, bool is_write, uint32_t bytes,
-                             uint64_t address);
+                             const char *kernel_name, uint32_t block, uint32_t thread,
+                             bool is_write, uint32_t bytes, uint64_t address);
 /** The work of moving what the cursor's files read and wrote since the last time. */
 void wpi_stream_add_file_work(const wpi_reservation_cursor *cursor, uint64_t *moved_bytes,
                               wp_host_work *work);

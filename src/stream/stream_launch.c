@@ -87,6 +87,23 @@ static wp_status check_aliases(wp_device *device, const wpi_stream_code *code, v
     return WP_STATUS_OK;
 }
 
+/* Reads through one parameter do not look for writes through another. */
+static wp_status check_overlap(const wpi_stream_code *code, void *const *args, wp_error *err) {
+    for (uint32_t w = 0; w < code->param_count && w < WPI_STREAM_PARAMETERS; w++) {
+        for (uint32_t o = 0; o < code->param_count && o < WPI_STREAM_PARAMETERS; o++) {
+            if (w == o || (code->facts.mapped_written >> w & 1) == 0 ||
+                (code->mask >> o & 1) == 0 ||
+                !wpi_reservation_shares(*(void *const *)args[w], *(void *const *)args[o]))
+                continue;
+            return WP_FAIL(err, UNSUPPORTED,
+                           "kernel %s cannot be streamed: parameters %u and %u are mapped to the "
+                           "same memory, and it writes to parameter %u: pass and map it once",
+                           code->display_name, w, o, w);
+        }
+    }
+    return WP_STATUS_OK;
+}
+
 static uint64_t default_bytes(wp_device *device) {
     uint64_t free_bytes, total_bytes;
     wp_memory_info(device, &free_bytes, &total_bytes);
@@ -330,6 +347,7 @@ wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
                        code->display_name, ARGUMENTS_MAX);
     WP_TRY(check_threads(device, launch, code, err));
     WP_TRY(check_aliases(device, code, launch->args, err));
+    WP_TRY(check_overlap(code, launch->args, err));
     WP_TRY(wpi_stream_context_take(device, &x, err));
     const wpi_stream_shape shape = shape_of(device, launch, code);
     note_mapped(x, launch, code);

@@ -129,8 +129,8 @@ static bool outside(wpi_window_service *s, const wpi_reservation_cursor *cursor,
                     bool is_write, uint32_t bytes, uint64_t address) {
     const wpi_window_launch *l = launch_of(s);
     const uint32_t set = s->group * l->sets_per_group + number / l->threads;
-    wpi_stream_fail_outside(&s->failure, cursor, s->kernel_name, *word_of(l->block, set), is_write,
-                            bytes, address);
+    wpi_stream_fail_outside(&s->failure, cursor, s->kernel_name, *word_of(l->block, set),
+                            number % l->threads, is_write, bytes, address);
     return false;
 }
 

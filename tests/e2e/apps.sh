@@ -187,7 +187,7 @@ check kmeans --size 3000 --clusters 5 --dimensions 3
 check kmeans --size 2000 --clusters 1 --dimensions 1
 check kmeans --size 1500 --clusters 300 --dimensions 33 --iterations 3 # sums exceed shared memory
 check kmeans --input "$TMP/points.csv" --clusters 7 --normalize
-for variant in serial threads single double direct full volume overlap zerocopy managed prefetch; do
+for variant in serial threads single double direct full volume overlap zerocopy managed prefetch auto; do
     check stream-kmeans --size 3000 --buffer 64KiB --blocks 3 --threads 100 --variant $variant
 done
 check stream-kmeans --size 1 --clusters 1 --blocks 1 --threads 1

@@ -6,7 +6,7 @@ set -u
 export WARPAGE_DEVICE="$DEVICES" WARPAGE_WORKERS=2
 # shellcheck source=tests/support/apps.sh
 . "$E2E/../support/apps.sh"
-all="serial threads single double direct full volume overlap zerocopy managed prefetch"
+all="serial threads single double direct full volume overlap zerocopy managed prefetch auto"
 
 # Runs with --check in these ways; all must pass and print the same, which stays in $TMP/first.
 check() { # variants, app, arguments...
@@ -190,5 +190,10 @@ wrong 1 "the table of words is too small: .* see --keys" stream-wordcount --size
 : >"$TMP/empty"
 wrong 1 "empty is empty" stream-wordcount --input "$TMP/empty"
 wrong 2 "is too small: record 0 does not fit" stream-wordcount --size 3000 --variant single --buffer 10B
+
+# auto measures four ways, each on records of its own, and says so.
+exe=$(program stream-netflix) && "$exe" --size 60000 --variant auto --buffer 16KiB --explain >"$TMP/stdout" 2>"$TMP/stderr"
+[ "$(grep -c '^measured   \(full\|volume\|double\|zerocopy\): .* so .* for the other ' "$TMP/stderr")" -eq 4 ] || fail "auto: what was measured"
+grep -Eq '^chosen     (full|volume|double|zerocopy)$' "$TMP/stderr" || { fail "auto: no choice"; cat "$TMP/stderr"; }
 
 [ "$failures" -eq 0 ]

@@ -237,6 +237,10 @@ static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list 
     if (params == 0) return WP_STATUS_OK;
     if (is_mixed)
         return wpi_stream_refuse(s, i, "accesses mapped data or other memory, by one address", err);
+    if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
+        return wpi_stream_refuse(
+            s, i, "is a volatile access to mapped data: blocks cannot communicate through them",
+            err);
     const int class = class_of(layout, what.type);
     if (class < 0)
         return wpi_stream_refuse(
@@ -357,6 +361,7 @@ static void replace(wpi_stream *s, const access *a) {
     LLVMValueRef own =
         wpi_const32(c, a->is_store && s->has_windows ? a->windows : (uint32_t)a->is_own);
     s->facts.reads_own |= a->is_own;
+    if (a->is_store) s->facts.mapped_written |= a->params;
     if (s->has_windows) note_window(s, a);
     LLVMPositionBuilderBefore(c->builder, a->instruction);
     LLVMSetCurrentDebugLocation2(c->builder, LLVMInstructionGetDebugLoc(a->instruction));
