@@ -247,6 +247,7 @@ typedef struct wp_run_cached {
     uint64_t lines, threads_per_sm,
         shared_left_bytes;                      /* of the last cached launch; lines: a thread */
     uint64_t registers, plain_registers;        /* of a thread */
+    uint64_t registers_per_sm;                  /* 0: unknown */
     uint64_t instructions, cached_instructions; /* in the code of the two forms */
     uint64_t left, stayed; /* threads that left monitoring; that ended while monitoring */
     uint64_t filled_lines, flushed_lines;

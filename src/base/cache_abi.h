@@ -12,7 +12,7 @@ enum {
     WPI_CACHE_LINE_BYTES = 16,  /* by default; 8, 16, 24 or 32 */
     WPI_CACHE_ALIGN_BYTES = 16, /* of the first line in shared memory */
     WPI_CACHE_ROW_BYTES = 128,  /* of shared memory's banks, each once */
-    WPI_CACHE_THRESHOLD = 300,  /* accesses after which a thread leaves monitoring, by default */
+    WPI_CACHE_THRESHOLD = 64,   /* accesses after which a thread leaves monitoring, by default */
     WPI_CACHE_REASON = 192,     /* bytes of text */
     WPI_CACHE_NAME = 32
 };
@@ -87,8 +87,6 @@ typedef struct wpi_cache_thread {
     uint32_t dirty[WPI_CACHE_STRUCTURES][WPI_CACHE_WAYS]; /* bytes */
     uint32_t seen[WPI_CACHE_STRUCTURES];                  /* monitoring: hits << 16 | accesses */
     uint32_t next[WPI_CACHE_STRUCTURES]; /* the line that is filled next, of several */
-    uint32_t at;                         /* of the thread's first line */
-    uint32_t step;                       /* … to its next */
     uint32_t mode;                       /* WPI_CACHE_MONITORED … */
     uint32_t calls;                      /* monitored in the nest so far … */
     uint32_t leave;                      /* … and at which the loop that runs is left */

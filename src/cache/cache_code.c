@@ -22,7 +22,7 @@ const wpi_param wpi_cache_params[] = {
     [HITS] = {"software-cache-hits-pct", WP_UNIT_NUMBER, "50", 0, 100,
               "a cached kernel caches the data of a parameter where more than this percentage of "
               "monitored accesses hit"},
-    [THRESHOLD] = {"software-cache-threshold", WP_UNIT_NUMBER, "300", 1, 16000,
+    [THRESHOLD] = {"software-cache-threshold", WP_UNIT_NUMBER, "64", 1, 16000,
                    "accesses of a loop that a thread of a cached kernel monitors, uncached, before "
                    "it chooses what to cache"},
     {0}};
@@ -188,6 +188,7 @@ static void collect(wpi_cache_code *code) {
                          .has_counts = code->counts_are_on,
                          .registers_are_estimated = strncmp(device->spec, "cuda", 4) != 0,
                          .plain_registers = plain->register_count,
+                         .registers_per_sm = device->registers_per_sm,
                          .instructions = code->facts.instructions,
                          .cached_instructions = code->facts.cached_instructions,
                          .lines = code->last.lines,

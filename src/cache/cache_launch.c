@@ -17,6 +17,10 @@
 
 enum { ARGUMENTS_MAX = 512, OWN_ARGUMENTS = 3 };
 
+/* Fewer threads hide less latency: where this factor of them is lost to registers, hits do not make
+ * up for it (naive matrix multiplication, K-means). */
+enum { PARALLELISM_LOSS_MAX = 2 };
+
 static uint64_t aligned(uint64_t bytes) {
     return (bytes + WPI_CACHE_ALIGN_BYTES - 1) / WPI_CACHE_ALIGN_BYTES * WPI_CACHE_ALIGN_BYTES;
 }
@@ -26,9 +30,9 @@ static uint64_t least(uint64_t a, uint64_t b) {
 }
 
 /* Blocks that an SM will run at once. */
-static uint32_t resident_blocks(const wpi_cache_code *code, uint64_t blocks, uint32_t threads,
-                                uint32_t shared_bytes) {
-    const uint32_t most = wp_kernel_occupancy_blocks(code->cached, threads, shared_bytes);
+static uint32_t resident_blocks(const wpi_cache_code *code, const wp_kernel *form, uint64_t blocks,
+                                uint32_t threads, uint32_t shared_bytes) {
+    const uint32_t most = wp_kernel_occupancy_blocks(form, threads, shared_bytes);
     const uint64_t sms = wp_device_get_info(code->device)->sm_count;
     if (blocks == 0 || sms == 0) return most;
     return (uint32_t)least(most, (blocks + sms - 1) / sms);
@@ -74,8 +78,14 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     out->reason = "a block fits the device only without the cache: the cached form takes more "
                   "registers";
     if (most != 0 && block_threads > most) return;
-    out->blocks_per_sm = resident_blocks(code, blocks, block_threads, (uint32_t)own_bytes);
+    out->blocks_per_sm =
+        resident_blocks(code, code->cached, blocks, block_threads, (uint32_t)own_bytes);
     if (out->blocks_per_sm == 0) return;
+    out->reason = "the cached form takes so many registers that half of the threads, or fewer, "
+                  "would be resident";
+    const uint32_t plain_blocks =
+        resident_blocks(code, code->plain, blocks, block_threads, shared_dynamic_bytes);
+    if (PARALLELISM_LOSS_MAX * out->blocks_per_sm <= plain_blocks) return;
     out->reason = NULL;
     out->threads_per_sm = out->blocks_per_sm * block_threads;
     out->cacheable = cacheable_structures(code, block_threads, own_bytes, out);
@@ -97,6 +107,9 @@ void wpi_cache_plan_note(const wpi_cache_code *code, uint32_t block_threads,
                               WPI_INFO_SET(SHARED_OPTIN) | WPI_INFO_SET(SHARED_PER_BLOCK));
     wpi_device_note_occupancy(code->cached, block_threads, own_bytes,
                               wp_kernel_occupancy_blocks(code->cached, block_threads, own_bytes));
+    wpi_device_note_occupancy(
+        code->plain, block_threads, shared_dynamic_bytes,
+        wp_kernel_occupancy_blocks(code->plain, block_threads, shared_dynamic_bytes));
 }
 
 /* Some devices give a kernel more than its default only where that was asked for. */

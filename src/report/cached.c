@@ -29,6 +29,7 @@ static const field fields[] = {
     FIELD(shared_left_bytes, false),
     FIELD(registers, false),
     FIELD(plain_registers, false),
+    FIELD(registers_per_sm, false),
     FIELD(instructions, false),
     FIELD(cached_instructions, false),
     FIELD(left, true),
@@ -243,6 +244,20 @@ static void visit_counts(const wp_run_cached *row, wpi_text *out, fact_fn fact) 
     fact(out, "lines", text);
 }
 
+/* The share is of all registers of an SM: those that the cache adds to its resident threads. */
+static void visit_registers(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
+    char text[160], share[64] = "";
+    const uint64_t added =
+        row->registers > row->plain_registers ? row->registers - row->plain_registers : 0;
+    if (row->registers_per_sm != 0)
+        (void)snprintf(share, sizeof share, "; the difference is %.1f %% of an SM's",
+                       pct(added * row->threads_per_sm, row->registers_per_sm));
+    (void)snprintf(text, sizeof text, "%" PRIu64 " a thread, %" PRIu64 " without the cache (%s)%s",
+                   row->registers, row->plain_registers,
+                   row->registers_are_estimated ? "estimated" : "the driver's numbers", share);
+    fact(out, "registers", text);
+}
+
 static void visit_facts(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
     char left[32], text[160];
     (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " of them plain", row->launches,
@@ -255,10 +270,7 @@ static void visit_facts(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
                    wpi_format_bytes(row->shared_left_bytes, left), row->threads_per_sm,
                    row->lines == 0 ? "; nothing is cached" : "");
     fact(out, "lines a thread", text);
-    (void)snprintf(text, sizeof text, "%" PRIu64 " a thread, %" PRIu64 " without the cache (%s)",
-                   row->registers, row->plain_registers,
-                   row->registers_are_estimated ? "estimated" : "the driver's numbers");
-    fact(out, "registers", text);
+    visit_registers(row, out, fact);
     (void)snprintf(
         text, sizeof text, "%" PRIu64 " added to the kernel's %" PRIu64 " (LLVM's, in the code)",
         row->cached_instructions > row->instructions ? row->cached_instructions - row->instructions

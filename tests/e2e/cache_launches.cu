@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // FLAGS: --cache
-/* Kernels compiled with wpcc --cache do what they do without: around the 300 accesses at which a thread leaves
+/* Kernels compiled with wpcc --cache do what they do without: around the 64 and the 300 accesses at which a thread leaves
  * monitoring, with early returns, with shared memory of their own and with none left, with several loops. */
 #include "check.h"
 
@@ -141,7 +141,7 @@ static void check_overlapping(int n) {
 }
 
 int main(void) {
-    static const int counts[] = {0, 1, 299, 300, 301, 700};
+    static const int counts[] = {0, 1, 63, 64, 65, 299, 300, 301, 700};
     for (int n : counts) {
         check_sums(sums, n, 0);
         check_sums(crowded, n, 7);

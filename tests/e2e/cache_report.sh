@@ -15,11 +15,28 @@ __global__ void apart(const int *in, unsigned *out, int n) {
     out[threadIdx.x] = s;
 }
 __global__ void no_loop(unsigned *out) { out[threadIdx.x] = 1; }
+__global__ void crowded(const char *in, unsigned *out, int n) {
+    __shared__ unsigned all[12 * 1024];
+    for (int i = 0; i < n; i++) all[(threadIdx.x * 192 + i) % (12 * 1024)] = in[threadIdx.x * n + i];
+    __syncthreads();
+    out[threadIdx.x] = all[(threadIdx.x * 192 + n) % (12 * 1024)];
+}
+typedef unsigned (*turn)(unsigned, char);
+__device__ unsigned more(unsigned a, char b) { return a + b; }
+__device__ unsigned less(unsigned a, char b) { return a - b; }
+__device__ turn turns[2] = {more, less};
+__global__ void indirect(const char *in, unsigned *out, int n) {
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s = turns[i & 1](s, in[threadIdx.x * n + i]);
+    out[threadIdx.x] = s;
+}
 int main() {
     void *in; unsigned *out, got[64];
     cudaMalloc(&in, 64 * 1024 * 4); cudaMemset(in, 1, 64 * 1024 * 4); cudaMalloc((void **)&out, sizeof got);
     along<<<1, 64>>>((const char *)in, out, 1024);
     apart<<<1, 64>>>((const int *)in, out, 1024);
+    crowded<<<1, 64>>>((const char *)in, out, 1024);
+    indirect<<<1, 64>>>((const char *)in, out, 1024);
     no_loop<<<1, 64>>>(out);
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
     cudaFree(in); cudaFree(out);
@@ -34,16 +51,23 @@ for device in $DEVICES sim:titan-black; do
     grep -q 'parameter 0 in, read-only  *9[0-9]\.[0-9] % hits of [0-9]* monitored; cached$' "$TMP/r.txt"
     grep -q 'parameter 0 in, read-only  *0\.0 % hits of [0-9]* monitored; not cached: at most 50 % hits$' "$TMP/r.txt"
     grep -q 'plain because  *the kernel has no loops' "$TMP/r.txt"
-    python3 - "$TMP/r.json" <<'END'
+    grep -q 'plain because  *its loops call functions through pointers' "$TMP/r.txt"
+    [ $device != sim:titan-black ] ||
+        grep -q 'plain because  *the shared memory that is left is less than a line for each thread of an SM' "$TMP/r.txt"
+    [ $device != sim:titan-black ] ||
+        grep -q 'registers  *[0-9]* a thread, .*; the difference is [0-9.]* % of an SM.s$' "$TMP/r.txt"
+    python3 - "$TMP/r.json" $device <<'END'
 import json, sys
 rows = {r["display_name"].split("(")[0]: r for r in json.load(open(sys.argv[1]))["cached"]}
 along, apart, none = rows["along"], rows["apart"], rows["no_loop"]
 structure = along["structures"][0]
 assert along["lines"] == 1 and along["launches"] == 1 and along["plain_launches"] == 0, along
+if sys.argv[2] == "sim:titan-black":
+    assert along["registers"] > along["plain_registers"] > 0 and along["registers_per_sm"] == 65536, along
 assert along["left"] == 64 and along["stayed"] + along["left"] >= 64, along
 assert structure["chosen"] == 64 and structure["name"] == "in" and not structure["is_written"], along
 # A line of 16 bytes is filled once for its 16 reads.
-assert along["filled_lines"] <= 64 * (1024 - 290) / 16 + 64 and along["flushed_lines"] == 0, along
+assert along["filled_lines"] <= 64 * (1024 - 60) / 16 + 64 and along["flushed_lines"] == 0, along
 assert apart["structures"][0]["seldom"] == 64 and apart["filled_lines"] == 0, apart
 assert none["plain_launches"] == 1 and none["reason"] == "the kernel has no loops", none
 assert along["cached_instructions"] > along["instructions"] > 0

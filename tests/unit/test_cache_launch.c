@@ -122,6 +122,16 @@ static void a_block_that_fits_only_without_the_cache_runs_the_plain_kernel(void 
                      wp_kernel_occupancy_blocks(&plain, 1024, 0));
 }
 
+static void where_half_of_the_threads_would_not_be_resident_the_plain_kernel_runs(void **state) {
+    (void)state;
+    plain.info.register_count = 31;
+    cached.info.register_count = 63;
+    assert_non_null(plan(0, 256, 0).reason);  /* 8 and 4 blocks */
+    assert_null(plan(15 * 4, 256, 0).reason); /* the grid has no more */
+    cached.info.register_count = 40;
+    assert_null(plan(0, 256, 0).reason); /* 8 and 6 */
+}
+
 static void without_a_cached_form_the_reason_is_the_compilers(void **state) {
     (void)state;
     code.cached = NULL;
@@ -141,6 +151,8 @@ int main(void) {
         cmocka_unit_test_setup(lines_never_cost_a_resident_block, start),
         cmocka_unit_test_setup(a_block_that_fits_only_without_the_cache_runs_the_plain_kernel,
                                start),
+        cmocka_unit_test_setup(
+            where_half_of_the_threads_would_not_be_resident_the_plain_kernel_runs, start),
         cmocka_unit_test_setup(without_a_cached_form_the_reason_is_the_compilers, start),
     };
     return wp_test_main(tests);

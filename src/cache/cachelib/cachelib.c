@@ -56,13 +56,7 @@ static INLINE uint64_t line_of(uint64_t address) {
 #endif
 }
 
-INLINE void __wp_cache_begin(thread_state *t, uint32_t offset, uint32_t how) {
-    const uint32_t x = (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
-    const uint32_t y = (uint32_t)__nvvm_read_ptx_sreg_ntid_y();
-    const uint32_t z = (uint32_t)__nvvm_read_ptx_sreg_ntid_z();
-    const uint32_t thread =
-        (uint32_t)__nvvm_read_ptx_sreg_tid_x() +
-        x * ((uint32_t)__nvvm_read_ptx_sreg_tid_y() + y * (uint32_t)__nvvm_read_ptx_sreg_tid_z());
+INLINE void __wp_cache_begin(thread_state *t, uint32_t how) {
     EACH(s) {
         EACH_WAY(w) {
             t->line[s][w] = WPI_CACHE_NONE;
@@ -71,8 +65,6 @@ INLINE void __wp_cache_begin(thread_state *t, uint32_t offset, uint32_t how) {
         }
         t->seen[s] = t->next[s] = 0;
     }
-    t->at = offset + thread * LINE_BYTES + thread / (WPI_CACHE_ROW_BYTES / LINE_BYTES) * PAD_BYTES;
-    t->step = wpi_cache_row_bytes(x * y * z, LINE_BYTES, PAD_BYTES);
     t->mode = WPI_CACHE_MONITORED;
     t->calls = t->leave = t->filled = t->flushed = 0;
 }
@@ -95,8 +87,9 @@ INLINE void __wp_cache_simulate(thread_state *t, const char *address, uint32_t s
     }
 }
 
+/* Counting is straight code: a value that lives from one block to another is a register. */
 static INLINE void add(uint64_t *to, uint64_t count) {
-    if (count != 0) __nvvm_atom_add_gen_ll((long long *)to, (long long)count);
+    __nvvm_atom_add_gen_ll((long long *)to, (long long)count);
 }
 
 static INLINE void count_accesses(const thread_state *t, wpi_cache_counts *counts, uint32_t used) {
@@ -120,38 +113,57 @@ static INLINE uint32_t score(const thread_state *t, uint32_t s, uint32_t written
     return (HAS(written, s) ? hits : 2 * hits) * 2 + HAS(written, s);
 }
 
+static INLINE uint32_t rank_of(const uint32_t *scores, uint32_t s) {
+    uint32_t rank = 0;
+    EACH(u) {
+        if (u < s) rank += scores[u] >= scores[s];
+        if (u > s) rank += scores[u] > scores[s];
+    }
+    return rank;
+}
+
+/* The place of the first line of a thread, and the bytes from there to the next. */
+static INLINE uint32_t first_place(uint32_t offset, uint32_t how, uint32_t *step) {
+    const uint32_t x = (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
+    const uint32_t y = (uint32_t)__nvvm_read_ptx_sreg_ntid_y();
+    const uint32_t z = (uint32_t)__nvvm_read_ptx_sreg_ntid_z();
+    const uint32_t thread =
+        (uint32_t)__nvvm_read_ptx_sreg_tid_x() +
+        x * ((uint32_t)__nvvm_read_ptx_sreg_tid_y() + y * (uint32_t)__nvvm_read_ptx_sreg_tid_z());
+    *step = wpi_cache_row_bytes(x * y * z, LINE_BYTES, PAD_BYTES);
+    return offset + thread * LINE_BYTES + thread / (WPI_CACHE_ROW_BYTES / LINE_BYTES) * PAD_BYTES;
+}
+
 /* Monitoring ends: as many structures get lines as the launch has room for. */
 INLINE uint32_t __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
-                                  uint32_t used, uint32_t written, uint32_t how) {
+                                  uint32_t offset, uint32_t used, uint32_t written, uint32_t how) {
     const uint32_t hits_pct = lines >> WPI_CACHE_HITS_SHIFT &
                               ((1u << (WPI_CACHE_THRESHOLD_SHIFT - WPI_CACHE_HITS_SHIFT)) - 1);
     const uint32_t most = lines & ((1u << WPI_CACHE_HITS_SHIFT) - 1);
-    uint32_t scores[WPI_CACHE_STRUCTURES], any_is_chosen = 0;
+    uint32_t scores[WPI_CACHE_STRUCTURES], any_is_chosen = 0, step;
     EACH(s) scores[s] = HAS(used, s) ? score(t, s, written, hits_pct) : 0;
     if (counts != NULL) {
         count_accesses(t, counts, used);
         add(&counts->left, 1);
-    }
-    EACH(s) {
-        uint32_t rank = 0;
-        if (!HAS(used, s)) continue;
-        EACH(u) {
-            if (u < s) rank += scores[u] >= scores[s];
-            if (u > s) rank += scores[u] > scores[s];
+        EACH(s) {
+            if (!HAS(used, s)) continue;
+            const uint32_t is_worth = scores[s] != 0, is_in = rank_of(scores, s) < most;
+            add(&counts->chosen[s], is_worth & is_in);
+            add(&counts->crowded[s], is_worth & !is_in);
+            add(&counts->seldom[s], !is_worth);
         }
-        const uint32_t is_chosen = scores[s] != 0 && rank < most;
+    }
+    const uint32_t at = first_place(offset, how, &step);
+    EACH(s) {
+        if (!HAS(used, s)) continue;
+        const uint32_t rank = rank_of(scores, s), is_chosen = (scores[s] != 0) & (rank < most);
         any_is_chosen |= is_chosen;
-        if (counts != NULL)
-            add(is_chosen        ? &counts->chosen[s]
-                : scores[s] != 0 ? &counts->crowded[s]
-                                 : &counts->seldom[s],
-                1);
         EACH_WAY(w) {
-            const SHARED char *place = __wp_cache_lines + t->at + (rank * WAYS + w) * t->step;
+            const SHARED char *place = __wp_cache_lines + at + (rank * WAYS + w) * step;
             t->line[s][w] = WPI_CACHE_NONE;
             t->delta[s][w] = is_chosen ? (uint64_t)(const char *)place - WPI_CACHE_NONE : 0;
         }
-        t->next[s] = 0;
+        t->seen[s] = t->next[s] = 0;
     }
     t->mode = any_is_chosen ? WPI_CACHE_CACHED : WPI_CACHE_PLAIN;
     return t->mode;
@@ -163,17 +175,17 @@ static INLINE uint32_t threshold_of(uint32_t lines) {
 
 /* At the header of a loop that all modes share. */
 INLINE void __wp_cache_consider(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
-                                uint32_t used, uint32_t written, uint32_t how) {
+                                uint32_t offset, uint32_t used, uint32_t written, uint32_t how) {
     if (t->mode == WPI_CACHE_MONITORED && t->calls >= threshold_of(lines))
-        (void)__wp_cache_choose(t, counts, lines, used, written, how);
+        (void)__wp_cache_choose(t, counts, lines, offset, used, written, how);
 }
 
 /* A loop begins that each mode has a copy of: which copy runs. Lanes of a warp that are in the
  * monitored one leave it together, since they count its turns from here; lanes that ended it before
  * wait behind it, whatever their copy. */
 INLINE uint32_t __wp_cache_enter(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
-                                 uint32_t used, uint32_t written, uint32_t how) {
-    __wp_cache_consider(t, counts, lines, used, written, how);
+                                 uint32_t offset, uint32_t used, uint32_t written, uint32_t how) {
+    __wp_cache_consider(t, counts, lines, offset, used, written, how);
     t->leave = t->calls + threshold_of(lines);
     return t->mode;
 }

@@ -56,6 +56,7 @@ static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
         return "no loop of the kernel reads or writes an array of its parameters or variables, "
                "except by atomic operations";
     if (k->has_waits) return "its loops wait for other threads";
+    if (k->has_indirect_calls) return "its loops call functions through pointers";
     return "the accesses of its loops may lie in two lines each";
 }
 

@@ -50,6 +50,7 @@ typedef struct wpi_cache {
     uint32_t widest_bytes;              /* of accesses to them */
     bool is_dense;                      /* no gaps between rows of lines */
     bool has_waits;                     /* loops were left alone because they wait */
+    bool has_indirect_calls;            /* … because they call through pointers */
     LLVMBasicBlockRef *nests;           /* headers of the outermost loops that are rewritten */
     uint32_t nest_count;
     wpi_cache_choice *choices; /* the loops of the nests, themselves included */

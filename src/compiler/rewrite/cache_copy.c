@@ -83,10 +83,14 @@ static void call_end(wpi_cache *k) {
 
 /* What a thread chooses from, and with which facts. */
 static LLVMValueRef call_choosing(wpi_cache *k, const char *name, LLVMTypeRef result) {
-    LLVMValueRef args[] = {
-        k->thread, k->counts, k->lines, wpi_const32(k->c, k->used), wpi_const32(k->c, k->written),
-        how(k)};
-    return call(k, name, result, args, 6);
+    LLVMValueRef args[] = {k->thread,
+                           k->counts,
+                           k->lines,
+                           k->offset,
+                           wpi_const32(k->c, k->used),
+                           wpi_const32(k->c, k->written),
+                           how(k)};
+    return call(k, name, result, args, 7);
 }
 
 static LLVMBasicBlockRef new_block(const wpi_cache *k, LLVMBasicBlockRef before, const char *name) {
@@ -110,8 +114,8 @@ static void begin_nest(nest *n) {
     wpi_cache *k = n->k;
     LLVMBasicBlockRef start = new_block(k, n->header, "begin");
     LLVMPositionBuilderAtEnd(k->c->builder, start);
-    LLVMValueRef args[] = {k->thread, k->offset, how(k)};
-    (void)call(k, "__wp_cache_begin", k->c->none, args, 3);
+    LLVMValueRef args[] = {k->thread, how(k)};
+    (void)call(k, "__wp_cache_begin", k->c->none, args, 2);
     LLVMBuildBr(k->c->builder, n->header);
     turn_entries(k, &n->all.inside, n->header, start);
 }

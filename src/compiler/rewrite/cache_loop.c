@@ -118,6 +118,18 @@ static bool has_meetings(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
     return false;
 }
 
+/* What a pointer calls may read and write anything: lines would be flushed at each call. */
+static bool has_indirect_calls(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
+    for (uint32_t b = 0; b < l->found.block_count; b++) {
+        LLVMValueRef i = loop->contains[b] ? LLVMGetFirstInstruction(l->found.blocks[b]) : NULL;
+        for (; i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsACallInst(i) && wpi_called_function(i) == NULL &&
+                !LLVMIsAInlineAsm(LLVMGetCalledValue(i)))
+                return true;
+    }
+    return false;
+}
+
 /* A loop that waits for what another thread writes is no work to speed up, and the CPU's devices
  * have to recognise it. By loop: whether the outermost loop around it waits, or one in that. */
 static bool *find_waits(const wpi_cache_loops *l) {
@@ -134,6 +146,18 @@ static bool *find_waits(const wpi_cache_loops *l) {
         waits[i] = waits[outermost(l, i)];
     wpi_free(postdom);
     return waits;
+}
+
+/* By loop: whether its nest stays as it is. */
+static bool *find_left_alone(wpi_cache *k, const wpi_cache_loops *l) {
+    bool *alone = find_waits(l);
+    for (uint32_t i = 0; i < l->count; i++) {
+        k->has_waits |= alone[i];
+        const bool is_indirect = has_indirect_calls(l, &l->loops[outermost(l, i)]);
+        k->has_indirect_calls |= is_indirect;
+        alone[i] |= is_indirect;
+    }
+    return alone;
 }
 
 /* Has accesses, and no loop in it has. */
@@ -153,22 +177,22 @@ static bool is_in_copied(const wpi_cache_loops *l, uint32_t loop, const bool *is
 
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
     count_accesses(l);
-    bool *waits = find_waits(l), *is_copied = wpi_must_calloc(l->count + 1, sizeof *is_copied);
+    bool *alone = find_left_alone(k, l),
+         *is_copied = wpi_must_calloc(l->count + 1, sizeof *is_copied);
     k->nests = wpi_must_calloc(l->count + 1, sizeof *k->nests);
     k->choices = wpi_must_calloc(l->count + 1, sizeof *k->choices);
     for (uint32_t i = 0; i < l->count; i++) {
-        k->has_waits |= waits[i];
-        is_copied[i] = !waits[i] && is_innermost(l, i) && !has_meetings(l, &l->loops[i]);
-        if (l->loops[i].parent == UINT32_MAX && l->loops[i].accesses != 0 && !waits[i])
+        is_copied[i] = !alone[i] && is_innermost(l, i) && !has_meetings(l, &l->loops[i]);
+        if (l->loops[i].parent == UINT32_MAX && l->loops[i].accesses != 0 && !alone[i])
             k->nests[k->nest_count++] = l->loops[i].header;
     }
     for (uint32_t i = 0; i < l->count; i++) {
-        if (waits[i] || l->loops[outermost(l, i)].accesses == 0 || is_in_copied(l, i, is_copied))
+        if (alone[i] || l->loops[outermost(l, i)].accesses == 0 || is_in_copied(l, i, is_copied))
             continue;
         k->choices[k->choice_count++] =
             (wpi_cache_choice){l->loops[i].header, l->loops[i].accesses, is_copied[i]};
     }
-    wpi_free(waits);
+    wpi_free(alone);
     wpi_free(is_copied);
     k->facts.loops = k->nest_count;
 }
