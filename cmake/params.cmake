@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# wp_param_tables(OUTPUT sources...): collects every `const wp_param wpi_<room>_params[]` at file scope
+# wp_param_tables(OUTPUT sources...): collects every `const wpi_param wpi_<room>_params[]` at file scope
 # into one table, so that `warpage params` knows all of them without a list to keep.
 function(wp_param_tables output)
     set(names "")
     foreach(source ${ARGN})
-        file(STRINGS ${source} rows REGEX "^const wp_param wpi_[a-z0-9_]+_params\\[\\]")
+        file(STRINGS ${source} rows REGEX "^const wpi_param wpi_[a-z0-9_]+_params\\[\\]")
         foreach(row ${rows})
-            string(REGEX REPLACE "^const wp_param (wpi_[a-z0-9_]+_params).*" "\\1" name "${row}")
+            string(REGEX REPLACE "^const wpi_param (wpi_[a-z0-9_]+_params).*" "\\1" name "${row}")
             list(APPEND names ${name})
         endforeach()
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
@@ -15,7 +15,7 @@ function(wp_param_tables output)
     set(entries "")
     foreach(name ${names})
         string(REGEX REPLACE "^wpi_(.*)_params$" "\\1" room ${name})
-        string(APPEND declarations "extern const wp_param ${name}[];\n")
+        string(APPEND declarations "extern const wpi_param ${name}[];\n")
         string(APPEND entries "    {\"${room}\", ${name}},\n")
     endforeach()
     file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${output} CONTENT

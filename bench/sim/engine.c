@@ -18,13 +18,13 @@ static uint64_t random_next(void) {
     return random_state;
 }
 
-static void happen(void *object, uint64_t token, wp_time_ps now) {
+static void happen(void *object, uint64_t token, wpi_time_ps now) {
     if (wpi_engine_events_run(engine) >= EVENT_COUNT) {
         wpi_engine_stop(engine);
         return;
     }
     const uint64_t r = random_next();
-    const wp_time_ps delay =
+    const wpi_time_ps delay =
         r % 64 == 0 ? 20 * WP_PS_PER_US + (r >> 32) % WP_PS_PER_US : 675 * (1 + (r >> 32) % 1024);
     wpi_engine_at(engine, now + delay, happen, object, token);
 }

@@ -24,7 +24,7 @@ static uint64_t random_next(bench *b) {
     return b->random;
 }
 
-static void issue(bench *b, uint32_t sm, wp_time_ps now);
+static void issue(bench *b, uint32_t sm, wpi_time_ps now);
 
 static void answered(void *object, uint64_t token, const wpi_answer *answer) {
     bench *b = object;
@@ -32,7 +32,7 @@ static void answered(void *object, uint64_t token, const wpi_answer *answer) {
     if (b->issued < b->count) issue(b, (uint32_t)token, answer->answered);
 }
 
-static void issue(bench *b, uint32_t sm, wp_time_ps now) {
+static void issue(bench *b, uint32_t sm, wpi_time_ps now) {
     uint64_t addresses[WPI_LANES];
     const uint64_t base =
         b->span_bytes == 0 ? sm * 4096 : random_next(b) % b->span_bytes / 128 * 128;

@@ -18,13 +18,13 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* ---- where it is ---- */
+/* ---- its path ---- */
 
 static bool is_set(const char *value) {
     return value != NULL && value[0] != '\0';
 }
 
-/* Home folders that are no place for a cache: none, a relative one, the root folder. */
+/* Not usable as home folders: none, a relative one, the root folder. */
 static bool is_home(const char *path) {
     return is_set(path) && path[0] == '/' && path[strspn(path, "/")] != '\0';
 }
@@ -32,30 +32,30 @@ static bool is_home(const char *path) {
 /* $HOME, else that of the user database, if it exists; NULL: none. */
 static char *home_folder(void) {
     const char *home = getenv("HOME");
-    if (is_home(home)) return wp_format("%s", home);
+    if (is_home(home)) return wpi_format("%s", home);
     char buffer[4096];
     struct passwd row, *found = NULL;
     if (getpwuid_r(geteuid(), &row, buffer, sizeof buffer, &found) != 0 || found == NULL)
         return NULL;
-    return is_home(found->pw_dir) && wp_dir_exists(found->pw_dir) ? wp_format("%s", found->pw_dir)
-                                                                  : NULL;
+    return is_home(found->pw_dir) && wpi_dir_exists(found->pw_dir) ? wpi_format("%s", found->pw_dir)
+                                                                   : NULL;
 }
 
-char *wp_cache_path(void) {
+char *wpi_cache_path(void) {
     const char *wanted = getenv("WARPAGE_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    if (is_set(wanted)) return wp_format("%s", wanted);
-    if (is_set(xdg) && xdg[0] == '/') return wp_path_join(xdg, "warpage");
+    if (is_set(wanted)) return wpi_format("%s", wanted);
+    if (is_set(xdg) && xdg[0] == '/') return wpi_path_join(xdg, "warpage");
     char *home = home_folder();
     if (home != NULL) {
-        char *path = wp_path_join(home, ".cache/warpage");
-        wp_free(home);
+        char *path = wpi_path_join(home, ".cache/warpage");
+        wpi_free(home);
         return path;
     }
     const char *temp = getenv("TMPDIR");
-    return wp_format("%s/warpage-%u", is_set(temp) ? temp : "/tmp", (unsigned)geteuid());
+    return wpi_format("%s/warpage-%u", is_set(temp) ? temp : "/tmp", (unsigned)geteuid());
 }
 
-/* ---- whose it is ---- */
+/* ---- its owner ---- */
 
 static wp_status check_owner(const char *what, const char *path, const struct stat *info,
                              const char *remedy, wp_error *err) {
@@ -70,31 +70,31 @@ static wp_status check_owner(const char *what, const char *path, const struct st
     return WP_STATUS_OK;
 }
 
-/* The folder itself, and only it, is private from the start. */
+/* Only the folder itself is created private. */
 static wp_status create(const char *path, wp_error *err) {
-    char *above = wp_path_dir(path);
-    wp_status status = wp_dir_create(above, err);
-    wp_free(above);
+    char *above = wpi_path_dir(path);
+    wp_status status = wpi_dir_create(above, err);
+    wpi_free(above);
     WP_TRY(status);
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return WP_STATUS_OK;
     return WP_FAIL(err, IO, "%s: cannot create the folder: %s", path, strerror(errno));
 }
 
-/* In a folder where everyone may write, a link could lead anywhere. */
+/* In a folder that any user may write, a link could lead anywhere. */
 static bool is_link(const char *path) {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != geteuid();
 }
 
-wp_status wp_cache_open(char **out, wp_error *err) {
+wp_status wpi_cache_open(char **out, wp_error *err) {
     static const char remedy[] = "set WARPAGE_CACHE to a folder of your own";
     struct stat info;
-    char *path = wp_cache_path();
+    char *path = wpi_cache_path();
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         path[--length] = '\0';
     *out = NULL;
-    wp_status status = wp_dir_exists(path) ? WP_STATUS_OK : create(path, err);
+    wp_status status = wpi_dir_exists(path) ? WP_STATUS_OK : create(path, err);
     if (status == WP_STATUS_OK && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
         status = WP_FAIL(err, IO, "%s: not a folder", path);
     if (status == WP_STATUS_OK && is_link(path))
@@ -106,11 +106,11 @@ wp_status wp_cache_open(char **out, wp_error *err) {
     if (status == WP_STATUS_OK)
         *out = path;
     else
-        wp_free(path);
+        wpi_free(path);
     return status;
 }
 
-wp_status wp_cache_check_owner(const char *path, wp_error *err) {
+wp_status wpi_cache_check_owner(const char *path, wp_error *err) {
     struct stat info;
     if (lstat(path, &info) != 0) return WP_FAIL(err, NOT_FOUND, "%s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode)) return WP_FAIL(err, INVALID, "%s: not a plain file", path);
@@ -119,33 +119,33 @@ wp_status wp_cache_check_owner(const char *path, wp_error *err) {
 
 /* ---- its files ---- */
 
-/* The last bytes of a file: neither shared libraries nor text mind them. */
+/* The last bytes of a file, which readers of shared libraries and of text ignore. */
 #define SEAL_FORMAT "\n#warpage-seal %016" PRIx64 " %016" PRIx64 "\n"
 enum { SEAL_BYTES = 1 + 13 + 1 + 16 + 1 + 16 + 1 };
 
 static void make_seal(const void *data, size_t size_bytes, char seal[SEAL_BYTES + 1]) {
     WP_CHECK(snprintf(seal, SEAL_BYTES + 1, SEAL_FORMAT, (uint64_t)size_bytes,
-                      wp_hash64(data, size_bytes, 0)) == SEAL_BYTES);
+                      wpi_hash64(data, size_bytes, 0)) == SEAL_BYTES);
 }
 
-wp_status wp_cache_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
+wp_status wpi_cache_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
     char seal[SEAL_BYTES + 1];
     make_seal(data, size_bytes, seal);
-    char *all = wp_malloc(size_bytes + SEAL_BYTES);
+    char *all = wpi_malloc(size_bytes + SEAL_BYTES);
     if (all == NULL) return WP_FAIL(err, NOMEM, "%s: no memory for %zu bytes", path, size_bytes);
     memcpy(all, data, size_bytes);
     memcpy(all + size_bytes, seal, SEAL_BYTES);
-    const wp_status status = wp_file_write_private(path, all, size_bytes + SEAL_BYTES, err);
-    wp_free(all);
+    const wp_status status = wpi_file_write_private(path, all, size_bytes + SEAL_BYTES, err);
+    wpi_free(all);
     return status;
 }
 
-wp_status wp_cache_read(const char *path, char **data, size_t *size_bytes, wp_error *err) {
+wp_status wpi_cache_read(const char *path, char **data, size_t *size_bytes, wp_error *err) {
     char seal[SEAL_BYTES + 1];
     *data = NULL;
     *size_bytes = 0;
-    WP_TRY(wp_cache_check_owner(path, err));
-    WP_TRY(wp_file_read(path, data, size_bytes, err));
+    WP_TRY(wpi_cache_check_owner(path, err));
+    WP_TRY(wpi_file_read(path, data, size_bytes, err));
     bool is_whole = *size_bytes >= SEAL_BYTES;
     if (is_whole) {
         *size_bytes -= SEAL_BYTES;
@@ -154,7 +154,7 @@ wp_status wp_cache_read(const char *path, char **data, size_t *size_bytes, wp_er
         (*data)[*size_bytes] = '\0';
     }
     if (is_whole) return WP_STATUS_OK;
-    wp_free(*data);
+    wpi_free(*data);
     *data = NULL;
     *size_bytes = 0;
     return WP_FAIL(err, PARSE, "%s is damaged", path);
@@ -168,7 +168,7 @@ static bool is_unfinished(const char *name) {
     return false;
 }
 
-void wp_cache_sweep(const char *dir) {
+void wpi_cache_sweep(const char *dir) {
     DIR *folder = opendir(dir);
     if (folder == NULL) return;
     const time_t now = time(NULL);

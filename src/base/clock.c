@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-uint64_t wp_clock_ns(void) {
+uint64_t wpi_clock_ns(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The host's clock: nanoseconds that never go back. Simulated time is base/time.h. Any thread. */
+/** The host's monotonic clock, in nanoseconds. Simulated time is base/time.h. Any thread. */
 #ifndef WP_BASE_CLOCK_H
 #define WP_BASE_CLOCK_H
 
 #include <stdint.h>
 
-uint64_t wp_clock_ns(void);
+uint64_t wpi_clock_ns(void);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Demangling is the C++ runtime's work. Programs in C++ have it loaded; the warpage command and
- * programs in C have not, and load it for this alone when the first mangled name is met. It is on
- * every machine on which wpcc runs, as LLVM needs it.
+ * The C++ runtime demangles. C++ programs have it loaded; the warpage command and C programs load
+ * it at the first mangled name. It is on every machine on which wpcc runs, as LLVM needs it.
  */
 #include "base/cxx_name.h"
 
@@ -51,8 +50,8 @@ static bool is_closing(char c) {
     return c == '>' || c == ')' || c == '}' || c == ']';
 }
 
-/* Where the parameters begin: at the '(' whose ')' ends the name, or stands before " const" or
- * " [clone …]". `length`, if there are none. */
+/* The index of the parameters: of the '(' whose ')' ends the name, or is before " const" or "
+ * [clone …]". `length`, if there are none. */
 static size_t parameters_at(const char *text, size_t length) {
     size_t depth = 0, closing = SIZE_MAX;
     for (size_t i = length; i > 0; i--) {
@@ -64,7 +63,7 @@ static size_t parameters_at(const char *text, size_t length) {
         } else if (c == '(' && depth != 0 && --depth == 0 && closing != SIZE_MAX) {
             return i - 1 != 0 ? i - 1 : length;
         } else if (depth == 0 && (c == '>' || c == '}')) {
-            return length; /* what closes there is inside of it */
+            return length; /* a bracket closes outside of it */
         }
     }
     return length;
@@ -77,29 +76,29 @@ static char *demangle_whole(const char *mangled) {
     if (demangle == NULL) return NULL;
     int status = -1;
     char *full = demangle(mangled, NULL, NULL, &status);
-    char *copy = status == 0 && full != NULL ? wp_strdup(full) : NULL;
+    char *copy = status == 0 && full != NULL ? wpi_strdup(full) : NULL;
     free(full);
     return copy;
 }
 
-char *wp_cxx_demangle(const char *mangled) {
+char *wpi_cxx_demangle(const char *mangled) {
     if (strncmp(mangled, "_Z", 2) != 0) return NULL;
     const char *suffix = strchr(mangled, '$');
     if (suffix == NULL) return demangle_whole(mangled);
-    char *start = wp_format("%.*s", (int)(suffix - mangled), mangled);
+    char *start = wpi_format("%.*s", (int)(suffix - mangled), mangled);
     char *name = start != NULL ? demangle_whole(start) : NULL, *whole = NULL;
     if (name != NULL) {
         const size_t at = parameters_at(name, strlen(name));
-        whole = wp_format("%.*s%s%s", (int)at, name, suffix, name + at);
+        whole = wpi_format("%.*s%s%s", (int)at, name, suffix, name + at);
     }
-    wp_free(name);
-    wp_free(start);
+    wpi_free(name);
+    wpi_free(start);
     return whole;
 }
 
 /* ---- shortening ------------------------------------------------------------------------------ */
 
-/* Behind the last `mark` that is in no brackets; 0: there is none. */
+/* The index after the last `mark` outside of brackets; 0: none. */
 static size_t behind_last(part name, const char *mark) {
     const size_t mark_length = strlen(mark);
     size_t depth = 0, at = 0;
@@ -125,7 +124,7 @@ static size_t columns_of(part name) {
     return columns;
 }
 
-/* Where the last template arguments of "f<a, b>" begin, behind '<'; 0: there are none. */
+/* The index of the last template arguments of "f<a, b>", after '<'; 0: none. */
 static size_t arguments_at(part name) {
     size_t depth = 0;
     if (name.length == 0 || name.text[name.length - 1] != '>') return 0;
@@ -148,7 +147,7 @@ static char *with_fewer_arguments(part name, size_t columns) {
             columns_of((part){name.text, i + 2}) + strlen(".>") <= columns)
             kept = i + 2;
     }
-    return wp_format("%.*s…>", (int)kept, name.text);
+    return wpi_format("%.*s…>", (int)kept, name.text);
 }
 
 static char *cut(part name, size_t columns) {
@@ -157,14 +156,14 @@ static char *cut(part name, size_t columns) {
         kept += ((unsigned char)name.text[length] & 0xc0u) != 0x80u;
         if (kept >= columns) break;
     }
-    return wp_format("%.*s…", (int)length, name.text);
+    return wpi_format("%.*s…", (int)length, name.text);
 }
 
-char *wp_cxx_name_short(const char *demangled, size_t columns) {
+char *wpi_cxx_name_short(const char *demangled, size_t columns) {
     part name = {demangled, parameters_at(demangled, strlen(demangled))};
     if (demangled[name.length] == '(') name = without_before(name, " ");
     if (columns_of(name) > columns) name = without_before(name, "::");
-    if (columns_of(name) <= columns) return wp_format("%.*s", (int)name.length, name.text);
+    if (columns_of(name) <= columns) return wpi_format("%.*s", (int)name.length, name.text);
     char *fewer = with_fewer_arguments(name, columns);
     return fewer != NULL ? fewer : cut(name, columns);
 }

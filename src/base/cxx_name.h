@@ -8,15 +8,13 @@
 
 #include <stddef.h>
 
-/** The demangled name (wp_free); what follows a '$' stands behind the function's name: "f$x(int)"
- * for
- *  "_Z1fi$x". NULL: it is not mangled, no C++ runtime is installed, or memory is
- *  out. */
-char *wp_cxx_demangle(const char *mangled);
+/** The demangled name (wpi_free), with a '$' suffix after the function's name: "f$x(int)" for
+ * "_Z1fi$x". NULL: it is not mangled, no C++ runtime is installed, or memory is out. */
+char *wpi_cxx_demangle(const char *mangled);
 
 /** A demangled name without its return type and parameters, in at most `columns` (> 0) columns
- *  (wp_free, never NULL). Where that does not fit, it loses its namespaces, then template
+ *  (wpi_free, never NULL). Where that does not fit, it loses its namespaces, then template
  *  arguments from the last one on ("rotate<float, …>"), then its end ("rota…"). */
-char *wp_cxx_name_short(const char *demangled, size_t columns);
+char *wpi_cxx_name_short(const char *demangled, size_t columns);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files over plain POSIX calls; a write goes to a sibling first so that readers never see half. */
+/* Files over plain POSIX calls; a write goes to a temporary file beside it first, so that readers
+ * never see a part. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static wp_status fail_errno(wp_error *err, const char *verb, const char *path) {
     return WP_FAIL(err, IO, "%s: cannot %s: %s", path, verb, strerror(code));
 }
 
-wp_status wp_file_read(const char *path, char **data, size_t *size_bytes, wp_error *err) {
+wp_status wpi_file_read(const char *path, char **data, size_t *size_bytes, wp_error *err) {
     *data = NULL;
     *size_bytes = 0;
     char *buffer = NULL;
@@ -42,7 +43,7 @@ wp_status wp_file_read(const char *path, char **data, size_t *size_bytes, wp_err
     for (;;) {
         if (buffer == NULL || length + 1 >= capacity) {
             if (buffer != NULL) capacity *= 2;
-            char *larger = wp_realloc(buffer, capacity + 1);
+            char *larger = wpi_realloc(buffer, capacity + 1);
             if (larger == NULL) {
                 status = WP_FAIL(err, NOMEM, "%s: no memory for %zu bytes", path, capacity);
                 goto done;
@@ -64,7 +65,7 @@ wp_status wp_file_read(const char *path, char **data, size_t *size_bytes, wp_err
     buffer = NULL;
 done:
     (void)close(fd);
-    wp_free(buffer);
+    wpi_free(buffer);
     return status;
 }
 
@@ -97,9 +98,9 @@ static wp_status write_in_place(const char *path, const void *data, size_t size_
 
 static wp_status write_beside(const char *path, const void *data, size_t size_bytes, mode_t mode,
                               wp_error *err) {
-    char *temp = wp_format("%s.XXXXXX", path);
+    char *temp = wpi_format("%s.XXXXXX", path);
     wp_status status = WP_STATUS_OK;
-    const int fd = wp_leftover_file(temp);
+    const int fd = wpi_leftover_file(temp);
     if (fd < 0) {
         status = fail_errno(err, "create", path);
         goto done;
@@ -119,13 +120,13 @@ static wp_status write_beside(const char *path, const void *data, size_t size_by
         errno = code;
         status = fail_errno(err, "write", path);
     }
-    wp_leftover_drop(temp);
+    wpi_leftover_drop(temp);
 done:
-    wp_free(temp);
+    wpi_free(temp);
     return status;
 }
 
-wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
+wp_status wpi_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
     struct stat info;
     if (stat(path, &info) == 0) {
         return S_ISREG(info.st_mode)
@@ -137,34 +138,34 @@ wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, w
     return write_beside(path, data, size_bytes, 0666 & ~mask, err);
 }
 
-wp_status wp_file_write_private(const char *path, const void *data, size_t size_bytes,
-                                wp_error *err) {
+wp_status wpi_file_write_private(const char *path, const void *data, size_t size_bytes,
+                                 wp_error *err) {
     return write_beside(path, data, size_bytes, 0600, err);
 }
 
-bool wp_file_exists(const char *path) {
+bool wpi_file_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
 }
 
-bool wp_file_is_executable(const char *path) {
+bool wpi_file_is_executable(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-bool wp_dir_exists(const char *path) {
+bool wpi_dir_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-wp_status wp_dir_create(const char *path, wp_error *err) {
-    char *copy = wp_format("%s", path);
+wp_status wpi_dir_create(const char *path, wp_error *err) {
+    char *copy = wpi_format("%s", path);
     wp_status status = WP_STATUS_OK;
     for (char *end = copy;; end++) {
         if ((*end == '/' && end != copy) || *end == '\0') {
             const char kept = *end;
             *end = '\0';
-            if (mkdir(copy, 0777) != 0 && !wp_dir_exists(copy)) {
+            if (mkdir(copy, 0777) != 0 && !wpi_dir_exists(copy)) {
                 status = fail_errno(err, "create the folder", copy);
                 break;
             }
@@ -172,41 +173,41 @@ wp_status wp_dir_create(const char *path, wp_error *err) {
             if (kept == '\0') break;
         }
     }
-    wp_free(copy);
+    wpi_free(copy);
     return status;
 }
 
-wp_status wp_temp_dir_create(char **path, wp_error *err) {
+wp_status wpi_temp_dir_create(char **path, wp_error *err) {
     *path = NULL;
     const char *root = getenv("TMPDIR");
     if (root == NULL || root[0] == '\0') root = "/tmp";
-    char *name = wp_path_join(root, "warpage-XXXXXX");
-    if (!wp_leftover_folder(name)) {
+    char *name = wpi_path_join(root, "warpage-XXXXXX");
+    if (!wpi_leftover_folder(name)) {
         const wp_status status = fail_errno(err, "create a temporary folder", root);
-        wp_free(name);
+        wpi_free(name);
         return status;
     }
     *path = name;
     return WP_STATUS_OK;
 }
 
-void wp_temp_dir_remove(const char *path) {
+void wpi_temp_dir_remove(const char *path) {
     if (path == NULL) return;
-    wp_leftover_remove(path);
-    wp_leftover_drop(path);
+    wpi_leftover_remove(path);
+    wpi_leftover_drop(path);
 }
 
-char *wp_path_join(const char *dir, const char *name) {
-    if (name[0] == '/' || dir[0] == '\0') return wp_format("%s", name);
+char *wpi_path_join(const char *dir, const char *name) {
+    if (name[0] == '/' || dir[0] == '\0') return wpi_format("%s", name);
     const bool has_slash = dir[strlen(dir) - 1] == '/';
-    return wp_format("%s%s%s", dir, has_slash ? "" : "/", name);
+    return wpi_format("%s%s%s", dir, has_slash ? "" : "/", name);
 }
 
-char *wp_path_dir(const char *path) {
+char *wpi_path_dir(const char *path) {
     const char *slash = strrchr(path, '/');
-    if (slash == NULL) return wp_format(".");
-    if (slash == path) return wp_format("/");
-    return wp_format("%.*s", (int)(slash - path), path);
+    if (slash == NULL) return wpi_format(".");
+    if (slash == path) return wpi_format("/");
+    return wpi_format("%.*s", (int)(slash - path), path);
 }
 
 static const char *base_of(const char *path) {
@@ -221,41 +222,41 @@ static const char *extension_of(const char *path) {
     return dot != NULL && dot != base ? dot : base + strlen(base);
 }
 
-char *wp_path_base(const char *path) {
-    return wp_format("%s", base_of(path));
+char *wpi_path_base(const char *path) {
+    return wpi_format("%s", base_of(path));
 }
 
-char *wp_path_extension(const char *path) {
-    return wp_format("%s", extension_of(path));
+char *wpi_path_extension(const char *path) {
+    return wpi_format("%s", extension_of(path));
 }
 
-char *wp_path_stem(const char *path) {
+char *wpi_path_stem(const char *path) {
     const char *base = base_of(path);
-    return wp_format("%.*s", (int)(extension_of(path) - base), base);
+    return wpi_format("%.*s", (int)(extension_of(path) - base), base);
 }
 
-wp_status wp_self_path(char **path, wp_error *err) {
+wp_status wpi_self_path(char **path, wp_error *err) {
     *path = NULL;
     char buffer[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
     if (length < 0) return fail_errno(err, "read", "/proc/self/exe");
     buffer[length] = '\0';
-    *path = wp_format("%s", buffer);
+    *path = wpi_format("%s", buffer);
     return WP_STATUS_OK;
 }
 
-char *wp_program_find(const char *name) {
+char *wpi_program_find(const char *name) {
     if (strchr(name, '/') != NULL)
-        return wp_file_is_executable(name) ? wp_format("%s", name) : NULL;
+        return wpi_file_is_executable(name) ? wpi_format("%s", name) : NULL;
     const char *rest = getenv("PATH");
     if (rest == NULL) rest = "/usr/bin:/bin";
     for (;;) {
         const size_t length = strcspn(rest, ":");
-        char *dir = length != 0 ? wp_format("%.*s", (int)length, rest) : wp_format(".");
-        char *candidate = wp_path_join(dir, name);
-        wp_free(dir);
-        if (wp_file_is_executable(candidate)) return candidate;
-        wp_free(candidate);
+        char *dir = length != 0 ? wpi_format("%.*s", (int)length, rest) : wpi_format(".");
+        char *candidate = wpi_path_join(dir, name);
+        wpi_free(dir);
+        if (wpi_file_is_executable(candidate)) return candidate;
+        wpi_free(candidate);
         if (rest[length] == '\0') return NULL;
         rest += length + 1;
     }

@@ -9,7 +9,7 @@ static uint64_t mix(uint64_t h) {
     return h;
 }
 
-uint64_t wp_hash64(const void *data, size_t size_bytes, uint64_t seed) {
+uint64_t wpi_hash64(const void *data, size_t size_bytes, uint64_t seed) {
     const unsigned char *bytes = data;
     uint64_t h = mix(seed ^ (uint64_t)size_bytes);
     for (size_t first = 0; first < size_bytes; first += 8) {

@@ -10,12 +10,13 @@
 
 #include "base/text.h"
 
-/** A new JSON string, never NULL while memory lasts. Bytes that are not UTF-8 become U+FFFD. */
-static inline json_t *wp_json_string(const char *string) {
-    wp_text valid = {0};
-    wp_text_append_utf8(&valid, string);
-    json_t *value = json_string(wp_text_string(&valid));
-    wp_text_deinit(&valid);
+/** A new JSON string; NULL only if memory is exhausted. Bytes that are not UTF-8 become U+FFFD,
+ * NULL an empty string. */
+static inline json_t *wpi_json_string(const char *string) {
+    wpi_text valid = {0};
+    wpi_text_append_utf8(&valid, string != NULL ? string : "");
+    json_t *value = json_string(wpi_text_string(&valid));
+    wpi_text_deinit(&valid);
     return value;
 }
 

@@ -20,7 +20,7 @@
 enum { SLOTS = 32, PATH_BYTES = 4096, DEPTH_MAX = 16, WAIT_NS = 1000000, WAITS_MAX = 1000 };
 
 /* FREE -> BUSY -> USED -> FREE. BUSY: a thread that blocks all signals is creating the file; the
- * handler waits for it. A thread that comes later finds `is_ending` and creates nothing. */
+ * handler waits for it. A later thread sees `is_ending` and creates nothing. */
 enum { FREE, BUSY, USED };
 static struct slot {
     atomic_int state;
@@ -28,9 +28,10 @@ static struct slot {
 } slots[SLOTS];
 static atomic_bool is_ending;
 static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of who writes slots, not of the handler */
+    PTHREAD_MUTEX_INITIALIZER; /* of threads that write slots, not of the handler */
 
-/* Also blocks the thread's signals: a handler above it would wait for the slot that it has. */
+/* Also blocks the thread's signals: a handler on this thread would wait for the slot that the
+ * thread holds. */
 static void begin(sigset_t *before) {
     sigset_t all;
     sigfillset(&all);
@@ -76,15 +77,15 @@ static int create(char *path, bool is_folder) {
     return fd;
 }
 
-int wp_leftover_file(char *path) {
+int wpi_leftover_file(char *path) {
     return create(path, false);
 }
 
-bool wp_leftover_folder(char *path) {
+bool wpi_leftover_folder(char *path) {
     return create(path, true) >= 0;
 }
 
-void wp_leftover_note(const char *path) {
+void wpi_leftover_note(const char *path) {
     sigset_t before;
     begin(&before);
     struct slot *slot = strlen(path) < PATH_BYTES ? take_slot() : NULL;
@@ -95,7 +96,7 @@ void wp_leftover_note(const char *path) {
     end(&before);
 }
 
-void wp_leftover_drop(const char *path) {
+void wpi_leftover_drop(const char *path) {
     sigset_t before;
     begin(&before);
     bool is_dropped = false;
@@ -139,31 +140,31 @@ static void empty_folder(int fd, int depth) {
     if (fd >= 0) (void)close(fd);
 }
 
-void wp_leftover_remove(const char *path) {
+void wpi_leftover_remove(const char *path) {
     if (unlink(path) == 0 || errno == ENOENT) return;
     empty_folder(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), 0);
     (void)rmdir(path);
 }
 
-void wp_leftovers_remove(void) {
+void wpi_leftovers_remove(void) {
     atomic_store(&is_ending, true);
     for (int i = 0; i < SLOTS; i++) {
         for (int n = 0; n < WAITS_MAX && atomic_load(&slots[i].state) == BUSY; n++)
             (void)nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
-        if (atomic_load(&slots[i].state) == USED) wp_leftover_remove(slots[i].path);
+        if (atomic_load(&slots[i].state) == USED) wpi_leftover_remove(slots[i].path);
     }
 }
 
 static pid_t owner; /* a child between fork and exec has the handler, but not the files */
 static void (*remove_others)(void);
 
-void wp_leftovers_also(void (*remove)(void)) {
+void wpi_leftovers_also(void (*remove)(void)) {
     remove_others = remove;
 }
 
 static void on_signal(int number) {
     if (owner == getpid()) {
-        wp_leftovers_remove();
+        wpi_leftovers_remove();
         if (remove_others != NULL) remove_others();
     }
     (void)signal(number, SIG_DFL);
@@ -179,7 +180,7 @@ static void on_signal(int number) {
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-void wp_leftovers_remove_on_signals(void) {
+void wpi_leftovers_remove_on_signals(void) {
     struct sigaction action = {.sa_handler = on_signal}, before;
     owner = getpid();
     sigemptyset(&action.sa_mask);
@@ -191,7 +192,7 @@ void wp_leftovers_remove_on_signals(void) {
     }
 }
 
-void wp_leftovers_ignore_signals(void) {
+void wpi_leftovers_ignore_signals(void) {
     struct sigaction now;
     for (int i = 0; i < NUMBERS; i++) {
         (void)sigaction(numbers[i], NULL, &now);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment variable is read at every call: messages are rare, and nothing must be set up. */
+/* The environment variable is read at every call: messages are rare, and this needs no
+ * initialisation. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -10,17 +11,17 @@
 
 #include "base/param.h"
 
-const wp_param wpi_log_params[] = {
+const wpi_param wpi_log_params[] = {
     {"log", WP_UNIT_TEXT, "", 0, 0,
      "log to stderr: category:level,... (levels: error, warn, info, debug)"},
     {0}};
 
 static const char *const level_names[WP_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};
 
-static bool find_level(const char *name, size_t length, wp_log_level *out) {
+static bool find_level(const char *name, size_t length, wpi_log_level *out) {
     for (int i = 0; i < WP_LOG_LEVEL_COUNT; i++) {
         if (strlen(level_names[i]) == length && strncmp(level_names[i], name, length) == 0) {
-            *out = (wp_log_level)i;
+            *out = (wpi_log_level)i;
             return true;
         }
     }
@@ -33,15 +34,15 @@ static bool covers(const char *rule, size_t length, const char *category) {
            (category[length] == '\0' || category[length] == '.');
 }
 
-wp_log_level wpi_log_level_of(const char *spec, const char *category) {
-    wp_log_level best = WP_LOG_WARN;
+wpi_log_level wpi_log_level_of(const char *spec, const char *category) {
+    wpi_log_level best = WP_LOG_WARN;
     size_t best_length = 0;
     for (const char *rule = spec; rule != NULL && *rule != '\0';) {
         const size_t length = strcspn(rule, ",");
         const char *colon = memchr(rule, ':', length);
-        wp_log_level level = WP_LOG_DEBUG;
+        wpi_log_level level = WP_LOG_DEBUG;
         if (colon == NULL) {
-            /* A lone level is for all categories; a lone category means all of its talk. */
+            /* A level alone is for all categories; a category alone means all its levels. */
             if (find_level(rule, length, &level)) {
                 if (best_length == 0) best = level;
             } else if (covers(rule, length, category) && length > best_length) {
@@ -62,12 +63,12 @@ wp_log_level wpi_log_level_of(const char *spec, const char *category) {
     return best;
 }
 
-bool wp_log_is_on(wp_log_level level, const char *category) {
+bool wpi_log_is_on(wpi_log_level level, const char *category) {
     return level <= wpi_log_level_of(getenv("WARPAGE_LOG"), category);
 }
 
-void wp_log(wp_log_level level, const char *category, const char *format, ...) {
-    if (!wp_log_is_on(level, category)) return;
+void wpi_log(wpi_log_level level, const char *category, const char *format, ...) {
+    if (!wpi_log_is_on(level, category)) return;
     char message[1024];
     va_list args;
     va_start(args, format);

@@ -14,20 +14,20 @@
 
 #include "base/fail.h"
 
-typedef enum wp_log_level {
+typedef enum wpi_log_level {
     WP_LOG_ERROR = 0,
     WP_LOG_WARN,
     WP_LOG_INFO,
     WP_LOG_DEBUG,
     WP_LOG_LEVEL_COUNT /* must be last */
-} wp_log_level;
+} wpi_log_level;
 
-void wp_log(wp_log_level level, const char *category, const char *format, ...) WP_PRINTF(3, 4);
+void wpi_log(wpi_log_level level, const char *category, const char *format, ...) WP_PRINTF(3, 4);
 
-/** Whether wp_log would print: for messages that are costly to prepare. */
-bool wp_log_is_on(wp_log_level level, const char *category);
+/** Whether wpi_log would print: for messages that are costly to prepare. */
+bool wpi_log_is_on(wpi_log_level level, const char *category);
 
-/** The most talkative level that `spec` (as in WARPAGE_LOG; NULL: nothing) allows `category`. */
-wp_log_level wpi_log_level_of(const char *spec, const char *category);
+/** The most verbose level that `spec` (as in WARPAGE_LOG; NULL: nothing) selects for `category`. */
+wpi_log_level wpi_log_level_of(const char *spec, const char *category);
 
 #endif

@@ -12,7 +12,7 @@ static size_t min3(size_t a, size_t b, size_t c) {
     return ab < c ? ab : c;
 }
 
-size_t wp_edit_distance(const char *a, const char *b) {
+size_t wpi_edit_distance(const char *a, const char *b) {
     const size_t a_length = strnlen(a, NAME_LENGTH_MAX);
     const size_t b_length = strnlen(b, NAME_LENGTH_MAX);
     size_t rows[3][NAME_LENGTH_MAX + 1]; /* row i lies at rows[i % 3] */
@@ -31,16 +31,16 @@ size_t wp_edit_distance(const char *a, const char *b) {
     return rows[a_length % 3][b_length];
 }
 
-void wp_nearest_offer(wp_nearest *nearest, const char *candidate) {
+void wpi_nearest_offer(wpi_nearest *nearest, const char *candidate) {
     const size_t length = strlen(candidate);
     if (length > WP_NEAREST_NAME_MAX) return;
-    const size_t distance = wp_edit_distance(nearest->wanted, candidate);
+    const size_t distance = wpi_edit_distance(nearest->wanted, candidate);
     if (nearest->best[0] != '\0' && distance >= nearest->best_distance) return;
     memcpy(nearest->best, candidate, length + 1);
     nearest->best_distance = distance;
 }
 
-const char *wp_nearest_result(const wp_nearest *nearest) {
+const char *wpi_nearest_result(const wpi_nearest *nearest) {
     if (nearest->best[0] == '\0') return NULL;
     return nearest->best_distance <= (strlen(nearest->best) + 2) / 3 ? nearest->best : NULL;
 }

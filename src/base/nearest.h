@@ -6,20 +6,20 @@
 #include <stddef.h>
 
 /** Single-character edits (insert, delete, replace, swap neighbours) between two names. */
-size_t wp_edit_distance(const char *a, const char *b);
+size_t wpi_edit_distance(const char *a, const char *b);
 
-enum { WP_NEAREST_NAME_MAX = 128 }; /* characters of a candidate; longer ones are never meant */
+enum { WP_NEAREST_NAME_MAX = 128 }; /* characters of a candidate; longer ones are ignored */
 
-/** Feed candidates one by one, then ask. `{.wanted = "…"}` starts. */
-typedef struct wp_nearest {
+/** Initialise by `{.wanted = "…"}`, add candidates one by one, then get the result. */
+typedef struct wpi_nearest {
     const char *wanted;
     char best[WP_NEAREST_NAME_MAX + 1]; /* "": nothing seen */
     size_t best_distance;
-} wp_nearest;
+} wpi_nearest;
 
-void wp_nearest_offer(wp_nearest *nearest, const char *candidate);
+void wpi_nearest_offer(wpi_nearest *nearest, const char *candidate);
 
-/** The best candidate when it is close enough to be meant (a third of its letters), or NULL. */
-const char *wp_nearest_result(const wp_nearest *nearest);
+/** The best candidate if it is close enough (at most a third of its letters differ), or NULL. */
+const char *wpi_nearest_result(const wpi_nearest *nearest);
 
 #endif

@@ -37,62 +37,62 @@ static const char style[] =
     "td:first-child,th:first-child{white-space:normal;min-width:9.5em}td:first-child.name{white-"
     "space:nowrap}}";
 
-void wp_page_begin(wp_text *out, const char *title) {
-    wp_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>"
-                        "<meta name=viewport content=\"width=device-width,initial-scale=1\">");
-    wp_page_element(out, "title", title);
-    wp_text_appendf(out, "<style>%s</style></head><body>\n", style);
+void wpi_page_begin(wpi_text *out, const char *title) {
+    wpi_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>"
+                         "<meta name=viewport content=\"width=device-width,initial-scale=1\">");
+    wpi_page_element(out, "title", title);
+    wpi_text_appendf(out, "<style>%s</style></head><body>\n", style);
 }
 
-void wp_page_end(wp_text *out) {
-    wp_text_append(out, "</body></html>\n");
+void wpi_page_end(wpi_text *out) {
+    wpi_text_append(out, "</body></html>\n");
 }
 
-void wp_page_element(wp_text *out, const char *tag, const char *text) {
-    wp_text_appendf(out, "<%s>", tag);
-    wp_text_append_html(out, text);
-    wp_text_appendf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
+void wpi_page_element(wpi_text *out, const char *tag, const char *text) {
+    wpi_text_appendf(out, "<%s>", tag);
+    wpi_text_append_html(out, text);
+    wpi_text_appendf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
-void wp_page_command(wp_text *out, char *const *words, size_t count) {
-    wp_text_append(out, "<h1>");
+void wpi_page_command(wpi_text *out, char *const *words, size_t count) {
+    wpi_text_append(out, "<h1>");
     for (size_t i = 0; i < count; i++) {
-        wp_text_append(out, i != 0 ? " " : "");
-        wp_text_append_html(out, words[i]);
+        wpi_text_append(out, i != 0 ? " " : "");
+        wpi_text_append_html(out, words[i]);
     }
-    wp_text_append(out, "</h1>\n");
+    wpi_text_append(out, "</h1>\n");
 }
 
-void wp_page_begin_facts(wp_text *out) {
-    wp_text_append(out, "<dl class=facts>");
+void wpi_page_begin_facts(wpi_text *out) {
+    wpi_text_append(out, "<dl class=facts>");
 }
 
-void wp_page_fact(wp_text *out, const char *name, const char *value) {
-    wp_text_append(out, "<div>");
-    wp_page_element(out, "dt", name);
-    wp_page_element(out, "dd", value);
-    wp_text_append(out, "</div>");
+void wpi_page_fact(wpi_text *out, const char *name, const char *value) {
+    wpi_text_append(out, "<div>");
+    wpi_page_element(out, "dt", name);
+    wpi_page_element(out, "dd", value);
+    wpi_text_append(out, "</div>");
 }
 
-void wp_page_end_facts(wp_text *out) {
-    wp_text_append(out, "</dl>\n");
+void wpi_page_end_facts(wpi_text *out) {
+    wpi_text_append(out, "</dl>\n");
 }
 
-void wp_page_begin_table(wp_text *out, const char *title) {
+void wpi_page_begin_table(wpi_text *out, const char *title) {
     if (title != NULL) {
-        wp_page_element(out, "h2", title);
-        wp_text_append(out, "\n");
+        wpi_page_element(out, "h2", title);
+        wpi_text_append(out, "\n");
     }
-    wp_text_append(out, "<div class=wide><table>");
+    wpi_text_append(out, "<div class=wide><table>");
 }
 
-void wp_page_end_table(wp_text *out) {
-    wp_text_append(out, "</table></div>\n");
+void wpi_page_end_table(wpi_text *out) {
+    wpi_text_append(out, "</table></div>\n");
 }
 
-void wp_page_plot(wp_text *out, const char *title, const char *svg) {
+void wpi_page_plot(wpi_text *out, const char *title, const char *svg) {
     const char *drawing = strstr(svg, "<svg");
     if (drawing == NULL) return;
-    wp_page_element(out, "h2", title);
-    wp_text_appendf(out, "\n<div class=plot>%s</div>\n", drawing);
+    wpi_page_element(out, "h2", title);
+    wpi_text_appendf(out, "\n<div class=plot>%s</div>\n", drawing);
 }

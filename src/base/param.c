@@ -15,7 +15,7 @@
 
 #define VARIABLE_BYTES 128u /* of the name of an environment variable */
 
-const char *wp_unit_name(wp_unit unit) {
+const char *wpi_unit_name(wpi_unit unit) {
     static const char *const names[WP_UNIT_COUNT] = {"number", "bytes", "time", "flag", "text"};
     return (unsigned)unit < WP_UNIT_COUNT ? names[unit] : "unknown";
 }
@@ -34,14 +34,15 @@ static wp_status parse_flag(const char *text, uint64_t *number, wp_error *err) {
     return WP_FAIL(err, PARSE, "'%s' is neither on nor off", text);
 }
 
-wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *number, wp_error *err) {
+wp_status wpi_param_parse(const wpi_param *param, const char *text, uint64_t *number,
+                          wp_error *err) {
     *number = 0;
     wp_error detail = {0};
     wp_status status = WP_STATUS_OK;
     switch (param->unit) {
-    case WP_UNIT_NUMBER: status = wp_parse_count(text, number, &detail); break;
-    case WP_UNIT_BYTES: status = wp_parse_bytes(text, number, &detail); break;
-    case WP_UNIT_NS: status = wp_parse_duration_ns(text, number, &detail); break;
+    case WP_UNIT_NUMBER: status = wpi_parse_count(text, number, &detail); break;
+    case WP_UNIT_BYTES: status = wpi_parse_bytes(text, number, &detail); break;
+    case WP_UNIT_NS: status = wpi_parse_duration_ns(text, number, &detail); break;
     case WP_UNIT_FLAG: status = parse_flag(text, number, &detail); break;
     case WP_UNIT_TEXT: return WP_STATUS_OK;
     case WP_UNIT_COUNT: WP_CHECK(false);
@@ -56,8 +57,8 @@ wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *numb
     return WP_STATUS_OK;
 }
 
-/* Parameters are also read where memory may have run out: this takes none. */
-static void name_variable(const wp_param *param, char variable[VARIABLE_BYTES]) {
+/* Parameters are also read where memory may have run out, so this allocates none. */
+static void name_variable(const wpi_param *param, char variable[VARIABLE_BYTES]) {
     int length = snprintf(variable, VARIABLE_BYTES, "WARPAGE_%s", param->name);
     WP_CHECK(length > 0 && (size_t)length < VARIABLE_BYTES);
     for (char *c = variable; *c != '\0'; c++) {
@@ -66,8 +67,8 @@ static void name_variable(const wp_param *param, char variable[VARIABLE_BYTES]) 
     }
 }
 
-wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *err) {
-    *out = (wp_param_value){.text = param->default_text};
+wp_status wpi_param_load(const wpi_param *param, wpi_param_value *out, wp_error *err) {
+    *out = (wpi_param_value){.text = param->default_text};
     char variable[VARIABLE_BYTES];
     name_variable(param, variable);
     const char *text = getenv(variable);
@@ -75,28 +76,28 @@ wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *er
         out->text = text;
         out->source = WP_PARAM_ENVIRONMENT;
     }
-    return wp_param_parse(param, out->text, &out->number, err);
+    return wpi_param_parse(param, out->text, &out->number, err);
 }
 
-wp_status wp_param_find(const wp_param *table, const char *name, const wp_param **out,
-                        wp_error *err) {
+wp_status wpi_param_find(const wpi_param *table, const char *name, const wpi_param **out,
+                         wp_error *err) {
     *out = NULL;
-    wp_nearest nearest = {.wanted = name};
-    for (const wp_param *row = table; row->name != NULL; row++) {
+    wpi_nearest nearest = {.wanted = name};
+    for (const wpi_param *row = table; row->name != NULL; row++) {
         if (strcmp(row->name, name) == 0) {
             *out = row;
             return WP_STATUS_OK;
         }
-        wp_nearest_offer(&nearest, row->name);
+        wpi_nearest_offer(&nearest, row->name);
     }
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, NOT_FOUND, "no parameter '%s'; did you mean '%s'?", name, meant);
     return WP_FAIL(err, NOT_FOUND, "no parameter '%s'", name);
 }
 
-char *wp_param_variable(const wp_param *param) {
+char *wpi_param_variable(const wpi_param *param) {
     char variable[VARIABLE_BYTES];
     name_variable(param, variable);
-    return wp_format("%s", variable);
+    return wpi_format("%s", variable);
 }

@@ -17,11 +17,11 @@ typedef struct note {
 
 static const char magic[15] = "warpage-pending";
 
-wp_status wp_record_note_create(const char *path, wp_error *err) {
+wp_status wpi_record_note_create(const char *path, wp_error *err) {
     note n = {.state = '0'};
     memcpy(n.magic, magic, sizeof magic);
-    memset(n.reason, ' ', sizeof n.reason); /* no hole: its block is allocated now */
-    return wp_file_write(path, &n, sizeof n, err);
+    memset(n.reason, ' ', sizeof n.reason); /* no hole: allocates its block */
+    return wpi_file_write(path, &n, sizeof n, err);
 }
 
 static bool read_note(int fd, note *n) {
@@ -41,15 +41,15 @@ static void change(const char *path, char state, const char *reason) {
     (void)close(fd);
 }
 
-void wp_record_note_started(const char *path) {
+void wpi_record_note_started(const char *path) {
     change(path, '1', "");
 }
 
-void wp_record_note_failed(const char *path, const char *reason) {
+void wpi_record_note_failed(const char *path, const char *reason) {
     change(path, 'x', reason);
 }
 
-wp_record_state wp_record_note_state(const char *path, char reason[WP_RECORD_REASON_BYTES]) {
+wpi_record_state wpi_record_note_state(const char *path, char reason[WP_RECORD_REASON_BYTES]) {
     note n;
     reason[0] = '\0';
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -20,53 +20,53 @@ static uint32_t next_character(const char **at) {
 }
 
 /* `is_start`: of a line, where '.' and '\'' would begin a request. */
-static void append(wp_text *page, const char *text, bool is_start) {
+static void append(wpi_text *page, const char *text, bool is_start) {
     while (*text != '\0') {
-        if (is_start && (text[0] == '.' || text[0] == '\'')) wp_text_append(page, "\\&");
+        if (is_start && (text[0] == '.' || text[0] == '\'')) wpi_text_append(page, "\\&");
         is_start = text[0] == '\n';
         const uint32_t c = next_character(&text);
         switch (c) {
-        case '\\': wp_text_append(page, "\\e"); break;
-        case '-': wp_text_append(page, "\\-"); break;
-        case '\'': wp_text_append(page, "\\(aq"); break;
-        case '"': wp_text_append(page, "\\(dq"); break;
-        case '`': wp_text_append(page, "\\(ga"); break;
-        case '^': wp_text_append(page, "\\(ha"); break;
-        case '~': wp_text_append(page, "\\(ti"); break;
+        case '\\': wpi_text_append(page, "\\e"); break;
+        case '-': wpi_text_append(page, "\\-"); break;
+        case '\'': wpi_text_append(page, "\\(aq"); break;
+        case '"': wpi_text_append(page, "\\(dq"); break;
+        case '`': wpi_text_append(page, "\\(ga"); break;
+        case '^': wpi_text_append(page, "\\(ha"); break;
+        case '~': wpi_text_append(page, "\\(ti"); break;
         default:
             if (c < 0x80)
-                wp_text_appendf(page, "%c", (int)c);
+                wpi_text_appendf(page, "%c", (int)c);
             else
-                wp_text_appendf(page, "\\[u%04X]", c);
+                wpi_text_appendf(page, "\\[u%04X]", c);
         }
     }
 }
 
-void wp_roff_begin(wp_text *page, const char *name, const char *summary, const char *version) {
-    wp_text_append(page, ".TH \"");
+void wpi_roff_begin(wpi_text *page, const char *name, const char *summary, const char *version) {
+    wpi_text_append(page, ".TH \"");
     append(page, name, false);
-    wp_text_append(page, "\" 1 \"\" \"Warpage ");
+    wpi_text_append(page, "\" 1 \"\" \"Warpage ");
     append(page, version, false);
-    wp_text_append(page, "\" \"Warpage\"\n.SH NAME\n");
+    wpi_text_append(page, "\" \"Warpage\"\n.SH NAME\n");
     append(page, name, true);
-    wp_text_append(page, " \\- ");
+    wpi_text_append(page, " \\- ");
     append(page, summary, false);
-    wp_text_append(page, "\n");
+    wpi_text_append(page, "\n");
 }
 
-void wp_roff_section(wp_text *page, const char *title) {
-    wp_text_append(page, ".SH \"");
+void wpi_roff_section(wpi_text *page, const char *title) {
+    wpi_text_append(page, ".SH \"");
     append(page, title, false);
-    wp_text_append(page, "\"\n");
+    wpi_text_append(page, "\"\n");
 }
 
-void wp_roff_line(wp_text *page, const char *text) {
+void wpi_roff_line(wpi_text *page, const char *text) {
     append(page, text, true);
-    wp_text_append(page, "\n");
+    wpi_text_append(page, "\n");
 }
 
-/* Without blanks at its end, of which roff's checkers complain. */
-static void append_verbatim_line(wp_text *page, const char *text, size_t length) {
+/* Without trailing blanks, which roff's checkers report. */
+static void append_verbatim_line(wpi_text *page, const char *text, size_t length) {
     char line[512];
     if (length >= sizeof line) length = sizeof line - 1;
     while (length != 0 && text[length - 1] == ' ')
@@ -74,32 +74,32 @@ static void append_verbatim_line(wp_text *page, const char *text, size_t length)
     memcpy(line, text, length);
     line[length] = '\0';
     append(page, line, true);
-    wp_text_append(page, "\n");
+    wpi_text_append(page, "\n");
 }
 
-void wp_roff_verbatim(wp_text *page, const char *text) {
-    wp_text_append(page, ".nf\n");
+void wpi_roff_verbatim(wpi_text *page, const char *text) {
+    wpi_text_append(page, ".nf\n");
     for (;;) {
         const size_t length = strcspn(text, "\n");
         if (length == 0 && text[0] != '\0')
-            wp_text_append(page, ".sp\n");
+            wpi_text_append(page, ".sp\n");
         else
             append_verbatim_line(page, text, length);
         if (text[length] == '\0') break;
         text += length + 1;
     }
-    wp_text_append(page, ".fi\n");
+    wpi_text_append(page, ".fi\n");
 }
 
-void wp_roff_item(wp_text *page, const char *term, const char *argument, const char *meaning) {
-    wp_text_append(page, ".TP\n\\fB");
+void wpi_roff_item(wpi_text *page, const char *term, const char *argument, const char *meaning) {
+    wpi_text_append(page, ".TP\n\\fB");
     append(page, term, false);
-    wp_text_append(page, "\\fR");
+    wpi_text_append(page, "\\fR");
     if (argument != NULL) {
-        wp_text_append(page, argument[0] == '=' ? "\\fI" : " \\fI");
+        wpi_text_append(page, argument[0] == '=' ? "\\fI" : " \\fI");
         append(page, argument, false);
-        wp_text_append(page, "\\fR");
+        wpi_text_append(page, "\\fR");
     }
-    wp_text_append(page, "\n");
-    wp_roff_line(page, meaning);
+    wpi_text_append(page, "\n");
+    wpi_roff_line(page, meaning);
 }

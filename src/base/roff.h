@@ -7,13 +7,13 @@
 
 /** Starts page `name` of section 1, "warpage-run", with its NAME section; `version` is Warpage's.
  */
-void wp_roff_begin(wp_text *page, const char *name, const char *summary, const char *version);
-void wp_roff_section(wp_text *page, const char *title);
+void wpi_roff_begin(wpi_text *page, const char *name, const char *summary, const char *version);
+void wpi_roff_section(wpi_text *page, const char *title);
 /** A line of running text. */
-void wp_roff_line(wp_text *page, const char *text);
+void wpi_roff_line(wpi_text *page, const char *text);
 /** Lines as they are; "\n" between them. */
-void wp_roff_verbatim(wp_text *page, const char *text);
+void wpi_roff_verbatim(wpi_text *page, const char *text);
 /** An entry of a list: `term` in bold, `argument` (NULL: none) in italics, what it means below. */
-void wp_roff_item(wp_text *page, const char *term, const char *argument, const char *meaning);
+void wpi_roff_item(wpi_text *page, const char *term, const char *argument, const char *meaning);
 
 #endif

@@ -9,45 +9,45 @@
 #include "base/must.h"
 #include "base/text.h"
 
-void wp_strings_add_take(wp_strings *strings, char *string) {
+void wpi_strings_add_take(wpi_strings *strings, char *string) {
     WP_CHECK(string != NULL);
     if (strings->count + 2 > strings->capacity) {
         WP_CHECK(strings->capacity < SIZE_MAX / 4 / sizeof *strings->items);
         const size_t capacity = strings->capacity != 0 ? strings->capacity * 2 : 8;
-        strings->items = wp_must_realloc(strings->items, capacity * sizeof *strings->items);
+        strings->items = wpi_must_realloc(strings->items, capacity * sizeof *strings->items);
         strings->capacity = capacity;
     }
     strings->items[strings->count++] = string;
     strings->items[strings->count] = NULL;
 }
 
-void wp_strings_add(wp_strings *strings, const char *string) {
-    wp_strings_add_take(strings, wp_must_strdup(string));
+void wpi_strings_add(wpi_strings *strings, const char *string) {
+    wpi_strings_add_take(strings, wpi_must_strdup(string));
 }
 
-void wp_strings_addf(wp_strings *strings, const char *format, ...) {
-    wp_text text = {0};
+void wpi_strings_addf(wpi_strings *strings, const char *format, ...) {
+    wpi_text text = {0};
     va_list args;
     va_start(args, format);
-    wp_text_vappendf(&text, format, args);
+    wpi_text_vappendf(&text, format, args);
     va_end(args);
-    wp_strings_add_take(strings, wp_text_take(&text));
+    wpi_strings_add_take(strings, wpi_text_take(&text));
 }
 
-void wp_strings_add_all(wp_strings *strings, const wp_strings *more) {
+void wpi_strings_add_all(wpi_strings *strings, const wpi_strings *more) {
     for (size_t i = 0; i < more->count; i++)
-        wp_strings_add(strings, more->items[i]);
+        wpi_strings_add(strings, more->items[i]);
 }
 
-bool wp_strings_contains(const wp_strings *strings, const char *string) {
+bool wpi_strings_contains(const wpi_strings *strings, const char *string) {
     for (size_t i = 0; i < strings->count; i++)
         if (strcmp(strings->items[i], string) == 0) return true;
     return false;
 }
 
-void wp_strings_deinit(wp_strings *strings) {
+void wpi_strings_deinit(wpi_strings *strings) {
     for (size_t i = 0; i < strings->count; i++)
-        wp_free(strings->items[i]);
-    wp_free(strings->items);
-    *strings = (wp_strings){0};
+        wpi_free(strings->items[i]);
+    wpi_free(strings->items);
+    *strings = (wpi_strings){0};
 }

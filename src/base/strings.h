@@ -12,22 +12,22 @@
 
 #include "base/fail.h"
 
-typedef struct wp_strings {
+typedef struct wpi_strings {
     char **items;
     size_t count;
     size_t capacity;
-} wp_strings;
+} wpi_strings;
 
-void wp_strings_add(wp_strings *strings, const char *string); /* copies */
-void wp_strings_addf(wp_strings *strings, const char *format, ...) WP_PRINTF(2, 3);
-void wp_strings_add_all(wp_strings *strings, const wp_strings *more);
-/** Takes a wp_free-able string. */
-void wp_strings_add_take(wp_strings *strings, char *string);
-bool wp_strings_contains(const wp_strings *strings, const char *string);
-void wp_strings_deinit(wp_strings *strings);
+void wpi_strings_add(wpi_strings *strings, const char *string); /* copies */
+void wpi_strings_addf(wpi_strings *strings, const char *format, ...) WP_PRINTF(2, 3);
+void wpi_strings_add_all(wpi_strings *strings, const wpi_strings *more);
+/** Takes a wpi_free-able string. */
+void wpi_strings_add_take(wpi_strings *strings, char *string);
+bool wpi_strings_contains(const wpi_strings *strings, const char *string);
+void wpi_strings_deinit(wpi_strings *strings);
 
-/** `items` as exec and wp_subprocess_run take it; valid until the next change. */
-static inline const char *const *wp_strings_argv(const wp_strings *strings) {
+/** `items` as exec and wpi_subprocess_run take it; valid until the next change. */
+static inline const char *const *wpi_strings_argv(const wpi_strings *strings) {
     return (const char *const *)strings->items;
 }
 

@@ -24,35 +24,36 @@
 
 extern char **environ;
 
-typedef struct wp_pipe {
+typedef struct wpi_pipe {
     int read_fd, write_fd; /* -1: closed */
-} wp_pipe;
+} wpi_pipe;
 
 static void close_fd(int *fd) {
     if (*fd >= 0) (void)close(*fd);
     *fd = -1;
 }
 
-static void pipe_close(wp_pipe *p) {
+static void pipe_close(wpi_pipe *p) {
     close_fd(&p->read_fd);
     close_fd(&p->write_fd);
 }
 
-static wp_status pipe_open(wp_pipe *p, wp_error *err) {
+static wp_status pipe_open(wpi_pipe *p, wp_error *err) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
         return WP_FAIL(err, IO, "cannot open a pipe: %s", strerror(errno));
-    *p = (wp_pipe){.read_fd = fds[0], .write_fd = fds[1]};
+    *p = (wpi_pipe){.read_fd = fds[0], .write_fd = fds[1]};
     return WP_STATUS_OK;
 }
 
-/* A relative program is meant from here, not from the folder it will run in. */
+/* A relative path of a program is relative to this process's folder, not to the one that it will
+ * run in. */
 static char *absolute(char *program) {
     char *here = program[0] != '/' ? getcwd(NULL, 0) : NULL;
     if (here == NULL) return program;
-    char *full = wp_path_join(here, program);
-    wp_free(here);
-    wp_free(program);
+    char *full = wpi_path_join(here, program);
+    wpi_free(here);
+    wpi_free(program);
     return full;
 }
 
@@ -61,18 +62,18 @@ static bool same_name(const char *row, const char *other) {
     return strncmp(row, other, length) == 0 && other[length] == '=';
 }
 
-static void merge_environment(wp_strings *out, const char *const *extra) {
+static void merge_environment(wpi_strings *out, const char *const *extra) {
     for (char **row = environ; row != NULL && *row != NULL; row++) {
         bool is_replaced = false;
         for (const char *const *e = extra; e != NULL && *e != NULL; e++)
             is_replaced = is_replaced || same_name(*e, *row);
-        if (!is_replaced) wp_strings_add(out, *row);
+        if (!is_replaced) wpi_strings_add(out, *row);
     }
     for (const char *const *e = extra; e != NULL && *e != NULL; e++)
-        wp_strings_add(out, *e);
+        wpi_strings_add(out, *e);
 }
 
-/* What failed in the child, sent as one write. */
+/* The step that failed in the child, sent by one write. */
 typedef struct child_error {
     enum { CHILD_DIRECTORY, CHILD_STDIN, CHILD_STDOUT, CHILD_STDERR, CHILD_EXEC } step;
     int code;
@@ -82,7 +83,7 @@ typedef struct child_plan {
     const char *program;
     const char *const *argv;
     char *const *environment;
-    const wp_subprocess_options *options;
+    const wpi_subprocess_options *options;
     int stdout_fd, stderr_fd; /* -1: inherit */
     int error_fd;
     pid_t parent;
@@ -96,10 +97,10 @@ static bool redirect_path(const char *path, int flags, int target) {
 }
 
 _Noreturn static void child_main(const child_plan *plan) {
-    /* What we start does not outlive us, even when we are killed. */
+    /* The child does not outlive this process, even if this process is killed. */
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != plan->parent) _exit(126);
-    const wp_subprocess_options *o = plan->options;
+    const wpi_subprocess_options *o = plan->options;
     const int create = O_WRONLY | O_CREAT | O_TRUNC;
     child_error failure = {.step = CHILD_STDIN};
     if (o->stdin_path != NULL && !redirect_path(o->stdin_path, O_RDONLY, STDIN_FILENO)) goto fail;
@@ -126,7 +127,7 @@ fail:
 }
 
 /* Reads both captures until they close. */
-static wp_status drain(wp_pipe *out, wp_text *out_text, wp_pipe *errors, wp_text *err_text,
+static wp_status drain(wpi_pipe *out, wpi_text *out_text, wpi_pipe *errors, wpi_text *err_text,
                        wp_error *err) {
     while (out->read_fd >= 0 || errors->read_fd >= 0) {
         struct pollfd fds[2] = {{.fd = out->read_fd, .events = POLLIN},
@@ -140,7 +141,7 @@ static wp_status drain(wp_pipe *out, wp_text *out_text, wp_pipe *errors, wp_text
             char buffer[4096];
             const ssize_t count = read(fds[i].fd, buffer, sizeof buffer);
             if (count > 0)
-                wp_text_append_n(i == 0 ? out_text : err_text, buffer, (size_t)count);
+                wpi_text_append_n(i == 0 ? out_text : err_text, buffer, (size_t)count);
             else if (count == 0 || errno != EINTR)
                 close_fd(i == 0 ? &out->read_fd : &errors->read_fd);
         }
@@ -149,7 +150,7 @@ static wp_status drain(wp_pipe *out, wp_text *out_text, wp_pipe *errors, wp_text
 }
 
 static wp_status report_child_error(const child_plan *plan, child_error failure, wp_error *err) {
-    const wp_subprocess_options *o = plan->options;
+    const wpi_subprocess_options *o = plan->options;
     const char *what = plan->argv[0];
     switch (failure.step) {
     case CHILD_DIRECTORY: what = o->directory; break;
@@ -173,7 +174,8 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
                    strerror(failure.code));
 }
 
-/* The program that is told to end when we are: who waits for it has things to clean up. */
+/* The program to which requests to end are passed on, so that this process can wait for it and
+ * clean up. */
 static volatile sig_atomic_t told_too;
 
 static void pass_on(int number) {
@@ -187,7 +189,8 @@ typedef struct signal_actions {
     struct sigaction interrupts[2], endings[2];
 } signal_actions;
 
-/* A terminal tells both of Ctrl-C, others only us. What was ignored before stays so. */
+/* A terminal sends Ctrl-C to both processes; other senders send only to this one. Signals that were
+ * ignored stay ignored. */
 static void leave_signals_to(pid_t pid, signal_actions *before) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, tell = {.sa_handler = pass_on};
     told_too = pid;
@@ -212,34 +215,34 @@ static int wait_for(pid_t pid) {
     return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-wp_status wp_program_require(const char *name, char **out, wp_error *err) {
-    *out = wp_program_find(name);
+wp_status wpi_program_require(const char *name, char **out, wp_error *err) {
+    *out = wpi_program_find(name);
     if (*out != NULL) return WP_STATUS_OK;
     if (name[0] == '\0') return WP_FAIL(err, NOT_FOUND, "the name of the program is empty");
     if (strchr(name, '/') == NULL)
         return WP_FAIL(err, NOT_FOUND, "%s: no such program in $PATH", name);
-    if (wp_dir_exists(name)) return WP_FAIL(err, IO, "%s: a folder, not a program", name);
-    if (!wp_file_exists(name)) return WP_FAIL(err, NOT_FOUND, "%s: no such program", name);
+    if (wpi_dir_exists(name)) return WP_FAIL(err, IO, "%s: a folder, not a program", name);
+    if (!wpi_file_exists(name)) return WP_FAIL(err, NOT_FOUND, "%s: no such program", name);
     return WP_FAIL(err, IO, "%s: not an executable file", name);
 }
 
-wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_options *options,
-                            int *exit_code, wp_error *err) {
-    static const wp_subprocess_options inherit_all = {0};
-    const wp_subprocess_options *o = options != NULL ? options : &inherit_all;
+wp_status wpi_subprocess_run(const char *const argv[], const wpi_subprocess_options *options,
+                             int *exit_code, wp_error *err) {
+    static const wpi_subprocess_options inherit_all = {0};
+    const wpi_subprocess_options *o = options != NULL ? options : &inherit_all;
     WP_CHECK(argv != NULL && argv[0] != NULL);
     *exit_code = 127;
 
     const bool captures_out = o->stdout_path == NULL && o->stdout_text != NULL;
     const bool captures_err = o->stderr_path == NULL && o->stderr_text != NULL;
     const bool is_mixed = captures_out && captures_err && o->stdout_text == o->stderr_text;
-    wp_pipe out = {-1, -1}, errors = {-1, -1}, failure_pipe = {-1, -1};
-    wp_strings environment = {0};
+    wpi_pipe out = {-1, -1}, errors = {-1, -1}, failure_pipe = {-1, -1};
+    wpi_strings environment = {0};
     char *const no_environment[] = {NULL};
     wp_status status = WP_STATUS_OK;
 
     char *program;
-    WP_TRY(wp_program_require(argv[0], &program, err));
+    WP_TRY(wpi_program_require(argv[0], &program, err));
     program = absolute(program);
     merge_environment(&environment, o->environment);
     if (captures_out) WP_TRY_GOTO(pipe_open(&out, err), done);
@@ -281,7 +284,7 @@ done:
     pipe_close(&out);
     pipe_close(&errors);
     pipe_close(&failure_pipe);
-    wp_strings_deinit(&environment);
-    wp_free(program);
+    wpi_strings_deinit(&environment);
+    wpi_free(program);
     return status;
 }

@@ -59,18 +59,18 @@ static const Elf64_Sym *find_function(const table *t, uint64_t offset) {
 
 /* "_Z4fooPi" -> "foo". */
 static char *plain_name(const char *name) {
-    char *full = wp_cxx_demangle(name);
+    char *full = wpi_cxx_demangle(name);
     const char *shown = full != NULL ? full : name;
     const size_t length = strcspn(shown, "(");
-    char *text = wp_format("%.*s", (int)(length != 0 ? length : strlen(shown)), shown);
-    wp_free(full);
+    char *text = wpi_format("%.*s", (int)(length != 0 ? length : strlen(shown)), shown);
+    wpi_free(full);
     return text;
 }
 
 static char *describe_function(const char *name, uint64_t offset, const char *file) {
     char *plain = plain_name(name);
-    char *text = wp_format("%s+0x%llx in %s", plain, (unsigned long long)offset, file);
-    wp_free(plain);
+    char *text = wpi_format("%s+0x%llx in %s", plain, (unsigned long long)offset, file);
+    wpi_free(plain);
     return text;
 }
 
@@ -78,35 +78,35 @@ static char *describe_function(const char *name, uint64_t offset, const char *fi
 static char *describe_in_file(const char *path, const char *file, uint64_t offset) {
     char *data = NULL, *text = NULL;
     size_t size_bytes = 0;
-    if (wp_file_read(path, &data, &size_bytes, NULL) != WP_STATUS_OK) return NULL;
+    if (wpi_file_read(path, &data, &size_bytes, NULL) != WP_STATUS_OK) return NULL;
     const table t = find_table(data, size_bytes);
     const Elf64_Sym *s = find_function(&t, offset);
     if (s != NULL) text = describe_function(t.names + s->st_name, offset - s->st_value, file);
-    wp_free(data);
+    wpi_free(data);
     return text;
 }
 
 static char *(*namer)(const void *return_address);
 
-void wp_symbol_set_namer(char *(*who)(const void *return_address)) {
+void wpi_symbol_set_namer(char *(*who)(const void *return_address)) {
     namer = who;
 }
 
-char *wp_symbol_describe(const void *return_address) {
+char *wpi_symbol_describe(const void *return_address) {
     char *known = namer != NULL ? namer(return_address) : NULL;
     if (known != NULL) return known;
     Dl_info info;
     /* The call lies before the address to which it returns. */
     const uintptr_t address = (uintptr_t)return_address - 1;
     if (return_address == NULL || dladdr((const void *)address, &info) == 0) return NULL;
-    char *file = wp_path_base(info.dli_fname);
+    char *file = wpi_path_base(info.dli_fname);
     const uint64_t offset = address - (uintptr_t)info.dli_fbase;
     /* A program that the shell found by PATH has its bare name there. */
     const bool has_path = strchr(info.dli_fname, '/') != NULL;
     char *text = describe_in_file(has_path ? info.dli_fname : "/proc/self/exe", file, offset);
     if (text == NULL && info.dli_sname != NULL)
         text = describe_function(info.dli_sname, address - (uintptr_t)info.dli_saddr, file);
-    if (text == NULL) text = wp_format("%s+0x%llx", file, (unsigned long long)offset);
-    wp_free(file);
+    if (text == NULL) text = wpi_format("%s+0x%llx", file, (unsigned long long)offset);
+    wpi_free(file);
     return text;
 }

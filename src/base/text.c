@@ -8,29 +8,29 @@
 
 #include "base/must.h"
 
-static void reserve(wp_text *text, size_t extra) {
+static void reserve(wpi_text *text, size_t extra) {
     WP_CHECK(extra < SIZE_MAX / 2 - text->length);
     const size_t need = text->length + extra + 1;
     if (need <= text->capacity) return;
     size_t capacity = text->capacity != 0 ? text->capacity : 32;
     while (capacity < need)
         capacity *= 2;
-    text->data = wp_must_realloc(text->data, capacity);
+    text->data = wpi_must_realloc(text->data, capacity);
     text->capacity = capacity;
 }
 
-void wp_text_append_n(wp_text *text, const void *data, size_t length) {
+void wpi_text_append_n(wpi_text *text, const void *data, size_t length) {
     reserve(text, length);
     if (length != 0) memcpy(text->data + text->length, data, length);
     text->length += length;
     text->data[text->length] = '\0';
 }
 
-void wp_text_append(wp_text *text, const char *string) {
-    wp_text_append_n(text, string, strlen(string));
+void wpi_text_append(wpi_text *text, const char *string) {
+    wpi_text_append_n(text, string, strlen(string));
 }
 
-void wp_text_vappendf(wp_text *text, const char *format, va_list args) {
+void wpi_text_vappendf(wpi_text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
@@ -41,29 +41,29 @@ void wp_text_vappendf(wp_text *text, const char *format, va_list args) {
     text->length += (size_t)length;
 }
 
-void wp_text_appendf(wp_text *text, const char *format, ...) {
+void wpi_text_appendf(wpi_text *text, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    wp_text_vappendf(text, format, args);
+    wpi_text_vappendf(text, format, args);
     va_end(args);
 }
 
-size_t wp_text_columns(const char *string) {
+size_t wpi_text_columns(const char *string) {
     size_t columns = 0;
     for (; *string != '\0'; string++)
         columns += ((unsigned char)*string & 0xc0u) != 0x80u;
     return columns;
 }
 
-void wp_text_append_padded(wp_text *text, const char *string, int width) {
-    const size_t columns = wp_text_columns(string), wanted = (size_t)(width < 0 ? -width : width);
+void wpi_text_append_padded(wpi_text *text, const char *string, int width) {
+    const size_t columns = wpi_text_columns(string), wanted = (size_t)(width < 0 ? -width : width);
     const int spaces = columns < wanted ? (int)(wanted - columns) : 0;
-    if (width > 0) wp_text_appendf(text, "%*s", spaces, "");
-    wp_text_append(text, string);
-    if (width < 0) wp_text_appendf(text, "%*s", spaces, "");
+    if (width > 0) wpi_text_appendf(text, "%*s", spaces, "");
+    wpi_text_append(text, string);
+    if (width < 0) wpi_text_appendf(text, "%*s", spaces, "");
 }
 
-size_t wp_utf8_bytes(const char *string, size_t length) {
+size_t wpi_utf8_bytes(const char *string, size_t length) {
     if (length == 0) return 0;
     const unsigned char *text = (const unsigned char *)string;
     const unsigned char c = text[0];
@@ -80,60 +80,60 @@ size_t wp_utf8_bytes(const char *string, size_t length) {
     return is_long || is_outside ? 0 : size;
 }
 
-void wp_text_append_utf8(wp_text *text, const char *string) {
+void wpi_text_append_utf8(wpi_text *text, const char *string) {
     for (size_t left = strlen(string); left > 0;) {
-        const size_t bytes = wp_utf8_bytes(string, left), step = bytes != 0 ? bytes : 1;
+        const size_t bytes = wpi_utf8_bytes(string, left), step = bytes != 0 ? bytes : 1;
         if (bytes != 0)
-            wp_text_append_n(text, string, bytes);
+            wpi_text_append_n(text, string, bytes);
         else
-            wp_text_append(text, "\xef\xbf\xbd");
+            wpi_text_append(text, "\xef\xbf\xbd");
         string += step;
         left -= step;
     }
 }
 
-void wp_text_append_html(wp_text *text, const char *string) {
-    wp_text valid = {0};
-    wp_text_append_utf8(&valid, string);
-    for (const char *c = wp_text_string(&valid); *c != '\0'; c++) {
+void wpi_text_append_html(wpi_text *text, const char *string) {
+    wpi_text valid = {0};
+    wpi_text_append_utf8(&valid, string);
+    for (const char *c = wpi_text_string(&valid); *c != '\0'; c++) {
         switch (*c) {
-        case '<': wp_text_append(text, "&lt;"); break;
-        case '>': wp_text_append(text, "&gt;"); break;
-        case '&': wp_text_append(text, "&amp;"); break;
-        case '"': wp_text_append(text, "&quot;"); break;
-        default: wp_text_append_n(text, c, 1);
+        case '<': wpi_text_append(text, "&lt;"); break;
+        case '>': wpi_text_append(text, "&gt;"); break;
+        case '&': wpi_text_append(text, "&amp;"); break;
+        case '"': wpi_text_append(text, "&quot;"); break;
+        default: wpi_text_append_n(text, c, 1);
         }
     }
-    wp_text_deinit(&valid);
+    wpi_text_deinit(&valid);
 }
 
-const char *wp_text_string(const wp_text *text) {
+const char *wpi_text_string(const wpi_text *text) {
     return text->data != NULL ? text->data : "";
 }
 
-char *wp_text_take(wp_text *text) {
+char *wpi_text_take(wpi_text *text) {
     reserve(text, 0);
     text->data[text->length] = '\0';
     char *data = text->data;
-    *text = (wp_text){0};
+    *text = (wpi_text){0};
     return data;
 }
 
-void wp_text_clear(wp_text *text) {
+void wpi_text_clear(wpi_text *text) {
     text->length = 0;
     if (text->data != NULL) text->data[0] = '\0';
 }
 
-void wp_text_deinit(wp_text *text) {
-    wp_free(text->data);
-    *text = (wp_text){0};
+void wpi_text_deinit(wpi_text *text) {
+    wpi_free(text->data);
+    *text = (wpi_text){0};
 }
 
-char *wp_format(const char *format, ...) {
-    wp_text text = {0};
+char *wpi_format(const char *format, ...) {
+    wpi_text text = {0};
     va_list args;
     va_start(args, format);
-    wp_text_vappendf(&text, format, args);
+    wpi_text_vappendf(&text, format, args);
     va_end(args);
-    return wp_text_take(&text);
+    return wpi_text_take(&text);
 }

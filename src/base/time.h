@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-typedef uint64_t wp_time_ps;
+typedef uint64_t wpi_time_ps;
 
 #define WP_TIME_NEVER UINT64_MAX
-#define WP_PS_PER_NS ((wp_time_ps)1000)
-#define WP_PS_PER_US ((wp_time_ps)1000000)
-#define WP_PS_PER_S ((wp_time_ps)1000000000000)
+#define WP_PS_PER_NS ((wpi_time_ps)1000)
+#define WP_PS_PER_US ((wpi_time_ps)1000000)
+#define WP_PS_PER_S ((wpi_time_ps)1000000000000)
 
 #endif

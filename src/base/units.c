@@ -76,23 +76,23 @@ static wp_status parse(const char *text, const unit *units, const char *examples
     return WP_FAIL(err, PARSE, "'%s' has an unknown unit '%s': write it as %s", text, at, examples);
 }
 
-wp_status wp_parse_bytes(const char *text, uint64_t *bytes, wp_error *err) {
+wp_status wpi_parse_bytes(const char *text, uint64_t *bytes, wp_error *err) {
     return parse(text, byte_units, "64KiB, 512MiB or 1.5GiB", bytes, err);
 }
 
-wp_status wp_parse_duration_ns(const char *text, uint64_t *ns, wp_error *err) {
+wp_status wpi_parse_duration_ns(const char *text, uint64_t *ns, wp_error *err) {
     return parse(text, time_units, "350ns, 20us or 1.5s", ns, err);
 }
 
-wp_status wp_parse_duration_ps(const char *text, uint64_t *ps, wp_error *err) {
+wp_status wpi_parse_duration_ps(const char *text, uint64_t *ps, wp_error *err) {
     return parse(text, fine_time_units, "500ps, 350ns or 1.5us", ps, err);
 }
 
-wp_status wp_parse_hz(const char *text, uint64_t *hz, wp_error *err) {
+wp_status wpi_parse_hz(const char *text, uint64_t *hz, wp_error *err) {
     return parse(text, frequency_units, "1481MHz or 1.5GHz", hz, err);
 }
 
-wp_status wp_parse_count(const char *text, uint64_t *count, wp_error *err) {
+wp_status wpi_parse_count(const char *text, uint64_t *count, wp_error *err) {
     *count = 0;
     const char *at = text;
     uint64_t value = 0;
@@ -115,10 +115,10 @@ static const char *format(uint64_t value, const unit *units, size_t count, char 
     return out;
 }
 
-const char *wp_format_bytes(uint64_t bytes, char out[32]) {
+const char *wpi_format_bytes(uint64_t bytes, char out[32]) {
     return format(bytes, byte_units, 5, out);
 }
 
-const char *wp_format_duration(uint64_t ns, char out[32]) {
+const char *wpi_format_duration(uint64_t ns, char out[32]) {
     return format(ns, time_units, 4, out);
 }

@@ -11,14 +11,14 @@
 
 static const struct {
     const char *word;
-    wp_variant_kind kind;
+    wpi_variant_kind kind;
     bool is_in_step;
 } words[] = {{"check", WP_VARIANT_CHECK, false},
              {"trace", WP_VARIANT_TRACE, false},
              {"instep", WP_VARIANT_TRACE, true}};
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
-static bool parse_word(const char *text, size_t length, wp_variant *out) {
+static bool parse_word(const char *text, size_t length, wpi_variant *out) {
     for (size_t i = 0; i < WORD_COUNT; i++) {
         if (strlen(words[i].word) != length || strncmp(words[i].word, text, length) != 0) continue;
         out->kind = words[i].kind;
@@ -29,50 +29,50 @@ static bool parse_word(const char *text, size_t length, wp_variant *out) {
 }
 
 static wp_status refuse_word(const char *text, size_t length, wp_error *err) {
-    wp_text known = {0};
+    wpi_text known = {0};
     for (size_t i = 0; i < WORD_COUNT; i++)
-        wp_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", words[i].word);
+        wpi_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", words[i].word);
     const wp_status status =
         WP_FAIL(err, INVALID, "variant '%.*s': unknown; the variants are: %s",
-                (int)(length < 100 ? length : 100), text, wp_text_string(&known));
-    wp_text_deinit(&known);
+                (int)(length < 100 ? length : 100), text, wpi_text_string(&known));
+    wpi_text_deinit(&known);
     return status;
 }
 
-wp_status wp_variant_parse(const char *text, wp_variant *out, wp_error *err) {
+wp_status wpi_variant_parse(const char *text, wpi_variant *out, wp_error *err) {
     static const char sign[] = {REWRITE_SIGN, '\0'};
     size_t length = strcspn(text, sign);
-    *out = (wp_variant){0};
+    *out = (wpi_variant){0};
     if (!parse_word(text, length, out)) return refuse_word(text, length, err);
     for (const char *at = text + length; *at != '\0'; at += length) {
         at++;
         length = strcspn(at, sign);
         if (length == 0) {
-            wp_variant_deinit(out);
+            wpi_variant_deinit(out);
             return WP_FAIL(err, INVALID, "variant '%.200s': a rewrite after '%s' has no name", text,
                            sign);
         }
-        wp_strings_addf(&out->rewrites, "%.*s", (int)length, at);
+        wpi_strings_addf(&out->rewrites, "%.*s", (int)length, at);
     }
     return WP_STATUS_OK;
 }
 
-const char *wp_variant_word(const wp_variant *variant) {
+const char *wpi_variant_word(const wpi_variant *variant) {
     for (size_t i = 0; i < WORD_COUNT; i++)
         if (words[i].kind == variant->kind && words[i].is_in_step == variant->is_in_step)
             return words[i].word;
     return "";
 }
 
-char *wp_variant_text(const wp_variant *variant) {
-    wp_text text = {0};
-    wp_text_append(&text, wp_variant_word(variant));
+char *wpi_variant_text(const wpi_variant *variant) {
+    wpi_text text = {0};
+    wpi_text_append(&text, wpi_variant_word(variant));
     for (size_t i = 0; i < variant->rewrites.count; i++)
-        wp_text_appendf(&text, "%c%s", REWRITE_SIGN, variant->rewrites.items[i]);
-    return wp_text_take(&text);
+        wpi_text_appendf(&text, "%c%s", REWRITE_SIGN, variant->rewrites.items[i]);
+    return wpi_text_take(&text);
 }
 
-bool wp_variant_equals(const wp_variant *a, const wp_variant *b) {
+bool wpi_variant_equals(const wpi_variant *a, const wpi_variant *b) {
     if (a->kind != b->kind || a->is_in_step != b->is_in_step ||
         a->rewrites.count != b->rewrites.count)
         return false;
@@ -81,7 +81,7 @@ bool wp_variant_equals(const wp_variant *a, const wp_variant *b) {
     return true;
 }
 
-void wp_variant_deinit(wp_variant *variant) {
-    wp_strings_deinit(&variant->rewrites);
-    *variant = (wp_variant){0};
+void wpi_variant_deinit(wpi_variant *variant) {
+    wpi_strings_deinit(&variant->rewrites);
+    *variant = (wpi_variant){0};
 }

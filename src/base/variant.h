@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the kernels of an image are compiled to: the program's own code, or a variant of it
- * (base/abi.h). A variant's name has two parts, what its code does besides running the program and
- * the rewrites (compiler/rewrite/rewrite.h) that the kernels go through first:
+ * Forms of an image's kernels: the program's own code, or a variant of it (base/abi.h). A variant's
+ * name has two parts, the kind and the rewrites (compiler/rewrite/rewrite.h) that the kernels go
+ * through first:
  *
  *     check                  accesses are tested
  *     trace                  what the threads do is recorded
@@ -18,27 +18,27 @@
 
 #include "base/strings.h"
 
-typedef enum wp_variant_kind {
+typedef enum wpi_variant_kind {
     WP_VARIANT_OWN = 0, /* the program's own code, which is no variant */
     WP_VARIANT_CHECK,
     WP_VARIANT_TRACE,
     WP_VARIANT_KIND_COUNT /* must be last */
-} wp_variant_kind;
+} wpi_variant_kind;
 
-typedef struct wp_variant {
-    wp_variant_kind kind;
-    bool is_in_step;     /* of TRACE only */
-    wp_strings rewrites; /* NAME or NAME:ARGUMENT each, in the order in which they run */
-} wp_variant;
+typedef struct wpi_variant {
+    wpi_variant_kind kind;
+    bool is_in_step;      /* of TRACE only */
+    wpi_strings rewrites; /* NAME or NAME:ARGUMENT each, in the order in which they run */
+} wpi_variant;
 
 /** Reads the name of a variant. INVALID: the kind is unknown (the message lists the known ones), or
  * a rewrite has no name; rewrites are not looked up. */
-WP_NODISCARD wp_status wp_variant_parse(const char *text, wp_variant *out, wp_error *err);
-/** The name that wp_variant_parse reads (wp_free); "" for the program's own code. */
-WP_NODISCARD char *wp_variant_text(const wp_variant *variant);
+WP_NODISCARD wp_status wpi_variant_parse(const char *text, wpi_variant *out, wp_error *err);
+/** The name that wpi_variant_parse reads (wpi_free); "" for the program's own code. */
+WP_NODISCARD char *wpi_variant_text(const wpi_variant *variant);
 /** The name without rewrites: "trace". */
-const char *wp_variant_word(const wp_variant *variant);
-bool wp_variant_equals(const wp_variant *a, const wp_variant *b);
-void wp_variant_deinit(wp_variant *variant);
+const char *wpi_variant_word(const wpi_variant *variant);
+bool wpi_variant_equals(const wpi_variant *a, const wpi_variant *b);
+void wpi_variant_deinit(wpi_variant *variant);
 
 #endif

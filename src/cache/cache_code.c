@@ -13,7 +13,7 @@
 
 enum { IS_ON, COUNTS, HITS, THRESHOLD };
 
-const wp_param wpi_cache_params[] = {
+const wpi_param wpi_cache_params[] = {
     [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
                "run the cached forms of kernels in programs compiled with wpcc --cache"},
     [COUNTS] = {"software-cache-counts", WP_UNIT_FLAG, "on", 0, 1,
@@ -31,8 +31,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wpi_cache_code *codes;
 
 static bool is_on(int param) {
-    wp_param_value value = {0};
-    return wp_param_load(&wpi_cache_params[param], &value, NULL) == WP_STATUS_OK &&
+    wpi_param_value value = {0};
+    return wpi_param_load(&wpi_cache_params[param], &value, NULL) == WP_STATUS_OK &&
            value.number != 0;
 }
 
@@ -71,7 +71,7 @@ static wp_status copy(wp_device *device, void *variable, void *host, size_t size
 static wp_status find_variable(wp_module *module, const char *kernel, const char *suffix,
                                size_t expected_bytes, void **address, wp_error *err) {
     size_t size_bytes;
-    char *name = wp_format("%s%s", kernel, suffix);
+    char *name = wpi_format("%s%s", kernel, suffix);
     if (name == NULL) return WP_FAIL(err, NOMEM, "the name of a variable");
     wp_status status = wp_module_find_variable(module, name, address, &size_bytes, err);
     if (status == WP_STATUS_OK && size_bytes != expected_bytes)
@@ -79,7 +79,7 @@ static wp_status find_variable(wp_module *module, const char *kernel, const char
                          "%s was compiled with --cache by another version of wpcc; compile the "
                          "program again",
                          kernel);
-    wp_free(name);
+    wpi_free(name);
     return status;
 }
 
@@ -93,18 +93,18 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
                        "program again",
                        name);
     if (code->facts.structures == 0) return WP_STATUS_OK;
-    char *cached = wp_format("%s$" WPI_CACHE_SUFFIX, name);
+    char *cached = wpi_format("%s$" WPI_CACHE_SUFFIX, name);
     if (cached == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");
     const wp_status status = wp_module_find_kernel(module, cached, &code->cached, err);
-    wp_free(cached);
+    wpi_free(cached);
     if (status != WP_STATUS_OK) return status;
     void *counts;
     WP_TRY(find_variable(module, name, WPI_CACHE_COUNTS, sizeof *code->counts, &counts, err));
     code->counts = counts;
-    wp_param_value hits = {.number = WPI_CACHE_HITS_PCT};
-    WP_TRY(wp_param_load(&wpi_cache_params[HITS], &hits, err));
-    wp_param_value threshold = {.number = WPI_CACHE_THRESHOLD};
-    WP_TRY(wp_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
+    wpi_param_value hits = {.number = WPI_CACHE_HITS_PCT};
+    WP_TRY(wpi_param_load(&wpi_cache_params[HITS], &hits, err));
+    wpi_param_value threshold = {.number = WPI_CACHE_THRESHOLD};
+    WP_TRY(wpi_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
     code->hits_pct = (uint32_t)hits.number;
     code->threshold = (uint32_t)threshold.number;
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
@@ -123,7 +123,7 @@ wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char
         if (err != NULL) *err = error;
         return found;
     }
-    wpi_cache_code *code = wp_calloc(1, sizeof *code);
+    wpi_cache_code *code = wpi_calloc(1, sizeof *code);
     if (code == NULL) return WP_FAIL(err, NOMEM, "a cached kernel");
     const wp_device_info *info = wp_device_get_info(device);
     *code = (wpi_cache_code){.device = device,
@@ -132,7 +132,7 @@ wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char
                                            !info->host_pointers_are_device_pointers};
     const wp_status status = fill(code, module, name, facts, err);
     if (status != WP_STATUS_OK) {
-        wp_free(code);
+        wpi_free(code);
         return status;
     }
     pthread_mutex_lock(&lock);
@@ -177,8 +177,8 @@ static void collect(wpi_cache_code *code) {
     if (code->counts_are_on) {
         wp_error err = {0};
         if (copy(code->device, code->counts, &counts, sizeof counts, &err) != WP_STATUS_OK)
-            wp_log(WP_LOG_WARN, "cache", "what a kernel cached is not in the report: %s",
-                   err.message);
+            wpi_log(WP_LOG_WARN, "cache", "what a kernel cached is not in the report: %s",
+                    err.message);
     }
     const wp_kernel_info *plain = wp_kernel_get_info(code->plain);
     const wp_device_info *device = wp_device_get_info(code->device);
@@ -223,5 +223,5 @@ void wpi_cache_code_destroy(wpi_cache_code *code) {
         break;
     }
     pthread_mutex_unlock(&lock);
-    wp_free(code);
+    wpi_free(code);
 }

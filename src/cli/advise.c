@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warpage advise: what would help a program with managed memory.
+ * warpage advise: changes that would speed up a program with managed memory.
  *
- *     record once ─► replay as it is ─► what to try (remedies.h) ─► replay each ─► each call for
- * each allocation that matters (advice_plan.h), greedily ─► ranked, with how it is had on a real
- * GPU
+ *     record once ─► replay unchanged ─► choose remedies (remedies.h) ─► replay with each
+ *         ─► add calls per allocation, greedily (advice_plan.h) ─► print the remedies, ranked,
+ *            with how to apply each on a real GPU
  */
 #include "cli/advise.h"
 
@@ -19,8 +19,8 @@
 #include "study/trials.h"
 #include "warpage/device.h"
 
-#define GAIN_MIN 0.99 /* of the time, from which on a remedy is said to help */
-#define GROUPS_MAX 4u /* of allocations, that are tried one by one */
+#define GAIN_MIN 0.99 /* of the time: below it a remedy helps */
+#define GROUPS_MAX 4u /* of allocations that are tried one by one */
 
 enum option_index {
     DEVICE,
@@ -35,7 +35,7 @@ enum option_index {
     POLICY_FILE
 };
 
-const wp_option wpi_advise_options[] = {
+const wpi_cli_option wpi_advise_options[] = {
     [DEVICE] = {"device", "sim:GPU", "simulate this GPU (default: " WPI_TRACE_DEVICE ")"},
     [AS] = WPI_AS_OPTION,
     [SET] = {"set", "KEY=VALUE", "set a parameter of the GPU; may be repeated"},
@@ -54,22 +54,22 @@ const wp_option wpi_advise_options[] = {
     {0}};
 
 typedef struct search {
-    const wp_arguments *arguments;
+    const wpi_arguments *arguments;
     const char *device;
     char *settings; /* WARPAGE_SET, of all remedies */
-    wp_strings keys;
+    wpi_strings keys;
     uint64_t limit;
-    wp_trials trials; /* one for each remedy */
-    wp_remedies remedies;
-    wp_managed_groups groups;
-    size_t reached; /* of what is planned, for progress */
+    wpi_trials trials; /* one for each remedy */
+    wpi_remedies remedies;
+    wpi_managed_groups groups;
+    size_t reached; /* of the planned trials, for progress */
 } search;
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- the request ---- */
 
 static void keep_key(void *object, const wp_device_key *key) {
-    wp_strings_add(object, key->name);
-    wp_strings_add(object, key->value);
+    wpi_strings_add(object, key->name);
+    wpi_strings_add(object, key->value);
 }
 
 static wp_status read_device(search *s, wp_error *err) {
@@ -79,7 +79,7 @@ static wp_status read_device(search *s, wp_error *err) {
         return WP_FAIL(err, INVALID, "'%s' is not a simulated GPU", s->device);
     WP_TRY(wpi_set_keys(s->arguments, s->device, NULL, err));
     const char *settings = getenv("WARPAGE_SET");
-    s->settings = wp_format("%s", settings != NULL ? settings : "");
+    s->settings = wpi_format("%s", settings != NULL ? settings : "");
     WP_TRY(wp_device_visit_keys(s->device, keep_key, &s->keys, err));
     if (strcmp(wpi_key_value(&s->keys, "paging.on"), "on") == 0) return WP_STATUS_OK;
     return WP_FAIL(err, INVALID,
@@ -91,13 +91,13 @@ static wp_status read_device(search *s, wp_error *err) {
 static wp_status read_limit(const char *text, uint64_t *limit, wp_error *err) {
     *limit = UINT64_MAX;
     if (text == NULL) return WP_STATUS_OK;
-    WP_TRY(wp_parse_count(text, limit, err));
+    WP_TRY(wpi_parse_count(text, limit, err));
     return *limit != 0 ? WP_STATUS_OK : WP_FAIL(err, INVALID, "--limit: at least 1");
 }
 
 /* ---- trying --------------------------------------------------------------------------------- */
 
-static wp_status read_result(const wp_trial *trial, wp_run_record *record, wp_error *err) {
+static wp_status read_result(const wpi_trial *trial, wp_run_record *record, wp_error *err) {
     if (trial->failure != NULL) return WP_FAIL(err, DEVICE, "%s", trial->failure);
     WP_TRY(wp_run_record_read(trial->result_path, record, err));
     if (record->simulation != NULL) return WP_STATUS_OK;
@@ -105,22 +105,22 @@ static wp_status read_result(const wp_trial *trial, wp_run_record *record, wp_er
     return WP_FAIL(err, DEVICE, "the report has no simulation");
 }
 
-static void add_trial(search *s, const wp_remedy *tried) {
-    char *settings =
-        wp_format("%s%s%s", s->settings,
-                  s->settings[0] != '\0' && tried->settings[0] != '\0' ? ";" : "", tried->settings);
+static void add_trial(search *s, const wpi_remedy *tried) {
+    char *settings = wpi_format("%s%s%s", s->settings,
+                                s->settings[0] != '\0' && tried->settings[0] != '\0' ? ";" : "",
+                                tried->settings);
     wpi_trials_add(&s->trials, s->device, settings, tried->hints, tried->name);
-    wp_free(settings);
+    wpi_free(settings);
 }
 
-/* All that were added and have no trial yet. One that fails is said, and has no result. */
+/* Runs all remedies that have no trial yet. A failure is printed, and leaves no result. */
 static void run_tries(search *s) {
     const size_t first = s->trials.count;
     for (size_t i = first; i < s->remedies.count; i++)
         add_trial(s, &s->remedies.items[i]);
     wpi_trials_run(&s->trials, first);
     for (size_t i = first; i < s->remedies.count; i++) {
-        wp_remedy *tried = &s->remedies.items[i];
+        wpi_remedy *tried = &s->remedies.items[i];
         wp_run_record record = {0};
         wp_error err = {0};
         tried->has_result = read_result(&s->trials.items[i], &record, &err) == WP_STATUS_OK;
@@ -132,20 +132,20 @@ static void run_tries(search *s) {
     }
 }
 
-static bool is_faster(const wp_remedy *tried, uint64_t than_ns) {
+static bool is_faster(const wpi_remedy *tried, uint64_t than_ns) {
     return tried->has_result && (double)tried->facts.time_ns < GAIN_MIN * (double)than_ns;
 }
 
 /* ---- by allocation -------------------------------------------------------------------------- */
 
 /* Whether a call makes sense for a group. */
-static bool makes_sense(const wp_managed_group *group, wp_call call) {
+static bool makes_sense(const wpi_managed_group *group, wpi_call call) {
     return call != WP_CALL_READ_MOSTLY || group->writes == 0;
 }
 
 static size_t calls_of(const search *s, size_t group) {
     size_t count = 0;
-    for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++)
+    for (wpi_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++)
         count += makes_sense(&s->groups.items[group], call);
     return count;
 }
@@ -169,7 +169,7 @@ static void plan_greedily(search *s) {
 static size_t fastest(const search *s, const size_t *remedies, size_t count, uint64_t than_ns) {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        const wp_remedy *tried = &s->remedies.items[remedies[i]];
+        const wpi_remedy *tried = &s->remedies.items[remedies[i]];
         if (!is_faster(tried, than_ns)) continue;
         if (best == SIZE_MAX ||
             tried->facts.time_ns < s->remedies.items[remedies[best]].facts.time_ns)
@@ -178,14 +178,15 @@ static size_t fastest(const search *s, const size_t *remedies, size_t count, uin
     return best;
 }
 
-/* Each call for a group, beside those of the plan; keeps the best if that is faster than so far. */
-static void try_group(search *s, size_t group, wp_advice_plan *kept, uint64_t *best_ns) {
+/* Tries each call for a group, in addition to those of the plan; keeps the best if it is faster
+ * than the plan. */
+static void try_group(search *s, size_t group, wpi_advice_plan *kept, uint64_t *best_ns) {
     size_t remedies[WP_CALL_COUNT], count = 0;
-    wp_call tried[WP_CALL_COUNT];
-    wp_advice_plan plan;
+    wpi_call tried[WP_CALL_COUNT];
+    wpi_advice_plan plan;
     wpi_advice_plan_init(&plan, &s->groups);
     wpi_advice_plan_copy(&plan, kept);
-    for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
+    for (wpi_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
         if (!makes_sense(&s->groups.items[group], call) || s->remedies.count > s->limit) continue;
         plan.calls[group] = call;
         tried[count] = call;
@@ -201,13 +202,13 @@ static void try_group(search *s, size_t group, wp_advice_plan *kept, uint64_t *b
     *best_ns = s->remedies.items[remedies[best]].facts.time_ns;
 }
 
-/* Allocations that matter, one after the other: what helps one is kept for the next. In the end all
- * others are prefetched, too. */
+/* Tries the selected allocations one after the other: a call that helps one is kept for the next.
+ * Finally all other allocations are prefetched, too. */
 static void try_greedily(search *s) {
     size_t order[GROUPS_MAX];
     const size_t count = wpi_managed_groups_order(&s->groups, order, GROUPS_MAX);
     uint64_t best_ns = s->remedies.items[0].facts.time_ns;
-    wp_advice_plan kept;
+    wpi_advice_plan kept;
     wpi_advice_plan_init(&kept, &s->groups);
     for (size_t i = 0; i < count; i++)
         try_group(s, order[i], &kept, &best_ns);
@@ -221,7 +222,7 @@ static void try_greedily(search *s) {
     wpi_advice_plan_deinit(&kept);
 }
 
-/* Those behind the limit are left out: the run as it is comes first, and is not one of them. */
+/* Drops remedies beyond the limit. The unchanged run comes first and does not count. */
 static void cut_tries(search *s) {
     if (s->remedies.count - 1 <= s->limit) return;
     (void)fprintf(stderr, "warpage advise: %zu more are not tried (--limit)\n",
@@ -248,7 +249,7 @@ static wp_status run_as_it_is(search *s, wp_error *err) {
     s->trials.planned = SIZE_MAX;
     wpi_trials_run(&s->trials, 0);
     WP_TRY(read_result(&s->trials.items[0], &result, err));
-    const wp_remedy_base base = {wpi_paging_facts_of(&result), &s->groups, &s->keys};
+    const wpi_remedy_base base = {wpi_paging_facts_of(&result), &s->groups, &s->keys};
     wpi_managed_groups_describe(&s->groups, &result);
     wpi_remedies_add_all(&s->remedies, &base);
     s->remedies.items[0].facts = base.facts;
@@ -271,10 +272,10 @@ static wp_status search_all(search *s, wp_error *err) {
 
 static int answer(search *s, wpi_listing_format format) {
     wp_error err = {0};
-    const wp_advice_shown shown = {.device = s->device,
-                                   .settings = s->settings,
-                                   .program = s->arguments->operands,
-                                   .program_count = s->arguments->operand_count};
+    const wpi_advice_shown shown = {.device = s->device,
+                                    .settings = s->settings,
+                                    .program = s->arguments->operands,
+                                    .program_count = s->arguments->operand_count};
     wpi_remedies_rank(&s->remedies);
     wpi_advice_print(&s->remedies, &shown, format);
     if (!s->trials.is_temporary &&
@@ -290,12 +291,12 @@ static void deinit(search *s) {
     wpi_trials_deinit(&s->trials);
     wpi_remedies_deinit(&s->remedies);
     wpi_managed_groups_deinit(&s->groups);
-    wp_strings_deinit(&s->keys);
-    wp_free(s->settings);
+    wpi_strings_deinit(&s->keys);
+    wpi_free(s->settings);
 }
 
 int wpi_advise_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     search s = {.arguments = &arguments, .trials = {.command = "advise", .only_replays = true}};

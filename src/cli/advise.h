@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The answer of `warpage advise`: what the run is like, and what helped, ranked. */
+/** The output of `warpage advise`: the facts of the run, and the remedies, ranked. */
 #ifndef WP_CLI_ADVISE_H
 #define WP_CLI_ADVISE_H
 
@@ -8,21 +8,21 @@
 #include "study/remedies.h"
 #include "study/trials.h"
 
-/** What the answer is of. */
-typedef struct wp_advice_shown {
+/** The subject of the output. */
+typedef struct wpi_advice_shown {
     const char *device, *settings;
     char *const *program;
     int program_count;
-} wp_advice_shown;
+} wpi_advice_shown;
 
 /** `remedies` are ranked. */
-void wpi_advice_print(const wp_remedies *remedies, const wp_advice_shown *shown,
+void wpi_advice_print(const wpi_remedies *remedies, const wpi_advice_shown *shown,
                       wpi_listing_format format);
 /** "<folder>/advise.svg". NOT_FOUND: there is no gnuplot. */
-WP_NODISCARD wp_status wpi_advice_plot(const wp_remedies *remedies, const char *folder,
+WP_NODISCARD wp_status wpi_advice_plot(const wpi_remedies *remedies, const char *folder,
                                        wp_error *err);
 /** index.html beside it: the ranked remedies and the plot. */
-WP_NODISCARD wp_status wpi_advice_page(const wp_remedies *remedies, const wp_advice_shown *shown,
-                                       const wp_trials *trials, wp_error *err);
+WP_NODISCARD wp_status wpi_advice_page(const wpi_remedies *remedies, const wpi_advice_shown *shown,
+                                       const wpi_trials *trials, wp_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 
-const wp_command wpi_commands[] = {
+const wpi_cli_command wpi_commands[] = {
     {.name = "run",
      .summary = "run a CUDA program and report its kernels, copies and memory",
      .usage = "run [options] [--] PROGRAM [ARGUMENT...]",
@@ -124,13 +124,13 @@ const wp_command wpi_commands[] = {
      .run = wpi_help_main},
     {0}};
 
-const wp_command *wpi_command_find(const char *name) {
-    wp_nearest nearest = {.wanted = name};
-    for (const wp_command *c = wpi_commands; c->name != NULL; c++) {
+const wpi_cli_command *wpi_command_find(const char *name) {
+    wpi_nearest nearest = {.wanted = name};
+    for (const wpi_cli_command *c = wpi_commands; c->name != NULL; c++) {
         if (strcmp(c->name, name) == 0) return c;
-        wp_nearest_offer(&nearest, c->name);
+        wpi_nearest_offer(&nearest, c->name);
     }
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     (void)fprintf(stderr, "warpage: no command '%s'", name);
     if (meant != NULL)
         (void)fprintf(stderr, "; did you mean '%s'?\n", meant);

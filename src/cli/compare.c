@@ -21,7 +21,7 @@
 #include "warpage/device.h"
 #include "warpage/report.h"
 
-#define KEYS_MAX 8u /* with the results and those shown, what a table holds */
+#define KEYS_MAX 8u /* with the results and shown numbers, the table's columns */
 #define SHOWN_MAX 12u
 
 enum option_index {
@@ -39,7 +39,7 @@ enum option_index {
     POLICY_FILE
 };
 
-const wp_option wpi_compare_options[] = {
+const wpi_cli_option wpi_compare_options[] = {
     [DEVICE] = {"device", "sim:GPU", "simulate this GPU (default: " WPI_TRACE_DEVICE ")"},
     [AS] = WPI_AS_OPTION,
     [SET] = {"set", "KEY=VALUE", "set a parameter of the GPU in all combinations; may be repeated"},
@@ -66,20 +66,20 @@ const wp_option wpi_compare_options[] = {
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
-/* What came out of a combination. */
+/* The results of a combination. */
 typedef struct outcome {
     uint64_t kernel_ns, copy_ns, simulated_ns;
     double tlb_hit_pct, l2_hit_pct; /* of all kernels */
     uint64_t far_faults, fetched_pages, again_pages, remote_accesses;
-    wp_strings shown; /* "": the report has no such number */
+    wpi_strings shown; /* "": the report has no such number */
 } outcome;
 
 typedef struct comparison {
-    const wp_arguments *arguments;
-    wp_variation variation;
-    wp_trials trials;
-    wp_strings shown;  /* names */
-    wp_strings meant;  /* … and those of a report that are nearest to them */
+    const wpi_arguments *arguments;
+    wpi_variation variation;
+    wpi_trials trials;
+    wpi_strings shown; /* names */
+    wpi_strings meant; /* … and those of a report that are nearest to them */
     outcome *outcomes; /* [combination_count] */
 } comparison;
 
@@ -87,7 +87,7 @@ static size_t count_of(const comparison *c) {
     return c->variation.combination_count;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- the request ---- */
 
 static wp_status read_variation(comparison *c, wp_error *err) {
     int cursor = 0;
@@ -104,20 +104,20 @@ static wp_status read_variation(comparison *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Every combination is a GPU that can be: said before anything runs. */
+/* Every combination must be a valid GPU: checked before anything runs. */
 static wp_status make_trial(comparison *c, size_t number, const char *device, const char *base,
                             wp_error *err) {
-    wp_text settings = {0};
+    wpi_text settings = {0};
     wp_device *opened = NULL;
     device = wpi_variation_device(&c->variation, number, device);
     wpi_variation_settings(&c->variation, number, base, &settings);
-    wpi_trials_add(&c->trials, device, wp_text_string(&settings), NULL, NULL);
-    (void)setenv("WARPAGE_SET", wp_text_string(&settings), 1);
+    wpi_trials_add(&c->trials, device, wpi_text_string(&settings), NULL, NULL);
+    (void)setenv("WARPAGE_SET", wpi_text_string(&settings), 1);
     const wp_status status = strncmp(device, "sim:", 4) == 0
                                  ? wp_device_open(device, &opened, err)
                                  : WP_FAIL(err, INVALID, "'%s' is not a simulated GPU", device);
     wp_device_close(opened);
-    wp_text_deinit(&settings);
+    wpi_text_deinit(&settings);
     return status;
 }
 
@@ -125,11 +125,11 @@ static wp_status make_trials(comparison *c, wp_error *err) {
     const char *device = c->arguments->values[DEVICE];
     if (device == NULL) device = WPI_TRACE_DEVICE;
     WP_TRY(wpi_set_keys(c->arguments, device, NULL, err));
-    char *base = wp_format("%s", getenv("WARPAGE_SET") != NULL ? getenv("WARPAGE_SET") : "");
+    char *base = wpi_format("%s", getenv("WARPAGE_SET") != NULL ? getenv("WARPAGE_SET") : "");
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < count_of(c) && status == WP_STATUS_OK; i++)
         status = make_trial(c, i, device, base, err);
-    wp_free(base);
+    wpi_free(base);
     return status;
 }
 
@@ -152,7 +152,7 @@ static void run_trials(comparison *c) {
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Of a cache's look-ups, those that found it. */
+/* The hit rate of a cache. */
 static double hit_pct(const wp_run_record *record, const char *cache) {
     static const char *const outcomes[] = {"hits", "merges", "misses"};
     uint64_t counts[3], all = 0;
@@ -166,18 +166,18 @@ static double hit_pct(const wp_run_record *record, const char *cache) {
 }
 
 static void read_numbers(comparison *c, const wp_run_record *record, outcome *v) {
-    wp_strings_deinit(&c->meant);
+    wpi_strings_deinit(&c->meant);
     for (size_t i = 0; i < c->shown.count; i++) {
         char *value = wpi_shown_value(record, c->shown.items[i]);
         char *meant = wpi_shown_nearest(record, c->shown.items[i]);
-        wp_strings_add(&v->shown, value);
-        wp_strings_add(&c->meant, meant != NULL ? meant : "");
-        wp_free(value);
-        wp_free(meant);
+        wpi_strings_add(&v->shown, value);
+        wpi_strings_add(&c->meant, meant != NULL ? meant : "");
+        wpi_free(value);
+        wpi_free(meant);
     }
 }
 
-static wp_status read_result(comparison *c, const wp_trial *trial, outcome *v, wp_error *err) {
+static wp_status read_result(comparison *c, const wpi_trial *trial, outcome *v, wp_error *err) {
     wp_run_record record = {0};
     if (trial->failure != NULL) return WP_FAIL(err, DEVICE, "%s", trial->failure);
     WP_TRY(wp_run_record_read(trial->result_path, &record, err));
@@ -215,7 +215,7 @@ static extremes find_extremes(const comparison *c) {
     return e;
 }
 
-/* Some pages moved, or were reached across the link. */
+/* Whether pages were migrated, or accessed across the link. */
 static bool has_paging(const comparison *c) {
     for (size_t i = 0; i < count_of(c); i++)
         if (c->outcomes[i].far_faults + c->outcomes[i].fetched_pages +
@@ -225,7 +225,7 @@ static bool has_paging(const comparison *c) {
     return false;
 }
 
-/* A column has one name for programs and one for people. */
+/* A column has one name in JSON and CSV and one in text. */
 typedef struct column {
     const char *name, *title;
 } column;
@@ -243,14 +243,14 @@ static const column ends[] = {{"times_best", "times best"}, {"how", "how"}, {"ma
 
 /* Of a row of the table: numbers as they are, or with their units. */
 typedef struct row {
-    wp_strings *cells;
+    wpi_strings *cells;
     bool is_text;
 } row;
 
 static void add_value(const row *r, const char *name, const char *value) {
-    char *text = r->is_text ? wpi_shown_text(name, value) : wp_format("%s", value);
-    wp_strings_add(r->cells, text);
-    wp_free(text);
+    char *text = r->is_text ? wpi_shown_text(name, value) : wpi_format("%s", value);
+    wpi_strings_add(r->cells, text);
+    wpi_free(text);
 }
 
 static void add_count(const row *r, const char *name, uint64_t value) {
@@ -264,7 +264,7 @@ static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, co
     const double best_ns = (double)c->outcomes[e.best].kernel_ns;
     char pct[32];
     for (size_t k = 0; k < c->variation.key_count; k++)
-        wp_strings_add(r->cells, wpi_variation_value(&c->variation, i, k));
+        wpi_strings_add(r->cells, wpi_variation_value(&c->variation, i, k));
     add_count(r, times[0].name, v->kernel_ns);
     add_count(r, times[1].name, v->copy_ns);
     add_count(r, times[2].name, v->simulated_ns);
@@ -277,12 +277,12 @@ static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, co
         add_count(r, paging[k].name, counts[k]);
     for (size_t k = 0; k < v->shown.count; k++)
         add_value(r, c->shown.items[k], v->shown.items[k]);
-    wp_strings_addf(r->cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
-    wp_strings_add(r->cells, c->trials.items[i].is_replayed ? "replayed" : "run");
-    wp_strings_add(r->cells, e.best == e.worst ? ""
-                             : i == e.best     ? "best"
-                             : i == e.worst    ? "worst"
-                                               : "");
+    wpi_strings_addf(r->cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
+    wpi_strings_add(r->cells, c->trials.items[i].is_replayed ? "replayed" : "run");
+    wpi_strings_add(r->cells, e.best == e.worst ? ""
+                              : i == e.best     ? "best"
+                              : i == e.worst    ? "worst"
+                                                : "");
 }
 
 static void add_columns(const column *from, size_t from_count, bool is_text, const char **columns,
@@ -324,36 +324,36 @@ static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
     wpi_listing table;
     make_table(c, true, e, columns, &table);
     const size_t last = wpi_listing_column_count(&table) - 1;
-    const wp_trials_page page = {.device = device,
-                                 .settings = "",
-                                 .verdict = "Rows are compared by kernel time.",
-                                 .plot = "compare",
-                                 .plot_title = "Kernel time",
-                                 .text_columns = (((size_t)1 << c->variation.key_count) - 1) |
-                                                 (size_t)3 << (last - 1)};
+    const wpi_trials_page page = {.device = device,
+                                  .settings = "",
+                                  .verdict = "Rows are compared by kernel time.",
+                                  .plot = "compare",
+                                  .plot_title = "Kernel time",
+                                  .text_columns = (((size_t)1 << c->variation.key_count) - 1) |
+                                                  (size_t)3 << (last - 1)};
     const wp_status status = wpi_trials_page_write(&c->trials, &table, &page, err);
     wpi_listing_deinit(&table);
     return status;
 }
 
 static void plot(const comparison *c, extremes e) {
-    wp_bar *bars = wp_calloc(count_of(c), sizeof *bars);
+    wpi_bar *bars = wpi_calloc(count_of(c), sizeof *bars);
     wp_error err = {0};
     for (size_t i = 0; bars != NULL && i < count_of(c); i++) {
-        wp_text label = {0};
+        wpi_text label = {0};
         wpi_variation_label(&c->variation, i, &label);
-        bars[i] = (wp_bar){.label = wp_text_take(&label),
-                           .time_ns = c->outcomes[i].kernel_ns,
-                           .mark = i == e.best    ? WP_BAR_GOOD
-                                   : i == e.worst ? WP_BAR_BAD
-                                                  : WP_BAR_PLAIN};
+        bars[i] = (wpi_bar){.label = wpi_text_take(&label),
+                            .time_ns = c->outcomes[i].kernel_ns,
+                            .mark = i == e.best    ? WP_BAR_GOOD
+                                    : i == e.worst ? WP_BAR_BAD
+                                                   : WP_BAR_PLAIN};
     }
     if (bars != NULL && wpi_bars_plot(bars, count_of(c), "kernel time (ms)", c->trials.folder,
                                       "compare", &err) != WP_STATUS_OK)
         (void)fprintf(stderr, "warpage compare: %s\n", err.message);
     for (size_t i = 0; bars != NULL && i < count_of(c); i++)
-        wp_free(bars[i].label);
-    wp_free(bars);
+        wpi_free(bars[i].label);
+    wpi_free(bars);
 }
 
 /* Names that no report has. */
@@ -371,15 +371,15 @@ static void tell_unknown(const comparison *c) {
 }
 
 static int show(comparison *c, wpi_listing_format format) {
-    c->outcomes = wp_calloc(count_of(c), sizeof *c->outcomes);
+    c->outcomes = wpi_calloc(count_of(c), sizeof *c->outcomes);
     WP_CHECK(c->outcomes != NULL);
     for (size_t i = 0; i < count_of(c); i++) {
         wp_error err = {0};
         if (read_result(c, &c->trials.items[i], &c->outcomes[i], &err) == WP_STATUS_OK) continue;
-        wp_text label = {0};
+        wpi_text label = {0};
         wpi_variation_label(&c->variation, i, &label);
-        const int code = wpi_failure("compare", "%s: %s", wp_text_string(&label), err.message);
-        wp_text_deinit(&label);
+        const int code = wpi_failure("compare", "%s: %s", wpi_text_string(&label), err.message);
+        wpi_text_deinit(&label);
         return code;
     }
     const extremes e = find_extremes(c);
@@ -401,15 +401,15 @@ static int show(comparison *c, wpi_listing_format format) {
 static void deinit(comparison *c) {
     wpi_trials_deinit(&c->trials);
     for (size_t i = 0; c->outcomes != NULL && i < count_of(c); i++)
-        wp_strings_deinit(&c->outcomes[i].shown);
-    wp_strings_deinit(&c->shown);
-    wp_strings_deinit(&c->meant);
-    wp_free(c->outcomes);
+        wpi_strings_deinit(&c->outcomes[i].shown);
+    wpi_strings_deinit(&c->shown);
+    wpi_strings_deinit(&c->meant);
+    wpi_free(c->outcomes);
     wpi_variation_deinit(&c->variation);
 }
 
 int wpi_compare_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     uint64_t jobs;
     wp_error err = {0};

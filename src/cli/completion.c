@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion scripts for bash and zsh, from the table of commands. What an option's value is
- * follows from its name and its value's name in the table; devices, policies and keys are asked of
- * `warpage` when they are needed, so that a profile or a policy that is added later is completed as
- * well.
+ * Completion scripts for bash and zsh, from the table of commands. The kind of an option's value
+ * follows from its name and its value's name in the table. The scripts run `warpage` to list
+ * devices, policies and keys, so that profiles and policies added later are completed, too.
  */
 #include <string.h>
 
@@ -18,31 +17,31 @@ static bool begins(const char *text, const char *with) {
 
 /* "words:A B": one of these. */
 static char *kind_of_words(const char *const *words) {
-    wp_text kind = {0};
-    wp_text_append(&kind, "words:");
+    wpi_text kind = {0};
+    wpi_text_append(&kind, "words:");
     for (size_t i = 0; words[i] != NULL; i++)
-        wp_text_appendf(&kind, "%s%s", i == 0 ? "" : " ", words[i]);
-    return wp_text_take(&kind);
+        wpi_text_appendf(&kind, "%s%s", i == 0 ? "" : " ", words[i]);
+    return wpi_text_take(&kind);
 }
 
-/* What completes the option's value: a word that both scripts know. "words:A B": one of these. */
-static char *kind_of_value(const wp_option *o) {
+/* The kind of the option's value: a word that both scripts know. "words:A B": one of these. */
+static char *kind_of_value(const wpi_cli_option *o) {
     const char *value = o->value_name;
-    if (strcmp(value, "POLICY") == 0) return wp_format("policies:%s", o->name);
-    if (strcmp(o->name, "device") == 0) return wp_strdup("devices");
-    if (strcmp(o->name, "in-step") == 0) return kind_of_words(wp_in_step_words);
-    if (begins(value, "KEY=")) return wp_strdup("keys");
-    if (begins(value, "FILE")) return wp_strdup("files");
-    if (strcmp(value, "DIR") == 0) return wp_strdup("dirs");
-    if (strchr(value, '|') == NULL) return wp_strdup("none");
-    char *words = wp_format("words:%s", value);
+    if (strcmp(value, "POLICY") == 0) return wpi_format("policies:%s", o->name);
+    if (strcmp(o->name, "device") == 0) return wpi_strdup("devices");
+    if (strcmp(o->name, "in-step") == 0) return kind_of_words(wpi_in_step_words);
+    if (begins(value, "KEY=")) return wpi_strdup("keys");
+    if (begins(value, "FILE")) return wpi_strdup("files");
+    if (strcmp(value, "DIR") == 0) return wpi_strdup("dirs");
+    if (strchr(value, '|') == NULL) return wpi_strdup("none");
+    char *words = wpi_format("words:%s", value);
     for (char *c = words; *c != '\0'; c++)
         if (*c == '|') *c = ' ';
     return words;
 }
 
-/* What completes the operands. */
-static const char *kind_of_operands(const wp_command *command) {
+/* The kind of the operands. */
+static const char *kind_of_operands(const wpi_cli_command *command) {
     static const struct {
         const char *word, *kind;
     } rows[] = {{"PROGRAM", "program"},   {"TABLE", "files"},   {"POINT", "files"},
@@ -55,46 +54,46 @@ static const char *kind_of_operands(const wp_command *command) {
     return "none";
 }
 
-typedef void (*command_visit)(const char *name, const wp_command *command, wp_text *out);
+typedef void (*command_visit)(const char *name, const wpi_cli_command *command, wpi_text *out);
 
-/* All commands, and after each its own: "trace", "trace record". */
-static void visit_all(command_visit visit, wp_text *out) {
-    for (const wp_command *c = wpi_commands; c->name != NULL; c++) {
+/* All commands, and after each its subcommands: "trace", "trace record". */
+static void visit_all(command_visit visit, wpi_text *out) {
+    for (const wpi_cli_command *c = wpi_commands; c->name != NULL; c++) {
         visit(c->name, c, out);
-        for (const wp_command *s = c->commands; s != NULL && s->name != NULL; s++) {
-            char *name = wp_format("%s %s", c->name, s->name);
+        for (const wpi_cli_command *s = c->commands; s != NULL && s->name != NULL; s++) {
+            char *name = wpi_format("%s %s", c->name, s->name);
             visit(name, s, out);
-            wp_free(name);
+            wpi_free(name);
         }
     }
 }
 
 /* ---- bash ----------------------------------------------------------------------------------- */
 
-static void bash_options(const char *name, const wp_command *command, wp_text *out) {
-    wp_text_appendf(out, "    '%s') printf '%%s\\n' --help", name);
-    for (const wp_option *o = command->options; o != NULL && o->name != NULL; o++)
-        wp_text_appendf(out, " --%s", o->name);
-    wp_text_append(out, " ;;\n");
+static void bash_options(const char *name, const wpi_cli_command *command, wpi_text *out) {
+    wpi_text_appendf(out, "    '%s') printf '%%s\\n' --help", name);
+    for (const wpi_cli_option *o = command->options; o != NULL && o->name != NULL; o++)
+        wpi_text_appendf(out, " --%s", o->name);
+    wpi_text_append(out, " ;;\n");
 }
 
-static void bash_values(const char *name, const wp_command *command, wp_text *out) {
-    for (const wp_option *o = command->options; o != NULL && o->name != NULL; o++) {
+static void bash_values(const char *name, const wpi_cli_command *command, wpi_text *out) {
+    for (const wpi_cli_option *o = command->options; o != NULL && o->name != NULL; o++) {
         if (o->value_name == NULL) continue;
         char *kind = kind_of_value(o);
-        wp_text_appendf(out, "    '%s --%s') echo '%s' ;;\n", name, o->name, kind);
-        wp_free(kind);
+        wpi_text_appendf(out, "    '%s --%s') echo '%s' ;;\n", name, o->name, kind);
+        wpi_free(kind);
     }
 }
 
-static void bash_operands(const char *name, const wp_command *command, wp_text *out) {
-    wp_text_appendf(out, "    '%s') echo '%s' ;;\n", name, kind_of_operands(command));
+static void bash_operands(const char *name, const wpi_cli_command *command, wpi_text *out) {
+    wpi_text_appendf(out, "    '%s') echo '%s' ;;\n", name, kind_of_operands(command));
 }
 
-/* Commands, each with its own behind it where it has some. */
-static void add_names(const wp_command *commands, wp_text *out) {
-    for (const wp_command *c = commands; c->name != NULL; c++)
-        wp_text_appendf(out, "%s%s", c == commands ? "" : " ", c->name);
+/* Commands, each followed by its subcommands. */
+static void add_names(const wpi_cli_command *commands, wpi_text *out) {
+    for (const wpi_cli_command *c = commands; c->name != NULL; c++)
+        wpi_text_appendf(out, "%s%s", c == commands ? "" : " ", c->name);
 }
 
 /* Lists that both shells print the same way, a value a line. */
@@ -122,7 +121,7 @@ static const char lists[] =
     "\n";
 
 /* bash splits words at ':' and '=', which values contain: the words are taken from the line itself,
- * and what is before the last of these characters is cut off the answers. */
+ * and completions lose the part up to the last of these characters. */
 static const char bash_main[] =
     "_warpage() {\n"
     "    local words cur='' previous='' name='' device='' kind='' i word list cut\n"
@@ -212,97 +211,98 @@ static const char bash_main[] =
     "\n"
     "complete -o default -o bashdefault -F _warpage warpage\n";
 
-static void write_bash(wp_text *out) {
-    wp_text_append(out, "# bash completion for warpage -*- shell-script -*-\n");
-    wp_text_append(out, "# Generated from warpage's table of commands.\n");
-    wp_text_append(out, "# shellcheck shell=bash disable=SC2207\n\n_warpage_commands='");
+static void write_bash(wpi_text *out) {
+    wpi_text_append(out, "# bash completion for warpage -*- shell-script -*-\n");
+    wpi_text_append(out, "# Generated from warpage's table of commands.\n");
+    wpi_text_append(out, "# shellcheck shell=bash disable=SC2207\n\n_warpage_commands='");
     add_names(wpi_commands, out);
-    wp_text_append(out, "'\n");
-    for (const wp_command *c = wpi_commands; c->name != NULL; c++) {
+    wpi_text_append(out, "'\n");
+    for (const wpi_cli_command *c = wpi_commands; c->name != NULL; c++) {
         if (c->commands == NULL) continue;
-        wp_text_appendf(out, "_warpage_%s_commands='", c->name);
+        wpi_text_appendf(out, "_warpage_%s_commands='", c->name);
         add_names(c->commands, out);
-        wp_text_append(out, "'\n");
+        wpi_text_append(out, "'\n");
     }
-    wp_text_append(out, "\n");
-    wp_text_append(out, lists);
-    wp_text_append(out, "_warpage_options() { # command\n    case $1 in\n");
+    wpi_text_append(out, "\n");
+    wpi_text_append(out, lists);
+    wpi_text_append(out, "_warpage_options() { # command\n    case $1 in\n");
     visit_all(bash_options, out);
-    wp_text_append(out, "    esac\n}\n\n_warpage_value() { # command and option\n    case $1 in\n");
+    wpi_text_append(out,
+                    "    esac\n}\n\n_warpage_value() { # command and option\n    case $1 in\n");
     visit_all(bash_values, out);
-    wp_text_append(out, "    esac\n}\n\n_warpage_operand() { # command\n    case $1 in\n");
+    wpi_text_append(out, "    esac\n}\n\n_warpage_operand() { # command\n    case $1 in\n");
     visit_all(bash_operands, out);
-    wp_text_append(out, "    esac\n}\n\n");
-    wp_text_append(out, bash_main);
+    wpi_text_append(out, "    esac\n}\n\n");
+    wpi_text_append(out, bash_main);
 }
 
 /* ---- zsh ------------------------------------------------------------------------------------ */
 
 /* Within single quotes; `special` characters get a backslash. */
-static void add_quoted(const char *text, const char *special, wp_text *out) {
+static void add_quoted(const char *text, const char *special, wpi_text *out) {
     for (; *text != '\0'; text++) {
         if (*text == '\'') {
-            wp_text_append(out, "'\\''");
+            wpi_text_append(out, "'\\''");
             continue;
         }
-        if (strchr(special, *text) != NULL) wp_text_append(out, "\\");
-        wp_text_append_n(out, text, 1);
+        if (strchr(special, *text) != NULL) wpi_text_append(out, "\\");
+        wpi_text_append_n(out, text, 1);
     }
 }
 
-static void zsh_action(const char *kind, wp_text *out) {
+static void zsh_action(const char *kind, wpi_text *out) {
     if (strcmp(kind, "files") == 0)
-        wp_text_append(out, "_files");
+        wpi_text_append(out, "_files");
     else if (strcmp(kind, "dirs") == 0)
-        wp_text_append(out, "_files -/");
+        wpi_text_append(out, "_files -/");
     else if (begins(kind, "words:"))
-        wp_text_appendf(out, "(%s)", kind + strlen("words:"));
+        wpi_text_appendf(out, "(%s)", kind + strlen("words:"));
     else if (strcmp(kind, "keys") == 0)
-        wp_text_append(out, "_warpage_keys");
+        wpi_text_append(out, "_warpage_keys");
     else if (strcmp(kind, "none") == 0)
-        wp_text_append(out, " ");
+        wpi_text_append(out, " ");
     else {
-        wp_text_append(out, "_warpage_offer ");
+        wpi_text_append(out, "_warpage_offer ");
         add_quoted(kind, ":", out);
     }
 }
 
-static void zsh_option(const wp_option *o, wp_text *out) {
-    wp_text_appendf(out, " \\\n            '*--%s%s[", o->name, o->value_name != NULL ? "=" : "");
+static void zsh_option(const wpi_cli_option *o, wpi_text *out) {
+    wpi_text_appendf(out, " \\\n            '*--%s%s[", o->name, o->value_name != NULL ? "=" : "");
     add_quoted(o->doc, "[]\\", out);
-    wp_text_append(out, "]");
+    wpi_text_append(out, "]");
     if (o->value_name != NULL) {
         char *kind = kind_of_value(o);
-        wp_text_append(out, ":");
+        wpi_text_append(out, ":");
         add_quoted(o->value_name, ":\\", out);
-        wp_text_append(out, ":");
+        wpi_text_append(out, ":");
         zsh_action(kind, out);
-        wp_free(kind);
+        wpi_free(kind);
     }
-    wp_text_append(out, "'");
+    wpi_text_append(out, "'");
 }
 
-static void zsh_operands(const wp_command *command, wp_text *out) {
+static void zsh_operands(const wpi_cli_command *command, wpi_text *out) {
     const char *kind = kind_of_operands(command);
     if (strcmp(kind, "program") == 0)
-        wp_text_append(out, " \\\n            '(-):program: _command_names -e' "
-                            "'*::argument: _normal'");
+        wpi_text_append(out, " \\\n            '(-):program: _command_names -e' "
+                             "'*::argument: _normal'");
     else if (strcmp(kind, "files") == 0)
-        wp_text_append(out, " \\\n            '*:file:_files'");
+        wpi_text_append(out, " \\\n            '*:file:_files'");
     else if (strcmp(kind, "commands") == 0)
-        wp_text_append(out, " \\\n            ':command:_warpage_commands'");
+        wpi_text_append(out, " \\\n            ':command:_warpage_commands'");
     else if (strcmp(kind, "none") != 0)
-        wp_text_appendf(out, " \\\n            ':value:_warpage_offer %s'", kind);
+        wpi_text_appendf(out, " \\\n            ':value:_warpage_offer %s'", kind);
 }
 
-static void zsh_command(const char *name, const wp_command *command, wp_text *out) {
-    if (command->commands != NULL) return; /* one of its own follows */
-    wp_text_appendf(out, "        '%s')\n            _arguments '--help[explain the command]'",
-                    name);
-    for (const wp_option *o = command->options; o != NULL && o->name != NULL; o++)
+static void zsh_command(const char *name, const wpi_cli_command *command, wpi_text *out) {
+    if (command->commands != NULL) return; /* a subcommand follows */
+    wpi_text_appendf(out, "        '%s')\n            _arguments '--help[explain the command]'",
+                     name);
+    for (const wpi_cli_option *o = command->options; o != NULL && o->name != NULL; o++)
         zsh_option(o, out);
     zsh_operands(command, out);
-    wp_text_append(out, " && ret=0\n            ;;\n");
+    wpi_text_append(out, " && ret=0\n            ;;\n");
 }
 
 static const char zsh_helpers[] =
@@ -345,26 +345,26 @@ static const char zsh_main[] =
     "    fi\n"
     "    case $name in\n";
 
-static void write_zsh(wp_text *out) {
-    wp_text_append(out, "#compdef warpage\n# Generated from warpage's table of commands.\n\n");
-    wp_text_append(out, lists);
-    wp_text_append(out, zsh_helpers);
-    wp_text_append(out, "_warpage_commands() {\n    local -a commands\n    commands=(\n");
-    for (const wp_command *c = wpi_commands; c->name != NULL; c++) {
-        wp_text_appendf(out, "        '%s:", c->name);
+static void write_zsh(wpi_text *out) {
+    wpi_text_append(out, "#compdef warpage\n# Generated from warpage's table of commands.\n\n");
+    wpi_text_append(out, lists);
+    wpi_text_append(out, zsh_helpers);
+    wpi_text_append(out, "_warpage_commands() {\n    local -a commands\n    commands=(\n");
+    for (const wpi_cli_command *c = wpi_commands; c->name != NULL; c++) {
+        wpi_text_appendf(out, "        '%s:", c->name);
         add_quoted(c->summary, ":\\", out);
-        wp_text_append(out, "'\n");
+        wpi_text_append(out, "'\n");
     }
-    wp_text_append(out, "    )\n    _describe command commands\n}\n\n");
-    wp_text_append(out, "typeset -g _warpage_trace_commands='");
+    wpi_text_append(out, "    )\n    _describe command commands\n}\n\n");
+    wpi_text_append(out, "typeset -g _warpage_trace_commands='");
     add_names(wpi_trace_commands, out);
-    wp_text_append(out, "'\n\n");
-    wp_text_append(out, zsh_main);
+    wpi_text_append(out, "'\n\n");
+    wpi_text_append(out, zsh_main);
     visit_all(zsh_command, out);
-    wp_text_append(out, "    esac\n    return ret\n}\n\n_warpage \"$@\"\n");
+    wpi_text_append(out, "    esac\n    return ret\n}\n\n_warpage \"$@\"\n");
 }
 
-wp_status wpi_completion_write(const char *shell, wp_text *out, wp_error *err) {
+wp_status wpi_completion_write(const char *shell, wpi_text *out, wp_error *err) {
     if (strcmp(shell, "bash") == 0)
         write_bash(out);
     else if (strcmp(shell, "zsh") == 0)

@@ -13,7 +13,7 @@
 
 enum option_index { FORMAT, MEASURE };
 
-const wp_option wpi_devices_options[] = {
+const wpi_cli_option wpi_devices_options[] = {
     [FORMAT] = {"format", "text|json|csv",
                 "print a table (default), JSON or CSV; JSON and CSV have numbers in base units"},
     [MEASURE] = {"measure", NULL,
@@ -24,7 +24,8 @@ const wp_option wpi_devices_options[] = {
 #define MEASURE_BYTES ((size_t)64 << 20)
 #define MEASURE_COPIES 8
 
-/* For people quantities have units; for programs they are numbers, with units in their names. */
+/* In text, quantities have units; in JSON and CSV they are numbers, with the units in the column
+ * names. */
 typedef struct listing {
     wpi_listing table;
     bool is_text, is_measured;
@@ -43,35 +44,35 @@ static const char *const columns[] = {"device",
                                       "copy_out_bytes_per_s",
                                       "note",
                                       NULL};
-static const wp_column_kind kinds[] = {
+static const wpi_column_kind kinds[] = {
     WP_COLUMN_TEXT,   WP_COLUMN_FLAG,   WP_COLUMN_TEXT,   WP_COLUMN_NUMBER, WP_COLUMN_NUMBER,
     WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT};
 
 static void add_missing(listing *l, const char *spec, const char *what, const char *note) {
-    wp_strings *cells = &l->table.cells;
-    wp_strings_add(cells, spec);
-    wp_strings_add(cells, "no");
-    wp_strings_add(cells, what);
+    wpi_strings *cells = &l->table.cells;
+    wpi_strings_add(cells, spec);
+    wpi_strings_add(cells, "no");
+    wpi_strings_add(cells, what);
     for (int i = 0; i < (l->is_text ? 5 : 6); i++)
-        wp_strings_add(cells, "");
-    wp_strings_add(cells, note);
+        wpi_strings_add(cells, "");
+    wpi_strings_add(cells, note);
 }
 
 static void add_clock(listing *l, uint64_t hz) {
     if (hz == 0)
-        wp_strings_add(&l->table.cells, "");
+        wpi_strings_add(&l->table.cells, "");
     else if (l->is_text)
-        wp_strings_addf(&l->table.cells, "%" PRIu64 " MHz", hz / 1000000);
+        wpi_strings_addf(&l->table.cells, "%" PRIu64 " MHz", hz / 1000000);
     else
-        wp_strings_addf(&l->table.cells, "%" PRIu64, hz);
+        wpi_strings_addf(&l->table.cells, "%" PRIu64, hz);
 }
 
 static void add_memory(listing *l, uint64_t memory_bytes) {
     char text[32];
     if (l->is_text)
-        wp_strings_add(&l->table.cells, wp_format_bytes(memory_bytes, text));
+        wpi_strings_add(&l->table.cells, wpi_format_bytes(memory_bytes, text));
     else
-        wp_strings_addf(&l->table.cells, "%" PRIu64, memory_bytes);
+        wpi_strings_addf(&l->table.cells, "%" PRIu64, memory_bytes);
 }
 
 /* Bytes a second of copies between page-locked and device memory, one way; 0: it failed. */
@@ -80,11 +81,11 @@ static double copy_rate(wp_device *device, void *dst, const void *src) {
     if (wp_queue_copy(queue, dst, src, MEASURE_BYTES, NULL) != WP_STATUS_OK ||
         wp_queue_wait(queue, NULL) != WP_STATUS_OK)
         return 0; /* the first one is slower */
-    const uint64_t start_ns = wp_clock_ns();
+    const uint64_t start_ns = wpi_clock_ns();
     for (int i = 0; i < MEASURE_COPIES; i++)
         if (wp_queue_copy(queue, dst, src, MEASURE_BYTES, NULL) != WP_STATUS_OK) return 0;
     if (wp_queue_wait(queue, NULL) != WP_STATUS_OK) return 0;
-    const double seconds = 1e-9 * (double)(wp_clock_ns() - start_ns);
+    const double seconds = 1e-9 * (double)(wpi_clock_ns() - start_ns);
     return (double)MEASURE_BYTES * MEASURE_COPIES / seconds;
 }
 
@@ -107,9 +108,9 @@ static bool measure(wp_device *device, double *in, double *out, wp_error *err) {
 
 static void add_rate(listing *l, bool has_rate, double bytes_per_s) {
     if (has_rate && bytes_per_s > 0)
-        wp_strings_addf(&l->table.cells, "%.0f", bytes_per_s);
+        wpi_strings_addf(&l->table.cells, "%.0f", bytes_per_s);
     else
-        wp_strings_add(&l->table.cells, "");
+        wpi_strings_add(&l->table.cells, "");
 }
 
 /* Leaves the reason in `err` where the rates could not be measured. */
@@ -120,36 +121,37 @@ static void add_rates(listing *l, wp_device *device, bool is_measured, wp_error 
         add_rate(l, has_rates, in);
         add_rate(l, has_rates, out);
     } else if (has_rates) {
-        wp_strings_addf(&l->table.cells, "%.1f GB/s in, %.1f GB/s out", in * 1e-9, out * 1e-9);
+        wpi_strings_addf(&l->table.cells, "%.1f GB/s in, %.1f GB/s out", in * 1e-9, out * 1e-9);
     } else {
-        wp_strings_add(&l->table.cells, err->message);
+        wpi_strings_add(&l->table.cells, err->message);
     }
 }
 
 static void add_note(listing *l, const wp_device_info *info, const wp_error *err) {
-    wp_text text = {0};
-    wp_text_appendf(&text, "compute capability %" PRIu32 ".%" PRIu32, info->compute_major,
-                    info->compute_minor);
+    wpi_text text = {0};
+    wpi_text_appendf(&text, "compute capability %" PRIu32 ".%" PRIu32, info->compute_major,
+                     info->compute_minor);
     if (info->driver_version != 0)
-        wp_text_appendf(&text, ", driver for CUDA %" PRIu32 ".%" PRIu32,
-                        info->driver_version / 1000, info->driver_version % 1000 / 10);
+        wpi_text_appendf(&text, ", driver for CUDA %" PRIu32 ".%" PRIu32,
+                         info->driver_version / 1000, info->driver_version % 1000 / 10);
     if (info->link_width != 0)
-        wp_text_appendf(&text, ", PCIe %" PRIu32 " x%" PRIu32 " (at most %" PRIu32 " x%" PRIu32 ")",
-                        info->link_generation, info->link_width, info->link_generation_max,
-                        info->link_width_max);
+        wpi_text_appendf(&text,
+                         ", PCIe %" PRIu32 " x%" PRIu32 " (at most %" PRIu32 " x%" PRIu32 ")",
+                         info->link_generation, info->link_width, info->link_generation_max,
+                         info->link_width_max);
     if (!l->is_text && err->message[0] != '\0')
-        wp_text_appendf(&text, "; copies were not measured: %s", err->message);
-    wp_strings_add_take(&l->table.cells, wp_text_take(&text));
+        wpi_text_appendf(&text, "; copies were not measured: %s", err->message);
+    wpi_strings_add_take(&l->table.cells, wpi_text_take(&text));
 }
 
 static void add_open(listing *l, wp_device *device, bool is_gpu) {
     const wp_device_info *info = wp_device_get_info(device);
-    wp_strings *cells = &l->table.cells;
+    wpi_strings *cells = &l->table.cells;
     wp_error err = {0};
-    wp_strings_add(cells, info->spec);
-    wp_strings_add(cells, "yes");
-    wp_strings_add(cells, info->name);
-    wp_strings_addf(cells, "%" PRIu32, info->sm_count);
+    wpi_strings_add(cells, info->spec);
+    wpi_strings_add(cells, "yes");
+    wpi_strings_add(cells, info->name);
+    wpi_strings_addf(cells, "%" PRIu32, info->sm_count);
     add_memory(l, info->memory_bytes);
     add_clock(l, info->clock_hz);
     add_clock(l, info->memory_clock_hz);
@@ -190,7 +192,7 @@ static void add_all(listing *l) {
 }
 
 int wpi_devices_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     if (wpi_arguments_parse(wpi_devices_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||

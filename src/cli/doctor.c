@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage doctor: one line a finding, with what it enables or how to mend it. */
+/* warpage doctor: one line per finding, with the feature that needs it or the remedy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,26 +14,26 @@
 
 enum option_index { FORMAT };
 
-const wp_option wpi_doctor_options[] = {
+const wpi_cli_option wpi_doctor_options[] = {
     [FORMAT] = {"format", "text|json", "print one line a finding (default), or JSON"}, {0}};
 
 /* The findings as JSON, written at the end; text is printed as each check ends. */
 static struct {
     bool is_wanted;
-    wp_text findings;
+    wpi_text findings;
 } json;
 
-/* Whether a program of ours can do without it. */
+/* Whether Warpage works without it. */
 typedef enum need { REQUIRED, OPTIONAL } need;
 
 static void add_json(const char *state, need required, const char *what, const char *note) {
-    wp_text *out = &json.findings;
-    wp_text_append(out, out->length > 0 ? ",\n {\"finding\": " : "\n {\"finding\": ");
+    wpi_text *out = &json.findings;
+    wpi_text_append(out, out->length > 0 ? ",\n {\"finding\": " : "\n {\"finding\": ");
     wpi_listing_json_string(out, what);
-    wp_text_appendf(out, ", \"state\": \"%s\", \"is_required\": %s, \"note\": ", state,
-                    required == REQUIRED ? "true" : "false");
+    wpi_text_appendf(out, ", \"state\": \"%s\", \"is_required\": %s, \"note\": ", state,
+                     required == REQUIRED ? "true" : "false");
     wpi_listing_json_string(out, note);
-    wp_text_append(out, "}");
+    wpi_text_append(out, "}");
 }
 
 static bool tell(bool is_found, need required, const char *what, const char *enables,
@@ -48,11 +48,11 @@ static bool tell(bool is_found, need required, const char *what, const char *ena
 }
 
 /* Runs a command quietly; its first line of output is kept in `out`. */
-static bool runs(const char *const argv[], wp_text *out) {
+static bool runs(const char *const argv[], wpi_text *out) {
     int exit_code = 1;
-    const wp_subprocess_options options = {
+    const wpi_subprocess_options options = {
         .stdin_path = "/dev/null", .stdout_text = out, .stderr_text = out};
-    if (wp_subprocess_run(argv, &options, &exit_code, NULL) != WP_STATUS_OK) return false;
+    if (wpi_subprocess_run(argv, &options, &exit_code, NULL) != WP_STATUS_OK) return false;
     if (out->data != NULL) out->data[strcspn(out->data, "\n")] = '\0';
     return exit_code == 0;
 }
@@ -60,22 +60,22 @@ static bool runs(const char *const argv[], wp_text *out) {
 /* A file beside this program: "../lib/…". NULL when this program's place is unknown. */
 static char *beside(const char *relative) {
     char *self = NULL;
-    if (wp_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
-    char *dir = wp_path_dir(self);
-    char *path = wp_path_join(dir, relative);
-    wp_free(dir);
-    wp_free(self);
+    if (wpi_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
+    char *dir = wpi_path_dir(self);
+    char *path = wpi_path_join(dir, relative);
+    wpi_free(dir);
+    wpi_free(self);
     return path;
 }
 
 static bool check_clang(void) {
-    wp_text version = {0};
+    wpi_text version = {0};
     const bool is_found =
         runs((const char *const[]){WARPAGE_CLANG_PATH, "--version", NULL}, &version);
     const bool ok =
-        tell(is_found, REQUIRED, is_found ? wp_text_string(&version) : WARPAGE_CLANG_PATH,
+        tell(is_found, REQUIRED, is_found ? wpi_text_string(&version) : WARPAGE_CLANG_PATH,
              "wpcc compiles CUDA sources", "install the package clang-19");
-    wp_text_deinit(&version);
+    wpi_text_deinit(&version);
     return ok;
 }
 
@@ -83,28 +83,28 @@ static bool check_host_headers(void) {
     static const char source[] = "#include <cmath>\n#include <cstdio>\nint main() { return 0; }\n";
     char *dir = NULL;
     bool works = false;
-    if (wp_temp_dir_create(&dir, NULL) == WP_STATUS_OK) {
-        char *input = wp_path_join(dir, "try.cpp");
-        char *output = wp_path_join(dir, "try");
-        wp_text talk = {0};
-        works = wp_file_write(input, source, sizeof source - 1, NULL) == WP_STATUS_OK &&
+    if (wpi_temp_dir_create(&dir, NULL) == WP_STATUS_OK) {
+        char *input = wpi_path_join(dir, "try.cpp");
+        char *output = wpi_path_join(dir, "try");
+        wpi_text talk = {0};
+        works = wpi_file_write(input, source, sizeof source - 1, NULL) == WP_STATUS_OK &&
                 runs((const char *const[]){WARPAGE_CLANG_PATH, "--driver-mode=g++", input, "-o",
                                            output, NULL},
                      &talk);
-        wp_text_deinit(&talk);
-        wp_free(input);
-        wp_free(output);
+        wpi_text_deinit(&talk);
+        wpi_free(input);
+        wpi_free(output);
     }
-    wp_temp_dir_remove(dir);
-    wp_free(dir);
+    wpi_temp_dir_remove(dir);
+    wpi_free(dir);
     return tell(works, REQUIRED, "C++ headers, libraries and linker", "wpcc links programs",
                 "install the package g++");
 }
 
 static bool check_file(const char *relative, const char *what, const char *enables) {
     char *path = beside(relative);
-    const bool is_found = path != NULL && wp_file_exists(path);
-    wp_free(path);
+    const bool is_found = path != NULL && wpi_file_exists(path);
+    wpi_free(path);
     return tell(is_found, REQUIRED, what, enables, "missing beside this command: install again");
 }
 
@@ -134,43 +134,43 @@ static bool check_gpu(void) {
         return tell(false, OPTIONAL, "device cuda:0", "", err.message);
     const wp_device_info *info = wp_device_get_info(device);
     char bytes[32];
-    char *what = wp_format("device cuda:0: %s, %u SMs, %s", info->name, info->sm_count,
-                           wp_format_bytes(info->memory_bytes, bytes));
+    char *what = wpi_format("device cuda:0: %s, %u SMs, %s", info->name, info->sm_count,
+                            wpi_format_bytes(info->memory_bytes, bytes));
     char *enables =
-        wp_format("programs run on it with --device cuda:0; driver for CUDA %u.%u, sm_%u%u",
-                  info->driver_version / 1000, info->driver_version % 1000 / 10,
-                  info->compute_major, info->compute_minor);
+        wpi_format("programs run on it with --device cuda:0; driver for CUDA %u.%u, sm_%u%u",
+                   info->driver_version / 1000, info->driver_version % 1000 / 10,
+                   info->compute_major, info->compute_minor);
     /* PTX begins at sm_70. */
     const bool is_new = info->compute_major >= 7;
     const bool result = tell(is_new, OPTIONAL, what, enables,
                              "too old: kernels need a GPU of sm_70 (Volta) or later");
-    wp_free(what);
-    wp_free(enables);
+    wpi_free(what);
+    wpi_free(enables);
     wp_device_close(device);
     return result;
 }
 
 static bool check_cache(void) {
     wp_error err = {0};
-    char *path = wp_cache_path(), *opened = NULL;
-    const bool ok = wp_cache_open(&opened, &err) == WP_STATUS_OK;
-    char *what = wp_format("cache folder %s", path);
+    char *path = wpi_cache_path(), *opened = NULL;
+    const bool ok = wpi_cache_open(&opened, &err) == WP_STATUS_OK;
+    char *what = wpi_format("cache folder %s", path);
     char *remedy = err.status == WP_STATUS_INVALID
-                       ? wp_format("%s", err.message)
-                       : wp_format("not writable: variants are compiled anew at each run; set "
-                                   "WARPAGE_CACHE");
+                       ? wpi_format("%s", err.message)
+                       : wpi_format("not writable: variants are compiled anew at each run; set "
+                                    "WARPAGE_CACHE");
     const bool result = tell(ok, OPTIONAL, what, "compiled variants are kept between runs", remedy);
-    wp_free(remedy);
-    wp_free(what);
-    wp_free(opened);
-    wp_free(path);
+    wpi_free(remedy);
+    wpi_free(what);
+    wpi_free(opened);
+    wpi_free(path);
     return result;
 }
 
 static bool check_gnuplot(void) {
-    char *path = wp_program_find("gnuplot");
+    char *path = wpi_program_find("gnuplot");
     const bool is_found = path != NULL;
-    wp_free(path);
+    wpi_free(path);
     return tell(is_found, OPTIONAL, "gnuplot", "run --output draws plots",
                 "reports have no plots; install the package gnuplot-nox");
 }
@@ -193,7 +193,7 @@ static bool check_all(void) {
 }
 
 int wpi_doctor_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     if (wpi_arguments_parse(wpi_doctor_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
@@ -206,8 +206,8 @@ int wpi_doctor_main(int argc, char **argv) {
     const bool ok = check_all();
     if (json.is_wanted)
         (void)printf("{\"schema\": \"warpage.doctor/1\", \"is_ready\": %s, \"findings\": [%s\n]}\n",
-                     ok ? "true" : "false", wp_text_string(&json.findings));
-    wp_text_deinit(&json.findings);
+                     ok ? "true" : "false", wpi_text_string(&json.findings));
+    wpi_text_deinit(&json.findings);
     const int code = wpi_finish("doctor");
     return ok ? code : WP_EXIT_FAILED;
 }

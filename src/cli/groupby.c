@@ -42,7 +42,7 @@ enum option_index {
     EXPLAIN
 };
 
-const wp_option wpi_groupby_options[] = {
+const wpi_cli_option wpi_groupby_options[] = {
     [KEY] = {"key", "COLUMN[,...]", "group rows that have equal values in these columns"},
     [AGG] = {"agg", "OP[:COLUMN],...",
              "compute these aggregates of each group: count (the default), count:COLUMN, "
@@ -94,15 +94,15 @@ typedef struct aggregate {
 } aggregate;
 
 typedef struct request {
-    const wp_arguments *arguments;
-    char *key_text, *aggregate_text; /* taken apart */
+    const wpi_arguments *arguments;
+    char *key_text, *aggregate_text; /* split */
     wpi_groupby_key *keys;
     aggregate *aggregates;
     uint32_t key_count, aggregate_count;
     wp_ops_options options;
     wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
-    char *order_text; /* taken apart */
+    char *order_text; /* split */
     wpi_groupby_order *orders;
     uint32_t order_count;
     uint64_t limit;
@@ -111,8 +111,7 @@ typedef struct request {
     bool is_sorted;
 } request;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 /* Commas become ends; how many parts there are. */
 static uint32_t split(char *text) {
@@ -129,10 +128,10 @@ static wp_status parse_keys(request *r, wp_error *err) {
     const char *keys = r->arguments->values[KEY];
     if (keys == NULL || *keys == '\0')
         return WP_FAIL(err, INVALID, "which key? Give --key COLUMN[,COLUMN...]");
-    r->key_text = wp_strdup(keys);
+    r->key_text = wpi_strdup(keys);
     if (r->key_text == NULL) return WP_FAIL(err, NOMEM, "keys");
     r->key_count = split(r->key_text);
-    r->keys = wp_calloc(r->key_count, sizeof *r->keys);
+    r->keys = wpi_calloc(r->key_count, sizeof *r->keys);
     if (r->keys == NULL) return WP_FAIL(err, NOMEM, "keys");
     char *at = r->key_text;
     for (uint32_t i = 0; i < r->key_count; i++, at += strlen(at) + 1) {
@@ -161,16 +160,16 @@ static wp_status parse_aggregate(char *text, aggregate *out, wp_error *err) {
         return WP_FAIL(err, INVALID, "--agg %s: the column is missing; write %s:COLUMN", text,
                        text);
     out->name =
-        out->column != NULL ? wp_format("%s_%s", names[op], out->column) : wp_format("count");
+        out->column != NULL ? wpi_format("%s_%s", names[op], out->column) : wpi_format("count");
     return WP_STATUS_OK;
 }
 
 static wp_status parse_aggregates(request *r, wp_error *err) {
     const char *text = r->arguments->values[AGG];
-    r->aggregate_text = wp_strdup(text != NULL ? text : "count");
+    r->aggregate_text = wpi_strdup(text != NULL ? text : "count");
     if (r->aggregate_text == NULL) return WP_FAIL(err, NOMEM, "aggregates");
     const uint32_t count = split(r->aggregate_text);
-    r->aggregates = wp_calloc(count, sizeof *r->aggregates);
+    r->aggregates = wpi_calloc(count, sizeof *r->aggregates);
     if (r->aggregates == NULL) return WP_FAIL(err, NOMEM, "aggregates");
     char *at = r->aggregate_text;
     for (; r->aggregate_count < count; r->aggregate_count++) {
@@ -184,13 +183,13 @@ static wp_status parse_aggregates(request *r, wp_error *err) {
 /* "sum_price" or "sum:price": a column of the result. */
 static wp_status find_result_column(const request *r, const char *name, uint32_t *out,
                                     wp_error *err) {
-    wp_nearest nearest = {.wanted = name};
+    wpi_nearest nearest = {.wanted = name};
     uint32_t found = 0;
     for (uint32_t i = 0; i < r->key_count + r->aggregate_count; i++) {
         const bool is_key = i < r->key_count;
         const aggregate *a = is_key ? NULL : &r->aggregates[i - r->key_count];
         const char *column = is_key ? r->keys[i].name : a->name;
-        wp_nearest_offer(&nearest, column);
+        wpi_nearest_offer(&nearest, column);
         if (strcmp(column, name) != 0 && (is_key || strcmp(a->text, name) != 0)) continue;
         *out = i;
         found++;
@@ -199,7 +198,7 @@ static wp_status find_result_column(const request *r, const char *name, uint32_t
     if (found > 1)
         return WP_FAIL(err, INVALID, "--order-by %s: two columns of the result have this name",
                        name);
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, INVALID,
                        "--order-by: the result has no column '%s'; did you mean '%s'?", name,
@@ -223,10 +222,10 @@ static wp_status parse_orders(request *r, wp_error *err) {
     if (text == NULL) return WP_STATUS_OK;
     if (r->arguments->values[UNSORTED] != NULL)
         return WP_FAIL(err, INVALID, "--order-by and --unsorted exclude each other");
-    r->order_text = wp_strdup(text);
+    r->order_text = wpi_strdup(text);
     if (r->order_text == NULL) return WP_FAIL(err, NOMEM, "--order-by");
     const uint32_t count = split(r->order_text);
-    r->orders = wp_calloc(count, sizeof *r->orders);
+    r->orders = wpi_calloc(count, sizeof *r->orders);
     if (r->orders == NULL) return WP_FAIL(err, NOMEM, "--order-by");
     char *at = r->order_text;
     for (; r->order_count < count; r->order_count++) {
@@ -271,7 +270,7 @@ static wp_status parse_precision(request *r, wp_error *err) {
     const char *text = r->arguments->values[PRECISION];
     uint64_t digits = 0;
     if (text == NULL) return WP_STATUS_OK;
-    if (wp_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
+    if (wpi_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
         digits > WPI_DIGITS_MAX)
         return WP_FAIL(err, INVALID, "--precision %s: give a number of digits from 1 to %d", text,
                        WPI_DIGITS_MAX);
@@ -282,14 +281,14 @@ static wp_status parse_precision(request *r, wp_error *err) {
 static wp_status parse_numbers(request *r, wp_error *err) {
     const char *const *values = r->arguments->values;
     uint64_t count = 0;
-    if (values[SCOPE] != NULL) WP_TRY(wp_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
+    if (values[SCOPE] != NULL) WP_TRY(wpi_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
     if (values[MEMORY] != NULL)
-        WP_TRY(wp_parse_bytes(values[MEMORY], &r->options.memory_bytes, err));
+        WP_TRY(wpi_parse_bytes(values[MEMORY], &r->options.memory_bytes, err));
     if (values[THREADS] != NULL)
-        WP_TRY(wp_parse_count(values[THREADS], &r->options.thread_count, err));
-    if (values[GROUPS] != NULL) WP_TRY(wp_parse_count(values[GROUPS], &count, err));
+        WP_TRY(wpi_parse_count(values[THREADS], &r->options.thread_count, err));
+    if (values[GROUPS] != NULL) WP_TRY(wpi_parse_count(values[GROUPS], &count, err));
     r->limit = UINT64_MAX;
-    if (values[LIMIT] != NULL) WP_TRY(wp_parse_count(values[LIMIT], &r->limit, err));
+    if (values[LIMIT] != NULL) WP_TRY(wpi_parse_count(values[LIMIT], &r->limit, err));
     r->options.group_count = count;
     r->options.profile = values[PROFILE];
     r->table.thread_count =
@@ -297,7 +296,7 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* What says how a device does it. */
+/* Options that only devices have. */
 static wp_status check_device_options(const request *r, wp_error *err) {
     static const int options[] = {STRATEGY, SCOPE, PLACEMENT, MEMORY, PROFILE};
     const char *const *values = r->arguments->values;
@@ -342,18 +341,17 @@ static wp_status parse_request(request *r, wp_error *err) {
 
 static void deinit_request(request *r) {
     for (uint32_t i = 0; i < r->aggregate_count; i++)
-        wp_free(r->aggregates[i].name);
-    wp_free(r->aggregates);
-    wp_free(r->keys);
-    wp_free(r->orders);
-    wp_free(r->order_text);
+        wpi_free(r->aggregates[i].name);
+    wpi_free(r->aggregates);
+    wpi_free(r->keys);
+    wpi_free(r->orders);
+    wpi_free(r->order_text);
     wpi_where_close(r->where);
-    wp_free(r->key_text);
-    wp_free(r->aggregate_text);
+    wpi_free(r->key_text);
+    wpi_free(r->aggregate_text);
 }
 
-/* ---- its columns ------------------------------------------------------------------------------
- */
+/* ---- its columns ---- */
 
 /* Columns of the table that take part: keys first, then values, then others of the condition. */
 typedef struct plan {
@@ -401,10 +399,10 @@ static wp_status plan_aggregate(request *r, const wpi_column_table *table, uint3
 
 static wp_status make_plan(request *r, const wpi_column_table *table, plan *p, wp_error *err) {
     const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
-    p->selected = wp_calloc(r->key_count + r->aggregate_count + where_width, sizeof *p->selected);
-    p->keys = wp_calloc(r->key_count, sizeof *p->keys);
-    p->values = wp_calloc(r->aggregate_count, sizeof *p->values);
-    p->aggregates = wp_calloc(r->aggregate_count, sizeof *p->aggregates);
+    p->selected = wpi_calloc(r->key_count + r->aggregate_count + where_width, sizeof *p->selected);
+    p->keys = wpi_calloc(r->key_count, sizeof *p->keys);
+    p->values = wpi_calloc(r->aggregate_count, sizeof *p->values);
+    p->aggregates = wpi_calloc(r->aggregate_count, sizeof *p->aggregates);
     if (p->selected == NULL || p->keys == NULL || p->values == NULL || p->aggregates == NULL)
         return WP_FAIL(err, NOMEM, "columns");
     for (uint32_t i = 0; i < r->key_count; i++) {
@@ -426,14 +424,13 @@ static wp_status make_plan(request *r, const wpi_column_table *table, plan *p, w
 }
 
 static void deinit_plan(plan *p) {
-    wp_free(p->selected);
-    wp_free(p->keys);
-    wp_free(p->values);
-    wp_free(p->aggregates);
+    wpi_free(p->selected);
+    wpi_free(p->keys);
+    wpi_free(p->values);
+    wpi_free(p->aggregates);
 }
 
-/* ---- the work ---------------------------------------------------------------------------------
- */
+/* ---- the work ---- */
 
 typedef struct progress {
     bool is_on, is_shown;
@@ -441,7 +438,7 @@ typedef struct progress {
 } progress;
 
 static double now_s(void) {
-    return 1e-9 * (double)wp_clock_ns();
+    return 1e-9 * (double)wpi_clock_ns();
 }
 
 static void show_progress(progress *p, const wpi_column_table *table, uint64_t rows) {
@@ -450,9 +447,9 @@ static void show_progress(progress *p, const wpi_column_table *table, uint64_t r
     const double now = p->is_on ? now_s() : 0;
     if (!p->is_on || now - p->last_s < 0.2) return;
     wpi_column_table_progress(table, &done_bytes, &total_bytes);
-    (void)fprintf(stderr, "\r%" PRIu64 " rows, %s", rows, wp_format_bytes(done_bytes, done));
+    (void)fprintf(stderr, "\r%" PRIu64 " rows, %s", rows, wpi_format_bytes(done_bytes, done));
     if (total_bytes != 0)
-        (void)fprintf(stderr, " of %s, %.0f s left", wp_format_bytes(total_bytes, total),
+        (void)fprintf(stderr, " of %s, %.0f s left", wpi_format_bytes(total_bytes, total),
                       (now - p->start_s) * ((double)total_bytes / (double)(done_bytes + 1) - 1));
     (void)fprintf(stderr, "\033[K");
     p->last_s = now;
@@ -503,7 +500,7 @@ static wp_status name_aggregate(const request *r, wp_status status, wp_error *er
 
 static wp_status write_groups(const request *r, const wpi_column_table *table,
                               const wp_groups *groups, wp_error *err) {
-    const char **names = wp_calloc(r->aggregate_count, sizeof *names);
+    const char **names = wpi_calloc(r->aggregate_count, sizeof *names);
     if (names == NULL) return WP_FAIL(err, NOMEM, "names of aggregates");
     for (uint32_t i = 0; i < r->aggregate_count; i++)
         names[i] = r->aggregates[i].name;
@@ -520,7 +517,7 @@ static wp_status write_groups(const request *r, const wpi_column_table *table,
                                        .digits = r->digits,
                                        .form = r->form};
     const wp_status status = wpi_groupby_write(&result, r->arguments->values[OUTPUT], err);
-    wp_free((void *)names);
+    wpi_free((void *)names);
     return status;
 }
 
@@ -552,7 +549,7 @@ done:
 }
 
 static wp_status run(request *r, wp_error *err) {
-    const wp_arguments *arguments = r->arguments;
+    const wpi_arguments *arguments = r->arguments;
     const char *spec = arguments->values[DEVICE];
     wp_device *device = NULL;
     wpi_column_table *table = NULL;
@@ -571,7 +568,7 @@ done:
 }
 
 int wpi_groupby_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wp_error err = {0};
     request r = {.arguments = &arguments};
     if (wpi_arguments_parse(wpi_groupby_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||

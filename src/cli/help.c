@@ -15,7 +15,7 @@ void wpi_help_print_overview(void) {
                  "    ./app                          run on the CPU\n"
                  "    warpage run -- ./app           run and report what it did\n\n"
                  "Commands:\n");
-    for (const wp_command *c = wpi_commands; c->name != NULL; c++)
+    for (const wpi_cli_command *c = wpi_commands; c->name != NULL; c++)
         (void)printf("    %-10s %s\n", c->name, c->summary);
     (void)printf(
         "\n`warpage help COMMAND` describes a command; `warpage --version` prints the version.\n");
@@ -39,13 +39,13 @@ static void print_wrapped(const char *text, size_t used) {
     (void)putchar('\n');
 }
 
-static void print_command(const wp_command *command) {
+static void print_command(const wpi_cli_command *command) {
     (void)printf("warpage %s\n\n%c%s.\n", command->usage, toupper(command->summary[0]),
                  command->summary + 1);
     if (command->details[0] != '\0') (void)printf("\n%s\n", command->details);
     if (command->options == NULL) return;
     (void)printf("\nOptions:\n");
-    for (const wp_option *o = command->options; o->name != NULL; o++) {
+    for (const wpi_cli_option *o = command->options; o->name != NULL; o++) {
         char left[64];
         (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->value_name != NULL ? " " : "",
                        o->value_name != NULL ? o->value_name : "");
@@ -58,8 +58,8 @@ static void print_command(const wp_command *command) {
 /* For the build, which installs them: `help --manual [COMMAND]`, `help --completion SHELL`. */
 static int write_generated(int argc, char **argv) {
     const bool is_manual = strcmp(argv[1], "--manual") == 0;
-    const wp_command *command = NULL;
-    wp_text text = {0};
+    const wpi_cli_command *command = NULL;
+    wpi_text text = {0};
     wp_error err = {0};
     if (argc > 3 || (!is_manual && argc != 3))
         return wpi_usage_error("help", "--manual [COMMAND], or --completion bash|zsh");
@@ -71,8 +71,8 @@ static int write_generated(int argc, char **argv) {
         wpi_manual_write(command, &text);
     else if (wpi_completion_write(argv[2], &text, &err) != WP_STATUS_OK)
         return wpi_usage_error("help", "%s", err.message);
-    (void)fputs(wp_text_string(&text), stdout);
-    wp_text_deinit(&text);
+    (void)fputs(wpi_text_string(&text), stdout);
+    wpi_text_deinit(&text);
     return wpi_finish("help");
 }
 
@@ -84,7 +84,7 @@ int wpi_help_main(int argc, char **argv) {
         wpi_help_print_overview();
         return wpi_finish("help");
     }
-    const wp_command *command = wpi_command_find(argv[1]);
+    const wpi_cli_command *command = wpi_command_find(argv[1]);
     if (command == NULL) return WP_EXIT_USAGE;
     print_command(command);
     return wpi_finish("help");

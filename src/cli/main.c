@@ -16,9 +16,9 @@ static void out_of_memory(void) {
 }
 
 int main(int argc, char **argv) {
-    wp_on_out_of_memory(out_of_memory);
-    wp_leftovers_also(wpi_report_leftovers_remove);
-    wp_leftovers_remove_on_signals();
+    wpi_on_out_of_memory(out_of_memory);
+    wpi_leftovers_also(wpi_report_leftovers_remove);
+    wpi_leftovers_remove_on_signals();
     if (argc < 2) {
         (void)fprintf(stderr, "warpage: which command? See `warpage help`.\n");
         return WP_EXIT_USAGE;
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "warpage: unknown option '%s'; see `warpage help`\n", name);
         return WP_EXIT_USAGE;
     }
-    const wp_command *command = wpi_command_find(name);
+    const wpi_cli_command *command = wpi_command_find(name);
     if (command == NULL) return WP_EXIT_USAGE;
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
         char help[] = "help";

@@ -15,7 +15,7 @@
 
 enum option_index { DEVICE, AS, SET, FORMAT, POLICY_FILE };
 
-const wp_option wpi_params_options[] = {
+const wpi_cli_option wpi_params_options[] = {
     [DEVICE] = {"device", "sim:PROFILE",
                 "list the parameters of this simulated GPU and the sources of their values"},
     [AS] = WPI_AS_OPTION,
@@ -24,35 +24,35 @@ const wp_option wpi_params_options[] = {
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
-static void add_row(wpi_listing *table, const wp_param *row) {
+static void add_row(wpi_listing *table, const wpi_param *row) {
     static const char *const sources[WP_PARAM_SOURCE_COUNT] = {"default", "environment"};
-    wp_param_value value = {0};
+    wpi_param_value value = {0};
     wp_error err = {0};
-    const wp_status status = wp_param_load(row, &value, &err);
-    char *variable = wp_param_variable(row);
-    wp_strings_add(&table->cells, row->name);
-    wp_strings_add(&table->cells, wp_unit_name(row->unit));
-    wp_strings_add(&table->cells, row->default_text);
-    wp_strings_add(&table->cells, value.text);
-    wp_strings_add(&table->cells, status == WP_STATUS_OK ? sources[value.source] : "invalid");
-    wp_strings_add(&table->cells, variable);
-    wp_strings_add(&table->cells, status == WP_STATUS_OK ? row->doc : err.message);
-    wp_free(variable);
+    const wp_status status = wpi_param_load(row, &value, &err);
+    char *variable = wpi_param_variable(row);
+    wpi_strings_add(&table->cells, row->name);
+    wpi_strings_add(&table->cells, wpi_unit_name(row->unit));
+    wpi_strings_add(&table->cells, row->default_text);
+    wpi_strings_add(&table->cells, value.text);
+    wpi_strings_add(&table->cells, status == WP_STATUS_OK ? sources[value.source] : "invalid");
+    wpi_strings_add(&table->cells, variable);
+    wpi_strings_add(&table->cells, status == WP_STATUS_OK ? row->doc : err.message);
+    wpi_free(variable);
 }
 
-static void list_params(wpi_listing *table, const char *wanted, wp_nearest *nearest) {
+static void list_params(wpi_listing *table, const char *wanted, wpi_nearest *nearest) {
     for (const wpi_param_table *t = wpi_param_table_list(); t->room != NULL; t++) {
-        for (const wp_param *row = t->rows; row->name != NULL; row++) {
+        for (const wpi_param *row = t->rows; row->name != NULL; row++) {
             if (wanted == NULL || strcmp(wanted, row->name) == 0) add_row(table, row);
-            if (wanted != NULL) wp_nearest_offer(nearest, row->name);
+            if (wanted != NULL) wpi_nearest_offer(nearest, row->name);
         }
     }
 }
 
 typedef struct key_list {
     wpi_listing *table;
-    const char *wanted; /* a key, or the section it is in; NULL: all */
-    wp_nearest *nearest;
+    const char *wanted; /* a key, or a section; NULL: all */
+    wpi_nearest *nearest;
 } key_list;
 
 static bool is_wanted(const char *wanted, const char *name) {
@@ -63,18 +63,18 @@ static bool is_wanted(const char *wanted, const char *name) {
 
 static void add_key(void *object, const wp_device_key *key) {
     key_list *list = object;
-    if (list->wanted != NULL) wp_nearest_offer(list->nearest, key->name);
+    if (list->wanted != NULL) wpi_nearest_offer(list->nearest, key->name);
     if (!is_wanted(list->wanted, key->name)) return;
     const char *const cells[] = {key->name, key->unit, key->value, key->source, key->doc};
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
-        wp_strings_add(&list->table->cells, cells[i]);
+        wpi_strings_add(&list->table->cells, cells[i]);
 }
 
 static int print(wpi_listing *table, wpi_listing_format format, const char *wanted,
-                 wp_nearest *nearest) {
+                 wpi_nearest *nearest) {
     int code = WP_EXIT_DONE;
     if (wanted != NULL && table->cells.count == 0) {
-        const char *meant = wp_nearest_result(nearest);
+        const char *meant = wpi_nearest_result(nearest);
         code = meant != NULL
                    ? wpi_failure("params", "no parameter '%s'; did you mean '%s'?", wanted, meant)
                    : wpi_failure("params", "no parameter '%s'", wanted);
@@ -89,7 +89,7 @@ int wpi_params_main(int argc, char **argv) {
     static const char *const columns[] = {"name",   "unit",     "default", "value",
                                           "source", "variable", "meaning", NULL};
     static const char *const key_columns[] = {"name", "unit", "value", "source", "meaning", NULL};
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     wpi_options_first(wpi_params_options, argc, argv);
@@ -102,7 +102,7 @@ int wpi_params_main(int argc, char **argv) {
         return wpi_usage_error("params", "%s", err.message);
     const char *device = arguments.values[DEVICE];
     const char *wanted = arguments.operands[0];
-    wp_nearest nearest = {.wanted = wanted};
+    wpi_nearest nearest = {.wanted = wanted};
     /* Beneath a row: variable or source, and meaning. */
     wpi_listing table = {.columns = device != NULL ? key_columns : columns, .detail_columns = 2};
     if (wpi_set_keys(&arguments, device, NULL, &err) != WP_STATUS_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage policies: what simulated GPUs can be told to decide by. */
+/* warpage policies: lists the policies of simulated GPUs. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -11,7 +11,7 @@
 
 enum option_index { FORMAT, POLICY_FILE };
 
-const wp_option wpi_policies_options[] = {
+const wpi_cli_option wpi_policies_options[] = {
     [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
@@ -20,7 +20,7 @@ typedef struct policy_list {
     wpi_listing table;
     wpi_listing_format format;
     const char *kind; /* wanted; NULL: all */
-    wp_nearest nearest;
+    wpi_nearest nearest;
 } policy_list;
 
 /* As text, policies of one kind share a heading where lines are short: kind and key come first. */
@@ -31,16 +31,16 @@ static size_t column_at(wpi_listing_format format, size_t place) {
 
 static void add(void *object, const wp_policy_info *policy) {
     policy_list *list = object;
-    if (list->kind != NULL) wp_nearest_offer(&list->nearest, policy->kind);
+    if (list->kind != NULL) wpi_nearest_offer(&list->nearest, policy->kind);
     if (list->kind != NULL && strcmp(list->kind, policy->kind) != 0) return;
     const char *const cells[COLUMNS] = {policy->kind, policy->name, policy->key,
                                         policy->keys, policy->doc,  policy->source};
     for (size_t i = 0; i < COLUMNS; i++)
-        wp_strings_add(&list->table.cells, cells[column_at(list->format, i)]);
+        wpi_strings_add(&list->table.cells, cells[column_at(list->format, i)]);
 }
 
 static int fail_unknown(const policy_list *list) {
-    const char *meant = wp_nearest_result(&list->nearest);
+    const char *meant = wpi_nearest_result(&list->nearest);
     if (meant != NULL)
         return wpi_usage_error("policies", "unknown kind of policies '%s'; did you mean '%s'?",
                                list->kind, meant);
@@ -52,7 +52,7 @@ int wpi_policies_main(int argc, char **argv) {
     static const char *const names[COLUMNS] = {"kind",       "policy",  "key",
                                                "parameters", "meaning", "source"};
     const char *columns[COLUMNS + 1] = {NULL};
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     wpi_options_first(wpi_policies_options, argc, argv);

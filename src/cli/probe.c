@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage probe: asks, and says what was found. How it is measured: probe_measure.c. */
+/* warpage probe: options and output. The measurement is in probe_measure.c. */
 #include "cli/probe.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum option_index {
     FROM
 };
 
-const wp_option wpi_probe_options[] = {
+const wpi_cli_option wpi_probe_options[] = {
     [DEVICE] = {"device", "SPEC", "probe this device: cpu (default), cuda:0, sim:k80 …"},
     [SET] = {"set", "KEY=VALUE", "set a parameter of the simulated GPU; may be repeated"},
     [BUDGET] = {"budget", "TIME",
@@ -101,7 +101,7 @@ static wp_status parse_pairs(const char *which, wpi_probe_request *request, wp_e
     return WP_FAIL(err, INVALID, "--pairs: '%s' is none of few, all, none", which);
 }
 
-static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request *out,
+static wp_status parse_request(const wpi_arguments *arguments, wpi_probe_request *out,
                                result_form *form, wp_error *err) {
     const char *const *values = arguments->values;
     const char *device = values[DEVICE] != NULL ? values[DEVICE] : getenv("WARPAGE_DEVICE");
@@ -110,9 +110,9 @@ static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request 
                                .has_progress = isatty(STDERR_FILENO) != 0};
     WP_TRY(parse_form(values[FORMAT], form, err));
     WP_TRY(parse_pairs(values[PAIRS], out, err));
-    if (values[BUDGET] != NULL) WP_TRY(wp_parse_duration_ns(values[BUDGET], &out->budget_ns, err));
+    if (values[BUDGET] != NULL) WP_TRY(wpi_parse_duration_ns(values[BUDGET], &out->budget_ns, err));
     if (values[MAX_MEMORY] != NULL)
-        WP_TRY(wp_parse_bytes(values[MAX_MEMORY], &out->max_memory_bytes, err));
+        WP_TRY(wpi_parse_bytes(values[MAX_MEMORY], &out->max_memory_bytes, err));
     if (values[BUDGET] != NULL && out->budget_ns == 0)
         return WP_FAIL(err, INVALID, "--budget: more than 0");
     if (values[MAX_MEMORY] != NULL && out->max_memory_bytes == 0)
@@ -121,10 +121,9 @@ static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request 
     return WP_STATUS_OK;
 }
 
-/* ---- what is said -------------------------------------------------------------------------------
- */
+/* ---- output ---- */
 
-static void render(const wpi_probe_result *result, result_form form, wp_text *out) {
+static void render(const wpi_probe_result *result, result_form form, wpi_text *out) {
     switch (form) {
     case FORM_JSON: wpi_probe_result_json(result, out); break;
     case FORM_VALUES: wpi_probe_result_values(result, out); break;
@@ -133,24 +132,24 @@ static void render(const wpi_probe_result *result, result_form form, wp_text *ou
     }
 }
 
-static wp_status write_text(const char *path, wp_text *text, wp_error *err) {
-    const wp_status status = wp_file_write(path, wp_text_string(text), text->length, err);
-    wp_text_deinit(text);
+static wp_status write_text(const char *path, wpi_text *text, wp_error *err) {
+    const wp_status status = wpi_file_write(path, wpi_text_string(text), text->length, err);
+    wpi_text_deinit(text);
     return status;
 }
 
 static wp_status write_form(const wpi_probe_result *result, const char *dir, const char *name,
                             result_form form, wp_error *err) {
-    wp_text text = {0};
-    char *path = wp_path_join(dir, name);
+    wpi_text text = {0};
+    char *path = wpi_path_join(dir, name);
     render(result, form, &text);
     const wp_status status = write_text(path, &text, err);
-    wp_free(path);
+    wpi_free(path);
     return status;
 }
 
 static wp_status write_raw(const wpi_probe_record *record, const char *path, wp_error *err) {
-    wp_text text = {0};
+    wpi_text text = {0};
     if (record->is_lost) return WP_FAIL(err, NOMEM, "%s: not all samples could be kept", path);
     wpi_probe_record_csv(record, &text);
     return write_text(path, &text, err);
@@ -158,24 +157,23 @@ static wp_status write_raw(const wpi_probe_record *record, const char *path, wp_
 
 static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_record *record,
                               const char *dir, wp_error *err) {
-    char *raw = wp_path_join(dir, "samples.csv");
+    char *raw = wpi_path_join(dir, "samples.csv");
     wp_status status = write_form(result, dir, "probe.txt", FORM_TEXT, err);
     if (status == WP_STATUS_OK) status = write_form(result, dir, "probe.json", FORM_JSON, err);
     if (status == WP_STATUS_OK && record->count != 0) status = write_raw(record, raw, err);
-    wp_free(raw);
+    wpi_free(raw);
     return status;
 }
 
-/* ---- a profile ----------------------------------------------------------------------------------
- */
+/* ---- a profile ---- */
 
 typedef struct likeness {
-    const char *name; /* of the device, as its driver says */
+    const char *name; /* of the device, from its driver */
     char best[64];
     size_t length;
 } likeness;
 
-/* A profile is like a device whose name has the profile's in it: "p100" and "Tesla P100-PCIE-16GB".
+/* A profile matches a device whose name contains the profile's: "p100" and "Tesla P100-PCIE-16GB".
  */
 static void compare_name(void *object, const char *spec) {
     likeness *l = object;
@@ -209,18 +207,17 @@ static wp_status find_base(const wpi_probe_result *result, const char *wanted, c
 static wp_status write_profile(const wpi_probe_result *result, const char *base, const char *path,
                                wp_error *err) {
     char name[64];
-    wp_text text = {0};
+    wpi_text text = {0};
     WP_TRY(find_base(result, base, name, err));
     const wp_status status = wpi_profile_write(result->tlbs, name, result->name, &text, err);
     if (status == WP_STATUS_OK) return write_text(path, &text, err);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
     return status;
 }
 
-/* ---- the command --------------------------------------------------------------------------------
- */
+/* ---- the command ---- */
 
-static wp_status read_curves(const wp_arguments *arguments, wpi_probe_result *out, wp_error *err) {
+static wp_status read_curves(const wpi_arguments *arguments, wpi_probe_result *out, wp_error *err) {
     wpi_curves *curves = NULL;
     WP_TRY(wpi_curves_load((const char *const *)arguments->operands,
                            (size_t)arguments->operand_count, &curves, err));
@@ -232,14 +229,14 @@ static wp_status read_curves(const wp_arguments *arguments, wpi_probe_result *ou
     return status;
 }
 
-static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
+static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     static const int files[] = {RAW, WRITE_PROFILE};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         const char *path = arguments->values[files[i]];
         if (path == NULL) continue;
-        char *dir = wp_path_dir(path);
-        const bool exists = wp_dir_exists(dir);
-        wp_free(dir);
+        char *dir = wpi_path_dir(path);
+        const bool exists = wpi_dir_exists(dir);
+        wpi_free(dir);
         if (!exists)
             return WP_FAIL(err, INVALID, "--%s %s: its folder does not exist",
                            wpi_probe_options[files[i]].name, path);
@@ -247,21 +244,21 @@ static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static wp_status say(const wp_arguments *arguments, const wpi_probe_result *result,
+static wp_status say(const wpi_arguments *arguments, const wpi_probe_result *result,
                      const wpi_probe_record *record, result_form form, wp_error *err) {
     const char *const *values = arguments->values;
-    wp_text text = {0};
+    wpi_text text = {0};
     if (values[RAW] != NULL) WP_TRY(write_raw(record, values[RAW], err));
     if (values[OUTPUT] != NULL) WP_TRY(write_folder(result, record, values[OUTPUT], err));
     if (values[WRITE_PROFILE] != NULL)
         WP_TRY(write_profile(result, values[BASE], values[WRITE_PROFILE], err));
     render(result, form, &text);
-    (void)fputs(wp_text_string(&text), stdout);
-    wp_text_deinit(&text);
+    (void)fputs(wpi_text_string(&text), stdout);
+    wpi_text_deinit(&text);
     return WP_STATUS_OK;
 }
 
-static int probe(const wp_arguments *arguments) {
+static int probe(const wpi_arguments *arguments) {
     wpi_probe_request request;
     wpi_probe_result result = {0};
     wpi_probe_record record = {0};
@@ -275,7 +272,7 @@ static int probe(const wp_arguments *arguments) {
         return is_from ? wpi_usage_error("probe", "--from: which files?")
                        : wpi_usage_error("probe", "no operand is expected, got '%s'",
                                          arguments->operands[0]);
-    wp_status status = request.output != NULL ? wp_dir_create(request.output, &err) : WP_STATUS_OK;
+    wp_status status = request.output != NULL ? wpi_dir_create(request.output, &err) : WP_STATUS_OK;
     if (status == WP_STATUS_OK)
         status = is_from ? read_curves(arguments, &result, &err)
                          : wpi_probe_device(&request, &record, &result, &err);
@@ -290,20 +287,20 @@ static int probe(const wp_arguments *arguments) {
 
 static int diff(int argc, char **argv) {
     bool is_same = false;
-    wp_text text = {0};
+    wpi_text text = {0};
     wp_error err = {0};
     if (argc != 3)
         return wpi_usage_error("probe", "which two results? warpage probe diff A.json B.json");
     if (wpi_probe_diff(argv[1], argv[2], &text, &is_same, &err) != WP_STATUS_OK)
         return wpi_failure("probe", "%s", err.message);
-    (void)fputs(wp_text_string(&text), stdout);
-    wp_text_deinit(&text);
+    (void)fputs(wpi_text_string(&text), stdout);
+    wpi_text_deinit(&text);
     const int code = wpi_finish("probe");
     return is_same ? code : WP_EXIT_FAILED;
 }
 
 static int points(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_probe_request request;
     wp_error err = {0};
     result_form form;
@@ -318,7 +315,7 @@ static int points(int argc, char **argv) {
 }
 
 int wpi_probe_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wp_error err = {0};
     if (argc > 1 && strcmp(argv[1], "diff") == 0) return diff(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "points") == 0) return points(argc - 1, argv + 1);

@@ -15,7 +15,7 @@
 
 enum option_index { DEVICE, MAX_MEMORY, REPEATS, FORMAT, OUTPUT };
 
-static const wp_option options[] = {
+static const wpi_cli_option options[] = {
     [DEVICE] = {"device", "SPEC",
                 "measure the cost of a call on this device: cpu (default), cuda:0"},
     [MAX_MEMORY] = {"max-memory", "BYTES",
@@ -39,14 +39,14 @@ static wp_status parse_repeats(const char *text, uint32_t *out, wp_error *err) {
 
 static wp_status check_output(const char *path, wp_error *err) {
     if (path == NULL) return WP_STATUS_OK;
-    char *dir = wp_path_dir(path);
-    const bool exists = wp_dir_exists(dir);
-    wp_free(dir);
+    char *dir = wpi_path_dir(path);
+    const bool exists = wpi_dir_exists(dir);
+    wpi_free(dir);
     if (exists) return WP_STATUS_OK;
     return WP_FAIL(err, INVALID, "--output %s: its folder does not exist", path);
 }
 
-static wp_status parse_request(const wp_arguments *arguments, wpi_host_request *out, bool *is_json,
+static wp_status parse_request(const wpi_arguments *arguments, wpi_host_request *out, bool *is_json,
                                wp_error *err) {
     const char *const *values = arguments->values;
     const char *form = values[FORMAT] != NULL ? values[FORMAT] : "text";
@@ -61,7 +61,7 @@ static wp_status parse_request(const wp_arguments *arguments, wpi_host_request *
                        "or cuda:0",
                        out->call_device);
     if (values[MAX_MEMORY] != NULL)
-        WP_TRY(wp_parse_bytes(values[MAX_MEMORY], &out->memory_bytes, err));
+        WP_TRY(wpi_parse_bytes(values[MAX_MEMORY], &out->memory_bytes, err));
     if (values[MAX_MEMORY] != NULL && out->memory_bytes < ((uint64_t)1 << 20))
         return WP_FAIL(err, INVALID, "--max-memory: at least 1MiB");
     WP_TRY(parse_repeats(values[REPEATS], &out->repeats, err));
@@ -75,15 +75,15 @@ static void show_progress(void *object, const char *what, uint32_t done, uint32_
 }
 
 static wp_status write_profile(const wpi_host_result *result, const char *path, wp_error *err) {
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_host_result_profile(result, &text);
-    const wp_status status = wp_file_write(path, wp_text_string(&text), text.length, err);
-    wp_text_deinit(&text);
+    const wp_status status = wpi_file_write(path, wpi_text_string(&text), text.length, err);
+    wpi_text_deinit(&text);
     return status;
 }
 
 int wpi_probe_host_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_host_request request;
     wpi_host_result result = {0};
     wp_error err = {0};
@@ -100,10 +100,10 @@ int wpi_probe_host_main(int argc, char **argv) {
     if (status == WP_STATUS_OK && arguments.values[OUTPUT] != NULL)
         status = write_profile(&result, arguments.values[OUTPUT], &err);
     if (status == WP_STATUS_OK) {
-        wp_text text = {0};
+        wpi_text text = {0};
         (is_json ? wpi_host_result_json : wpi_host_result_text)(&result, &text);
-        (void)fputs(wp_text_string(&text), stdout);
-        wp_text_deinit(&text);
+        (void)fputs(wpi_text_string(&text), stdout);
+        wpi_text_deinit(&text);
     }
     wpi_host_result_deinit(&result);
     const int code = wpi_finish("probe");

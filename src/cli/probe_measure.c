@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a device's spec to what is known of its TLBs. */
+/* From a device's spec to its TLB hierarchy. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +22,11 @@
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
-/* A page of each is touched, so this is what the probe of small pages takes at most. */
+/* One line of each page is touched; this bounds the memory of the probe of small pages. */
 #define CPU_SMALL_BYTES (512 * MIB)
 #define CPU_HUGE_BYTES (UINT64_C(8192) * MIB)
 
-/* ---- progress -----------------------------------------------------------------------------------
- */
+/* ---- progress ---- */
 
 static void show_progress(void *object, const char *stage, uint64_t samples) {
     const time_t *start = object;
@@ -50,61 +49,60 @@ static wp_status find_levels(const wpi_probe_request *request, const wpi_sampler
     return status;
 }
 
-/* ---- plots --------------------------------------------------------------------------------------
- */
+/* ---- plots ---- */
 
-static wp_status write_plot(const char *dir, const char *name, const wp_text *script,
+static wp_status write_plot(const char *dir, const char *name, const wpi_text *script,
                             wp_error *err) {
-    char *svg = NULL, *file = wp_format("%s.svg", name), *path = wp_path_join(dir, file);
-    wp_status status = wp_gnuplot_run(script, &svg, err);
-    if (status == WP_STATUS_OK) status = wp_file_write(path, svg, strlen(svg), err);
-    wp_free(svg);
-    wp_free(file);
-    wp_free(path);
+    char *svg = NULL, *file = wpi_format("%s.svg", name), *path = wpi_path_join(dir, file);
+    wp_status status = wpi_gnuplot_run(script, &svg, err);
+    if (status == WP_STATUS_OK) status = wpi_file_write(path, svg, strlen(svg), err);
+    wpi_free(svg);
+    wpi_free(file);
+    wpi_free(path);
     return status;
 }
 
 static wp_status plot_curves(const wpi_sampler *sampler, const wpi_hierarchy *h, uint32_t level,
                              const char *dir, wp_error *err) {
     wpi_sweep sweep;
-    wp_text script = {0};
+    wpi_text script = {0};
     char name[32];
     WP_TRY(wpi_sweep_level(sampler, h, level, &sweep, err));
     (void)snprintf(name, sizeof name, "l%" PRIu32, level + 1);
-    wp_gnuplot_begin(&script, name, 860, 420);
+    wpi_gnuplot_begin(&script, name, 860, 420);
     wpi_sweep_script(&sweep, level, &script);
     const wp_status status = write_plot(dir, name, &script, err);
-    wp_text_deinit(&script);
+    wpi_text_deinit(&script);
     return status;
 }
 
 static wp_status plot_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, uint32_t level,
-                            const char *dir, wp_strings *notes, wp_error *err) {
+                            const char *dir, wpi_strings *notes, wp_error *err) {
     const wpi_level *l = &h->levels[level];
     wpi_matrix matrix;
-    wp_text script = {0};
+    wpi_text script = {0};
     char name[32];
     WP_TRY(wpi_sweep_pairs(sampler, h, level, &matrix, err));
     const uint32_t pairs = matrix.sm_count * matrix.sm_count;
     if (l->sharing.count.is_known)
-        wp_strings_addf(notes,
-                        "%s%" PRIu32 " ordered pairs of SMs were measured for L%" PRIu32
-                        "%s: %" PRIu32 " say something else than the groups.",
-                        matrix.measured == pairs ? "All " : "", matrix.measured, level + 1,
-                        matrix.measured == pairs ? "" : ", each SM with one of each group",
-                        wpi_matrix_contradictions(&matrix, l));
+        wpi_strings_addf(notes,
+                         "%s%" PRIu32 " ordered pairs of SMs were measured for L%" PRIu32
+                         "%s: %" PRIu32 " say something else than the groups.",
+                         matrix.measured == pairs ? "All " : "", matrix.measured, level + 1,
+                         matrix.measured == pairs ? "" : ", each SM with one of each group",
+                         wpi_matrix_contradictions(&matrix, l));
     (void)snprintf(name, sizeof name, "sharing_l%" PRIu32, level + 1);
-    wp_gnuplot_begin(&script, name, 620, 560);
+    wpi_gnuplot_begin(&script, name, 620, 560);
     wpi_matrix_script(&matrix, level, &script);
     const wp_status status = dir != NULL ? write_plot(dir, name, &script, err) : WP_STATUS_OK;
     wpi_matrix_deinit(&matrix);
-    wp_text_deinit(&script);
+    wpi_text_deinit(&script);
     return status;
 }
 
-/* A level of which too little is known has no plot, and one for which no time is left neither. */
+/* A level has no plot if too little is known of it, or no time is left. */
 static void add_plots(const wpi_probe_request *request, const wpi_sampler *sampler,
-                      const wpi_hierarchy *h, wp_strings *notes) {
+                      const wpi_hierarchy *h, wpi_strings *notes) {
     for (uint32_t l = 0; l < h->level_count; l++) {
         wp_error err = {0};
         wp_status status = WP_STATUS_OK;
@@ -112,12 +110,12 @@ static void add_plots(const wpi_probe_request *request, const wpi_sampler *sampl
         if (status == WP_STATUS_OK && request->has_pairs)
             status = plot_pairs(sampler, h, l, request->output, notes, &err);
         if (status != WP_STATUS_OK)
-            wp_strings_addf(notes, "L%" PRIu32 " has no plot, or not all: %s.", l + 1, err.message);
+            wpi_strings_addf(notes, "L%" PRIu32 " has no plot, or not all: %s.", l + 1,
+                             err.message);
     }
 }
 
-/* ---- GPUs ---------------------------------------------------------------------------------------
- */
+/* ---- GPUs ---- */
 
 static wp_status open_gpu(const wpi_probe_request *request, const wpi_round_listener *listener,
                           wp_device **device, wpi_gpu_sampler **gpu, wp_error *err) {
@@ -136,11 +134,11 @@ static void describe(const wp_device *device, wpi_probe_result *out) {
     wpi_conditions_of_device(device, &out->conditions);
 }
 
-static void note_budget(const wpi_budget *budget, const char *what, wp_strings *notes) {
+static void note_budget(const wpi_budget *budget, const char *what, wpi_strings *notes) {
     char allowed[32];
     if (budget->is_spent)
-        wp_strings_addf(notes, "%s ended when its %s were over: what is unknown may be there.",
-                        what, wp_format_duration(budget->allowed_ns, allowed));
+        wpi_strings_addf(notes, "%s ended when its %s were over: what is unknown may be there.",
+                         what, wpi_format_duration(budget->allowed_ns, allowed));
 }
 
 static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *record,
@@ -162,8 +160,7 @@ static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *r
     return status;
 }
 
-/* ---- the CPU ------------------------------------------------------------------------------------
- */
+/* ---- the CPU ---- */
 
 static uint64_t cpu_bytes(const wpi_probe_request *request, wpi_cpu_pages pages) {
     struct sysinfo info;
@@ -207,7 +204,7 @@ static wp_status probe_cpu(const wpi_probe_request *request, wpi_probe_record *r
     WP_TRY(probe_pages(request, WPI_CPU_PAGES_SMALL, record, out, &out->tlbs, err));
     if (probe_pages(request, WPI_CPU_PAGES_HUGE, record, out, &out->huge_tlbs, &why) !=
         WP_STATUS_OK)
-        wp_strings_addf(&out->notes, "Pages of 2 MiB were not probed: %s.", why.message);
+        wpi_strings_addf(&out->notes, "Pages of 2 MiB were not probed: %s.", why.message);
     wpi_cpu_claims_note(out);
     return WP_STATUS_OK;
 }
@@ -218,19 +215,18 @@ wp_status wpi_probe_device(const wpi_probe_request *request, wpi_probe_record *r
     return probe_gpu(request, record, out, err);
 }
 
-/* ---- single points ------------------------------------------------------------------------------
- */
+/* ---- single points ---- */
 
 static wp_status measure_points(const wpi_sampler *inner, const wpi_probe_request *request,
                                 char **points, wp_error *err) {
     wpi_budget budget;
     const wpi_sampler sampler = wpi_budget_start(&budget, inner, request->budget_ns);
-    wp_text values = {0};
+    wpi_text values = {0};
     wp_status status = WP_STATUS_OK;
     for (; *points != NULL && status == WP_STATUS_OK; points++)
         status = wpi_point_measure(&sampler, *points, &values, err);
-    (void)fputs(wp_text_string(&values), stdout);
-    wp_text_deinit(&values);
+    (void)fputs(wpi_text_string(&values), stdout);
+    wpi_text_deinit(&values);
     return status;
 }
 

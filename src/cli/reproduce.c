@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage reproduce: what papers claim, run again here. */
+/* warpage reproduce: reruns the measurements of papers. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum option_index { LIST, FORMAT, HTML, RECORD };
 
-const wp_option wpi_reproduce_options[] = {
+const wpi_cli_option wpi_reproduce_options[] = {
     [LIST] = {"list", NULL, "list the claims with the recorded results, without running anything"},
     [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
     [HTML] = {"html", "FILE", "write a web page to FILE (default for `all`: reproduction.html)"},
@@ -25,20 +25,19 @@ typedef struct figure_list {
     size_t count;
 } figure_list;
 
-/* ---- which --------------------------------------------------------------------------------------
- */
+/* ---- selection ---- */
 
 /* The folder of the claims, beside this program; NULL: it is not there. */
 static char *find_root(void) {
     char *self = NULL;
-    if (wp_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
-    char *bin = wp_path_dir(self), *prefix = wp_path_dir(bin);
-    char *root = wp_path_join(prefix, "lib/warpage/repro");
-    wp_free(self);
-    wp_free(bin);
-    wp_free(prefix);
-    if (wp_dir_exists(root)) return root;
-    wp_free(root);
+    if (wpi_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
+    char *bin = wpi_path_dir(self), *prefix = wpi_path_dir(bin);
+    char *root = wpi_path_join(prefix, "lib/warpage/repro");
+    wpi_free(self);
+    wpi_free(bin);
+    wpi_free(prefix);
+    if (wpi_dir_exists(root)) return root;
+    wpi_free(root);
     return NULL;
 }
 
@@ -46,13 +45,13 @@ static int is_visible(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-static void add_folders(const char *dir, wp_strings *names) {
+static void add_folders(const char *dir, wpi_strings *names) {
     struct dirent **entries = NULL;
     const int count = scandir(dir, &entries, is_visible, alphasort);
     for (int i = 0; i < count; i++) {
-        char *path = wp_path_join(dir, entries[i]->d_name);
-        if (wp_dir_exists(path)) wp_strings_add(names, entries[i]->d_name);
-        wp_free(path);
+        char *path = wpi_path_join(dir, entries[i]->d_name);
+        if (wpi_dir_exists(path)) wpi_strings_add(names, entries[i]->d_name);
+        wpi_free(path);
         free(entries[i]); /* scandir's own allocations */
     }
     free(entries);
@@ -68,19 +67,19 @@ static bool is_wanted(const char *wanted, const char *paper, const char *name) {
 
 static wp_status add_figures(const char *root, const char *paper, const char *wanted,
                              figure_list *list, wp_error *err) {
-    wp_strings names = {0};
-    char *dir = wp_path_join(root, paper);
+    wpi_strings names = {0};
+    char *dir = wpi_path_join(root, paper);
     wp_status status = WP_STATUS_OK;
     add_folders(dir, &names);
     for (size_t i = 0; i < names.count && status == WP_STATUS_OK; i++) {
         if (!is_wanted(wanted, paper, names.items[i])) continue;
-        list->items = wp_realloc(list->items, (list->count + 1) * sizeof *list->items);
+        list->items = wpi_realloc(list->items, (list->count + 1) * sizeof *list->items);
         WP_CHECK(list->items != NULL);
         status = wpi_figure_load(root, paper, names.items[i], &list->items[list->count], err);
         list->count += status == WP_STATUS_OK;
     }
-    wp_strings_deinit(&names);
-    wp_free(dir);
+    wpi_strings_deinit(&names);
+    wpi_free(dir);
     return status;
 }
 
@@ -88,13 +87,13 @@ static wp_status load_figures(const char *wanted, figure_list *list, wp_error *e
     char *root = find_root();
     if (root == NULL)
         return WP_FAIL(err, NOT_FOUND, "lib/warpage/repro is not beside this program");
-    wp_strings papers = {0};
+    wpi_strings papers = {0};
     wp_status status = WP_STATUS_OK;
     add_folders(root, &papers);
     for (size_t i = 0; i < papers.count && status == WP_STATUS_OK; i++)
         status = add_figures(root, papers.items[i], wanted, list, err);
-    wp_strings_deinit(&papers);
-    wp_free(root);
+    wpi_strings_deinit(&papers);
+    wpi_free(root);
     if (status == WP_STATUS_OK && list->count == 0)
         return WP_FAIL(err, NOT_FOUND, "no figure '%s'; `warpage reproduce --list` has them all",
                        wanted);
@@ -104,14 +103,13 @@ static wp_status load_figures(const char *wanted, figure_list *list, wp_error *e
 static void free_figures(figure_list *list) {
     for (size_t i = 0; i < list->count; i++)
         wpi_figure_deinit(&list->items[i]);
-    wp_free(list->items);
+    wpi_free(list->items);
 }
 
-/* ---- what is said -------------------------------------------------------------------------------
- */
+/* ---- output ---- */
 
 static char *number_text(bool is_known, double value) {
-    return is_known ? wp_format("%.6g", value) : wp_strdup("");
+    return is_known ? wpi_format("%.6g", value) : wpi_strdup("");
 }
 
 /* Wrong models have a column where a claim names one. */
@@ -128,9 +126,9 @@ static void print_list(const figure_list *list, wpi_listing_format format) {
                                    "published", "ours",       "unit",
                                    "verdict",   "calibrated", has_models ? "also_true_for" : NULL,
                                    NULL};
-    static const wp_column_kind kinds[] = {WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT,
-                                           WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT,
-                                           WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT};
+    static const wpi_column_kind kinds[] = {WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT,
+                                            WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT,
+                                            WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT};
     wpi_listing table = {.columns = columns,
                          .kinds = kinds,
                          .heading_columns = 2,
@@ -140,15 +138,15 @@ static void print_list(const figure_list *list, wpi_listing_format format) {
         const wpi_figure *figure = &list->items[f];
         for (size_t i = 0; i < figure->claim_count; i++) {
             const wpi_claim *claim = &figure->claims[i];
-            wp_strings_add(&table.cells, figure->paper);
-            wp_strings_add(&table.cells, figure->name);
-            wp_strings_add(&table.cells, claim->text);
-            wp_strings_add_take(&table.cells, number_text(claim->has_published, claim->published));
-            wp_strings_add_take(&table.cells, number_text(claim->has_ours, claim->ours));
-            wp_strings_add(&table.cells, claim->unit);
-            wp_strings_add(&table.cells, wpi_verdict_name(claim->verdict));
-            wp_strings_add(&table.cells, claim->calibrated != NULL ? claim->calibrated : "");
-            if (has_models) wp_strings_add_take(&table.cells, wpi_claim_also_true_for(claim));
+            wpi_strings_add(&table.cells, figure->paper);
+            wpi_strings_add(&table.cells, figure->name);
+            wpi_strings_add(&table.cells, claim->text);
+            wpi_strings_add_take(&table.cells, number_text(claim->has_published, claim->published));
+            wpi_strings_add_take(&table.cells, number_text(claim->has_ours, claim->ours));
+            wpi_strings_add(&table.cells, claim->unit);
+            wpi_strings_add(&table.cells, wpi_verdict_name(claim->verdict));
+            wpi_strings_add(&table.cells, claim->calibrated != NULL ? claim->calibrated : "");
+            if (has_models) wpi_strings_add_take(&table.cells, wpi_claim_also_true_for(claim));
         }
     }
     wpi_listing_print(&table, format);
@@ -161,22 +159,22 @@ static void say(const char *text) {
 
 static wp_status run_figures(figure_list *list, bool is_recorded, wp_error *err) {
     char *wpcc = NULL, *self = NULL;
-    WP_TRY(wp_self_path(&self, err));
-    char *bin = wp_path_dir(self);
-    wpcc = wp_path_join(bin, "wpcc");
+    WP_TRY(wpi_self_path(&self, err));
+    char *bin = wpi_path_dir(self);
+    wpcc = wpi_path_join(bin, "wpcc");
     wp_status status = WP_STATUS_OK;
     for (size_t f = 0; f < list->count && status == WP_STATUS_OK; f++) {
         status = wpi_figure_run(&list->items[f], wpcc, say, err);
         if (status == WP_STATUS_OK && is_recorded) status = wpi_figure_record(&list->items[f], err);
     }
-    wp_free(wpcc);
-    wp_free(bin);
-    wp_free(self);
+    wpi_free(wpcc);
+    wpi_free(bin);
+    wpi_free(self);
     return status;
 }
 
 int wpi_reproduce_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     figure_list list = {0};
     wp_error err = {0};

@@ -46,7 +46,7 @@ enum option_index {
     POLICY_FILE
 };
 
-const wp_option wpi_run_options[] = {
+const wpi_cli_option wpi_run_options[] = {
     [DEVICE] =
         {"device", "SPEC",
          "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them"},
@@ -91,54 +91,55 @@ const wp_option wpi_run_options[] = {
 
 static bool library_has_param(const char *name) {
     for (const wpi_param_table *t = wpi_param_table_list(); t->room != NULL; t++)
-        for (const wp_param *row = t->rows; row->name != NULL; row++)
+        for (const wpi_param *row = t->rows; row->name != NULL; row++)
             if (strcmp(row->name, name) == 0) return true;
     return false;
 }
 
-/* Which launches the report is about. */
-static wp_status set_selection(const char *const *values, wp_strings *environment, wp_error *err) {
+/* The launches that the report covers. */
+static wp_status set_selection(const char *const *values, wpi_strings *environment, wp_error *err) {
     uint64_t number = 0;
     if (values[KERNELS] != NULL) {
         WP_TRY(wpi_selection_check_kernels(values[KERNELS], err));
-        wp_strings_addf(environment, "WARPAGE_KERNELS=%s", values[KERNELS]);
+        wpi_strings_addf(environment, "WARPAGE_KERNELS=%s", values[KERNELS]);
     }
     if (values[LAUNCHES] != NULL) {
         WP_TRY(wpi_selection_check_launches(values[LAUNCHES], err));
-        wp_strings_addf(environment, "WARPAGE_LAUNCHES=%s", values[LAUNCHES]);
+        wpi_strings_addf(environment, "WARPAGE_LAUNCHES=%s", values[LAUNCHES]);
     }
     if (values[WARMUP] != NULL) {
-        WP_TRY(wp_parse_count(values[WARMUP], &number, err));
-        wp_strings_addf(environment, "WARPAGE_WARMUP=%s", values[WARMUP]);
+        WP_TRY(wpi_parse_count(values[WARMUP], &number, err));
+        wpi_strings_addf(environment, "WARPAGE_WARMUP=%s", values[WARMUP]);
     }
     if (values[MAX_INSTRUCTIONS] != NULL) {
-        WP_TRY(wp_parse_count(values[MAX_INSTRUCTIONS], &number, err));
+        WP_TRY(wpi_parse_count(values[MAX_INSTRUCTIONS], &number, err));
         if (number == 0) return WP_FAIL(err, INVALID, "--max-instructions: at least 1");
-        wp_strings_addf(environment, "WARPAGE_MAX_INSTRUCTIONS=%s", values[MAX_INSTRUCTIONS]);
+        wpi_strings_addf(environment, "WARPAGE_MAX_INSTRUCTIONS=%s", values[MAX_INSTRUCTIONS]);
     }
-    if (values[REGION] != NULL) wp_strings_add(environment, "WARPAGE_REGION=on");
+    if (values[REGION] != NULL) wpi_strings_add(environment, "WARPAGE_REGION=on");
     return WP_STATUS_OK;
 }
 
-static wp_status set_in_step(const char *when, wp_strings *environment, wp_error *err) {
+static wp_status set_in_step(const char *when, wpi_strings *environment, wp_error *err) {
     int unused;
-    WP_TRY(wpi_choice_parse("in-step", when, wp_in_step_words, &unused, err));
-    wp_strings_addf(environment, "WARPAGE_IN_STEP=%s", when);
+    WP_TRY(wpi_choice_parse("in-step", when, wpi_in_step_words, &unused, err));
+    wpi_strings_addf(environment, "WARPAGE_IN_STEP=%s", when);
     return WP_STATUS_OK;
 }
 
 /* Checks values and turns them into environment rows. */
-static wp_status set_environment(wp_arguments *arguments, wp_strings *environment, wp_error *err) {
+static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environment,
+                                 wp_error *err) {
     uint64_t number = 0;
     const char *const *values = arguments->values;
     if (values[DEVICE_MEMORY] != NULL) {
-        WP_TRY(wp_parse_bytes(values[DEVICE_MEMORY], &number, err));
-        wp_strings_addf(environment, "WARPAGE_DEVICE_MEMORY=%s", values[DEVICE_MEMORY]);
+        WP_TRY(wpi_parse_bytes(values[DEVICE_MEMORY], &number, err));
+        wpi_strings_addf(environment, "WARPAGE_DEVICE_MEMORY=%s", values[DEVICE_MEMORY]);
     }
     if (values[WORKERS] != NULL) {
-        WP_TRY(wp_parse_count(values[WORKERS], &number, err));
+        WP_TRY(wpi_parse_count(values[WORKERS], &number, err));
         if (number == 0) return WP_FAIL(err, INVALID, "--workers: at least 1");
-        wp_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
+        wpi_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
     }
     WP_TRY(wpi_device_as(arguments, NULL, err));
     WP_TRY(wpi_set_keys(arguments, values[DEVICE], environment, err));
@@ -147,25 +148,25 @@ static wp_status set_environment(wp_arguments *arguments, wp_strings *environmen
         wp_device *device = NULL;
         WP_TRY(wp_device_open(values[DEVICE], &device, err));
         wp_device_close(device);
-        wp_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
+        wpi_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
     }
     if (values[CHECK] != NULL) {
         if (!library_has_param("check"))
             return WP_FAIL(err, UNSUPPORTED, "--check: this libwarpage cannot check kernels");
-        wp_strings_add(environment, "WARPAGE_CHECK=1");
+        wpi_strings_add(environment, "WARPAGE_CHECK=1");
     }
     return set_selection(values, environment, err);
 }
 
 static wp_status check_folder_of(const char *option, const char *path, wp_error *err) {
-    char *dir = wp_path_dir(path);
-    const bool exists = wp_dir_exists(dir);
-    wp_free(dir);
+    char *dir = wpi_path_dir(path);
+    const bool exists = wpi_dir_exists(dir);
+    wpi_free(dir);
     if (!exists) return WP_FAIL(err, INVALID, "--%s %s: its folder does not exist", option, path);
     return WP_STATUS_OK;
 }
 
-/* Elsewhere nobody knows what happens to a page. */
+/* Other devices have no events of pages. */
 static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
@@ -176,7 +177,7 @@ static wp_status check_pages(const char *device, const char *pages, wp_error *er
     return wp_run_record_check_pages(pages, err);
 }
 
-static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
+static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     const char *report = arguments->values[REPORT];
     const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
     const char *pages = arguments->values[PAGES];
@@ -190,24 +191,24 @@ static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The timeline is written by the program itself; from where it left it. */
+/* The program itself writes the timeline; copies it to its destination. */
 static wp_status copy_timeline(const char *from, const char *to, wp_error *err) {
     char *data = NULL;
     size_t bytes = 0;
-    WP_TRY(wp_file_read(from, &data, &bytes, err));
-    const wp_status status = wp_file_write(to, data, bytes, err);
-    wp_free(data);
+    WP_TRY(wpi_file_read(from, &data, &bytes, err));
+    const wp_status status = wpi_file_write(to, data, bytes, err);
+    wpi_free(data);
     return status;
 }
 
 static wp_status write_report(const wp_run_record *record, const char *path, wp_error *err) {
     wp_run_record told = *record;
-    /* What a simulated GPU did is the same each time, to the byte; how long that took is not. */
+    /* A simulated GPU's record is reproducible to the byte; the wall time is not. */
     if (record->simulation != NULL) told.wall_time_ns = 0;
     return wpi_report_write(&told, path, err);
 }
 
-static wp_status write_reports(const wp_arguments *arguments, const wp_run_record *record,
+static wp_status write_reports(const wpi_arguments *arguments, const wp_run_record *record,
                                const char *timeline_path, wp_error *err) {
     const char *report = arguments->values[REPORT];
     const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
@@ -224,7 +225,7 @@ static wp_status write_reports(const wp_arguments *arguments, const wp_run_recor
 }
 
 /* Why there is no record, in one sentence. */
-static void explain_missing(const char *program, wp_record_state state, int exit_code) {
+static void explain_missing(const char *program, wpi_record_state state, int exit_code) {
     if (exit_code > 128)
         (void)fprintf(stderr,
                       "warpage run: %s was ended by signal %d (%s) before it could write its run "
@@ -242,16 +243,16 @@ static void explain_missing(const char *program, wp_record_state state, int exit
                       program);
 }
 
-/* The exit code of `warpage run`: the program's, or 1 when it succeeded but the report asked for
- * did not. */
-static int report_run(const wp_arguments *arguments, const char *record_path,
+/* The exit code of `warpage run`: the program's, or 1 if it succeeded but the requested report
+ * failed. */
+static int report_run(const wpi_arguments *arguments, const char *record_path,
                       const char *timeline_path, int exit_code) {
     const bool has_target = arguments->values[REPORT] != NULL ||
                             arguments->values[OUTPUT] != NULL ||
                             arguments->values[TIMELINE] != NULL || arguments->values[PAGES] != NULL;
     const int failed_code = exit_code != 0 ? exit_code : WP_EXIT_FAILED;
     char reason[WP_RECORD_REASON_BYTES];
-    const wp_record_state state = wp_record_note_state(record_path, reason);
+    const wpi_record_state state = wpi_record_note_state(record_path, reason);
     if (state == WP_RECORD_FAILED) {
         (void)wpi_failure("run",
                           "the run record of %s could not be written: %s; set TMPDIR to a folder "
@@ -277,43 +278,43 @@ static int report_run(const wp_arguments *arguments, const char *record_path,
     return failed_code;
 }
 
-/* Where a policy looks ahead, the program runs once before, for what it uses when. */
-static wp_status foresee(const wp_arguments *arguments, const char *folder, wp_strings *environment,
-                         wp_error *err) {
+/* If a policy looks ahead, runs the program once before, to record its page uses. */
+static wp_status foresee(const wpi_arguments *arguments, const char *folder,
+                         wpi_strings *environment, wp_error *err) {
     char *instead = wpi_foresee_instead(arguments->values[DEVICE]);
     if (instead == NULL) return WP_STATUS_OK;
-    char *path = wp_path_join(folder, "future");
-    wp_strings first = {0};
+    char *path = wpi_path_join(folder, "future");
+    wpi_strings first = {0};
     int exit_code = 0;
-    wpi_foresee_note(instead, path, &first); /* of a name's rows the first one counts */
-    wp_strings_add_all(&first, environment);
+    wpi_foresee_note(instead, path, &first); /* of rows with one name the first counts */
+    wpi_strings_add_all(&first, environment);
     (void)fprintf(stderr,
                   "warpage run: a policy looks ahead: the program runs twice, first to note "
                   "what it uses when\n");
-    const wp_subprocess_options options = {.environment = wp_strings_argv(&first),
-                                           .stdin_path = "/dev/null",
-                                           .stdout_path = "/dev/null",
-                                           .leaves_signals = true};
+    const wpi_subprocess_options options = {.environment = wpi_strings_argv(&first),
+                                            .stdin_path = "/dev/null",
+                                            .stdout_path = "/dev/null",
+                                            .leaves_signals = true};
     wp_status status =
-        wp_subprocess_run((const char *const *)arguments->operands, &options, &exit_code, err);
-    if (status == WP_STATUS_OK && !wp_file_exists(path))
+        wpi_subprocess_run((const char *const *)arguments->operands, &options, &exit_code, err);
+    if (status == WP_STATUS_OK && !wpi_file_exists(path))
         status = WP_FAIL(err, INVALID, "the first run, with exit status %d, has noted nothing",
                          exit_code);
     wpi_foresee_use(path, environment);
-    wp_strings_deinit(&first);
-    wp_free(path);
-    wp_free(instead);
+    wpi_strings_deinit(&first);
+    wpi_free(path);
+    wpi_free(instead);
     return status;
 }
 
 int wpi_run_main(int argc, char **argv) {
-    wp_arguments arguments;
-    wp_strings environment = {0};
+    wpi_arguments arguments;
+    wpi_strings environment = {0};
     wp_error err = {0};
     char *temp = NULL;
     char *record_path = NULL;
     char *timeline_path = NULL;
-    char *found_path = NULL; /* exists when a check found something */
+    char *found_path = NULL; /* exists if a check found an error */
     int exit_code = WP_EXIT_FAILED;
 
     if (wpi_arguments_parse(wpi_run_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
@@ -325,45 +326,45 @@ int wpi_run_main(int argc, char **argv) {
         exit_code = wpi_usage_error("run", "%s", err.message);
         goto done;
     }
-    if (wp_temp_dir_create(&temp, &err) != WP_STATUS_OK) {
+    if (wpi_temp_dir_create(&temp, &err) != WP_STATUS_OK) {
         (void)wpi_failure("run", "%s", err.message);
         goto done;
     }
-    record_path = wp_path_join(temp, "record.json");
-    if (wp_record_note_create(record_path, &err) != WP_STATUS_OK) {
+    record_path = wpi_path_join(temp, "record.json");
+    if (wpi_record_note_create(record_path, &err) != WP_STATUS_OK) {
         (void)wpi_failure("run", "%s; set TMPDIR to a folder with more space", err.message);
         goto done;
     }
-    wp_strings_addf(&environment, "WARPAGE_RUN_RECORD=%s", record_path);
-    timeline_path = wp_path_join(temp, "timeline.json");
+    wpi_strings_addf(&environment, "WARPAGE_RUN_RECORD=%s", record_path);
+    timeline_path = wpi_path_join(temp, "timeline.json");
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
-        wp_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
-    if (arguments.values[PAGES] != NULL) wp_strings_add(&environment, "WARPAGE_PAGES=on");
-    if (isatty(STDERR_FILENO)) wp_strings_add(&environment, "WARPAGE_PROGRESS=on");
-    found_path = wp_path_join(temp, "found");
+        wpi_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
+    if (arguments.values[PAGES] != NULL) wpi_strings_add(&environment, "WARPAGE_PAGES=on");
+    if (isatty(STDERR_FILENO)) wpi_strings_add(&environment, "WARPAGE_PROGRESS=on");
+    found_path = wpi_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)
-        wp_strings_addf(&environment, "WARPAGE_CHECK_FOUND=%s", found_path);
+        wpi_strings_addf(&environment, "WARPAGE_CHECK_FOUND=%s", found_path);
 
     if (foresee(&arguments, temp, &environment, &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("run", "%s", err.message);
         goto done;
     }
-    const wp_subprocess_options options = {.environment = wp_strings_argv(&environment),
-                                           .leaves_signals = true};
-    if (wp_subprocess_run((const char *const *)arguments.operands, &options, &exit_code, &err) !=
+    const wpi_subprocess_options options = {.environment = wpi_strings_argv(&environment),
+                                            .leaves_signals = true};
+    if (wpi_subprocess_run((const char *const *)arguments.operands, &options, &exit_code, &err) !=
         WP_STATUS_OK) {
         exit_code = wpi_failure("run", "%s", err.message);
         goto done;
     }
     exit_code = report_run(&arguments, record_path, timeline_path, exit_code);
-    /* libwarpage has said what it found; the program may not know. */
-    if (exit_code == 0 && wp_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
+    /* libwarpage has printed its findings; the program may exit with 0. */
+    if (exit_code == 0 && wpi_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
 done:
-    wp_temp_dir_remove(temp);
-    wp_free(temp);
-    wp_free(record_path);
-    wp_free(timeline_path);
-    wp_free(found_path);
-    wp_strings_deinit(&environment);
+    wpi_temp_dir_remove(temp);
+    wpi_free(temp);
+    wpi_free(record_path);
+    wpi_free(timeline_path);
+    wpi_free(found_path);
+    wpi_strings_deinit(&environment);
     return exit_code;
 }

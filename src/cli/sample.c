@@ -37,7 +37,7 @@ enum option_index {
     SET
 };
 
-const wp_option wpi_sample_options[] = {
+const wpi_cli_option wpi_sample_options[] = {
     [COLUMN] = {"column", "COLUMN", "estimate the statistics of this column"},
     [N] = {"n", "COUNT", "read at least COUNT values, with replacement (default: 1000000)"},
     [SEED] = {"seed", "N", "seed the generator of random positions with N (default: 0)"},
@@ -73,7 +73,7 @@ const wp_option wpi_sample_options[] = {
 typedef enum form { FORM_TEXT, FORM_JSON, FORM_CSV } form;
 
 typedef struct request {
-    const wp_arguments *arguments;
+    const wpi_arguments *arguments;
     wp_sample_options options;
     wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
@@ -82,8 +82,7 @@ typedef struct request {
     form form;
 } request;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
                               wp_error *err) {
@@ -129,7 +128,7 @@ static wp_status parse_precision(request *r, wp_error *err) {
     const char *text = r->arguments->values[PRECISION];
     uint64_t digits = 0;
     if (text == NULL) return WP_STATUS_OK;
-    if (wp_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
+    if (wpi_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
         digits > WPI_DIGITS_MAX)
         return WP_FAIL(err, INVALID, "--precision %s: give a number of digits from 1 to %d", text,
                        WPI_DIGITS_MAX);
@@ -140,13 +139,13 @@ static wp_status parse_precision(request *r, wp_error *err) {
 static wp_status parse_numbers(request *r, wp_error *err) {
     const char *const *values = r->arguments->values;
     r->options.read_count = READS_DEFAULT;
-    if (values[N] != NULL) WP_TRY(wp_parse_count(values[N], &r->options.read_count, err));
+    if (values[N] != NULL) WP_TRY(wpi_parse_count(values[N], &r->options.read_count, err));
     if (r->options.read_count == 0)
         return WP_FAIL(err, INVALID, "--n 0: at least one value must be read");
-    if (values[SEED] != NULL) WP_TRY(wp_parse_count(values[SEED], &r->options.seed, err));
-    if (values[SCOPE] != NULL) WP_TRY(wp_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
+    if (values[SEED] != NULL) WP_TRY(wpi_parse_count(values[SEED], &r->options.seed, err));
+    if (values[SCOPE] != NULL) WP_TRY(wpi_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
     if (values[THREADS] != NULL)
-        WP_TRY(wp_parse_count(values[THREADS], &r->options.thread_count, err));
+        WP_TRY(wpi_parse_count(values[THREADS], &r->options.thread_count, err));
     return WP_STATUS_OK;
 }
 
@@ -184,14 +183,13 @@ static wp_status parse_request(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- the column -------------------------------------------------------------------------------
- */
+/* ---- the column ---- */
 
-/* All of a column, in memory of ours. */
+/* A whole column, copied to memory. */
 typedef struct whole {
     wp_type type;
     char *values;
-    uint8_t *valid; /* where one is NULL */
+    uint8_t *valid; /* of NULLs */
     uint64_t row_count, capacity;
 } whole;
 
@@ -211,9 +209,9 @@ static wp_status grow(whole *w, uint64_t wanted, wp_error *err) {
     if (wanted <= w->capacity) return WP_STATUS_OK;
     while (capacity < wanted)
         capacity *= 2;
-    char *values = wp_realloc(w->values, capacity * wp_type_bytes(w->type));
+    char *values = wpi_realloc(w->values, capacity * wp_type_bytes(w->type));
     if (values != NULL) w->values = values;
-    uint8_t *valid = w->valid != NULL ? wp_realloc(w->valid, capacity / 8) : NULL;
+    uint8_t *valid = w->valid != NULL ? wpi_realloc(w->valid, capacity / 8) : NULL;
     if (valid != NULL) {
         memset(valid + w->capacity / 8, 0xff, (capacity - w->capacity) / 8);
         w->valid = valid;
@@ -226,7 +224,7 @@ static wp_status grow(whole *w, uint64_t wanted, wp_error *err) {
 
 static wp_status add_nulls(whole *w, const wp_column *column, uint64_t row_count, wp_error *err) {
     if (w->valid == NULL) {
-        w->valid = wp_malloc(w->capacity / 8);
+        w->valid = wpi_malloc(w->capacity / 8);
         if (w->valid == NULL) return WP_FAIL(err, NOMEM, "NULLs of a column");
         memset(w->valid, 0xff, w->capacity / 8);
     }
@@ -256,7 +254,7 @@ static wp_status add_chunk(const request *r, const wpi_column_table *table,
 static wp_status read_column(const request *r, wpi_column_table *table, uint32_t number, whole *w,
                              wp_error *err) {
     const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
-    wpi_selected *selected = wp_calloc((size_t)1 + where_width, sizeof *selected);
+    wpi_selected *selected = wpi_calloc((size_t)1 + where_width, sizeof *selected);
     uint32_t count = 1;
     wpi_column_chunk chunk = {0};
     wp_status status = WP_STATUS_OK;
@@ -265,7 +263,7 @@ static wp_status read_column(const request *r, wpi_column_table *table, uint32_t
     w->type = wpi_column_table_field(table, number)->type;
     if (r->where != NULL) status = wpi_where_bind(r->where, table, selected, &count, err);
     if (status == WP_STATUS_OK) status = wpi_column_table_select(table, selected, count, err);
-    wp_free(selected);
+    wpi_free(selected);
     WP_TRY(status);
     for (;;) {
         WP_TRY(wpi_column_table_next(table, &chunk, err));
@@ -274,8 +272,8 @@ static wp_status read_column(const request *r, wpi_column_table *table, uint32_t
     }
 }
 
-/* Where it is, if values there are as they are in memory and the device can look at it; else all of
- * it is read. A GPU could not be shown a file. */
+/* Maps the column's file if values need no conversion or selection, and the device reads the host's
+ * memory or gets a copy; otherwise reads all of it. GPUs cannot access a mapped file themselves. */
 static wp_status get_column(const request *r, wp_device *device, wpi_column_table *table, whole *w,
                             wp_column *out, uint64_t *row_count, wp_error *err) {
     const char *name = r->arguments->values[COLUMN];
@@ -298,8 +296,7 @@ static wp_status get_column(const request *r, wp_device *device, wpi_column_tabl
     return WP_STATUS_OK;
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ---- */
 
 typedef struct estimates {
     const char *column;
@@ -335,84 +332,84 @@ static size_t make_rows(const request *r, const estimates *e, row out[ROWS_MAX])
     return count;
 }
 
-static void write_value(const request *r, wp_text *text, const row *v, bool has_values,
+static void write_value(const request *r, wpi_text *text, const row *v, bool has_values,
                         bool is_json) {
     char number[WPI_NUMBER_CHARACTERS];
     const wp_column column = {.type = WP_TYPE_FLOAT64, .values = &v->value};
     if (v->is_count)
-        wp_text_appendf(text, "%.0f", v->value);
+        wpi_text_appendf(text, "%.0f", v->value);
     else if (has_values || strcmp(v->name, "confidence") == 0)
-        wp_text_append_n(text, number,
-                         wpi_number_format_digits(&column, 0, is_json, r->digits, number));
+        wpi_text_append_n(text, number,
+                          wpi_number_format_digits(&column, 0, is_json, r->digits, number));
     else if (is_json)
-        wp_text_append(text, "null");
+        wpi_text_append(text, "null");
 }
 
-static void write_json(const request *r, const estimates *e, wp_text *text) {
+static void write_json(const request *r, const estimates *e, wpi_text *text) {
     row rows[ROWS_MAX];
     const size_t count = make_rows(r, e, rows);
-    wp_text_append(text, "{\"schema\": \"warpage.sample/1\"");
+    wpi_text_append(text, "{\"schema\": \"warpage.sample/1\"");
     for (size_t i = 0; i < count; i++) {
-        wp_text_appendf(text, ", \"%s\": ", rows[i].name);
+        wpi_text_appendf(text, ", \"%s\": ", rows[i].name);
         write_value(r, text, &rows[i], e->sampled.value_count != 0, true);
     }
-    wp_text_append(text, "}\n");
+    wpi_text_append(text, "}\n");
 }
 
-static void write_csv(const request *r, const estimates *e, wp_text *text) {
+static void write_csv(const request *r, const estimates *e, wpi_text *text) {
     row rows[ROWS_MAX];
     const size_t count = make_rows(r, e, rows);
     for (size_t i = 0; i < count; i++)
-        wp_text_appendf(text, "%s%s", i > 0 ? "," : "", rows[i].name);
+        wpi_text_appendf(text, "%s%s", i > 0 ? "," : "", rows[i].name);
     for (size_t i = 0; i < count; i++) {
-        wp_text_append(text, i > 0 ? "," : "\n");
+        wpi_text_append(text, i > 0 ? "," : "\n");
         write_value(r, text, &rows[i], e->sampled.value_count != 0, false);
     }
-    wp_text_append(text, "\n");
+    wpi_text_append(text, "\n");
 }
 
-static void write_text(const request *r, const estimates *e, wp_text *text) {
+static void write_text(const request *r, const estimates *e, wpi_text *text) {
     const wp_sample_result *s = &e->sampled;
-    wp_text_appendf(text, "%s: %" PRIu64 " rows, %" PRIu64 " read at random positions", e->column,
-                    e->row_count, s->read_count);
+    wpi_text_appendf(text, "%s: %" PRIu64 " rows, %" PRIu64 " read at random positions", e->column,
+                     e->row_count, s->read_count);
     if (s->value_count != s->read_count)
-        wp_text_appendf(text, ", %" PRIu64 " of them NULL", s->read_count - s->value_count);
-    wp_text_append(text, "\n");
+        wpi_text_appendf(text, ", %" PRIu64 " of them NULL", s->read_count - s->value_count);
+    wpi_text_append(text, "\n");
     if (s->value_count == 0) return;
     const int digits = r->digits != 0 ? r->digits : 6;
-    wp_text_appendf(text, "avg  %.*g ± %.2g\n", digits, s->mean, s->mean_error);
-    wp_text_appendf(text, "sum  %.*g ± %.2g\n", digits, s->column_sum, s->column_sum_error);
-    wp_text_appendf(text, "min  %.*g (of the values read)\n", digits, s->min);
-    wp_text_appendf(text, "max  %.*g (of the values read)\n", digits, s->max);
+    wpi_text_appendf(text, "avg  %.*g ± %.2g\n", digits, s->mean, s->mean_error);
+    wpi_text_appendf(text, "sum  %.*g ± %.2g\n", digits, s->column_sum, s->column_sum_error);
+    wpi_text_appendf(text, "min  %.*g (of the values read)\n", digits, s->min);
+    wpi_text_appendf(text, "max  %.*g (of the values read)\n", digits, s->max);
     if (r->has_range)
-        wp_text_appendf(text, "in %s  %.4g%% ± %.2g%% of the values\n", r->arguments->values[RANGE],
-                        100 * s->selectivity, 100 * s->selectivity_error);
-    wp_text_appendf(text,
-                    "Each interval contains the column's true value with %.4g%% confidence.\n",
-                    100 * r->options.confidence);
+        wpi_text_appendf(text, "in %s  %.4g%% ± %.2g%% of the values\n",
+                         r->arguments->values[RANGE], 100 * s->selectivity,
+                         100 * s->selectivity_error);
+    wpi_text_appendf(text,
+                     "Each interval contains the column's true value with %.4g%% confidence.\n",
+                     100 * r->options.confidence);
 }
 
 static wp_status write_estimates(const request *r, const estimates *e, wp_error *err) {
     static void (*const write[])(const request *, const estimates *,
-                                 wp_text *) = {write_text, write_json, write_csv};
-    wp_text text = {0};
+                                 wpi_text *) = {write_text, write_json, write_csv};
+    wpi_text text = {0};
     wpi_output *output = NULL;
     write[r->form](r, e, &text);
     wp_status status = wpi_output_open(r->arguments->values[OUTPUT], &output, err);
     if (status == WP_STATUS_OK) {
-        wpi_output_text(output, wp_text_string(&text));
+        wpi_output_text(output, wpi_text_string(&text));
         status = wpi_output_finish(output, err);
     }
     wpi_output_close(output);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
     return status;
 }
 
-/* ---- the work ---------------------------------------------------------------------------------
- */
+/* ---- the work ---- */
 
 static wp_status run(const request *r, wp_error *err) {
-    const wp_arguments *arguments = r->arguments;
+    const wpi_arguments *arguments = r->arguments;
     const char *spec = arguments->values[DEVICE];
     wp_device *device = NULL;
     wpi_column_table *table = NULL;
@@ -430,13 +427,13 @@ static wp_status run(const request *r, wp_error *err) {
 done:
     wpi_column_table_close(table);
     wp_device_close(device);
-    wp_free(w.values);
-    wp_free(w.valid);
+    wpi_free(w.values);
+    wpi_free(w.valid);
     return status;
 }
 
 int wpi_sample_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wp_error err = {0};
     request r = {.arguments = &arguments};
     if (wpi_arguments_parse(wpi_sample_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||

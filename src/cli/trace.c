@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 
-const wp_command wpi_trace_commands[] = {
+const wpi_cli_command wpi_trace_commands[] = {
     {.name = "record", .options = wpi_trace_record_options, .run = wpi_trace_record_main},
     {.name = "info", .options = wpi_trace_info_options, .run = wpi_trace_info_main},
     {.name = "replay", .options = wpi_trace_replay_options, .run = wpi_trace_replay_main},
@@ -58,9 +58,9 @@ void wpi_expand_short_options(int argc, char **argv) {
 int wpi_trace_main(int argc, char **argv) {
     if (argc < 2)
         return wpi_usage_error("trace", "which command? Give record, info, replay, cut or import");
-    wp_nearest nearest = {.wanted = argv[1]};
-    for (const wp_command *c = wpi_trace_commands; c->name != NULL; c++) {
-        wp_nearest_offer(&nearest, c->name);
+    wpi_nearest nearest = {.wanted = argv[1]};
+    for (const wpi_cli_command *c = wpi_trace_commands; c->name != NULL; c++) {
+        wpi_nearest_offer(&nearest, c->name);
         if (strcmp(argv[1], c->name) != 0) continue;
         if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
             char help[] = "help", trace[] = "trace", *help_argv[] = {help, trace, NULL};
@@ -68,7 +68,7 @@ int wpi_trace_main(int argc, char **argv) {
         }
         return c->run(argc - 1, argv + 1);
     }
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return wpi_usage_error("trace", "no command '%s'; did you mean '%s'?", argv[1], meant);
     return wpi_usage_error("trace", "no command '%s'; there are record, info, replay, cut, import",

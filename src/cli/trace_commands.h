@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The commands behind `warpage trace`, one a file. */
+/** The subcommands of `warpage trace`, one per file. */
 #ifndef WP_CLI_TRACE_H
 #define WP_CLI_TRACE_H
 
@@ -12,11 +12,11 @@ int wpi_trace_replay_main(int argc, char **argv);
 int wpi_trace_cut_main(int argc, char **argv);
 int wpi_trace_import_main(int argc, char **argv);
 
-extern const wp_option wpi_trace_record_options[];
-extern const wp_option wpi_trace_info_options[];
-extern const wp_option wpi_trace_replay_options[];
-extern const wp_option wpi_trace_cut_options[];
-extern const wp_option wpi_trace_import_options[];
+extern const wpi_cli_option wpi_trace_record_options[];
+extern const wpi_cli_option wpi_trace_info_options[];
+extern const wpi_cli_option wpi_trace_replay_options[];
+extern const wpi_cli_option wpi_trace_cut_options[];
+extern const wpi_cli_option wpi_trace_import_options[];
 
 /** "-o" and "-j" become "--output" and "--jobs", up to the first operand. */
 void wpi_expand_short_options(int argc, char **argv);

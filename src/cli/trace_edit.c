@@ -18,8 +18,8 @@ static wp_status parse_launches(const char *text, wp_trace_selection *out, wp_er
     if (length >= sizeof first)
         return WP_FAIL(err, INVALID, "--launches %s: a range such as 3-7", text);
     memcpy(first, text, length);
-    if (length != 0) WP_TRY(wp_parse_count(first, &from, err));
-    if (last[0] != '\0') WP_TRY(wp_parse_count(last, &to, err));
+    if (length != 0) WP_TRY(wpi_parse_count(first, &from, err));
+    if (last[0] != '\0') WP_TRY(wpi_parse_count(last, &to, err));
     if (from == 0 || to < from || (length == 0 && last[0] == '\0'))
         return WP_FAIL(err, INVALID, "--launches %s: launches count from 1, as in 3-7", text);
     out->first_launch = from - 1;
@@ -29,14 +29,14 @@ static wp_status parse_launches(const char *text, wp_trace_selection *out, wp_er
 
 enum cut_option { OUTPUT, KERNELS, LAUNCHES };
 
-const wp_option wpi_trace_cut_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
+const wpi_cli_option wpi_trace_cut_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
                                            [KERNELS] = {"kernels", "REGEX", ""},
                                            [LAUNCHES] = {"launches", "A-B", ""},
                                            {0}};
 
 int wpi_trace_cut_main(int argc, char **argv) {
     wp_trace_selection selection = {.outer_launch = UINT64_MAX};
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
     if (wpi_arguments_parse(wpi_trace_cut_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
@@ -55,10 +55,10 @@ int wpi_trace_cut_main(int argc, char **argv) {
     return WP_EXIT_DONE;
 }
 
-const wp_option wpi_trace_import_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""}, {0}};
+const wpi_cli_option wpi_trace_import_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""}, {0}};
 
 int wpi_trace_import_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
     if (wpi_arguments_parse(wpi_trace_import_options, argc, argv, &arguments, &err) != WP_STATUS_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage trace info: what is in a trace, by kernel or by launch. */
+/* warpage trace info: the contents of a trace, by kernel or by launch. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum option_index { FORMAT, LAUNCHES };
 
-const wp_option wpi_trace_info_options[] = {
+const wpi_cli_option wpi_trace_info_options[] = {
     [FORMAT] = {"format", "text|json|csv", ""}, [LAUNCHES] = {"launches", NULL, ""}, {0}};
 
 /* A kernel's launches together. */
@@ -39,9 +39,10 @@ static void say_trace(void *object, const wp_trace_info *info) {
     (void)printf("%s\n", info->program_count == 0 ? "imported" : "");
     if (info->device[0] != '\0') (void)printf("device      %s\n", info->device);
     if (info->has_exit_status) (void)printf("exit status %d\n", info->exit_status);
-    (void)printf(
-        "operations  %" PRIu64 "\nlaunches    %" PRIu64 "\naccesses    %" PRIu64 "\nsize        %s",
-        info->operations, info->launches, info->accesses, wp_format_bytes(info->file_bytes, bytes));
+    (void)printf("operations  %" PRIu64 "\nlaunches    %" PRIu64 "\naccesses    %" PRIu64
+                 "\nsize        %s",
+                 info->operations, info->launches, info->accesses,
+                 wpi_format_bytes(info->file_bytes, bytes));
     if (info->accesses != 0)
         (void)printf(", %.2f bytes an access", (double)info->file_bytes / (double)info->accesses);
     (void)printf("\n\n");
@@ -52,17 +53,17 @@ static uint64_t volume(const uint32_t shape[3]) {
 }
 
 static void add_launch(listing *l, const wp_trace_launch_info *info) {
-    wp_strings *cells = &l->table.cells;
-    wp_strings_addf(cells, "%" PRIu64, info->number);
-    wp_strings_add(cells, info->kernel);
-    wp_strings_addf(cells, "%ux%ux%u", info->grid[0], info->grid[1], info->grid[2]);
-    wp_strings_addf(cells, "%ux%ux%u", info->block[0], info->block[1], info->block[2]);
-    wp_strings_addf(cells, "%u", info->shared_bytes);
-    wp_strings_addf(cells, "%u", info->registers);
-    wp_strings_addf(cells, "%" PRIu64, info->blocks);
-    wp_strings_addf(cells, "%" PRIu64, info->accesses);
-    wp_strings_addf(cells, "%" PRIu64, info->bytes);
-    wp_strings_add(cells, info->is_in_step ? "no" : "yes");
+    wpi_strings *cells = &l->table.cells;
+    wpi_strings_addf(cells, "%" PRIu64, info->number);
+    wpi_strings_add(cells, info->kernel);
+    wpi_strings_addf(cells, "%ux%ux%u", info->grid[0], info->grid[1], info->grid[2]);
+    wpi_strings_addf(cells, "%ux%ux%u", info->block[0], info->block[1], info->block[2]);
+    wpi_strings_addf(cells, "%u", info->shared_bytes);
+    wpi_strings_addf(cells, "%u", info->registers);
+    wpi_strings_addf(cells, "%" PRIu64, info->blocks);
+    wpi_strings_addf(cells, "%" PRIu64, info->accesses);
+    wpi_strings_addf(cells, "%" PRIu64, info->bytes);
+    wpi_strings_add(cells, info->is_in_step ? "no" : "yes");
 }
 
 static void count_launch(listing *l, const wp_trace_launch_info *info) {
@@ -70,10 +71,10 @@ static void count_launch(listing *l, const wp_trace_launch_info *info) {
     while (i < l->row_count && strcmp(l->rows[i].kernel, info->kernel) != 0)
         i++;
     if (i == l->row_count) {
-        kernel_row *rows = wp_realloc(l->rows, (l->row_count + 1) * sizeof *rows);
+        kernel_row *rows = wpi_realloc(l->rows, (l->row_count + 1) * sizeof *rows);
         WP_CHECK(rows != NULL);
         l->rows = rows;
-        rows[l->row_count++] = (kernel_row){.kernel = wp_strdup(info->kernel)};
+        rows[l->row_count++] = (kernel_row){.kernel = wpi_strdup(info->kernel)};
     }
     kernel_row *row = &l->rows[i];
     row->launches++;
@@ -94,19 +95,19 @@ static void take_launch(void *object, const wp_trace_launch_info *info) {
 }
 
 static void add_kernels(listing *l) {
-    wp_strings *cells = &l->table.cells;
+    wpi_strings *cells = &l->table.cells;
     for (size_t i = 0; i < l->row_count; i++) {
         const kernel_row *row = &l->rows[i];
-        wp_strings_add(cells, row->kernel);
-        wp_strings_addf(cells, "%" PRIu64, row->launches);
-        wp_strings_addf(cells, "%" PRIu64, row->threads);
-        wp_strings_addf(cells, "%" PRIu64, row->blocks);
-        wp_strings_addf(cells, "%" PRIu64, row->accesses);
-        wp_strings_addf(cells, "%" PRIu64, row->bytes);
-        wp_strings_add(cells, row->is_in_step ? "no" : "yes");
-        wp_free(row->kernel);
+        wpi_strings_add(cells, row->kernel);
+        wpi_strings_addf(cells, "%" PRIu64, row->launches);
+        wpi_strings_addf(cells, "%" PRIu64, row->threads);
+        wpi_strings_addf(cells, "%" PRIu64, row->blocks);
+        wpi_strings_addf(cells, "%" PRIu64, row->accesses);
+        wpi_strings_addf(cells, "%" PRIu64, row->bytes);
+        wpi_strings_add(cells, row->is_in_step ? "no" : "yes");
+        wpi_free(row->kernel);
     }
-    wp_free(l->rows);
+    wpi_free(l->rows);
 }
 
 int wpi_trace_info_main(int argc, char **argv) {
@@ -115,7 +116,7 @@ int wpi_trace_info_main(int argc, char **argv) {
     static const char *const launch_columns[] = {
         "launch",   "kernel", "grid",       "block", "shared_bytes", "registers", "warp_blocks",
         "accesses", "bytes",  "replayable", NULL};
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     wpi_options_first(wpi_trace_info_options, argc, argv);

@@ -15,7 +15,7 @@
 
 enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL, POLICY_FILE };
 
-const wp_option wpi_trace_record_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
+const wpi_cli_option wpi_trace_record_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
                                               [DEVICE] = {"device", "sim:GPU", ""},
                                               [AS] = WPI_AS_OPTION,
                                               [SET] = {"set", "KEY=VALUE", ""},
@@ -35,13 +35,13 @@ static wp_status check_device(const char *device, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The folder is there and can be written; said before the program runs. */
+/* Checks before the program runs that the folder exists and can be written. */
 static wp_status check_target(const char *path, wp_error *err) {
-    char *dir = wp_path_dir(path);
-    const bool exists = wp_dir_exists(dir);
-    wp_free(dir);
+    char *dir = wpi_path_dir(path);
+    const bool exists = wpi_dir_exists(dir);
+    wpi_free(dir);
     if (!exists) return WP_FAIL(err, INVALID, "--output %s: its folder does not exist", path);
-    if (wp_dir_exists(path)) return WP_FAIL(err, INVALID, "--output %s: that is a folder", path);
+    if (wpi_dir_exists(path)) return WP_FAIL(err, INVALID, "--output %s: that is a folder", path);
     return WP_STATUS_OK;
 }
 
@@ -49,18 +49,18 @@ static void say(void *path, const wp_trace_info *info) {
     char bytes[32];
     (void)fprintf(stderr, "warpage trace: %s: %" PRIu64 " launches, %" PRIu64 " accesses, %s",
                   (const char *)path, info->launches, info->accesses,
-                  wp_format_bytes(info->file_bytes, bytes));
+                  wpi_format_bytes(info->file_bytes, bytes));
     if (info->accesses != 0)
         (void)fprintf(stderr, " (%.2f bytes an access)",
                       (double)info->file_bytes / (double)info->accesses);
     (void)fputs("\n", stderr);
 }
 
-static int record(const wp_arguments *arguments, wp_strings *environment) {
+static int record(const wpi_arguments *arguments, wpi_strings *environment) {
     const char *const *values = arguments->values;
     wp_error err = {0};
     int exit_code = WP_EXIT_FAILED;
-    char *path = wp_format("%s", values[OUTPUT]);
+    char *path = wpi_format("%s", values[OUTPUT]);
     const wp_status status =
         wpi_trace_record((const char *const *)arguments->operands, path, values[DEVICE],
                          values[FUNCTIONAL] != NULL, NULL, NULL, environment, &exit_code, &err);
@@ -70,13 +70,13 @@ static int record(const wp_arguments *arguments, wp_strings *environment) {
     } else if (wp_trace_read_info(path, say, NULL, path, &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("trace record", "%s", err.message);
     }
-    wp_free(path);
+    wpi_free(path);
     return exit_code;
 }
 
 int wpi_trace_record_main(int argc, char **argv) {
-    wp_arguments arguments;
-    wp_strings environment = {0};
+    wpi_arguments arguments;
+    wpi_strings environment = {0};
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
     if (wpi_arguments_parse(wpi_trace_record_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
@@ -97,6 +97,6 @@ int wpi_trace_record_main(int argc, char **argv) {
     } else {
         exit_code = record(&arguments, &environment);
     }
-    wp_strings_deinit(&environment);
+    wpi_strings_deinit(&environment);
     return exit_code;
 }

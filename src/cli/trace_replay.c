@@ -16,7 +16,7 @@
 
 enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES, POLICY_FILE };
 
-const wp_option wpi_trace_replay_options[] = {[DEVICE] = {"device", "sim:GPU", ""},
+const wpi_cli_option wpi_trace_replay_options[] = {[DEVICE] = {"device", "sim:GPU", ""},
                                               [AS] = WPI_AS_OPTION,
                                               [SET] = {"set", "KEY=VALUE", ""},
                                               [HINT] = {"hint", "N=WORD", ""},
@@ -40,44 +40,45 @@ static void print_record(const wp_run_record *record, wpi_listing_format format)
     wp_run_text_free(text);
 }
 
-/* All of --hint, as a replay wants them; NULL: none. */
-static char *join_hints(const wp_arguments *arguments) {
-    wp_text hints = {0};
+/* All values of --hint, joined for a replay; NULL: none. */
+static char *join_hints(const wpi_arguments *arguments) {
+    wpi_text hints = {0};
     int cursor = 0;
     const char *text;
     while ((text = wpi_arguments_next(arguments, HINT, &cursor)) != NULL)
-        wp_text_appendf(&hints, "%s%s", hints.length != 0 ? ";" : "", text);
-    return hints.length != 0 ? wp_text_take(&hints) : NULL;
+        wpi_text_appendf(&hints, "%s%s", hints.length != 0 ? ";" : "", text);
+    return hints.length != 0 ? wpi_text_take(&hints) : NULL;
 }
 
-/* Where a policy looks ahead, the trace is replayed once before, for what it uses when. */
+/* If a policy looks ahead, replays the trace once before, to record its page uses. */
 static wp_status foresee(const char *trace, const char *device, const char *hints,
                          const char *folder, wp_error *err) {
     char *instead = wpi_foresee_instead(device);
     if (instead == NULL) return WP_STATUS_OK;
-    char *path = wp_path_join(folder, "future"), *record_path = wp_path_join(folder, "first.json");
+    char *path = wpi_path_join(folder, "future"),
+         *record_path = wpi_path_join(folder, "first.json");
     const char *settings = getenv("WARPAGE_SET");
-    char *before = wp_format("%s", settings != NULL ? settings : "");
-    char *without = wp_format("%s%s", before, instead);
+    char *before = wpi_format("%s", settings != NULL ? settings : "");
+    char *without = wpi_format("%s%s", before, instead);
     (void)setenv("WARPAGE_SET", without, 1);
     (void)setenv("WARPAGE_NOTE_FUTURE", path, 1);
     const wp_status status = wp_trace_replay(trace, device, hints, record_path, err);
     (void)unsetenv("WARPAGE_NOTE_FUTURE");
     (void)setenv("WARPAGE_SET", before, 1);
     (void)setenv("WARPAGE_FUTURE", path, 1);
-    wp_free(without);
-    wp_free(before);
-    wp_free(record_path);
-    wp_free(path);
-    wp_free(instead);
+    wpi_free(without);
+    wpi_free(before);
+    wpi_free(record_path);
+    wpi_free(path);
+    wpi_free(instead);
     return status;
 }
 
-static wp_status replay(const wp_arguments *arguments, const char *folder,
+static wp_status replay(const wpi_arguments *arguments, const char *folder,
                         wpi_listing_format format, wp_error *err) {
     const char *trace = arguments->operands[0], *report = arguments->values[REPORT];
     wp_run_record record = {0};
-    char *record_path = wp_path_join(folder, "record.json");
+    char *record_path = wpi_path_join(folder, "record.json");
     char *hints = join_hints(arguments);
     const char *pages = arguments->values[PAGES];
     wp_status status = foresee(trace, arguments->values[DEVICE], hints, folder, err);
@@ -87,7 +88,7 @@ static wp_status replay(const wp_arguments *arguments, const char *folder,
     if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
     if (status == WP_STATUS_OK)
         status = wp_trace_read_info(trace, note_exit_status, NULL, &record, err);
-    record.wall_time_ns = 0; /* the only number that is not the same each time */
+    record.wall_time_ns = 0; /* the only number that is not reproducible */
     if (status == WP_STATUS_OK && report != NULL) {
         status = wpi_report_write(&record, report, err);
     } else if (status == WP_STATUS_OK) {
@@ -96,12 +97,12 @@ static wp_status replay(const wp_arguments *arguments, const char *folder,
     if (status == WP_STATUS_OK && pages != NULL)
         status = wp_run_record_write_pages(&record, pages, err);
     wp_run_record_deinit(&record);
-    wp_free(record_path);
-    wp_free(hints);
+    wpi_free(record_path);
+    wpi_free(hints);
     return status;
 }
 
-static wp_status check_arguments(wp_arguments *arguments, wp_error *err) {
+static wp_status check_arguments(wpi_arguments *arguments, wp_error *err) {
     WP_TRY(wpi_device_as(arguments, NULL, err));
     const char *device = arguments->values[DEVICE], *report = arguments->values[REPORT];
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
@@ -114,7 +115,7 @@ static wp_status check_arguments(wp_arguments *arguments, wp_error *err) {
 }
 
 int wpi_trace_replay_main(int argc, char **argv) {
-    wp_arguments arguments;
+    wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
     char *folder = NULL;
@@ -127,10 +128,10 @@ int wpi_trace_replay_main(int argc, char **argv) {
         return wpi_usage_error("trace", "replay: which trace? One file");
     if (check_arguments(&arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "replay: %s", err.message);
-    wp_status status = wp_temp_dir_create(&folder, &err);
+    wp_status status = wpi_temp_dir_create(&folder, &err);
     if (status == WP_STATUS_OK) status = replay(&arguments, folder, format, &err);
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
     if (status != WP_STATUS_OK) return wpi_failure("trace replay", "%s", err.message);
     return wpi_finish("trace replay");
 }

@@ -16,13 +16,13 @@
 #include "base/must.h"
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
-    /* LLVM prints warnings of its own to stderr and exits on errors unless someone listens;
-     * what matters comes back as a status of the call. */
+    /* Without a handler LLVM prints warnings to stderr and exits on errors; calls return a status
+     * anyway. */
     (void)info;
     (void)context;
 }
 
-static void cache_types(wp_compile *c) {
+static void cache_types(wpi_compile *c) {
     c->i1 = LLVMInt1TypeInContext(c->context);
     c->i8 = LLVMInt8TypeInContext(c->context);
     c->i16 = LLVMInt16TypeInContext(c->context);
@@ -34,7 +34,7 @@ static void cache_types(wp_compile *c) {
     c->none = LLVMVoidTypeInContext(c->context);
 }
 
-static wp_kernel_ir *kernel_of(wp_compile *c, LLVMValueRef function) {
+static wpi_kernel_ir *kernel_of(wpi_compile *c, LLVMValueRef function) {
     for (uint32_t i = 0; i < c->kernel_count; i++)
         if (c->kernels[i].function == function) return &c->kernels[i];
     return NULL;
@@ -42,16 +42,16 @@ static wp_kernel_ir *kernel_of(wp_compile *c, LLVMValueRef function) {
 
 /* nvvm.annotations: !{function, !"kernel", i32 1}, !{function, !"maxntidx", i32 n}, … ; a node may
  * carry several name/value pairs. */
-static void read_annotations(wp_compile *c) {
+static void read_annotations(wpi_compile *c) {
     unsigned count = LLVMGetNamedMetadataNumOperands(c->module, "nvvm.annotations");
     if (count == 0) return;
-    LLVMValueRef *nodes = wp_must_calloc(count, sizeof *nodes);
+    LLVMValueRef *nodes = wpi_must_calloc(count, sizeof *nodes);
     LLVMGetNamedMetadataOperands(c->module, "nvvm.annotations", nodes);
-    c->kernels = wp_must_calloc(count, sizeof *c->kernels);
+    c->kernels = wpi_must_calloc(count, sizeof *c->kernels);
     for (int round = 0; round < 2; round++) { /* kernels first, then their bounds */
         for (unsigned n = 0; n < count; n++) {
             unsigned operands = LLVMGetMDNodeNumOperands(nodes[n]);
-            LLVMValueRef *values = wp_must_calloc(operands, sizeof *values);
+            LLVMValueRef *values = wpi_must_calloc(operands, sizeof *values);
             LLVMGetMDNodeOperands(nodes[n], values);
             LLVMValueRef function = values[0];
             for (unsigned i = 1; function && LLVMIsAFunction(function) && i + 1 < operands;
@@ -60,26 +60,26 @@ static void read_annotations(wp_compile *c) {
                 const char *key = LLVMGetMDString(values[i], &length);
                 if (!key || !values[i + 1] || !LLVMIsAConstantInt(values[i + 1])) continue;
                 uint32_t value = (uint32_t)LLVMConstIntGetZExtValue(values[i + 1]);
-                wp_kernel_ir *kernel = kernel_of(c, function);
+                wpi_kernel_ir *kernel = kernel_of(c, function);
                 bool is_kernel = length == 6 && memcmp(key, "kernel", 6) == 0;
                 if (round == 0 && is_kernel && !kernel && !LLVMIsDeclaration(function)) {
                     size_t name_length;
                     const char *name = LLVMGetValueName2(function, &name_length);
                     c->kernels[c->kernel_count].function = function;
-                    c->kernels[c->kernel_count++].name = wp_must_strndup(name, name_length);
+                    c->kernels[c->kernel_count++].name = wpi_must_strndup(name, name_length);
                 } else if (round == 1 && kernel && length == 8 && memcmp(key, "maxntidx", 8) == 0) {
                     kernel->max_threads = value;
                 } else if (round == 1 && kernel && length == 7 && memcmp(key, "maxnreg", 7) == 0) {
                     kernel->registers_max = value;
                 }
             }
-            wp_free(values);
+            wpi_free(values);
         }
     }
-    wp_free(nodes);
+    wpi_free(nodes);
 }
 
-static bool is_managed(wp_compile *c, LLVMValueRef global) {
+static bool is_managed(wpi_compile *c, LLVMValueRef global) {
     LLVMValueRef list = LLVMGetNamedGlobal(c->module, "llvm.global.annotations");
     LLVMValueRef array = list ? LLVMGetInitializer(list) : NULL;
     if (!array) return false;
@@ -99,7 +99,7 @@ static bool is_managed(wp_compile *c, LLVMValueRef global) {
     return false;
 }
 
-/* The host's variable lies in that section; what kernels begin with does not. */
+/* Flags of a variable, from its section, which is then removed. */
 static uint32_t take_flags(LLVMValueRef global) {
     const char *section = LLVMGetSection(global);
     if (section == NULL || strcmp(section, WP_MANAGED_SECTION) != 0) return 0;
@@ -107,11 +107,11 @@ static uint32_t take_flags(LLVMValueRef global) {
     return WP_VARIABLE_OWN_PAGES;
 }
 
-static void read_variables(wp_compile *c) {
+static void read_variables(wpi_compile *c) {
     uint32_t capacity = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
         capacity++;
-    c->variables = wp_must_calloc(capacity ? capacity : 1, sizeof *c->variables);
+    c->variables = wpi_must_calloc(capacity ? capacity : 1, sizeof *c->variables);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(g));
         if (LLVMIsDeclaration(g) || !LLVMIsExternallyInitialized(g) || LLVMIsGlobalConstant(g))
@@ -119,9 +119,9 @@ static void read_variables(wp_compile *c) {
         if (space != WP_SPACE_GLOBAL && space != WP_SPACE_CONSTANT) continue;
         size_t length;
         const char *name = LLVMGetValueName2(g, &length);
-        c->variables[c->variable_count++] = (wp_variable_ir){
+        c->variables[c->variable_count++] = (wpi_variable_ir){
             .global = g,
-            .name = wp_must_strndup(name, length),
+            .name = wpi_must_strndup(name, length),
             .kind = is_managed(c, g)             ? WP_VARIABLE_MANAGED
                     : space == WP_SPACE_CONSTANT ? WP_VARIABLE_CONSTANT
                                                  : WP_VARIABLE_DEVICE,
@@ -130,10 +130,10 @@ static void read_variables(wp_compile *c) {
     }
 }
 
-wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out,
+wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wpi_compile **out,
                              wp_error *err) {
     *out = NULL;
-    wp_compile *c = wp_must_calloc(1, sizeof *c);
+    wpi_compile *c = wpi_must_calloc(1, sizeof *c);
     c->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(c->context, on_diagnostic, NULL);
     cache_types(c);
@@ -152,24 +152,24 @@ wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile 
     return WP_STATUS_OK;
 }
 
-void wpi_compile_destroy(wp_compile *c) {
+void wpi_compile_destroy(wpi_compile *c) {
     if (!c) return;
     for (uint32_t i = 0; i < c->kernel_count; i++) {
-        wp_free(c->kernels[i].name);
-        wp_free(c->kernels[i].regions);
-        wp_free(c->kernels[i].stops);
+        wpi_free(c->kernels[i].name);
+        wpi_free(c->kernels[i].regions);
+        wpi_free(c->kernels[i].stops);
     }
     for (uint32_t i = 0; i < c->variable_count; i++)
-        wp_free(c->variables[i].name);
-    wp_free(c->kernels);
-    wp_free(c->variables);
+        wpi_free(c->variables[i].name);
+    wpi_free(c->kernels);
+    wpi_free(c->variables);
     if (c->module) LLVMDisposeModule(c->module);
     LLVMDisposeBuilder(c->builder);
     LLVMContextDispose(c->context);
-    wp_free(c);
+    wpi_free(c);
 }
 
-wp_status wpi_compile_write(wp_compile *c, const char *path, wp_error *err) {
+wp_status wpi_compile_write(wpi_compile *c, const char *path, wp_error *err) {
     for (uint32_t i = 0; i < c->variable_count; i++)
         if ((c->variables[i].flags & WP_VARIABLE_OWN_PAGES) != 0)
             LLVMSetSection(c->variables[i].global, WP_MANAGED_SECTION);
@@ -177,13 +177,13 @@ wp_status wpi_compile_write(wp_compile *c, const char *path, wp_error *err) {
                                                         : WP_STATUS_OK;
 }
 
-bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function) {
+bool wpi_compile_is_kernel(const wpi_compile *c, LLVMValueRef function) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         if (c->kernels[k].function == function) return true;
     return false;
 }
 
-wp_status wpi_compile_run(wp_compile *c, const char *pipeline, LLVMTargetMachineRef machine,
+wp_status wpi_compile_run(wpi_compile *c, const char *pipeline, LLVMTargetMachineRef machine,
                           wp_error *err) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failure = LLVMRunPasses(c->module, pipeline, machine, options);
@@ -195,7 +195,7 @@ wp_status wpi_compile_run(wp_compile *c, const char *pipeline, LLVMTargetMachine
     return status;
 }
 
-wp_status wpi_compile_verify(wp_compile *c, const char *after, wp_error *err) {
+wp_status wpi_compile_verify(wpi_compile *c, const char *after, wp_error *err) {
     char *message = NULL;
     wp_status status = WP_STATUS_OK;
     if (LLVMVerifyModule(c->module, LLVMReturnStatusAction, &message))
@@ -209,14 +209,14 @@ LLVMTypeRef wpi_function_type(LLVMValueRef function) {
     return LLVMGlobalGetValueType(function);
 }
 
-LLVMValueRef wpi_compile_declare(wp_compile *c, const char *name, LLVMTypeRef result,
+LLVMValueRef wpi_compile_declare(wpi_compile *c, const char *name, LLVMTypeRef result,
                                  LLVMTypeRef *params, unsigned count) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, name);
     if (function) return function;
     return LLVMAddFunction(c->module, name, LLVMFunctionType(result, params, count, 0));
 }
 
-void wpi_function_attribute(wp_compile *c, LLVMValueRef function, const char *name) {
+void wpi_function_attribute(wpi_compile *c, LLVMValueRef function, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAttributeRef attribute = LLVMCreateEnumAttribute(c->context, kind, 0);
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
@@ -233,11 +233,11 @@ bool wpi_function_has(LLVMValueRef function, const char *name) {
                                        kind) != NULL;
 }
 
-LLVMValueRef wpi_const32(const wp_compile *c, uint32_t value) {
+LLVMValueRef wpi_const32(const wpi_compile *c, uint32_t value) {
     return LLVMConstInt(c->i32, value, 0);
 }
 
-LLVMValueRef wpi_const64(const wp_compile *c, uint64_t value) {
+LLVMValueRef wpi_const64(const wpi_compile *c, uint64_t value) {
     return LLVMConstInt(c->i64, value, 0);
 }
 

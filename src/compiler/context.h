@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One compilation of device code: the LLVM context and module, the types used everywhere, and what
- * the passes have learned about kernels and variables. Every pass takes it first.
+ * One compilation of device code: the LLVM context and module, common types, and the passes'
+ * results on kernels and variables. The first argument of every pass.
  *
  * Ownership: the context owns everything it points to; strings of kernels and variables included.
  */
@@ -27,15 +27,15 @@ enum {
 };
 
 /** A point at which a thread of a kernel stops, after the split: see wp_cpu_region. */
-typedef struct wp_stop_point {
+typedef struct wpi_stop_point {
     LLVMValueRef call; /* the call of wp_rt_stop, first in its block */
     uint32_t op;       /* wp_stop and flags */
     bool is_plain;     /* barrier over all threads: no request */
-    /* A round has two states: of threads that go on with the loop, then of those that left it. */
+    /* A round has two states: of threads that continue the loop, then of those that left it. */
     bool is_last_round;
-} wp_stop_point;
+} wpi_stop_point;
 
-typedef struct wp_kernel_ir {
+typedef struct wpi_kernel_ir {
     LLVMValueRef function;  /* the kernel as the front end made it: one thread */
     char *name;             /* mangled */
     uint32_t max_threads;   /* __launch_bounds__, 0: none */
@@ -49,71 +49,71 @@ typedef struct wp_kernel_ir {
     LLVMValueRef thread;   /* fiber form, or NULL */
     LLVMValueRef *regions; /* region form: region_count functions, or NULL */
     LLVMValueRef whole;    /* … that are parts of this one, or NULL */
-    wp_stop_point *stops;  /* [region_count]; entry 0 is the kernel's start */
+    wpi_stop_point *stops; /* [region_count]; entry 0 is the kernel's start */
     uint32_t region_count;
-} wp_kernel_ir;
+} wpi_kernel_ir;
 
-typedef struct wp_variable_ir {
+typedef struct wpi_variable_ir {
     LLVMValueRef global;
     LLVMValueRef cell; /* managed variables: the pointer through which kernels reach it */
     char *name;
     wp_variable_kind kind;
     uint32_t flags; /* WP_VARIABLE_… */
-} wp_variable_ir;
+} wpi_variable_ir;
 
-typedef struct wp_compile {
+typedef struct wpi_compile {
     LLVMContextRef context;
     LLVMModuleRef module;
-    LLVMBuilderRef builder; /* scratch; a pass may leave it anywhere */
+    LLVMBuilderRef builder; /* scratch; its position is undefined between passes */
     LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, none;
-    wp_kernel_ir *kernels;
+    wpi_kernel_ir *kernels;
     uint32_t kernel_count;
-    wp_variable_ir *variables;
+    wpi_variable_ir *variables;
     uint32_t variable_count;
     /* options */
-    wp_variant variant; /* a copy: the strings are the caller's */
+    wpi_variant variant; /* a copy: the strings are the caller's */
     uint64_t image_id;
     wp_cpu_isa isa;
     const char *devicelib_path;
     uint32_t shared_common_bytes; /* shared memory of functions that were not inlined */
-} wp_compile;
+} wpi_compile;
 
 /** Reads nvptx64 bitcode and finds its kernels and variables. */
-WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out,
+WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wpi_compile **out,
                                           wp_error *err);
 /** Writes the module as bitcode that wpi_compile_create reads again; before the first pass only. */
-WP_NODISCARD wp_status wpi_compile_write(wp_compile *c, const char *path, wp_error *err);
-void wpi_compile_destroy(wp_compile *c);
+WP_NODISCARD wp_status wpi_compile_write(wpi_compile *c, const char *path, wp_error *err);
+void wpi_compile_destroy(wpi_compile *c);
 
 /** Whether the program's own code is compiled, not a variant of it. */
-static inline bool wpi_compile_is_own(const wp_compile *c) {
+static inline bool wpi_compile_is_own(const wpi_compile *c) {
     return c->variant.kind == WP_VARIANT_OWN;
 }
 
-bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function);
+bool wpi_compile_is_kernel(const wpi_compile *c, LLVMValueRef function);
 
 /** Runs LLVM's own passes by pipeline text; `machine` may be NULL. */
-WP_NODISCARD wp_status wpi_compile_run(wp_compile *c, const char *pipeline,
+WP_NODISCARD wp_status wpi_compile_run(wpi_compile *c, const char *pipeline,
                                        LLVMTargetMachineRef machine, wp_error *err);
 /** Verifies the module; the message names `after`. */
-WP_NODISCARD wp_status wpi_compile_verify(wp_compile *c, const char *after, wp_error *err);
+WP_NODISCARD wp_status wpi_compile_verify(wpi_compile *c, const char *after, wp_error *err);
 
-/** A declaration of the runtime function or placeholder `name`, made when absent. */
-LLVMValueRef wpi_compile_declare(wp_compile *c, const char *name, LLVMTypeRef result,
+/** Returns the declaration of the runtime function or placeholder `name`, created if absent. */
+LLVMValueRef wpi_compile_declare(wpi_compile *c, const char *name, LLVMTypeRef result,
                                  LLVMTypeRef *params, unsigned count);
 /** The function type of `wpi_compile_declare`d or any other function. */
 LLVMTypeRef wpi_function_type(LLVMValueRef function);
 /** Adds an attribute without value to a function ("alwaysinline"). */
-void wpi_function_attribute(wp_compile *c, LLVMValueRef function, const char *name);
+void wpi_function_attribute(wpi_compile *c, LLVMValueRef function, const char *name);
 void wpi_function_attribute_remove(LLVMValueRef function, const char *name);
 bool wpi_function_has(LLVMValueRef function, const char *name);
 
-LLVMValueRef wpi_const32(const wp_compile *c, uint32_t value);
-LLVMValueRef wpi_const64(const wp_compile *c, uint64_t value);
+LLVMValueRef wpi_const32(const wpi_compile *c, uint32_t value);
+LLVMValueRef wpi_const64(const wpi_compile *c, uint64_t value);
 
-/** Target machines, made once a process: nvptx64, and the host at an instruction set. */
+/** Target machines, created once per process: nvptx64, and the host at an instruction set. */
 WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err);
-/** A target machine of the caller's own: arch 70 for sm_70, PTX version 63 for 6.3. */
+/** Creates a target machine for the caller: arch 70 for sm_70, PTX version 63 for 6.3. */
 WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version,
                                            LLVMTargetMachineRef *out, wp_error *err);
 WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);

@@ -11,15 +11,15 @@
 #include "base/file.h"
 #include "compiler/passes.h"
 
-static wp_status clean(wp_compile *c, wp_error *err) {
-    /* Shared memory accesses get their address space while nvptx64's rules are known. */
+static wp_status clean(wpi_compile *c, wp_error *err) {
+    /* Infers address spaces of shared memory accesses by nvptx64's rules. */
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_nvptx(&machine, err));
     return wpi_compile_run(c, "function(infer-address-spaces,sroa,early-cse,simplifycfg),globaldce",
                            machine, err);
 }
 
-static wp_status simplify(wp_compile *c, wp_error *err) {
+static wp_status simplify(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c,
@@ -28,8 +28,8 @@ static wp_status simplify(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Thread loops with what is uniform outside of them, for `narrow`. */
-static wp_status hoist(wp_compile *c, wp_error *err) {
+/* Hoists uniform values out of thread loops, for `narrow`. */
+static wp_status hoist(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c,
@@ -39,8 +39,8 @@ static wp_status hoist(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Regions that are parts of one function come into it. */
-static wp_status merge(wp_compile *c, wp_error *err) {
+/* Inlines regions that are parts of one function into it. */
+static wp_status merge(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c,
@@ -49,7 +49,7 @@ static wp_status merge(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Rows of threads are short: what the widest vectors leave of them is worth vectors, too. */
+/* Vectorises the remainder of rows of threads too, as rows are short. */
 static void allow_short_vectors(void) {
     static bool is_done;
     const char *const words[] = {"wpcc", "-epilogue-vectorization-minimum-VF=8"};
@@ -57,16 +57,16 @@ static void allow_short_vectors(void) {
     is_done = true;
 }
 
-static wp_status optimize(wp_compile *c, wp_error *err) {
+static wp_status optimize(wpi_compile *c, wp_error *err) {
     allow_short_vectors();
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c, "default<O3>", machine, err);
 }
 
-/* Kernels that are recorded stay as a GPU runs them: nothing is vectorised, and no loop becomes a
- * call. The front end has optimised the code; what is left to do is what came after that. */
-static wp_status optimize_recorded(wp_compile *c, wp_error *err) {
+/* Recorded kernels stay as a GPU runs them: no vectorisation, and no loop becomes a call. The front
+ * end has optimised the code; only code added later is optimised. */
+static wp_status optimize_recorded(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c,
@@ -76,7 +76,7 @@ static wp_status optimize_recorded(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* The kinds of code that a pass is for. */
+/* The kinds of code that a pass applies to. */
 enum {
     OWN = 1 << WP_VARIANT_OWN,
     CHECK = 1 << WP_VARIANT_CHECK,
@@ -87,7 +87,7 @@ enum {
 
 typedef struct pass {
     const char *name;
-    wp_status (*run)(wp_compile *c, wp_error *err);
+    wp_status (*run)(wpi_compile *c, wp_error *err);
     unsigned audience;
 } pass;
 
@@ -137,13 +137,13 @@ bool wpi_pipeline_has(const char *name) {
     return false;
 }
 
-static void print_module(wp_compile *c, const char *after) {
+static void print_module(wpi_compile *c, const char *after) {
     char *ir = LLVMPrintModuleToString(c->module);
     fprintf(stderr, "; ---- after %s ----\n%s\n", after, ir);
     LLVMDisposeMessage(ir);
 }
 
-wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bool *stopped,
+wp_status wpi_pipeline_run(wpi_compile *c, const wpi_pipeline_options *options, bool *stopped,
                            wp_error *err) {
     *stopped = false;
     for (size_t i = 0; i < PASS_COUNT; i++) {
@@ -156,7 +156,7 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
         WP_TRY(wpi_compile_verify(c, name, err));
         if (options->stop_after && strcmp(options->stop_after, name) == 0) {
             char *ir = LLVMPrintModuleToString(c->module);
-            wp_status status = wp_file_write(options->stop_output, ir, strlen(ir), err);
+            wp_status status = wpi_file_write(options->stop_output, ir, strlen(ir), err);
             LLVMDisposeMessage(ir);
             *stopped = true;
             return status;
@@ -165,7 +165,7 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
     return WP_STATUS_OK;
 }
 
-wp_status wpi_emit_object(wp_compile *c, const char *path, wp_error *err) {
+wp_status wpi_emit_object(wpi_compile *c, const char *path, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     char *message = NULL;

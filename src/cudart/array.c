@@ -9,13 +9,13 @@
                 cudaArrayTextureGather))
 
 static void destroy(struct cudaArray *array) {
-    wp_free(array);
+    wpi_free(array);
 }
 
 void wpi_arrays_forget(void) {
     struct cudaArray *array;
     while ((array = wpi_handle_take_any(WPI_HANDLE_ARRAY)) != NULL)
-        destroy(array); /* the device gives the memory back */
+        destroy(array); /* the device frees the memory */
 }
 
 wpi_extent wpi_array_extent(cudaArray_const_t array) {
@@ -26,7 +26,7 @@ wpi_extent wpi_array_extent(cudaArray_const_t array) {
 
 /* Bytes of an element; 0 when no GPU has such a format: 1, 2 or 4 components of 8, 16 or 32 bits.
  */
-size_t wpi_format_bytes(const struct cudaChannelFormatDesc *format) {
+size_t wpi_channel_bytes(const struct cudaChannelFormatDesc *format) {
     const int bits[4] = {format->x, format->y, format->z, format->w};
     size_t components = 0;
     while (components < 4 && bits[components] != 0)
@@ -66,17 +66,19 @@ WP_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChanne
     if (array == NULL || desc == NULL || extent.width == 0 || (flags & ~ARRAY_FLAGS) != 0 ||
         !is_shape(extent, flags))
         return wpi_note(cudaErrorInvalidValue);
-    struct cudaArray made = {
-        .format = *desc, .extent = extent, .flags = flags, .element_bytes = wpi_format_bytes(desc)};
+    struct cudaArray made = {.format = *desc,
+                             .extent = extent,
+                             .flags = flags,
+                             .element_bytes = wpi_channel_bytes(desc)};
     if (made.element_bytes == 0) return wpi_note(cudaErrorInvalidChannelDescriptor);
     const wpi_extent e = wpi_array_extent(&made);
     size_t size_bytes;
     if (e.width_bytes / made.element_bytes != extent.width ||
-        !wp_mul_size(e.width_bytes, e.height, &size_bytes) ||
-        !wp_mul_size(size_bytes, e.depth, &size_bytes))
+        !wpi_mul_size(e.width_bytes, e.height, &size_bytes) ||
+        !wpi_mul_size(size_bytes, e.depth, &size_bytes))
         return wpi_note(cudaErrorMemoryAllocation);
 
-    struct cudaArray *kept = wp_malloc(sizeof *kept);
+    struct cudaArray *kept = wpi_malloc(sizeof *kept);
     if (kept == NULL) return wpi_note(cudaErrorMemoryAllocation);
     void *base = NULL;
     wp_error err = {0};

@@ -15,14 +15,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static handle_entry *sets[WPI_HANDLE_COUNT];
 
 bool wpi_handle_add(wpi_handle_kind kind, void *handle) {
-    handle_entry *entry = wp_calloc(1, sizeof *entry);
+    handle_entry *entry = wpi_calloc(1, sizeof *entry);
     if (entry == NULL) return false;
     entry->handle = handle;
     pthread_mutex_lock(&lock);
     HASH_ADD_PTR(sets[kind], handle, entry);
     const bool is_in = entry->hh.tbl != NULL; /* uthash clears it when memory is out */
     pthread_mutex_unlock(&lock);
-    if (!is_in) wp_free(entry);
+    if (!is_in) wpi_free(entry);
     return is_in;
 }
 
@@ -40,7 +40,7 @@ bool wpi_handle_remove(wpi_handle_kind kind, const void *handle) {
     HASH_FIND_PTR(sets[kind], &handle, entry);
     if (entry != NULL) HASH_DEL(sets[kind], entry);
     pthread_mutex_unlock(&lock);
-    wp_free(entry);
+    wpi_free(entry);
     return entry != NULL;
 }
 
@@ -53,7 +53,7 @@ void *wpi_handle_take_any(wpi_handle_kind kind) {
         HASH_DEL(sets[kind], entry);
     }
     pthread_mutex_unlock(&lock);
-    wp_free(entry);
+    wpi_free(entry);
     return handle;
 }
 

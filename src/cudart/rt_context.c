@@ -5,7 +5,7 @@
  *
  * At exit, work that was queued and never waited for gets a short while to finish, so that its
  * output appears; a kernel that does not end is dropped, as a GPU driver would. The device is never
- * closed: static destructors and detached threads may still call in.
+ * closed: static destructors and detached threads may still call the runtime.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,14 +35,14 @@ static void finish_at_exit(void) {
     for (uint64_t waited_ns = 0; !wpi_streams_are_idle(device); waited_ns += EXIT_POLL_NS) {
         if (waited_ns >= EXIT_GRACE_NS) {
             atomic_store(&context.is_work_dropped, true);
-            wp_log(WP_LOG_WARN, "cuda",
-                   "the program exited while kernels or copies were running; "
-                   "call cudaDeviceSynchronize() before exiting");
+            wpi_log(WP_LOG_WARN, "cuda",
+                    "the program exited while kernels or copies were running; "
+                    "call cudaDeviceSynchronize() before exiting");
             return;
         }
         nanosleep(&poll, NULL);
     }
-    wpi_streaming_forget();
+    wpi_streaming_end();
     wpi_cache_collect();
     wpi_device_flush_output(device);
 }
@@ -61,13 +61,14 @@ static cudaError_t open_locked(void) {
         context.open_error = status == WP_STATUS_NOMEM || status == WP_STATUS_DEVICE_NOMEM
                                  ? cudaErrorMemoryAllocation
                                  : cudaErrorNoDevice;
-        wp_log(WP_LOG_ERROR, "cuda", "no device: %s",
-               err.message[0] != '\0' ? err.message : wp_status_string(status));
+        wpi_log(WP_LOG_ERROR, "cuda", "no device: %s",
+                err.message[0] != '\0' ? err.message : wp_status_string(status));
         return context.open_error;
     }
     atomic_store(&context.device, device);
     if (atexit(finish_at_exit) != 0)
-        wp_log(WP_LOG_WARN, "cuda", "work that is running at exit will be dropped: atexit is full");
+        wpi_log(WP_LOG_WARN, "cuda",
+                "work that is running at exit will be dropped: atexit is full");
     return cudaSuccess;
 }
 

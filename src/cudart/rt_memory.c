@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocation: device, managed, pitched and page-locked host memory, and the program's own memory
- * made known to the device.
+ * Allocation of device, managed, pitched and page-locked host memory, and registration of the
+ * program's own memory.
  */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
@@ -73,7 +73,7 @@ WP_API cudaError_t cudaFreeHost(void *ptr) {
 static cudaError_t allocate_rows(size_t width_bytes, size_t rows, size_t *pitch_bytes, void **out) {
     const size_t pitch = (width_bytes + PITCH_BYTES - 1) & ~((size_t)PITCH_BYTES - 1);
     size_t size_bytes;
-    if (pitch < width_bytes || !wp_mul_size(pitch, rows, &size_bytes))
+    if (pitch < width_bytes || !wpi_mul_size(pitch, rows, &size_bytes))
         return wpi_note(cudaErrorMemoryAllocation);
     WPI_TRY(allocate(WP_MEMORY_DEVICE, size_bytes, 0, out));
     *pitch_bytes = pitch;
@@ -88,7 +88,7 @@ WP_API cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, s
 WP_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent) {
     size_t rows;
     if (pitchedDevPtr == NULL) return wpi_note(cudaErrorInvalidValue);
-    if (!wp_mul_size(extent.height, extent.depth, &rows))
+    if (!wpi_mul_size(extent.height, extent.depth, &rows))
         return wpi_note(cudaErrorMemoryAllocation);
     struct cudaPitchedPtr made = {.xsize = extent.width, .ysize = extent.height};
     WPI_TRY(allocate_rows(extent.width, rows, &made.pitch, &made.ptr));
@@ -106,7 +106,7 @@ WP_API cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStr
     return allocate(WP_MEMORY_DEVICE, size, 0, devPtr);
 }
 
-/* Waits, as cudaFree does: correct, if later than CUDA's, which frees in stream order. */
+/* Waits, as cudaFree does: correct, but later than CUDA's, which frees in stream order. */
 WP_API cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) {
     wp_device *device;
     wp_queue *queue;
@@ -125,7 +125,7 @@ WP_API cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags) 
         return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
     const wp_status status = wp_memory_register(device, ptr, size, flags, &err);
-    /* The arguments are fine, so part of the range must be known already. */
+    /* The arguments are valid, so part of the range must be registered already. */
     if (status == WP_STATUS_INVALID) return wpi_note(cudaErrorHostMemoryAlreadyRegistered);
     return wpi_result(status, &err);
 }

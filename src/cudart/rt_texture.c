@@ -7,8 +7,8 @@
  *     cudaBindTexture     makes an object of the reference's modes and the memory, and stores its
  *                         handle in the device's variable
  *
- * Kernels already queued must see what was bound at their launch, so binding something else waits
- * for them; binding the same again changes nothing and does not wait.
+ * Kernels already queued must use the binding of their launch, so another binding waits for them;
+ * binding the same again changes nothing and does not wait.
  */
 #include <pthread.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "cudart/hash_map.h"
 #include "device/device.h"
 
-/* How an object was asked for, by its handle. References have entries, too, by their address. */
+/* The description of an object, by its handle. References have entries, too, by their address. */
 typedef struct entry {
     uint64_t key;
     bool is_surface;
@@ -71,7 +71,7 @@ static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc
         set_array(t, r->res.array.array);
         return cudaSuccess;
     case cudaResourceTypeLinear:
-        element_bytes = wpi_format_bytes(&r->res.linear.desc);
+        element_bytes = wpi_channel_bytes(&r->res.linear.desc);
         if (element_bytes == 0) return cudaErrorInvalidChannelDescriptor;
         if (r->res.linear.sizeInBytes < element_bytes ||
             !wpi_is_device_range(device, r->res.linear.devPtr, r->res.linear.sizeInBytes))
@@ -81,11 +81,11 @@ static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc
         t->width = r->res.linear.sizeInBytes / element_bytes;
         return cudaSuccess;
     case cudaResourceTypePitch2D:
-        element_bytes = wpi_format_bytes(&r->res.pitch2D.desc);
+        element_bytes = wpi_channel_bytes(&r->res.pitch2D.desc);
         if (element_bytes == 0) return cudaErrorInvalidChannelDescriptor;
         if (r->res.pitch2D.width == 0 || r->res.pitch2D.height == 0 ||
             r->res.pitch2D.pitchInBytes / element_bytes < r->res.pitch2D.width ||
-            !wp_mul_size(r->res.pitch2D.pitchInBytes, r->res.pitch2D.height - 1, &size_bytes) ||
+            !wpi_mul_size(r->res.pitch2D.pitchInBytes, r->res.pitch2D.height - 1, &size_bytes) ||
             !wpi_is_device_range(device, r->res.pitch2D.devPtr,
                                  size_bytes + r->res.pitch2D.width * element_bytes))
             return cudaErrorInvalidValue;
@@ -100,7 +100,7 @@ static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc
     return cudaErrorInvalidValue;
 }
 
-/* The other half: how coordinates are understood and what comes back. Not noted. */
+/* The other half: coordinates and the format of results. The error is not noted. */
 static cudaError_t set_modes(const struct cudaTextureDesc *m, wpi_texture *t) {
     for (int i = 0; i < 3; i++) {
         if ((unsigned)m->addressMode[i] > cudaAddressModeBorder) return cudaErrorInvalidValue;
@@ -124,14 +124,14 @@ static cudaError_t create_object(wp_device *device, entry *made, unsigned long l
     wpi_texture t = {0};
     WPI_TRY(wpi_note(set_resource(device, &made->resource, &t)));
     if (!made->is_surface) WPI_TRY(wpi_note(set_modes(&made->modes, &t)));
-    entry *kept = wp_malloc(sizeof *kept);
+    entry *kept = wpi_malloc(sizeof *kept);
     if (kept == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *kept = *made;
     wp_error err = {0};
     const cudaError_t error =
         wpi_result(wpi_device_texture_create(device, &t, kept->is_surface, &kept->key, &err), &err);
     if (error != cudaSuccess) {
-        wp_free(kept);
+        wpi_free(kept);
         return error;
     }
     const uint64_t handle = kept->key;
@@ -141,7 +141,7 @@ static cudaError_t create_object(wp_device *device, entry *made, unsigned long l
     pthread_mutex_unlock(&lock);
     if (!is_in) {
         wpi_device_texture_destroy(device, handle, kept->is_surface);
-        wp_free(kept);
+        wpi_free(kept);
         return wpi_note(cudaErrorMemoryAllocation);
     }
     *out = handle;
@@ -163,7 +163,7 @@ static cudaError_t destroy_object(unsigned long long handle, bool is_surface) {
     wp_error err = {0};
     const wp_status status = wp_device_wait(device, &err); /* kernels may be fetching */
     wpi_device_texture_destroy(device, handle, is_surface);
-    wp_free(found);
+    wpi_free(found);
     return wpi_result(status, &err);
 }
 
@@ -223,7 +223,7 @@ WP_API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewD
     return cudaSuccess;
 }
 
-/* Kernels write through surfaces: only arrays, and only those made for it. */
+/* Whether kernels can write it as a surface: arrays created for that. */
 static bool is_surface_memory(const struct cudaResourceDesc *r) {
     return r->resType == cudaResourceTypeArray && r->res.array.array != NULL &&
            wpi_handle_is_live(WPI_HANDLE_ARRAY, r->res.array.array) &&
@@ -255,7 +255,7 @@ WP_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pRe
 
 /* ---- references ---- */
 
-/* Stores a handle in the variable and keeps what it stands for; `t` NULL: nothing is bound. */
+/* Stores a handle in the variable and records the texture; `t` NULL: nothing is bound. */
 static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_texture *t) {
     const uint64_t key = (uint64_t)(uintptr_t)v->host;
     pthread_mutex_lock(&lock);
@@ -273,11 +273,11 @@ static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_text
         WPI_TRY(wpi_result(wpi_device_texture_create(device, t, is_surface, &handle, &err), &err));
     pthread_mutex_lock(&lock);
     found = find_entry(references, key);
-    if (found == NULL && (found = wp_calloc(1, sizeof *found)) != NULL) {
+    if (found == NULL && (found = wpi_calloc(1, sizeof *found)) != NULL) {
         found->key = key;
         HASH_ADD(hh, references, key, sizeof found->key, found);
         if (found->hh.tbl == NULL) {
-            wp_free(found);
+            wpi_free(found);
             found = NULL;
         }
     }
@@ -331,7 +331,7 @@ static cudaError_t bind_texture(const struct textureReference *texref,
     return bind(device, &v, &t);
 }
 
-/* The bytes that a linear binding may cover: programs often give no size. */
+/* The most bytes that a linear binding can cover: programs often give no size. */
 static size_t bytes_from(wp_device *device, const void *pointer, size_t most_bytes) {
     wp_allocation allocation;
     if (!wp_memory_find(device, pointer, &allocation)) return most_bytes;
@@ -345,7 +345,7 @@ WP_API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference
                                    size_t size) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
-    if (offset != NULL) *offset = 0; /* any address will do */
+    if (offset != NULL) *offset = 0; /* any address is aligned enough */
     if (devPtr == NULL || desc == NULL) return wpi_note(cudaErrorInvalidValue);
     struct cudaResourceDesc r = {.resType = cudaResourceTypeLinear};
     r.res.linear.devPtr = (void *)(uintptr_t)devPtr;
@@ -375,7 +375,7 @@ WP_API cudaError_t cudaBindTextureToArray(const struct textureReference *texref,
     WPI_TRY(wpi_enter(&device));
     if (array == NULL || !wpi_handle_is_live(WPI_HANDLE_ARRAY, array))
         return wpi_note(cudaErrorInvalidResourceHandle);
-    if (desc != NULL && wpi_format_bytes(desc) != array->element_bytes)
+    if (desc != NULL && wpi_channel_bytes(desc) != array->element_bytes)
         return wpi_note(cudaErrorInvalidChannelDescriptor);
     struct cudaResourceDesc r = {.resType = cudaResourceTypeArray};
     r.res.array.array = (cudaArray_t)(uintptr_t)array;
@@ -453,14 +453,14 @@ void wpi_textures_forget(void) {
     HASH_ITER(hh, objects, e, next) {
         HASH_DEL(objects, e);
         wpi_device_texture_destroy(device, e->key, e->is_surface);
-        wp_free(e);
+        wpi_free(e);
     }
     HASH_ITER(hh, references, e, next) {
         HASH_DEL(references, e);
         const wp_status ignored = wpi_device_texture_bind(device, e->variable, 0, NULL);
-        (void)ignored; /* a device that failed gets its variables anew */
+        (void)ignored; /* a failed device creates its variables again */
         wpi_device_texture_destroy(device, e->handle, e->is_surface);
-        wp_free(e);
+        wpi_free(e);
     }
     pthread_mutex_unlock(&lock);
 }

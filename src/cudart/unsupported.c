@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a missing call says so. */
+/* The message of an unimplemented call. */
 #include "cudart/unsupported.h"
 
 #include "base/log.h"
@@ -7,6 +7,6 @@
 
 int wpi_unsupported(const char *name, atomic_bool *is_said) {
     if (!atomic_exchange(is_said, true))
-        wp_log(WP_LOG_WARN, "cuda", "%s is not supported; it returns cudaErrorNotSupported", name);
+        wpi_log(WP_LOG_WARN, "cuda", "%s is not supported; it returns cudaErrorNotSupported", name);
     return (int)wpi_note(cudaErrorNotSupported);
 }

@@ -13,14 +13,14 @@
 #include "base/param.h"
 #include "device/host_copies.h"
 
-const wp_param wpi_device_params[] = {{"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
-                                       "limit of device memory; 0: what the device has"},
-                                      {0}};
+const wpi_param wpi_device_params[] = {{"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
+                                        "limit of device memory; 0: what the device has"},
+                                       {0}};
 
-static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, &wp_device_kind_sim,
-                                              &wp_device_kind_cuda, NULL};
+static const wpi_device_kind *const kinds[] = {&wpi_device_kind_cpu, &wpi_device_kind_sim,
+                                               &wpi_device_kind_cuda, NULL};
 
-const wp_device_kind *const *wpi_device_kinds(void) {
+const wpi_device_kind *const *wpi_device_kinds(void) {
     return kinds;
 }
 
@@ -38,8 +38,8 @@ wpi_memory_map *wpi_memory_map_global(void) {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* NULL: there is none. */
-static const wp_device_kind *find_kind(const char *spec, const char **rest) {
+/* NULL: none. */
+static const wpi_device_kind *find_kind(const char *spec, const char **rest) {
     const char *colon = strchr(spec, ':');
     const size_t length = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
     *rest = colon != NULL ? colon + 1 : "";
@@ -51,7 +51,7 @@ static const wp_device_kind *find_kind(const char *spec, const char **rest) {
 
 void wpi_device_place_variable(const char *spec, void *address, size_t size_bytes) {
     const char *rest;
-    const wp_device_kind *kind = find_kind(spec, &rest);
+    const wpi_device_kind *kind = find_kind(spec, &rest);
     if (kind != NULL && kind->place_variable != NULL && size_bytes != 0)
         kind->place_variable(address, size_bytes);
 }
@@ -60,7 +60,7 @@ wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     *out = NULL;
     if (spec == NULL || spec[0] == '\0') spec = "cpu";
     const char *rest;
-    const wp_device_kind *kind = find_kind(spec, &rest);
+    const wpi_device_kind *kind = find_kind(spec, &rest);
     if (kind != NULL) return kind->open(rest, out, err);
     return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
 }
@@ -81,7 +81,7 @@ wp_status wp_device_reset(wp_device *device, wp_error *err) {
     return device->ops->reset(device, err);
 }
 
-/* A host thread does something with the device. */
+/* A host thread calls the device. */
 static void arrive(wp_device *device) {
     if (device->ops->host != NULL) device->ops->host->arrive(device);
 }
@@ -118,8 +118,8 @@ bool wpi_device_stages_pageable(wp_device *device) {
 }
 
 wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err) {
-    wp_param_value value;
-    WP_TRY(wp_param_load(&wpi_device_params[0], &value, err));
+    wpi_param_value value;
+    WP_TRY(wpi_param_load(&wpi_device_params[0], &value, err));
     *limit_bytes = value.number;
     return WP_STATUS_OK;
 }
@@ -152,9 +152,9 @@ wp_status wpi_device_array_create(wp_device *device, const wpi_array *array, voi
         return device->ops->array_create(device, array, out, err);
     }
     size_t bytes;
-    if (!wp_mul_size(array->width, array->element_bytes, &bytes) ||
-        !wp_mul_size(bytes, array->height != 0 ? array->height : 1, &bytes) ||
-        !wp_mul_size(bytes, array->depth != 0 ? array->depth : 1, &bytes)) {
+    if (!wpi_mul_size(array->width, array->element_bytes, &bytes) ||
+        !wpi_mul_size(bytes, array->height != 0 ? array->height : 1, &bytes) ||
+        !wpi_mul_size(bytes, array->depth != 0 ? array->depth : 1, &bytes)) {
         return WP_FAIL(err, DEVICE_NOMEM, "an array of %zu x %zu x %zu elements", array->width,
                        array->height, array->depth);
     }
@@ -438,14 +438,14 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
 wp_status wp_queue_prefetch(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
                             wp_error *err) {
     arrive(queue->device);
-    const wp_queue_ops *ops = queue->device->ops->queue;
+    const wpi_queue_ops *ops = queue->device->ops->queue;
     if (ops->prefetch == NULL || size_bytes == 0) return WP_STATUS_OK;
     return ops->prefetch(queue, address, size_bytes, to_device, err);
 }
 
 wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes, uint32_t flags,
                            wp_error *err) {
-    const wp_queue_ops *ops = queue->device->ops->queue;
+    const wpi_queue_ops *ops = queue->device->ops->queue;
     if (ops->attach == NULL) return WP_STATUS_OK;
     return ops->attach(queue, address, size_bytes, flags, err);
 }
@@ -500,7 +500,7 @@ uint64_t wp_event_time_ns(const wp_event *event) {
 }
 
 int64_t wpi_event_elapsed_ns(const wp_event *first, const wp_event *second) {
-    const wp_event_ops *ops = first->device->ops->event;
+    const wpi_event_ops *ops = first->device->ops->event;
     if (ops->elapsed_ns != NULL && first->device == second->device) {
         return ops->elapsed_ns(first, second);
     }
@@ -578,7 +578,7 @@ uint32_t wpi_registers_at_most(const wp_device_info *device, uint32_t registers)
     return registers < most ? registers : most;
 }
 
-/* Warps that an SM has registers for, as NVIDIA's calculator has it: a warp gets whole units of its
+/* Warps that an SM has registers for, as in NVIDIA's calculator: a warp gets whole units of its
  * scheduler's share. */
 static uint64_t warps_by_registers(const wp_device_info *device, uint32_t registers_per_thread) {
     const uint64_t warp = rounded_up((uint64_t)registers_per_thread * 32, device->register_granule);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filled memory is kept by lines of 64 bytes, a mask for each 4 KiB. */
+/* Filled memory is tracked by lines of 64 bytes, with a mask for each 4 KiB. */
 #include "device/host_copies.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include "device/device.h"
 #include "device/memory_map.h"
 
-#define uthash_malloc(size) wp_malloc(size)
-#define uthash_free(memory, size) wp_free(memory)
+#define uthash_malloc(size) wpi_malloc(size)
+#define uthash_free(memory, size) wpi_free(memory)
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -28,13 +28,13 @@ typedef struct filled_page {
 static atomic_uint watching; /* devices with a host model */
 
 static _Thread_local wpi_host_account mine;
-static _Thread_local bool is_caller; /* of a device: it pays for its own copies */
+static _Thread_local bool is_caller; /* the thread has called a device, so it pays for its copies */
 static _Thread_local uint64_t counted_in;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static filled_page *filled;
-static uint64_t credit_bytes; /* of declared work, not used by copies to the device yet */
-/* The account of threads that call no device, and how many have copied since it was last paid. */
+static uint64_t credit_bytes; /* of declared work, not yet used by copies to the device */
+/* The common account of threads that call no device, and the number of times that it was paid. */
 static uint64_t shared_bytes, shared_turn = 1;
 static uint32_t shared_threads;
 
@@ -44,16 +44,16 @@ static filled_page *page_of(uintptr_t number, bool is_made) {
     filled_page *page;
     HASH_FIND(hh, filled, &number, sizeof number, page);
     if (page != NULL || !is_made) return page;
-    page = wp_calloc(1, sizeof *page);
+    page = wpi_calloc(1, sizeof *page);
     if (page == NULL) return NULL;
     page->number = number;
     HASH_ADD(hh, filled, number, sizeof page->number, page);
     if (page->hh.tbl != NULL) return page;
-    wp_free(page);
+    wpi_free(page);
     return NULL;
 }
 
-/* The lines of page `number` that the lines [first, outer) have. */
+/* The lines of page `number` within the lines [first, outer). */
 static uint64_t lines_in(uintptr_t number, uintptr_t first, uintptr_t outer) {
     const uintptr_t begin = number * PAGE_LINES, end = begin + PAGE_LINES;
     const uintptr_t from = first > begin ? first - begin : 0;
@@ -71,7 +71,7 @@ static void mark(uintptr_t first, uintptr_t outer, bool is_filled) {
         page->lines = is_filled ? page->lines | lines : page->lines & ~lines;
         if (page->lines != 0) continue;
         HASH_DEL(filled, page);
-        wp_free(page);
+        wpi_free(page);
     }
 }
 
@@ -86,8 +86,8 @@ static uint64_t bytes_in(uintptr_t number, uint64_t lines, uintptr_t first, uint
     return bytes;
 }
 
-/* The bytes of [first, outer) in lines that nothing has filled. Where the credit is enough for what
- * a page lacks, that is filled now, and not counted. */
+/* Counts the bytes of [first, outer) in unfilled lines. If the credit covers a page's unfilled
+ * bytes, they are marked as filled, and not counted. */
 static uint64_t count_unfilled(uintptr_t first, uintptr_t outer) {
     const uintptr_t first_line = first / LINE_BYTES, outer_line = (outer - 1) / LINE_BYTES + 1;
     uint64_t unfilled_bytes = 0;
@@ -166,7 +166,7 @@ void wpi_host_copies_end(void) {
     pthread_mutex_lock(&lock);
     HASH_ITER(hh, filled, page, next) {
         HASH_DEL(filled, page);
-        wp_free(page);
+        wpi_free(page);
     }
     credit_bytes = 0;
     shared_bytes = 0;

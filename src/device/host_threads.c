@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actors on devices in real time: a thread each. A thread that waits for a word looks at it,
- * yields, and after a while sleeps in between: kernels of the CPU device need the processors that
- * it would spin on. */
+/* Actors on real-time devices: one thread each. A thread that waits for a word polls it, yields,
+ * and after a while sleeps in between, as kernels of the CPU device need the processors. */
 #include "device/device.h"
 
 #include <errno.h>
@@ -15,9 +14,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 
-#define YIELDS 2000u         /* looks before it sleeps in between */
+#define YIELDS 2000u         /* polls before it sleeps in between */
 #define SLEEP_NS 20000       /* as little as a timer gives */
-#define LOOKS_PER_ERROR 256u /* … for each look at the device's error */
+#define LOOKS_PER_ERROR 256u /* polls between checks of the device's error */
 
 typedef struct thread_actor {
     wp_actor base; /* first */
@@ -25,7 +24,7 @@ typedef struct thread_actor {
     pthread_mutex_t lock;
     bool is_joined; /* under the lock */
     atomic_bool is_stopping;
-    const volatile uint32_t *word; /* NULL: none is watched */
+    const volatile uint32_t *word; /* NULL: no word is watched */
     uint32_t value;
 } thread_actor;
 
@@ -38,7 +37,7 @@ static bool must_end(const thread_actor *a) {
            wp_device_sticky_error(a->base.device, NULL) != WP_STATUS_OK;
 }
 
-/* False: the actor is to end. */
+/* Waits until the word changes. False: the actor must end. */
 static bool await_change(const thread_actor *a) {
     const struct timespec moment = {.tv_nsec = SLEEP_NS};
     for (uint32_t looks = 1; !has_changed(a); looks++) {
@@ -79,14 +78,14 @@ static wp_status queue_work(wp_queue *queue, const wp_host_work *work, wp_error 
 }
 
 static wp_status start(const wp_actor *actor, wp_actor **out, wp_error *err) {
-    thread_actor *a = wp_calloc(1, sizeof *a);
+    thread_actor *a = wpi_calloc(1, sizeof *a);
     if (a == NULL) return WP_FAIL(err, NOMEM, "host actor '%s'", actor->name);
     a->base = *actor;
     pthread_mutex_init(&a->lock, NULL);
     const int failure = pthread_create(&a->thread, NULL, run, a);
     if (failure != 0) {
         pthread_mutex_destroy(&a->lock);
-        wp_free(a);
+        wpi_free(a);
         return WP_FAIL(err, NOMEM, "the thread of host actor '%s' could not be started: %s",
                        actor->name, strerror(failure));
     }
@@ -117,12 +116,12 @@ static void destroy(wp_actor *actor) {
     atomic_store(&a->is_stopping, true);
     join(a);
     pthread_mutex_destroy(&a->lock);
-    wp_free(a);
+    wpi_free(a);
 }
 
 static uint64_t now_ns(wp_device *device) {
     (void)device;
-    return wp_clock_ns();
+    return wpi_clock_ns();
 }
 
 static void arrive(wp_device *device) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The cache is a folder of shared libraries, one for each (options, image, wpcc), named by a hash
- * of these. A file appears complete or not at all. Before one is loaded, its owner, length and hash
- * are checked (base/cache_dir.h): the loader maps what a header says, and a page that a truncated
- * file lacks is a SIGBUS. A damaged one is made again. Without a folder of the user's own to write
- * to, the library is made in a private temporary one and opened from there.
+ * of these. Files are written atomically. Before one is loaded, its owner, length and hash are
+ * checked (base/cache_dir.h): a page that a truncated file lacks would be a SIGBUS. A damaged one
+ * is compiled again. Without a writable folder of the user's own, the library is compiled in a
+ * private temporary folder and opened there.
  */
 #define _GNU_SOURCE /* dladdr, RTLD_NODELETE */
 #include "device/made_library.h"
@@ -29,15 +29,14 @@
 #include "base/text.h"
 #include "warpage/version.h"
 
-const wp_param wpi_variant_params[] = {
+const wpi_param wpi_variant_params[] = {
     {"wpcc", WP_UNIT_TEXT, "", 0, 0,
      "compiler for variants of kernels; empty: the one installed with this library"},
     {"cache", WP_UNIT_TEXT, "", 0, 0,
      "directory of compiled variants; empty: $XDG_CACHE_HOME/warpage or ~/.cache/warpage"},
     {0}};
 
-/* ---- where things are ---------------------------------------------------------------------------
- */
+/* ---- where things are ---- */
 
 static wp_status refuse_setting(const char *setting, const wpi_made_library *wanted,
                                 wp_error *err) {
@@ -49,11 +48,11 @@ static wp_status refuse_setting(const char *setting, const wpi_made_library *wan
 }
 
 static wp_status find_wpcc(const wpi_made_library *wanted, char **out, wp_error *err) {
-    wp_param_value setting;
+    wpi_param_value setting;
     *out = NULL;
-    WP_TRY(wp_param_load(&wpi_variant_params[0], &setting, err));
+    WP_TRY(wpi_param_load(&wpi_variant_params[0], &setting, err));
     if (setting.text[0] != '\0') {
-        *out = wp_program_find(setting.text);
+        *out = wpi_program_find(setting.text);
         return *out != NULL ? WP_STATUS_OK : refuse_setting(setting.text, wanted, err);
     }
     Dl_info self;
@@ -61,12 +60,12 @@ static wp_status find_wpcc(const wpi_made_library *wanted, char **out, wp_error 
                      ? realpath(self.dli_fname, NULL)
                      : NULL;
     if (real != NULL) {
-        char *lib = wp_path_dir(real), *prefix = wp_path_dir(lib);
-        *out = wp_path_join(prefix, "bin/wpcc");
-        wp_free(prefix);
-        wp_free(lib);
+        char *lib = wpi_path_dir(real), *prefix = wpi_path_dir(lib);
+        *out = wpi_path_join(prefix, "bin/wpcc");
+        wpi_free(prefix);
+        wpi_free(lib);
         free(real); /* realpath's own allocation */
-        if (wp_file_is_executable(*out)) return WP_STATUS_OK;
+        if (wpi_file_is_executable(*out)) return WP_STATUS_OK;
     }
     const char *instead = wanted->instead;
     const wp_status status =
@@ -75,39 +74,37 @@ static wp_status find_wpcc(const wpi_made_library *wanted, char **out, wp_error 
                 "WARPAGE_WPCC",
                 wanted->who, *out != NULL ? *out : "its usual place next to libwarpage",
                 instead != NULL ? instead : "", instead != NULL ? ", " : "");
-    wp_free(*out);
+    wpi_free(*out);
     *out = NULL;
     return status;
 }
 
-/* NULL: none that can be written, or that is the user's own: only the latter is worth a word.
- * Caller frees. */
+/* NULL: no writable folder, or not the user's own, which is logged. Caller frees. */
 static char *find_cache(void) {
     wp_error error = {0};
     char *dir = NULL;
-    if (wp_cache_open(&dir, &error) == WP_STATUS_INVALID)
-        wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
+    if (wpi_cache_open(&dir, &error) == WP_STATUS_INVALID)
+        wpi_log(WP_LOG_WARN, "device.variant", "%s", error.message);
     return dir;
 }
 
-/* A new build of wpcc makes new libraries: the key has its version, size and time. */
+/* The key includes the version, size and time of wpcc, so that a new build makes new libraries. */
 static uint64_t key_of(const wpi_made_library *wanted, const char *wpcc) {
     struct stat tool = {0};
     (void)stat(wpcc, &tool);
     const uint64_t words[] = {WP_ABI_VERSION, (uint64_t)tool.st_size, (uint64_t)tool.st_mtim.tv_sec,
                               (uint64_t)tool.st_mtim.tv_nsec};
-    uint64_t key = wp_hash64(WP_VERSION_STRING, sizeof WP_VERSION_STRING, 0);
-    key = wp_hash64(words, sizeof words, key);
+    uint64_t key = wpi_hash64(WP_VERSION_STRING, sizeof WP_VERSION_STRING, 0);
+    key = wpi_hash64(words, sizeof words, key);
     for (const char *const *option = wanted->options; *option != NULL; option++)
-        key = wp_hash64(*option, strlen(*option) + 1, key);
-    return wp_hash64(wanted->image, wanted->image->size_bytes, key);
+        key = wpi_hash64(*option, strlen(*option) + 1, key);
+    return wpi_hash64(wanted->image, wanted->image->size_bytes, key);
 }
 
-/* ---- making and opening -------------------------------------------------------------------------
- */
+/* ---- making and opening ---- */
 
-/* The last message of an output, without what comes before and after it; NULL if there is none. */
-static char *take_message(wp_text *said) {
+/* The last message of an output, alone; NULL: none. */
+static char *take_message(wpi_text *said) {
     static const char prefix[] = "wpcc: error: ";
     char *found = NULL;
     for (char *at = said->data; at != NULL && (at = strstr(at, prefix)) != NULL;)
@@ -117,7 +114,7 @@ static char *take_message(wp_text *said) {
 }
 
 static wp_status refuse(const wpi_made_library *wanted, const char *wpcc, int exit_code,
-                        wp_text *said, wp_error *err) {
+                        wpi_text *said, wp_error *err) {
     const bool is_refused = wanted->may_be_refused && exit_code == WP_LIBRARY_REFUSED;
     const char *message = is_refused ? take_message(said) : NULL;
     if (message != NULL) return WP_FAIL(err, UNSUPPORTED, "%s", message);
@@ -128,29 +125,28 @@ static wp_status refuse(const wpi_made_library *wanted, const char *wpcc, int ex
 static wp_status run_wpcc(const wpi_made_library *wanted, const char *wpcc, const char *dir,
                           const char *library, wp_error *err) {
     int exit_code = 0;
-    wp_text said = {0};
-    wp_strings command = {0};
-    char *file = wp_path_join(dir, "image");
-    wp_strings_add(&command, wpcc);
+    wpi_text said = {0};
+    wpi_strings command = {0};
+    char *file = wpi_path_join(dir, "image");
+    wpi_strings_add(&command, wpcc);
     for (const char *const *option = wanted->options; *option != NULL; option++)
-        wp_strings_add(&command, *option);
-    wp_strings_add(&command, file);
-    wp_strings_add(&command, "-o");
-    wp_strings_add(&command, library);
-    const wp_subprocess_options options = {.stdout_text = &said, .stderr_text = &said};
+        wpi_strings_add(&command, *option);
+    wpi_strings_add(&command, file);
+    wpi_strings_add(&command, "-o");
+    wpi_strings_add(&command, library);
+    const wpi_subprocess_options options = {.stdout_text = &said, .stderr_text = &said};
     wp_status status;
-    WP_TRY_GOTO(wp_file_write(file, wanted->image, wanted->image->size_bytes, err), done);
-    WP_TRY_GOTO(wp_subprocess_run(wp_strings_argv(&command), &options, &exit_code, err), done);
+    WP_TRY_GOTO(wpi_file_write(file, wanted->image, wanted->image->size_bytes, err), done);
+    WP_TRY_GOTO(wpi_subprocess_run(wpi_strings_argv(&command), &options, &exit_code, err), done);
     if (exit_code != 0) status = refuse(wanted, wpcc, exit_code, &said, err);
 done:
-    wp_text_deinit(&said);
-    wp_strings_deinit(&command);
-    wp_free(file);
+    wpi_text_deinit(&said);
+    wpi_strings_deinit(&command);
+    wpi_free(file);
     return status;
 }
 
-/* A library that is not the right one stays loaded, because its constructors may have left pointers
- * to it. */
+/* A wrong library stays loaded, because its constructors may have stored pointers to it. */
 static wp_status open_library(const wpi_made_library *wanted, const char *path, void **out,
                               wp_error *err) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -169,11 +165,11 @@ static wp_status open_kept(const wpi_made_library *wanted, const char *path, voi
     wp_error error = {0};
     char *data = NULL;
     size_t size_bytes = 0;
-    wp_status status = wp_cache_read(path, &data, &size_bytes, &error);
-    wp_free(data);
-    if (status == WP_STATUS_INVALID) wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
+    wp_status status = wpi_cache_read(path, &data, &size_bytes, &error);
+    wpi_free(data);
+    if (status == WP_STATUS_INVALID) wpi_log(WP_LOG_WARN, "device.variant", "%s", error.message);
     if (status == WP_STATUS_PARSE)
-        wp_log(WP_LOG_INFO, "device.variant", "%s and is made again", error.message);
+        wpi_log(WP_LOG_INFO, "device.variant", "%s and is made again", error.message);
     return status == WP_STATUS_OK ? open_library(wanted, path, out, NULL) : status;
 }
 
@@ -182,18 +178,18 @@ static wp_status make(const wpi_made_library *wanted, const char *wpcc, const ch
     char *dir = NULL, *library = NULL, *data = NULL;
     size_t size_bytes = 0;
     wp_status status;
-    WP_TRY_GOTO(wp_temp_dir_create(&dir, err), done);
-    library = wp_path_join(dir, "made.so");
+    WP_TRY_GOTO(wpi_temp_dir_create(&dir, err), done);
+    library = wpi_path_join(dir, "made.so");
     WP_TRY_GOTO(run_wpcc(wanted, wpcc, dir, library, err), done);
     const bool is_kept = kept != NULL &&
-                         wp_file_read(library, &data, &size_bytes, NULL) == WP_STATUS_OK &&
-                         wp_cache_write(kept, data, size_bytes, NULL) == WP_STATUS_OK;
+                         wpi_file_read(library, &data, &size_bytes, NULL) == WP_STATUS_OK &&
+                         wpi_cache_write(kept, data, size_bytes, NULL) == WP_STATUS_OK;
     status = open_library(wanted, is_kept ? kept : library, out, err);
 done:
-    wp_temp_dir_remove(dir);
-    wp_free(data);
-    wp_free(library);
-    wp_free(dir);
+    wpi_temp_dir_remove(dir);
+    wpi_free(data);
+    wpi_free(library);
+    wpi_free(dir);
     return status;
 }
 
@@ -209,26 +205,27 @@ wp_status wpi_made_library_open(const wpi_made_library *wanted, void **out, wp_e
     WP_TRY(find_wpcc(wanted, &wpcc, err));
     char *cache = find_cache(), *kept = NULL;
     if (cache != NULL) {
-        char *file = wp_format("%s-%016" PRIx64 ".so", wanted->name, key_of(wanted, wpcc));
-        kept = wp_path_join(cache, file);
-        wp_free(file);
+        char *file = wpi_format("%s-%016" PRIx64 ".so", wanted->name, key_of(wanted, wpcc));
+        kept = wpi_path_join(cache, file);
+        wpi_free(file);
     }
     wp_status status = kept != NULL ? open_kept(wanted, kept, out) : WP_STATUS_NOT_FOUND;
     if (status == WP_STATUS_OK) {
-        wp_log(WP_LOG_INFO, "device.variant", "%s from the cache", kept);
+        wpi_log(WP_LOG_INFO, "device.variant", "%s from the cache", kept);
     } else {
-        if (cache != NULL) wp_cache_sweep(cache);
-        wp_leftovers_remove_on_signals(); /* the temporary folder, if the program is interrupted now
-                                           */
+        if (cache != NULL) wpi_cache_sweep(cache);
+        wpi_leftovers_remove_on_signals(); /* so that an interrupted program removes the temporary
+                                            * folder
+                                            */
         atomic_fetch_add(&makers, 1);
         status = make(wanted, wpcc, kept, out, err);
         atomic_fetch_sub(&makers, 1);
-        wp_leftovers_ignore_signals();
+        wpi_leftovers_ignore_signals();
         if (status == WP_STATUS_OK)
-            wp_log(WP_LOG_INFO, "device.variant", "made '%s' with %s", wanted->name, wpcc);
+            wpi_log(WP_LOG_INFO, "device.variant", "made '%s' with %s", wanted->name, wpcc);
     }
-    wp_free(kept);
-    wp_free(cache);
-    wp_free(wpcc);
+    wpi_free(kept);
+    wpi_free(cache);
+    wpi_free(wpcc);
     return status;
 }

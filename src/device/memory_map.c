@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A treap: a search tree by base address that is at the same time a heap by a pseudo-random
- * priority, which keeps it flat without rotations to reason about. The priority is a hash of the
- * address, so the shape depends on the contents alone. Insertion splits, removal joins.
+ * A treap: a search tree by base address that is also a heap by a pseudo-random priority, which
+ * keeps it balanced without rotations. The priority is a hash of the address, so the shape depends
+ * only on the contents. Insertion splits, removal joins.
  */
 #include "device/memory_map.h"
 
@@ -40,7 +40,7 @@ static uint64_t scatter(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/* Everything below `key` to *low, the rest to *high. */
+/* Splits a tree: keys below `key` to *low, the rest to *high. */
 static void split(node *tree, uintptr_t key, node **low, node **high) {
     while (tree != NULL) {
         if (base_of(tree) < key) {
@@ -106,7 +106,7 @@ static node *ceiling_of(node *tree, uintptr_t address) {
 
 wp_status wpi_memory_map_create(wpi_memory_map **out, wp_error *err) {
     *out = NULL;
-    wpi_memory_map *map = wp_calloc(1, sizeof *map);
+    wpi_memory_map *map = wpi_calloc(1, sizeof *map);
     if (map == NULL) return WP_FAIL(err, NOMEM, "memory map");
     WP_CHECK(pthread_rwlock_init(&map->lock, NULL) == 0);
     *out = map;
@@ -118,10 +118,10 @@ void wpi_memory_map_destroy(wpi_memory_map *map) {
     while (map->root != NULL) {
         node *n = map->root;
         map->root = join(n->low, n->high);
-        wp_free(n);
+        wpi_free(n);
     }
     pthread_rwlock_destroy(&map->lock);
-    wp_free(map);
+    wpi_free(map);
 }
 
 wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry, wp_error *err) {
@@ -131,7 +131,7 @@ wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
         return WP_FAIL(err, INVALID, "memory map: %zu bytes at %p are not a valid range",
                        size_bytes, entry->allocation.base);
     }
-    node *n = wp_malloc(sizeof *n);
+    node *n = wpi_malloc(sizeof *n);
     if (n == NULL) return WP_FAIL(err, NOMEM, "memory map entry");
     *n = (node){.priority = scatter(first), .entry = *entry};
 
@@ -140,7 +140,7 @@ wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
     if (below != NULL && outer_of(below) > first) {
         const wp_allocation other = below->entry.allocation;
         pthread_rwlock_unlock(&map->lock);
-        wp_free(n);
+        wpi_free(n);
         return WP_FAIL(err, INVALID,
                        "the %zu bytes at %p overlap the allocation of %zu bytes at %p", size_bytes,
                        entry->allocation.base, other.size_bytes, other.base);
@@ -180,7 +180,7 @@ bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_ent
     pthread_rwlock_unlock(&map->lock);
     if (n == NULL) return false;
     if (out != NULL) *out = n->entry;
-    wp_free(n);
+    wpi_free(n);
     return true;
 }
 
@@ -205,7 +205,7 @@ bool wpi_memory_map_nearest(wpi_memory_map *map, const void *address, const wp_d
     while (above != NULL && device != NULL && above->entry.device != device) {
         above = ceiling_of(map->root, base_of(above) + 1);
     }
-    uint64_t after = UINT64_MAX; /* how far behind the end of `below` */
+    uint64_t after = UINT64_MAX; /* distance from the end of `below` */
     if (below != NULL) after = key < outer_of(below) ? 0 : (uint64_t)(key - outer_of(below)) + 1;
     const uint64_t before = above != NULL ? (uint64_t)(base_of(above) - key) : UINT64_MAX;
     const bool is_found = below != NULL || above != NULL;

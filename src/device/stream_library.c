@@ -18,17 +18,17 @@ static bool is_stream(void *library, const wp_image_header *image) {
     return own != NULL && wpi_image_check(own, &header, NULL) == WP_STATUS_OK;
 }
 
-/* The option of wpcc that makes this call superfluous. Caller frees. */
+/* The option of wpcc with which the program needs no such library. Caller frees. */
 static char *advise(const char *kernel, uint64_t mask) {
-    wp_text text = {0};
-    wp_text_appendf(&text, "compile the program with --stream=%s", kernel);
+    wpi_text text = {0};
+    wpi_text_appendf(&text, "compile the program with --stream=%s", kernel);
     bool is_first = true;
     for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
         if ((mask >> i & 1) == 0) continue;
-        wp_text_appendf(&text, "%s%u", is_first ? ":" : ",", i);
+        wpi_text_appendf(&text, "%s%u", is_first ? ":" : ",", i);
         is_first = false;
     }
-    return wp_text_take(&text);
+    return wpi_text_take(&text);
 }
 
 wp_status wpi_stream_library_open(const void *image, const char *kernel, uint64_t mask,
@@ -36,8 +36,8 @@ wp_status wpi_stream_library_open(const void *image, const char *kernel, uint64_
     const wp_image_header *header;
     *new_image = NULL;
     WP_TRY(wpi_image_check(image, &header, err));
-    char *option = wp_format("--stream-library=%s:%" PRIx64, kernel, mask);
-    char *what = wp_format("the streamed form of %s", kernel);
+    char *option = wpi_format("--stream-library=%s:%" PRIx64, kernel, mask);
+    char *what = wpi_format("the streamed form of %s", kernel);
     char *instead = advise(kernel, mask);
     const char *const options[] = {option, NULL};
     const wpi_made_library wanted = {.image = header,
@@ -51,8 +51,8 @@ wp_status wpi_stream_library_open(const void *image, const char *kernel, uint64_
     void *library;
     const wp_status status = wpi_made_library_open(&wanted, &library, err);
     if (status == WP_STATUS_OK) *new_image = dlsym(library, WP_STREAM_IMAGE_SYMBOL);
-    wp_free(instead);
-    wp_free(what);
-    wp_free(option);
+    wpi_free(instead);
+    wpi_free(what);
+    wpi_free(option);
     return status;
 }

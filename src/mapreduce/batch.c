@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "warpage/host.h"
 #include "warpage/report.h"
 
@@ -92,7 +92,7 @@ static wp_status make_buffer(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
     WP_TRY(wp_event_create(job->device, &b->copied, err));
     WP_TRY(wp_event_create(job->device, &b->map_start, err));
     WP_TRY(wp_event_create(job->device, &b->mapped, err));
-    b->numbers = wp_calloc(job->records_max, sizeof *b->numbers);
+    b->numbers = wpi_calloc(job->records_max, sizeof *b->numbers);
     if (b->numbers == NULL)
         return WP_FAIL(err, NOMEM, "mapreduce: no host memory for chunks of %" PRIu64 " records",
                        job->records_max);
@@ -127,14 +127,14 @@ void wpi_buffers_destroy(wp_mapreduce *job) {
         wp_event_destroy(b->copied);
         wp_event_destroy(b->map_start);
         wp_event_destroy(b->mapped);
-        wp_free(b->numbers);
+        wpi_free(b->numbers);
         *b = (wpi_buffer){0};
     }
     wp_event_destroy(job->tick);
     wp_queue_destroy(job->copies);
     wp_queue_destroy(job->clock);
-    wp_free(job->again.items);
-    wp_free(job->bits);
+    wpi_free(job->again.items);
+    wpi_free(job->bits);
     job->tick = NULL;
     job->copies = job->clock = NULL;
     job->again = (wpi_list){0};
@@ -395,7 +395,7 @@ static wp_status finish(wp_mapreduce *job, const wp_units *units, wp_error *err)
         job->again = (wpi_list){0};
         for (uint64_t i = 0; status == WP_STATUS_OK && i < again.count; i++)
             status = add(job, units, again.items[i], err);
-        wp_free(again.items);
+        wpi_free(again.items);
         WP_TRY(status);
     }
 }

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "warpage/report.h"
 
 #define PAGES_OF_MEMORY ((uint64_t)1 << 20)
@@ -118,10 +118,10 @@ static wp_status map_some(void *object, const wp_units *units, uint64_t first, u
 static wp_status name_record(const wp_mapreduce *job, wp_status status, wp_error *err) {
     if (job->refused_record == UINT64_MAX || err == NULL) return status;
     char name[320];
-    char *message = wp_format("%s", err->message);
+    char *message = wpi_format("%s", err->message);
     wpi_record_name(job, job->refused_record, name, sizeof name);
     (void)snprintf(err->message, sizeof err->message, "mapreduce: %s: %s", name, message);
-    wp_free(message);
+    wpi_free(message);
     return status;
 }
 
@@ -180,7 +180,7 @@ wp_status wp_mapreduce_run(wp_device *device, const wp_mapreduce_spec *spec, wp_
     *out = NULL;
     if (device == NULL) return WP_FAIL(err, INVALID, "mapreduce: there is no device");
     WP_TRY(check_spec(spec, err));
-    wp_mapreduce *job = wp_calloc(1, sizeof *job);
+    wp_mapreduce *job = wpi_calloc(1, sizeof *job);
     if (job == NULL) return WP_FAIL(err, NOMEM, "mapreduce: no host memory");
     job->device = device;
     job->spec = *spec;
@@ -202,8 +202,8 @@ void wp_mapreduce_close(wp_mapreduce *job) {
     if (job == NULL) return;
     wpi_results_free(job);
     wp_table_close(job->table);
-    wp_free(job->passes);
-    wp_free(job);
+    wpi_free(job->passes);
+    wpi_free(job);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -231,37 +231,37 @@ bool wp_mapreduce_get_pass(const wp_mapreduce *job, uint64_t number, wp_mapreduc
 size_t wp_mapreduce_explain(const wp_mapreduce *job, char *text, size_t text_bytes) {
     const wp_mapreduce_report *r = &job->report;
     char a[32], b[32], c[32];
-    wp_text lines = {0};
-    wp_text_appendf(&lines, "%4s%14s%12s%14s%12s%13s%13s%13s%13s\n", "pass", "records done",
-                    "postponed", "pairs done", "postponed", "sent", "heap copied", "unused",
-                    "time");
+    wpi_text lines = {0};
+    wpi_text_appendf(&lines, "%4s%14s%12s%14s%12s%13s%13s%13s%13s\n", "pass", "records done",
+                     "postponed", "pairs done", "postponed", "sent", "heap copied", "unused",
+                     "time");
     for (uint64_t i = 0; i < job->pass_count; i++) {
         const wp_mapreduce_pass *p = &job->passes[i];
-        wp_text_appendf(&lines, "%4" PRIu64 "%14" PRIu64 "%12" PRIu64 "%14" PRIu64 "%12" PRIu64,
-                        i + 1, p->records_done, p->records_postponed, p->pairs_done,
-                        p->pairs_postponed);
-        wp_text_appendf(&lines, "%13s%13s%13s", wp_format_bytes(p->sent_bytes, a),
-                        wp_format_bytes(p->heap_bytes, b), wp_format_bytes(p->unused_bytes, c));
-        wp_text_appendf(&lines, "%13s\n", wp_format_duration(p->pass_ns, a));
+        wpi_text_appendf(&lines, "%4" PRIu64 "%14" PRIu64 "%12" PRIu64 "%14" PRIu64 "%12" PRIu64,
+                         i + 1, p->records_done, p->records_postponed, p->pairs_done,
+                         p->pairs_postponed);
+        wpi_text_appendf(&lines, "%13s%13s%13s", wpi_format_bytes(p->sent_bytes, a),
+                         wpi_format_bytes(p->heap_bytes, b), wpi_format_bytes(p->unused_bytes, c));
+        wpi_text_appendf(&lines, "%13s\n", wpi_format_duration(p->pass_ns, a));
     }
-    wp_text_appendf(&lines, "%" PRIu64 " records, %s; %" PRIu64 " pairs; %s sent", r->records,
-                    wp_format_bytes(r->input_bytes, a), r->pairs,
-                    wp_format_bytes(r->sent_bytes, b));
-    wp_text_appendf(&lines, ", of which %s again\n", wp_format_bytes(r->sent_again_bytes, a));
-    wp_text_appendf(&lines, "map %s, copies of chunks %s", wp_format_duration(r->map_ns, a),
-                    wp_format_duration(r->copy_ns, b));
-    wp_text_appendf(&lines, ", host %s, heap to host %s", wp_format_duration(r->host_ns, a),
-                    wp_format_duration(r->heap_ns, b));
+    wpi_text_appendf(&lines, "%" PRIu64 " records, %s; %" PRIu64 " pairs; %s sent", r->records,
+                     wpi_format_bytes(r->input_bytes, a), r->pairs,
+                     wpi_format_bytes(r->sent_bytes, b));
+    wpi_text_appendf(&lines, ", of which %s again\n", wpi_format_bytes(r->sent_again_bytes, a));
+    wpi_text_appendf(&lines, "map %s, copies of chunks %s", wpi_format_duration(r->map_ns, a),
+                     wpi_format_duration(r->copy_ns, b));
+    wpi_text_appendf(&lines, ", host %s, heap to host %s", wpi_format_duration(r->host_ns, a),
+                     wpi_format_duration(r->heap_ns, b));
     if (r->reduce_ns != 0)
-        wp_text_appendf(&lines, ", reduce %s", wp_format_duration(r->reduce_ns, a));
-    wp_text_appendf(&lines, "\n");
-    wp_text_appendf(&lines, "table of %s, heap of %s", wp_format_bytes(r->table.table_bytes, a),
-                    wp_format_bytes(r->table.heap_bytes, b));
+        wpi_text_appendf(&lines, ", reduce %s", wpi_format_duration(r->reduce_ns, a));
+    wpi_text_appendf(&lines, "\n");
+    wpi_text_appendf(&lines, "table of %s, heap of %s", wpi_format_bytes(r->table.table_bytes, a),
+                     wpi_format_bytes(r->table.heap_bytes, b));
     if (r->table.file_bytes != 0)
-        wp_text_appendf(&lines, "; in a file %s", wp_format_bytes(r->table.file_bytes, c));
-    wp_text_appendf(&lines, "; chunks take %s of the device\n",
-                    wp_format_bytes(r->device_bytes, a));
-    const int length = snprintf(text, text_bytes, "%s", wp_text_string(&lines));
-    wp_text_deinit(&lines);
+        wpi_text_appendf(&lines, "; in a file %s", wpi_format_bytes(r->table.file_bytes, c));
+    wpi_text_appendf(&lines, "; chunks take %s of the device\n",
+                     wpi_format_bytes(r->device_bytes, a));
+    const int length = snprintf(text, text_bytes, "%s", wpi_text_string(&lines));
+    wpi_text_deinit(&lines);
     return length < 0 ? 0 : (size_t)length;
 }

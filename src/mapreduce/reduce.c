@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 
 #define BLOCK_BYTES ((uint64_t)1 << 20)
 #define HEAD_BYTES 8u /* bytes of values that kernels asked for */
@@ -31,7 +31,7 @@ wp_status wp_reduce_set(wp_mapreduce *job, const void *value, uint64_t bytes, wp
                         err));
         job->block_bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         job->block_used = 0;
-        char *block = wp_malloc(job->block_bytes);
+        char *block = wpi_malloc(job->block_bytes);
         if (block == NULL) {
             job->block_bytes = 0;
             return WP_FAIL(err, NOMEM, "mapreduce: no host memory for a value of %" PRIu64 " bytes",
@@ -72,7 +72,7 @@ wp_status wpi_reduce_on_host(wp_mapreduce *job, wp_error *err) {
     }
     job->result_count = kept;
 done:
-    wp_free(values);
+    wpi_free(values);
     return status;
 }
 
@@ -109,7 +109,7 @@ static wp_status list_groups(reducer *r, wp_error *err) {
         r->groups[r->count++] = g;
     }
     r->left_count = r->count;
-    r->left = wp_calloc(r->count + 1, sizeof *r->left);
+    r->left = wpi_calloc(r->count + 1, sizeof *r->left);
     if (r->left == NULL)
         return WP_FAIL(err, NOMEM, "mapreduce: no host memory for %" PRIu64 " groups", r->count);
     for (uint64_t i = 0; i < r->count; i++)
@@ -255,7 +255,7 @@ static wp_status reduce_all(reducer *r, wp_error *err) {
 wp_status wpi_reduce_on_device(wp_mapreduce *job, wp_error *err) {
     reducer r = {.job = job, .buffer = &job->buffers[0]};
     const wp_status status = reduce_all(&r, err);
-    wp_free(r.groups);
-    wp_free(r.left);
+    wpi_free(r.groups);
+    wpi_free(r.left);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 
 wp_status wpi_grow(void *items, uint64_t count, uint64_t *capacity, size_t item_bytes,
                    wp_error *err) {
@@ -16,7 +16,7 @@ wp_status wpi_grow(void *items, uint64_t count, uint64_t *capacity, size_t item_
     size_t bytes;
     void *old, *memory = NULL;
     memcpy(&old, items, sizeof old);
-    if (wp_mul_size(more, item_bytes, &bytes)) memory = wp_realloc(old, bytes);
+    if (wpi_mul_size(more, item_bytes, &bytes)) memory = wpi_realloc(old, bytes);
     if (memory == NULL)
         return WP_FAIL(err, NOMEM, "mapreduce: no host memory for a list of %" PRIu64 " items",
                        more);
@@ -33,7 +33,7 @@ static wp_status unpack(wpi_source *source, wp_error *err) {
     do {
         if (capacity - source->bytes < (1u << 16)) {
             const uint64_t more = capacity == 0 ? 1u << 20 : capacity * 2;
-            char *memory = wp_realloc(source->unpacked, more);
+            char *memory = wpi_realloc(source->unpacked, more);
             if (memory == NULL)
                 return WP_FAIL(err, NOMEM,
                                "mapreduce: no host memory to unpack %s: it has more than %" PRIu64
@@ -106,7 +106,7 @@ static wp_status cut(wp_mapreduce *job, wpi_source *source, wp_error *err) {
 wp_status wpi_sources_open(wp_mapreduce *job, wp_error *err) {
     const wp_mapreduce_spec *spec = &job->spec;
     job->source_count = spec->path_count == 0 ? 1 : spec->path_count;
-    job->sources = wp_calloc(job->source_count, sizeof *job->sources);
+    job->sources = wpi_calloc(job->source_count, sizeof *job->sources);
     if (job->sources == NULL)
         return WP_FAIL(err, NOMEM, "mapreduce: no host memory for %" PRIu64 " files",
                        job->source_count);
@@ -134,10 +134,10 @@ wp_status wpi_sources_open(wp_mapreduce *job, wp_error *err) {
 void wpi_sources_close(wp_mapreduce *job) {
     for (uint64_t i = 0; job->sources != NULL && i < job->source_count; i++) {
         wpi_bytes_close(job->sources[i].file);
-        wp_free(job->sources[i].unpacked);
+        wpi_free(job->sources[i].unpacked);
     }
-    wp_free(job->sources);
-    wp_free(job->records);
+    wpi_free(job->sources);
+    wpi_free(job->records);
     job->sources = NULL;
     job->records = NULL;
 }

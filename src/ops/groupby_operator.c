@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The front: checks, then a grouper does the work. */
+/* The front: checks arguments, then calls a grouper. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -31,7 +31,7 @@ wp_status wp_groupby_open(wp_device *device, const wp_groupby_spec *spec, wp_gro
     const wpi_grouper_ops *ops = device == NULL ? &wpi_grouper_cpu : &wpi_grouper_gpu;
     *out = NULL;
     WP_TRY(check_options(&spec->options, err));
-    wp_groupby *groupby = wp_calloc(1, sizeof *groupby);
+    wp_groupby *groupby = wpi_calloc(1, sizeof *groupby);
     if (groupby == NULL) return WP_FAIL(err, NOMEM, "a group-by");
     groupby->is_sorted = spec->options.is_sorted;
     WP_TRY_GOTO(wpi_shape_init(&groupby->shape, spec, err), done);
@@ -51,7 +51,7 @@ void wp_groupby_close(wp_groupby *groupby) {
     if (groupby->grouper != NULL) groupby->grouper->ops->close(groupby->grouper);
     wpi_keys_destroy(groupby->keys);
     wpi_shape_deinit(&groupby->shape);
-    wp_free(groupby);
+    wpi_free(groupby);
 }
 
 static wp_status check_columns(const wp_groupby *groupby, const wp_column *keys,

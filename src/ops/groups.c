@@ -23,8 +23,7 @@ typedef struct filling {
     atomic_uint overflowed; /* 1 + the aggregate whose sum did not fit; 0: none */
 } filling;
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static void put(wpi_group_column *column, uint64_t at, uint64_t word, bool is_valid) {
     const uint32_t bytes = wp_type_bytes(column->column.type);
@@ -55,7 +54,7 @@ static bool fits(wide sum, wp_type type) {
     return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
 }
 
-/* Where an aggregate's values of a batch go. */
+/* The destination of an aggregate's values of a batch. */
 typedef struct target {
     const wpi_shape_aggregate *aggregate;
     uint32_t count;
@@ -118,8 +117,7 @@ static bool put_values(const target *t, const wpi_accumulator *accumulator, cons
     return true;
 }
 
-/* ---- batches ----------------------------------------------------------------------------------
- */
+/* ---- batches ---- */
 
 static void take_keys(const filling *f, const wpi_group_batch *batch) {
     for (uint32_t key = 0; key < f->groups->key_count; key++) {
@@ -153,7 +151,7 @@ static void take_aggregate(filling *f, const wpi_group_batch *batch, uint32_t nu
     uint8_t *valid = &column->valid[batch->first];
     for (uint32_t i = 0; i < batch->count; i++) {
         valid[i] = t.values[i] != 0 || aggregate->op == WP_AGGREGATE_COUNT;
-        if (!valid[i]) put(column, batch->first + i, 0, false); /* nothing has no bits */
+        if (!valid[i]) put(column, batch->first + i, 0, false); /* the value of NULL is 0 */
     }
 }
 
@@ -164,8 +162,7 @@ static void take(void *object, const wpi_group_batch *batch) {
         take_aggregate(f, batch, number);
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ---- */
 
 static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t count,
                              wp_error *err) {
@@ -179,7 +176,8 @@ static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t co
 }
 
 static wp_status init_columns(wp_groups *groups, const wpi_shape *shape, wp_error *err) {
-    groups->columns = wp_calloc(shape->key_count + shape->aggregate_count, sizeof *groups->columns);
+    groups->columns =
+        wpi_calloc(shape->key_count + shape->aggregate_count, sizeof *groups->columns);
     if (groups->columns == NULL) return WP_FAIL(err, NOMEM, "columns of the result");
     groups->key_count = shape->key_count;
     groups->aggregate_count = shape->aggregate_count;
@@ -207,7 +205,7 @@ wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_gr
                             bool is_sorted, wp_groups **out, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = NULL;
-    wp_groups *groups = wp_calloc(1, sizeof *groups);
+    wp_groups *groups = wpi_calloc(1, sizeof *groups);
     if (groups == NULL) return WP_FAIL(err, NOMEM, "groups");
     filling f = {.groups = groups, .shape = shape, .keys = keys};
     WP_TRY_GOTO(grouper->ops->count(grouper, &groups->count, err), done);
@@ -236,11 +234,11 @@ void wp_groups_close(wp_groups *groups) {
     if (groups == NULL) return;
     for (uint32_t i = 0; groups->columns != NULL && i < groups->key_count + groups->aggregate_count;
          i++) {
-        wp_free(groups->columns[i].values);
-        wp_free(groups->columns[i].valid);
+        wpi_free(groups->columns[i].values);
+        wpi_free(groups->columns[i].valid);
     }
-    wp_free(groups->columns);
-    wp_free(groups);
+    wpi_free(groups->columns);
+    wpi_free(groups);
 }
 
 uint64_t wp_groups_count(const wp_groups *groups) {

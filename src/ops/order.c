@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Radix sort of row numbers, from the last key's lowest byte to the first key's highest; bytes that
- * are the same in all rows cost a pass over the words only. */
+/* Radix sort of row numbers, from the last key's lowest byte to the first key's highest; a byte
+ * that is the same in all rows is skipped after counting. */
 #include "ops/order.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/shape.h"
 
-/* The word goes with the row, so that a pass reads in order. */
+/* The word is stored beside the row number, so that a pass reads sequentially. */
 typedef struct item {
-    uint64_t word; /* of the key at hand */
+    uint64_t word; /* of the current key */
     uint64_t row;
 } item;
 
@@ -62,8 +62,8 @@ static void gather(const sorting *s, wpi_group_column *column, void *values, uin
         memcpy((char *)values + i * bytes, (char *)column->values + s->items[i].row * bytes, bytes);
         valid[i] = column->valid[s->items[i].row];
     }
-    wp_free(column->values);
-    wp_free(column->valid);
+    wpi_free(column->values);
+    wpi_free(column->valid);
     column->values = values;
     column->column.values = values;
     column->valid = valid;
@@ -93,18 +93,18 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
     }
     for (uint32_t i = 0; i < column_count; i++) {
         const size_t bytes = wp_type_bytes(columns[i].column.type);
-        void *values = wp_malloc(count * bytes + 8);
-        uint8_t *valid = wp_malloc(count + 8);
+        void *values = wpi_malloc(count * bytes + 8);
+        uint8_t *valid = wpi_malloc(count + 8);
         if (values == NULL || valid == NULL) {
-            wp_free(values);
-            wp_free(valid);
+            wpi_free(values);
+            wpi_free(valid);
             WP_TRY_GOTO(WP_FAIL(err, NOMEM, "a column of %llu groups", (unsigned long long)count),
                         done);
         }
         gather(&s, &columns[i], values, valid);
     }
 done:
-    wp_free(s.items);
-    wp_free(s.next);
+    wpi_free(s.items);
+    wpi_free(s.next);
     return status;
 }

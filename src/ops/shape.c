@@ -24,8 +24,7 @@ uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row) {
     return wpi_load_word(type, values, row);
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 static wp_status check_type(wp_type type, const char *what, uint32_t number, wp_error *err) {
     if ((unsigned)type < WP_TYPE_COUNT) return WP_STATUS_OK;
@@ -51,10 +50,9 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- accumulators -----------------------------------------------------------------------------
- */
+/* ---- accumulators ---- */
 
-/* Its number; the same one for all that need it. */
+/* The number of an accumulator, which aggregates share. */
 static uint32_t accumulator_of(wpi_shape *shape, wpi_accumulate how, uint32_t value) {
     for (uint32_t i = 0; i < shape->accumulator_count; i++)
         if (shape->accumulators[i].how == how && shape->accumulators[i].value == value) return i;
@@ -100,10 +98,10 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
     *shape = (wpi_shape){0};
     WP_TRY(check(spec, err));
     const uint32_t aggregates = spec->aggregate_count;
-    shape->keys = wp_calloc(spec->key_count, sizeof *shape->keys);
-    shape->values = wp_calloc(spec->value_count + 1, sizeof *shape->values);
-    shape->aggregates = wp_calloc(aggregates + 1, sizeof *shape->aggregates);
-    shape->accumulators = wp_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
+    shape->keys = wpi_calloc(spec->key_count, sizeof *shape->keys);
+    shape->values = wpi_calloc(spec->value_count + 1, sizeof *shape->values);
+    shape->aggregates = wpi_calloc(aggregates + 1, sizeof *shape->aggregates);
+    shape->accumulators = wpi_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
     if (shape->keys == NULL || shape->values == NULL || shape->aggregates == NULL ||
         shape->accumulators == NULL) {
         wpi_shape_deinit(shape);
@@ -120,9 +118,9 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
 }
 
 void wpi_shape_deinit(wpi_shape *shape) {
-    wp_free(shape->keys);
-    wp_free(shape->values);
-    wp_free(shape->aggregates);
-    wp_free(shape->accumulators);
+    wpi_free(shape->keys);
+    wpi_free(shape->values);
+    wpi_free(shape->aggregates);
+    wpi_free(shape->accumulators);
     *shape = (wpi_shape){0};
 }

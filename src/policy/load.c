@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is checked as a whole before any of its policies is added: interface first, because
- * nothing else in it can be read safely if that differs, then each policy. */
+/* A file is checked as a whole before any of its policies is added: first the interface, because
+ * nothing else can be read safely if it differs, then each policy. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "policy/load.h"
 
@@ -31,7 +31,7 @@ static loaded_file *files; /* in order of loading */
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
-/* The operation that a policy of the kind lacks; NULL: it has all that are not optional. */
+/* The name of a mandatory operation that a policy of the kind lacks; NULL: none. */
 static const char *lack_of_scheduler(const void *ops) {
     return ((const wpi_scheduler_ops *)ops)->pick == NULL ? "pick" : NULL;
 }
@@ -74,24 +74,24 @@ static const struct {
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
-static size_t kind_number(const char *name, wp_nearest *nearest) {
-    *nearest = (wp_nearest){.wanted = name};
+static size_t kind_number(const char *name, wpi_nearest *nearest) {
+    *nearest = (wpi_nearest){.wanted = name};
     for (size_t i = 0; i < KIND_COUNT; i++) {
         if (strcmp(kinds[i].name, name) == 0) return i;
-        wp_nearest_offer(nearest, kinds[i].name);
+        wpi_nearest_offer(nearest, kinds[i].name);
     }
     return KIND_COUNT;
 }
 
 /* ---- one policy ----------------------------------------------------------------------------- */
 
-/* Names stand in lists with commas, colons and semicolons between them. */
+/* Names must not contain the separators of lists: commas, colons, semicolons. */
 static bool is_name(const char *name) {
     return name[0] != '\0' && name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
                                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
 }
 
-/* Where a policy of this kind and name is already; NULL: nowhere. Called under the lock. */
+/* The file that has a policy of this kind and name already; NULL: none. Called under the lock. */
 static const char *owner_of(const wpi_policy *policy) {
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++)
         if (strcmp((*p)->kind, policy->kind) == 0 && strcmp((*p)->name, policy->name) == 0)
@@ -104,7 +104,7 @@ static const char *owner_of(const wpi_policy *policy) {
 }
 
 static wp_status check_policy(const char *path, const wpi_policy *policy, wp_error *err) {
-    wp_nearest nearest;
+    wpi_nearest nearest;
     const char *texts[] = {policy->name, policy->kind, policy->keys, policy->doc, policy->source};
     static const char *const members[] = {"name", "kind", "keys", "doc", "source"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -116,7 +116,7 @@ static wp_status check_policy(const char *path, const wpi_policy *policy, wp_err
                        "%s: policy name '%s': use letters, digits, '-', '_' and '.' only", path,
                        policy->name);
     const size_t kind = kind_number(policy->kind, &nearest);
-    const char *meant = kind == KIND_COUNT ? wp_nearest_result(&nearest) : NULL;
+    const char *meant = kind == KIND_COUNT ? wpi_nearest_result(&nearest) : NULL;
     if (meant != NULL)
         return WP_FAIL(err, INVALID, "%s: policy '%s': there is no kind '%s'; did you mean '%s'?",
                        path, policy->name, policy->kind, meant);
@@ -201,9 +201,9 @@ static void append(loaded_file *file) {
 static wp_status hash_file(const char *path, uint64_t *hash, wp_error *err) {
     char *data = NULL;
     size_t bytes = 0;
-    WP_TRY(wp_file_read(path, &data, &bytes, err));
-    *hash = wp_hash64(data, bytes, 1);
-    wp_free(data);
+    WP_TRY(wpi_file_read(path, &data, &bytes, err));
+    *hash = wpi_hash64(data, bytes, 1);
+    wpi_free(data);
     return WP_STATUS_OK;
 }
 
@@ -212,8 +212,8 @@ static wp_status load(const char *path, wp_error *err) {
     void *library = NULL;
     wp_status status = WP_STATUS_OK;
     if (is_loaded(path)) return WP_STATUS_OK;
-    loaded_file *file = wp_calloc(1, sizeof *file);
-    if (file != NULL) file->path = wp_strdup(path);
+    loaded_file *file = wpi_calloc(1, sizeof *file);
+    if (file != NULL) file->path = wpi_strdup(path);
     if (file == NULL || file->path == NULL)
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "policy file %s", path), done);
     WP_TRY_GOTO(hash_file(path, &file->hash, err), done);
@@ -224,13 +224,13 @@ static wp_status load(const char *path, wp_error *err) {
     return WP_STATUS_OK;
 done:
     if (library != NULL) (void)dlclose(library);
-    if (file != NULL) wp_free(file->path);
-    wp_free(file);
+    if (file != NULL) wpi_free(file->path);
+    wpi_free(file);
     return status;
 }
 
 wp_status wpi_policy_file_load(const char *path, wp_error *err) {
-    if (wp_dir_exists(path)) return WP_FAIL(err, IO, "%s is a folder, not a policy file", path);
+    if (wpi_dir_exists(path)) return WP_FAIL(err, IO, "%s is a folder, not a policy file", path);
     char *real = realpath(path, NULL);
     if (real == NULL) return WP_FAIL(err, NOT_FOUND, "%s: no such policy file", path);
     pthread_mutex_lock(&lock);
@@ -244,10 +244,10 @@ wp_status wpi_policy_files_load(const char *paths, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     while (*paths != '\0' && status == WP_STATUS_OK) {
         const size_t length = strcspn(paths, ":");
-        char *path = wp_strndup(paths, length);
+        char *path = wpi_strndup(paths, length);
         if (path == NULL) return WP_FAIL(err, NOMEM, "policy files");
         if (length != 0) status = wpi_policy_file_load(path, err);
-        wp_free(path);
+        wpi_free(path);
         paths += length + (paths[length] == ':');
     }
     return status;

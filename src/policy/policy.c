@@ -9,7 +9,7 @@
 #include "policy/load.h"
 #include "policy/prefetch.h"
 
-/* The i-th policy, those of the library first; NULL behind the last. */
+/* The i-th policy, the library's own first; NULL after the last. */
 static const wpi_policy *policy_at(size_t i) {
     size_t own = 0;
     while (wpi_policies[own] != NULL && own < i)
@@ -18,21 +18,21 @@ static const wpi_policy *policy_at(size_t i) {
 }
 
 static wp_status fail_unknown(const char *kind, const char *name, wp_error *err) {
-    wp_nearest nearest = {.wanted = name};
-    wp_text all = {0};
+    wpi_nearest nearest = {.wanted = name};
+    wpi_text all = {0};
     const wpi_policy *policy;
     for (size_t i = 0; (policy = policy_at(i)) != NULL; i++) {
         if (strcmp(policy->kind, kind) != 0) continue;
-        wp_nearest_offer(&nearest, policy->name);
-        wp_text_appendf(&all, "%s%s", all.length != 0 ? ", " : "", policy->name);
+        wpi_nearest_offer(&nearest, policy->name);
+        wpi_text_appendf(&all, "%s%s", all.length != 0 ? ", " : "", policy->name);
     }
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     const wp_status status =
         meant != NULL
             ? WP_FAIL(err, NOT_FOUND, "no %s policy '%s'; did you mean '%s'?", kind, name, meant)
             : WP_FAIL(err, NOT_FOUND, "no %s policy '%s'; there are: %s", kind, name,
                       all.data != NULL ? all.data : "none");
-    wp_text_deinit(&all);
+    wpi_text_deinit(&all);
     return status;
 }
 

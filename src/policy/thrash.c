@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What policies against thrashing, and those who ask them, share. */
+/* Shared by policies against thrashing and the simulator. */
 #include "policy/thrash.h"
 
 #include "base/alloc.h"
@@ -9,11 +9,12 @@ void wpi_thrash_reset(wpi_thrash_page *page) {
 }
 
 void wpi_thrash_forget(wpi_thrash *thrash, uint32_t chunk) {
-    wp_free(thrash->chunks[chunk].pages);
+    wpi_free(thrash->chunks[chunk].pages);
     thrash->chunks[chunk] = (wpi_thrash_chunk){0};
 }
 
-wpi_processor wpi_thrash_pinned(wpi_thrash *thrash, uint32_t chunk, uint32_t page, wp_time_ps now) {
+wpi_processor wpi_thrash_pinned(wpi_thrash *thrash, uint32_t chunk, uint32_t page,
+                                wpi_time_ps now) {
     if (thrash->chunks[chunk].pages == NULL) return WPI_PROCESSOR_NONE;
     wpi_thrash_page *own = &thrash->chunks[chunk].pages[page];
     if (own->pinned_on != WPI_PROCESSOR_NONE && own->pinned_to <= now) wpi_thrash_reset(own);

@@ -10,8 +10,8 @@ typedef struct comparison {
     wpi_probe_result *result;
 } comparison;
 
-/* One level may be several TLBs, for loads and for all; the one with most entries is what a chase
- * of loads meets. */
+/* A level may have several TLBs, for loads and for all accesses; a chase of loads uses the one with
+ * most entries. */
 static const wpi_cpuid_tlb *find(const comparison *c, uint32_t level, uint32_t pages) {
     const wpi_cpuid_tlb *best = NULL;
     for (size_t i = 0; i < c->count; i++) {
@@ -31,31 +31,31 @@ static void compare_level(const comparison *c, const wpi_hierarchy *h, uint32_t 
     const char *size = is_huge ? "2 MiB" : "4 KiB";
     if (tlb == NULL) return;
     if (!is_measured) {
-        wp_strings_addf(&c->result->notes,
-                        "L%" PRIu32 ", pages of %s: CPUID (leaf %#" PRIx32 ") says %" PRIu32
-                        " entries; not measured.",
-                        level, size, tlb->leaf, tlb->entries);
+        wpi_strings_addf(&c->result->notes,
+                         "L%" PRIu32 ", pages of %s: CPUID (leaf %#" PRIx32 ") says %" PRIu32
+                         " entries; not measured.",
+                         level, size, tlb->leaf, tlb->entries);
         return;
     }
     const bool is_same = (uint32_t)measured->value == tlb->entries;
     const char *why = "";
     if (!is_same && is_huge && c->has_hypervisor)
         why = " The hypervisor's own pages are smaller: entries hold those.";
-    wp_strings_addf(&c->result->notes,
-                    "L%" PRIu32 ", pages of %s: %.0f entries measured, CPUID (leaf %#" PRIx32
-                    ") says %" PRIu32 ": %s.%s",
-                    level, size, measured->value, tlb->leaf, tlb->entries,
-                    is_same ? "equal" : "different", why);
+    wpi_strings_addf(&c->result->notes,
+                     "L%" PRIu32 ", pages of %s: %.0f entries measured, CPUID (leaf %#" PRIx32
+                     ") says %" PRIu32 ": %s.%s",
+                     level, size, measured->value, tlb->leaf, tlb->entries,
+                     is_same ? "equal" : "different", why);
 }
 
 void wpi_cpu_claims_compare(const wpi_cpuid_tlb *tlbs, size_t count, bool has_hypervisor,
                             wpi_probe_result *result) {
     const comparison c = {tlbs, count, has_hypervisor, result};
     if (count == 0)
-        wp_strings_addf(&result->notes,
-                        "CPUID says nothing of this processor's TLBs%s: there is "
-                        "nothing to compare with.",
-                        has_hypervisor ? " (a hypervisor answers for it)" : "");
+        wpi_strings_addf(&result->notes,
+                         "CPUID says nothing of this processor's TLBs%s: there is "
+                         "nothing to compare with.",
+                         has_hypervisor ? " (a hypervisor answers for it)" : "");
     for (uint32_t level = 1; level <= 3 && result->tlbs != NULL; level++)
         compare_level(&c, result->tlbs, level, WPI_CPUID_4K);
     for (uint32_t level = 1; level <= 3 && result->huge_tlbs != NULL; level++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading files. Everything in them is doubted: each mistake is a sentence with file and line. */
+/* Reads files. All contents are checked: each error is a sentence with file and line. */
 #include "probe/curves.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static wp_status refuse(const reader *r, wp_error *err, const char *format, ...)
     return WP_FAIL(err, PARSE, "%.200s:%u: %s", r->path, r->line, why);
 }
 
-/* *is_line false: the end. */
+/* *is_line false: end of file. */
 static wp_status next_line(reader *r, bool *is_line, wp_error *err) {
     *is_line = *r->at != '\0';
     if (!*is_line) return WP_STATUS_OK;
@@ -49,7 +49,7 @@ static wp_status next_line(reader *r, bool *is_line, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A number from 0 on at *at, which moves behind it. */
+/* A number from 0 on at *at, which advances past it. */
 static bool read_number(const char **at, double most, double *out) {
     char *end = NULL;
     if (**at < '0' || **at > '9') return false;
@@ -59,15 +59,14 @@ static bool read_number(const char **at, double most, double *out) {
     return true;
 }
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
+/* ---- curves ---- */
 
 static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     size_t i = 0;
     while (i < c->curve_count && c->curves[i].stride_bytes < stride)
         i++;
     if (i < c->curve_count && c->curves[i].stride_bytes == stride) return &c->curves[i];
-    wpi_curve *more = wp_realloc(c->curves, (c->curve_count + 1) * sizeof *more);
+    wpi_curve *more = wpi_realloc(c->curves, (c->curve_count + 1) * sizeof *more);
     if (more == NULL) return NULL;
     c->curves = more;
     memmove(&more[i + 1], &more[i], (c->curve_count - i) * sizeof *more);
@@ -76,11 +75,11 @@ static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     return &more[i];
 }
 
-/* In order; of two at the same distance the first one counts. */
+/* Inserts in order; of two points at the same distance the first one counts. */
 static bool add_point(wpi_curve *curve, wpi_curve_point point) {
     if (curve->count == curve->capacity) {
         const size_t capacity = curve->capacity == 0 ? 64 : 2 * curve->capacity;
-        wpi_curve_point *more = wp_realloc(curve->points, capacity * sizeof *more);
+        wpi_curve_point *more = wpi_realloc(curve->points, capacity * sizeof *more);
         if (more == NULL) return false;
         curve->points = more;
         curve->capacity = capacity;
@@ -166,8 +165,7 @@ static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------
- */
+/* ---- sharing ---- */
 
 static wp_status read_matrix_row(const reader *r, wpi_matrix *m, uint32_t row, wp_error *err) {
     const char *at = r->text;
@@ -183,7 +181,7 @@ static wp_status read_matrix_row(const reader *r, wpi_matrix *m, uint32_t row, w
     return *at == '\0' ? WP_STATUS_OK : REFUSE(r, err, "more than %u cycles", m->sm_count);
 }
 
-/* "#   000 001 002": how many SMs. 0: another line. */
+/* The number of SMs of a line "#   000 001 002". 0: another line. */
 static uint32_t count_sms(const char *text) {
     const char *at = text + 1;
     uint32_t count = 0;
@@ -210,24 +208,23 @@ static wp_status parse_matrix(wpi_curves *c, reader *r, wpi_matrix m, wp_error *
         if (m.sm_count > WPI_PROBE_SMS_MAX)
             WP_TRY_GOTO(REFUSE(r, err, "more than %u SMs", WPI_PROBE_SMS_MAX), done);
         if (m.sm_count == 0) continue;
-        m.cycles = wp_calloc((size_t)m.sm_count * m.sm_count, sizeof *m.cycles);
+        m.cycles = wpi_calloc((size_t)m.sm_count * m.sm_count, sizeof *m.cycles);
         if (m.cycles == NULL) return WP_FAIL(err, NOMEM, "sharing of %u SMs", m.sm_count);
     }
     if (m.sm_count == 0 || row < m.sm_count)
         WP_TRY_GOTO(REFUSE(r, err, "%u of %u rows of SMs: is the file cut short?", row, m.sm_count),
                     done);
-    wpi_matrix *more = wp_realloc(c->matrices, (c->matrix_count + 1) * sizeof *more);
+    wpi_matrix *more = wpi_realloc(c->matrices, (c->matrix_count + 1) * sizeof *more);
     if (more == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "sharing"), done);
     c->matrices = more;
     more[c->matrix_count++] = m;
     m.cycles = NULL;
 done:
-    wp_free(m.cycles);
+    wpi_free(m.cycles);
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp_error *err) {
     reader r = {.path = path, .at = text};
@@ -248,18 +245,18 @@ wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp
 static wp_status load(wpi_curves *c, const char *path, wp_error *err) {
     char *text = NULL;
     size_t size = 0;
-    WP_TRY(wp_file_read(path, &text, &size, err));
+    WP_TRY(wpi_file_read(path, &text, &size, err));
     const wp_status status = strlen(text) == size
                                  ? wpi_curves_parse(c, path, text, err)
                                  : WP_FAIL(err, PARSE, "%s: not a text file of curves", path);
-    wp_free(text);
+    wpi_free(text);
     return status;
 }
 
 wp_status wpi_curves_load(const char *const *paths, size_t count, wpi_curves **out, wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
-    wpi_curves *c = wp_calloc(1, sizeof *c);
+    wpi_curves *c = wpi_calloc(1, sizeof *c);
     if (c == NULL) return WP_FAIL(err, NOMEM, "curves");
     for (size_t i = 0; i < count; i++)
         WP_TRY_GOTO(load(c, paths[i], err), done);
@@ -278,10 +275,10 @@ done:
 void wpi_curves_destroy(wpi_curves *c) {
     if (c == NULL) return;
     for (size_t i = 0; i < c->curve_count; i++)
-        wp_free(c->curves[i].points);
+        wpi_free(c->curves[i].points);
     for (size_t i = 0; i < c->matrix_count; i++)
-        wp_free(c->matrices[i].cycles);
-    wp_free(c->curves);
-    wp_free(c->matrices);
-    wp_free(c);
+        wpi_free(c->matrices[i].cycles);
+    wpi_free(c->curves);
+    wpi_free(c->matrices);
+    wpi_free(c);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a miss adds is the latency of what is behind it: of the next level, at last of the walk. */
+/* The delay of a miss is the latency of the next level, at the last level that of the walk. */
 #include <math.h>
 
 #include "probe/infer/plan.h"
@@ -26,33 +26,34 @@ static wp_status check(const wpi_hierarchy *h, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static void write_bytes(wp_text *out, const char *key, double bytes) {
+static void write_bytes(wpi_text *out, const char *key, double bytes) {
     const bool is_kib = fmod(bytes, 1024) == 0;
-    wp_text_appendf(out, "%s = %.0f%s\n", key, is_kib ? bytes / 1024 : bytes, is_kib ? "KiB" : "B");
+    wpi_text_appendf(out, "%s = %.0f%s\n", key, is_kib ? bytes / 1024 : bytes,
+                     is_kib ? "KiB" : "B");
 }
 
-static void write_floorplan(const wpi_hierarchy *h, const wpi_plan *plan, wp_text *out) {
+static void write_floorplan(const wpi_hierarchy *h, const wpi_plan *plan, wpi_text *out) {
     if (h->sm_count == 0) return;
-    wp_text_appendf(out, "\n[floorplan]\ngpcs = %u\ntpcs = %u\nsms = %u\norder = %s\ndisabled =",
-                    plan->gpcs, plan->tpcs, plan->sms, plan->is_row ? "row" : "round-robin");
+    wpi_text_appendf(out, "\n[floorplan]\ngpcs = %u\ntpcs = %u\nsms = %u\norder = %s\ndisabled =",
+                     plan->gpcs, plan->tpcs, plan->sms, plan->is_row ? "row" : "round-robin");
     for (uint32_t i = 0; i < h->missing_count; i++)
-        wp_text_appendf(out, "%s%u", i == 0 ? " " : ",", h->missing_sms[i]);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, "%s%u", i == 0 ? " " : ",", h->missing_sms[i]);
+    wpi_text_append(out, "\n");
 }
 
-/* Groups that no floorplan gives are listed. */
-static wp_status write_groups(const wpi_level *l, uint32_t number, wp_text *out, wp_error *err) {
-    wp_text groups = {0}, line = {0};
+/* Lists groups that no floorplan has. */
+static wp_status write_groups(const wpi_level *l, uint32_t number, wpi_text *out, wp_error *err) {
+    wpi_text groups = {0}, line = {0};
     wpi_sharing_text(&l->sharing, &groups);
-    wp_text_append(&line, "groups = ");
-    for (const char *at = wp_text_string(&groups); *at != '\0'; at++)
-        if (*at != ' ') wp_text_append_n(&line, at, 1);
+    wpi_text_append(&line, "groups = ");
+    for (const char *at = wpi_text_string(&groups); *at != '\0'; at++)
+        if (*at != ' ') wpi_text_append_n(&line, at, 1);
     const bool fits = line.length <= LINE_CHARS_MAX;
-    wp_text_append(&line, "\n");
-    if (fits) wp_text_append(out, "sharing = groups\n");
-    if (fits) wp_text_append(out, wp_text_string(&line));
-    wp_text_deinit(&groups);
-    wp_text_deinit(&line);
+    wpi_text_append(&line, "\n");
+    if (fits) wpi_text_append(out, "sharing = groups\n");
+    if (fits) wpi_text_append(out, wpi_text_string(&line));
+    wpi_text_deinit(&groups);
+    wpi_text_deinit(&line);
     if (fits) return WP_STATUS_OK;
     return WP_FAIL(err, INVALID,
                    "L%u: its sharing groups match no floorplan and are too many "
@@ -61,57 +62,58 @@ static wp_status write_groups(const wpi_level *l, uint32_t number, wp_text *out,
 }
 
 static wp_status write_sharing(const wpi_hierarchy *h, const wpi_plan *plan, uint32_t number,
-                               wp_text *out, wp_error *err) {
+                               wpi_text *out, wp_error *err) {
     const wpi_level *l = &h->levels[number];
     if (h->sm_count == 0) return WP_STATUS_OK;
     if (!l->sharing.count.is_known) {
-        wp_text_appendf(out, "; sharing is not known: %s\nsharing = sm\n", l->sharing.count.reason);
+        wpi_text_appendf(out, "; sharing is not known: %s\nsharing = sm\n",
+                         l->sharing.count.reason);
         return WP_STATUS_OK;
     }
     const char *name = wpi_plan_sharing(plan, &l->sharing);
     if (name == NULL) return write_groups(l, number, out, err);
-    wp_text_appendf(out, "sharing = %s\n", name);
+    wpi_text_appendf(out, "sharing = %s\n", name);
     return WP_STATUS_OK;
 }
 
-static void write_sets(const wpi_level *l, wp_text *out) {
-    if (l->way_group_count == 0) wp_text_append(out, "; sets and ways are not known: one set\n");
+static void write_sets(const wpi_level *l, wpi_text *out) {
+    if (l->way_group_count == 0) wpi_text_append(out, "; sets and ways are not known: one set\n");
     const bool is_equal = l->way_group_count < 2;
     const uint32_t ways = l->way_group_count == 1 ? l->way_groups[0].ways : 0;
-    wp_text_appendf(out, "hash = modulo\nways = %u\nsets =", is_equal ? ways : 0);
+    wpi_text_appendf(out, "hash = modulo\nways = %u\nsets =", is_equal ? ways : 0);
     for (uint32_t i = 0; !is_equal && i < l->way_group_count; i++)
-        wp_text_appendf(out, "%s%ux%u", i == 0 ? " " : ",", l->way_groups[i].count,
-                        l->way_groups[i].ways);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, "%s%ux%u", i == 0 ? " " : ",", l->way_groups[i].count,
+                         l->way_groups[i].ways);
+    wpi_text_append(out, "\n");
 }
 
 static wp_status write_level(const wpi_hierarchy *h, const wpi_plan *plan, uint32_t number,
-                             wp_text *out, wp_error *err) {
+                             wpi_text *out, wp_error *err) {
     const wpi_level *l = &h->levels[number];
-    wp_text_appendf(out, "\n[tlb.l%u]\nentries = %.0f\n", number + 1, l->entries.value);
+    wpi_text_appendf(out, "\n[tlb.l%u]\nentries = %.0f\n", number + 1, l->entries.value);
     write_sets(l, out);
     write_bytes(out, "coverage", l->page_bytes.value);
-    wp_text_appendf(out, "fill = %.0f\n", l->fill_bytes.value / h->levels[0].fill_bytes.value);
+    wpi_text_appendf(out, "fill = %.0f\n", l->fill_bytes.value / h->levels[0].fill_bytes.value);
     if (number > 0)
-        wp_text_appendf(out, "latency = %.0fcycles\n", h->levels[number - 1].miss_cycles.value);
+        wpi_text_appendf(out, "latency = %.0fcycles\n", h->levels[number - 1].miss_cycles.value);
     return write_sharing(h, plan, number, out, err);
 }
 
 wp_status wpi_profile_write(const wpi_hierarchy *h, const char *base, const char *title,
-                            wp_text *out, wp_error *err) {
+                            wpi_text *out, wp_error *err) {
     wpi_plan plan;
     WP_TRY(check(h, err));
     wpi_plan_init(&plan, h);
-    wp_text_append(out,
-                   "; TLBs as probed; all else is of the profile that this one is based on.\n");
-    wp_text_appendf(out, "[gpu]\nbase = %s\ntitle = %s\n", base, title);
+    wpi_text_append(out,
+                    "; TLBs as probed; all else is of the profile that this one is based on.\n");
+    wpi_text_appendf(out, "[gpu]\nbase = %s\ntitle = %s\n", base, title);
     write_floorplan(h, &plan, out);
-    wp_text_append(out, "\n[page]\n");
+    wpi_text_append(out, "\n[page]\n");
     write_bytes(out, "bytes", h->levels[0].fill_bytes.value);
-    wp_text_appendf(out, "\n[tlb]\nlevels = %u\n", h->level_count);
+    wpi_text_appendf(out, "\n[tlb]\nlevels = %u\n", h->level_count);
     for (uint32_t i = 0; i < h->level_count; i++)
         WP_TRY(write_level(h, &plan, i, out, err));
-    wp_text_appendf(out, "\n[walker]\nlevels = 1\nlevel_latency = %.0fcycles\ncache_entries = 0\n",
-                    h->levels[h->level_count - 1].miss_cycles.value);
+    wpi_text_appendf(out, "\n[walker]\nlevels = 1\nlevel_latency = %.0fcycles\ncache_entries = 0\n",
+                     h->levels[h->level_count - 1].miss_cycles.value);
     return WP_STATUS_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For programs: what is known is a number, what is not is null and has its reason. */
+/* JSON: a known number is a number, an unknown one is null and has a reason. */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static void put_number(json_t *object, json_t *confidences, json_t *reasons, con
                        const wpi_number *n) {
     put(object, key, number_json(n));
     if (n->is_known) put(confidences, key, json_real(n->confidence));
-    if (n->reason[0] != '\0') put(reasons, key, wp_json_string(n->reason));
+    if (n->reason[0] != '\0') put(reasons, key, wpi_json_string(n->reason));
 }
 
 static json_t *groups_json(const wpi_sharing_groups *s) {
@@ -59,7 +59,7 @@ static json_t *level_json(const wpi_level *level, uint32_t number) {
     if (level->sharing.count.is_known)
         put(confidences, "sharing_groups", json_real(level->sharing.count.confidence));
     if (level->sharing.count.reason[0] != '\0')
-        put(reasons, "sharing_groups", wp_json_string(level->sharing.count.reason));
+        put(reasons, "sharing_groups", wpi_json_string(level->sharing.count.reason));
     put(object, "confidence", json_real(wpi_level_confidence(level)));
     put(object, "confidences", confidences);
     put(object, "reasons", reasons);
@@ -82,32 +82,32 @@ static void put_hierarchy(json_t *object, const wpi_hierarchy *h) {
     }
     put(object, "missing_sms", missing);
     if (h->missing.reason[0] != '\0')
-        put(reasons, "missing_sms", wp_json_string(h->missing.reason));
+        put(reasons, "missing_sms", wpi_json_string(h->missing.reason));
     put(object, "confidences", confidences);
     put(object, "reasons", reasons);
     put(object, "samples", json_integer((json_int_t)h->samples));
     put(object, "loads", json_integer((json_int_t)h->loads));
 }
 
-static json_t *conditions_json(const wp_strings *conditions) {
+static json_t *conditions_json(const wpi_strings *conditions) {
     json_t *object = json_object();
     for (size_t i = 0; i + 1 < conditions->count; i += 2)
-        put(object, conditions->items[i], wp_json_string(conditions->items[i + 1]));
+        put(object, conditions->items[i], wpi_json_string(conditions->items[i + 1]));
     return object;
 }
 
-void wpi_probe_result_json(const wpi_probe_result *result, wp_text *out) {
+void wpi_probe_result_json(const wpi_probe_result *result, wpi_text *out) {
     json_t *root = json_object(), *device = json_object(), *notes = json_array();
-    put(root, "schema", wp_json_string(WPI_PROBE_SCHEMA));
-    put(root, "version", wp_json_string(WP_VERSION_STRING));
-    put(device, "spec", wp_json_string(result->spec));
-    put(device, "name", wp_json_string(result->name));
+    put(root, "schema", wpi_json_string(WPI_PROBE_SCHEMA));
+    put(root, "version", wpi_json_string(WP_VERSION_STRING));
+    put(device, "spec", wpi_json_string(result->spec));
+    put(device, "name", wpi_json_string(result->name));
     put(device, "sms", json_integer(result->sm_count));
     put(device, "probed_bytes", json_integer((json_int_t)result->memory_bytes));
     put(root, "device", device);
     put(root, "conditions", conditions_json(&result->conditions));
     for (size_t i = 0; i < result->notes.count; i++)
-        WP_CHECK(json_array_append_new(notes, wp_json_string(result->notes.items[i])) == 0);
+        WP_CHECK(json_array_append_new(notes, wpi_json_string(result->notes.items[i])) == 0);
     put(root, "notes", notes);
     if (result->tlbs != NULL) put_hierarchy(root, result->tlbs);
     if (result->huge_tlbs != NULL) {
@@ -117,8 +117,8 @@ void wpi_probe_result_json(const wpi_probe_result *result, wp_text *out) {
     }
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     WP_CHECK(text != NULL);
-    wp_text_append(out, text);
-    wp_text_append(out, "\n");
+    wpi_text_append(out, text);
+    wpi_text_append(out, "\n");
     free(text);
     json_decref(root);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For people: levels are columns, as in Table 2 of Karnagel et al., DaMoN'17. */
+/* Text: levels are columns, as in Table 2 of Karnagel et al., DaMoN'17. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define TITLE_WIDTH 18
 #define COLUMN_WIDTH 14
-#define SURE 0.9 /* below it the confidence is said */
+#define SURE 0.9 /* below it the confidence is printed */
 
 static bool is_bytes(const char *name) {
     const size_t length = strlen(name);
@@ -27,18 +27,18 @@ static void number_text(const wpi_level_field *field, const wpi_number *n, char 
         (void)snprintf(out, 32, "%.0f", n->value);
 }
 
-static void append_cell(wp_text *out, const char *text, bool is_last) {
-    wp_text_appendf(out, "%*s%s", COLUMN_WIDTH, text, is_last ? "\n" : "");
+static void append_cell(wpi_text *out, const char *text, bool is_last) {
+    wpi_text_appendf(out, "%*s%s", COLUMN_WIDTH, text, is_last ? "\n" : "");
 }
 
 /* Ways of sets that differ: "6 of 8, 1 of 17" in a line of its own, below. */
-static void append_unequal(const wpi_level *level, uint32_t number, wp_text *out) {
+static void append_unequal(const wpi_level *level, uint32_t number, wpi_text *out) {
     if (level->way_group_count < 2) return;
-    wp_text_appendf(out, "L%" PRIu32 "'s sets differ:", number);
+    wpi_text_appendf(out, "L%" PRIu32 "'s sets differ:", number);
     for (uint32_t g = 0; g < level->way_group_count; g++)
-        wp_text_appendf(out, "%s %" PRIu32 " of %" PRIu32 " ways", g != 0 ? "," : "",
-                        level->way_groups[g].count, level->way_groups[g].ways);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, "%s %" PRIu32 " of %" PRIu32 " ways", g != 0 ? "," : "",
+                         level->way_groups[g].count, level->way_groups[g].ways);
+    wpi_text_append(out, "\n");
 }
 
 static void sharing_text(const wpi_level *level, char out[32]) {
@@ -60,57 +60,57 @@ static void sharing_text(const wpi_level *level, char out[32]) {
         (void)snprintf(out, 32, "%" PRIu32 " to %" PRIu32 " SMs", least, most);
 }
 
-static void append_table(const wpi_hierarchy *h, wp_text *out) {
+static void append_table(const wpi_hierarchy *h, wpi_text *out) {
     const uint32_t last = h->level_count - 1;
     char text[32];
-    wp_text_appendf(out, "%-*s", TITLE_WIDTH, "");
+    wpi_text_appendf(out, "%-*s", TITLE_WIDTH, "");
     for (uint32_t l = 0; l <= last; l++) {
         (void)snprintf(text, sizeof text, "L%" PRIu32 " TLB", l + 1);
         append_cell(out, text, l == last);
     }
     for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++) {
         if (f->title == NULL) continue;
-        wp_text_appendf(out, "%-*s", TITLE_WIDTH, f->title);
+        wpi_text_appendf(out, "%-*s", TITLE_WIDTH, f->title);
         for (uint32_t l = 0; l <= last; l++) {
             number_text(f, f->number(&h->levels[l]), text);
             append_cell(out, text, l == last);
         }
     }
-    wp_text_appendf(out, "%-*s", TITLE_WIDTH, "Shared by");
+    wpi_text_appendf(out, "%-*s", TITLE_WIDTH, "Shared by");
     for (uint32_t l = 0; l <= last; l++) {
         sharing_text(&h->levels[l], text);
         append_cell(out, text, l == last);
     }
-    wp_text_appendf(out, "%-*s", TITLE_WIDTH, "Confidence");
+    wpi_text_appendf(out, "%-*s", TITLE_WIDTH, "Confidence");
     for (uint32_t l = 0; l <= last; l++) {
         (void)snprintf(text, sizeof text, "%.2f", wpi_level_confidence(&h->levels[l]));
         append_cell(out, text, l == last);
     }
 }
 
-static void append_groups(const wpi_hierarchy *h, wp_text *out) {
+static void append_groups(const wpi_hierarchy *h, wpi_text *out) {
     for (uint32_t l = 0; l < h->level_count; l++) {
         const wpi_sharing_groups *s = &h->levels[l].sharing;
         if (!s->count.is_known || s->count.value < 2 || (uint32_t)s->count.value == s->sm_count)
             continue;
-        wp_text_appendf(out, "SMs that share an L%" PRIu32 " TLB: ", l + 1);
+        wpi_text_appendf(out, "SMs that share an L%" PRIu32 " TLB: ", l + 1);
         wpi_sharing_text(s, out);
-        wp_text_append(out, "\n");
+        wpi_text_append(out, "\n");
     }
     if (h->missing_count == 0) return;
-    wp_text_append(out, "SMs that seem to be switched off, in a regular floorplan:");
+    wpi_text_append(out, "SMs that seem to be switched off, in a regular floorplan:");
     for (uint32_t i = 0; i < h->missing_count; i++)
-        wp_text_appendf(out, "%s %" PRIu32, i != 0 ? "," : "", h->missing_sms[i]);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, "%s %" PRIu32, i != 0 ? "," : "", h->missing_sms[i]);
+    wpi_text_append(out, "\n");
 }
 
-static void append_reason(const wpi_number *n, const char *what, wp_text *out) {
+static void append_reason(const wpi_number *n, const char *what, wpi_text *out) {
     if (n->reason[0] == '\0' || (n->is_known && n->confidence >= SURE)) return;
-    wp_text_appendf(out, "  %s: %s\n", what, n->reason);
+    wpi_text_appendf(out, "  %s: %s\n", what, n->reason);
 }
 
-static void append_reasons(const wpi_hierarchy *h, wp_text *out) {
-    wp_text reasons = {0};
+static void append_reasons(const wpi_hierarchy *h, wpi_text *out) {
+    wpi_text reasons = {0};
     char what[64];
     append_reason(&h->levels_known, "levels", &reasons);
     append_reason(&h->base_cycles, "a hit's cycles", &reasons);
@@ -124,38 +124,38 @@ static void append_reasons(const wpi_hierarchy *h, wp_text *out) {
         append_reason(&h->levels[l].sharing.count, what, &reasons);
     }
     if (reasons.length != 0) {
-        wp_text_append(out, "Unknown or unsure:\n");
-        wp_text_append(out, wp_text_string(&reasons));
+        wpi_text_append(out, "Unknown or unsure:\n");
+        wpi_text_append(out, wpi_text_string(&reasons));
     }
-    wp_text_deinit(&reasons);
+    wpi_text_deinit(&reasons);
 }
 
-static void append_hierarchy(const wpi_hierarchy *h, wp_text *out) {
+static void append_hierarchy(const wpi_hierarchy *h, wpi_text *out) {
     if (h->level_count == 0)
-        wp_text_append(out, "No TLB was found.\n");
+        wpi_text_append(out, "No TLB was found.\n");
     else
         append_table(h, out);
     for (uint32_t l = 0; l < h->level_count; l++)
         append_unequal(&h->levels[l], l + 1, out);
     append_groups(h, out);
     if (h->base_cycles.is_known)
-        wp_text_appendf(out, "A load that misses none takes %.4g cycles.\n", h->base_cycles.value);
+        wpi_text_appendf(out, "A load that misses none takes %.4g cycles.\n", h->base_cycles.value);
     append_reasons(h, out);
 }
 
-void wpi_probe_result_text(const wpi_probe_result *result, wp_text *out) {
-    wp_text_appendf(out, "%s (%s)\n", result->name, result->spec);
-    if (result->huge_tlbs != NULL) wp_text_append(out, "\nPages of 4 KiB\n");
+void wpi_probe_result_text(const wpi_probe_result *result, wpi_text *out) {
+    wpi_text_appendf(out, "%s (%s)\n", result->name, result->spec);
+    if (result->huge_tlbs != NULL) wpi_text_append(out, "\nPages of 4 KiB\n");
     if (result->tlbs != NULL) append_hierarchy(result->tlbs, out);
     if (result->huge_tlbs != NULL) {
-        wp_text_append(out, "\nPages of 2 MiB\n");
+        wpi_text_append(out, "\nPages of 2 MiB\n");
         append_hierarchy(result->huge_tlbs, out);
     }
-    if (result->notes.count != 0) wp_text_append(out, "\n");
+    if (result->notes.count != 0) wpi_text_append(out, "\n");
     for (size_t i = 0; i < result->notes.count; i++)
-        wp_text_appendf(out, "%s\n", result->notes.items[i]);
-    if (result->conditions.count != 0) wp_text_append(out, "\nMeasured under\n");
+        wpi_text_appendf(out, "%s\n", result->notes.items[i]);
+    if (result->conditions.count != 0) wpi_text_append(out, "\nMeasured under\n");
     for (size_t i = 0; i + 1 < result->conditions.count; i += 2)
-        wp_text_appendf(out, "  %-16s %s\n", result->conditions.items[i],
-                        result->conditions.items[i + 1]);
+        wpi_text_appendf(out, "  %-16s %s\n", result->conditions.items[i],
+                         result->conditions.items[i + 1]);
 }

@@ -13,7 +13,7 @@
 
 #define NAME_WIDTH 34
 
-/* The numbers of a row and of a structure: names in JSON, and whether launches add up. */
+/* The numbers of a row and of a structure: names in JSON, and whether launches are summed. */
 typedef struct field {
     const char *name;
     size_t offset;
@@ -63,7 +63,7 @@ static void merge(void *to, const void *from, const field *list, size_t count) {
 }
 
 static wp_run_cached *add_row(wp_run_record *record) {
-    wp_run_cached *rows = wp_realloc(record->cached, (record->cached_count + 1) * sizeof *rows);
+    wp_run_cached *rows = wpi_realloc(record->cached, (record->cached_count + 1) * sizeof *rows);
     if (rows == NULL) return NULL;
     record->cached = rows;
     rows[record->cached_count] = (wp_run_cached){0};
@@ -71,18 +71,18 @@ static wp_run_cached *add_row(wp_run_record *record) {
 }
 
 static void free_row(wp_run_cached *row) {
-    wp_free(row->name);
-    wp_free(row->display_name);
-    wp_free(row->reason);
+    wpi_free(row->name);
+    wpi_free(row->display_name);
+    wpi_free(row->reason);
 }
 
 static wp_run_cached *new_row(wp_run_record *record, const wp_run_cached *launches) {
     wp_run_cached *row = add_row(record);
     if (row == NULL) return NULL;
-    row->name = wp_strdup(launches->name);
-    row->display_name = wp_cxx_demangle(launches->name);
-    if (row->display_name == NULL) row->display_name = wp_strdup(launches->name);
-    if (launches->reason != NULL) row->reason = wp_strdup(launches->reason);
+    row->name = wpi_strdup(launches->name);
+    row->display_name = wpi_cxx_demangle(launches->name);
+    if (row->display_name == NULL) row->display_name = wpi_strdup(launches->name);
+    if (launches->reason != NULL) row->reason = wpi_strdup(launches->reason);
     row->has_counts = launches->has_counts;
     row->registers_are_estimated = launches->registers_are_estimated;
     row->structure_count = launches->structure_count;
@@ -114,7 +114,7 @@ bool wpi_cached_add(wp_run_record *record, const wp_run_cached *launches) {
 void wpi_cached_deinit(wp_run_record *record) {
     for (size_t i = 0; i < record->cached_count; i++)
         free_row(&record->cached[i]);
-    wp_free(record->cached);
+    wpi_free(record->cached);
     record->cached = NULL;
     record->cached_count = 0;
 }
@@ -163,7 +163,7 @@ static void structure_from_json(wpi_json_reader *r, const json_t *object,
                                 wp_run_cached_structure *out) {
     char *name = wpi_json_read_string(r, object, "name");
     (void)snprintf(out->name, sizeof out->name, "%s", name != NULL ? name : "");
-    wp_free(name);
+    wpi_free(name);
     out->is_written = json_is_true(json_object_get(object, "is_written"));
     numbers_from_json(r, object, out, parts, PART_COUNT);
 }
@@ -191,13 +191,13 @@ void wpi_cached_from_json(wpi_json_reader *r, const json_t *array, wp_run_record
 
 /* ---- for people ---- */
 
-typedef void (*fact_fn)(wp_text *out, const char *label, const char *value);
+typedef void (*fact_fn)(wpi_text *out, const char *label, const char *value);
 
 static double pct(uint64_t part, uint64_t all) {
     return all == 0 ? 0.0 : 100.0 * (double)part / (double)all;
 }
 
-/* What the threads decided: mostly all the same. */
+/* The threads' decisions, which mostly agree. */
 static void describe_choice(const wp_run_cached_structure *s, char *text, size_t size) {
     const uint64_t all = s->chosen + s->seldom + s->crowded;
     if (all == 0)
@@ -215,7 +215,7 @@ static void describe_choice(const wp_run_cached_structure *s, char *text, size_t
                        pct(s->chosen, all), pct(s->seldom, all), pct(s->crowded, all));
 }
 
-static void visit_structures(const wp_run_cached *row, wp_text *out, fact_fn fact) {
+static void visit_structures(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
     char label[80], choice[128], text[256];
     for (size_t i = 0; i < row->structure_count; i++) {
         const wp_run_cached_structure *s = &row->structures[i];
@@ -232,7 +232,7 @@ static void visit_structures(const wp_run_cached *row, wp_text *out, fact_fn fac
     }
 }
 
-static void visit_counts(const wp_run_cached *row, wp_text *out, fact_fn fact) {
+static void visit_counts(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
     char text[96];
     visit_structures(row, out, fact);
     (void)snprintf(text, sizeof text, "%" PRIu64 " left monitoring, %" PRIu64 " ended in it",
@@ -243,7 +243,7 @@ static void visit_counts(const wp_run_cached *row, wp_text *out, fact_fn fact) {
     fact(out, "lines", text);
 }
 
-static void visit_facts(const wp_run_cached *row, wp_text *out, fact_fn fact) {
+static void visit_facts(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
     char left[32], text[160];
     (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " of them plain", row->launches,
                    row->plain_launches);
@@ -252,7 +252,7 @@ static void visit_facts(const wp_run_cached *row, wp_text *out, fact_fn fact) {
     if (row->plain_launches == row->launches) return;
     (void)snprintf(text, sizeof text,
                    "%" PRIu64 ": %s of shared memory left, %" PRIu64 " threads an SM%s", row->lines,
-                   wp_format_bytes(row->shared_left_bytes, left), row->threads_per_sm,
+                   wpi_format_bytes(row->shared_left_bytes, left), row->threads_per_sm,
                    row->lines == 0 ? "; nothing is cached" : "");
     fact(out, "lines a thread", text);
     (void)snprintf(text, sizeof text, "%" PRIu64 " a thread, %" PRIu64 " without the cache (%s)",
@@ -268,34 +268,34 @@ static void visit_facts(const wp_run_cached *row, wp_text *out, fact_fn fact) {
     if (row->has_counts) visit_counts(row, out, fact);
 }
 
-static void text_fact(wp_text *out, const char *label, const char *value) {
-    wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, label, value);
+static void text_fact(wpi_text *out, const char *label, const char *value) {
+    wpi_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, label, value);
 }
 
-void wpi_cached_text(const wp_run_record *record, wp_text *out) {
+void wpi_cached_text(const wp_run_record *record, wpi_text *out) {
     for (size_t i = 0; i < record->cached_count; i++) {
-        char *name = wp_cxx_name_short(record->cached[i].display_name, NAME_WIDTH);
-        wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "cached kernel", name);
-        wp_free(name);
+        char *name = wpi_cxx_name_short(record->cached[i].display_name, NAME_WIDTH);
+        wpi_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "cached kernel", name);
+        wpi_free(name);
         visit_facts(&record->cached[i], out, text_fact);
     }
 }
 
-static void html_fact(wp_text *out, const char *label, const char *value) {
-    wp_text_append(out, "<tr>");
-    wp_page_element(out, "td", label);
-    wp_page_element(out, "td", value);
-    wp_text_append(out, "</tr>\n");
+static void html_fact(wpi_text *out, const char *label, const char *value) {
+    wpi_text_append(out, "<tr>");
+    wpi_page_element(out, "td", label);
+    wpi_page_element(out, "td", value);
+    wpi_text_append(out, "</tr>\n");
 }
 
-void wpi_cached_html(const wp_run_record *record, wp_text *out) {
+void wpi_cached_html(const wp_run_record *record, wpi_text *out) {
     for (size_t i = 0; i < record->cached_count; i++) {
-        char *name = wp_cxx_name_short(record->cached[i].display_name, NAME_WIDTH);
-        char *title = wp_format("Cached kernel %s", name);
-        wp_page_begin_table(out, title);
+        char *name = wpi_cxx_name_short(record->cached[i].display_name, NAME_WIDTH);
+        char *title = wpi_format("Cached kernel %s", name);
+        wpi_page_begin_table(out, title);
         visit_facts(&record->cached[i], out, html_fact);
-        wp_page_end_table(out);
-        wp_free(title);
-        wp_free(name);
+        wpi_page_end_table(out);
+        wpi_free(title);
+        wpi_free(name);
     }
 }

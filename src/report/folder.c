@@ -20,13 +20,13 @@ wp_status wp_run_record_check_folder(const char *dir, wp_error *err) {
 }
 
 static void put_form(wpi_new_folder *f, const char *name, const wp_run_record *record,
-                     void (*render)(const wp_run_record *record, wp_text *out)) {
-    wp_text text = {0};
+                     void (*render)(const wp_run_record *record, wpi_text *out)) {
+    wpi_text text = {0};
     render(record, &text);
     wpi_new_folder_put_text(f, name, &text);
 }
 
-/* How long the simulation took: not the same from run to run, so it is beside the report. */
+/* Writes the duration of the simulation, which differs between runs, beside the report. */
 static void put_host(wpi_new_folder *f, const wp_run_record *record, uint64_t wall_time_ns) {
     const uint64_t instructions =
         wp_run_count(record, record->simulation->values, "kernel_thread_instructions");
@@ -44,17 +44,17 @@ static void put_host(wpi_new_folder *f, const wp_run_record *record, uint64_t wa
 
 static void put_page(wpi_new_folder *f, const wp_run_record *record) {
     wpi_plots plots;
-    wp_text html = {0};
+    wpi_text html = {0};
     wpi_plots_make(record, &plots);
     wpi_run_record_html_with(record, &plots, &html);
-    wpi_new_folder_put(f, "index.html", wp_text_string(&html), html.length);
+    wpi_new_folder_put(f, "index.html", wpi_text_string(&html), html.length);
     for (size_t i = 0; i < plots.count; i++) {
-        char *name = wp_format("%s.svg", plots.items[i].name);
+        char *name = wpi_format("%s.svg", plots.items[i].name);
         wpi_new_folder_put(f, name, plots.items[i].svg, strlen(plots.items[i].svg));
-        wp_free(name);
+        wpi_free(name);
     }
-    if (plots.why_not[0] != '\0') wp_log(WP_LOG_WARN, "report", "%s", plots.why_not);
-    wp_text_deinit(&html);
+    if (plots.why_not[0] != '\0') wpi_log(WP_LOG_WARN, "report", "%s", plots.why_not);
+    wpi_text_deinit(&html);
     wpi_plots_deinit(&plots);
 }
 
@@ -62,12 +62,12 @@ static void put_timeline(wpi_new_folder *f, const char *timeline_path) {
     char *data = NULL;
     size_t bytes = 0;
     if (timeline_path == NULL || f->status != WP_STATUS_OK) return;
-    f->status = wp_file_read(timeline_path, &data, &bytes, f->err);
+    f->status = wpi_file_read(timeline_path, &data, &bytes, f->err);
     wpi_new_folder_put(f, "timeline.json", data, bytes);
-    wp_free(data);
+    wpi_free(data);
 }
 
-/* What a folder is made from. */
+/* Contents of a folder. */
 typedef struct content {
     const wp_run_record *record;
     const char *timeline_path;

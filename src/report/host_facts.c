@@ -9,7 +9,7 @@
 
 #define TEXT_WIDTH 96u
 
-/* In JSON, and as a sentence; in the order of wp_run_host_threads. */
+/* Words in JSON, and sentences; in the order of wp_run_host_threads. */
 static const struct {
     const char *name, *sentence;
 } threads_words[] = {
@@ -51,52 +51,52 @@ void wpi_host_facts_from_json(wpi_json_reader *r, const json_t *root, wp_run_rec
     char *name = wpi_json_read_string(r, root, "host_threads");
     for (int i = 1; i < THREADS_COUNT; i++)
         if (strcmp(name, threads_words[i].name) == 0) out->host.threads = (wp_run_host_threads)i;
-    wp_free(name);
+    wpi_free(name);
 }
 
 /* ---- for people ---- */
 
-/* The sentence of undeclared copies; NULL: there are none. For wp_free. */
+/* The sentence on undeclared copies; NULL: none. For wpi_free. */
 static char *undeclared_sentence(const wp_run_record *record) {
     char undeclared[32], all[32];
     const uint64_t bytes = record->host.undeclared_copy_bytes;
     if (bytes == 0) return NULL;
-    return wp_format("%s of %s copied to the device came from host memory that no declared host "
-                     "work, no memcpy and no copy had filled: filling it took no simulated time.",
-                     wp_format_bytes(bytes, undeclared),
-                     wp_format_bytes(record->copies[WP_COPY_H2D].bytes, all));
+    return wpi_format("%s of %s copied to the device came from host memory that no declared host "
+                      "work, no memcpy and no copy had filled: filling it took no simulated time.",
+                      wpi_format_bytes(bytes, undeclared),
+                      wpi_format_bytes(record->copies[WP_COPY_H2D].bytes, all));
 }
 
-static void append_wrapped(const char *sentence, wp_text *out) {
+static void append_wrapped(const char *sentence, wpi_text *out) {
     const char *at = sentence;
-    wp_text_append(out, "\n");
+    wpi_text_append(out, "\n");
     while (*at != '\0') {
         size_t length = strlen(at);
         if (length > TEXT_WIDTH)
             for (length = TEXT_WIDTH; at[length] != ' '; length--)
                 ;
-        wp_text_appendf(out, "  %.*s\n", (int)length, at);
+        wpi_text_appendf(out, "  %.*s\n", (int)length, at);
         at += length;
         at += *at == ' ';
     }
 }
 
-void wpi_host_facts_text(const wp_run_record *record, wp_text *out) {
+void wpi_host_facts_text(const wp_run_record *record, wpi_text *out) {
     char text[32];
     if (record->host.copied_bytes != 0)
-        wp_text_appendf(out, "\n  %-34s %s\n", "memcpy to page-locked memory",
-                        wp_format_bytes(record->host.copied_bytes, text));
+        wpi_text_appendf(out, "\n  %-34s %s\n", "memcpy to page-locked memory",
+                         wpi_format_bytes(record->host.copied_bytes, text));
     char *undeclared = undeclared_sentence(record);
     if (undeclared != NULL) append_wrapped(undeclared, out);
-    wp_free(undeclared);
+    wpi_free(undeclared);
     const char *threads = threads_words[record->host.threads].sentence;
     if (threads != NULL) append_wrapped(threads, out);
 }
 
-void wpi_host_facts_html(const wp_run_record *record, wp_text *out) {
+void wpi_host_facts_html(const wp_run_record *record, wpi_text *out) {
     char *undeclared = undeclared_sentence(record);
-    if (undeclared != NULL) wp_page_element(out, "p", undeclared);
-    wp_free(undeclared);
+    if (undeclared != NULL) wpi_page_element(out, "p", undeclared);
+    wpi_free(undeclared);
     const char *threads = threads_words[record->host.threads].sentence;
-    if (threads != NULL) wp_page_element(out, "p", threads);
+    if (threads != NULL) wpi_page_element(out, "p", threads);
 }

@@ -46,7 +46,7 @@ bool wpi_moves_are_of(const wp_run_simulation *s, const wp_run_allocation *a) {
 }
 
 size_t *wpi_moves_order(const wp_run_simulation *s, size_t *count) {
-    size_t *order = wp_calloc(s->allocation_count + 1, sizeof *order);
+    size_t *order = wpi_calloc(s->allocation_count + 1, sizeof *order);
     WP_CHECK(order != NULL);
     *count = 0;
     for (size_t i = 0; i < s->allocation_count; i++) {

@@ -39,14 +39,14 @@ wp_status wpi_new_folder_check(const char *dir, const char *const *names, wp_err
 
 void wpi_new_folder_put(wpi_new_folder *folder, const char *name, const char *data, size_t bytes) {
     if (folder->status != WP_STATUS_OK) return;
-    char *path = wp_path_join(folder->dir, name);
-    folder->status = wp_file_write(path, data, bytes, folder->err);
-    wp_free(path);
+    char *path = wpi_path_join(folder->dir, name);
+    folder->status = wpi_file_write(path, data, bytes, folder->err);
+    wpi_free(path);
 }
 
-void wpi_new_folder_put_text(wpi_new_folder *folder, const char *name, wp_text *text) {
-    wpi_new_folder_put(folder, name, wp_text_string(text), text->length);
-    wp_text_deinit(text);
+void wpi_new_folder_put_text(wpi_new_folder *folder, const char *name, wpi_text *text) {
+    wpi_new_folder_put(folder, name, wpi_text_string(text), text->length);
+    wpi_text_deinit(text);
 }
 
 static wp_status take_place(const char *made, const char *dir, wp_error *err) {
@@ -56,7 +56,7 @@ static wp_status take_place(const char *made, const char *dir, wp_error *err) {
     if (renameat2(AT_FDCWD, made, AT_FDCWD, dir, RENAME_EXCHANGE) != 0)
         return WP_FAIL(err, IO, "%s: the earlier report cannot be replaced: %s; remove it", dir,
                        strerror(errno));
-    wp_temp_dir_remove(made); /* the earlier one */
+    wpi_temp_dir_remove(made); /* the earlier one */
     return WP_STATUS_OK;
 }
 
@@ -65,10 +65,10 @@ wp_status wpi_new_folder_write(const char *dir, void (*fill)(wpi_new_folder *fol
     size_t length = strlen(dir);
     while (length > 1 && dir[length - 1] == '/')
         length--;
-    char *place = wp_format("%.*s", (int)length, dir);
-    char *above = wp_path_dir(place);
-    char *made = wp_format("%s.XXXXXX", place);
-    wp_status status = wp_dir_create(above, err);
+    char *place = wpi_format("%.*s", (int)length, dir);
+    char *above = wpi_path_dir(place);
+    char *made = wpi_format("%s.XXXXXX", place);
+    wp_status status = wpi_dir_create(above, err);
     bool is_made = false;
     if (status == WP_STATUS_OK) {
         is_made = mkdtemp(made) != NULL;
@@ -83,9 +83,9 @@ wp_status wpi_new_folder_write(const char *dir, void (*fill)(wpi_new_folder *fol
         status = folder.status;
     }
     if (status == WP_STATUS_OK) status = take_place(made, place, err);
-    if (status != WP_STATUS_OK && is_made) wp_temp_dir_remove(made);
-    wp_free(place);
-    wp_free(above);
-    wp_free(made);
+    if (status != WP_STATUS_OK && is_made) wpi_temp_dir_remove(made);
+    wpi_free(place);
+    wpi_free(above);
+    wpi_free(made);
     return status;
 }

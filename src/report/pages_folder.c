@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happened to pages of managed memory, as a folder: a summary, tables, plots. */
+/* Events of pages of managed memory, as a folder: a summary, tables, plots. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const char *const own_names[] = {
 
 static const struct {
     const char *name, *title;
-    wpi_page_plot draw;
+    wpi_page_plot_fn draw;
 } plots[] = {{"movement", "Which pages move when", wpi_plot_movement},
              {"accesses", "Which pages are accessed when", wpi_plot_accesses},
              {"frequency", "How often each page is accessed", wpi_plot_frequency},
@@ -32,15 +32,15 @@ static const struct {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void append_event_names(wp_text *out) {
+static void append_event_names(wpi_text *out) {
     for (uint32_t event = 0; event < EVENTS; event++)
-        wp_text_appendf(out, ",%s", wp_run_page_event_name(event));
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, ",%s", wp_run_page_event_name(event));
+    wpi_text_append(out, "\n");
 }
 
 static void put_pages(wpi_new_folder *folder, const wp_run_managed *m) {
-    wp_text out = {0};
-    wp_text_append(&out, "allocation,page");
+    wpi_text out = {0};
+    wpi_text_append(&out, "allocation,page");
     append_event_names(&out);
     for (size_t i = 0; i < m->allocation_count; i++) {
         const wp_run_managed_allocation *a = &m->allocations[i];
@@ -50,33 +50,33 @@ static void put_pages(wpi_new_folder *folder, const wp_run_managed *m) {
             for (uint32_t event = 0; event < EVENTS; event++)
                 sum += counts[event];
             if (sum == 0) continue;
-            wp_text_appendf(&out, "%zu,%" PRIu64, i, page);
+            wpi_text_appendf(&out, "%zu,%" PRIu64, i, page);
             for (uint32_t event = 0; event < EVENTS; event++)
-                wp_text_appendf(&out, ",%" PRIu64, counts[event]);
-            wp_text_append(&out, "\n");
+                wpi_text_appendf(&out, ",%" PRIu64, counts[event]);
+            wpi_text_append(&out, "\n");
         }
     }
     wpi_new_folder_put_text(folder, "pages.csv", &out);
 }
 
 static void append_cell(const wp_run_managed *m, size_t slice, size_t number, size_t row,
-                        wp_text *out) {
+                        wpi_text *out) {
     const wp_run_managed_allocation *a = &m->allocations[number];
     const uint32_t *counts = m->map[slice * m->row_count + a->first_row + row];
     uint64_t sum = 0;
     for (uint32_t event = 0; event < EVENTS; event++)
         sum += counts[event];
     if (sum == 0) return;
-    wp_text_appendf(out, "%.3f,%zu,%" PRIu64, (double)(slice * m->slice_ps) * 1e-3, number,
-                    row * m->row_pages);
+    wpi_text_appendf(out, "%.3f,%zu,%" PRIu64, (double)(slice * m->slice_ps) * 1e-3, number,
+                     row * m->row_pages);
     for (uint32_t event = 0; event < EVENTS; event++)
-        wp_text_appendf(out, ",%" PRIu32, counts[event]);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, ",%" PRIu32, counts[event]);
+    wpi_text_append(out, "\n");
 }
 
 static void put_time(wpi_new_folder *folder, const wp_run_managed *m) {
-    wp_text out = {0};
-    wp_text_append(&out, "time_ns,allocation,page");
+    wpi_text out = {0};
+    wpi_text_append(&out, "time_ns,allocation,page");
     append_event_names(&out);
     for (size_t slice = 0; slice < m->slice_count; slice++)
         for (size_t i = 0; i < m->allocation_count; i++)
@@ -87,17 +87,17 @@ static void put_time(wpi_new_folder *folder, const wp_run_managed *m) {
 
 static void put_link(wpi_new_folder *folder, const wp_run_simulation *s) {
     static const char *const names[] = {"link_to_device_utilisation", "link_to_host_utilisation"};
-    wp_text out = {0};
-    wp_text_append(&out, "direction,time_ns,slice_ns,busy_ns\n");
+    wpi_text out = {0};
+    wpi_text_append(&out, "direction,time_ns,slice_ns,busy_ns\n");
     for (size_t i = 0; i < s->series_count; i++) {
         const wp_run_series *series = &s->series[i];
         for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
             if (strcmp(series->name, names[k]) != 0) continue;
             for (size_t slice = 0; slice < series->slice_count; slice++)
-                wp_text_appendf(&out, "%s,%.3f,%.3f,%.3f\n", k == 0 ? "to_device" : "to_host",
-                                (double)(slice * series->slice_ps) * 1e-3,
-                                (double)series->slice_ps * 1e-3,
-                                (double)series->busy_ps[slice] * 1e-3);
+                wpi_text_appendf(&out, "%s,%.3f,%.3f,%.3f\n", k == 0 ? "to_device" : "to_host",
+                                 (double)(slice * series->slice_ps) * 1e-3,
+                                 (double)series->slice_ps * 1e-3,
+                                 (double)series->busy_ps[slice] * 1e-3);
         }
     }
     wpi_new_folder_put_text(folder, "link.csv", &out);
@@ -179,14 +179,14 @@ static void put_summary(wpi_new_folder *folder, const wp_run_record *record) {
 /* NOT_FOUND: there is no gnuplot. `*svg` is NULL if there is nothing to draw. */
 static wp_status put_plot(wpi_new_folder *folder, const wp_run_record *record, size_t number,
                           char **svg, wp_error *err) {
-    wp_text script = {0};
-    char *name = wp_format("%s.svg", plots[number].name);
+    wpi_text script = {0};
+    char *name = wpi_format("%s.svg", plots[number].name);
     wp_status status = WP_STATUS_OK;
-    wp_gnuplot_begin(&script, plots[number].name, 960, 440);
-    if (plots[number].draw(record, &script)) status = wp_gnuplot_run(&script, svg, err);
+    wpi_gnuplot_begin(&script, plots[number].name, 960, 440);
+    if (plots[number].draw(record, &script)) status = wpi_gnuplot_run(&script, svg, err);
     if (*svg != NULL) wpi_new_folder_put(folder, name, *svg, strlen(*svg));
-    wp_text_deinit(&script);
-    wp_free(name);
+    wpi_text_deinit(&script);
+    wpi_free(name);
     return status;
 }
 
@@ -196,15 +196,15 @@ static void put_plots(wpi_new_folder *folder, const wp_run_record *record, char 
     for (size_t i = 0; i < PLOTS && status == WP_STATUS_OK; i++)
         status = put_plot(folder, record, i, &svgs[i], &err);
     if (status != WP_STATUS_OK)
-        wp_log(WP_LOG_WARN, "report", "%s: %s",
-               status == WP_STATUS_NOT_FOUND ? "no plots" : "plots are missing", err.message);
+        wpi_log(WP_LOG_WARN, "report", "%s: %s",
+                status == WP_STATUS_NOT_FOUND ? "no plots" : "plots are missing", err.message);
 }
 
 static void put_index(wpi_new_folder *folder, const wp_run_record *record, char *svgs[PLOTS]) {
-    wp_text out = {0};
+    wpi_text out = {0};
     wpi_html_begin(record, &out);
     for (size_t i = 0; i < PLOTS; i++) {
-        if (svgs[i] != NULL) wp_page_plot(&out, plots[i].title, svgs[i]);
+        if (svgs[i] != NULL) wpi_page_plot(&out, plots[i].title, svgs[i]);
     }
     wpi_html_moves(record->simulation, &out);
     wpi_html_end(record, &out);
@@ -223,7 +223,7 @@ static void fill(wpi_new_folder *folder, void *object) {
     put_plots(folder, record, svgs);
     put_index(folder, record, svgs);
     for (size_t i = 0; i < PLOTS; i++)
-        wp_free(svgs[i]);
+        wpi_free(svgs[i]);
 }
 
 wp_status wp_run_record_check_pages(const char *dir, wp_error *err) {
@@ -242,6 +242,6 @@ wp_status wp_run_record_write_pages(const wp_run_record *record, const char *dir
                        "is nothing to show");
     WP_TRY(wp_run_record_check_pages(dir, err));
     wp_run_record told = *record;
-    told.wall_time_ns = 0; /* the same each time */
+    told.wall_time_ns = 0; /* for equal output of equal runs */
     return wpi_new_folder_write(dir, fill, &told, err);
 }

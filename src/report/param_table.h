@@ -7,7 +7,7 @@
 
 typedef struct wpi_param_table {
     const char *room; /* from the array's name; NULL ends the list */
-    const wp_param *rows;
+    const wpi_param *rows;
 } wpi_param_table;
 
 extern const wpi_param_table wpi_param_tables[];

@@ -21,8 +21,7 @@
 #define NAME_WIDTH 24
 #define NAMES_APART 16u /* of the axis */
 
-/* ---- utilisation over time
- * ------------------------------------------------------------------------ */
+/* ---- utilisation over time ---- */
 
 static const char *label_of(const char *series) {
     static const char *const labels[][2] = {{"dram_utilisation", "DRAM"},
@@ -42,36 +41,35 @@ static bool is_busy(const wp_run_series *series) {
     return false;
 }
 
-static void append_series(const wp_run_series *s, size_t number, wp_text *out) {
-    wp_text_appendf(out, "$u%zu << EOD\n", number);
+static void append_series(const wp_run_series *s, size_t number, wpi_text *out) {
+    wpi_text_appendf(out, "$u%zu << EOD\n", number);
     for (size_t i = 0; i < s->slice_count; i++)
-        wp_text_appendf(out, "%.9g %.6g\n", (double)i * (double)s->slice_ps * 1e-6,
-                        100 * (double)s->busy_ps[i] / ((double)s->slice_ps * (double)s->units));
-    wp_text_appendf(out, "%.9g 0\nEOD\n", (double)s->slice_count * (double)s->slice_ps * 1e-6);
+        wpi_text_appendf(out, "%.9g %.6g\n", (double)i * (double)s->slice_ps * 1e-6,
+                         100 * (double)s->busy_ps[i] / ((double)s->slice_ps * (double)s->units));
+    wpi_text_appendf(out, "%.9g 0\nEOD\n", (double)s->slice_count * (double)s->slice_ps * 1e-6);
 }
 
-static bool draw_utilisation(const wp_run_record *record, wp_text *out) {
+static bool draw_utilisation(const wp_run_record *record, wpi_text *out) {
     const wp_run_simulation *s = record->simulation;
     bool has_one = false;
     for (size_t i = 0; i < s->series_count; i++)
         if (is_busy(&s->series[i])) append_series(&s->series[i], i, out);
-    wp_text_appendf(out,
-                    "set xlabel 'simulated time, µs'\nset ylabel 'busy, %%'\n"
-                    "set xrange [0:%.9g]\nset yrange [0:105]\nset key outside right\n",
-                    (double)s->time_ps * 1e-6);
+    wpi_text_appendf(out,
+                     "set xlabel 'simulated time, µs'\nset ylabel 'busy, %%'\n"
+                     "set xrange [0:%.9g]\nset yrange [0:105]\nset key outside right\n",
+                     (double)s->time_ps * 1e-6);
     for (size_t i = 0; i < s->series_count; i++) {
         if (!is_busy(&s->series[i])) continue;
-        wp_text_appendf(out, "%s$u%zu using 1:2 with fsteps linewidth 1.5 title ",
-                        has_one ? ", " : "plot ", i);
-        wp_gnuplot_quote(out, label_of(s->series[i].name), 64);
+        wpi_text_appendf(out, "%s$u%zu using 1:2 with fsteps linewidth 1.5 title ",
+                         has_one ? ", " : "plot ", i);
+        wpi_gnuplot_quote(out, label_of(s->series[i].name), 64);
         has_one = true;
     }
-    wp_text_append(out, "\n");
+    wpi_text_append(out, "\n");
     return has_one;
 }
 
-/* ---- pages over time
- * ------------------------------------------------------------------------------ */
+/* ---- pages over time ---- */
 
 static const char *name_of(const wp_run_allocation *a) {
     return a->name[0] != '\0' ? a->name : a->site;
@@ -90,68 +88,69 @@ static bool has_room(const wp_run_simulation *s, size_t number) {
 }
 
 /* A line where an allocation begins, and its name. */
-static void append_borders(const wp_run_simulation *s, const char *axis, wp_text *out) {
+static void append_borders(const wp_run_simulation *s, const char *axis, wpi_text *out) {
     for (size_t i = 0; i < s->allocation_count && i < ALLOCATIONS_MAX; i++) {
         const wp_run_allocation *a = &s->allocations[i];
         if (!a->has_place || !has_room(s, i)) continue;
         const double page = (double)a->place_bytes / (double)s->machine.page_bytes;
         if (axis[0] == 'y')
-            wp_text_appendf(out,
-                            "set arrow from graph 0,first %.9g to graph 1,first %.9g nohead "
-                            "linecolor 'grey'\nset label at graph 1.01,first %.9g offset 0,0.4 ",
-                            page, page, page);
+            wpi_text_appendf(out,
+                             "set arrow from graph 0,first %.9g to graph 1,first %.9g nohead "
+                             "linecolor 'grey'\nset label at graph 1.01,first %.9g offset 0,0.4 ",
+                             page, page, page);
         else
-            wp_text_appendf(out,
-                            "set arrow from first %.9g,graph 0 to first %.9g,graph 1 nohead "
-                            "linecolor 'grey'\nset label at first %.9g,graph 1.02 rotate by 20 ",
-                            page, page, page);
-        wp_gnuplot_quote(out, name_of(a), NAME_WIDTH);
-        wp_text_append(out, "\n");
+            wpi_text_appendf(out,
+                             "set arrow from first %.9g,graph 0 to first %.9g,graph 1 nohead "
+                             "linecolor 'grey'\nset label at first %.9g,graph 1.02 rotate by 20 ",
+                             page, page, page);
+        wpi_gnuplot_quote(out, name_of(a), NAME_WIDTH);
+        wpi_text_append(out, "\n");
     }
 }
 
-static bool draw_map(const wp_run_record *record, wp_text *out) {
+static bool draw_map(const wp_run_record *record, wpi_text *out) {
     const wp_run_simulation *s = record->simulation;
     const wp_run_map *m = &s->map;
     if (m->row_count == 0 || m->slice_count == 0) return false;
-    wp_text_append(out, "set datafile missing '?'\n$map << EOD\n");
+    wpi_text_append(out, "set datafile missing '?'\n$map << EOD\n");
     for (size_t row = 0; row < m->row_count; row++) {
         for (size_t slice = 0; slice < m->slice_count; slice++) {
             const uint32_t count = m->accesses[slice * m->row_count + row];
-            wp_text_appendf(out, count != 0 ? "%" PRIu32 " " : "? ", count);
+            wpi_text_appendf(out, count != 0 ? "%" PRIu32 " " : "? ", count);
         }
-        wp_text_append(out, "\n");
+        wpi_text_append(out, "\n");
     }
     const double slice_us = (double)m->slice_ps * 1e-6;
     const double row_pages = (double)m->row_bytes / (double)s->machine.page_bytes;
-    wp_text_append(out, "EOD\n");
+    wpi_text_append(out, "EOD\n");
     append_borders(s, "y", out);
-    wp_text_appendf(out,
-                    "set xlabel 'simulated time, µs'\nset ylabel 'page (%" PRIu64 " KiB)'\n"
-                    "set cblabel 'accesses'\nset logscale cb\nset rmargin at screen 0.68\n"
-                    "set colorbox user origin screen 0.88,0.2 size screen 0.015,0.65\n"
-                    "set palette defined (0 '#c6dbef', 0.5 '#3182bd', 1 '#08306b')\n"
-                    "set xrange [0:%.9g]\nset yrange [0:%.9g]\n"
-                    "plot $map matrix using (($1+0.5)*%.9g):(($2+0.5)*%.9g):3 with image notitle\n",
-                    s->machine.page_bytes / 1024, (double)m->slice_count * slice_us,
-                    (double)m->row_count * row_pages, slice_us, row_pages);
+    wpi_text_appendf(
+        out,
+        "set xlabel 'simulated time, µs'\nset ylabel 'page (%" PRIu64 " KiB)'\n"
+        "set cblabel 'accesses'\nset logscale cb\nset rmargin at screen 0.68\n"
+        "set colorbox user origin screen 0.88,0.2 size screen 0.015,0.65\n"
+        "set palette defined (0 '#c6dbef', 0.5 '#3182bd', 1 '#08306b')\n"
+        "set xrange [0:%.9g]\nset yrange [0:%.9g]\n"
+        "plot $map matrix using (($1+0.5)*%.9g):(($2+0.5)*%.9g):3 with image notitle\n",
+        s->machine.page_bytes / 1024, (double)m->slice_count * slice_us,
+        (double)m->row_count * row_pages, slice_us, row_pages);
     return m->row_count > 1 && m->slice_count > 1;
 }
 
-static bool draw_pages(const wp_run_record *record, wp_text *out) {
+static bool draw_pages(const wp_run_record *record, wpi_text *out) {
     const wp_run_simulation *s = record->simulation;
     if (s->map.row_count == 0) return false;
     const double row_pages = (double)s->map.row_bytes / (double)s->machine.page_bytes;
-    wp_text_append(out, "$pages << EOD\n");
+    wpi_text_append(out, "$pages << EOD\n");
     for (size_t i = 0; i < s->map.row_count; i++) {
         const wp_run_touches *t = &s->footprint[i];
-        wp_text_appendf(out, "%.9g %.9g %.9g %.9g\n", ((double)i + 0.5) * row_pages,
-                        (double)t->reads / row_pages, (double)(t->reads + t->writes) / row_pages,
-                        (double)t->walks / row_pages);
+        wpi_text_appendf(out, "%.9g %.9g %.9g %.9g\n", ((double)i + 0.5) * row_pages,
+                         (double)t->reads / row_pages, (double)(t->reads + t->writes) / row_pages,
+                         (double)t->walks / row_pages);
     }
-    wp_text_append(out, "EOD\n");
+    wpi_text_append(out, "EOD\n");
     append_borders(s, "x", out);
-    wp_text_appendf(
+    wpi_text_appendf(
         out,
         "set xlabel 'page (%" PRIu64
         " KiB)'\nset ylabel 'accesses per page, walks per page'\nset yrange [0:*]\n"
@@ -163,12 +162,11 @@ static bool draw_pages(const wp_run_record *record, wp_text *out) {
     return true;
 }
 
-/* ---- where time went
- * ------------------------------------------------------------------------------ */
+/* ---- where time went ---- */
 
-/* Of one kernel: the same in each. */
+/* Data of one kernel's plot. */
 typedef struct shares {
-    wp_text *out;
+    wpi_text *out;
     char titles[SHARES_MAX][NAME_WIDTH + 1];
     size_t count;
 } shares;
@@ -183,62 +181,61 @@ static const char *title_of(const char *label) {
 static void append_share(void *object, const wpi_metric *metric) {
     shares *row = object;
     if (strncmp(metric->name, "spent_", 6) != 0 || row->count == SHARES_MAX) return;
-    wp_text_appendf(row->out, " %.6g", metric->value);
+    wpi_text_appendf(row->out, " %.6g", metric->value);
     (void)snprintf(row->titles[row->count++], sizeof row->titles[0], "%s", title_of(metric->label));
 }
 
-static bool draw_spent(const wp_run_record *record, wp_text *out) {
+static bool draw_spent(const wp_run_record *record, wpi_text *out) {
     shares row = {.out = out};
     size_t count = 0;
-    wp_text_append(out, "$spent << EOD\n");
+    wpi_text_append(out, "$spent << EOD\n");
     for (size_t i = 0; i < record->kernel_count && count < KERNELS_MAX; i++) {
         const wp_run_kernel *k = &record->kernels[i];
         if (k->values == NULL || wp_run_count(record, k->values, "memory_spent_l2_ps") == 0)
             continue;
-        char *name = wp_cxx_name_short(k->display_name, NAME_WIDTH);
+        char *name = wpi_cxx_name_short(k->display_name, NAME_WIDTH);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '"' || *c == ' ') *c = '_';
-        wp_text_appendf(out, "\"%s\"", name);
-        wp_free(name);
+        wpi_text_appendf(out, "\"%s\"", name);
+        wpi_free(name);
         row.count = 0;
         wpi_metrics_visit(record->simulation, k->values,
                           wp_run_count(record, k->values, "kernel_time_ps"), append_share, &row);
-        wp_text_append(out, "\n");
+        wpi_text_append(out, "\n");
         count++;
     }
-    wp_text_append(out, "EOD\nset style data histogram\nset style histogram rowstacked\n"
-                        "set style fill solid 0.8 noborder\nset boxwidth 0.6\nset yrange [0:100]\n"
-                        "set ylabel 'share of the time of accesses, %'\nset key outside right\n");
+    wpi_text_append(out, "EOD\nset style data histogram\nset style histogram rowstacked\n"
+                         "set style fill solid 0.8 noborder\nset boxwidth 0.6\nset yrange [0:100]\n"
+                         "set ylabel 'share of the time of accesses, %'\nset key outside right\n");
     for (size_t i = 0; i < row.count; i++)
-        wp_text_appendf(out, "%s using %zu%s title '%s'", i == 0 ? "plot $spent" : ", ''", i + 2,
-                        i == 0 ? ":xtic(1)" : "", row.titles[i]);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, "%s using %zu%s title '%s'", i == 0 ? "plot $spent" : ", ''", i + 2,
+                         i == 0 ? ":xtic(1)" : "", row.titles[i]);
+    wpi_text_append(out, "\n");
     return count > 0;
 }
 
-static bool draw_walks(const wp_run_record *record, wp_text *out) {
+static bool draw_walks(const wp_run_record *record, wpi_text *out) {
     const wp_run_simulation *s = record->simulation;
     const wp_run_column *c = wpi_simulation_column(s, "walker_latency_ps");
     if (c == NULL || s->values[c->first] == 0) return false;
     const uint64_t *classes = &s->values[c->first + 2];
-    wp_text_append(out, "$walks << EOD\n");
+    wpi_text_append(out, "$walks << EOD\n");
     for (size_t i = 1; i < WP_RUN_HISTOGRAM_CLASSES; i++) {
         const double first_ns = 1e-3 * (double)((uint64_t)1 << (i - 1));
         if (classes[i] != 0)
-            wp_text_appendf(out, "%.9g %" PRIu64 " %.9g\n", first_ns, classes[i], 2 * first_ns);
+            wpi_text_appendf(out, "%.9g %" PRIu64 " %.9g\n", first_ns, classes[i], 2 * first_ns);
     }
-    wp_text_append(out, "EOD\nset logscale x 2\nset xlabel 'latency of a page walk, ns'\n"
-                        "set ylabel 'walks'\nset yrange [0:*]\nset style fill solid 0.8 border\n"
-                        "plot $walks using 1:2:1:3:(0):2 with boxxyerror notitle\n");
+    wpi_text_append(out, "EOD\nset logscale x 2\nset xlabel 'latency of a page walk, ns'\n"
+                         "set ylabel 'walks'\nset yrange [0:*]\nset style fill solid 0.8 border\n"
+                         "plot $walks using 1:2:1:3:(0):2 with boxxyerror notitle\n");
     return true;
 }
 
-/* ---- gnuplot
- * -------------------------------------------------------------------------------------- */
+/* ---- gnuplot ---- */
 
 static const struct {
     const char *name, *title;
-    bool (*draw)(const wp_run_record *record, wp_text *out);
+    bool (*draw)(const wp_run_record *record, wpi_text *out);
 } plots[WPI_PLOTS_MAX] = {
     {"utilisation", "Utilisation over time", draw_utilisation},
     {"accesses", "Accesses to pages over time", draw_map},
@@ -247,18 +244,18 @@ static const struct {
     {"walks", "Page walks by latency", draw_walks},
 };
 
-/* Adds a plot, if there is something to draw. */
+/* Adds a plot, if it has data. */
 static wp_status draw(const wp_run_record *record, size_t number, wpi_plots *out, wp_error *err) {
-    wp_text script = {0};
+    wpi_text script = {0};
     wp_status status = WP_STATUS_OK;
-    wp_gnuplot_begin(&script, plots[number].name, 960, 400);
+    wpi_gnuplot_begin(&script, plots[number].name, 960, 400);
     if (plots[number].draw(record, &script)) {
         wpi_plot *plot = &out->items[out->count];
         *plot = (wpi_plot){plots[number].name, plots[number].title, NULL};
-        status = wp_gnuplot_run(&script, &plot->svg, err);
+        status = wpi_gnuplot_run(&script, &plot->svg, err);
         if (status == WP_STATUS_OK) out->count++;
     }
-    wp_text_deinit(&script);
+    wpi_text_deinit(&script);
     return status;
 }
 
@@ -277,6 +274,6 @@ void wpi_plots_make(const wp_run_record *record, wpi_plots *out) {
 
 void wpi_plots_deinit(wpi_plots *p) {
     for (size_t i = 0; i < p->count; i++)
-        wp_free(p->items[i].svg);
+        wpi_free(p->items[i].svg);
     *p = (wpi_plots){0};
 }

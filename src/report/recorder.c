@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One record for the process, one mutex. Programs have few kernels, so a kernel is found by walking
- * the list, the last one first. Recording must never break the program it watches: when memory is
- * out, an entry is dropped.
+ * the list, the last one first. Recording must never break the program: without memory, an entry is
+ * dropped.
  */
 #include "report/recorder.h"
 
@@ -29,7 +29,7 @@
 
 enum { RUN_RECORD, TIMELINE, PAGES };
 
-const wp_param wpi_report_params[] = {
+const wpi_param wpi_report_params[] = {
     [RUN_RECORD] = {"run-record", WP_UNIT_TEXT, "", 0, 0,
                     "write the run record (JSON) to this file at exit"},
     [TIMELINE] = {"timeline", WP_UNIT_TEXT, "", 0, 0,
@@ -59,12 +59,12 @@ void wpi_report_set_namer(char *(*who)(const char *name)) {
 char *wpi_report_display_name(const char *name) {
     char *known = namer != NULL ? namer(name) : NULL;
     if (known != NULL) return known;
-    char *full = wp_cxx_demangle(name);
+    char *full = wpi_cxx_demangle(name);
     if (full != NULL) return full;
-    return wp_strdup(name);
+    return wpi_strdup(name);
 }
 
-/* The entry of `name`, made if new; NULL when memory is out. */
+/* The entry of `name`, created if new; NULL: out of memory. */
 static wp_run_kernel *find_kernel(const char *name) {
     if (last_kernel < record.kernel_count && strcmp(record.kernels[last_kernel].name, name) == 0)
         return &record.kernels[last_kernel];
@@ -76,16 +76,16 @@ static wp_run_kernel *find_kernel(const char *name) {
     }
     if (record.kernel_count == kernel_capacity) {
         const size_t capacity = kernel_capacity != 0 ? kernel_capacity * 2 : 16;
-        wp_run_kernel *larger = wp_realloc(record.kernels, capacity * sizeof *larger);
+        wp_run_kernel *larger = wpi_realloc(record.kernels, capacity * sizeof *larger);
         if (larger == NULL) return NULL;
         record.kernels = larger;
         kernel_capacity = capacity;
     }
-    wp_run_kernel kernel = {.name = wp_strdup(name), .time_min_ns = UINT64_MAX};
+    wp_run_kernel kernel = {.name = wpi_strdup(name), .time_min_ns = UINT64_MAX};
     kernel.display_name = wpi_report_display_name(name);
     if (kernel.name == NULL || kernel.display_name == NULL) {
-        wp_free(kernel.name);
-        wp_free(kernel.display_name);
+        wpi_free(kernel.name);
+        wpi_free(kernel.display_name);
         return NULL;
     }
     last_kernel = record.kernel_count++;
@@ -116,6 +116,14 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
     (void)pthread_mutex_unlock(&mutex);
 }
 
+bool wpi_report_has_timeline(void) {
+    if (!wpi_report_enabled) return false;
+    (void)pthread_mutex_lock(&mutex);
+    const bool is_on = wpi_timeline_is_on();
+    (void)pthread_mutex_unlock(&mutex);
+    return is_on;
+}
+
 void wp_timeline_phase(const char *track, const char *name, uint64_t start_ns, uint64_t end_ns) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);
@@ -128,7 +136,7 @@ void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t v
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);
     wp_run_kernel *k = find_kernel(name);
-    if (k != NULL && k->values == NULL) k->values = wp_calloc(value_count, sizeof *values);
+    if (k != NULL && k->values == NULL) k->values = wpi_calloc(value_count, sizeof *values);
     if (k != NULL && k->values != NULL) {
         k->overlapped += is_overlapped;
         for (size_t i = 0; i < value_count; i++)
@@ -152,9 +160,9 @@ void wpi_report_set_collector(void (*collect)(void *object), void *object) {
 }
 
 bool wpi_report_wants_pages(void) {
-    wp_param_value wanted = {0};
+    wpi_param_value wanted = {0};
     return wpi_report_enabled &&
-           wp_param_load(&wpi_report_params[PAGES], &wanted, NULL) == WP_STATUS_OK &&
+           wpi_param_load(&wpi_report_params[PAGES], &wanted, NULL) == WP_STATUS_OK &&
            wanted.number != 0;
 }
 
@@ -169,7 +177,7 @@ bool wpi_report_selects(const char *name) {
     (void)pthread_mutex_lock(&mutex);
     const bool is_selected = wpi_selection_takes(display_name != NULL ? display_name : name);
     (void)pthread_mutex_unlock(&mutex);
-    wp_free(display_name);
+    wpi_free(display_name);
     return is_selected;
 }
 
@@ -238,22 +246,22 @@ void wpi_report_memory(uint64_t in_use_bytes) {
 void wpi_report_device(const char *spec, const char *name) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);
-    wp_free(record.device_spec);
-    wp_free(record.device_name);
-    record.device_spec = wp_strdup(spec);
-    record.device_name = wp_strdup(name);
+    wpi_free(record.device_spec);
+    wpi_free(record.device_name);
+    record.device_spec = wpi_strdup(spec);
+    record.device_name = wpi_strdup(name);
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* Under the mutex. */
+/* Called under the mutex. */
 static void add_policy_file(const char *path, uint64_t hash) {
     for (size_t i = 0; i < record.policy_file_count; i++)
         if (strcmp(record.policy_files[i].path, path) == 0) return;
     wp_run_policy_file *files =
-        wp_realloc(record.policy_files, (record.policy_file_count + 1) * sizeof *files);
+        wpi_realloc(record.policy_files, (record.policy_file_count + 1) * sizeof *files);
     if (files == NULL) return;
     record.policy_files = files;
-    char *copy = wp_strdup(path);
+    char *copy = wpi_strdup(path);
     if (copy != NULL) files[record.policy_file_count++] = (wp_run_policy_file){copy, hash};
 }
 
@@ -267,52 +275,52 @@ void wpi_report_policy_file(const char *path, uint64_t hash) {
 void wpi_report_program(char *const *arguments, size_t count) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);
-    record.program = wp_calloc(count + 1, sizeof *record.program);
+    record.program = wpi_calloc(count + 1, sizeof *record.program);
     for (size_t i = 0; record.program != NULL && i < count; i++) {
-        record.program[i] = wp_strdup(arguments[i]);
+        record.program[i] = wpi_strdup(arguments[i]);
         if (record.program[i] == NULL) break;
         record.program_count = i + 1;
     }
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* The command line, from the kernel: a library is not handed argv. */
+/* Reads the command line from the system, as a library does not get argv. */
 static void read_program(void) {
     char *data = NULL;
     size_t size_bytes = 0;
-    if (wp_file_read("/proc/self/cmdline", &data, &size_bytes, NULL) != WP_STATUS_OK) return;
+    if (wpi_file_read("/proc/self/cmdline", &data, &size_bytes, NULL) != WP_STATUS_OK) return;
     size_t count = 0;
     for (size_t i = 0; i < size_bytes; i++)
         count += data[i] == '\0';
-    record.program = wp_calloc(count + 1, sizeof *record.program);
+    record.program = wpi_calloc(count + 1, sizeof *record.program);
     for (const char *at = data; record.program != NULL && record.program_count < count;) {
-        char *argument = wp_strdup(at);
+        char *argument = wpi_strdup(at);
         if (argument == NULL) break;
         record.program[record.program_count++] = argument;
         at += strlen(at) + 1;
     }
-    wp_free(data);
+    wpi_free(data);
 }
 
 void wpi_report_write_at_exit(void) {
     if (!wpi_report_enabled || getpid() != owner) return;
     if (collector != NULL) collector(collected);
     (void)pthread_mutex_lock(&mutex);
-    record.wall_time_ns = wp_clock_ns() - start_time_ns;
-    if (record.version == NULL) record.version = wp_strdup(WP_VERSION_STRING);
+    record.wall_time_ns = wpi_clock_ns() - start_time_ns;
+    if (record.version == NULL) record.version = wpi_strdup(WP_VERSION_STRING);
     if (record.program == NULL) read_program();
     wpi_run_record_sort(&record);
     last_kernel = 0;
-    wp_text json = {0};
+    wpi_text json = {0};
     wpi_run_record_json(&record, &json);
     wp_error err = {0};
-    if (wp_file_write(record_path, json.data, json.length, &err) != WP_STATUS_OK) {
-        wp_record_note_failed(record_path, err.message);
-        wp_log(WP_LOG_WARN, "report", "no run record was written: %s", err.message);
+    if (wpi_file_write(record_path, json.data, json.length, &err) != WP_STATUS_OK) {
+        wpi_record_note_failed(record_path, err.message);
+        wpi_log(WP_LOG_WARN, "report", "no run record was written: %s", err.message);
     }
-    wp_text_deinit(&json);
+    wpi_text_deinit(&json);
     if (wpi_timeline_is_on() && wpi_timeline_write(&record, &err) != WP_STATUS_OK)
-        wp_log(WP_LOG_WARN, "report", "no timeline was written: %s", err.message);
+        wpi_log(WP_LOG_WARN, "report", "no timeline was written: %s", err.message);
     (void)pthread_mutex_unlock(&mutex);
 }
 
@@ -321,26 +329,27 @@ void wpi_report_restart(const char *path) {
     wp_run_record_deinit(&record);
     kernel_capacity = 0;
     last_kernel = 0;
-    wp_free(record_path);
-    record_path = path != NULL ? wp_strdup(path) : NULL;
+    wpi_free(record_path);
+    record_path = path != NULL ? wpi_strdup(path) : NULL;
     owner = getpid();
     wp_error err = {0};
     const char *timeline = getenv("WARPAGE_TIMELINE");
     const bool has_timeline = path != NULL && timeline != NULL && timeline[0] != '\0';
     wpi_timeline_start(has_timeline ? timeline : NULL);
-    if (wpi_selection_start(&err) != WP_STATUS_OK) wp_log(WP_LOG_WARN, "report", "%s", err.message);
-    start_time_ns = wp_clock_ns();
+    if (wpi_selection_start(&err) != WP_STATUS_OK)
+        wpi_log(WP_LOG_WARN, "report", "%s", err.message);
+    start_time_ns = wpi_clock_ns();
     wpi_report_enabled = record_path != NULL;
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* Before main: no launch can come earlier. The variable is removed so that programs which this one
- * starts do not overwrite its record. */
+/* Runs before main, and so before any launch. Removes the variable, so that child processes do not
+ * overwrite the record. */
 __attribute__((constructor)) static void start_recording(void) {
     const char *path = getenv("WARPAGE_RUN_RECORD");
     if (path == NULL || path[0] == '\0') return;
     wpi_report_restart(path);
-    wp_record_note_started(path);
+    wpi_record_note_started(path);
     (void)unsetenv("WARPAGE_RUN_RECORD");
     (void)unsetenv("WARPAGE_TIMELINE");
     if (atexit(wpi_report_write_at_exit) != 0) wpi_report_enabled = false;

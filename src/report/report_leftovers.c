@@ -4,5 +4,5 @@
 #include "base/leftovers.h"
 
 void wpi_report_leftovers_remove(void) {
-    wp_leftovers_remove();
+    wpi_leftovers_remove();
 }

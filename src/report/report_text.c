@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record for people, in the manner of `perf stat`. */
+/* The record as text, in the manner of `perf stat`. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,34 +14,34 @@
 
 #define NAME_WIDTH 34
 
-static void append_rate(wp_text *out, uint64_t bytes, uint64_t time_ns) {
+static void append_rate(wpi_text *out, uint64_t bytes, uint64_t time_ns) {
     if (time_ns == 0) return;
     const double gigabytes_per_s = (double)bytes / (double)time_ns;
-    wp_text_appendf(out, "%10.2f GB/s", gigabytes_per_s);
+    wpi_text_appendf(out, "%10.2f GB/s", gigabytes_per_s);
 }
 
-static void append_kernels(const wp_run_record *record, wp_text *out) {
+static void append_kernels(const wp_run_record *record, wpi_text *out) {
     char total[32], mean[32], longest[32];
     if (record->kernel_count == 0) {
-        wp_text_append(out, "\n  no kernel was launched\n");
+        wpi_text_append(out, "\n  no kernel was launched\n");
         return;
     }
-    wp_text_appendf(out, "\n  %-*s %10s %14s %12s %12s %12s\n", NAME_WIDTH, "kernel", "launches",
-                    "threads", "time", "mean", "longest");
+    wpi_text_appendf(out, "\n  %-*s %10s %14s %12s %12s %12s\n", NAME_WIDTH, "kernel", "launches",
+                     "threads", "time", "mean", "longest");
     for (size_t i = 0; i < record->kernel_count; i++) {
         const wp_run_kernel *k = &record->kernels[i];
-        char *name = wp_cxx_name_short(k->display_name, NAME_WIDTH);
-        wp_text_append(out, "  ");
-        wp_text_append_padded(out, name, -NAME_WIDTH);
-        wp_free(name);
-        wp_text_appendf(out, " %10" PRIu64 " %14" PRIu64 " %12s %12s %12s\n", k->launches,
-                        k->threads, wp_format_duration(k->time_ns, total),
-                        wp_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
-                        wp_format_duration(k->time_max_ns, longest));
+        char *name = wpi_cxx_name_short(k->display_name, NAME_WIDTH);
+        wpi_text_append(out, "  ");
+        wpi_text_append_padded(out, name, -NAME_WIDTH);
+        wpi_free(name);
+        wpi_text_appendf(out, " %10" PRIu64 " %14" PRIu64 " %12s %12s %12s\n", k->launches,
+                         k->threads, wpi_format_duration(k->time_ns, total),
+                         wpi_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
+                         wpi_format_duration(k->time_max_ns, longest));
     }
 }
 
-static void append_copies(const wp_run_record *record, wp_text *out) {
+static void append_copies(const wp_run_record *record, wpi_text *out) {
     static const char *const labels[WP_COPY_KIND_COUNT] = {
         "host to device", "device to host", "device to device", "host to host", "fill"};
     char bytes[32], time[32];
@@ -50,52 +50,52 @@ static void append_copies(const wp_run_record *record, wp_text *out) {
         const wp_run_copies *c = &record->copies[kind];
         if (c->count == 0) continue;
         if (!has_header)
-            wp_text_appendf(out, "\n  %-*s %10s %14s %12s\n", NAME_WIDTH, "copy", "count", "bytes",
-                            "time");
+            wpi_text_appendf(out, "\n  %-*s %10s %14s %12s\n", NAME_WIDTH, "copy", "count", "bytes",
+                             "time");
         has_header = true;
-        wp_text_appendf(out, "  %-*s %10" PRIu64 " %14s %12s", NAME_WIDTH, labels[kind], c->count,
-                        wp_format_bytes(c->bytes, bytes), wp_format_duration(c->time_ns, time));
+        wpi_text_appendf(out, "  %-*s %10" PRIu64 " %14s %12s", NAME_WIDTH, labels[kind], c->count,
+                         wpi_format_bytes(c->bytes, bytes), wpi_format_duration(c->time_ns, time));
         append_rate(out, c->bytes, c->time_ns);
-        wp_text_append(out, "\n");
+        wpi_text_append(out, "\n");
     }
 }
 
-/* How fast the simulator was; left out where the wall time is. */
-static void append_speed(const wp_run_record *record, wp_text *out) {
+/* The simulator's speed, if the wall time is known. */
+static void append_speed(const wp_run_record *record, wpi_text *out) {
     if (record->simulation == NULL || record->wall_time_ns == 0) return;
     const double instructions =
         (double)wp_run_count(record, record->simulation->values, "kernel_thread_instructions");
-    wp_text_appendf(out, "  %-*s %.2f M thread instructions a second\n", NAME_WIDTH,
-                    "simulator's speed", instructions / (double)record->wall_time_ns * 1e3);
+    wpi_text_appendf(out, "  %-*s %.2f M thread instructions a second\n", NAME_WIDTH,
+                     "simulator's speed", instructions / (double)record->wall_time_ns * 1e3);
 }
 
-void wpi_run_record_text(const wp_run_record *record, wp_text *out) {
+void wpi_run_record_text(const wp_run_record *record, wpi_text *out) {
     char text[32];
-    wp_text_append(out, "\n  run of");
+    wpi_text_append(out, "\n  run of");
     for (size_t i = 0; i < record->program_count; i++)
-        wp_text_appendf(out, " %s", record->program[i]);
+        wpi_text_appendf(out, " %s", record->program[i]);
     if (record->device_spec[0] != '\0')
-        wp_text_appendf(out, " on %s (%s)", record->device_spec, record->device_name);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, " on %s (%s)", record->device_spec, record->device_name);
+    wpi_text_append(out, "\n");
     for (size_t i = 0; i < record->policy_file_count; i++)
-        wp_text_appendf(out, "  with policy file %s (hash %016" PRIx64 ")\n",
-                        record->policy_files[i].path, record->policy_files[i].hash);
+        wpi_text_appendf(out, "  with policy file %s (hash %016" PRIx64 ")\n",
+                         record->policy_files[i].path, record->policy_files[i].hash);
     append_kernels(record, out);
     append_copies(record, out);
     wpi_streamed_text(record, out);
     wpi_host_facts_text(record, out);
     wpi_cached_text(record, out);
     if (record->simulation != NULL) wpi_run_record_text_simulation(record, out);
-    wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "device memory, peak",
-                    wp_format_bytes(record->memory_peak_bytes, text));
+    wpi_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "device memory, peak",
+                     wpi_format_bytes(record->memory_peak_bytes, text));
     if (record->simulation != NULL)
-        wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "simulated time",
-                        wp_format_duration(record->simulation->time_ps / WP_PS_PER_NS, text));
+        wpi_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "simulated time",
+                         wpi_format_duration(record->simulation->time_ps / WP_PS_PER_NS, text));
     if (record->wall_time_ns != 0)
-        wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "wall time",
-                        wp_format_duration(record->wall_time_ns, text));
+        wpi_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "wall time",
+                         wpi_format_duration(record->wall_time_ns, text));
     append_speed(record, out);
     if (record->has_exit_status && record->exit_status != 0)
-        wp_text_appendf(out, "  %-*s %d\n", NAME_WIDTH, "exit status", record->exit_status);
-    wp_text_append(out, "\n");
+        wpi_text_appendf(out, "  %-*s %d\n", NAME_WIDTH, "exit status", record->exit_status);
+    wpi_text_append(out, "\n");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record as a value: release, order, and writing by a path's ending. */
+/* The record as a value: release, order, and writing in the format of a path's extension. */
 #include "report/run_record.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "report/simulation.h"
 #include "report/streamed.h"
 
-typedef void (*render_fn)(const wp_run_record *record, wp_text *out);
+typedef void (*render_fn)(const wp_run_record *record, wpi_text *out);
 
 static const struct {
     const char *ending;
@@ -27,22 +27,22 @@ const char *wp_copy_kind_name(wp_copy_kind kind) {
 }
 
 void wp_run_record_deinit(wp_run_record *record) {
-    wp_free(record->version);
-    wp_free(record->device_spec);
-    wp_free(record->device_name);
+    wpi_free(record->version);
+    wpi_free(record->device_spec);
+    wpi_free(record->device_name);
     for (size_t i = 0; i < record->program_count; i++)
-        wp_free(record->program[i]);
-    wp_free(record->program);
+        wpi_free(record->program[i]);
+    wpi_free(record->program);
     for (size_t i = 0; i < record->kernel_count; i++) {
-        wp_free(record->kernels[i].name);
-        wp_free(record->kernels[i].display_name);
-        wp_free(record->kernels[i].values);
+        wpi_free(record->kernels[i].name);
+        wpi_free(record->kernels[i].display_name);
+        wpi_free(record->kernels[i].values);
     }
-    wp_free(record->kernels);
+    wpi_free(record->kernels);
     wpi_simulation_destroy(record->simulation);
     for (size_t i = 0; i < record->policy_file_count; i++)
-        wp_free(record->policy_files[i].path);
-    wp_free(record->policy_files);
+        wpi_free(record->policy_files[i].path);
+    wpi_free(record->policy_files);
     wpi_streamed_deinit(record);
     wpi_cached_deinit(record);
     *record = (wp_run_record){0};
@@ -61,9 +61,9 @@ void wpi_run_record_sort(wp_run_record *record) {
 }
 
 static char *render_with(const wp_run_record *record, render_fn render) {
-    wp_text text = {0};
+    wpi_text text = {0};
     render(record, &text);
-    return wp_text_take(&text);
+    return wpi_text_take(&text);
 }
 
 char *wp_run_record_to_json(const wp_run_record *record) {
@@ -79,15 +79,15 @@ char *wp_run_record_to_text(const wp_run_record *record) {
 }
 
 void wp_run_text_free(char *text) {
-    wp_free(text);
+    wpi_free(text);
 }
 
 static render_fn form_of(const char *path) {
-    char *ending = wp_path_extension(path);
+    char *ending = wpi_path_extension(path);
     render_fn render = NULL;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (strcmp(ending, forms[i].ending) == 0) render = forms[i].render;
-    wp_free(ending);
+    wpi_free(ending);
     return render;
 }
 
@@ -100,8 +100,8 @@ wp_status wp_run_record_check_path(const char *path, wp_error *err) {
 wp_status wp_run_record_write(const wp_run_record *record, const char *path, wp_error *err) {
     WP_TRY(wp_run_record_check_path(path, err));
     char *text = render_with(record, form_of(path));
-    const wp_status status = wp_file_write(path, text, strlen(text), err);
-    wp_free(text);
+    const wp_status status = wpi_file_write(path, text, strlen(text), err);
+    wpi_free(text);
     return status;
 }
 
@@ -109,8 +109,8 @@ wp_status wp_run_record_read(const char *path, wp_run_record *out, wp_error *err
     *out = (wp_run_record){0};
     char *data = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(path, &data, &size_bytes, err));
+    WP_TRY(wpi_file_read(path, &data, &size_bytes, err));
     const wp_status status = wpi_run_record_parse(data, size_bytes, path, out, err);
-    wp_free(data);
+    wpi_free(data);
     return status;
 }

@@ -12,7 +12,7 @@
 
 enum { KERNELS, LAUNCHES, WARMUP, REGION };
 
-const wp_param wpi_selection_params[] = {
+const wpi_param wpi_selection_params[] = {
     [KERNELS] = {"kernels", WP_UNIT_TEXT, "", 0, 0,
                  "report only kernels whose name matches this regular expression"},
     [LAUNCHES] =
@@ -30,7 +30,7 @@ static struct {
     regex_t kernels;
     uint64_t first, last; /* numbers of launches, from 1 */
     uint64_t warmup;
-    uint64_t count; /* of launches that matched */
+    uint64_t count; /* launches that matched */
     _Atomic bool is_inside;
 } selection = {.first = 1, .last = UINT64_MAX};
 
@@ -53,13 +53,13 @@ wp_status wpi_selection_check_kernels(const char *text, wp_error *err) {
 static wp_status parse_range(const char *text, uint64_t *first, uint64_t *last, wp_error *err) {
     const char *dash = strchr(text, '-');
     char *from =
-        wp_format("%.*s", (int)(dash != NULL ? (size_t)(dash - text) : strlen(text)), text);
+        wpi_format("%.*s", (int)(dash != NULL ? (size_t)(dash - text) : strlen(text)), text);
     *last = UINT64_MAX;
-    wp_status status = wp_parse_count(from, first, NULL);
+    wp_status status = wpi_parse_count(from, first, NULL);
     if (status == WP_STATUS_OK && dash == NULL) *last = *first;
     if (status == WP_STATUS_OK && dash != NULL && dash[1] != '\0')
-        status = wp_parse_count(dash + 1, last, NULL);
-    wp_free(from);
+        status = wpi_parse_count(dash + 1, last, NULL);
+    wpi_free(from);
     if (status == WP_STATUS_OK && *first >= 1 && *first <= *last) return WP_STATUS_OK;
     return WP_FAIL(err, PARSE,
                    "'%s' is not a range of launches such as 3-5, 7 or 3-, numbered from 1", text);
@@ -71,11 +71,11 @@ wp_status wpi_selection_check_launches(const char *text, wp_error *err) {
 }
 
 wp_status wpi_selection_start(wp_error *err) {
-    wp_param_value kernels, launches, warmup, region;
-    WP_TRY(wp_param_load(&wpi_selection_params[KERNELS], &kernels, err));
-    WP_TRY(wp_param_load(&wpi_selection_params[LAUNCHES], &launches, err));
-    WP_TRY(wp_param_load(&wpi_selection_params[WARMUP], &warmup, err));
-    WP_TRY(wp_param_load(&wpi_selection_params[REGION], &region, err));
+    wpi_param_value kernels, launches, warmup, region;
+    WP_TRY(wpi_param_load(&wpi_selection_params[KERNELS], &kernels, err));
+    WP_TRY(wpi_param_load(&wpi_selection_params[LAUNCHES], &launches, err));
+    WP_TRY(wpi_param_load(&wpi_selection_params[WARMUP], &warmup, err));
+    WP_TRY(wpi_param_load(&wpi_selection_params[REGION], &region, err));
     if (selection.has_kernels) regfree(&selection.kernels);
     memset(&selection, 0, sizeof selection);
     selection.first = 1;

@@ -21,25 +21,25 @@ uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const
 void wpi_simulation_destroy(wp_run_simulation *simulation) {
     if (simulation == NULL) return;
     for (size_t i = 0; i < simulation->column_count; i++) {
-        wp_free(simulation->columns[i].name);
-        wp_free(simulation->columns[i].unit);
+        wpi_free(simulation->columns[i].name);
+        wpi_free(simulation->columns[i].unit);
     }
-    wp_free(simulation->columns);
-    wp_free(simulation->values);
+    wpi_free(simulation->columns);
+    wpi_free(simulation->values);
     for (size_t i = 0; i < simulation->series_count; i++) {
-        wp_free(simulation->series[i].name);
-        wp_free(simulation->series[i].busy_ps);
+        wpi_free(simulation->series[i].name);
+        wpi_free(simulation->series[i].busy_ps);
     }
-    wp_free(simulation->series);
+    wpi_free(simulation->series);
     for (size_t i = 0; i < simulation->allocation_count; i++) {
-        wp_free(simulation->allocations[i].name);
-        wp_free(simulation->allocations[i].site);
-        wp_free(simulation->allocations[i].kind);
+        wpi_free(simulation->allocations[i].name);
+        wpi_free(simulation->allocations[i].site);
+        wpi_free(simulation->allocations[i].kind);
     }
-    wp_free(simulation->allocations);
-    wp_free(simulation->pages);
-    wp_free(simulation->footprint);
-    wp_free(simulation->map.accesses);
+    wpi_free(simulation->allocations);
+    wpi_free(simulation->pages);
+    wpi_free(simulation->footprint);
+    wpi_free(simulation->map.accesses);
     wpi_managed_destroy(simulation->managed);
-    wp_free(simulation);
+    wpi_free(simulation);
 }

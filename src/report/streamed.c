@@ -13,20 +13,37 @@
 
 #define NAME_WIDTH 34
 
-/* The numbers of a row: names in JSON, and whether launches add up. */
+/* The numbers of a row: names in JSON, and whether launches are summed. */
 static const struct {
     const char *name;
     size_t offset;
     bool is_sum;
 } fields[] = {
 #define FIELD(name, is_sum) {#name, offsetof(wp_run_streamed, name), is_sum}
-    FIELD(launches, true),      FIELD(blocks, true),          FIELD(chunks, true),
-    FIELD(mapped_bytes, true),  FIELD(read_bytes, true),      FIELD(written_bytes, true),
-    FIELD(sent_bytes, true),    FIELD(address_bytes, true),   FIELD(device_bytes, false),
-    FIELD(pinned_bytes, false), FIELD(sets, false),           FIELD(slots, false),
-    FIELD(time_ns, true),       FIELD(stage_ns, true),        FIELD(address_ns, true),
-    FIELD(gather_ns, true),     FIELD(address_wait_ns, true), FIELD(compute_ns, true),
-    FIELD(store_ns, true),      FIELD(compute_wait_ns, true),
+    FIELD(launches, true),
+    FIELD(blocks, true),
+    FIELD(chunks, true),
+    FIELD(mapped_bytes, true),
+    FIELD(read_bytes, true),
+    FIELD(written_bytes, true),
+    FIELD(sent_bytes, true),
+    FIELD(address_bytes, true),
+    FIELD(device_bytes, false),
+    FIELD(pinned_bytes, false),
+    FIELD(sets, false),
+    FIELD(slots, false),
+    FIELD(time_ns, true),
+    FIELD(stage_ns, true),
+    FIELD(address_ns, true),
+    FIELD(gather_ns, true),
+    FIELD(address_wait_ns, true),
+    FIELD(compute_ns, true),
+    FIELD(store_ns, true),
+    FIELD(compute_wait_ns, true),
+    FIELD(host_bytes, false),
+    FIELD(file_read_bytes, true),
+    FIELD(file_written_bytes, true),
+    FIELD(repeated_bytes, true),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
@@ -41,7 +58,7 @@ static uint64_t number_in(const wp_run_streamed *row, size_t field) {
 
 static wp_run_streamed *add_row(wp_run_record *record) {
     wp_run_streamed *rows =
-        wp_realloc(record->streamed, (record->streamed_count + 1) * sizeof *rows);
+        wpi_realloc(record->streamed, (record->streamed_count + 1) * sizeof *rows);
     if (rows == NULL) return NULL;
     record->streamed = rows;
     rows[record->streamed_count] = (wp_run_streamed){0};
@@ -55,15 +72,15 @@ bool wpi_streamed_add(wp_run_record *record, const wp_run_streamed *launch) {
     if (row == NULL) {
         row = add_row(record);
         if (row == NULL) return false;
-        row->name = wp_strdup(launch->name);
-        row->display_name = wp_cxx_demangle(launch->name);
-        if (row->display_name == NULL) row->display_name = wp_strdup(launch->name);
-        if (launch->windows != NULL) row->windows = wp_strdup(launch->windows);
+        row->name = wpi_strdup(launch->name);
+        row->display_name = wpi_cxx_demangle(launch->name);
+        if (row->display_name == NULL) row->display_name = wpi_strdup(launch->name);
+        if (launch->windows != NULL) row->windows = wpi_strdup(launch->windows);
         if (row->name == NULL || row->display_name == NULL ||
             (launch->windows != NULL && row->windows == NULL)) {
-            wp_free(row->windows);
-            wp_free(row->name);
-            wp_free(row->display_name);
+            wpi_free(row->windows);
+            wpi_free(row->name);
+            wpi_free(row->display_name);
             record->streamed_count--;
             return false;
         }
@@ -77,11 +94,11 @@ bool wpi_streamed_add(wp_run_record *record, const wp_run_streamed *launch) {
 
 void wpi_streamed_deinit(wp_run_record *record) {
     for (size_t i = 0; i < record->streamed_count; i++) {
-        wp_free(record->streamed[i].name);
-        wp_free(record->streamed[i].display_name);
-        wp_free(record->streamed[i].windows);
+        wpi_free(record->streamed[i].name);
+        wpi_free(record->streamed[i].display_name);
+        wpi_free(record->streamed[i].windows);
     }
-    wp_free(record->streamed);
+    wpi_free(record->streamed);
     record->streamed = NULL;
     record->streamed_count = 0;
 }
@@ -122,7 +139,7 @@ void wpi_streamed_from_json(wpi_json_reader *r, const json_t *array, wp_run_reco
 /* Stages in the order in which data pass through them. */
 static const struct {
     const char *label;
-    size_t work, wait; /* wait 0: it is not known */
+    size_t work, wait; /* wait 0: an actor's, see wait_of */
 } stages[] = {
     {"addresses", offsetof(wp_run_streamed, address_ns),
      offsetof(wp_run_streamed, address_wait_ns)},
@@ -132,89 +149,112 @@ static const struct {
 };
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
-/* A share of the kernel's time; "" if there is none. */
-static const char *share(const wp_run_streamed *row, size_t offset, char text[32]) {
+static uint64_t at_offset(const wp_run_streamed *row, size_t offset) {
+    return *(const uint64_t *)(const void *)((const char *)row + offset);
+}
+
+static uint64_t work_of(const wp_run_streamed *row, size_t stage) {
+    return at_offset(row, stages[stage].work);
+}
+
+/* An actor waits while it does not work. With windows, an actor has several sets: UINT64_MAX. */
+static uint64_t wait_of(const wp_run_streamed *row, size_t stage) {
+    if (stages[stage].wait != 0) return at_offset(row, stages[stage].wait);
+    const uint64_t work_ns = work_of(row, stage);
+    return row->windows != NULL || work_ns == 0 || work_ns > row->stage_ns
+               ? UINT64_MAX
+               : row->stage_ns - work_ns;
+}
+
+/* A share of the kernel's time; "": unknown. */
+static const char *share(const wp_run_streamed *row, uint64_t ns, char text[32]) {
     text[0] = '\0';
-    if (offset == 0 || row->stage_ns == 0) return text;
-    const uint64_t ns = *(const uint64_t *)(const void *)((const char *)row + offset);
+    if (row->stage_ns == 0 || ns == UINT64_MAX) return text;
     (void)snprintf(text, 32, "%.1f %%", 100.0 * (double)ns / (double)row->stage_ns);
     return text;
 }
 
-typedef void (*fact_fn)(wp_text *out, const char *label, const char *value);
+typedef void (*fact_fn)(wpi_text *out, const char *label, const char *value);
 
-static void visit_facts(const wp_run_streamed *row, wp_text *out, fact_fn fact) {
-    char a[32], b[32], text[96];
+static void visit_facts(const wp_run_streamed *row, wpi_text *out, fact_fn fact) {
+    char a[32], b[32], c[32], text[160];
     (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " chunks", row->launches,
                    row->chunks);
     fact(out, "launches", text);
     if (row->windows != NULL) fact(out, "windows", row->windows);
-    fact(out, "mapped", wp_format_bytes(row->mapped_bytes, a));
+    fact(out, "mapped", wpi_format_bytes(row->mapped_bytes, a));
     (void)snprintf(
-        text, sizeof text, "%s, %.1f %%", wp_format_bytes(row->read_bytes, a),
+        text, sizeof text, "%s, %.1f %%", wpi_format_bytes(row->read_bytes, a),
         row->mapped_bytes == 0 ? 0.0 : 100.0 * (double)row->read_bytes / (double)row->mapped_bytes);
     fact(out, "read by the kernel", text);
-    fact(out, "sent to the device", wp_format_bytes(row->sent_bytes, a));
-    fact(out, "addresses and patterns", wp_format_bytes(row->address_bytes, a));
+    fact(out, "sent to the device", wpi_format_bytes(row->sent_bytes, a));
+    fact(out, "sent more than once", wpi_format_bytes(row->repeated_bytes, a));
+    fact(out, "addresses and patterns", wpi_format_bytes(row->address_bytes, a));
     if (row->written_bytes != 0)
-        fact(out, "written by the kernel", wp_format_bytes(row->written_bytes, a));
+        fact(out, "written by the kernel", wpi_format_bytes(row->written_bytes, a));
     (void)snprintf(text, sizeof text, "%" PRIu64 " sets of %" PRIu64 " slots: %s, pinned %s",
-                   row->sets, row->slots, wp_format_bytes(row->device_bytes, a),
-                   wp_format_bytes(row->pinned_bytes, b));
+                   row->sets, row->slots, wpi_format_bytes(row->device_bytes, a),
+                   wpi_format_bytes(row->pinned_bytes, b));
     fact(out, "buffers", text);
+    if (row->host_bytes == 0) return;
+    (void)snprintf(text, sizeof text, "read %s, written %s, in %s of host memory",
+                   wpi_format_bytes(row->file_read_bytes, a),
+                   wpi_format_bytes(row->file_written_bytes, b),
+                   wpi_format_bytes(row->host_bytes, c));
+    fact(out, "files", text);
 }
 
-static void text_fact(wp_text *out, const char *label, const char *value) {
-    wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, label, value);
+static void text_fact(wpi_text *out, const char *label, const char *value) {
+    wpi_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, label, value);
 }
 
-void wpi_streamed_text(const wp_run_record *record, wp_text *out) {
+void wpi_streamed_text(const wp_run_record *record, wpi_text *out) {
     char time[32], work[32], wait[32];
     for (size_t i = 0; i < record->streamed_count; i++) {
         const wp_run_streamed *row = &record->streamed[i];
-        char *name = wp_cxx_name_short(row->display_name, NAME_WIDTH);
-        wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "streamed kernel", name);
-        wp_free(name);
+        char *name = wpi_cxx_name_short(row->display_name, NAME_WIDTH);
+        wpi_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "streamed kernel", name);
+        wpi_free(name);
         visit_facts(row, out, text_fact);
-        wp_text_appendf(out, "  %-*s %10s %10s   of %s\n", NAME_WIDTH, "stage", "at work",
-                        "waiting", wp_format_duration(row->time_ns, time));
+        wpi_text_appendf(out, "  %-*s %10s %10s   of %s\n", NAME_WIDTH, "stage", "at work",
+                         "waiting", wpi_format_duration(row->time_ns, time));
         for (size_t s = 0; s < STAGE_COUNT; s++)
-            wp_text_appendf(out, "  %-*s %10s %10s\n", NAME_WIDTH, stages[s].label,
-                            share(row, stages[s].work, work), share(row, stages[s].wait, wait));
+            wpi_text_appendf(out, "  %-*s %10s %10s\n", NAME_WIDTH, stages[s].label,
+                             share(row, work_of(row, s), work), share(row, wait_of(row, s), wait));
     }
 }
 
-static void html_fact(wp_text *out, const char *label, const char *value) {
-    wp_text_append(out, "<tr>");
-    wp_page_element(out, "td", label);
-    wp_page_element(out, "td", value);
-    wp_text_append(out, "</tr>\n");
+static void html_fact(wpi_text *out, const char *label, const char *value) {
+    wpi_text_append(out, "<tr>");
+    wpi_page_element(out, "td", label);
+    wpi_page_element(out, "td", value);
+    wpi_text_append(out, "</tr>\n");
 }
 
-void wpi_streamed_html(const wp_run_record *record, wp_text *out) {
+void wpi_streamed_html(const wp_run_record *record, wpi_text *out) {
     static const char *const names[] = {"stage", "at work", "waiting", NULL};
     char work[32], wait[32];
     for (size_t i = 0; i < record->streamed_count; i++) {
         const wp_run_streamed *row = &record->streamed[i];
-        char *name = wp_cxx_name_short(row->display_name, NAME_WIDTH);
-        char *title = wp_format("Streamed kernel %s", name);
-        wp_page_begin_table(out, title);
+        char *name = wpi_cxx_name_short(row->display_name, NAME_WIDTH);
+        char *title = wpi_format("Streamed kernel %s", name);
+        wpi_page_begin_table(out, title);
         visit_facts(row, out, html_fact);
-        wp_page_end_table(out);
-        wp_page_begin_table(out, NULL);
-        wp_text_append(out, "<tr>");
+        wpi_page_end_table(out);
+        wpi_page_begin_table(out, NULL);
+        wpi_text_append(out, "<tr>");
         for (size_t n = 0; names[n] != NULL; n++)
-            wp_page_element(out, "th", names[n]);
-        wp_text_append(out, "</tr>\n");
+            wpi_page_element(out, "th", names[n]);
+        wpi_text_append(out, "</tr>\n");
         for (size_t s = 0; s < STAGE_COUNT; s++) {
-            wp_text_append(out, "<tr>");
-            wp_page_element(out, "td", stages[s].label);
-            wp_page_element(out, "td", share(row, stages[s].work, work));
-            wp_page_element(out, "td", share(row, stages[s].wait, wait));
-            wp_text_append(out, "</tr>\n");
+            wpi_text_append(out, "<tr>");
+            wpi_page_element(out, "td", stages[s].label);
+            wpi_page_element(out, "td", share(row, work_of(row, s), work));
+            wpi_page_element(out, "td", share(row, wait_of(row, s), wait));
+            wpi_text_append(out, "</tr>\n");
         }
-        wp_page_end_table(out);
-        wp_free(title);
-        wp_free(name);
+        wpi_page_end_table(out);
+        wpi_free(title);
+        wpi_free(name);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a simulated GPU counted, for people: a row for each number, a column for each of the kernels
- * that took longest, and one for the run. */
+/* A simulated GPU's counters as text: a row for each number, a column for each of the longest
+ * kernels, and one for the run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define BAR_WIDTH 40u
 #define ROWS_MAX 8u /* of allocations, of pages */
 
-/* Counts that are shown as they are. */
+/* Counters that are shown unchanged. */
 static const struct {
     const char *name, *label;
     bool is_bytes;
@@ -64,7 +64,7 @@ static const struct {
 
 /* A column: some values, and the time in which they were counted. */
 typedef struct column {
-    char *title; /* wp_free */
+    char *title; /* wpi_free */
     const uint64_t *values;
     uint64_t time_ps;
 } column;
@@ -73,7 +73,7 @@ typedef struct table {
     const wp_run_record *record;
     column columns[KERNELS_MAX + 1];
     size_t count;
-    wp_text *out;
+    wpi_text *out;
 } table;
 
 static void find_columns(table *t) {
@@ -82,19 +82,19 @@ static void find_columns(table *t) {
         const wp_run_kernel *k = &record->kernels[i];
         if (k->values == NULL) continue;
         column *c = &t->columns[t->count++];
-        c->title = wp_cxx_name_short(k->display_name, CELL_WIDTH);
+        c->title = wpi_cxx_name_short(k->display_name, CELL_WIDTH);
         c->values = k->values;
         c->time_ps = wp_run_count(record, k->values, "kernel_time_ps");
     }
     column *all = &t->columns[t->count++];
-    all->title = wp_format("run");
+    all->title = wpi_format("run");
     all->values = record->simulation->values;
     all->time_ps = record->simulation->counted_ps;
 }
 
-static void append_label(const char *label, wp_text *out) {
-    wp_text_append(out, "  ");
-    wp_text_append_padded(out, label, -LABEL_WIDTH);
+static void append_label(const char *label, wpi_text *out) {
+    wpi_text_append(out, "  ");
+    wpi_text_append_padded(out, label, -LABEL_WIDTH);
 }
 
 static void append_counts(const table *t) {
@@ -105,14 +105,14 @@ static void append_counts(const table *t) {
             char cell[32];
             const uint64_t count = wp_run_count(t->record, t->columns[k].values, counts[i].name);
             (void)snprintf(cell, sizeof cell, "%" PRIu64, count);
-            wp_text_appendf(t->out, " %*s", CELL_WIDTH,
-                            counts[i].is_bytes ? wp_format_bytes(count, cell) : cell);
+            wpi_text_appendf(t->out, " %*s", CELL_WIDTH,
+                             counts[i].is_bytes ? wpi_format_bytes(count, cell) : cell);
         }
-        wp_text_append(t->out, "\n");
+        wpi_text_append(t->out, "\n");
     }
 }
 
-/* The metric of that name, if the values have it. */
+/* Looks up a metric by name. */
 typedef struct wanted {
     const char *name;
     char *cell; /* [32] */
@@ -133,13 +133,13 @@ static void append_metric(void *object, const wpi_metric *metric) {
         wanted w = {metric->name, cell};
         wpi_metrics_visit(t->record->simulation, t->columns[k].values, t->columns[k].time_ps, look,
                           &w);
-        wp_text_appendf(t->out, " %*s", CELL_WIDTH, cell);
+        wpi_text_appendf(t->out, " %*s", CELL_WIDTH, cell);
     }
-    wp_text_append(t->out, "\n");
+    wpi_text_append(t->out, "\n");
 }
 
 /* Walks by their latency, a line for each power of two. */
-static void append_walks(const wp_run_record *record, wp_text *out) {
+static void append_walks(const wp_run_record *record, wpi_text *out) {
     const wp_run_simulation *s = record->simulation;
     const wp_run_column *c = wpi_simulation_column(s, "walker_latency_ps");
     if (c == NULL || s->values[c->first] == 0) return;
@@ -147,21 +147,21 @@ static void append_walks(const wp_run_record *record, wp_text *out) {
     uint64_t most = 1;
     for (size_t i = 0; i < WP_RUN_HISTOGRAM_CLASSES; i++)
         if (classes[i] > most) most = classes[i];
-    wp_text_append(out, "\n  page walks by latency\n");
+    wpi_text_append(out, "\n  page walks by latency\n");
     for (size_t i = 1; i < WP_RUN_HISTOGRAM_CLASSES; i++) {
         char below[32];
         if (classes[i] == 0) continue;
         const uint64_t outer_ps = i < 64 ? (uint64_t)1 << i : UINT64_MAX;
-        wp_text_appendf(out, "  below %10s %14" PRIu64 "  ",
-                        wp_format_duration(outer_ps / 1000, below), classes[i]);
+        wpi_text_appendf(out, "  below %10s %14" PRIu64 "  ",
+                         wpi_format_duration(outer_ps / 1000, below), classes[i]);
         for (uint64_t k = 0; k < (classes[i] * BAR_WIDTH + most - 1) / most; k++)
-            wp_text_append(out, "#");
-        wp_text_append(out, "\n");
+            wpi_text_append(out, "#");
+        wpi_text_append(out, "\n");
     }
 }
 
-/* 64 KiB blocks by how often they were evicted: each counter has the blocks that were evicted at
- * least so often, the first one all that were migrated in. */
+/* 64 KiB blocks by number of evictions: each counter has the blocks that were evicted at least that
+ * often, the first one all that were migrated in. */
 static const struct {
     const char *counter, *label;
 } trips[] = {{"paging_blocks_fetched", "0"},
@@ -175,22 +175,22 @@ static const struct {
 
 #define TRIPS (sizeof trips / sizeof trips[0])
 
-static void append_round_trips(const wp_run_record *record, wp_text *out) {
+static void append_round_trips(const wp_run_record *record, wpi_text *out) {
     uint64_t at_least[TRIPS + 1] = {0}, all = 0;
     for (size_t i = 0; i < TRIPS; i++) {
         at_least[i] = wp_run_count(record, record->simulation->values, trips[i].counter);
         if (at_least[i] > all) all = at_least[i];
     }
     if (at_least[1] == 0) return;
-    wp_text_append(out, "\n  64 KiB blocks by evictions\n");
+    wpi_text_append(out, "\n  64 KiB blocks by evictions\n");
     for (size_t i = 0; i < TRIPS; i++) {
-        /* Those of a selection may have come before it. */
+        /* Migrations may have happened before the selected launches. */
         if (at_least[i] <= at_least[i + 1]) continue;
         const uint64_t count = at_least[i] - at_least[i + 1];
-        wp_text_appendf(out, "  %-16s %14" PRIu64 "  ", trips[i].label, count);
+        wpi_text_appendf(out, "  %-16s %14" PRIu64 "  ", trips[i].label, count);
         for (uint64_t k = 0; k < (count * BAR_WIDTH + all - 1) / all; k++)
-            wp_text_append(out, "#");
-        wp_text_append(out, "\n");
+            wpi_text_append(out, "#");
+        wpi_text_append(out, "\n");
     }
 }
 
@@ -199,98 +199,98 @@ static const char *name_of(const wp_run_allocation *a) {
     return a->name[0] != '\0' ? a->name : a->site[0] != '\0' ? a->site : a->kind;
 }
 
-static void append_touches(const wp_run_touches *t, wp_text *out) {
-    wp_text_appendf(out, " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64, t->reads,
-                    t->writes, t->tlb_misses, t->walks);
+static void append_touches(const wp_run_touches *t, wpi_text *out) {
+    wpi_text_appendf(out, " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64, t->reads,
+                     t->writes, t->tlb_misses, t->walks);
 }
 
-static void append_allocations(const wp_run_simulation *s, wp_text *out) {
+static void append_allocations(const wp_run_simulation *s, wpi_text *out) {
     char bytes[32];
     if (s->allocation_count == 0) return;
-    wp_text_appendf(out, "\n  %-20s %12s %14s %14s %14s %12s  %s\n", "allocation", "bytes", "reads",
-                    "writes", "L1 TLB misses", "page walks", "allocated by");
+    wpi_text_appendf(out, "\n  %-20s %12s %14s %14s %14s %12s  %s\n", "allocation", "bytes",
+                     "reads", "writes", "L1 TLB misses", "page walks", "allocated by");
     for (size_t i = 0; i < s->allocation_count && i < ROWS_MAX; i++) {
         const wp_run_allocation *a = &s->allocations[i];
-        wp_text_appendf(out, "  %-20.20s %12s", name_of(a),
-                        a->bytes != 0 ? wp_format_bytes(a->bytes, bytes) : "");
+        wpi_text_appendf(out, "  %-20.20s %12s", name_of(a),
+                         a->bytes != 0 ? wpi_format_bytes(a->bytes, bytes) : "");
         append_touches(&a->touches, out);
-        wp_text_appendf(out, "  %s", a->site);
-        if (a->count > 1) wp_text_appendf(out, ", %" PRIu64 " times", a->count);
-        wp_text_append(out, "\n");
+        wpi_text_appendf(out, "  %s", a->site);
+        if (a->count > 1) wpi_text_appendf(out, ", %" PRIu64 " times", a->count);
+        wpi_text_append(out, "\n");
     }
     if (s->allocation_count > ROWS_MAX)
-        wp_text_appendf(out, "  … and %zu more\n", s->allocation_count - ROWS_MAX);
+        wpi_text_appendf(out, "  … and %zu more\n", s->allocation_count - ROWS_MAX);
 }
 
-/* Columns of nothing but zeros are left out. */
-static void append_moves(const wp_run_simulation *s, wp_text *out) {
+/* Leaves out columns that are all zero. */
+static void append_moves(const wp_run_simulation *s, wpi_text *out) {
     size_t count;
     size_t *order = wpi_moves_order(s, &count);
     bool is_shown[WPI_MOVES_COLUMNS];
-    if (count != 0) wp_text_appendf(out, "\n  %-20s %12s", "managed memory", "bytes");
+    if (count != 0) wpi_text_appendf(out, "\n  %-20s %12s", "managed memory", "bytes");
     for (size_t c = 0; c < WPI_MOVES_COLUMNS; c++) {
         is_shown[c] = !wpi_moves_none(&wpi_moves_columns[c], s);
-        if (is_shown[c]) wp_text_appendf(out, " %*s", CELL_WIDTH, wpi_moves_columns[c].title);
+        if (is_shown[c]) wpi_text_appendf(out, " %*s", CELL_WIDTH, wpi_moves_columns[c].title);
     }
-    if (count != 0) wp_text_append(out, "\n");
+    if (count != 0) wpi_text_append(out, "\n");
     for (size_t i = 0; i < count && i < ROWS_MAX; i++) {
         char bytes[32];
         const wp_run_allocation *a = &s->allocations[order[i]];
-        wp_text_appendf(out, "  %-20.20s %12s", name_of(a),
-                        a->bytes != 0 ? wp_format_bytes(a->bytes, bytes) : "");
+        wpi_text_appendf(out, "  %-20.20s %12s", name_of(a),
+                         a->bytes != 0 ? wpi_format_bytes(a->bytes, bytes) : "");
         for (size_t c = 0; c < WPI_MOVES_COLUMNS; c++)
             if (is_shown[c])
-                wp_text_appendf(out, " %*" PRIu64, CELL_WIDTH,
-                                wpi_moves_in(&wpi_moves_columns[c], a));
-        wp_text_append(out, "\n");
+                wpi_text_appendf(out, " %*" PRIu64, CELL_WIDTH,
+                                 wpi_moves_in(&wpi_moves_columns[c], a));
+        wpi_text_append(out, "\n");
     }
-    if (count > ROWS_MAX) wp_text_appendf(out, "  … and %zu more\n", count - ROWS_MAX);
-    wp_free(order);
+    if (count > ROWS_MAX) wpi_text_appendf(out, "  … and %zu more\n", count - ROWS_MAX);
+    wpi_free(order);
 }
 
-static void append_pages(const wp_run_simulation *s, wp_text *out) {
+static void append_pages(const wp_run_simulation *s, wpi_text *out) {
     char bytes[32], offset[32];
     if (s->page_count == 0) return;
-    wp_text_appendf(out, "\n  %-33s %14s %14s %14s %12s\n", "hottest pages", "reads", "writes",
-                    "L1 TLB misses", "page walks");
+    wpi_text_appendf(out, "\n  %-33s %14s %14s %14s %12s\n", "hottest pages", "reads", "writes",
+                     "L1 TLB misses", "page walks");
     for (size_t i = 0; i < s->page_count && i < ROWS_MAX; i++) {
         const wp_run_page *p = &s->pages[i];
         if (p->allocation >= s->allocation_count) continue;
-        wp_text_appendf(out, "  %-20.20s %12s", name_of(&s->allocations[p->allocation]),
-                        wp_format_bytes(p->offset_bytes, offset));
+        wpi_text_appendf(out, "  %-20.20s %12s", name_of(&s->allocations[p->allocation]),
+                         wpi_format_bytes(p->offset_bytes, offset));
         append_touches(&p->touches, out);
-        wp_text_append(out, "\n");
+        wpi_text_append(out, "\n");
     }
     if (s->page_bytes != s->machine.page_bytes)
-        wp_text_appendf(out, "  counted per %s\n", wp_format_bytes(s->page_bytes, bytes));
+        wpi_text_appendf(out, "  counted per %s\n", wpi_format_bytes(s->page_bytes, bytes));
 }
 
-static void append_notes(const wp_run_record *record, wp_text *out) {
+static void append_notes(const wp_run_record *record, wpi_text *out) {
     uint64_t overlapped = 0;
     char counted[32];
     const wp_run_simulation *s = record->simulation;
     for (size_t i = 0; i < record->kernel_count; i++)
         overlapped += record->kernels[i].overlapped;
     if (overlapped != 0)
-        wp_text_appendf(out,
-                        "\n  %" PRIu64 " launches overlapped with others: memory counters of the "
-                        "overlap are in the columns of each of these kernels\n",
-                        overlapped);
+        wpi_text_appendf(out,
+                         "\n  %" PRIu64 " launches overlapped with others: memory counters of the "
+                         "overlap are in the columns of each of these kernels\n",
+                         overlapped);
     if (s->counted_ps != s->time_ps)
-        wp_text_appendf(out, "\n  counted: the %s in which selected launches ran\n",
-                        wp_format_duration(s->counted_ps / 1000, counted));
+        wpi_text_appendf(out, "\n  counted: the %s in which selected launches ran\n",
+                         wpi_format_duration(s->counted_ps / 1000, counted));
 }
 
-void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
+void wpi_run_record_text_simulation(const wp_run_record *record, wpi_text *out) {
     table t = {.record = record, .out = out};
     find_columns(&t);
-    wp_text_appendf(out, "\n  %-*s", LABEL_WIDTH, "simulated");
+    wpi_text_appendf(out, "\n  %-*s", LABEL_WIDTH, "simulated");
     for (size_t i = 0; i < t.count; i++) {
-        wp_text_append(out, " ");
-        wp_text_append_padded(out, t.columns[i].title, CELL_WIDTH);
-        wp_free(t.columns[i].title);
+        wpi_text_append(out, " ");
+        wpi_text_append_padded(out, t.columns[i].title, CELL_WIDTH);
+        wpi_free(t.columns[i].title);
     }
-    wp_text_append(out, "\n");
+    wpi_text_append(out, "\n");
     append_counts(&t);
     wpi_metrics_visit(record->simulation, record->simulation->values,
                       record->simulation->counted_ps, append_metric, &t);

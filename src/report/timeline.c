@@ -14,10 +14,10 @@
 
 #define NAME_WIDTH 40u
 #define SPANS_MAX 65536u
-#define STREAMS_MAX 256u /* others share the last track */
+#define STREAMS_MAX 256u /* further ones share the last track */
 
 typedef struct span {
-    char *name; /* of a kernel or a phase; NULL: a copy */
+    char *name; /* name of a kernel or a phase; NULL: a copy */
     bool is_phase;
     wp_copy_kind copy;
     uint32_t stream;
@@ -36,13 +36,13 @@ static struct {
 
 void wpi_timeline_start(const char *path) {
     for (size_t i = 0; i < timeline.count; i++)
-        wp_free(timeline.spans[i].name);
+        wpi_free(timeline.spans[i].name);
     for (uint32_t i = 0; i < timeline.stream_count; i++)
-        wp_free(timeline.names[i]);
-    wp_free(timeline.spans);
-    wp_free(timeline.path);
+        wpi_free(timeline.names[i]);
+    wpi_free(timeline.spans);
+    wpi_free(timeline.path);
     memset(&timeline, 0, sizeof timeline);
-    if (path != NULL) timeline.path = wp_strdup(path);
+    if (path != NULL) timeline.path = wpi_strdup(path);
 }
 
 bool wpi_timeline_is_on(void) {
@@ -60,7 +60,7 @@ static uint32_t stream_of(const void *queue) {
 static uint32_t track_of(const char *name) {
     for (uint32_t i = 0; i < timeline.stream_count; i++)
         if (timeline.names[i] != NULL && strcmp(timeline.names[i], name) == 0) return i;
-    char *copied = timeline.stream_count == STREAMS_MAX ? NULL : wp_strdup(name);
+    char *copied = timeline.stream_count == STREAMS_MAX ? NULL : wpi_strdup(name);
     if (copied == NULL) return STREAMS_MAX - 1;
     timeline.names[timeline.stream_count] = copied;
     return timeline.stream_count++;
@@ -70,7 +70,7 @@ static bool make_room(void) {
     if (timeline.count < timeline.capacity) return true;
     if (timeline.count == SPANS_MAX) return false;
     const size_t capacity = timeline.capacity == 0 ? 256 : 2 * timeline.capacity;
-    span *larger = wp_realloc(timeline.spans, capacity * sizeof *larger);
+    span *larger = wpi_realloc(timeline.spans, capacity * sizeof *larger);
     if (larger == NULL) return false;
     timeline.spans = larger;
     timeline.capacity = capacity;
@@ -78,9 +78,9 @@ static bool make_room(void) {
 }
 
 static void add(const span *s, const char *name) {
-    char *copied = name != NULL ? wp_strdup(name) : NULL;
+    char *copied = name != NULL ? wpi_strdup(name) : NULL;
     if ((name != NULL && copied == NULL) || !make_room()) {
-        wp_free(copied);
+        wpi_free(copied);
         timeline.left_out++;
         return;
     }
@@ -112,29 +112,28 @@ void wpi_timeline_add_phase(const char *track, const char *name, uint64_t start_
         name);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
-/* Quoted; kernels' names hold no more than what a compiler lets pass. */
-static void append_string(wp_text *out, const char *text) {
+/* Appends a quoted string; names of kernels need no further escapes. */
+static void append_string(wpi_text *out, const char *text) {
     json_t *value = wpi_json_string(text);
     char *quoted = json_dumps(value, JSON_ENCODE_ANY);
     WP_CHECK(quoted != NULL);
-    wp_text_append(out, quoted);
+    wpi_text_append(out, quoted);
     free(quoted);
     json_decref(value);
 }
 
-static void append_name(wp_text *out, const char *what, uint32_t track, const char *name) {
-    wp_text_appendf(
+static void append_name(wpi_text *out, const char *what, uint32_t track, const char *name) {
+    wpi_text_appendf(
         out,
         ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",\"args\":{\"name\":", what,
         track);
     append_string(out, name);
-    wp_text_append(out, "}}");
+    wpi_text_append(out, "}}");
 }
 
-static void append_tracks(const wp_run_record *record, wp_text *out) {
+static void append_tracks(const wp_run_record *record, wpi_text *out) {
     append_name(out, "process_name", 0, record->device_spec != NULL ? record->device_spec : "");
     for (uint32_t i = 0; i < timeline.stream_count; i++) {
         char name[32];
@@ -147,9 +146,9 @@ static void append_tracks(const wp_run_record *record, wp_text *out) {
     append_name(out, "process_labels", 0, note);
 }
 
-/* Times are in µs, with three digits behind the point: ns. */
-static void append_time(wp_text *out, const char *key, uint64_t ns) {
-    wp_text_appendf(out, "\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
+/* Times are in µs, with three decimals. */
+static void append_time(wpi_text *out, const char *key, uint64_t ns) {
+    wpi_text_appendf(out, "\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
 }
 
 static const char *display_name(const wp_run_record *record, const char *name) {
@@ -158,7 +157,8 @@ static const char *display_name(const wp_run_record *record, const char *name) {
     return name;
 }
 
-/* Where the timeline's 0 is: simulated time has its own, that of a processor began long ago. */
+/* The timeline's origin: 0 of simulated time, or the first event, as the processor's clock started
+ * earlier. */
 static uint64_t origin_ns(const wp_run_record *record) {
     if (record->simulation != NULL || timeline.count == 0) return 0;
     uint64_t first_ns = UINT64_MAX;
@@ -168,36 +168,36 @@ static uint64_t origin_ns(const wp_run_record *record) {
 }
 
 static void append_span(const wp_run_record *record, const span *s, uint64_t zero_ns,
-                        wp_text *out) {
+                        wpi_text *out) {
     const char *full = s->name != NULL && !s->is_phase ? display_name(record, s->name) : NULL;
-    char *name = s->is_phase    ? wp_strdup(s->name)
-                 : full != NULL ? wp_cxx_name_short(full, NAME_WIDTH)
+    char *name = s->is_phase    ? wpi_strdup(s->name)
+                 : full != NULL ? wpi_cxx_name_short(full, NAME_WIDTH)
                                 : NULL;
-    wp_text_append(out, ",\n{\"ph\":\"X\",\"name\":");
+    wpi_text_append(out, ",\n{\"ph\":\"X\",\"name\":");
     append_string(out, name != NULL ? name : wp_copy_kind_name(s->copy));
-    wp_free(name);
-    wp_text_appendf(out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",",
-                    s->is_phase       ? "phase"
-                    : s->name != NULL ? "kernel"
-                                      : "copy",
-                    s->stream);
+    wpi_free(name);
+    wpi_text_appendf(out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",",
+                     s->is_phase       ? "phase"
+                     : s->name != NULL ? "kernel"
+                                       : "copy",
+                     s->stream);
     append_time(out, "ts", s->start_ns - zero_ns);
-    wp_text_append(out, ",");
+    wpi_text_append(out, ",");
     append_time(out, "dur", s->end_ns - s->start_ns);
     if (s->is_phase) {
-        wp_text_append(out, ",\"args\":{}");
+        wpi_text_append(out, ",\"args\":{}");
     } else if (full == NULL) {
-        wp_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
+        wpi_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
     } else {
-        wp_text_append(out, ",\"args\":{\"kernel\":");
+        wpi_text_append(out, ",\"args\":{\"kernel\":");
         append_string(out, full);
-        wp_text_append(out, "}");
+        wpi_text_append(out, "}");
     }
-    wp_text_append(out, "}");
+    wpi_text_append(out, "}");
 }
 
-/* A counter keeps its value until the next: equal ones are told once. */
-static void append_series(const wp_run_series *series, wp_text *out) {
+/* A counter keeps its value until the next event, so equal consecutive values are written once. */
+static void append_series(const wp_run_series *series, wpi_text *out) {
     double last = -1;
     if (series->units == 0) return;
     for (size_t i = 0; i <= series->slice_count; i++) {
@@ -205,32 +205,32 @@ static void append_series(const wp_run_series *series, wp_text *out) {
         const double pct = i < series->slice_count ? 100 * (double)series->busy_ps[i] / full_ps : 0;
         if (pct == last) continue;
         last = pct;
-        wp_text_append(out, ",\n{\"ph\":\"C\",\"pid\":1,\"name\":");
+        wpi_text_append(out, ",\n{\"ph\":\"C\",\"pid\":1,\"name\":");
         append_string(out, series->name);
-        wp_text_append(out, ",");
+        wpi_text_append(out, ",");
         append_time(out, "ts", i * series->slice_ps / 1000);
-        wp_text_appendf(out, ",\"args\":{\"%%\":%.3f}}", pct);
+        wpi_text_appendf(out, ",\"args\":{\"%%\":%.3f}}", pct);
     }
 }
 
 char *wpi_timeline_to_json(const wp_run_record *record) {
-    wp_text out = {0};
-    wp_text_append(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-                         "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"tid\":0,"
-                         "\"args\":{\"sort_index\":0}}");
+    wpi_text out = {0};
+    wpi_text_append(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+                          "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"tid\":0,"
+                          "\"args\":{\"sort_index\":0}}");
     append_tracks(record, &out);
     const uint64_t zero_ns = origin_ns(record);
     for (size_t i = 0; i < timeline.count; i++)
         append_span(record, &timeline.spans[i], zero_ns, &out);
     for (size_t i = 0; record->simulation != NULL && i < record->simulation->series_count; i++)
         append_series(&record->simulation->series[i], &out);
-    wp_text_append(&out, "\n]}\n");
-    return wp_text_take(&out);
+    wpi_text_append(&out, "\n]}\n");
+    return wpi_text_take(&out);
 }
 
 wp_status wpi_timeline_write(const wp_run_record *record, wp_error *err) {
     char *json = wpi_timeline_to_json(record);
-    const wp_status status = wp_file_write(timeline.path, json, strlen(json), err);
-    wp_free(json);
+    const wp_status status = wpi_file_write(timeline.path, json, strlen(json), err);
+    wpi_free(json);
     return status;
 }

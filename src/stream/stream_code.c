@@ -27,9 +27,9 @@ static entry *entries;
 static void free_entry(entry *e) {
     if (e == NULL) return;
     wp_module_unload(e->made);
-    wp_free(e->name);
-    wp_free(e->display_name);
-    wp_free(e);
+    wpi_free(e->name);
+    wpi_free(e->display_name);
+    wpi_free(e);
 }
 
 /* Copied by a queue of its own: it does not wait for the program's work. */
@@ -38,10 +38,10 @@ static wp_status read_facts(wp_device *device, wp_module *module, const char *st
     void *address, *pinned = NULL;
     size_t size_bytes;
     wp_queue *queue = NULL;
-    char *name = wp_format("%s" WPI_STREAM_FACTS, streamed);
+    char *name = wpi_format("%s" WPI_STREAM_FACTS, streamed);
     if (name == NULL) return WP_FAIL(err, NOMEM, "the name of a variable");
     wp_status status = wp_module_find_variable(module, name, &address, &size_bytes, err);
-    wp_free(name);
+    wpi_free(name);
     if (status != WP_STATUS_OK) return status;
     if (size_bytes != sizeof *out)
         return WP_FAIL(err, PARSE, "%s was compiled by another version of wpcc", streamed);
@@ -64,7 +64,7 @@ done:
 }
 
 static wp_status fill_entry(entry *e, wp_module *module, wp_error *err) {
-    char *streamed = wp_format("%s$stream%" PRIx64, e->name, e->mask);
+    char *streamed = wpi_format("%s$stream%" PRIx64, e->name, e->mask);
     const void *image;
     wp_status status;
     if (streamed == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");
@@ -75,13 +75,13 @@ static wp_status fill_entry(entry *e, wp_module *module, wp_error *err) {
         WP_TRY_GOTO(wp_module_find_kernel(module, streamed, &e->code.kernel, err), done);
     }
     WP_TRY_GOTO(read_facts(e->device, module, streamed, &e->code.facts, err), done);
-    e->display_name = wp_cxx_demangle(e->name);
+    e->display_name = wpi_cxx_demangle(e->name);
     e->code.name = e->name;
     e->code.display_name = e->display_name != NULL ? e->display_name : e->name;
     e->code.mask = e->mask;
     e->code.param_count = wp_kernel_get_info(e->code.kernel)->param_count - 1;
 done:
-    wp_free(streamed);
+    wpi_free(streamed);
     return status;
 }
 
@@ -100,11 +100,11 @@ wp_status wpi_stream_code_find(wp_device *device, wp_module *module, const void 
     pthread_mutex_lock(&lock);
     entry *e = find(device, image, name, mask);
     if (e == NULL) {
-        e = wp_calloc(1, sizeof *e);
+        e = wpi_calloc(1, sizeof *e);
         if (e != NULL)
             *e = (entry){.device = device,
                          .image = image,
-                         .name = wp_strdup(name),
+                         .name = wpi_strdup(name),
                          .mask = mask,
                          .next = entries};
         status = e == NULL || e->name == NULL ? WP_FAIL(err, NOMEM, "a streamed kernel")

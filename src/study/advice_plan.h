@@ -7,36 +7,36 @@
 #include "base/text.h"
 #include "study/managed_groups.h"
 
-typedef enum wp_call {
+typedef enum wpi_call {
     WP_CALL_NONE = 0,
     WP_CALL_HOST,        /* preferred location on the host, accessed by the device over the link */
     WP_CALL_DEVICE,      /* preferred location on the device */
     WP_CALL_READ_MOSTLY, /* of memory that the device only reads */
     WP_CALL_PREFETCH,    /* before each launch */
     WP_CALL_COUNT
-} wp_call;
+} wpi_call;
 
-typedef struct wp_advice_plan {
-    wp_call *calls; /* [group_count] */
+typedef struct wpi_advice_plan {
+    wpi_call *calls; /* [group_count] */
     size_t group_count;
     bool prefetches_others; /* those without a call */
-} wp_advice_plan;
+} wpi_advice_plan;
 
-void wpi_advice_plan_init(wp_advice_plan *plan, const wp_managed_groups *groups);
-void wpi_advice_plan_copy(wp_advice_plan *plan, const wp_advice_plan *from);
-void wpi_advice_plan_deinit(wp_advice_plan *plan); /* `{0}` is fine */
+void wpi_advice_plan_init(wpi_advice_plan *plan, const wpi_managed_groups *groups);
+void wpi_advice_plan_copy(wpi_advice_plan *plan, const wpi_advice_plan *from);
+void wpi_advice_plan_deinit(wpi_advice_plan *plan); /* `{0}` is fine */
 
 /** How many groups have that call. */
-size_t wpi_advice_plan_count(const wp_advice_plan *plan, wp_call call);
+size_t wpi_advice_plan_count(const wpi_advice_plan *plan, wpi_call call);
 
-/** "pin to host: edges; prefetch: state"; for wp_free, as the next two. */
-char *wpi_advice_plan_name(const wp_advice_plan *plan, const wp_managed_groups *groups);
+/** "pin to host: edges; prefetch: state"; for wpi_free, as the next two. */
+char *wpi_advice_plan_name(const wpi_advice_plan *plan, const wpi_managed_groups *groups);
 /** The CUDA calls, with names. */
-char *wpi_advice_plan_how(const wp_advice_plan *plan, const wp_managed_groups *groups);
+char *wpi_advice_plan_how(const wpi_advice_plan *plan, const wpi_managed_groups *groups);
 /** As wp_trace_replay takes them. */
-char *wpi_advice_plan_hints(const wp_advice_plan *plan, const wp_managed_groups *groups);
+char *wpi_advice_plan_hints(const wpi_advice_plan *plan, const wpi_managed_groups *groups);
 /** Lines of CUDA. */
-void wpi_advice_plan_code(const wp_advice_plan *plan, const wp_managed_groups *groups,
-                          wp_strings *out);
+void wpi_advice_plan_code(const wpi_advice_plan *plan, const wpi_managed_groups *groups,
+                          wpi_strings *out);
 
 #endif

@@ -21,16 +21,15 @@ const char *wpi_verdict_name(wpi_verdict verdict) {
     return (unsigned)verdict < WPI_VERDICT_COUNT ? names[verdict] : "unknown";
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     char *text = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(path, &text, &size_bytes, err));
+    WP_TRY(wpi_file_read(path, &text, &size_bytes, err));
     json_error_t error;
     *out = json_loadb(text, size_bytes, 0, &error);
-    wp_free(text);
+    wpi_free(text);
     if (*out == NULL) return WP_FAIL(err, PARSE, "%s:%d: %s", path, error.line, error.text);
     return WP_STATUS_OK;
 }
@@ -41,7 +40,7 @@ static bool are_valid(const json_t *values, const json_t *runs) {
     return json_array_size(values) > 0;
 }
 
-/* What the claim is about: a value, or values in an order. */
+/* Whether the claim has a value, or values in an order. */
 static bool has_values(const json_t *object, const json_t *runs) {
     const json_t *value = json_object_get(object, "value");
     return value != NULL ? wpi_claims_value_is_valid(value, runs)
@@ -56,14 +55,14 @@ static bool are_texts(const json_t *list) {
 }
 
 char *wpi_claim_also_true_for(const wpi_claim *claim) {
-    wp_text text = {0};
+    wpi_text text = {0};
     for (size_t i = 0; i < json_array_size(claim->also_true_for); i++)
-        wp_text_appendf(&text, "%s%s", i == 0 ? "" : "; ",
-                        json_string_value(json_array_get(claim->also_true_for, i)));
-    return wp_text_take(&text);
+        wpi_text_appendf(&text, "%s%s", i == 0 ? "" : "; ",
+                         json_string_value(json_array_get(claim->also_true_for, i)));
+    return wpi_text_take(&text);
 }
 
-/* A claim says what it is about, where its value comes from, and what the paper has or the order.
+/* A claim has a text, a value, and the published number or the order.
  */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
     const json_t *published = json_object_get(object, "published");
@@ -80,7 +79,7 @@ static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *clai
 }
 
 static void read_results(wpi_figure *figure) {
-    char *path = wp_path_join(figure->folder, "results.json");
+    char *path = wpi_path_join(figure->folder, "results.json");
     json_t *results = NULL;
     if (read_json(path, &results, NULL) == WP_STATUS_OK) {
         for (size_t i = 0; i < figure->claim_count; i++) {
@@ -96,16 +95,16 @@ static void read_results(wpi_figure *figure) {
         }
         json_decref(results);
     }
-    wp_free(path);
+    wpi_free(path);
 }
 
 wp_status wpi_figure_load(const char *root, const char *paper, const char *name, wpi_figure *out,
                           wp_error *err) {
-    *out = (wpi_figure){.paper = wp_strdup(paper), .name = wp_strdup(name)};
-    char *folder = wp_path_join(root, paper);
-    out->folder = wp_path_join(folder, name);
-    wp_free(folder);
-    char *path = wp_path_join(out->folder, "claims.json");
+    *out = (wpi_figure){.paper = wpi_strdup(paper), .name = wpi_strdup(name)};
+    char *folder = wpi_path_join(root, paper);
+    out->folder = wpi_path_join(folder, name);
+    wpi_free(folder);
+    char *path = wpi_path_join(out->folder, "claims.json");
     wp_status status = read_json(path, &out->json, err);
     if (status == WP_STATUS_OK) status = wpi_claims_expand(out->json, path, err);
     if (status == WP_STATUS_OK) {
@@ -114,7 +113,7 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
         out->title = wpi_json_text(out->json, "title");
         out->source = wpi_json_text(out->json, "source");
         out->claim_count = json_array_size(claims);
-        out->claims = wp_calloc(out->claim_count + 1, sizeof *out->claims);
+        out->claims = wpi_calloc(out->claim_count + 1, sizeof *out->claims);
         WP_CHECK(out->claims != NULL);
         if (out->title == NULL || out->source == NULL ||
             wpi_json_text(out->json, "program") == NULL)
@@ -127,7 +126,7 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
                                  path, i + 1);
         }
     }
-    wp_free(path);
+    wpi_free(path);
     if (status == WP_STATUS_OK)
         read_results(out);
     else
@@ -137,15 +136,14 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
 
 void wpi_figure_deinit(wpi_figure *figure) {
     json_decref(figure->json);
-    wp_free(figure->claims);
-    wp_free(figure->folder);
-    wp_free(figure->paper);
-    wp_free(figure->name);
+    wpi_free(figure->claims);
+    wpi_free(figure->folder);
+    wpi_free(figure->paper);
+    wpi_free(figure->name);
     *figure = (wpi_figure){0};
 }
 
-/* ---- verdicts -----------------------------------------------------------------------------------
- */
+/* ---- verdicts ---- */
 
 /* Each is larger than the one before. */
 static wp_status is_ascending(const json_t *values, const wpi_outcome *from, bool *out,
@@ -224,11 +222,11 @@ wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err) {
     }
     char *text = json_dumps(results, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     WP_CHECK(text != NULL);
-    char *path = wp_path_join(figure->folder, "results.json");
-    char *whole = wp_format("%s\n", text);
-    const wp_status status = wp_file_write(path, whole, strlen(whole), err);
-    wp_free(whole);
-    wp_free(path);
+    char *path = wpi_path_join(figure->folder, "results.json");
+    char *whole = wpi_format("%s\n", text);
+    const wp_status status = wpi_file_write(path, whole, strlen(whole), err);
+    wpi_free(whole);
+    wpi_free(path);
     free(text);
     json_decref(results);
     return status;

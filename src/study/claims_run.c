@@ -19,7 +19,7 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
                               wp_error *err) {
     while (*text != '\0') {
         const size_t length = strcspn(text, "\n");
-        char *line = wp_strndup(text, length), *end = NULL;
+        char *line = wpi_strndup(text, length), *end = NULL;
         WP_CHECK(line != NULL);
         char *space = strrchr(line, ' ');
         const double value = space != NULL ? strtod(space + 1, &end) : 0.0;
@@ -31,7 +31,7 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
         wp_status status = WP_STATUS_OK;
         if (!is_good)
             status = WP_FAIL(err, PARSE, "%s printed '%s', not NAME VALUE", program, line);
-        wp_free(line);
+        wpi_free(line);
         WP_TRY(status);
         text += length + (text[length] == '\n');
     }
@@ -40,81 +40,81 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
 
 static wp_status compile(const wpi_figure *figure, const char *wpcc, const char *program,
                          wp_error *err) {
-    char *source = wp_path_join(figure->folder, wpi_json_text(figure->json, "program"));
-    wp_text errors = {0};
+    char *source = wpi_path_join(figure->folder, wpi_json_text(figure->json, "program"));
+    wpi_text errors = {0};
     const char *library = wpi_json_text(figure->json, "library");
-    char *bin = wp_path_dir(wpcc), *prefix = wp_path_dir(bin);
-    char *headers = wp_format("-I%s/include", prefix);
+    char *bin = wpi_path_dir(wpcc), *prefix = wpi_path_dir(bin);
+    char *headers = wpi_format("-I%s/include", prefix);
     const char *const argv[] = {wpcc, "-O2", headers, source, "-o", program, library, NULL};
-    const wp_subprocess_options options = {.stdout_text = &errors, .stderr_text = &errors};
+    const wpi_subprocess_options options = {.stdout_text = &errors, .stderr_text = &errors};
     int code = 0;
-    wp_status status = wp_subprocess_run(argv, &options, &code, err);
+    wp_status status = wpi_subprocess_run(argv, &options, &code, err);
     if (status == WP_STATUS_OK && code != 0)
-        status = WP_FAIL(err, TOOLCHAIN, "%s: wpcc failed: %s", source, wp_text_string(&errors));
-    wp_text_deinit(&errors);
-    wp_free(headers);
-    wp_free(prefix);
-    wp_free(bin);
-    wp_free(source);
+        status = WP_FAIL(err, TOOLCHAIN, "%s: wpcc failed: %s", source, wpi_text_string(&errors));
+    wpi_text_deinit(&errors);
+    wpi_free(headers);
+    wpi_free(prefix);
+    wpi_free(bin);
+    wpi_free(source);
     return status;
 }
 
-/* Whose program is what a figure's `program` says. */
+/* Whether `name` is the figure's `program`. */
 static bool has_program(const wpi_figure *figure, const char *name) {
     return strcmp(wpi_json_text(figure->json, "program"), name) == 0;
 }
 
-static void add_arguments(const json_t *run, size_t first, wp_strings *argv) {
+static void add_arguments(const json_t *run, size_t first, wpi_strings *argv) {
     size_t i;
     json_t *value;
     json_array_foreach(json_object_get(run, "arguments"), i, value) {
         if (i < first) continue;
         if (json_is_integer(value))
-            wp_strings_addf(argv, "%" PRId64, (int64_t)json_integer_value(value));
+            wpi_strings_addf(argv, "%" PRId64, (int64_t)json_integer_value(value));
         else
-            wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
+            wpi_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
     }
 }
 
-/* Runs what is in `argv`; what it prints goes to `out`. An app appends values to a file. */
-static wp_status run_once(const json_t *run, const wp_strings *argv, const char *values_path,
-                          wp_text *out, wp_error *err) {
-    wp_strings environment = {0};
-    wp_text errors = {0};
+/* Runs `argv`; its output goes to `out`. An app appends values to a file. */
+static wp_status run_once(const json_t *run, const wpi_strings *argv, const char *values_path,
+                          wpi_text *out, wp_error *err) {
+    wpi_strings environment = {0};
+    wpi_text errors = {0};
     const char *program = argv->items[0];
-    wp_strings_addf(&environment, "WARPAGE_DEVICE=%s", wpi_json_text(run, "device"));
-    wp_strings_addf(&environment, "WARPAGE_SET=%s",
-                    wpi_json_text(run, "set") != NULL ? wpi_json_text(run, "set") : "");
-    wp_strings_addf(&environment, "WARPAGE_VALUES=%s", values_path != NULL ? values_path : "");
+    wpi_strings_addf(&environment, "WARPAGE_DEVICE=%s", wpi_json_text(run, "device"));
+    wpi_strings_addf(&environment, "WARPAGE_SET=%s",
+                     wpi_json_text(run, "set") != NULL ? wpi_json_text(run, "set") : "");
+    wpi_strings_addf(&environment, "WARPAGE_VALUES=%s", values_path != NULL ? values_path : "");
     size_t i;
     json_t *value;
     json_array_foreach(json_object_get(run, "environment"), i, value) {
         if (json_string_value(value) != NULL)
-            wp_strings_add(&environment, json_string_value(value));
+            wpi_strings_add(&environment, json_string_value(value));
     }
-    const wp_subprocess_options options = {
-        .stdout_text = out, .stderr_text = &errors, .environment = wp_strings_argv(&environment)};
+    const wpi_subprocess_options options = {
+        .stdout_text = out, .stderr_text = &errors, .environment = wpi_strings_argv(&environment)};
     int code = 0;
-    wp_status status = wp_subprocess_run(wp_strings_argv(argv), &options, &code, err);
+    wp_status status = wpi_subprocess_run(wpi_strings_argv(argv), &options, &code, err);
     if (status == WP_STATUS_OK && code != 0)
         status = WP_FAIL(err, IO, "%s on %s ended with %d: %s", program,
-                         wpi_json_text(run, "device"), code, wp_text_string(&errors));
-    wp_text_deinit(&errors);
-    wp_strings_deinit(&environment);
+                         wpi_json_text(run, "device"), code, wpi_text_string(&errors));
+    wpi_text_deinit(&errors);
+    wpi_strings_deinit(&environment);
     return status;
 }
 
 /* The values are what the program prints. */
 static wp_status run_program(const json_t *run, const char *program, json_t *values,
                              wp_error *err) {
-    wp_strings argv = {0};
-    wp_text out = {0};
-    wp_strings_add(&argv, program);
+    wpi_strings argv = {0};
+    wpi_text out = {0};
+    wpi_strings_add(&argv, program);
     add_arguments(run, 0, &argv);
     wp_status status = run_once(run, &argv, NULL, &out, err);
-    if (status == WP_STATUS_OK) status = parse_values(wp_text_string(&out), values, program, err);
-    wp_text_deinit(&out);
-    wp_strings_deinit(&argv);
+    if (status == WP_STATUS_OK) status = parse_values(wpi_text_string(&out), values, program, err);
+    wpi_text_deinit(&out);
+    wpi_strings_deinit(&argv);
     return status;
 }
 
@@ -122,7 +122,7 @@ static void set_value(json_t *values, const char *name, uint64_t value) {
     WP_CHECK(json_object_set_new(values, name, json_real((double)value)) == 0);
 }
 
-/* For how long pages came while no kernel ran: brought ahead of need between launches. */
+/* The time in which pages were transferred while no kernel ran: prefetches between launches. */
 static uint64_t paging_between_kernels_ns(const wp_run_record *record) {
     static const char *const name = "paging_link_to_device_ps";
     const uint64_t all_ps = wp_run_count(record, record->simulation->values, name);
@@ -156,7 +156,8 @@ static void read_streamed(const wp_run_record *record, json_t *values) {
     set_value(values, "streamed_store_ns", sum.store_ns);
 }
 
-/* Of all cached kernels together: what their threads monitored, and the hits of what some cache. */
+/* Of all cached kernels together: monitored accesses, and the hits of structures that some threads
+ * cache. */
 static void read_cached(const wp_run_record *record, json_t *values) {
     uint64_t accesses = 0, hits = 0;
     for (size_t i = 0; i < record->cached_count; i++)
@@ -169,7 +170,7 @@ static void read_cached(const wp_run_record *record, json_t *values) {
     set_value(values, "cached_hits", hits);
 }
 
-/* What a report counts, by its names. */
+/* The report's counters, by name. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
     WP_TRY(wp_run_record_read(path, &record, err));
@@ -179,9 +180,9 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
         kernel_ns += record.kernels[i].time_ns;
     set_value(values, "kernel_time_ns", kernel_ns);
     for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
-        char *name = wp_format("copy_%s_time_ns", wp_copy_kind_name((wp_copy_kind)kind));
+        char *name = wpi_format("copy_%s_time_ns", wp_copy_kind_name((wp_copy_kind)kind));
         set_value(values, name, record.copies[kind].time_ns);
-        wp_free(name);
+        wpi_free(name);
     }
     if (record.streamed_count != 0) read_streamed(&record, values);
     if (record.cached_count != 0) read_cached(&record, values);
@@ -197,14 +198,14 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* What an app measured itself. */
+/* The values that an app measured itself. */
 static wp_status read_values(const char *path, json_t *values, wp_error *err) {
     char *text;
     size_t bytes;
-    if (!wp_file_exists(path)) return WP_STATUS_OK;
-    WP_TRY(wp_file_read(path, &text, &bytes, err));
+    if (!wpi_file_exists(path)) return WP_STATUS_OK;
+    WP_TRY(wpi_file_read(path, &text, &bytes, err));
     const wp_status status = parse_values(text, values, "the app", err);
-    wp_free(text);
+    wpi_free(text);
     return status;
 }
 
@@ -212,32 +213,32 @@ static wp_status read_values(const char *path, json_t *values, wp_error *err) {
 static wp_status run_app(const json_t *run, const char *warpage, const char *report, json_t *values,
                          wp_error *err) {
     const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
-    char *bin = wp_path_dir(warpage), *prefix = wp_path_dir(bin);
-    char *app = wp_format("%s/lib/warpage/apps/%s", prefix, name != NULL ? name : "");
-    char *values_path = wp_format("%s.values", report);
-    wp_strings argv = {0};
-    wp_text out = {0};
+    char *bin = wpi_path_dir(warpage), *prefix = wpi_path_dir(bin);
+    char *app = wpi_format("%s/lib/warpage/apps/%s", prefix, name != NULL ? name : "");
+    char *values_path = wpi_format("%s.values", report);
+    wpi_strings argv = {0};
+    wpi_text out = {0};
     (void)remove(values_path); /* of the run before */
-    wp_strings_add(&argv, warpage);
-    wp_strings_add(&argv, "run");
-    wp_strings_addf(&argv, "--report=%s", report);
-    wp_strings_add(&argv, "--");
-    wp_strings_add(&argv, app);
+    wpi_strings_add(&argv, warpage);
+    wpi_strings_add(&argv, "run");
+    wpi_strings_addf(&argv, "--report=%s", report);
+    wpi_strings_add(&argv, "--");
+    wpi_strings_add(&argv, app);
     add_arguments(run, 1, &argv);
     wp_status status =
-        wp_file_exists(app)
+        wpi_file_exists(app)
             ? run_once(run, &argv, values_path, &out, err)
             : WP_FAIL(err, NOT_FOUND,
                       "%s is missing: the app does not exist, or the installation is incomplete",
                       app);
     if (status == WP_STATUS_OK) status = read_report(report, values, err);
     if (status == WP_STATUS_OK) status = read_values(values_path, values, err);
-    wp_text_deinit(&out);
-    wp_strings_deinit(&argv);
-    wp_free(values_path);
-    wp_free(app);
-    wp_free(prefix);
-    wp_free(bin);
+    wpi_text_deinit(&out);
+    wpi_strings_deinit(&argv);
+    wpi_free(values_path);
+    wpi_free(app);
+    wpi_free(prefix);
+    wpi_free(bin);
     return status;
 }
 
@@ -253,10 +254,10 @@ static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *al
     json_t *run;
     json_object_foreach(json_object_get(figure->json, "runs"), name, run) {
         char *text =
-            wp_format("%s/%s: %s on %s", figure->paper, figure->name, name,
-                      wpi_json_text(run, "device") != NULL ? wpi_json_text(run, "device") : "?");
+            wpi_format("%s/%s: %s on %s", figure->paper, figure->name, name,
+                       wpi_json_text(run, "device") != NULL ? wpi_json_text(run, "device") : "?");
         if (how->say != NULL) how->say(text);
-        wp_free(text);
+        wpi_free(text);
         json_t *values = json_object();
         WP_CHECK(json_object_set_new(all, name, values) == 0);
         WP_TRY(how->report != NULL ? run_app(run, how->program, how->report, values, err)
@@ -267,21 +268,21 @@ static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *al
 
 static wp_status run_source(const wpi_figure *figure, const char *wpcc, const char *folder,
                             void (*say)(const char *text), json_t *all, wp_error *err) {
-    char *stem = wp_path_stem(wpi_json_text(figure->json, "program"));
-    char *program = wp_path_join(folder, stem);
+    char *stem = wpi_path_stem(wpi_json_text(figure->json, "program"));
+    char *program = wpi_path_join(folder, stem);
     wp_status status = compile(figure, wpcc, program, err);
     if (status == WP_STATUS_OK) status = run_all(figure, &(runner){program, NULL, say}, all, err);
-    wp_free(program);
-    wp_free(stem);
+    wpi_free(program);
+    wpi_free(stem);
     return status;
 }
 
 wp_status wpi_claims_run(const wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
                          json_t *all, wp_error *err) {
     char *temp = NULL;
-    WP_TRY(wp_temp_dir_create(&temp, err));
-    char *bin = wp_path_dir(wpcc), *warpage = wp_path_join(bin, "warpage");
-    char *report = wp_path_join(temp, "report.json");
+    WP_TRY(wpi_temp_dir_create(&temp, err));
+    char *bin = wpi_path_dir(wpcc), *warpage = wpi_path_join(bin, "warpage");
+    char *report = wpi_path_join(temp, "report.json");
     wp_status status;
     if (has_program(figure, "warpage"))
         status = run_all(figure, &(runner){warpage, NULL, say}, all, err);
@@ -289,10 +290,10 @@ wp_status wpi_claims_run(const wpi_figure *figure, const char *wpcc, void (*say)
         status = run_all(figure, &(runner){warpage, report, say}, all, err);
     else
         status = run_source(figure, wpcc, temp, say, all, err);
-    wp_temp_dir_remove(temp);
-    wp_free(report);
-    wp_free(warpage);
-    wp_free(bin);
-    wp_free(temp);
+    wpi_temp_dir_remove(temp);
+    wpi_free(report);
+    wpi_free(warpage);
+    wpi_free(bin);
+    wpi_free(temp);
     return status;
 }

@@ -18,12 +18,12 @@ typedef struct sweep {
 
 /* ---- templates ---- */
 
-/* "{a.b}" from `text` on, which begins with '{': its value, and where it ends. */
+/* The value of "{a.b}" at the start of `text`, and its end. */
 static wp_status look_up(const sweep *s, const char *text, const json_t **out, const char **end) {
     const char *close = strchr(text, '}');
     if (close == NULL)
         return WP_FAIL(s->err, PARSE, "%s: sweep: '%s': a '{' without its '}'", s->path, text);
-    char *name = wp_format("%.*s", (int)(close - text - 1), text + 1);
+    char *name = wpi_format("%.*s", (int)(close - text - 1), text + 1);
     WP_CHECK(name != NULL);
     char *member = strchr(name, '.');
     if (member != NULL) *member++ = '\0';
@@ -33,30 +33,30 @@ static wp_status look_up(const sweep *s, const char *text, const json_t **out, c
     if (value == NULL)
         status = WP_FAIL(s->err, PARSE, "%s: sweep: there is no %.*s", s->path,
                          (int)(close + 1 - text), text);
-    wp_free(name);
+    wpi_free(name);
     *out = value;
     *end = close + 1;
     return status;
 }
 
 static wp_status append_value(const sweep *s, const json_t *value, const char *from,
-                              wp_text *out) {
+                              wpi_text *out) {
     if (json_is_string(value))
-        wp_text_append(out, json_string_value(value));
+        wpi_text_append(out, json_string_value(value));
     else if (json_is_integer(value))
-        wp_text_appendf(out, "%" PRId64, (int64_t)json_integer_value(value));
+        wpi_text_appendf(out, "%" PRId64, (int64_t)json_integer_value(value));
     else if (json_is_real(value))
-        wp_text_appendf(out, "%g", json_real_value(value));
+        wpi_text_appendf(out, "%g", json_real_value(value));
     else
         return WP_FAIL(s->err, PARSE, "%s: sweep: '%s' is neither text nor a number", s->path,
                        from);
     return WP_STATUS_OK;
 }
 
-static wp_status fill_text(const sweep *s, const char *text, wp_text *out) {
+static wp_status fill_text(const sweep *s, const char *text, wpi_text *out) {
     while (*text != '\0') {
         const size_t plain = strcspn(text, "{");
-        wp_text_append_n(out, text, plain);
+        wpi_text_append_n(out, text, plain);
         text += plain;
         if (*text == '\0') break;
         const json_t *value;
@@ -76,10 +76,10 @@ static wp_status fill_string(const sweep *s, const char *text, json_t **out) {
         *out = json_deep_copy(value);
         return WP_STATUS_OK;
     }
-    wp_text filled = {0};
+    wpi_text filled = {0};
     const wp_status status = fill_text(s, text, &filled);
-    if (status == WP_STATUS_OK) *out = json_string(wp_text_string(&filled));
-    wp_text_deinit(&filled);
+    if (status == WP_STATUS_OK) *out = json_string(wpi_text_string(&filled));
+    wpi_text_deinit(&filled);
     return status;
 }
 
@@ -89,13 +89,13 @@ static wp_status fill_object(const sweep *s, const json_t *pattern, json_t *out)
     const char *key;
     json_t *member;
     json_object_foreach((json_t *)(uintptr_t)pattern, key, member) {
-        wp_text name = {0};
+        wpi_text name = {0};
         json_t *value = NULL;
         wp_status status = fill_text(s, key, &name);
         if (status == WP_STATUS_OK) status = fill(s, member, &value);
         if (status == WP_STATUS_OK)
-            WP_CHECK(json_object_set_new(out, wp_text_string(&name), value) == 0);
-        wp_text_deinit(&name);
+            WP_CHECK(json_object_set_new(out, wpi_text_string(&name), value) == 0);
+        wpi_text_deinit(&name);
         if (status != WP_STATUS_OK) return status;
     }
     return WP_STATUS_OK;
@@ -125,7 +125,7 @@ static wp_status fill(const sweep *s, const json_t *pattern, json_t **out) {
     return status;
 }
 
-/* ---- what comes out ---- */
+/* ---- expanded runs and claims ---- */
 
 static json_t *member_of(json_t *figure, const char *name, json_t *(*make)(void)) {
     json_t *member = json_object_get(figure, name);

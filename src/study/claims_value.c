@@ -78,7 +78,7 @@ static const operation operations[] = {
     {"min", smallest, 0}, {"max", largest, 0}, {"share", share, 0},
 };
 
-/* Of a list, a sum; of an object, what it names. NULL: there is no such form. */
+/* A list is a sum; an object names its operation. NULL: there is no such form. */
 static const operation *find_operation(const json_t *value, const json_t **list) {
     static const operation sum = {"sum", add_up, 0};
     *list = value;
@@ -90,11 +90,11 @@ static const operation *find_operation(const json_t *value, const json_t **list)
     return NULL;
 }
 
-/* "name", or "run:name"; "-" takes it off. Without a run, *run is NULL. */
+/* "name", or "run:name"; "-" subtracts it. Without a run, *run is NULL. */
 static const char *read_name(const char *text, char **run) {
     const char *name = text + (text[0] == '-');
     const char *colon = strchr(name, ':');
-    *run = colon == NULL ? NULL : wp_strndup(name, (size_t)(colon - name));
+    *run = colon == NULL ? NULL : wpi_strndup(name, (size_t)(colon - name));
     WP_CHECK(colon == NULL || *run != NULL);
     return colon == NULL ? name : colon + 1;
 }
@@ -103,7 +103,7 @@ static bool is_of_a_run(const char *text, const json_t *runs) {
     char *run;
     (void)read_name(text, &run);
     const bool is_known = run == NULL || json_object_get(runs, run) != NULL;
-    wp_free(run);
+    wpi_free(run);
     return is_known;
 }
 
@@ -125,7 +125,7 @@ static wp_status find_value(const char *text, const wpi_outcome *from, double *o
     const char *name = read_name(text, &run);
     const json_t *values = json_object_get(from->values, run != NULL ? run : from->run);
     const json_t *value = json_object_get(values, name);
-    wp_free(run);
+    wpi_free(run);
     if (!json_is_number(value)) return WP_FAIL(err, PARSE, "no run has given '%s'", text);
     *out = text[0] == '-' ? -json_number_value(value) : json_number_value(value);
     return WP_STATUS_OK;
@@ -135,13 +135,13 @@ static wp_status combine(const json_t *value, const wpi_outcome *from, double *o
     const json_t *list;
     const operation *form = find_operation(value, &list);
     const size_t count = json_array_size(list);
-    double *values = wp_calloc(count, sizeof *values);
+    double *values = wpi_calloc(count, sizeof *values);
     WP_CHECK(form != NULL && values != NULL);
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < count && status == WP_STATUS_OK; i++)
         status = wpi_claims_value(json_array_get(list, i), from, &values[i], err);
     if (status == WP_STATUS_OK) *out = form->combine(&(operands){values, count, value});
-    wp_free(values);
+    wpi_free(values);
     if (status == WP_STATUS_OK && !isfinite(*out))
         return WP_FAIL(err, PARSE, "its '%s' has no finite value", form->name);
     return status;

@@ -7,39 +7,39 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-#define SMALL_PART 100u /* of all that moves: less does not matter */
+#define SMALL_PART 100u /* of all migrated pages: smaller parts do not matter */
 
 void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation) {
-    wp_managed_groups *g = groups;
+    wpi_managed_groups *g = groups;
     size_t i = 0;
     while (i < g->count &&
            (g->items[i].bytes != allocation->bytes || g->items[i].address != allocation->address ||
             strcmp(g->items[i].site, allocation->site) != 0))
         i++;
     if (i == g->count) {
-        wp_managed_group *items = wp_realloc(g->items, (g->count + 1) * sizeof *items);
+        wpi_managed_group *items = wpi_realloc(g->items, (g->count + 1) * sizeof *items);
         WP_CHECK(items != NULL);
         g->items = items;
-        items[g->count++] = (wp_managed_group){
-            .name = wp_format("allocation %" PRIu64, allocation->number),
-            .site = wp_format("%s", allocation->site),
+        items[g->count++] = (wpi_managed_group){
+            .name = wpi_format("allocation %" PRIu64, allocation->number),
+            .site = wpi_format("%s", allocation->site),
             .address = allocation->address,
             .bytes = allocation->bytes,
         };
     }
     g->items[i].count++;
-    wp_strings_addf(&g->items[i].numbers, "%" PRIu64, allocation->number);
+    wpi_strings_addf(&g->items[i].numbers, "%" PRIu64, allocation->number);
 }
 
-/* ---- what a run says of them ---------------------------------------------------------------- */
+/* ---- results of a run ---- */
 
-static bool is_of(const wp_run_allocation *a, const wp_managed_group *group) {
+static bool is_of(const wp_run_allocation *a, const wpi_managed_group *group) {
     return strcmp(a->kind, "managed") == 0 && a->bytes == group->bytes &&
            strcmp(a->site, group->site) == 0;
 }
 
-/* Its row; or that of one which took over, after it was freed. */
-static const wp_run_allocation *row_of(const wp_run_simulation *s, const wp_managed_group *group) {
+/* Its row, or a row that it shares with later allocations. */
+static const wp_run_allocation *row_of(const wp_run_simulation *s, const wpi_managed_group *group) {
     const wp_run_allocation *later = NULL;
     for (size_t i = 0; i < s->allocation_count; i++) {
         const wp_run_allocation *a = &s->allocations[i];
@@ -50,7 +50,7 @@ static const wp_run_allocation *row_of(const wp_run_simulation *s, const wp_mana
     return later;
 }
 
-static void describe(wp_managed_group *group, const wp_run_allocation *row) {
+static void describe(wpi_managed_group *group, const wp_run_allocation *row) {
     if (row == NULL) return;
     if (row->address == group->address) { /* else they are another group's */
         group->reads = row->touches.reads;
@@ -58,36 +58,36 @@ static void describe(wp_managed_group *group, const wp_run_allocation *row) {
         memcpy(group->moves, row->moves, sizeof group->moves);
     }
     if (row->name[0] == '\0') return;
-    wp_free(group->name);
-    group->name = wp_format("%s", row->name);
+    wpi_free(group->name);
+    group->name = wpi_format("%s", row->name);
     group->is_named = true;
 }
 
-static bool is_same(const wp_managed_group *a, const wp_managed_group *b) {
+static bool is_same(const wpi_managed_group *a, const wpi_managed_group *b) {
     return a->bytes == b->bytes && strcmp(a->site, b->site) == 0 && a->is_named == b->is_named &&
            (!a->is_named || strcmp(a->name, b->name) == 0);
 }
 
-static void deinit(wp_managed_group *group) {
-    wp_free(group->name);
-    wp_free(group->site);
-    wp_strings_deinit(&group->numbers);
+static void deinit(wpi_managed_group *group) {
+    wpi_free(group->name);
+    wpi_free(group->site);
+    wpi_strings_deinit(&group->numbers);
 }
 
-static void merge(wp_managed_group *into, wp_managed_group *from) {
+static void merge(wpi_managed_group *into, wpi_managed_group *from) {
     into->count += from->count;
     into->reads += from->reads;
     into->writes += from->writes;
     for (uint32_t move = 0; move < WP_RUN_MOVES; move++)
         into->moves[move] += from->moves[move];
-    wp_strings_add_all(&into->numbers, &from->numbers);
+    wpi_strings_add_all(&into->numbers, &from->numbers);
     deinit(from);
 }
 
-void wpi_managed_groups_describe(wp_managed_groups *groups, const wp_run_record *record) {
+void wpi_managed_groups_describe(wpi_managed_groups *groups, const wp_run_record *record) {
     size_t kept = 0;
     for (size_t i = 0; i < groups->count; i++) {
-        wp_managed_group *group = &groups->items[i];
+        wpi_managed_group *group = &groups->items[i];
         describe(group, row_of(record->simulation, group));
         size_t before = 0;
         while (before < kept && !is_same(&groups->items[before], group))
@@ -100,16 +100,16 @@ void wpi_managed_groups_describe(wp_managed_groups *groups, const wp_run_record 
     groups->count = kept;
 }
 
-/* ---- which matter --------------------------------------------------------------------------- */
+/* ---- selection ---- */
 
-static uint64_t traffic_of(const wp_managed_group *group) {
+static uint64_t traffic_of(const wpi_managed_group *group) {
     uint64_t sum = 0;
     for (uint32_t move = 0; move < WP_RUN_MOVES; move++)
         sum += group->moves[move];
     return sum;
 }
 
-size_t wpi_managed_groups_order(const wp_managed_groups *groups, size_t *out, size_t most) {
+size_t wpi_managed_groups_order(const wpi_managed_groups *groups, size_t *out, size_t most) {
     uint64_t all = 0;
     size_t count = 0;
     for (size_t i = 0; i < groups->count; i++)
@@ -125,9 +125,9 @@ size_t wpi_managed_groups_order(const wp_managed_groups *groups, size_t *out, si
     return count;
 }
 
-void wpi_managed_groups_deinit(wp_managed_groups *groups) {
+void wpi_managed_groups_deinit(wpi_managed_groups *groups) {
     for (size_t i = 0; i < groups->count; i++)
         deinit(&groups->items[i]);
-    wp_free(groups->items);
-    *groups = (wp_managed_groups){0};
+    wpi_free(groups->items);
+    *groups = (wpi_managed_groups){0};
 }

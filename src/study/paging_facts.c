@@ -32,10 +32,10 @@ static uint64_t managed_bytes(const wp_run_simulation *s) {
     return bytes;
 }
 
-wp_paging_facts wpi_paging_facts_of(const wp_run_record *record) {
+wpi_paging_facts wpi_paging_facts_of(const wp_run_record *record) {
     const wp_run_simulation *s = record->simulation;
     const uint64_t *v = s->values;
-    return (wp_paging_facts){
+    return (wpi_paging_facts){
         .time_ns = s->time_ps / 1000,
         .kernel_ns = kernel_ns(record),
         .wait_pct = wait_pct(s),
@@ -55,33 +55,33 @@ wp_paging_facts wpi_paging_facts_of(const wp_run_record *record) {
     };
 }
 
-/* How often a page that came at all came, in the mean. */
-static double times_fetched(const wp_paging_facts *f) {
+/* The mean number of fetches of a page that was fetched. */
+static double times_fetched(const wpi_paging_facts *f) {
     const uint64_t different = f->fetched_pages - f->again_pages;
     return different != 0 ? (double)f->fetched_pages / (double)different : 0;
 }
 
-static void diagnose_device(const wp_paging_facts *f, wp_text *out) {
+static void diagnose_device(const wpi_paging_facts *f, wpi_text *out) {
     if (f->fetched_pages == 0) {
-        wp_text_append(out, "No page is migrated to the device.");
+        wpi_text_append(out, "No page is migrated to the device.");
     } else if (f->evicted_pages != 0 && f->again_pages != 0) {
-        wp_text_appendf(
+        wpi_text_appendf(
             out,
             "Thrashing: device memory is smaller than the data, and each migrated page was "
             "migrated %.1f times on average.",
             times_fetched(f));
     } else if (f->evicted_pages != 0) {
-        wp_text_append(out,
-                       "Device memory is smaller than the data, but no evicted page was migrated "
-                       "again.");
+        wpi_text_append(out,
+                        "Device memory is smaller than the data, but no evicted page was migrated "
+                        "again.");
     } else if (f->wait_pct < WAIT_PCT_SMALL) {
-        wp_text_appendf(
+        wpi_text_appendf(
             out,
             "The data fits in device memory, and only %.1f %% of the access time is spent on "
             "far faults: little can be gained.",
             f->wait_pct);
     } else {
-        wp_text_appendf(
+        wpi_text_appendf(
             out,
             "The data fits in device memory; %.1f %% of the access time is spent on far "
             "faults, %s.",
@@ -91,21 +91,21 @@ static void diagnose_device(const wp_paging_facts *f, wp_text *out) {
     }
 }
 
-static void diagnose_host(const wp_paging_facts *f, wp_text *out) {
+static void diagnose_host(const wpi_paging_facts *f, wpi_text *out) {
     if (f->host_pages == 0) return;
     if (f->evicted_pages == 0 && f->again_pages != 0) {
-        wp_text_appendf(out,
-                        " Pages move back and forth: %" PRIu64
-                        " pages were migrated to the host, %" PRIu64 " again to the device.",
-                        f->host_pages, f->again_pages);
+        wpi_text_appendf(out,
+                         " Pages move back and forth: %" PRIu64
+                         " pages were migrated to the host, %" PRIu64 " again to the device.",
+                         f->host_pages, f->again_pages);
     } else {
-        wp_text_appendf(
+        wpi_text_appendf(
             out, " %" PRIu64 " pages were migrated to the host, by %" PRIu64 " host page faults.",
             f->host_pages, f->host_faults);
     }
 }
 
-void wpi_paging_diagnose(const wp_paging_facts *facts, wp_text *out) {
+void wpi_paging_diagnose(const wpi_paging_facts *facts, wpi_text *out) {
     diagnose_device(facts, out);
     diagnose_host(facts, out);
 }

@@ -14,13 +14,13 @@
 #define PIN "cudaMemAdviseSetPreferredLocation (host), SetAccessedBy"
 #define PREFETCH_CALL "cudaMemPrefetchAsync"
 
-const char *wpi_remedy_kind_name(wp_remedy_kind kind) {
+const char *wpi_remedy_kind_name(wpi_remedy_kind kind) {
     static const char *const names[WP_REMEDY_KIND_COUNT] = {"now", "program", "driver", "simulated",
                                                             "reference"};
     return names[kind];
 }
 
-const char *wpi_key_value(const wp_strings *keys, const char *name) {
+const char *wpi_key_value(const wpi_strings *keys, const char *name) {
     for (size_t i = 0; i + 1 < keys->count; i += 2)
         if (strcmp(keys->items[i], name) == 0) return keys->items[i + 1];
     return "";
@@ -29,33 +29,33 @@ const char *wpi_key_value(const wp_strings *keys, const char *name) {
 /* ---- remedies ------------------------------------------------------------------------------- */
 
 /* Takes the texts. */
-static wp_remedy *add(wp_remedies *t, wp_remedy_kind kind, char *name, char *settings, char *hints,
-                      char *how) {
-    wp_remedy *items = wp_realloc(t->items, (t->count + 1) * sizeof *items);
+static wpi_remedy *add(wpi_remedies *t, wpi_remedy_kind kind, char *name, char *settings,
+                       char *hints, char *how) {
+    wpi_remedy *items = wpi_realloc(t->items, (t->count + 1) * sizeof *items);
     WP_CHECK(items != NULL);
     t->items = items;
     items[t->count] =
-        (wp_remedy){.name = name, .settings = settings, .hints = hints, .how = how, .kind = kind};
+        (wpi_remedy){.name = name, .settings = settings, .hints = hints, .how = how, .kind = kind};
     return &items[t->count++];
 }
 
-void wpi_remedies_drop_last(wp_remedies *t) {
-    const wp_remedy *last = &t->items[--t->count];
-    wp_free(last->name);
-    wp_free(last->settings);
-    wp_free(last->hints);
-    wp_free(last->how);
-    wp_strings_deinit(&t->items[t->count].code);
+void wpi_remedies_drop_last(wpi_remedies *t) {
+    const wpi_remedy *last = &t->items[--t->count];
+    wpi_free(last->name);
+    wpi_free(last->settings);
+    wpi_free(last->hints);
+    wpi_free(last->how);
+    wpi_strings_deinit(&t->items[t->count].code);
 }
 
-static bool comes_before(const wp_remedy *a, const wp_remedy *b) {
+static bool comes_before(const wpi_remedy *a, const wpi_remedy *b) {
     if (a->has_result != b->has_result) return a->has_result;
     return a->facts.time_ns < b->facts.time_ns;
 }
 
-void wpi_remedies_rank(wp_remedies *t) {
+void wpi_remedies_rank(wpi_remedies *t) {
     for (size_t i = 1; i < t->count; i++) {
-        const wp_remedy tried = t->items[i];
+        const wpi_remedy tried = t->items[i];
         size_t at = i;
         for (; at > 0 && comes_before(&tried, &t->items[at - 1]); at--)
             t->items[at] = t->items[at - 1];
@@ -63,11 +63,11 @@ void wpi_remedies_rank(wp_remedies *t) {
     }
 }
 
-void wpi_remedies_deinit(wp_remedies *t) {
+void wpi_remedies_deinit(wpi_remedies *t) {
     while (t->count != 0)
         wpi_remedies_drop_last(t);
-    wp_free(t->items);
-    *t = (wp_remedies){0};
+    wpi_free(t->items);
+    *t = (wpi_remedies){0};
 }
 
 /* Conditions of a row. */
@@ -81,7 +81,7 @@ enum {
 
 typedef struct row {
     const char *name;
-    wp_remedy_kind kind;
+    wpi_remedy_kind kind;
     unsigned when;
     const char *settings, *hints, *how;
 } row;
@@ -144,13 +144,13 @@ static void look_at_policy(void *object, const wp_policy_info *policy) {
         search->is_found = strstr(policy->keys, search->key) != NULL;
 }
 
-static bool is_parameter(const wp_strings *keys, const char *selector, const char *key) {
+static bool is_parameter(const wpi_strings *keys, const char *selector, const char *key) {
     parameter_search search = {selector, wpi_key_value(keys, selector), key, false};
     wp_device_visit_policies(look_at_policy, &search);
     return search.is_found;
 }
 
-static unsigned conditions_of(const wp_remedy_base *base) {
+static unsigned conditions_of(const wpi_remedy_base *base) {
     const bool has_threshold =
         is_parameter(base->keys, "paging.prefetch", "paging.prefetch_threshold");
     const bool batches = strcmp(wpi_key_value(base->keys, "paging.service"), "batch") == 0;
@@ -160,67 +160,67 @@ static unsigned conditions_of(const wp_remedy_base *base) {
 }
 
 /* Whether the first of the settings has that value already. */
-static bool is_so_already(const wp_remedy_base *base, const char *settings) {
+static bool is_so_already(const wpi_remedy_base *base, const char *settings) {
     const char *equals = strchr(settings, '=');
     if (equals == NULL) return false;
-    char *key = wp_strndup(settings, (size_t)(equals - settings));
+    char *key = wpi_strndup(settings, (size_t)(equals - settings));
     WP_CHECK(key != NULL);
     const char *value = wpi_key_value(base->keys, key);
     const size_t length = strcspn(equals + 1, ";");
     const bool is_so = strlen(value) == length && strncmp(value, equals + 1, length) == 0;
-    wp_free(key);
+    wpi_free(key);
     return is_so;
 }
 
 static char *copy_of(const char *text) {
-    return text != NULL ? wp_format("%s", text) : NULL;
+    return text != NULL ? wpi_format("%s", text) : NULL;
 }
 
 /* The code of a row that makes one call for all allocations. */
-static void add_code(wp_remedy *tried, const wp_managed_groups *groups) {
-    wp_advice_plan plan;
+static void add_code(wpi_remedy *tried, const wpi_managed_groups *groups) {
+    wpi_advice_plan plan;
     wpi_advice_plan_init(&plan, groups);
-    for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
+    for (wpi_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
         for (size_t i = 0; i < groups->count; i++)
             plan.calls[i] = call;
         char *hints = wpi_advice_plan_hints(&plan, groups);
         if (strcmp(hints, tried->hints) == 0 && tried->settings[0] == '\0')
             wpi_advice_plan_code(&plan, groups, &tried->code);
-        wp_free(hints);
+        wpi_free(hints);
     }
     wpi_advice_plan_deinit(&plan);
 }
 
-static void add_row(wp_remedies *t, const row *r, const wp_managed_groups *groups) {
-    wp_remedy *added =
+static void add_row(wpi_remedies *t, const row *r, const wpi_managed_groups *groups) {
+    wpi_remedy *added =
         add(t, r->kind, copy_of(r->name), copy_of(r->settings), copy_of(r->hints), copy_of(r->how));
     if (r->hints != NULL) add_code(added, groups);
 }
 
 static bool is_below(const char *bytes_text, uint64_t limit_bytes) {
     uint64_t bytes = 0;
-    return wp_parse_bytes(bytes_text, &bytes, NULL) == WP_STATUS_OK && bytes != 0 &&
+    return wpi_parse_bytes(bytes_text, &bytes, NULL) == WP_STATUS_OK && bytes != 0 &&
            bytes < limit_bytes;
 }
 
 /* A fully resident block of 2 MiB is one page of the page table and of TLBs. */
-static void add_large_pages(wp_remedies *t, const wp_strings *keys) {
+static void add_large_pages(wpi_remedies *t, const wpi_strings *keys) {
     if (!is_below(wpi_key_value(keys, "page.bytes"), LARGE_PAGE_BYTES)) return;
-    wp_text settings = {0};
-    wp_text_append(&settings, "page.bytes=2MiB");
+    wpi_text settings = {0};
+    wpi_text_append(&settings, "page.bytes=2MiB");
     for (size_t i = 0; i + 1 < keys->count; i += 2) {
         const char *key = keys->items[i], *dot = strrchr(key, '.');
         if (strncmp(key, "tlb.", 4) == 0 && strcmp(dot, ".coverage") == 0 &&
             is_below(keys->items[i + 1], LARGE_PAGE_BYTES))
-            wp_text_appendf(&settings, ";%s=2MiB", key);
+            wpi_text_appendf(&settings, ";%s=2MiB", key);
     }
-    (void)add(t, WP_REMEDY_SIMULATED, copy_of("2 MiB pages"), wp_text_take(&settings), NULL,
+    (void)add(t, WP_REMEDY_SIMULATED, copy_of("2 MiB pages"), wpi_text_take(&settings), NULL,
               copy_of("the driver maps a fully resident block of 2 MiB so"));
 }
 
 /* Allocations that the device only reads. */
-static void add_read_mostly(wp_remedies *t, const wp_managed_groups *groups) {
-    wp_advice_plan plan;
+static void add_read_mostly(wpi_remedies *t, const wpi_managed_groups *groups) {
+    wpi_advice_plan plan;
     wpi_advice_plan_init(&plan, groups);
     for (size_t i = 0; i < groups->count; i++)
         if (groups->items[i].writes == 0 && groups->items[i].reads != 0)
@@ -230,7 +230,7 @@ static void add_read_mostly(wp_remedies *t, const wp_managed_groups *groups) {
     wpi_advice_plan_deinit(&plan);
 }
 
-void wpi_remedies_add_all(wp_remedies *t, const wp_remedy_base *base) {
+void wpi_remedies_add_all(wpi_remedies *t, const wpi_remedy_base *base) {
     const unsigned conditions = conditions_of(base);
     (void)add(t, WP_REMEDY_NOW, copy_of("unchanged"), copy_of(""), NULL, copy_of(""));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -240,18 +240,18 @@ void wpi_remedies_add_all(wp_remedies *t, const wp_remedy_base *base) {
     add_large_pages(t, base->keys);
 }
 
-size_t wpi_remedies_add_plan(wp_remedies *t, const wp_managed_groups *groups,
-                             const wp_advice_plan *plan) {
+size_t wpi_remedies_add_plan(wpi_remedies *t, const wpi_managed_groups *groups,
+                             const wpi_advice_plan *plan) {
     char *hints = wpi_advice_plan_hints(plan, groups);
     for (size_t i = 0; i < t->count; i++) {
-        const wp_remedy *tried = &t->items[i];
+        const wpi_remedy *tried = &t->items[i];
         if (tried->settings[0] != '\0' || tried->hints == NULL || strcmp(tried->hints, hints) != 0)
             continue;
-        wp_free(hints);
+        wpi_free(hints);
         return i;
     }
-    wp_remedy *added = add(t, WP_REMEDY_PROGRAM, wpi_advice_plan_name(plan, groups), copy_of(""),
-                           hints, wpi_advice_plan_how(plan, groups));
+    wpi_remedy *added = add(t, WP_REMEDY_PROGRAM, wpi_advice_plan_name(plan, groups), copy_of(""),
+                            hints, wpi_advice_plan_how(plan, groups));
     wpi_advice_plan_code(plan, groups, &added->code);
     return t->count - 1;
 }

@@ -11,52 +11,52 @@
 #include "study/advice_plan.h"
 #include "study/paging_facts.h"
 
-typedef enum wp_remedy_kind {
-    WP_REMEDY_NOW = 0,   /* as the program and the GPU are */
+typedef enum wpi_remedy_kind {
+    WP_REMEDY_NOW = 0,   /* unchanged program and GPU */
     WP_REMEDY_PROGRAM,   /* calls in the program */
     WP_REMEDY_DRIVER,    /* parameters of the kernel module nvidia-uvm */
     WP_REMEDY_SIMULATED, /* a policy that no GPU has */
     WP_REMEDY_REFERENCE, /* no advice: the possible gain */
     WP_REMEDY_KIND_COUNT
-} wp_remedy_kind;
+} wpi_remedy_kind;
 
-typedef struct wp_remedy {
-    char *name;      /* "pin to host: edges" */
-    char *settings;  /* "paging.prefetch=none", on top of the others; "": none */
-    char *hints;     /* as wp_trace_replay takes them; NULL: none */
-    char *how;       /* CUDA calls or driver parameters */
-    wp_strings code; /* lines of CUDA for the program */
-    wp_remedy_kind kind;
+typedef struct wpi_remedy {
+    char *name;       /* "pin to host: edges" */
+    char *settings;   /* "paging.prefetch=none", on top of the others; "": none */
+    char *hints;      /* as wp_trace_replay takes them; NULL: none */
+    char *how;        /* CUDA calls or driver parameters */
+    wpi_strings code; /* lines of CUDA for the program */
+    wpi_remedy_kind kind;
     bool has_result;
-    wp_paging_facts facts;
-} wp_remedy;
+    wpi_paging_facts facts;
+} wpi_remedy;
 
-typedef struct wp_remedies {
-    wp_remedy *items;
+typedef struct wpi_remedies {
+    wpi_remedy *items;
     size_t count;
-} wp_remedies;
+} wpi_remedies;
 
 /** The facts from which remedies are chosen. */
-typedef struct wp_remedy_base {
-    wp_paging_facts facts;
-    const wp_managed_groups *groups;
-    const wp_strings *keys; /* the GPU's: name, value, name, value, … */
-} wp_remedy_base;
+typedef struct wpi_remedy_base {
+    wpi_paging_facts facts;
+    const wpi_managed_groups *groups;
+    const wpi_strings *keys; /* the GPU's: name, value, name, value, … */
+} wpi_remedy_base;
 
 /** The value in force; "": no such key. */
-const char *wpi_key_value(const wp_strings *keys, const char *name);
+const char *wpi_key_value(const wpi_strings *keys, const char *name);
 
 /** The unchanged run, then the changes, those that help most programs first. */
-void wpi_remedies_add_all(wp_remedies *remedies, const wp_remedy_base *base);
+void wpi_remedies_add_all(wpi_remedies *remedies, const wpi_remedy_base *base);
 /** Adds a plan as a remedy unless an equal one exists. Returns its index. */
-size_t wpi_remedies_add_plan(wp_remedies *remedies, const wp_managed_groups *groups,
-                             const wp_advice_plan *plan);
-void wpi_remedies_drop_last(wp_remedies *remedies);
+size_t wpi_remedies_add_plan(wpi_remedies *remedies, const wpi_managed_groups *groups,
+                             const wpi_advice_plan *plan);
+void wpi_remedies_drop_last(wpi_remedies *remedies);
 /** Fastest first; those that are equally fast stay in order, those without a result come last. */
-void wpi_remedies_rank(wp_remedies *remedies);
-void wpi_remedies_deinit(wp_remedies *remedies);
+void wpi_remedies_rank(wpi_remedies *remedies);
+void wpi_remedies_deinit(wpi_remedies *remedies);
 
 /** "program", "driver", … */
-const char *wpi_remedy_kind_name(wp_remedy_kind kind);
+const char *wpi_remedy_kind_name(wpi_remedy_kind kind);
 
 #endif

@@ -9,13 +9,13 @@
 #include "base/nearest.h"
 #include "base/units.h"
 
-wp_status wpi_shown_read(const char *text, size_t most, wp_strings *names, wp_error *err) {
+wp_status wpi_shown_read(const char *text, size_t most, wpi_strings *names, wp_error *err) {
     while (true) {
         const size_t length = strcspn(text, ",");
         if (length == 0)
             return WP_FAIL(err, INVALID, "--show: names such as tlb_l2_hit_pct,dram_read_bytes");
         if (names->count == most) return WP_FAIL(err, INVALID, "--show: at most %zu names", most);
-        wp_strings_addf(names, "%.*s", (int)length, text);
+        wpi_strings_addf(names, "%.*s", (int)length, text);
         if (text[length] == '\0') return WP_STATUS_OK;
         text += length + 1;
     }
@@ -24,13 +24,13 @@ wp_status wpi_shown_read(const char *text, size_t most, wp_strings *names, wp_er
 typedef struct wanted {
     const char *name;
     char *value; /* or NULL */
-    wp_nearest nearest;
+    wpi_nearest nearest;
 } wanted;
 
 static void look(void *object, const char *name, const char *text) {
     wanted *w = object;
-    wp_nearest_offer(&w->nearest, name);
-    if (w->value == NULL && strcmp(name, w->name) == 0) w->value = wp_format("%s", text);
+    wpi_nearest_offer(&w->nearest, name);
+    if (w->value == NULL && strcmp(name, w->name) == 0) w->value = wpi_format("%s", text);
 }
 
 static wanted find(const wp_run_record *record, const char *name) {
@@ -41,14 +41,14 @@ static wanted find(const wp_run_record *record, const char *name) {
 
 char *wpi_shown_value(const wp_run_record *record, const char *name) {
     wanted w = find(record, name);
-    return w.value != NULL ? w.value : wp_format("%s", "");
+    return w.value != NULL ? w.value : wpi_format("%s", "");
 }
 
 char *wpi_shown_nearest(const wp_run_record *record, const char *name) {
     wanted w = find(record, name);
-    const char *nearest = wp_nearest_result(&w.nearest);
-    wp_free(w.value);
-    return nearest != NULL ? wp_format("%s", nearest) : NULL;
+    const char *nearest = wpi_nearest_result(&w.nearest);
+    wpi_free(w.value);
+    return nearest != NULL ? wpi_format("%s", nearest) : NULL;
 }
 
 static bool ends_with(const char *name, const char *ending) {
@@ -61,16 +61,16 @@ char *wpi_shown_text(const char *name, const char *value) {
     char *end;
     const double number = strtod(value, &end);
     if (value[0] == '\0' || *end != '\0' || number < 0 || number >= 1e18)
-        return wp_format("%s", value);
-    if (ends_with(name, "_bytes_per_s")) return wp_format("%.2f GB/s", number * 1e-9);
+        return wpi_format("%s", value);
+    if (ends_with(name, "_bytes_per_s")) return wpi_format("%.2f GB/s", number * 1e-9);
     if (ends_with(name, "_bytes"))
-        return wp_format("%s", wp_format_bytes((uint64_t)(number + 0.5), text));
-    if (ends_with(name, "_pct")) return wp_format("%.2f %%", number);
+        return wpi_format("%s", wpi_format_bytes((uint64_t)(number + 0.5), text));
+    if (ends_with(name, "_pct")) return wpi_format("%.2f %%", number);
     if (ends_with(name, "_ps"))
-        return wp_format("%s", wp_format_duration((uint64_t)(number / 1e3 + 0.5), text));
+        return wpi_format("%s", wpi_format_duration((uint64_t)(number / 1e3 + 0.5), text));
     if (ends_with(name, "_ns") && number < 1e3 && strchr(value, '.') != NULL)
-        return wp_format("%.2f ns", number); /* a mean */
+        return wpi_format("%.2f ns", number); /* a mean */
     if (ends_with(name, "_ns"))
-        return wp_format("%s", wp_format_duration((uint64_t)(number + 0.5), text));
-    return wp_format("%s", value);
+        return wpi_format("%s", wpi_format_duration((uint64_t)(number + 0.5), text));
+    return wpi_format("%s", value);
 }

@@ -15,7 +15,7 @@
 #include "warpage/trace.h"
 
 static wp_status keep_trace(const char *made, const char *path, int exit_code, wp_error *err) {
-    if (!wp_file_exists(made))
+    if (!wpi_file_exists(made))
         return WP_FAIL(err, INVALID,
                        "the program left no trace: it was not built by wpcc, used no GPU, failed "
                        "there, closed the trace's file, or did not exit normally (it called _exit "
@@ -25,42 +25,42 @@ static wp_status keep_trace(const char *made, const char *path, int exit_code, w
     return WP_FAIL(err, IO, "%s: cannot be written", path);
 }
 
-/* What a program that was ended had written so far: "<made>.<process id>.part". */
+/* Removes the parts that an interrupted program wrote: "<made>.<process id>.part". */
 static void remove_parts(const char *made) {
-    char *folder = wp_path_dir(made), *base = wp_path_base(made);
+    char *folder = wpi_path_dir(made), *base = wpi_path_base(made);
     DIR *dir = opendir(folder);
     const size_t length = strlen(base);
     for (const struct dirent *e = dir != NULL ? readdir(dir) : NULL; e != NULL; e = readdir(dir))
         if (strncmp(e->d_name, base, length) == 0 && e->d_name[length] == '.')
             (void)unlinkat(dirfd(dir), e->d_name, 0);
     if (dir != NULL) (void)closedir(dir);
-    wp_free(base);
-    wp_free(folder);
+    wpi_free(base);
+    wpi_free(folder);
 }
 
 wp_status wpi_trace_record(const char *const *program, const char *path, const char *device,
-                           bool is_functional, const char *stdout_path, wp_text *stderr_text,
-                           wp_strings *environment, int *exit_code, wp_error *err) {
-    char *made = wp_format("%s.%ld.recording", path, (long)getpid());
+                           bool is_functional, const char *stdout_path, wpi_text *stderr_text,
+                           wpi_strings *environment, int *exit_code, wp_error *err) {
+    char *made = wpi_format("%s.%ld.recording", path, (long)getpid());
     char *absolute = NULL;
-    wp_strings_addf(environment, "WARPAGE_DEVICE=%s", device != NULL ? device : WPI_TRACE_DEVICE);
-    wp_strings_addf(environment, "WARPAGE_TRACE_FUNCTIONAL=%d", is_functional);
+    wpi_strings_addf(environment, "WARPAGE_DEVICE=%s", device != NULL ? device : WPI_TRACE_DEVICE);
+    wpi_strings_addf(environment, "WARPAGE_TRACE_FUNCTIONAL=%d", is_functional);
     /* The program may change its folder. */
     char here[4096];
-    if (made[0] != '/' && getcwd(here, sizeof here) != NULL) absolute = wp_path_join(here, made);
-    wp_strings_addf(environment, "WARPAGE_TRACE=%s", absolute != NULL ? absolute : made);
-    const wp_subprocess_options how = {.environment = wp_strings_argv(environment),
-                                       .stdout_path = stdout_path,
-                                       .stderr_text = stderr_text,
-                                       .leaves_signals = true};
-    wp_leftover_note(made);
-    wp_status status = wp_subprocess_run(program, &how, exit_code, err);
+    if (made[0] != '/' && getcwd(here, sizeof here) != NULL) absolute = wpi_path_join(here, made);
+    wpi_strings_addf(environment, "WARPAGE_TRACE=%s", absolute != NULL ? absolute : made);
+    const wpi_subprocess_options how = {.environment = wpi_strings_argv(environment),
+                                        .stdout_path = stdout_path,
+                                        .stderr_text = stderr_text,
+                                        .leaves_signals = true};
+    wpi_leftover_note(made);
+    wp_status status = wpi_subprocess_run(program, &how, exit_code, err);
     if (status != WP_STATUS_OK) *exit_code = 1; /* the program did not start */
     if (status == WP_STATUS_OK) status = keep_trace(made, path, *exit_code, err);
     (void)unlink(made);
-    wp_leftover_drop(made);
+    wpi_leftover_drop(made);
     remove_parts(made);
-    wp_free(absolute);
-    wp_free(made);
+    wpi_free(absolute);
+    wpi_free(made);
     return status;
 }

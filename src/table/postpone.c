@@ -45,7 +45,7 @@ static wp_status make(wp_postpone *p, const wp_postpone_spec *spec, wp_error *er
     const bool is_whole = spec->chunk_units == 0 || spec->chunk_units > spec->unit_count;
     p->chunk_units = ((is_whole ? spec->unit_count : spec->chunk_units) + 31) & ~(uint64_t)31;
     p->words = spec->unit_count == 0 ? 1 : (spec->unit_count + 31) / 32;
-    p->done = wp_calloc(p->words, sizeof *p->done);
+    p->done = wpi_calloc(p->words, sizeof *p->done);
     if (p->done == NULL)
         return WP_FAIL(err, NOMEM, "postpone: no memory for a bitmap of %llu units",
                        (unsigned long long)spec->unit_count);
@@ -53,7 +53,7 @@ static wp_status make(wp_postpone *p, const wp_postpone_spec *spec, wp_error *er
     WP_TRY(make_bits(p, 1, &p->units.faults, err));
     if (p->units.requests > 1) {
         p->served_words = (spec->unit_count * p->units.requests + 31) / 32 + 1;
-        p->served_bits = wp_calloc(p->served_words, sizeof *p->served_bits);
+        p->served_bits = wpi_calloc(p->served_words, sizeof *p->served_bits);
         if (p->served_bits == NULL)
             return WP_FAIL(err, NOMEM, "postpone: no memory for a bitmap of %llu requests",
                            (unsigned long long)(spec->unit_count * p->units.requests));
@@ -74,7 +74,7 @@ wp_status wp_postpone_create(wp_device *device, const wp_postpone_spec *spec, wp
     if (spec->requests_per_unit > REQUESTS_MAX)
         return WP_FAIL(err, INVALID, "postpone: %u requests of a unit; at most %u are possible",
                        spec->requests_per_unit, REQUESTS_MAX);
-    wp_postpone *p = wp_calloc(1, sizeof *p);
+    wp_postpone *p = wpi_calloc(1, sizeof *p);
     if (p == NULL) return WP_FAIL(err, NOMEM, "postpone: no host memory");
     p->device = device;
     const wp_status status = make(p, spec, err);
@@ -97,9 +97,9 @@ void wp_postpone_destroy(wp_postpone *p) {
     free_device(p->device, p->units.faults);
     wp_event_destroy(p->start);
     wp_event_destroy(p->stop);
-    wp_free(p->done);
-    wp_free(p->served_bits);
-    wp_free(p);
+    wpi_free(p->done);
+    wpi_free(p->served_bits);
+    wpi_free(p);
 }
 
 wp_units wp_postpone_units(const wp_postpone *postpone) {

@@ -118,8 +118,8 @@ static wp_status take_zeros(wp_table *table, uint64_t bytes, void *out, wp_error
 }
 
 static wp_status take_host(wp_table *table, wp_error *err) {
-    table->pages = wp_calloc(table->view.page_count, sizeof *table->pages);
-    table->buckets = wp_calloc(table->view.bucket_mask + 1, sizeof *table->buckets);
+    table->pages = wpi_calloc(table->view.page_count, sizeof *table->pages);
+    table->buckets = wpi_calloc(table->view.bucket_mask + 1, sizeof *table->buckets);
     if (table->pages == NULL || table->buckets == NULL)
         return WP_FAIL(err, NOMEM,
                        "table: no host memory for %" PRIu64 " buckets and the state of "
@@ -181,14 +181,15 @@ wp_status wp_table_create(wp_device *device, const wp_table_spec *spec, wp_table
     if (device == NULL) return WP_FAIL(err, INVALID, "table: there is no device");
     WP_TRY(check_spec(spec, err));
     WP_TRY(wpi_table_heap_check(device, spec, err));
-    wp_table *table = wp_calloc(1, sizeof *table);
+    wp_table *table = wpi_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "table: no host memory");
     table->device = device;
     table->queue = wp_device_default_queue(device);
     table->heap_kind = spec->heap_kind;
     table->host_bytes_max = spec->host_bytes;
     wp_status status = WP_STATUS_OK;
-    if (spec->spill_folder != NULL && (table->spill_folder = wp_strdup(spec->spill_folder)) == NULL)
+    if (spec->spill_folder != NULL &&
+        (table->spill_folder = wpi_strdup(spec->spill_folder)) == NULL)
         status = WP_FAIL(err, NOMEM, "table: no host memory");
     if (status == WP_STATUS_OK) status = make(table, spec, err);
     if (status != WP_STATUS_OK)
@@ -201,7 +202,7 @@ wp_status wp_table_create(wp_device *device, const wp_table_spec *spec, wp_table
 static void give(wp_table *table, void *memory) {
     if (memory == NULL) return;
     if (table->device == NULL) {
-        wp_free(memory);
+        wpi_free(memory);
         return;
     }
     const wp_status ignored = wp_memory_free(table->device, memory, NULL);
@@ -229,14 +230,14 @@ void wp_table_close(wp_table *table) {
         table->buckets = NULL; /* in the file */
         wpi_table_unmap(table->map);
     }
-    wp_free(table->blocks);
-    wp_free(table->segments);
-    wp_free(table->listed);
-    wp_free(table->buckets);
-    wp_free(table->pages);
-    wp_free(table->kept);
-    wp_free(table->kept_memory);
-    wp_free(table);
+    wpi_free(table->blocks);
+    wpi_free(table->segments);
+    wpi_free(table->listed);
+    wpi_free(table->buckets);
+    wpi_free(table->pages);
+    wpi_free(table->kept);
+    wpi_free(table->kept_memory);
+    wpi_free(table);
 }
 
 wp_table_view wp_table_get_view(const wp_table *table) {
@@ -269,7 +270,7 @@ static wp_status grow(void **items, uint64_t count, uint64_t *capacity, size_t i
                       wp_error *err) {
     if (count < *capacity) return WP_STATUS_OK;
     const uint64_t more = *capacity == 0 ? 16 : *capacity * 2;
-    void *memory = wp_realloc(*items, more * item_bytes);
+    void *memory = wpi_realloc(*items, more * item_bytes);
     if (memory == NULL)
         return WP_FAIL(err, NOMEM, "table: no host memory for a list of %" PRIu64 " parts", more);
     *items = memory;
@@ -296,7 +297,7 @@ wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory, wp
         WP_TRY(wpi_table_spill_add(table, bytes, memory, err));
     else if (table->device != NULL)
         WP_TRY(wp_memory_alloc(table->device, WP_MEMORY_PINNED, bytes, 0, (void **)memory, err));
-    else if ((*memory = wp_malloc(bytes)) == NULL)
+    else if ((*memory = wpi_malloc(bytes)) == NULL)
         return WP_FAIL(err, NOMEM, "table: no host memory for %" PRIu64 " bytes of it", bytes);
     table->blocks[table->block_count++] = (wpi_table_block){*memory, bytes, table->is_spilling};
     if (!table->is_spilling) table->report.host_bytes += bytes;

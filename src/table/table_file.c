@@ -23,7 +23,7 @@ typedef struct writer {
 } writer;
 
 static bool put(writer *w, const void *data, size_t bytes) {
-    w->hash = wp_hash64(data, bytes, w->hash);
+    w->hash = wpi_hash64(data, bytes, w->hash);
     return fwrite(data, 1, bytes, w->file) == bytes;
 }
 
@@ -38,8 +38,8 @@ static uint64_t file_bytes(const wp_table *table) {
 uint64_t wpi_table_front_hash(const wpi_table_header *header, const wpi_table_range *ranges) {
     wpi_table_header front = *header;
     front.front_hash = 0;
-    return wp_hash64(ranges, header->segment_count * sizeof *ranges,
-                     wp_hash64(&front, sizeof front, 0));
+    return wpi_hash64(ranges, header->segment_count * sizeof *ranges,
+                      wpi_hash64(&front, sizeof front, 0));
 }
 
 static bool put_table(const wp_table *table, const wpi_table_range *ranges, writer *w) {
@@ -69,12 +69,12 @@ static bool put_table(const wp_table *table, const wpi_table_range *ranges, writ
 wp_status wp_table_save(const wp_table *table, const char *path, wp_error *err) {
     if (table->is_failed)
         return WP_FAIL(err, INVALID, "table: a run of this table failed; it can only be closed");
-    wpi_table_range *ranges = wp_calloc(table->segment_count + 1, sizeof *ranges);
+    wpi_table_range *ranges = wpi_calloc(table->segment_count + 1, sizeof *ranges);
     if (ranges == NULL) return WP_FAIL(err, NOMEM, "table: no host memory to save it");
     for (uint64_t i = 0; i < table->segment_count; i++)
         ranges[i] = (wpi_table_range){table->segments[i].first, table->segments[i].outer};
-    char *temporary = wp_format("%s.XXXXXX", path);
-    const int descriptor = wp_leftover_file(temporary);
+    char *temporary = wpi_format("%s.XXXXXX", path);
+    const int descriptor = wpi_leftover_file(temporary);
     writer w = {descriptor < 0 ? NULL : fdopen(descriptor, "wb"), 0};
     bool is_right = w.file != NULL && put_table(table, ranges, &w);
     if (is_right) {
@@ -89,9 +89,9 @@ wp_status wp_table_save(const wp_table *table, const char *path, wp_error *err) 
     is_right = is_right && rename(temporary, path) == 0;
     const int reason = errno;
     if (!is_right && descriptor >= 0) (void)unlink(temporary);
-    if (descriptor >= 0) wp_leftover_drop(temporary);
-    wp_free(temporary);
-    wp_free(ranges);
+    if (descriptor >= 0) wpi_leftover_drop(temporary);
+    wpi_free(temporary);
+    wpi_free(ranges);
     return is_right ? WP_STATUS_OK
                     : WP_FAIL(err, IO, "cannot write the table to %s: %s", path, strerror(reason));
 }
@@ -111,7 +111,7 @@ static wp_status get(reader *r, void *to, uint64_t bytes, const char *what, wp_e
     if (fread(to, 1, bytes, r->file) != bytes)
         return WP_FAIL(err, IO, "cannot read %s at offset %" PRIu64 ": %s", r->path, r->at,
                        strerror(errno));
-    r->hash = wp_hash64(to, bytes, r->hash);
+    r->hash = wpi_hash64(to, bytes, r->hash);
     r->at += bytes;
     return WP_STATUS_OK;
 }
@@ -165,7 +165,7 @@ wp_status wpi_table_check_ranges(const char *path, const wpi_table_header *heade
 static wp_status read_content(wp_table *table, reader *r, const wpi_table_header *header,
                               wp_error *err) {
     const uint64_t bytes = header->segment_count * sizeof(wpi_table_range);
-    wpi_table_range *ranges = wp_malloc(bytes + 1);
+    wpi_table_range *ranges = wpi_malloc(bytes + 1);
     if (ranges == NULL) return WP_FAIL(err, NOMEM, "%s: no host memory", r->path);
     wp_status status = get(r, ranges, bytes, "its segments", err);
     if (status == WP_STATUS_OK)
@@ -182,7 +182,7 @@ static wp_status read_content(wp_table *table, reader *r, const wpi_table_header
             status = get(r, memory, outer - first, "its entries", err);
         }
     }
-    wp_free(ranges);
+    wpi_free(ranges);
     return status;
 }
 
@@ -252,7 +252,7 @@ static wp_status read_table(wp_table *table, reader *r, wp_error *err) {
     table->view.combiner = header.combiner;
     table->view.page_bytes = header.page_bytes;
     table->view.bucket_mask = header.bucket_count - 1;
-    table->buckets = wp_calloc(header.bucket_count, sizeof *table->buckets);
+    table->buckets = wpi_calloc(header.bucket_count, sizeof *table->buckets);
     if (table->buckets == NULL)
         return WP_FAIL(err, NOMEM, "%s: no host memory for %" PRIu64 " buckets", r->path,
                        header.bucket_count);
@@ -289,7 +289,7 @@ wp_status wp_table_open(const char *path, wp_table **out, wp_error *err) {
         return errno == ENOENT ? WP_FAIL(err, NOT_FOUND, "there is no table %s", path)
                                : WP_FAIL(err, IO, "cannot open %s: %s", path, strerror(errno));
     wp_status status = WP_STATUS_OK;
-    wp_table *table = wp_calloc(1, sizeof *table);
+    wp_table *table = wpi_calloc(1, sizeof *table);
     if (table == NULL)
         status = WP_FAIL(err, NOMEM, "%s: no host memory", path);
     else if (fstat(fileno(r.file), &info) != 0 || !S_ISREG(info.st_mode))

@@ -43,8 +43,8 @@ wp_status wpi_table_keep(wp_table *table, uint64_t page, wp_error *err) {
     const uint64_t count = run_of(table, page);
     if (table->kept == NULL) {
         const uint64_t most = wpi_table_keep_max(table);
-        table->kept = wp_calloc(most, sizeof *table->kept);
-        table->kept_memory = wp_malloc(most << view->page_shift);
+        table->kept = wpi_calloc(most, sizeof *table->kept);
+        table->kept_memory = wpi_malloc(most << view->page_shift);
         if (table->kept == NULL || table->kept_memory == NULL)
             return WP_FAIL(err, NOMEM, "table: no host memory for the pages that stay");
     }

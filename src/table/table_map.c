@@ -40,8 +40,8 @@ void wpi_table_note_damage(const wp_table *table, uint64_t offset) {
 void wpi_table_unmap(wpi_table_map *map) {
     if (map == NULL) return;
     if (map->memory != NULL) (void)munmap(map->memory, map->bytes);
-    wp_free(map->path);
-    wp_free(map);
+    wpi_free(map->path);
+    wpi_free(map);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -113,10 +113,10 @@ static wp_status map_table(wp_table *table, const char *path, wp_error *err) {
 
 wp_status wp_table_map(const char *path, wp_table **out, wp_error *err) {
     *out = NULL;
-    wp_table *table = wp_calloc(1, sizeof *table);
+    wp_table *table = wpi_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "%s: no host memory", path);
-    table->map = wp_calloc(1, sizeof *table->map);
-    if (table->map != NULL) table->map->path = wp_strdup(path);
+    table->map = wpi_calloc(1, sizeof *table->map);
+    if (table->map != NULL) table->map->path = wpi_strdup(path);
     const wp_status status = table->map == NULL || table->map->path == NULL
                                  ? WP_FAIL(err, NOMEM, "%s: no host memory", path)
                                  : map_table(table, path, err);

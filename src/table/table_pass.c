@@ -71,7 +71,7 @@ static wp_status give_first_pages(wp_table *table, wp_error *err) {
     if (view->organisation == WP_TABLE_MULTIVALUED ||
         groups > view->page_count / FIRST_PAGES_OF_HEAP)
         return WP_STATUS_OK;
-    uint32_t *streams = wp_calloc(groups * 2, sizeof *streams);
+    uint32_t *streams = wpi_calloc(groups * 2, sizeof *streams);
     wp_table_page *pages = table->pages;
     if (streams == NULL) return WP_FAIL(err, NOMEM, "table: no host memory for its groups");
     for (uint64_t group = 0; group < groups; group++) {
@@ -82,7 +82,7 @@ static wp_status give_first_pages(wp_table *table, wp_error *err) {
         wpi_table_send(table, view->streams, streams, groups * 2 * sizeof *streams, err);
     if (status == WP_STATUS_OK)
         status = wpi_table_send(table, view->pages, pages, groups * sizeof *pages, err);
-    wp_free(streams);
+    wpi_free(streams);
     table->control.first_free = groups;
     return status;
 }
@@ -284,9 +284,9 @@ static wp_status flush(wp_table *table, wp_error *err) {
 
 /* What is in a file is NULL for kernels. Blocks and segments have the same order. */
 static wp_status list(wp_table *table, wp_error *err) {
-    wp_table_segment *segments = wp_calloc(table->segment_count + 1, sizeof *segments);
+    wp_table_segment *segments = wpi_calloc(table->segment_count + 1, sizeof *segments);
     uint64_t block = 0;
-    wp_free(table->listed);
+    wpi_free(table->listed);
     table->listed = segments;
     if (segments == NULL) return WP_FAIL(err, NOMEM, "table: no host memory for a list of parts");
     for (uint64_t i = 0; i < table->segment_count; i++) {

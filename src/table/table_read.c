@@ -177,10 +177,10 @@ wp_status wp_table_retrieve(const wp_table *table, wp_table_rows *out, wp_error 
         keys_bytes += pair.key_bytes;
         values_bytes += pair.value_bytes;
     }
-    out->key_offsets = wp_calloc(out->count + 1, sizeof *out->key_offsets);
-    out->value_offsets = wp_calloc(out->count + 1, sizeof *out->value_offsets);
-    out->keys = wp_malloc(keys_bytes + 1);
-    out->values = wp_malloc(values_bytes + 1);
+    out->key_offsets = wpi_calloc(out->count + 1, sizeof *out->key_offsets);
+    out->value_offsets = wpi_calloc(out->count + 1, sizeof *out->value_offsets);
+    out->keys = wpi_malloc(keys_bytes + 1);
+    out->values = wpi_malloc(values_bytes + 1);
     if (out->key_offsets == NULL || out->value_offsets == NULL || out->keys == NULL ||
         out->values == NULL) {
         wp_table_rows_deinit(out);
@@ -202,9 +202,9 @@ wp_status wp_table_retrieve(const wp_table *table, wp_table_rows *out, wp_error 
 }
 
 void wp_table_rows_deinit(wp_table_rows *rows) {
-    wp_free(rows->key_offsets);
-    wp_free(rows->value_offsets);
-    wp_free(rows->keys);
-    wp_free(rows->values);
+    wpi_free(rows->key_offsets);
+    wpi_free(rows->value_offsets);
+    wpi_free(rows->keys);
+    wpi_free(rows->values);
     *rows = (wp_table_rows){0};
 }

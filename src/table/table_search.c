@@ -93,8 +93,8 @@ static wp_status end(void *object, const wp_postpone_facts *facts, wp_error *err
 static wp_status prepare(search *s, wp_error *err) {
     wp_table *table = s->table;
     const uint64_t count = table->segment_count;
-    s->wanted = wp_calloc(count + 1, sizeof *s->wanted);
-    s->segments = wp_calloc(count + 1, sizeof *s->segments);
+    s->wanted = wpi_calloc(count + 1, sizeof *s->wanted);
+    s->segments = wpi_calloc(count + 1, sizeof *s->segments);
     if (s->wanted == NULL || s->segments == NULL)
         return WP_FAIL(err, NOMEM, "table: no host memory for a list of %" PRIu64 " parts", count);
     return wp_memory_alloc(table->device, WP_MEMORY_DEVICE, (count + 1) * sizeof *s->wanted, 0,
@@ -120,7 +120,7 @@ wp_status wp_table_search(wp_table *table, wp_postpone *postpone, const wp_reque
     const wp_status listed = wpi_table_list_segments(table, status == WP_STATUS_OK ? err : NULL);
     if (table->view.wanted != NULL) (void)!wp_memory_free(table->device, table->view.wanted, NULL);
     table->view.wanted = NULL;
-    wp_free(s.wanted);
-    wp_free(s.segments);
+    wpi_free(s.wanted);
+    wpi_free(s.segments);
     return status != WP_STATUS_OK ? status : listed;
 }

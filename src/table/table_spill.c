@@ -25,16 +25,16 @@ static const char *folder_of(const wp_table *table) {
 }
 
 static wp_status make_file(wp_table *table, wp_error *err) {
-    char *path = wp_format("%s/warpage-table.XXXXXX", folder_of(table));
+    char *path = wpi_format("%s/warpage-table.XXXXXX", folder_of(table));
     if (path == NULL) return WP_FAIL(err, NOMEM, "table: no host memory");
-    const int descriptor = wp_leftover_file(path);
+    const int descriptor = wpi_leftover_file(path);
     const int reason = errno;
     if (descriptor >= 0) {
         (void)unlink(path);
-        wp_leftover_drop(path);
+        wpi_leftover_drop(path);
         table->spill_file = descriptor + 1;
     }
-    wp_free(path);
+    wpi_free(path);
     return descriptor >= 0 ? WP_STATUS_OK
                            : WP_FAIL(err, IO,
                                      "table: cannot create a file in %s for what exceeds "
@@ -80,6 +80,6 @@ void wpi_table_spill_release(char *memory, uint64_t bytes) {
 void wpi_table_spill_close(wp_table *table) {
     if (table->spill_file != 0) (void)close(table->spill_file - 1);
     table->spill_file = 0;
-    wp_free(table->spill_folder);
+    wpi_free(table->spill_folder);
     table->spill_folder = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of columns, side by side: of each, as many rows as a chunk has are read at a time. Where a
- * row is one value, what was read is the column; elsewhere values are picked out of rows. */
+/* Files of columns, side by side: a chunk's rows are read from each. If a row is one value, the
+ * bytes read are the column; otherwise values are gathered from rows. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ typedef struct column_file {
 typedef struct place { /* of a selected column */
     uint32_t file, field;
     wpi_use use;
-    unsigned char *values; /* picked out; NULL: the file's rows themselves */
+    unsigned char *values; /* gathered; NULL: the file's rows themselves */
 } place;
 
 typedef struct column_files {
@@ -37,8 +37,7 @@ typedef struct column_files {
     uint32_t selected_count;
 } column_files;
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static wp_status fail_short(const column_file *file, uint64_t rows, wp_error *err) {
     return WP_FAIL(err, PARSE, "%s is truncated: it has %llu of %llu rows", file->name,
@@ -91,8 +90,7 @@ static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 static place place_of(const column_files *c, uint32_t column) {
     place p = {.field = column};
@@ -105,8 +103,8 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
                                 wp_error *err) {
     column_files *c = (column_files *)reader;
     c->selected_count = count;
-    c->places = wp_calloc(count + (size_t)1, sizeof *c->places);
-    c->columns = wp_calloc(count + (size_t)1, sizeof *c->columns);
+    c->places = wpi_calloc(count + (size_t)1, sizeof *c->places);
+    c->columns = wpi_calloc(count + (size_t)1, sizeof *c->columns);
     if (c->places == NULL || c->columns == NULL) return WP_FAIL(err, NOMEM, "columns");
     for (uint32_t i = 0; i < count; i++) {
         place *p = &c->places[i];
@@ -116,15 +114,14 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
         const wp_type type =
             p->use == WPI_USE_NULLS ? WP_TYPE_UINT8 : file->head.fields[p->field].type;
         const bool is_as_read = p->use == WPI_USE_VALUES && file->head.field_count == 1;
-        if (!is_as_read && (p->values = wp_calloc(c->chunk_rows, wp_type_bytes(type))) == NULL)
+        if (!is_as_read && (p->values = wpi_calloc(c->chunk_rows, wp_type_bytes(type))) == NULL)
             return WP_FAIL(err, NOMEM, "columns");
         c->columns[i] = (wp_column){.type = type, .values = is_as_read ? file->rows : p->values};
     }
     return WP_STATUS_OK;
 }
 
-/* ---- a column where it is ---------------------------------------------------------------------
- */
+/* ---- a mapped column ---- */
 
 #define READ_AROUND_BYTES                                                                          \
     ((uint64_t)128 << 10) /* by the system, where it is not told otherwise                         \
@@ -172,17 +169,17 @@ static void close_reader(wpi_reader *reader) {
     for (uint32_t i = 0; c->files != NULL && i < c->file_count; i++) {
         wpi_bytes_close(c->files[i].bytes);
         wpi_npy_head_deinit(&c->files[i].head);
-        wp_free(c->files[i].rows);
-        if (c->names != NULL) wp_free(c->names[i]);
+        wpi_free(c->files[i].rows);
+        if (c->names != NULL) wpi_free(c->names[i]);
     }
     for (uint32_t i = 0; c->places != NULL && i < c->selected_count; i++)
-        wp_free(c->places[i].values);
+        wpi_free(c->places[i].values);
     wpi_fields_free(c->base.fields, c->base.width);
-    wp_free(c->files);
-    wp_free(c->names);
-    wp_free(c->places);
-    wp_free(c->columns);
-    wp_free(c);
+    wpi_free(c->files);
+    wpi_free(c->names);
+    wpi_free(c->places);
+    wpi_free(c->columns);
+    wpi_free(c);
 }
 
 static const wpi_reader_ops column_file_ops = {.select = select_columns,
@@ -192,8 +189,7 @@ static const wpi_reader_ops column_file_ops = {.select = select_columns,
                                                .progress = progress,
                                                .close = close_reader};
 
-/* ---- open -------------------------------------------------------------------------------------
- */
+/* ---- open ---- */
 
 static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head, wp_error *err) {
     char *colon = strrchr(name, ':');
@@ -203,7 +199,7 @@ static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head,
         return WP_FAIL(err, INVALID,
                        "%s: a column is a .npy file or FILE:TYPE, such as user.bin:int32", path);
     *colon = '\0';
-    head->fields = wp_calloc(1, sizeof *head->fields);
+    head->fields = wpi_calloc(1, sizeof *head->fields);
     if (head->fields == NULL) return WP_FAIL(err, NOMEM, "reading %s", name);
     head->fields[0].type = type;
     head->field_count = 1;
@@ -212,7 +208,7 @@ static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head,
     return WP_STATUS_OK;
 }
 
-/* Of the first file; the others have as many. A head may say more than the file holds. */
+/* Of the first file; the others have as many. A head may state more rows than the file has. */
 static uint64_t expected_rows(const column_file *file) {
     const uint64_t fit = wpi_bytes_total(file->bytes) / file->head.row_bytes;
     return file->head.row_count < fit ? file->head.row_count : fit;
@@ -225,7 +221,7 @@ static bool is_npy(const char *path) {
 
 static wp_status open_file(column_files *c, uint32_t number, const char *path, wp_error *err) {
     column_file *file = &c->files[number];
-    char *name = c->names[number] = wp_strdup(path);
+    char *name = c->names[number] = wpi_strdup(path);
     if (name == NULL) return WP_FAIL(err, NOMEM, "reading %s", path);
     file->name = name;
     if (!is_npy(path)) WP_TRY(make_raw_head(path, name, &file->head, err));
@@ -234,10 +230,10 @@ static wp_status open_file(column_files *c, uint32_t number, const char *path, w
     return WP_STATUS_OK;
 }
 
-/* A column without a name has its file's, or c1, c2, … where the file has more. */
+/* A column without a name gets its file's name, or c1, c2, … if the file has several. */
 static char *field_name(const column_file *file, uint32_t field) {
-    if (file->head.fields[field].name != NULL) return wp_strdup(file->head.fields[field].name);
-    return file->head.field_count == 1 ? wp_path_stem(file->name) : wp_format("c%u", field + 1);
+    if (file->head.fields[field].name != NULL) return wpi_strdup(file->head.fields[field].name);
+    return file->head.field_count == 1 ? wpi_path_stem(file->name) : wpi_format("c%u", field + 1);
 }
 
 static wp_status make_fields(column_files *c, wp_error *err) {
@@ -247,11 +243,11 @@ static wp_status make_fields(column_files *c, wp_error *err) {
         if (c->files[i].head.row_bytes > row_bytes) row_bytes = c->files[i].head.row_bytes;
     }
     c->chunk_rows = CHUNK_BYTES / row_bytes + 1;
-    c->base.fields = wp_calloc(width, sizeof *c->base.fields);
+    c->base.fields = wpi_calloc(width, sizeof *c->base.fields);
     if (c->base.fields == NULL) return WP_FAIL(err, NOMEM, "names of columns");
     for (uint32_t i = 0; i < c->file_count; i++) {
         column_file *file = &c->files[i];
-        file->rows = wp_malloc(c->chunk_rows * file->head.row_bytes);
+        file->rows = wpi_malloc(c->chunk_rows * file->head.row_bytes);
         if (file->rows == NULL) return WP_FAIL(err, NOMEM, "reading %s", file->name);
         for (uint32_t field = 0; field < file->head.field_count; field++) {
             wpi_field *f = &c->base.fields[c->base.width];
@@ -268,12 +264,12 @@ wp_status wpi_column_files_open(const char *const *paths, size_t path_count, wpi
                                 wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = NULL;
-    column_files *c = wp_calloc(1, sizeof *c);
+    column_files *c = wpi_calloc(1, sizeof *c);
     if (c == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     c->base.ops = &column_file_ops;
     c->file_count = (uint32_t)path_count;
-    c->files = wp_calloc(path_count, sizeof *c->files);
-    c->names = wp_calloc(path_count, sizeof *c->names);
+    c->files = wpi_calloc(path_count, sizeof *c->files);
+    c->names = wpi_calloc(path_count, sizeof *c->names);
     if (c->files == NULL || c->names == NULL) status = WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     for (uint32_t i = 0; status == WP_STATUS_OK && i < c->file_count; i++)
         status = open_file(c, i, paths[i], err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which reader a file is for, by its name. */
+/* Chooses the reader of a file by its name. */
 #include "table_io/column_table.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static bool is_raw(const char *path) {
            wpi_type_parse(colon + 1, strlen(colon + 1), &type, &is_text);
 }
 
-/* Messages show what stands in files: they stay one line. */
+/* Messages quote contents of files: keeps them on one line. */
 static wp_status tell(wp_status status, wp_error *err) {
     for (char *at = err != NULL && status != WP_STATUS_OK ? err->message : NULL;
          at != NULL && *at != '\0'; at++)
@@ -73,13 +73,13 @@ wp_status wpi_column_table_open(const char *const *paths, size_t path_count,
                                 wp_error *err) {
     *out = NULL;
     if (path_count == 0) return WP_FAIL(err, INVALID, "no table is given");
-    wpi_column_table *table = wp_calloc(1, sizeof *table);
+    wpi_column_table *table = wpi_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     wp_status status = tell(open_reader(paths, path_count, options, &table->reader, err), err);
     if (status == WP_STATUS_OK) {
-        table->name = wp_strdup(path_count > 1               ? "the table"
-                                : strcmp(paths[0], "-") == 0 ? "stdin"
-                                                             : paths[0]);
+        table->name = wpi_strdup(path_count > 1               ? "the table"
+                                 : strcmp(paths[0], "-") == 0 ? "stdin"
+                                                              : paths[0]);
         if (table->name == NULL) status = WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     }
     if (status == WP_STATUS_OK)
@@ -92,8 +92,8 @@ wp_status wpi_column_table_open(const char *const *paths, size_t path_count,
 void wpi_column_table_close(wpi_column_table *table) {
     if (table == NULL) return;
     if (table->reader != NULL) table->reader->ops->close(table->reader);
-    wp_free(table->name);
-    wp_free(table);
+    wpi_free(table->name);
+    wpi_free(table);
 }
 
 uint32_t wpi_column_table_width(const wpi_column_table *table) {
@@ -108,7 +108,8 @@ uint64_t wpi_column_table_expected_rows(const wpi_column_table *table) {
     return table->reader->expected_rows;
 }
 
-/* What is there instead; in a text of one column another delimiter is likely. */
+/* Names the first column; if it is the only one and has a delimiter in its name, also the options
+ * that may be wrong. */
 static wp_status fail_unknown(const wpi_column_table *table, const char *name, wp_error *err) {
     const char *first = table->reader->fields[0].name;
     if (table->reader->width == 1 && first[strcspn(first, ";|\t,")] != '\0')
@@ -122,11 +123,11 @@ static wp_status fail_unknown(const wpi_column_table *table, const char *name, w
 
 wp_status wpi_column_table_find(const wpi_column_table *table, const char *name, uint32_t *column,
                                 wp_error *err) {
-    wp_nearest nearest = {.wanted = name};
+    wpi_nearest nearest = {.wanted = name};
     uint32_t found = 0;
     for (uint32_t i = 0; i < table->reader->width; i++) {
         const char *known = table->reader->fields[i].name;
-        wp_nearest_offer(&nearest, known);
+        wpi_nearest_offer(&nearest, known);
         if (strcmp(known, name) != 0) continue;
         *column = i;
         found++;
@@ -134,7 +135,7 @@ wp_status wpi_column_table_find(const wpi_column_table *table, const char *name,
     if (found == 1) return WP_STATUS_OK;
     if (found > 1)
         return WP_FAIL(err, INVALID, "%s has %u columns named '%s'", table->name, found, name);
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; did you mean '%s'?", table->name,
                        name, meant);

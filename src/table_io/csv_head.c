@@ -14,7 +14,7 @@
 
 #define ROWS_LOOKED_AT 10000
 
-/* Marks of the text, given one by one. */
+/* Marks of the text, one by one. */
 typedef struct walk {
     wpi_csv_marker marker;
     uint32_t *marks; /* [WPI_CSV_MARKS_STEP] */
@@ -33,29 +33,29 @@ static bool next_mark(walk *w, uint32_t *mark) {
 
 static wp_status start_walk(walk *w, const char *text, size_t size, char delimiter, wp_error *err) {
     *w = (walk){.marker = {.text = text, .size = size, .delimiter = delimiter}};
-    w->marks = wp_malloc(WPI_CSV_MARKS_STEP * sizeof *w->marks);
+    w->marks = wpi_malloc(WPI_CSV_MARKS_STEP * sizeof *w->marks);
     return w->marks != NULL ? WP_STATUS_OK : WP_FAIL(err, NOMEM, "columns of CSV");
 }
 
 void wpi_fields_free(wpi_field *fields, uint32_t count) {
     for (uint32_t i = 0; fields != NULL && i < count; i++)
-        wp_free(fields[i].name);
-    wp_free(fields);
+        wpi_free(fields[i].name);
+    wpi_free(fields);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static wp_status add_field(wpi_csv_head *head, const char *name, size_t length, wp_error *err) {
     const uint32_t width = head->width;
     if ((width & (width - 1)) == 0) { /* room is doubled */
         wpi_field *fields =
-            wp_realloc(head->fields, (width == 0 ? 1 : 2 * (size_t)width) * sizeof *fields);
+            wpi_realloc(head->fields, (width == 0 ? 1 : 2 * (size_t)width) * sizeof *fields);
         if (fields == NULL) return WP_FAIL(err, NOMEM, "names of columns");
         head->fields = fields;
     }
     head->fields[width] = (wpi_field){.type = WP_TYPE_INT64, .is_nullable = true};
-    head->fields[width].name = length != 0 ? wp_strndup(name, length) : wp_format("c%u", width + 1);
+    head->fields[width].name =
+        length != 0 ? wpi_strndup(name, length) : wpi_format("c%u", width + 1);
     if (head->fields[width].name == NULL) return WP_FAIL(err, NOMEM, "names of columns");
     head->width++;
     return WP_STATUS_OK;
@@ -76,7 +76,7 @@ static wp_status read_names(char *text, size_t size, bool has_no_header, char de
         if (has_no_header)
             outer = first;
         else
-            (void)wpi_csv_field(text, &first, &outer, &is_quoted); /* an odd name is a name */
+            (void)wpi_csv_field(text, &first, &outer, &is_quoted); /* malformed: kept as it is */
         WP_TRY_GOTO(add_field(head, text + first, outer - first, err), done);
     }
     status = WP_STATUS_OK;
@@ -85,12 +85,11 @@ static wp_status read_names(char *text, size_t size, bool has_no_header, char de
         head->line_count = wpi_csv_lines(text, start);
     }
 done:
-    wp_free(w.marks);
+    wpi_free(w.marks);
     return status;
 }
 
-/* ---- types ------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 typedef struct look {
     bool is_seen, is_no_integer, is_no_int64, is_no_uint64, is_no_float;
@@ -147,9 +146,9 @@ static wp_status infer(const char *text, size_t size, const wpi_column_options *
     uint32_t mark = 0, column = 0, row = 0;
     size_t first = 0;
     WP_TRY(start_walk(&w, text, size, delimiter, err));
-    look *looks = wp_calloc(head->width, sizeof *looks);
+    look *looks = wpi_calloc(head->width, sizeof *looks);
     if (looks == NULL) {
-        wp_free(w.marks);
+        wpi_free(w.marks);
         return WP_FAIL(err, NOMEM, "types of columns");
     }
     while (row < ROWS_LOOKED_AT && next_mark(&w, &mark)) {
@@ -166,13 +165,12 @@ static wp_status infer(const char *text, size_t size, const wpi_column_options *
     for (uint32_t i = 0; i < head->width; i++)
         conclude(&looks[i], &head->fields[i]);
     if (row != 0) head->row_bytes = (double)first / row;
-    wp_free(looks);
-    wp_free(w.marks);
+    wpi_free(looks);
+    wpi_free(w.marks);
     return WP_STATUS_OK;
 }
 
-/* ---- types that are said ----------------------------------------------------------------------
- */
+/* ---- types from options ---- */
 
 bool wpi_type_parse(const char *name, size_t length, wp_type *type, bool *is_text) {
     *is_text = length == 4 && strncmp(name, "text", 4) == 0;
@@ -200,13 +198,13 @@ static wp_status say_type(const char *item, size_t length, const char *name, wpi
     bool is_text, is_found = false;
     char wanted[WP_NEAREST_NAME_MAX + 1];
     (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(colon - 1), item);
-    wp_nearest nearest = {.wanted = wanted};
+    wpi_nearest nearest = {.wanted = wanted};
     if (!wpi_type_parse(item + colon, length - colon, &type, &is_text))
         return WP_FAIL(err, INVALID, "--types %.*s: unknown type; the types are " WPI_TYPE_NAMES,
                        (int)length, item);
     for (uint32_t i = 0; i < head->width; i++) {
         wpi_field *field = &head->fields[i];
-        wp_nearest_offer(&nearest, field->name);
+        wpi_nearest_offer(&nearest, field->name);
         if (strlen(field->name) != colon - 1 || strncmp(field->name, item, colon - 1) != 0)
             continue;
         field->type = type;
@@ -214,7 +212,7 @@ static wp_status say_type(const char *item, size_t length, const char *name, wpi
         is_found = true;
     }
     if (is_found) return WP_STATUS_OK;
-    const char *meant = wp_nearest_result(&nearest);
+    const char *meant = wpi_nearest_result(&nearest);
     return WP_FAIL(err, INVALID, "--types: %s has no column '%s'%s%s%s", name, wanted,
                    meant != NULL ? "; did you mean '" : "", meant != NULL ? meant : "",
                    meant != NULL ? "'?" : "");

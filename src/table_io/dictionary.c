@@ -44,14 +44,14 @@ static wp_status grow(wpi_dictionary *dictionary, wp_error *err) {
     if (dictionary->capacity > UINT32_MAX / 8)
         return WP_FAIL(err, NOMEM, "more than %u distinct texts in a column", dictionary->capacity);
     const uint32_t capacity = dictionary->capacity == 0 ? FIRST_STRINGS : 2 * dictionary->capacity;
-    uint32_t *slots = wp_calloc(2 * (size_t)capacity, sizeof *slots);
-    wpi_slice *strings = wp_realloc(dictionary->strings, capacity * sizeof *strings);
+    uint32_t *slots = wpi_calloc(2 * (size_t)capacity, sizeof *slots);
+    wpi_slice *strings = wpi_realloc(dictionary->strings, capacity * sizeof *strings);
     if (strings != NULL) dictionary->strings = strings;
     if (slots == NULL || strings == NULL) {
-        wp_free(slots);
+        wpi_free(slots);
         return WP_FAIL(err, NOMEM, "%u distinct texts in a column", capacity);
     }
-    wp_free(dictionary->slots);
+    wpi_free(dictionary->slots);
     dictionary->slots = slots;
     dictionary->mask = 2 * capacity - 1;
     dictionary->capacity = capacity;
@@ -62,10 +62,10 @@ static wp_status grow(wpi_dictionary *dictionary, wp_error *err) {
 
 static wp_status add_page(wpi_dictionary *dictionary, size_t at_least_bytes, wp_error *err) {
     const size_t page_bytes = at_least_bytes > PAGE_BYTES ? at_least_bytes : PAGE_BYTES;
-    char **pages = wp_realloc(dictionary->pages, (dictionary->page_count + 1) * sizeof *pages);
+    char **pages = wpi_realloc(dictionary->pages, (dictionary->page_count + 1) * sizeof *pages);
     if (pages == NULL) return WP_FAIL(err, NOMEM, "texts of a column");
     dictionary->pages = pages;
-    char *page = wp_malloc(page_bytes);
+    char *page = wpi_malloc(page_bytes);
     if (page == NULL) return WP_FAIL(err, NOMEM, "texts of a column");
     pages[dictionary->page_count++] = page;
     dictionary->page_bytes = page_bytes;
@@ -115,15 +115,14 @@ void wpi_dictionary_clear(wpi_dictionary *dictionary) {
 
 void wpi_dictionary_deinit(wpi_dictionary *dictionary) {
     for (size_t i = 0; i < dictionary->page_count; i++)
-        wp_free(dictionary->pages[i]);
-    wp_free(dictionary->pages);
-    wp_free(dictionary->strings);
-    wp_free(dictionary->slots);
+        wpi_free(dictionary->pages[i]);
+    wpi_free(dictionary->pages);
+    wpi_free(dictionary->strings);
+    wpi_free(dictionary->slots);
     *dictionary = (wpi_dictionary){.is_owner = dictionary->is_owner};
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 static int compare(const void *a, const void *b) {
     const wpi_slice *const left = *(const wpi_slice *const *)a, *const right =
@@ -135,11 +134,11 @@ static int compare(const void *a, const void *b) {
 
 wp_status wpi_dictionary_rank(const wpi_dictionary *dictionary, uint32_t **ranks, wp_error *err) {
     const uint32_t count = dictionary->count;
-    const wpi_slice **sorted = wp_malloc((count + (size_t)1) * sizeof *sorted);
-    *ranks = wp_malloc((count + (size_t)1) * sizeof **ranks);
+    const wpi_slice **sorted = wpi_malloc((count + (size_t)1) * sizeof *sorted);
+    *ranks = wpi_malloc((count + (size_t)1) * sizeof **ranks);
     if (sorted == NULL || *ranks == NULL) {
-        wp_free(sorted);
-        wp_free(*ranks);
+        wpi_free(sorted);
+        wpi_free(*ranks);
         *ranks = NULL;
         return WP_FAIL(err, NOMEM, "order of %u texts", count);
     }
@@ -149,6 +148,6 @@ wp_status wpi_dictionary_rank(const wpi_dictionary *dictionary, uint32_t **ranks
     for (uint32_t i = 0; i < count; i++)
         (*ranks)[sorted[i] - dictionary->strings + 1] = i;
     (*ranks)[0] = count;
-    wp_free(sorted);
+    wpi_free(sorted);
     return WP_STATUS_OK;
 }

@@ -66,8 +66,7 @@ static wp_status take_number(literal *l, uint64_t *out) {
     return WP_STATUS_OK;
 }
 
-/* ---- types ------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 static wp_status type_of(const literal *l, const char *text, size_t length, wp_type *type) {
     static const struct {
@@ -95,14 +94,14 @@ static wp_status add_field(const literal *l, wpi_npy_head *head, const char *nam
     if (head->field_count == FIELDS_MAX)
         return WP_FAIL(l->err, UNSUPPORTED, "%s has more than %d columns", l->name, FIELDS_MAX);
     wpi_npy_field *fields =
-        wp_realloc(head->fields, (head->field_count + (size_t)1) * sizeof *fields);
+        wpi_realloc(head->fields, (head->field_count + (size_t)1) * sizeof *fields);
     if (fields == NULL) return WP_FAIL(l->err, NOMEM, "columns of %s", l->name);
     head->fields = fields;
     wpi_npy_field *field = &fields[head->field_count];
     *field = (wpi_npy_field){.type = type, .offset_bytes = head->row_bytes};
     head->row_bytes += wp_type_bytes(type);
     head->field_count++;
-    if (name != NULL) field->name = wp_strndup(name, name_length);
+    if (name != NULL) field->name = wpi_strndup(name, name_length);
     return name == NULL || field->name != NULL ? WP_STATUS_OK
                                                : WP_FAIL(l->err, NOMEM, "columns of %s", l->name);
 }
@@ -138,8 +137,7 @@ static wp_status take_descr(literal *l, wpi_npy_head *head) {
     return add_field(l, head, NULL, 0, type);
 }
 
-/* ---- shape ------------------------------------------------------------------------------------
- */
+/* ---- shape ---- */
 
 typedef struct shape {
     uint64_t sizes[2];
@@ -180,8 +178,7 @@ static wp_status apply_shape(const literal *l, const shape *s, wpi_npy_head *hea
     return head->row_bytes <= ROW_BYTES_MAX ? WP_STATUS_OK : fail_literal(l);
 }
 
-/* ---- head -------------------------------------------------------------------------------------
- */
+/* ---- head ---- */
 
 static wp_status take_head(literal *l, wpi_npy_head *head) {
     bool has_descr = false, has_shape = false;
@@ -226,7 +223,7 @@ static wp_status read_text(wpi_bytes *bytes, const char *name, char **text, wp_e
     }
     if (size_bytes > HEAD_BYTES_MAX)
         return WP_FAIL(err, PARSE, "%s: the .npy header is invalid", name);
-    *text = wp_calloc(1, size_bytes + 1);
+    *text = wpi_calloc(1, size_bytes + 1);
     if (*text == NULL) return WP_FAIL(err, NOMEM, "reading %s", name);
     WP_TRY(wpi_bytes_read(bytes, *text, size_bytes, &got, err));
     return got == size_bytes ? WP_STATUS_OK
@@ -241,14 +238,14 @@ wp_status wpi_npy_head_read(wpi_bytes *bytes, const char *name, wpi_npy_head *ou
         literal l = {.at = text, .name = name, .err = err};
         status = take_head(&l, out);
     }
-    wp_free(text);
+    wpi_free(text);
     if (status != WP_STATUS_OK) wpi_npy_head_deinit(out);
     return status;
 }
 
 void wpi_npy_head_deinit(wpi_npy_head *head) {
     for (uint32_t i = 0; i < head->field_count; i++)
-        wp_free(head->fields[i].name);
-    wp_free(head->fields);
+        wpi_free(head->fields[i].name);
+    wpi_free(head->fields);
     *head = (wpi_npy_head){0};
 }

@@ -18,9 +18,9 @@
 
 struct wpi_output {
     int fd;
-    char *path, *temporary; /* of a file; the temporary one is there until the end */
+    char *path, *temporary; /* of a file; the temporary one exists until the end */
     size_t used;
-    int code; /* errno of what failed first */
+    int code; /* errno of the first failure */
     char buffer[BUFFER_BYTES];
 };
 
@@ -29,15 +29,15 @@ static wp_status fail_errno(const wpi_output *output, int code, wp_error *err) {
                    output->path != NULL ? output->path : "to stdout", strerror(code));
 }
 
-/* A plain file is written beside the place where it will be. */
+/* A plain file is written to a temporary one beside it. */
 static int open_file(wpi_output *output) {
     struct stat info;
     const bool exists = stat(output->path, &info) == 0;
     if (exists && !S_ISREG(info.st_mode)) return open(output->path, O_WRONLY | O_CLOEXEC);
-    output->temporary = wp_format("%s.XXXXXX", output->path);
-    const int fd = wp_leftover_file(output->temporary);
+    output->temporary = wpi_format("%s.XXXXXX", output->path);
+    const int fd = wpi_leftover_file(output->temporary);
     if (fd < 0) {
-        wp_free(output->temporary);
+        wpi_free(output->temporary);
         output->temporary = NULL;
         return -1;
     }
@@ -49,14 +49,14 @@ static int open_file(wpi_output *output) {
 
 wp_status wpi_output_open(const char *path, wpi_output **out, wp_error *err) {
     *out = NULL;
-    wpi_output *output = wp_malloc(sizeof *output);
+    wpi_output *output = wpi_malloc(sizeof *output);
     if (output == NULL) return WP_FAIL(err, NOMEM, "writing results");
     output->path = output->temporary = NULL;
     output->used = 0;
     output->code = 0;
     output->fd = STDOUT_FILENO;
     if (path != NULL) {
-        output->path = wp_strdup(path);
+        output->path = wpi_strdup(path);
         output->fd = output->path != NULL ? open_file(output) : -1;
     }
     if (output->fd < 0) {
@@ -106,8 +106,8 @@ wp_status wpi_output_finish(wpi_output *output, wp_error *err) {
     if (output->code != 0) return fail_errno(output, output->code, err);
     if (output->temporary != NULL) {
         if (rename(output->temporary, output->path) != 0) return fail_errno(output, errno, err);
-        wp_leftover_drop(output->temporary);
-        wp_free(output->temporary);
+        wpi_leftover_drop(output->temporary);
+        wpi_free(output->temporary);
         output->temporary = NULL;
     }
     return WP_STATUS_OK;
@@ -118,15 +118,14 @@ void wpi_output_close(wpi_output *output) {
     if (output->path != NULL && output->fd >= 0) (void)close(output->fd);
     if (output->temporary != NULL) {
         (void)unlink(output->temporary);
-        wp_leftover_drop(output->temporary);
+        wpi_leftover_drop(output->temporary);
     }
-    wp_free(output->temporary);
-    wp_free(output->path);
-    wp_free(output);
+    wpi_free(output->temporary);
+    wpi_free(output->path);
+    wpi_free(output);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 static bool needs_quotes(const char *text, size_t length, char delimiter) {
     for (size_t i = 0; i < length; i++)
@@ -152,7 +151,7 @@ void wpi_output_json(wpi_output *output, const char *text, size_t length) {
     wpi_output_write(output, "\"", 1);
     for (size_t i = 0; i < length;) {
         const unsigned char *at = (const unsigned char *)text + i;
-        const size_t size = wp_utf8_bytes(text + i, length - i);
+        const size_t size = wpi_utf8_bytes(text + i, length - i);
         char escape[8];
         if (size == 0) {
             wpi_output_text(output, "\\ufffd"); /* JSON is UTF-8; this byte is not */

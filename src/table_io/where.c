@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chunk's rows have a byte each, 1 while they satisfy all comparisons so far. Numbers are
  * compared as long double, whose 64 bits of significand hold every integer and every double. A text
- * is compared once: its dictionary code has the answer from then on. */
+ * is compared once: later the result is looked up by its dictionary code. */
 #include "table_io/where.h"
 
 #include <float.h>
@@ -42,15 +42,14 @@ struct wpi_where {
     uint32_t count;
     uint8_t *keeps;
     uint64_t keep_capacity;
-    wp_column *columns; /* what is left of a chunk */
+    wp_column *columns; /* the remaining rows of a chunk */
     void **values;
     uint8_t **valid;
     uint64_t *capacities; /* rows that `values` and `valid` have room for */
     uint32_t column_count;
 };
 
-/* ---- text to comparisons ------------------------------------------------------------------------
- */
+/* ---- text to comparisons ---- */
 
 typedef struct parser {
     const char *whole, *at;
@@ -69,11 +68,11 @@ static wp_status fail_expected(const parser *p, const char *expected) {
                    p->at);
 }
 
-/* 'a ''quoted'' text' or "a ""quoted"" name", behind its first quote. */
+/* 'a ''quoted'' text' or "a ""quoted"" name", after its first quote. */
 static wp_status parse_quoted(parser *p, const char *what, char **out, size_t *length) {
     const char quote = *p->at;
     const char *start = ++p->at;
-    char *text = wp_malloc(strlen(start) + 1);
+    char *text = wpi_malloc(strlen(start) + 1);
     if (text == NULL) return WP_FAIL(p->err, NOMEM, "the condition of --where");
     *length = 0;
     *out = text;
@@ -105,7 +104,7 @@ static wp_status parse_column(parser *p, comparison *c) {
     if (*p->at == '"') return parse_quoted(p, "column", &c->column, &length);
     length = word_length(p->at);
     if (length == 0) return fail_expected(p, "a column's name");
-    c->column = wp_strndup(p->at, length);
+    c->column = wpi_strndup(p->at, length);
     p->at += length;
     return c->column != NULL ? WP_STATUS_OK : WP_FAIL(p->err, NOMEM, "the condition of --where");
 }
@@ -162,7 +161,7 @@ static wp_status parse_constant(parser *p, comparison *c) {
 }
 
 static wp_status parse_comparison(parser *p, wpi_where *where) {
-    comparison *more = wp_realloc(where->comparisons, (where->count + (size_t)1) * sizeof *more);
+    comparison *more = wpi_realloc(where->comparisons, (where->count + (size_t)1) * sizeof *more);
     if (more == NULL) return WP_FAIL(p->err, NOMEM, "the condition of --where");
     where->comparisons = more;
     comparison *c = &more[where->count++];
@@ -189,7 +188,7 @@ static wp_status parse_all(parser *p, wpi_where *where) {
 wp_status wpi_where_parse(const char *text, wpi_where **out, wp_error *err) {
     parser p = {.whole = text, .at = text, .err = err};
     *out = NULL;
-    wpi_where *where = wp_calloc(1, sizeof *where);
+    wpi_where *where = wpi_calloc(1, sizeof *where);
     if (where == NULL) return WP_FAIL(err, NOMEM, "the condition of --where");
     const wp_status status = parse_all(&p, where);
     if (status == WP_STATUS_OK)
@@ -202,25 +201,24 @@ wp_status wpi_where_parse(const char *text, wpi_where **out, wp_error *err) {
 void wpi_where_close(wpi_where *where) {
     if (where == NULL) return;
     for (uint32_t i = 0; i < where->count; i++) {
-        wp_free(where->comparisons[i].column);
-        wp_free(where->comparisons[i].text);
-        wp_free(where->comparisons[i].answers);
+        wpi_free(where->comparisons[i].column);
+        wpi_free(where->comparisons[i].text);
+        wpi_free(where->comparisons[i].answers);
     }
     for (uint32_t i = 0; i < where->column_count; i++) {
-        wp_free(where->values[i]);
-        wp_free(where->valid[i]);
+        wpi_free(where->values[i]);
+        wpi_free(where->valid[i]);
     }
-    wp_free(where->comparisons);
-    wp_free(where->keeps);
-    wp_free(where->columns);
-    wp_free((void *)where->values);
-    wp_free((void *)where->valid);
-    wp_free(where->capacities);
-    wp_free(where);
+    wpi_free(where->comparisons);
+    wpi_free(where->keeps);
+    wpi_free(where->columns);
+    wpi_free((void *)where->values);
+    wpi_free((void *)where->valid);
+    wpi_free(where->capacities);
+    wpi_free(where);
 }
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 uint32_t wpi_where_width(const wpi_where *where) {
     return where->count;
@@ -259,8 +257,7 @@ wp_status wpi_where_bind(wpi_where *where, const wpi_column_table *table, wpi_se
     return WP_STATUS_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static bool is_valid(const wp_column *column, uint64_t row) {
     const uint64_t bit = column->valid_offset + row;
@@ -327,7 +324,7 @@ static wp_status extend_answers(comparison *c, const wpi_dictionary *dictionary,
     const uint32_t wanted = dictionary->count + 1;
     if (wanted > c->answer_capacity) {
         const uint32_t capacity = wanted > UINT32_MAX / 2 ? wanted : 2 * wanted;
-        uint8_t *answers = wp_realloc(c->answers, capacity);
+        uint8_t *answers = wpi_realloc(c->answers, capacity);
         if (answers == NULL) return WP_FAIL(err, NOMEM, "the condition of --where");
         c->answers = answers;
         c->answer_capacity = capacity;
@@ -358,8 +355,7 @@ static wp_status keep(comparison *c, const wpi_column_table *table, const wpi_co
     return WP_STATUS_OK;
 }
 
-/* ---- what is left -------------------------------------------------------------------------------
- */
+/* ---- remaining rows ---- */
 
 #define TAKE(type)                                                                                 \
     do {                                                                                           \
@@ -392,10 +388,10 @@ static void take_valid(const wp_column *column, uint64_t row_count, const uint8_
 
 static wp_status reserve_columns(wpi_where *where, uint32_t column_count, wp_error *err) {
     if (where->columns != NULL) return WP_STATUS_OK;
-    where->columns = wp_calloc(column_count + (size_t)1, sizeof *where->columns);
-    where->values = (void **)wp_calloc(column_count + (size_t)1, sizeof *where->values);
-    where->valid = (uint8_t **)wp_calloc(column_count + (size_t)1, sizeof *where->valid);
-    where->capacities = wp_calloc(column_count + (size_t)1, sizeof *where->capacities);
+    where->columns = wpi_calloc(column_count + (size_t)1, sizeof *where->columns);
+    where->values = (void **)wpi_calloc(column_count + (size_t)1, sizeof *where->values);
+    where->valid = (uint8_t **)wpi_calloc(column_count + (size_t)1, sizeof *where->valid);
+    where->capacities = wpi_calloc(column_count + (size_t)1, sizeof *where->capacities);
     if (where->columns == NULL || where->values == NULL || where->valid == NULL ||
         where->capacities == NULL)
         return WP_FAIL(err, NOMEM, "rows that satisfy --where");
@@ -406,9 +402,9 @@ static wp_status reserve_columns(wpi_where *where, uint32_t column_count, wp_err
 static wp_status reserve_rows(wpi_where *where, uint32_t i, const wp_column *column, uint64_t rows,
                               wp_error *err) {
     if (rows <= where->capacities[i]) return WP_STATUS_OK;
-    void *values = wp_realloc(where->values[i], rows * wp_type_bytes(column->type));
+    void *values = wpi_realloc(where->values[i], rows * wp_type_bytes(column->type));
     if (values != NULL) where->values[i] = values;
-    uint8_t *valid = wp_realloc(where->valid[i], rows / 8 + 1);
+    uint8_t *valid = wpi_realloc(where->valid[i], rows / 8 + 1);
     if (valid != NULL) where->valid[i] = valid;
     if (values == NULL || valid == NULL) return WP_FAIL(err, NOMEM, "rows that satisfy --where");
     where->capacities[i] = rows;
@@ -420,9 +416,9 @@ wp_status wpi_where_filter(wpi_where *where, const wpi_column_table *table,
                            const wp_column **columns, uint64_t *row_count, wp_error *err) {
     uint64_t kept = 0;
     if (chunk->row_count > where->keep_capacity) {
-        wp_free(where->keeps);
+        wpi_free(where->keeps);
         where->keep_capacity = 0;
-        where->keeps = wp_malloc(chunk->row_count);
+        where->keeps = wpi_malloc(chunk->row_count);
         if (where->keeps == NULL) return WP_FAIL(err, NOMEM, "rows that satisfy --where");
         where->keep_capacity = chunk->row_count;
     }

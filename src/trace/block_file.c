@@ -4,7 +4,7 @@
  *     block     4 mark, 4 kind, 4 raw bytes, 4 stored bytes, 8 hash of these 16 bytes and the data
  *     end mark  8 magic, 8 offset of the root, 8 bytes of the root, 8 hash of the 24 bytes before
  *
- * Every hash begins with the offset of what it covers, so a block in a wrong place is found out.
+ * Every hash includes the offset of the hashed data, so a misplaced block is detected.
  */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "trace/block_file.h"
@@ -25,7 +25,7 @@
 #define EDGE_BYTES 32u /* of header and end mark */
 #define BLOCK_HEADER_BYTES 24u
 #define BLOCK_MARK 0x42545057u /* "WPTB" */
-#define LEVEL 3                /* of zstd: deltas are most of the work, more gains little */
+#define LEVEL 3                /* of zstd: higher levels gain little on deltas */
 
 static const char header_magic[8] = {'\x89', 'W', 'P', 'T', '\r', '\n', '\x1a', '\n'};
 static const char end_magic[8] = {'W', 'P', 'T', 'E', 'N', 'D', '\r', '\n'};
@@ -53,7 +53,7 @@ static uint64_t get64(const uint8_t *from) {
 
 struct wpi_block_writer {
     char *path, *temporary;
-    pid_t owner; /* a child that the program forks has the file open, too, and leaves it alone */
+    pid_t owner; /* forked children inherit the open file, and must not use it */
     int fd;
     uint64_t offset;
     ZSTD_CCtx *zstd;
@@ -78,7 +78,7 @@ static void seal_edge(uint8_t edge[EDGE_BYTES], const char magic[8], uint64_t a,
     memcpy(edge, magic, 8);
     put64(edge + 8, a);
     put64(edge + 16, b);
-    put64(edge + 24, wp_hash64(edge, 24, 0));
+    put64(edge + 24, wpi_hash64(edge, 24, 0));
 }
 
 static uint64_t header_word(uint32_t version, uint32_t note) {
@@ -87,17 +87,17 @@ static uint64_t header_word(uint32_t version, uint32_t note) {
 
 wp_status wpi_block_writer_create(const char *path, wpi_block_writer **out, wp_error *err) {
     *out = NULL;
-    wpi_block_writer *w = wp_calloc(1, sizeof *w);
+    wpi_block_writer *w = wpi_calloc(1, sizeof *w);
     if (w == NULL) return WP_FAIL(err, NOMEM, "trace");
-    w->path = wp_format("%s", path);
+    w->path = wpi_format("%s", path);
     w->owner = getpid();
-    w->temporary = wp_format("%s.%ld.part", path, (long)w->owner);
+    w->temporary = wpi_format("%s.%ld.part", path, (long)w->owner);
     w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     wp_status status = WP_STATUS_OK;
     if (w->fd < 0) WP_TRY_GOTO(WP_FAIL(err, IO, "%s: %s", path, strerror(errno)), failed);
     w->zstd = ZSTD_createCCtx();
     w->stored_capacity = ZSTD_compressBound(WPI_BLOCK_BYTES_MAX);
-    w->stored = wp_malloc(w->stored_capacity);
+    w->stored = wpi_malloc(w->stored_capacity);
     if (w->zstd == NULL || w->stored == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "trace"), failed);
     uint8_t header[EDGE_BYTES];
     seal_edge(header, header_magic, header_word(WPI_TRACE_FORMAT, 0), 0);
@@ -117,10 +117,10 @@ void wpi_block_writer_abandon(wpi_block_writer *w) {
         if (getpid() == w->owner) unlink(w->temporary);
     }
     ZSTD_freeCCtx(w->zstd);
-    wp_free(w->stored);
-    wp_free(w->path);
-    wp_free(w->temporary);
-    wp_free(w);
+    wpi_free(w->stored);
+    wpi_free(w->path);
+    wpi_free(w->temporary);
+    wpi_free(w);
 }
 
 wp_status wpi_block_writer_add(wpi_block_writer *w, wpi_block_kind kind, const void *data,
@@ -135,7 +135,7 @@ wp_status wpi_block_writer_add(wpi_block_writer *w, wpi_block_kind kind, const v
     put32(header + 4, kind);
     put32(header + 8, (uint32_t)bytes);
     put32(header + 12, (uint32_t)stored);
-    put64(header + 16, wp_hash64(w->stored, stored, wp_hash64(header, 16, w->offset)));
+    put64(header + 16, wpi_hash64(w->stored, stored, wpi_hash64(header, 16, w->offset)));
     *offset = w->offset;
     WP_TRY(write_all(w, header, sizeof header, err));
     return write_all(w, w->stored, stored, err);
@@ -211,7 +211,7 @@ static wp_status read_at(const wpi_block_file *f, uint64_t offset, void *data, s
 }
 
 static bool is_sealed(const uint8_t edge[EDGE_BYTES], const char magic[8]) {
-    return memcmp(edge, magic, 8) == 0 && get64(edge + 24) == wp_hash64(edge, 24, 0);
+    return memcmp(edge, magic, 8) == 0 && get64(edge + 24) == wpi_hash64(edge, 24, 0);
 }
 
 static wp_status check_header(wpi_block_file *f, wp_error *err) {
@@ -252,10 +252,10 @@ static wp_status check_end(wpi_block_file *f, wp_error *err) {
 
 wp_status wpi_block_file_open(const char *path, wpi_block_file **out, wp_error *err) {
     *out = NULL;
-    wpi_block_file *f = wp_calloc(1, sizeof *f);
+    wpi_block_file *f = wpi_calloc(1, sizeof *f);
     if (f == NULL) return WP_FAIL(err, NOMEM, "trace");
     wp_status status = WP_STATUS_OK;
-    f->path = wp_format("%s", path);
+    f->path = wpi_format("%s", path);
     f->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (f->fd < 0 && errno == ENOENT)
         WP_TRY_GOTO(WP_FAIL(err, NOT_FOUND, "%s: no such file", path), failed);
@@ -268,8 +268,8 @@ wp_status wpi_block_file_open(const char *path, wpi_block_file **out, wp_error *
     WP_TRY_GOTO(check_header(f, err), failed);
     WP_TRY_GOTO(check_end(f, err), failed);
     f->zstd = ZSTD_createDCtx();
-    f->stored = wp_malloc(ZSTD_compressBound(WPI_BLOCK_BYTES_MAX));
-    f->raw = wp_malloc(WPI_BLOCK_BYTES_MAX);
+    f->stored = wpi_malloc(ZSTD_compressBound(WPI_BLOCK_BYTES_MAX));
+    f->raw = wpi_malloc(WPI_BLOCK_BYTES_MAX);
     if (f->zstd == NULL || f->stored == NULL || f->raw == NULL)
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "trace"), failed);
     *out = f;
@@ -284,10 +284,10 @@ void wpi_block_file_close(wpi_block_file *f) {
     if (f == NULL) return;
     if (f->fd >= 0) close(f->fd);
     ZSTD_freeDCtx(f->zstd);
-    wp_free(f->stored);
-    wp_free(f->raw);
-    wp_free(f->path);
-    wp_free(f);
+    wpi_free(f->stored);
+    wpi_free(f->raw);
+    wpi_free(f->path);
+    wpi_free(f);
 }
 
 static wp_status damaged(const wpi_block_file *f, uint64_t offset, const char *what,
@@ -295,7 +295,7 @@ static wp_status damaged(const wpi_block_file *f, uint64_t offset, const char *w
     return WP_FAIL(err, PARSE, "%s: offset %" PRIu64 ": %s", f->path, offset, what);
 }
 
-/* Into f->raw; `*next` is where the following block is. */
+/* Reads a block into f->raw; `*next` is the offset of the following block. */
 static wp_status read_block(wpi_block_file *f, wpi_block_kind kind, uint64_t offset, size_t *bytes,
                             uint64_t *next, wp_error *err) {
     uint8_t header[BLOCK_HEADER_BYTES];
@@ -305,7 +305,7 @@ static wp_status read_block(wpi_block_file *f, wpi_block_kind kind, uint64_t off
     if (raw > WPI_BLOCK_BYTES_MAX || stored > ZSTD_compressBound(WPI_BLOCK_BYTES_MAX))
         return damaged(f, offset, "the block exceeds the maximum size", err);
     WP_TRY(read_at(f, offset + BLOCK_HEADER_BYTES, f->stored, stored, err));
-    if (get64(header + 16) != wp_hash64(f->stored, stored, wp_hash64(header, 16, offset)))
+    if (get64(header + 16) != wpi_hash64(f->stored, stored, wpi_hash64(header, 16, offset)))
         return damaged(f, offset, "the block's checksum is wrong: the trace is damaged", err);
     if (get32(header + 4) != (uint32_t)kind)
         return damaged(f, offset, "the block has an unexpected kind", err);
@@ -333,9 +333,9 @@ wp_status wpi_block_file_read_long(wpi_block_file *f, wpi_block_kind kind, uint6
         wp_status status = read_block(f, kind, from, &part, &offset, err);
         if (status == WP_STATUS_OK && (part == 0 || part > bytes - at))
             status = damaged(f, from, "the block's size is wrong", err);
-        uint8_t *larger = status == WP_STATUS_OK ? wp_realloc(to, at + part) : NULL;
+        uint8_t *larger = status == WP_STATUS_OK ? wpi_realloc(to, at + part) : NULL;
         if (larger == NULL) {
-            wp_free(to);
+            wpi_free(to);
             return status != WP_STATUS_OK ? status : WP_FAIL(err, NOMEM, "%s", f->path);
         }
         to = larger;

@@ -6,26 +6,26 @@
 #include "base/alloc.h"
 
 void wpi_origin_deinit(wpi_origin *origin) {
-    wp_free(origin->version);
-    wp_free(origin->device);
-    wp_strings_deinit(&origin->program);
+    wpi_free(origin->version);
+    wpi_free(origin->device);
+    wpi_strings_deinit(&origin->program);
     *origin = (wpi_origin){0};
 }
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-static void append_string(wp_text *out, const char *string) {
+static void append_string(wpi_text *out, const char *string) {
     const size_t length = string != NULL ? strlen(string) : 0;
     wpi_varint_append(out, length);
-    wp_text_append_n(out, string, length);
+    wpi_text_append_n(out, string, length);
 }
 
-/* NULL: it is damaged, or memory is out. */
+/* NULL: damaged, or out of memory. */
 static char *read_string(wpi_cursor *from) {
     const uint64_t length = wpi_cursor_varint(from);
     const uint8_t *bytes = wpi_cursor_bytes(from, length);
     if (bytes == NULL) return NULL;
-    char *string = wp_malloc((size_t)length + 1);
+    char *string = wpi_malloc((size_t)length + 1);
     if (string == NULL) return NULL;
     memcpy(string, bytes, (size_t)length);
     string[length] = '\0';
@@ -34,7 +34,7 @@ static char *read_string(wpi_cursor *from) {
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-void wpi_trace_launch_append(wp_text *out, const wpi_trace_launch *l) {
+void wpi_trace_launch_append(wpi_text *out, const wpi_trace_launch *l) {
     wpi_varint_append(out, l->tables);
     wpi_varint_append(out, l->kernel);
     wpi_varint_append(out, l->flags);
@@ -52,7 +52,7 @@ void wpi_trace_launch_append(wp_text *out, const wpi_trace_launch *l) {
     wpi_varint_append(out, l->bytes);
 }
 
-/* Numbers that programs on a device can have. */
+/* Whether the numbers of a launch are possible on a device. */
 static bool is_launch_good(const wpi_trace_launch *l) {
     for (int i = 0; i < 3; i++) {
         if (l->grid[i] == 0 || l->grid[i] > 0x7fffffffu || l->block[i] == 0 || l->block[i] > 1024)
@@ -84,12 +84,12 @@ bool wpi_trace_launch_read(wpi_cursor *from, wpi_trace_launch *l) {
 
 /* ---- the root ------------------------------------------------------------------------------- */
 
-static void append_places(wp_text *out, const wpi_places_root *places) {
+static void append_places(wpi_text *out, const wpi_places_root *places) {
     wpi_varint_append(out, places->count);
     wpi_varint_append(out, places->offset);
 }
 
-void wpi_trace_root_append(wp_text *out, const wpi_trace_root *r) {
+void wpi_trace_root_append(wpi_text *out, const wpi_trace_root *r) {
     append_string(out, r->origin.version);
     append_string(out, r->origin.device);
     wpi_varint_append(out, r->origin.program.count);
@@ -110,12 +110,12 @@ void wpi_trace_root_append(wp_text *out, const wpi_trace_root *r) {
     }
 }
 
-static bool read_program(wpi_cursor *from, wp_strings *program) {
+static bool read_program(wpi_cursor *from, wpi_strings *program) {
     const uint64_t count = wpi_cursor_varint(from);
     for (uint64_t i = 0; i < count; i++) {
         char *argument = read_string(from);
         if (argument == NULL) return false;
-        wp_strings_add_take(program, argument);
+        wpi_strings_add_take(program, argument);
     }
     return true;
 }
@@ -124,7 +124,7 @@ static wpi_places_root read_places(wpi_cursor *from) {
     wpi_places_root places;
     places.count = wpi_cursor_varint(from);
     places.offset = wpi_cursor_varint(from);
-    /* Sizes in memory are made of this. */
+    /* Sizes in memory are computed from this. */
     from->is_bad = from->is_bad || places.count > (uint64_t)1 << 48;
     return places;
 }
@@ -132,7 +132,7 @@ static wpi_places_root read_places(wpi_cursor *from) {
 static bool read_tables(wpi_cursor *from, wpi_trace_root *r) {
     r->tables_count = wpi_cursor_u32(from);
     if (r->tables_count > (uint64_t)(from->outer - from->at)) return false;
-    r->tables = wp_calloc(r->tables_count + (size_t)1, sizeof *r->tables);
+    r->tables = wpi_calloc(r->tables_count + (size_t)1, sizeof *r->tables);
     if (r->tables == NULL) return false;
     for (uint32_t i = 0; i < r->tables_count; i++) {
         r->tables[i].offset = wpi_cursor_varint(from);
@@ -160,6 +160,6 @@ bool wpi_trace_root_read(wpi_cursor *from, wpi_trace_root *r) {
 
 void wpi_trace_root_deinit(wpi_trace_root *r) {
     wpi_origin_deinit(&r->origin);
-    wp_free(r->tables);
+    wpi_free(r->tables);
     *r = (wpi_trace_root){0};
 }

@@ -22,9 +22,9 @@ typedef struct hint {
 typedef struct hinted {
     uint64_t address, bytes;
     uint32_t what;
-    uint64_t host_bytes;   /* of a copy: that the device has not, or not as they are now */
+    uint64_t host_bytes;   /* of a copy: bytes that the device lacks, or has outdated */
     bool has_run;          /* a host thread has waited for a launch since it was allocated */
-    uint64_t device_bytes; /* … that the host has not, at most */
+    uint64_t device_bytes; /* … bytes that the host lacks, at most */
 } hinted;
 
 struct wpi_hints {
@@ -37,7 +37,7 @@ struct wpi_hints {
     size_t live_count, live_capacity;
 };
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
 static uint32_t find_word(const char *text, size_t length) {
     static const char *const words[] = {"host", "read-mostly", "prefetch",
@@ -76,7 +76,7 @@ static wp_status add_hint(wpi_hints *h, const char *text, size_t length, wp_erro
                        (int)length, text);
     memcpy(number, text, digits);
     if (strcmp(number, "all") != 0 &&
-        (wp_parse_count(number, &added.number, NULL) != WP_STATUS_OK || added.number == ALL))
+        (wpi_parse_count(number, &added.number, NULL) != WP_STATUS_OK || added.number == ALL))
         return WP_FAIL(err, INVALID, "hint '%.*s': allocations are numbered from 1", (int)length,
                        text);
     WP_TRY(read_words(equals + 1, length - digits - 1, &added.what, err));
@@ -84,7 +84,7 @@ static wp_status add_hint(wpi_hints *h, const char *text, size_t length, wp_erro
         return WP_FAIL(err, INVALID,
                        "hint '%.*s': the preferred location is the host or the device, not both",
                        (int)length, text);
-    hint *hints = wp_realloc(h->hints, (h->hint_count + 1) * sizeof *hints);
+    hint *hints = wpi_realloc(h->hints, (h->hint_count + 1) * sizeof *hints);
     if (hints == NULL) return WP_FAIL(err, NOMEM, "hints");
     h->hints = hints;
     hints[h->hint_count++] = added;
@@ -122,7 +122,7 @@ static hinted *find_live(const wpi_hints *h, uint64_t address) {
 static wp_status add_live(wpi_hints *h, const wpi_op *op, uint32_t what, wp_error *err) {
     if (h->live_count == h->live_capacity) {
         const size_t capacity = h->live_capacity == 0 ? 16 : 2 * h->live_capacity;
-        hinted *live = wp_realloc(h->live, capacity * sizeof *live);
+        hinted *live = wpi_realloc(h->live, capacity * sizeof *live);
         if (live == NULL) return WP_FAIL(err, NOMEM, "hints");
         h->live = live;
         h->live_capacity = capacity;
@@ -147,7 +147,7 @@ static uint64_t advice_of(uint32_t what) {
            ((what & READ_MOSTLY) != 0 ? WPI_ADVICE_READ_MOSTLY : 0);
 }
 
-/* A copy's memory is the device's. */
+/* Passes a `copy` allocation on as device memory. */
 static wp_status pass_as_device_memory(wpi_hints *h, const wpi_op *op, wp_error *err) {
     wpi_op changed = *op;
     changed.fields[0] = WP_MEMORY_DEVICE;
@@ -173,7 +173,7 @@ static wp_status release(wpi_hints *h, const wpi_op *op, wp_error *err) {
     return is_copy ? pass_as_device_memory(h, op, err) : pass(h, op, err);
 }
 
-/* What the program says comes on top. */
+/* Adds the program's own advice to the hint. */
 static wp_status advise(wpi_hints *h, const wpi_op *op, wp_error *err) {
     const hinted *a = find_live(h, op->fields[0]);
     if (a == NULL) return pass(h, op, err);
@@ -185,7 +185,7 @@ static wp_status advise(wpi_hints *h, const wpi_op *op, wp_error *err) {
 static wp_status touch(wpi_hints *h, const wpi_op *op, wp_error *err) {
     hinted *a = find_live(h, op->fields[0]);
     if (a == NULL || (a->what & COPY) == 0) return pass(h, op, err);
-    if (!a->has_run) return WP_STATUS_OK; /* found at the wait, it was before the first launch */
+    if (!a->has_run) return WP_STATUS_OK; /* touched before its first launch */
     const uint64_t bytes = op->fields[1] < a->device_bytes ? op->fields[1] : a->device_bytes;
     if (bytes == 0) return WP_STATUS_OK;
     a->device_bytes -= bytes;
@@ -254,7 +254,7 @@ wp_status wpi_hints_check(const wpi_hints *hints, wp_error *err) {
 wp_status wpi_hints_create(const char *text, wpi_op_visit visit, void *object, wpi_hints **out,
                            wp_error *err) {
     *out = NULL;
-    wpi_hints *h = wp_calloc(1, sizeof *h);
+    wpi_hints *h = wpi_calloc(1, sizeof *h);
     if (h == NULL) return WP_FAIL(err, NOMEM, "hints");
     h->visit = visit;
     h->object = object;
@@ -268,9 +268,9 @@ wp_status wpi_hints_create(const char *text, wpi_op_visit visit, void *object, w
 
 void wpi_hints_destroy(wpi_hints *hints) {
     if (hints == NULL) return;
-    wp_free(hints->hints);
-    wp_free(hints->live);
-    wp_free(hints);
+    wpi_free(hints->hints);
+    wpi_free(hints->live);
+    wpi_free(hints);
 }
 
 wp_status wpi_hints_visit_ops(wpi_trace *trace, const char *hints, wpi_op_visit visit, void *object,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accel-Sim's traces become ours. Each kernel's file is read twice: for its code (sass_code.c),
- * then for what its warps do. The second reading is a warp source that a tee records, as if it ran.
+ * Converts Accel-Sim's traces. Each kernel's file is read twice: for its code (sass_code.c), then
+ * for its warps. The second reading is a warp source that a tee records, as if it ran.
  *
- * Local memory is laid out as GPUs do it: the same word of all threads lies side by side.
+ * Local memory is laid out as on GPUs: the same word of all threads is contiguous.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 #include "warpage/trace.h"
 #include "warpage/version.h"
 
-/* A kernel's file as a warp source: whoever reads the file says what the warp does next. */
+/* A kernel's file as a warp source: the reader of the file sets the warp's next block. */
 typedef struct text_source {
     wpi_warp_source base; /* first */
     uint32_t live;        /* lanes of the warp */
     uint32_t exited;
     wpi_warp_block block;
     bool has_block;
-    uint32_t accesses; /* of the block, that `addresses` holds */
+    uint32_t accesses; /* of the block, stored in `addresses` */
     uint64_t addresses[WP_TRACE_BLOCK_WORDS_MAX * WPI_LANES];
 } text_source;
 
@@ -34,14 +34,14 @@ typedef struct import {
     wpi_trace_writer *to;
     wpi_origin origin;
     wp_trace_tables *
-        *tables; /* [tables_count], kept to the end: the writer knows them by address */
+        *tables; /* [tables_count], kept to the end: the writer identifies them by address */
     uint32_t tables_count;
     uint64_t launches;
     uint64_t *streams; /* [stream_count]: stream i is queue i; the first one is 0 */
     uint64_t stream_count;
 } import;
 
-/* One kernel's file, the second time. */
+/* The second reading of a kernel's file. */
 typedef struct recording {
     wpi_accelsim in;
     wpi_sass_code code;
@@ -115,7 +115,7 @@ static void end_warp(recording *r, uint32_t warp) {
     r->is_in_warp = false;
 }
 
-/* Word by word, all threads of the launch side by side. */
+/* Address of a local word: words of all threads of the launch are interleaved. */
 static uint64_t interleave(const recording *r, uint32_t lane, uint64_t address) {
     const uint64_t base = r->in.kernel.local_base, in_thread = address - base;
     const uint64_t thread =
@@ -136,7 +136,7 @@ static void take_addresses(recording *r, const wpi_sass_instruction *code) {
     }
 }
 
-/* The block is complete with its last instruction. */
+/* Adds an instruction to the block; the last one completes it. */
 static wp_status take_instruction(recording *r, wp_error *err) {
     const wpi_accelsim_instruction *i = &r->in.instruction;
     const wpi_sass_instruction *code = wpi_sass_find(&r->code, i->pc);
@@ -171,7 +171,7 @@ static wp_status begin_cta(recording *r, wp_error *err) {
     return tee->ops->start(tee, r->in.cta, 0, &r->slot, &windows, err);
 }
 
-/* Warps that are not in the file did nothing. */
+/* Ends a CTA. Warps that are not in the file executed nothing. */
 static void end_cta(recording *r) {
     wpi_warp_source *tee = wpi_tee_source(r->tee);
     end_warp(r, r->in.warp);
@@ -256,27 +256,28 @@ static wp_status read_code(wpi_sass_code *code, const char *path, wp_error *err)
     return status;
 }
 
-/* Most launches of a kernel have the same tables: one is enough. `*tables` becomes the kept one. */
+/* Most launches of a kernel have equal tables, of which one is kept. `*tables` becomes the kept
+ * one. */
 static bool has_tables(const import *m, wp_trace_tables **tables) {
     bool is_found = false;
-    wp_text own = {0}, other = {0};
+    wpi_text own = {0}, other = {0};
     wpi_tables_append(&own, *tables);
     for (uint32_t i = m->tables_count; i-- != 0 && !is_found;) {
-        wp_text_clear(&other);
+        wpi_text_clear(&other);
         wpi_tables_append(&other, m->tables[i]);
         is_found = own.length == other.length && memcmp(own.data, other.data, own.length) == 0;
         if (!is_found) continue;
         wpi_sass_free_tables(*tables);
         *tables = m->tables[i];
     }
-    wp_text_deinit(&own);
-    wp_text_deinit(&other);
+    wpi_text_deinit(&own);
+    wpi_text_deinit(&other);
     return is_found;
 }
 
 static wp_status keep_tables(import *m, wp_trace_tables *tables, wp_error *err) {
     wp_trace_tables **list =
-        wp_realloc(m->tables, (m->tables_count + (size_t)1) * sizeof(wp_trace_tables *));
+        wpi_realloc(m->tables, (m->tables_count + (size_t)1) * sizeof(wp_trace_tables *));
     if (list == NULL) {
         wpi_sass_free_tables(tables);
         return WP_FAIL(err, NOMEM, "tables of a trace");
@@ -309,7 +310,7 @@ static wp_status record_kernel(import *m, recording *r, wp_trace_tables *tables,
         .registers_per_thread = k->registers,
     };
     r->threads = r->source.base.cta_count * r->source.base.threads_per_cta;
-    r->ctas_seen = wp_calloc((size_t)(r->source.base.cta_count / 8 + 1), 1);
+    r->ctas_seen = wpi_calloc((size_t)(r->source.base.cta_count / 8 + 1), 1);
     if (r->ctas_seen == NULL) return WP_FAIL(err, NOMEM, "thread blocks of a trace");
     WP_TRY(wpi_tee_create(m->to, m->launches, &launch, &r->source.base, &r->tee, err));
     WP_TRY(read_warps(r, err));
@@ -327,12 +328,12 @@ static wp_status import_kernel_file(import *m, recording *r, const char *path, w
     return record_kernel(m, r, tables, err);
 }
 
-/* Streams are queues; the default one is there from the beginning. */
+/* The queue of a stream; the default one always exists. */
 static wp_status queue_of(import *m, uint64_t stream, uint64_t *queue, wp_error *err) {
     for (*queue = 0; *queue < m->stream_count; ++*queue) {
         if (m->streams[*queue] == stream) return WP_STATUS_OK;
     }
-    uint64_t *streams = wp_realloc(m->streams, ((size_t)m->stream_count + 1) * sizeof *streams);
+    uint64_t *streams = wpi_realloc(m->streams, ((size_t)m->stream_count + 1) * sizeof *streams);
     if (streams == NULL) return WP_FAIL(err, NOMEM, "streams of a trace");
     m->streams = streams;
     streams[m->stream_count++] = stream;
@@ -342,7 +343,7 @@ static wp_status queue_of(import *m, uint64_t stream, uint64_t *queue, wp_error 
 }
 
 static wp_status import_kernel(import *m, const char *path, wp_error *err) {
-    recording *r = wp_calloc(1, sizeof *r);
+    recording *r = wpi_calloc(1, sizeof *r);
     if (r == NULL) return WP_FAIL(err, NOMEM, "kernel of a trace");
     wpi_sass_init(&r->code);
     wp_status status = import_kernel_file(m, r, path, err);
@@ -355,14 +356,14 @@ static wp_status import_kernel(import *m, const char *path, wp_error *err) {
     wpi_tee_abandon(r->tee);
     wpi_accelsim_close(&r->in);
     wpi_sass_deinit(&r->code);
-    wp_free(r->ctas_seen);
-    wp_free(r);
+    wpi_free(r->ctas_seen);
+    wpi_free(r);
     return status;
 }
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-/* "MemcpyHtoD,0x7f…,4096": the host waits for it. */
+/* Imports "MemcpyHtoD,0x7f…,4096", for which the host waits. */
 static wp_status import_copy(import *m, const char *list_path, const char *line, wp_error *err) {
     char address[32];
     uint64_t bytes;
@@ -377,7 +378,7 @@ static wp_status import_copy(import *m, const char *list_path, const char *line,
 
 static wp_status import_line(import *m, const char *list_path, const char *line, wp_error *err) {
     if (strncmp(line, "MemcpyHtoD", 10) == 0) return import_copy(m, list_path, line, err);
-    if (strncmp(line, "Memcpy", 6) == 0) return WP_STATUS_OK; /* Accel-Sim has no others either */
+    if (strncmp(line, "Memcpy", 6) == 0) return WP_STATUS_OK; /* Accel-Sim ignores others too */
     if (strncmp(line, "kernel", 6) != 0)
         return WP_FAIL(err, PARSE, "%s: '%.80s': neither a copy nor the file of a kernel",
                        list_path, line);
@@ -386,10 +387,10 @@ static wp_status import_line(import *m, const char *list_path, const char *line,
                        "%s: %s is compressed: decompress it (xz -d) and name it "
                        "without .xz in the list",
                        list_path, line);
-    char *folder = wp_path_dir(list_path), *path = wp_path_join(folder, line);
+    char *folder = wpi_path_dir(list_path), *path = wpi_path_join(folder, line);
     const wp_status status = import_kernel(m, path, err);
-    wp_free(folder);
-    wp_free(path);
+    wpi_free(folder);
+    wpi_free(path);
     return status;
 }
 
@@ -397,7 +398,7 @@ static wp_status import_list(import *m, const char *list_path, wp_error *err) {
     char *list = NULL, *rest, *line;
     size_t bytes;
     uint64_t queue;
-    WP_TRY(wp_file_read(list_path, &list, &bytes, err));
+    WP_TRY(wpi_file_read(list_path, &list, &bytes, err));
     wp_status status = queue_of(m, 0, &queue, err);
     for (line = strtok_r(list, "\r\n", &rest); line != NULL && status == WP_STATUS_OK;
          line = strtok_r(NULL, "\r\n", &rest))
@@ -405,13 +406,13 @@ static wp_status import_list(import *m, const char *list_path, wp_error *err) {
     if (status == WP_STATUS_OK && m->launches == 0)
         status = WP_FAIL(err, PARSE, "%s: the list contains no kernel", list_path);
     wpi_trace_writer_op(m->to, WPI_OP_DEVICE_WAIT, NULL, NULL);
-    wp_free(list);
+    wpi_free(list);
     return status;
 }
 
 wp_status wp_trace_import(const char *list_path, const char *out_path, wp_error *err) {
-import m = {.origin = {.version = wp_strdup(WP_VERSION_STRING), .device = wp_strdup("") } };
-    wp_strings_add(&m.origin.program, list_path);
+import m = {.origin = {.version = wpi_strdup(WP_VERSION_STRING), .device = wpi_strdup("") } };
+    wpi_strings_add(&m.origin.program, list_path);
     wp_status status = wpi_trace_writer_create(out_path, &m.to, err);
     if (status == WP_STATUS_OK) {
         status = import_list(&m, list_path, err);
@@ -420,8 +421,8 @@ import m = {.origin = {.version = wp_strdup(WP_VERSION_STRING), .device = wp_str
     }
     for (uint32_t i = 0; i < m.tables_count; i++)
         wpi_sass_free_tables(m.tables[i]);
-    wp_free(m.tables);
-    wp_free(m.streams);
+    wpi_free(m.tables);
+    wpi_free(m.streams);
     wpi_origin_deinit(&m.origin);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace says of itself. */
+/* Properties of a trace, for warpage/trace.h. */
 #include "base/alloc.h"
 #include "trace/names.h"
 #include "trace/trace_reader.h"
@@ -12,7 +12,7 @@ static void visit_root(const wpi_trace *trace, void (*visit)(void *, const wp_tr
     wp_trace_info info = {
         .version = root->origin.version,
         .device = root->origin.device,
-        .program = wp_strings_argv(&root->origin.program),
+        .program = wpi_strings_argv(&root->origin.program),
         .program_count = root->origin.program.count,
         .file_bytes = wpi_trace_file_bytes(trace),
         .launches = root->launches.count,

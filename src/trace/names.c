@@ -19,11 +19,11 @@ static wp_status read_name(void *object, const wpi_op *op, wp_error *err) {
         return WP_FAIL(err, PARSE, "%s: a name belongs to a kernel that does not exist",
                        wpi_trace_path(r->trace));
     wpi_names *names = r->names;
-    wpi_name *items = wp_realloc(names->items, (names->count + 1) * sizeof *items);
-    char *text = wp_strdup(op->text);
+    wpi_name *items = wpi_realloc(names->items, (names->count + 1) * sizeof *items);
+    char *text = wpi_strdup(op->text);
     if (items != NULL) names->items = items;
     if (items == NULL || text == NULL) {
-        wp_free(text);
+        wpi_free(text);
         return WP_FAIL(err, NOMEM, "names of kernels");
     }
     items[names->count++] = (wpi_name){(uint32_t)t, (uint32_t)k, text};
@@ -38,8 +38,8 @@ wp_status wpi_names_read(wpi_names *names, wpi_trace *trace, wp_error *err) {
 
 void wpi_names_deinit(wpi_names *names) {
     for (size_t i = 0; i < names->count; i++)
-        wp_free(names->items[i].text);
-    wp_free(names->items);
+        wpi_free(names->items[i].text);
+    wpi_free(names->items);
     *names = (wpi_names){0};
 }
 

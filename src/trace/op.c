@@ -17,7 +17,7 @@ const char *wpi_op_word(wpi_op_kind kind) {
     return kinds[kind].word;
 }
 
-void wpi_op_append(wp_text *out, wpi_op_kind kind, const uint64_t *fields, const char *text) {
+void wpi_op_append(wpi_text *out, wpi_op_kind kind, const uint64_t *fields, const char *text) {
     wpi_varint_append(out, kind);
     for (uint32_t i = 0; i < kinds[kind].fields; i++)
         wpi_varint_append(out, fields[i]);
@@ -25,7 +25,7 @@ void wpi_op_append(wp_text *out, wpi_op_kind kind, const uint64_t *fields, const
     size_t length = text != NULL ? strlen(text) : 0;
     if (length > WPI_OP_TEXT_MAX) length = WPI_OP_TEXT_MAX;
     wpi_varint_append(out, length);
-    wp_text_append_n(out, text, length);
+    wpi_text_append_n(out, text, length);
 }
 
 bool wpi_op_read(wpi_cursor *from, wpi_op *op) {

@@ -44,7 +44,7 @@ wp_status wpi_places_set(wpi_places_writer *places, uint64_t number, uint64_t pl
     return WP_FAIL(err, IO, "the index of a trace needs a temporary file, which cannot be written");
 }
 
-/* Entries that nobody set lie behind the file's end, or in its holes. */
+/* Reads a page. Entries never set are beyond the file's end, or in its holes: 0. */
 static wp_status read_page(const wpi_places_writer *places, uint64_t page, uint64_t *entries,
                            wp_error *err) {
     memset(entries, 0, PAGE_BYTES);
@@ -63,8 +63,8 @@ static wp_status read_page(const wpi_places_writer *places, uint64_t page, uint6
 wp_status wpi_places_write(wpi_places_writer *places, wpi_block_writer *to, wpi_places_root *root,
                            wp_error *err) {
     const uint64_t pages = page_count(places->count);
-    uint64_t *offsets = wp_calloc((size_t)pages + 1, sizeof *offsets);
-    uint64_t *entries = wp_malloc(PAGE_BYTES);
+    uint64_t *offsets = wpi_calloc((size_t)pages + 1, sizeof *offsets);
+    uint64_t *entries = wpi_malloc(PAGE_BYTES);
     wp_status status = WP_STATUS_OK;
     if (offsets == NULL || entries == NULL)
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "index of a trace"), done);
@@ -81,8 +81,8 @@ wp_status wpi_places_write(wpi_places_writer *places, wpi_block_writer *to, wpi_
     status = wpi_block_writer_add_long(to, WPI_BLOCK_PLACES, offsets,
                                        (size_t)pages * sizeof *offsets, &root->offset, err);
 done:
-    wp_free(offsets);
-    wp_free(entries);
+    wpi_free(offsets);
+    wpi_free(entries);
     return status;
 }
 
@@ -94,7 +94,7 @@ void wpi_places_writer_deinit(wpi_places_writer *places) {
 wp_status wpi_places_init(wpi_places *places, wpi_block_file *file, const wpi_places_root *root,
                           wp_error *err) {
     *places = (wpi_places){.file = file, .count = root->count, .page = UINT64_MAX};
-    places->entries = wp_malloc(PAGE_BYTES);
+    places->entries = wpi_malloc(PAGE_BYTES);
     if (places->entries == NULL) return WP_FAIL(err, NOMEM, "index of a trace");
     uint8_t *pages;
     WP_TRY(wpi_block_file_read_long(file, WPI_BLOCK_PLACES, root->offset,
@@ -105,8 +105,8 @@ wp_status wpi_places_init(wpi_places *places, wpi_block_file *file, const wpi_pl
 }
 
 void wpi_places_deinit(wpi_places *places) {
-    wp_free(places->pages);
-    wp_free(places->entries);
+    wpi_free(places->pages);
+    wpi_free(places->entries);
     *places = (wpi_places){0};
 }
 

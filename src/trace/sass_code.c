@@ -6,14 +6,14 @@
 #include "base/abi.h"
 #include "base/alloc.h"
 
-#define MANY (UINT32_MAX - 1) /* several came before, or behind */
+#define MANY (UINT32_MAX - 1) /* several predecessors, or successors */
 #define PC_STEP_BYTES 8u
 #define PC_BYTES_MAX ((uint64_t)64 << 20)
 #define BLOCK_ACCESSES_MAX 32u
 
 /* ---- opcodes -------------------------------------------------------------------------------- */
 
-/* What an opcode's first word stands for; the first row that begins it counts. */
+/* Meaning of an opcode's first word; the first row that is a prefix of it applies. */
 static const struct {
     const char *word;
     uint8_t class;
@@ -39,7 +39,7 @@ static const struct {
     {"BREAK", WP_TRACE_CONTROL},   {"YIELD", WP_TRACE_CONTROL}, {"NOP", WP_TRACE_CONTROL},
     {"WARPSYNC", WP_TRACE_CONTROL}};
 
-/* Instructions that access memory at addresses that the trace has. */
+/* Instructions that access memory at addresses in the trace. */
 static const struct {
     const char *word;
     uint8_t access, space, memory;
@@ -101,8 +101,8 @@ void wpi_sass_init(wpi_sass_code *code) {
 }
 
 void wpi_sass_deinit(wpi_sass_code *code) {
-    wp_free(code->instructions);
-    wp_free(code->by_pc);
+    wpi_free(code->instructions);
+    wpi_free(code->by_pc);
     *code = (wpi_sass_code){0};
 }
 
@@ -120,7 +120,7 @@ void wpi_sass_begin_warp(wpi_sass_code *code) {
 static bool grow(wpi_sass_code *code, uint64_t slot) {
     if (slot >= code->pc_count) {
         const uint64_t count = 2 * slot + 64;
-        uint32_t *by_pc = wp_realloc(code->by_pc, (size_t)count * sizeof *by_pc);
+        uint32_t *by_pc = wpi_realloc(code->by_pc, (size_t)count * sizeof *by_pc);
         if (by_pc == NULL) return false;
         memset(by_pc + code->pc_count, 0, (size_t)(count - code->pc_count) * sizeof *by_pc);
         code->by_pc = by_pc;
@@ -128,7 +128,7 @@ static bool grow(wpi_sass_code *code, uint64_t slot) {
     }
     if (code->count < code->capacity) return true;
     const uint32_t capacity = 2 * code->capacity + 64;
-    wpi_sass_instruction *list = wp_realloc(code->instructions, capacity * sizeof *list);
+    wpi_sass_instruction *list = wpi_realloc(code->instructions, capacity * sizeof *list);
     if (list == NULL) return false;
     code->instructions = list;
     code->capacity = capacity;
@@ -167,10 +167,10 @@ static void note_only(uint32_t *only, uint32_t number) {
     if (*only != number) *only = MANY;
 }
 
-/* Two instructions follow each other, and `mask` has both. */
+/* Links an instruction to the previous one of the warp. */
 static void link_to(wpi_sass_code *code, uint32_t number, uint32_t mask) {
     wpi_sass_instruction *i = &code->instructions[number];
-    if (code->last == WPI_SASS_NONE) { /* the warp begins here */
+    if (code->last == WPI_SASS_NONE) { /* first instruction of the warp */
         i->before = MANY;
         return;
     }
@@ -228,14 +228,14 @@ const wpi_sass_instruction *wpi_sass_find(const wpi_sass_code *code, uint64_t pc
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* What is being put together. */
+/* Tables under construction. */
 typedef struct builder {
     wpi_sass_code *code;
     wp_trace_block *blocks;
     wp_trace_step *steps;
     wp_trace_site *sites;
     uint32_t block_count, step_count, site_count;
-    /* Instructions since the last other step: how many of a class, and the longest chain. */
+    /* Instructions since the last other step: counts by class, and longest chains. */
     uint32_t counts[WP_TRACE_CLASS_COUNT];
     uint32_t chains[WPI_ACCELSIM_REGISTERS][WP_TRACE_CLASS_COUNT]; /* of a register's value */
     uint32_t depths[WPI_ACCELSIM_REGISTERS];
@@ -269,7 +269,7 @@ static void flush_issues(builder *b) {
     b->longest_depth = 0;
 }
 
-/* One instruction more: its chain is the longest of its sources', and itself. */
+/* Adds an instruction: its chain is the longest of its sources' plus itself. */
 static void add_issue(builder *b, const wpi_sass_instruction *i) {
     uint32_t depth = 0, chain[WP_TRACE_CLASS_COUNT] = {0};
     for (uint32_t s = 0; s < i->source_count; s++) {
@@ -324,7 +324,7 @@ static void add_instruction(builder *b, const wpi_sass_instruction *i) {
     }
 }
 
-/* From a leader to where the block must end. */
+/* Adds the block that begins at a leader. */
 static void add_block(builder *b, wpi_sass_instruction *leader) {
     wp_trace_block *block = &b->blocks[b->block_count];
     *block = (wp_trace_block){.join = WP_TRACE_NONE, .first_step = b->step_count};
@@ -346,7 +346,7 @@ static void add_block(builder *b, wpi_sass_instruction *leader) {
     b->block_count++;
 }
 
-/* In order of addresses: blocks that are entered from several places, or from none. */
+/* Adds blocks in order of addresses, also those without predecessors. */
 static void add_blocks(builder *b) {
     wpi_sass_code *code = b->code;
     for (uint32_t i = 0; i < code->count; i++) {
@@ -366,7 +366,7 @@ static void add_blocks(builder *b) {
     }
 }
 
-/* Tables with what they point to: one piece of memory each. */
+/* Tables and the data that they point to, in one allocation. */
 typedef struct sass_tables {
     wp_trace_tables tables; /* first */
     wp_trace_kernel kernel;
@@ -377,10 +377,10 @@ typedef struct sass_tables {
 static bool allocate(sass_tables *made, uint32_t instruction_count, const char *name) {
     /* An instruction adds its own step, one for each load it waits for, and how it ends a block. */
     const size_t items = instruction_count + (size_t)1, steps = items * (WPI_ACCELSIM_SOURCES + 3);
-    made->builder.blocks = wp_calloc(items, sizeof *made->builder.blocks);
-    made->builder.sites = wp_calloc(items, sizeof *made->builder.sites);
-    made->builder.steps = wp_calloc(steps, sizeof *made->builder.steps);
-    made->name = wp_strdup(name);
+    made->builder.blocks = wpi_calloc(items, sizeof *made->builder.blocks);
+    made->builder.sites = wpi_calloc(items, sizeof *made->builder.sites);
+    made->builder.steps = wpi_calloc(steps, sizeof *made->builder.steps);
+    made->name = wpi_strdup(name);
     return made->builder.blocks != NULL && made->builder.sites != NULL &&
            made->builder.steps != NULL && made->name != NULL;
 }
@@ -389,7 +389,7 @@ wp_status wpi_sass_build(wpi_sass_code *code, const char *name, wp_trace_tables 
                          wp_error *err) {
     *out = NULL;
     end_warp(code);
-    sass_tables *made = wp_calloc(1, sizeof *made);
+    sass_tables *made = wpi_calloc(1, sizeof *made);
     if (made == NULL || !allocate(made, code->count, name)) {
         if (made != NULL) wpi_sass_free_tables(&made->tables);
         return WP_FAIL(err, NOMEM, "code of a trace");
@@ -414,9 +414,9 @@ wp_status wpi_sass_build(wpi_sass_code *code, const char *name, wp_trace_tables 
 void wpi_sass_free_tables(wp_trace_tables *tables) {
     if (tables == NULL) return;
     sass_tables *made = (sass_tables *)(void *)tables;
-    wp_free(made->builder.blocks);
-    wp_free(made->builder.sites);
-    wp_free(made->builder.steps);
-    wp_free(made->name);
-    wp_free(made);
+    wpi_free(made->builder.blocks);
+    wpi_free(made->builder.sites);
+    wpi_free(made->builder.steps);
+    wpi_free(made->name);
+    wpi_free(made);
 }

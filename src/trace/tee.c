@@ -10,12 +10,12 @@
 typedef struct tee_warp {
     wpi_warp_code code;
     uint32_t exited; /* lanes whose return is written */
-    wp_text section;
+    wpi_text section;
 } tee_warp;
 
-/* A CTA under way, by the inner source's number. */
+/* A running CTA, by the inner source's number. */
 typedef struct slot {
-    uint64_t part; /* that is being filled */
+    uint64_t part; /* the current part */
     size_t bytes;  /* of its sections */
     wpi_windows windows;
     tee_warp *warps; /* kept from CTA to CTA */
@@ -29,7 +29,7 @@ struct wpi_tee {
     wpi_trace_launch launch;
     slot *slots;
     uint32_t slot_count;
-    wp_text part; /* put together here */
+    wpi_text part; /* buffer */
     uint64_t addresses[WP_TRACE_BLOCK_WORDS_MAX * WPI_LANES];
     uint8_t entry[WPI_WARP_ENTRY_BYTES_MAX];
 };
@@ -38,14 +38,14 @@ struct wpi_tee {
 
 static void write_part(wpi_tee *tee, slot *s, uint64_t next_part) {
     const uint32_t warps = tee->source.warps_per_cta;
-    wp_text_clear(&tee->part);
+    wpi_text_clear(&tee->part);
     wpi_part_append_head(&tee->part, next_part, warps);
     for (uint32_t w = 0; w < warps; w++)
         wpi_varint_append(&tee->part, s->warps[w].section.length);
     for (uint32_t w = 0; w < warps; w++) {
-        wp_text *section = &s->warps[w].section;
-        wp_text_append_n(&tee->part, section->data, section->length);
-        wp_text_clear(section);
+        wpi_text *section = &s->warps[w].section;
+        wpi_text_append_n(&tee->part, section->data, section->length);
+        wpi_text_clear(section);
     }
     tee->launch.bytes += tee->part.length;
     wpi_trace_writer_part(tee->writer, s->part, tee->part.data, tee->part.length);
@@ -55,7 +55,7 @@ static void write_part(wpi_tee *tee, slot *s, uint64_t next_part) {
 
 static void append_entry(wpi_tee *tee, slot *s, uint32_t warp, const uint8_t *outer) {
     const size_t bytes = (size_t)(outer - tee->entry);
-    wp_text_append_n(&s->warps[warp].section, tee->entry, bytes);
+    wpi_text_append_n(&s->warps[warp].section, tee->entry, bytes);
     s->bytes += bytes;
     if (s->bytes >= WPI_PART_BYTES) write_part(tee, s, wpi_trace_writer_reserve(tee->writer, 1));
 }
@@ -70,7 +70,7 @@ static uint64_t in_trace(const wp_trace_site *site, const wpi_windows *windows, 
     return in_local < windows->local_bytes ? WPI_TRACE_LOCAL_BASE + in_local : address;
 }
 
-/* The block with addresses as they are written; valid until the next one. */
+/* The block with addresses in the trace's form; valid until the next call. */
 static wpi_warp_block translate(wpi_tee *tee, const wpi_windows *windows,
                                 const wpi_warp_block *block) {
     const wp_trace_tables *tables = tee->source.tables;
@@ -98,14 +98,14 @@ static wpi_warp_block translate(wpi_tee *tee, const wpi_windows *windows,
 static bool grow(wpi_tee *tee, uint32_t number) {
     if (number >= tee->slot_count) {
         const uint32_t count = number + 16;
-        slot *slots = wp_realloc(tee->slots, count * sizeof *slots);
+        slot *slots = wpi_realloc(tee->slots, count * sizeof *slots);
         if (slots == NULL) return false;
         memset(slots + tee->slot_count, 0, (count - tee->slot_count) * sizeof *slots);
         tee->slots = slots;
         tee->slot_count = count;
     }
     slot *s = &tee->slots[number];
-    if (s->warps == NULL) s->warps = wp_calloc(tee->source.warps_per_cta, sizeof *s->warps);
+    if (s->warps == NULL) s->warps = wpi_calloc(tee->source.warps_per_cta, sizeof *s->warps);
     return s->warps != NULL;
 }
 
@@ -121,7 +121,7 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
     for (uint32_t w = 0; w < source->warps_per_cta; w++) {
         s->warps[w].code = (wpi_warp_code){0};
         s->warps[w].exited = 0;
-        wp_text_clear(&s->warps[w].section);
+        wpi_text_clear(&s->warps[w].section);
     }
     tee->launch.ctas++;
     return WP_STATUS_OK;
@@ -173,7 +173,7 @@ static const wpi_warp_source_ops ops = {start, next, reach, finish};
 wp_status wpi_tee_create(wpi_trace_writer *writer, uint64_t number, const wpi_trace_launch *launch,
                          wpi_warp_source *inner, wpi_tee **out, wp_error *err) {
     *out = NULL;
-    wpi_tee *tee = wp_calloc(1, sizeof *tee);
+    wpi_tee *tee = wpi_calloc(1, sizeof *tee);
     if (tee == NULL) return WP_FAIL(err, NOMEM, "recording a launch");
     tee->source = *inner;
     tee->source.ops = &ops;
@@ -199,10 +199,10 @@ void wpi_tee_abandon(wpi_tee *tee) {
     if (tee == NULL) return;
     for (uint32_t i = 0; i < tee->slot_count; i++) {
         for (uint32_t w = 0; tee->slots[i].warps != NULL && w < tee->source.warps_per_cta; w++)
-            wp_text_deinit(&tee->slots[i].warps[w].section);
-        wp_free(tee->slots[i].warps);
+            wpi_text_deinit(&tee->slots[i].warps[w].section);
+        wpi_free(tee->slots[i].warps);
     }
-    wp_free(tee->slots);
-    wp_text_deinit(&tee->part);
-    wp_free(tee);
+    wpi_free(tee->slots);
+    wpi_text_deinit(&tee->part);
+    wpi_free(tee);
 }

@@ -6,12 +6,12 @@
 
 #include "base/alloc.h"
 
-/* CTAs that start together lie in a few blocks: so many are kept. */
+/* Cached blocks: CTAs that start together are in a few. */
 #define KEPT_BLOCKS 32u
 
 typedef struct kept_block {
-    uint64_t offset; /* 0: none; a block is never there */
-    uint64_t used;   /* when */
+    uint64_t offset; /* 0: none */
+    uint64_t used;   /* last use */
     uint8_t *data;
     size_t bytes;
 } kept_block;
@@ -39,23 +39,23 @@ static wp_status read_root(wpi_trace *trace, wp_error *err) {
     WP_TRY(wpi_block_file_read_long(trace->file, WPI_BLOCK_ROOT, offset, bytes, &data, err));
     wpi_cursor from = {.at = data, .outer = data + bytes};
     const bool is_good = wpi_trace_root_read(&from, &trace->root);
-    wp_free(data);
+    wpi_free(data);
     return is_good ? WP_STATUS_OK : fail_at(trace, offset, "the table of contents is damaged", err);
 }
 
 static wp_status read_tables(wpi_trace *trace, wp_error *err) {
     const wpi_trace_root *root = &trace->root;
-    trace->tables = wp_calloc(root->tables_count + (size_t)1, sizeof *trace->tables);
+    trace->tables = wpi_calloc(root->tables_count + (size_t)1, sizeof *trace->tables);
     if (trace->tables == NULL) return WP_FAIL(err, NOMEM, "trace");
     for (uint32_t i = 0; i < root->tables_count; i++) {
         uint8_t *data;
         const uint64_t offset = root->tables[i].offset;
         const size_t bytes = (size_t)root->tables[i].bytes;
         WP_TRY(wpi_block_file_read_long(trace->file, WPI_BLOCK_TABLES, offset, bytes, &data, err));
-        char *where = wp_format("%s: offset %" PRIu64, wpi_trace_path(trace), offset);
+        char *where = wpi_format("%s: offset %" PRIu64, wpi_trace_path(trace), offset);
         const wp_status status = wpi_tables_parse(data, bytes, where, &trace->tables[i], err);
-        wp_free(where);
-        wp_free(data);
+        wpi_free(where);
+        wpi_free(data);
         WP_TRY(status);
     }
     return WP_STATUS_OK;
@@ -71,7 +71,7 @@ static wp_status open_parts(wpi_trace *trace, wp_error *err) {
 
 wp_status wpi_trace_open(const char *path, wpi_trace **out, wp_error *err) {
     *out = NULL;
-    wpi_trace *trace = wp_calloc(1, sizeof *trace);
+    wpi_trace *trace = wpi_calloc(1, sizeof *trace);
     if (trace == NULL) return WP_FAIL(err, NOMEM, "trace");
     wp_status status = wpi_block_file_open(path, &trace->file, err);
     if (status == WP_STATUS_OK) status = open_parts(trace, err);
@@ -86,16 +86,16 @@ wp_status wpi_trace_open(const char *path, wpi_trace **out, wp_error *err) {
 void wpi_trace_close(wpi_trace *trace) {
     if (trace == NULL) return;
     for (uint32_t i = 0; i < KEPT_BLOCKS; i++)
-        wp_free(trace->kept[i].data);
+        wpi_free(trace->kept[i].data);
     for (uint32_t i = 0; trace->tables != NULL && i < trace->root.tables_count; i++)
         wpi_tables_deinit(&trace->tables[i]);
-    wp_free(trace->tables);
+    wpi_free(trace->tables);
     wpi_places_deinit(&trace->ops);
     wpi_places_deinit(&trace->launches);
     wpi_places_deinit(&trace->parts);
     wpi_trace_root_deinit(&trace->root);
     wpi_block_file_close(trace->file);
-    wp_free(trace);
+    wpi_free(trace);
 }
 
 const wpi_trace_root *wpi_trace_root_of(const wpi_trace *trace) {
@@ -161,7 +161,7 @@ static wp_status visit_block(wpi_trace *trace, uint64_t offset, const uint8_t *d
 }
 
 wp_status wpi_trace_visit_ops(wpi_trace *trace, wpi_op_visit visit, void *object, wp_error *err) {
-    uint8_t *copy = wp_malloc(WPI_BLOCK_BYTES_MAX); /* whoever visits may read other blocks */
+    uint8_t *copy = wpi_malloc(WPI_BLOCK_BYTES_MAX); /* `visit` may read other blocks */
     wp_status status = WP_STATUS_OK;
     if (copy == NULL) return WP_FAIL(err, NOMEM, "trace");
     for (uint64_t i = 0; i < trace->ops.count && status == WP_STATUS_OK; i++) {
@@ -176,7 +176,7 @@ wp_status wpi_trace_visit_ops(wpi_trace *trace, wpi_op_visit visit, void *object
         memcpy(copy, data, bytes);
         status = visit_block(trace, offset, copy, bytes, visit, object, err);
     }
-    wp_free(copy);
+    wpi_free(copy);
     return status;
 }
 
@@ -197,7 +197,7 @@ static wp_status load_kept(wpi_trace *trace, kept_block *kept, uint64_t offset, 
     size_t bytes;
     kept->offset = 0;
     WP_TRY(wpi_block_file_read(trace->file, WPI_BLOCK_WARPS, offset, &data, &bytes, err));
-    uint8_t *own = wp_realloc(kept->data, bytes + 1);
+    uint8_t *own = wpi_realloc(kept->data, bytes + 1);
     if (own == NULL) return WP_FAIL(err, NOMEM, "trace");
     memcpy(own, data, bytes);
     *kept = (kept_block){.offset = offset, .data = own, .bytes = bytes};

@@ -10,12 +10,12 @@
 
 typedef struct source_warp {
     wpi_warp_code code;
-    uint8_t *section; /* what it has yet to do, of one part */
+    uint8_t *section; /* its remaining section of a part */
     size_t capacity;
     wpi_cursor cursor;
     uint64_t next_part;
     uint64_t offset; /* of the part's block, for messages */
-    bool has_entry;  /* `entry` was read, and waits */
+    bool has_entry;  /* `entry` was read, and not returned yet */
     wpi_warp_entry entry;
     uint32_t block, mask; /* of it */
     uint32_t exited;
@@ -45,7 +45,7 @@ static wp_status fail_damaged(const wpi_trace_source *source, uint64_t offset, w
                    wpi_trace_path(source->trace), offset);
 }
 
-/* The warp's own copy of its section: the block may be gone when it is needed. */
+/* Copies the warp's section, as the block may be replaced before it is used. */
 static wp_status load_part(wpi_trace_source *source, source_warp *warp, uint32_t number,
                            uint64_t part, wp_error *err) {
     wpi_cursor from, section;
@@ -54,7 +54,7 @@ static wp_status load_part(wpi_trace_source *source, source_warp *warp, uint32_t
         return fail_damaged(source, warp->offset, err);
     const size_t bytes = (size_t)(section.outer - section.at);
     if (bytes > warp->capacity || warp->section == NULL) {
-        uint8_t *larger = wp_realloc(warp->section, bytes + 1);
+        uint8_t *larger = wpi_realloc(warp->section, bytes + 1);
         if (larger == NULL) return WP_FAIL(err, NOMEM, "warp of a trace");
         warp->section = larger;
         warp->capacity = bytes;
@@ -108,7 +108,7 @@ static slot *find_slot(wpi_trace_source *source) {
         if (!source->slots[i].is_used) return &source->slots[i];
     }
     const uint32_t count = source->slot_count == 0 ? 16 : 2 * source->slot_count;
-    slot *slots = wp_realloc(source->slots, count * sizeof *slots);
+    slot *slots = wpi_realloc(source->slots, count * sizeof *slots);
     if (slots == NULL) return NULL;
     memset(slots + source->slot_count, 0, (count - source->slot_count) * sizeof *slots);
     slot *first = &slots[source->slot_count];
@@ -121,9 +121,9 @@ static bool fill_slot(const wpi_trace_source *source, slot *s) {
     const uint32_t warps = source->base.warps_per_cta;
     const size_t addresses = ((size_t)source->access_max + 1) * WPI_LANES;
     if (s->warps != NULL) return true;
-    s->warps = wp_calloc(warps, sizeof *s->warps);
+    s->warps = wpi_calloc(warps, sizeof *s->warps);
     for (uint32_t w = 0; s->warps != NULL && w < warps; w++) {
-        s->warps[w].addresses = wp_calloc(addresses, sizeof *s->warps[w].addresses);
+        s->warps[w].addresses = wpi_calloc(addresses, sizeof *s->warps[w].addresses);
         if (s->warps[w].addresses == NULL) return false;
     }
     return s->warps != NULL;
@@ -161,7 +161,7 @@ static wp_status start(wpi_warp_source *base, uint64_t cta, uint32_t sm, uint32_
     return WP_STATUS_OK;
 }
 
-/* Clocks are read in step only, and such launches are not in traces. */
+/* Only launches in step reach clocks, and these are not in traces. */
 static bool reach(wpi_warp_source *base, uint32_t number, uint32_t warp, uint32_t lanes,
                   uint64_t cycles, uint64_t time_ns) {
     (void)base;
@@ -206,7 +206,7 @@ wp_status wpi_trace_source_create(wpi_trace *trace, uint64_t number, wpi_source_
     *out = NULL;
     WP_TRY(wpi_trace_launch_at(trace, number, &launch, err));
     WP_TRY(check_launch(trace, &launch, err));
-    wpi_trace_source *source = wp_calloc(1, sizeof *source);
+    wpi_trace_source *source = wpi_calloc(1, sizeof *source);
     if (source == NULL) return WP_FAIL(err, NOMEM, "launch of a trace");
     const uint32_t threads = wpi_trace_launch_threads(&launch);
     source->trace = trace;
@@ -237,11 +237,11 @@ void wpi_trace_source_destroy(wpi_trace_source *source) {
     for (uint32_t i = 0; i < source->slot_count; i++) {
         for (uint32_t w = 0; source->slots[i].warps != NULL && w < source->base.warps_per_cta;
              w++) {
-            wp_free(source->slots[i].warps[w].section);
-            wp_free(source->slots[i].warps[w].addresses);
+            wpi_free(source->slots[i].warps[w].section);
+            wpi_free(source->slots[i].warps[w].addresses);
         }
-        wp_free(source->slots[i].warps);
+        wpi_free(source->slots[i].warps);
     }
-    wp_free(source->slots);
-    wp_free(source);
+    wpi_free(source->slots);
+    wpi_free(source);
 }

@@ -8,14 +8,14 @@
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* 0: NULL; else the length and one, and the bytes. */
-static void append_string(wp_text *out, const char *string) {
+/* 0: NULL; otherwise the length plus one, and the bytes. */
+static void append_string(wpi_text *out, const char *string) {
     const size_t length = string != NULL ? strlen(string) : 0;
     wpi_varint_append(out, string != NULL ? length + 1 : 0);
-    wp_text_append_n(out, string, length);
+    wpi_text_append_n(out, string, length);
 }
 
-static void append_block(wp_text *out, const wp_trace_block *b) {
+static void append_block(wpi_text *out, const wp_trace_block *b) {
     wpi_varint_append(out, b->function);
     wpi_varint_append(out, b->join);
     wpi_varint_append(out, b->first_step);
@@ -24,7 +24,7 @@ static void append_block(wp_text *out, const wp_trace_block *b) {
     wpi_varint_append(out, b->line);
 }
 
-static void append_step(wp_text *out, const wp_trace_step *s) {
+static void append_step(wpi_text *out, const wp_trace_step *s) {
     wpi_varint_append(out, s->op);
     wpi_varint_append(out, s->class);
     wpi_varint_append(out, s->count);
@@ -32,7 +32,7 @@ static void append_step(wp_text *out, const wp_trace_step *s) {
     wpi_varint_append(out, s->value);
 }
 
-static void append_site(wp_text *out, const wp_trace_site *s) {
+static void append_site(wpi_text *out, const wp_trace_site *s) {
     append_string(out, s->file);
     append_string(out, s->name);
     wpi_varint_append(out, s->line);
@@ -44,7 +44,7 @@ static void append_site(wp_text *out, const wp_trace_site *s) {
     wpi_varint_append(out, s->size_bytes);
 }
 
-void wpi_tables_append(wp_text *out, const wp_trace_tables *t) {
+void wpi_tables_append(wpi_text *out, const wp_trace_tables *t) {
     wpi_varint_append(out, t->version);
     wpi_varint_append(out, t->is_in_step);
     wpi_varint_append(out, t->block_count);
@@ -90,7 +90,7 @@ static bool is_block_good(const wp_trace_tables *t, const wp_trace_block *b) {
     uint32_t accesses = 0;
     for (uint32_t i = 0; i < b->step_count; i++)
         accesses += t->steps[b->first_step + i].op == WP_TRACE_ACCESS;
-    /* Beside addresses, at most one word more: of how the block ends. */
+    /* Besides addresses, at most one more word, for the block's end. */
     return accesses <= b->access_count && b->access_count - accesses <= 1 &&
            b->access_count < WP_TRACE_BLOCK_WORDS_MAX;
 }
@@ -114,7 +114,7 @@ const char *wpi_tables_find_fault(const wp_trace_tables *t) {
 
 /* ---- in ------------------------------------------------------------------------------------- */
 
-/* What is read, and the memory that it goes to: one piece, large enough for all of it. */
+/* The input, and the memory for the result: one allocation for all of it. */
 typedef struct reader {
     wpi_cursor in;
     char *at;
@@ -175,14 +175,14 @@ static wp_trace_kernel read_kernel(reader *r) {
     return k;
 }
 
-/* Room for `count` items in front of the strings; each was at least one byte of the input. */
+/* Allocates `count` items before the strings; each took at least one byte of the input. */
 static void *take(reader *r, uint64_t count, size_t item_bytes) {
     char *items = r->at;
     r->at += count * item_bytes;
     return items;
 }
 
-/* The counts say how much memory the arrays take; false: the input cannot hold so much. */
+/* Reads the counts, and computes the memory for the arrays; false: more than the input can have. */
 static bool read_counts(reader *r, wp_trace_tables *t, size_t input_bytes, size_t *memory_bytes) {
     t->version = wpi_cursor_u32(&r->in);
     t->is_in_step = wpi_cursor_u32(&r->in);
@@ -233,14 +233,14 @@ wp_status wpi_tables_parse(const void *data, size_t bytes, const char *where, wp
     size_t memory_bytes;
     if (!read_counts(&r, &tables, bytes, &memory_bytes))
         return WP_FAIL(err, PARSE, "%s: the tables of kernels are damaged", where);
-    char *memory = wp_malloc(memory_bytes + 1);
+    char *memory = wpi_malloc(memory_bytes + 1);
     if (memory == NULL) return WP_FAIL(err, NOMEM, "tables of a trace");
     r.at = memory;
     read_arrays(&r, &tables);
     const char *fault = wpi_cursor_is_at_end(&r.in) ? wpi_tables_find_fault(&tables)
                                                     : "they are too short or too long";
     if (fault != NULL) {
-        wp_free(memory);
+        wpi_free(memory);
         return WP_FAIL(err, PARSE, "%s: the tables of kernels are damaged: %s", where, fault);
     }
     out->tables = tables;
@@ -249,6 +249,6 @@ wp_status wpi_tables_parse(const void *data, size_t bytes, const char *where, wp
 }
 
 void wpi_tables_deinit(wpi_tables *tables) {
-    wp_free(tables->memory);
+    wpi_free(tables->memory);
     *tables = (wpi_tables){0};
 }

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "trace/trace_tables.h"
 
-/* An item that waits, in a block that is being filled, to be told where it is. */
+/* An item in a block under construction, whose place is not known yet. */
 typedef struct pending {
     uint64_t number;
     size_t in_block;
@@ -15,13 +15,13 @@ typedef struct pending {
 
 typedef struct packer {
     wpi_block_kind kind;
-    wp_text block;
+    wpi_text block;
     pending *items;
     size_t item_count, item_capacity;
     wpi_places_writer places;
 } packer;
 
-/* Tables that are in the trace. */
+/* Tables already in the trace. */
 typedef struct module {
     const wp_trace_tables *tables;
     uint64_t offset, bytes;
@@ -40,11 +40,11 @@ struct wpi_trace_writer {
 
 wp_status wpi_trace_writer_create(const char *path, wpi_trace_writer **out, wp_error *err) {
     *out = NULL;
-    wpi_trace_writer *w = wp_calloc(1, sizeof *w);
+    wpi_trace_writer *w = wpi_calloc(1, sizeof *w);
     if (w == NULL) return WP_FAIL(err, NOMEM, "trace");
     const wp_status status = wpi_block_writer_create(path, &w->file, err);
     if (status != WP_STATUS_OK) {
-        wp_free(w);
+        wpi_free(w);
         return status;
     }
     pthread_mutex_init(&w->lock, NULL);
@@ -66,15 +66,15 @@ static wp_status flush(wpi_trace_writer *w, packer *p, wp_error *err) {
         WP_TRY(wpi_places_set(&p->places, item->number, wpi_place(offset, item->in_block), err));
     }
     p->item_count = 0;
-    wp_text_clear(&p->block);
+    wpi_text_clear(&p->block);
     return WP_STATUS_OK;
 }
 
-/* The item begins where the block ends now. */
+/* Begins an item at the block's present end. */
 static wp_status begin_item(packer *p, uint64_t number, wp_error *err) {
     if (p->item_count == p->item_capacity) {
         const size_t capacity = p->item_capacity != 0 ? 2 * p->item_capacity : 64;
-        pending *items = wp_realloc(p->items, capacity * sizeof *items);
+        pending *items = wpi_realloc(p->items, capacity * sizeof *items);
         if (items == NULL) return WP_FAIL(err, NOMEM, "trace");
         p->items = items;
         p->item_capacity = capacity;
@@ -87,13 +87,13 @@ static wp_status pack(wpi_trace_writer *w, packer *p, uint64_t number, const voi
                       size_t bytes, wp_error *err) {
     if (p->block.length + bytes > WPI_BLOCK_BYTES_MAX) WP_TRY(flush(w, p, err));
     WP_TRY(begin_item(p, number, err));
-    wp_text_append_n(&p->block, data, bytes);
+    wpi_text_append_n(&p->block, data, bytes);
     return p->block.length >= WPI_BLOCK_BYTES ? flush(w, p, err) : WP_STATUS_OK;
 }
 
 static void deinit_packer(packer *p) {
-    wp_text_deinit(&p->block);
-    wp_free(p->items);
+    wpi_text_deinit(&p->block);
+    wpi_free(p->items);
     wpi_places_writer_deinit(&p->places);
 }
 
@@ -112,7 +112,7 @@ static void pack_item(wpi_trace_writer *w, packer *p, uint64_t number, const voi
     if (w->status == WP_STATUS_OK) note(w, pack(w, p, number, data, bytes, &error), &error);
 }
 
-/* Operations are read one after the other: only the blocks have places. */
+/* Operations are read sequentially, so only their blocks have places. */
 void wpi_trace_writer_op(wpi_trace_writer *w, wpi_op_kind kind, const uint64_t *fields,
                          const char *text) {
     pthread_mutex_lock(&w->lock);
@@ -130,16 +130,16 @@ void wpi_trace_writer_op(wpi_trace_writer *w, wpi_op_kind kind, const uint64_t *
 }
 
 static wp_status add_module(wpi_trace_writer *w, const wp_trace_tables *tables, wp_error *err) {
-    module *modules = wp_realloc(w->modules, (w->module_count + (size_t)1) * sizeof *modules);
+    module *modules = wpi_realloc(w->modules, (w->module_count + (size_t)1) * sizeof *modules);
     if (modules == NULL) return WP_FAIL(err, NOMEM, "trace");
     w->modules = modules;
-    wp_text bytes = {0};
+    wpi_text bytes = {0};
     wpi_tables_append(&bytes, tables);
     module *m = &modules[w->module_count++];
     *m = (module){.tables = tables, .bytes = bytes.length};
     const wp_status status = wpi_block_writer_add_long(w->file, WPI_BLOCK_TABLES, bytes.data,
                                                        bytes.length, &m->offset, err);
-    wp_text_deinit(&bytes);
+    wpi_text_deinit(&bytes);
     return status;
 }
 
@@ -171,7 +171,7 @@ void wpi_trace_writer_part(wpi_trace_writer *w, uint64_t number, const void *dat
 }
 
 void wpi_trace_writer_launch(wpi_trace_writer *w, uint64_t number, const wpi_trace_launch *launch) {
-    wp_text bytes = {0};
+    wpi_text bytes = {0};
     wpi_trace_launch_append(&bytes, launch);
     pthread_mutex_lock(&w->lock);
     wpi_places_writer *places = &w->launches.places;
@@ -179,7 +179,7 @@ void wpi_trace_writer_launch(wpi_trace_writer *w, uint64_t number, const wpi_tra
     w->accesses += launch->accesses;
     pack_item(w, &w->launches, number, bytes.data, bytes.length);
     pthread_mutex_unlock(&w->lock);
-    wp_text_deinit(&bytes);
+    wpi_text_deinit(&bytes);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static wp_status finish_packer(wpi_trace_writer *w, packer *p, wpi_places_root *
 }
 
 static wp_status list_tables(const wpi_trace_writer *w, wpi_trace_root *root, wp_error *err) {
-    root->tables = wp_calloc(w->module_count + (size_t)1, sizeof *root->tables);
+    root->tables = wpi_calloc(w->module_count + (size_t)1, sizeof *root->tables);
     if (root->tables == NULL) return WP_FAIL(err, NOMEM, "trace");
     root->tables_count = w->module_count;
     for (uint32_t i = 0; i < w->module_count; i++) {
@@ -206,16 +206,16 @@ static wp_status write_root(wpi_trace_writer *w, wpi_trace_root *root, wp_error 
     WP_TRY(finish_packer(w, &w->launches, &root->launches, err));
     WP_TRY(finish_packer(w, &w->parts, &root->parts, err));
     WP_TRY(list_tables(w, root, err));
-    wp_text bytes = {0};
+    wpi_text bytes = {0};
     wpi_trace_root_append(&bytes, root);
     wpi_block_writer *file = w->file;
     w->file = NULL;
     const wp_status status = wpi_block_writer_finish(file, bytes.data, bytes.length, err);
-    wp_text_deinit(&bytes);
+    wpi_text_deinit(&bytes);
     return status;
 }
 
-/* With the lock held. From now on nothing goes in. */
+/* Called with the lock held. Later calls write nothing. */
 static void close_file(wpi_trace_writer *w) {
     wpi_block_writer_abandon(w->file);
     w->file = NULL;
@@ -234,7 +234,7 @@ wp_status wpi_trace_writer_finish(wpi_trace_writer *w, const wpi_origin *origin,
     } else if (err != NULL) {
         *err = w->error;
     }
-    wp_free(root.tables);
+    wpi_free(root.tables);
     close_file(w);
     pthread_mutex_unlock(&w->lock);
     return status;
@@ -252,7 +252,7 @@ void wpi_trace_writer_destroy(wpi_trace_writer *w) {
     deinit_packer(&w->ops);
     deinit_packer(&w->launches);
     deinit_packer(&w->parts);
-    wp_free(w->modules);
+    wpi_free(w->modules);
     pthread_mutex_destroy(&w->lock);
-    wp_free(w);
+    wpi_free(w);
 }

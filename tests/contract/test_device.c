@@ -13,7 +13,7 @@
 #include "wp_test.h"
 
 static void check_tables(wp_device *d) {
-    const wp_device_ops *ops = d->ops;
+    const wpi_device_ops *ops = d->ops;
     assert_non_null(ops->kind);
     assert_true(ops->queue != NULL && ops->event != NULL && ops->module != NULL);
     assert_true(ops->queue->create && ops->queue->destroy && ops->queue->wait &&
@@ -77,8 +77,7 @@ static void freed_memory_can_be_had_again(void **state) {
     for_every_device(check_freed_memory);
 }
 
-/* ---- queues against a model ---------------------------------------------------------------------
- */
+/* ---- queues against a model ---- */
 
 enum { BUFFER_BYTES = 4096, STEPS = 400, QUEUES = 3 };
 

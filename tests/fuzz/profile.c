@@ -27,9 +27,9 @@ static void try_text(const char *text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char *text = wp_strndup((const char *)data, size);
+    char *text = wpi_strndup((const char *)data, size);
     if (text != NULL) try_text(text);
-    wp_free(text);
+    wpi_free(text);
     return 0;
 }
 
@@ -38,13 +38,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 /* A file's text with the bytes [first, outer) replaced. */
 static void try_replaced(const char *text, size_t first, size_t outer, const char *by) {
     const size_t length = strlen(text), by_length = strlen(by);
-    char *changed = wp_malloc(length + by_length + 1);
+    char *changed = wpi_malloc(length + by_length + 1);
     if (changed == NULL) return;
     memcpy(changed, text, first);
     memcpy(changed + first, by, by_length);
     memcpy(changed + first + by_length, text + outer, length - outer + 1);
     try_text(changed);
-    wp_free(changed);
+    wpi_free(changed);
 }
 
 static void try_file(const char *text) {
@@ -86,12 +86,12 @@ int main(int argc, char **argv) {
         wp_error err = {0};
         char *text = NULL;
         size_t size_bytes = 0;
-        if (wp_file_read(argv[i], &text, &size_bytes, &err) != WP_STATUS_OK) {
+        if (wpi_file_read(argv[i], &text, &size_bytes, &err) != WP_STATUS_OK) {
             (void)fprintf(stderr, "%s\n", err.message);
             return 1;
         }
         try_file(text);
-        wp_free(text);
+        wpi_free(text);
     }
     return argc > 1 ? 0 : 2;
 }

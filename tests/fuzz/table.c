@@ -140,12 +140,12 @@ int main(int argc, char **argv) {
         wp_error err = {0};
         char *data = NULL;
         size_t size_bytes = 0;
-        if (wp_file_read(argv[i], &data, &size_bytes, &err) != WP_STATUS_OK) {
+        if (wpi_file_read(argv[i], &data, &size_bytes, &err) != WP_STATUS_OK) {
             (void)fprintf(stderr, "%s\n", err.message);
             return 1;
         }
         try_file(data, size_bytes);
-        wp_free(data);
+        wpi_free(data);
     }
     return argc > 1 ? 0 : 2;
 }

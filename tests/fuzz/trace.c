@@ -31,12 +31,12 @@ static void check_said(wp_status status, const wp_error *err, const char *what) 
 }
 
 static char *file_in_folder(const char *name) {
-    return wp_path_join(folder, name);
+    return wpi_path_join(folder, name);
 }
 
 static void write_bytes(const char *path, const void *data, size_t bytes) {
     wp_error err = {0};
-    if (wp_file_write(path, data, bytes, &err) == WP_STATUS_OK) return;
+    if (wpi_file_write(path, data, bytes, &err) == WP_STATUS_OK) return;
     (void)fprintf(stderr, "%s\n", err.message);
     exit(1);
 }
@@ -98,17 +98,17 @@ static void try_replay(const char *path) {
     char *record = file_in_folder("record.json");
     wp_error err = {0};
     check_said(wp_trace_replay(path, "sim:gtx680", NULL, record, &err), &err, "replay");
-    wp_free(record);
+    wpi_free(record);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (folder == NULL && wp_temp_dir_create(&folder, NULL) != WP_STATUS_OK) return 0;
+    if (folder == NULL && wpi_temp_dir_create(&folder, NULL) != WP_STATUS_OK) return 0;
     char *path = file_in_folder("fuzz.wpt");
     write_bytes(path, data, size);
     try_trace(path);
-    wp_free(path);
+    wpi_free(path);
     return 0;
 }
 
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 static void damage_bytes(const char *path) {
     char *data, *damaged = file_in_folder("damaged.wpt");
     size_t bytes;
-    if (wp_file_read(path, &data, &bytes, NULL) != WP_STATUS_OK) exit(1);
+    if (wpi_file_read(path, &data, &bytes, NULL) != WP_STATUS_OK) exit(1);
     for (size_t at = 0; at < bytes; at++) {
         write_bytes(damaged, data, at);
         try_trace(damaged);
@@ -128,8 +128,8 @@ static void damage_bytes(const char *path) {
         try_trace(damaged);
         data[at] = (char)(data[at] ^ (1 << at % 8));
     }
-    wp_free(damaged);
-    wp_free(data);
+    wpi_free(damaged);
+    wpi_free(data);
 }
 
 /* ---- whole traces of nonsense --------------------------------------------------------------- */
@@ -146,16 +146,16 @@ static uint64_t any_field(void) {
 }
 
 static void write_any_part(wpi_trace_writer *writer, uint64_t number, uint32_t warps) {
-    wp_text part = {0};
+    wpi_text part = {0};
     wpi_part_append_head(&part, any(4) == 0 ? any(8) : WPI_PART_NONE, warps + (any(16) == 0));
     for (uint32_t w = 0; w < warps; w++)
         wpi_varint_append(&part, any(40));
     for (uint64_t left = any(40 * warps); left != 0; left--) {
         const uint8_t byte = (uint8_t)(any(4) == 0 ? any(256) : any(8));
-        wp_text_append_n(&part, &byte, 1);
+        wpi_text_append_n(&part, &byte, 1);
     }
     wpi_trace_writer_part(writer, number, part.data, part.length);
-    wp_text_deinit(&part);
+    wpi_text_deinit(&part);
 }
 
 static void write_any_launch(wpi_trace_writer *writer, uint64_t number) {
@@ -176,7 +176,7 @@ static void write_any_launch(wpi_trace_writer *writer, uint64_t number) {
 
 static void write_nonsense(const char *path) {
     wpi_trace_writer *writer;
-    wpi_origin origin = {.version = wp_strdup("x"), .device = wp_strdup("sim:gtx680")};
+    wpi_origin origin = {.version = wpi_strdup("x"), .device = wpi_strdup("sim:gtx680")};
     wp_error err = {0};
     if (wpi_trace_writer_create(path, &writer, &err) != WP_STATUS_OK) exit(1);
     (void)wpi_trace_writer_tables(writer, &program_tables);
@@ -206,8 +206,8 @@ static void try_nonsense(void) {
         if (i % 8 == 0) try_replay(path);
         check_said(wp_trace_cut(path, &selection, cut, &err), &err, "cut");
     }
-    wp_free(path);
-    wp_free(cut);
+    wpi_free(path);
+    wpi_free(cut);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -215,20 +215,20 @@ static void try_nonsense(void) {
 static void try_text(const char *text, size_t first, size_t outer, const char *by, size_t end) {
     char *list = file_in_folder("list.g"), *kernel = file_in_folder("kernel-1.traceg");
     char *out = file_in_folder("text.wpt");
-    wp_text changed = {0};
+    wpi_text changed = {0};
     wp_error err = {0};
-    wp_text_append_n(&changed, text, first);
-    wp_text_append(&changed, by);
-    if (outer < end) wp_text_append_n(&changed, text + outer, end - outer);
+    wpi_text_append_n(&changed, text, first);
+    wpi_text_append(&changed, by);
+    if (outer < end) wpi_text_append_n(&changed, text + outer, end - outer);
     write_bytes(list, "kernel-1.traceg\n", 16);
     write_bytes(kernel, changed.data, changed.length);
     const wp_status status = wp_trace_import(list, out, &err);
     check_said(status, &err, "import");
     if (status == WP_STATUS_OK) try_trace(out);
-    wp_text_deinit(&changed);
-    wp_free(list);
-    wp_free(kernel);
-    wp_free(out);
+    wpi_text_deinit(&changed);
+    wpi_free(list);
+    wpi_free(kernel);
+    wpi_free(out);
 }
 
 static void damage_text(const char *path) {
@@ -250,7 +250,7 @@ static void damage_text(const char *path) {
                                          "\xff\xfe"};
     char *text;
     size_t bytes;
-    if (wp_file_read(path, &text, &bytes, NULL) != WP_STATUS_OK) exit(1);
+    if (wpi_file_read(path, &text, &bytes, NULL) != WP_STATUS_OK) exit(1);
     for (size_t at = 0; at < bytes; at += 61)
         try_text(text, at, bytes, "", bytes);
     size_t number = 0;
@@ -260,14 +260,14 @@ static void damage_text(const char *path) {
                  bytes);
         first += length + 1;
     }
-    wp_free(text);
+    wpi_free(text);
 }
 
 int main(int argc, char **argv) {
     wp_error err = {0};
-    if (argc != 2 || wp_temp_dir_create(&folder, &err) != WP_STATUS_OK) return 2;
-    char *good = file_in_folder("good.wpt"), *beside = wp_path_dir(argv[1]);
-    char *kernel = wp_path_join(beside, "kernel-1.traceg");
+    if (argc != 2 || wpi_temp_dir_create(&folder, &err) != WP_STATUS_OK) return 2;
+    char *good = file_in_folder("good.wpt"), *beside = wpi_path_dir(argv[1]);
+    char *kernel = wpi_path_join(beside, "kernel-1.traceg");
     if (wp_trace_import(argv[1], good, &err) != WP_STATUS_OK) {
         (void)fprintf(stderr, "%s\n", err.message);
         return 1;
@@ -276,11 +276,11 @@ int main(int argc, char **argv) {
     damage_text(kernel);
     try_nonsense();
     try_replay(good);
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
-    wp_free(good);
-    wp_free(beside);
-    wp_free(kernel);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
+    wpi_free(good);
+    wpi_free(beside);
+    wpi_free(kernel);
     return 0;
 }
 

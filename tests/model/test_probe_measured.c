@@ -40,13 +40,13 @@ static void k80_curves_give_table_2(void **state) {
 
 static void the_disabled_sms_are_10_and_11(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_sharing_text(&h->levels[1].sharing, &text);
-    assert_string_equal(wp_text_string(&text), "0,5 | 1,6 | 2,7,10 | 3,8,11 | 4,9,12");
+    assert_string_equal(wpi_text_string(&text), "0,5 | 1,6 | 2,7,10 | 3,8,11 | 4,9,12");
     assert_u64(h->missing_count, 2);
     assert_u64(h->missing_sms[0], 10);
     assert_u64(h->missing_sms[1], 11);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 int main(void) {
@@ -56,12 +56,12 @@ int main(void) {
         "TLBsharing-2048-65.txt",           "TLBsharing-2048-1032.txt"};
     const char *folder = getenv("WARPAGE_TLB_MEASURED");
     if (folder == NULL) return SKIPPED;
-    wp_strings paths = {0};
+    wpi_strings paths = {0};
     wpi_curves *curves = NULL;
     wp_error err = {0};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        wp_strings_add_take(&paths, wp_path_join(folder, files[i]));
-    wp_status status = wpi_curves_load(wp_strings_argv(&paths), paths.count, &curves, &err);
+        wpi_strings_add_take(&paths, wpi_path_join(folder, files[i]));
+    wp_status status = wpi_curves_load(wpi_strings_argv(&paths), paths.count, &curves, &err);
     if (status == WP_STATUS_OK) status = wpi_curves_infer(curves, &h, &err);
     if (status != WP_STATUS_OK) fprintf(stderr, "%s\n", err.message);
     const struct CMUnitTest tests[] = {
@@ -71,6 +71,6 @@ int main(void) {
     const int failed = status == WP_STATUS_OK ? wp_test_main(tests) : 1;
     wpi_curves_destroy(curves);
     wpi_hierarchy_destroy(h);
-    wp_strings_deinit(&paths);
+    wpi_strings_deinit(&paths);
     return failed;
 }

@@ -78,8 +78,7 @@ static void unequal_sets_of_the_k80_are_found(void **state) {
     wpi_hierarchy_destroy(h);
 }
 
-/* ---- sharing matrices -------------------------------------------------------------------------
- */
+/* ---- sharing matrices ---- */
 
 /* Groups of a chip whose units take turns, with units missing and two exchanged; rows of a matrix
  * differ as those of a GPU do, with noise. */
@@ -159,8 +158,7 @@ static void contradictions_of_a_matrix_are_said(void **state) {
     assert_contains(groups.count.reason, "contradict");
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
+/* ---- profiles ---- */
 
 static void assert_same_number(const wpi_number *a, const wpi_number *b) {
     assert_u64(a->is_known, b->is_known);
@@ -173,12 +171,12 @@ static void a_written_profile_is_probed_as_the_same(void **state) {
     static const char *const bases[] = {"p100", "k80", "p100", "a100"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         wpi_hierarchy *h = probe(names[i], 0);
-        wp_text text = {0};
+        wpi_text text = {0};
         wp_error err = {0};
         wpi_profile *profile = NULL;
         assert_status_ok(wpi_profile_write(h, bases[i], "written", &text, &err), &err);
         assert_status_ok(
-            wpi_profile_parse(wp_text_string(&text), "written", NULL, 0, &profile, &err), &err);
+            wpi_profile_parse(wpi_text_string(&text), "written", NULL, 0, &profile, &err), &err);
         model_from_profile(profile, &probed);
         wpi_hierarchy *again = model_infer(&probed, 3);
         assert_u64(again->level_count, h->level_count);
@@ -194,14 +192,14 @@ static void a_written_profile_is_probed_as_the_same(void **state) {
         wpi_profile_destroy(profile);
         wpi_hierarchy_destroy(h);
         wpi_hierarchy_destroy(again);
-        wp_text_deinit(&text);
+        wpi_text_deinit(&text);
     }
 }
 
 static void what_is_unknown_is_not_written(void **state) {
     (void)state;
     wpi_hierarchy *h = probe("k80", 0);
-    wp_text text = {0};
+    wpi_text text = {0};
     wp_error err = {0};
     h->levels[1].entries.is_known = false;
     assert_status_fails(wpi_profile_write(h, "k80", "none", &text, &err), WP_STATUS_INVALID, &err,
@@ -210,7 +208,7 @@ static void what_is_unknown_is_not_written(void **state) {
     assert_status_fails(wpi_profile_write(h, "k80", "none", &text, &err), WP_STATUS_INVALID, &err,
                         "nothing to write");
     wpi_hierarchy_destroy(h);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 int main(void) {

@@ -10,8 +10,8 @@
 typedef struct plan {
     uint32_t *pages;
     uint32_t count;
-    uint64_t bytes;     /* of the allocation */
-    wp_time_ps step_ps; /* between accesses; 0: each ends before the next begins */
+    uint64_t bytes;      /* of the allocation */
+    wpi_time_ps step_ps; /* between accesses; 0: each ends before the next begins */
 } plan;
 
 static plan *driven; /* by the bench's events */
@@ -22,7 +22,7 @@ static void begin(bench *b, wpi_foresight *foresight) {
     assert_status_ok(wpi_paging_launch(b->paging, 0, &err), &err);
 }
 
-static void issue(void *object, uint64_t i, wp_time_ps now) {
+static void issue(void *object, uint64_t i, wpi_time_ps now) {
     bench *b = object;
     bench_issue(b, (uint32_t)i, (uint32_t)i % 4,
                 BENCH_FIRST + (uint64_t)driven->pages[i] * WPI_PAGE_BYTES, false, now);
@@ -63,7 +63,7 @@ static void note(plan *p, const char *memory, wpi_foresight *out) {
 
 typedef struct counts {
     uint64_t faults, fetched, waits;
-    wp_time_ps end;
+    wpi_time_ps end;
 } counts;
 
 static counts run(plan *p, const char *prefetch, const char *evict, const char *memory) {
@@ -135,7 +135,7 @@ static void nobody_waits_for_what_the_link_could_bring(void **state) {
     p.step_ps = LINK_BLOCK_PS / 20;
     const counts fast = run(&p, "oracle", "lru-2m", "gpu.memory=8MiB");
     assert_u64(fast.fetched, 1024);
-    assert_true(fast.end <= 1024 / 2 * (wp_time_ps)LINK_PAGE_PS); /* half of page by page */
+    assert_true(fast.end <= 1024 / 2 * (wpi_time_ps)LINK_PAGE_PS); /* half of page by page */
 }
 
 /* A third of the pages has no room. Who looks ahead brings each of them each time, in the place of

@@ -14,12 +14,12 @@ typedef struct stream {
     bool is_random;  /* one lane at a random place of the span */
     uint8_t kind;
     uint64_t random;
-    wp_time_ps latency_sum;
+    wpi_time_ps latency_sum;
 } stream;
 
 static void stream_answered(void *object, uint64_t token, const wpi_answer *answer);
 
-static void stream_issue(stream *s, uint32_t sm, wp_time_ps now) {
+static void stream_issue(stream *s, uint32_t sm, wpi_time_ps now) {
     uint64_t addresses[WPI_LANES];
     const uint64_t first = s->is_random ? wp_random_next(&s->random) % s->span / 128 * 128
                                         : s->issued * s->stride % s->span;
@@ -42,8 +42,8 @@ static void stream_answered(void *object, uint64_t token, const wpi_answer *answ
 }
 
 /* Runs it; returns the time it took. */
-static wp_time_ps stream_run(stream *s, uint32_t window) {
-    const wp_time_ps begin = wpi_engine_now(s->rig.engine);
+static wpi_time_ps stream_run(stream *s, uint32_t window) {
+    const wpi_time_ps begin = wpi_engine_now(s->rig.engine);
     for (uint32_t i = 0; i < window; i++)
         for (uint32_t sm = 0; sm < s->sms && s->issued < s->count; sm++)
             stream_issue(s, sm, begin);
@@ -64,7 +64,7 @@ static void dram_gives_its_bandwidth_to_reads(void **state) {
     (void)state;
     stream s = {.sms = 8, .count = 40000, .stride = 128, .span = 1 << 30};
     RIG_OPEN(&s.rig, NO_TLB, "l1.on=off", "dram.row_window=4", "page.bytes=2MiB", );
-    const wp_time_ps took = stream_run(&s, 64);
+    const wpi_time_ps took = stream_run(&s, 64);
     assert_reached((double)s.count * 128 / (double)took, 0.064);
     assert_u64(rig_count(&s.rig, "dram.read"), s.count * 128);
     rig_close(&s.rig);
@@ -77,7 +77,7 @@ static void dram_gives_its_bandwidth_to_writes(void **state) {
     (void)stream_run(&s, 64); /* L2 is full of dirty lines: each store writes one */
     const uint64_t before = rig_count(&s.rig, "dram.written");
     s.issued = s.rig.answers = 0;
-    const wp_time_ps took = stream_run(&s, 64);
+    const wpi_time_ps took = stream_run(&s, 64);
     assert_u64(rig_count(&s.rig, "dram.written") - before, s.count * 128);
     assert_reached((double)s.count * 128 / (double)took, 0.064);
     rig_close(&s.rig);
@@ -89,7 +89,7 @@ static void l2_gives_its_bandwidth(void **state) {
     RIG_OPEN(&s.rig, NO_TLB, "l1.on=off", "l2.hash=modulo", );
     (void)stream_run(&s, 64);
     s.issued = s.rig.answers = 0;
-    const wp_time_ps took = stream_run(&s, 64);
+    const wpi_time_ps took = stream_run(&s, 64);
     assert_reached((double)s.count * 128 / (double)took, 0.128);
     rig_close(&s.rig);
 }
@@ -121,7 +121,7 @@ static void concurrency_is_throughput_times_latency(void **state) {
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         stream s = {.sms = 8, .count = 20000, .stride = 128, .span = 1 << 30};
         RIG_OPEN(&s.rig, NO_TLB, "page.bytes=2MiB", );
-        const wp_time_ps took = stream_run(&s, windows[i]);
+        const wpi_time_ps took = stream_run(&s, windows[i]);
         assert_near((double)s.latency_sum / (double)took, 8.0 * windows[i], 0.02);
         rig_close(&s.rig);
     }
@@ -135,7 +135,7 @@ static void walkers_bound_random_access(void **state) {
         stream s = {
             .sms = 8, .count = 4000, .span = (uint64_t)1 << 40, .is_random = true, .random = 7};
         RIG_OPEN(&s.rig, settings[i], "walker.queue=8", );
-        const wp_time_ps took = stream_run(&s, 32);
+        const wpi_time_ps took = stream_run(&s, 32);
         assert_reached((double)rig_count(&s.rig, "walker.walks") / (double)took,
                        counts[i] / 200000.0);
         assert_u64(rig_count(&s.rig, "walker.busy_max"), counts[i]);
@@ -177,7 +177,7 @@ static void the_link_gives_its_bandwidth(void **state) {
     rig r;
     RIG_OPEN(&r, "link.engines_to_device=2", );
     const uint64_t bytes = 4 << 20;
-    const wp_time_ps begin = wpi_engine_now(r.engine);
+    const wpi_time_ps begin = wpi_engine_now(r.engine);
     for (int i = 0; i < 16; i++)
         wpi_memory_copy(r.memory, bytes, WPI_DIRECTION_TO_DEVICE, begin, rig_note, &r, 0);
     wpi_memory_copy(r.memory, bytes, WPI_DIRECTION_TO_HOST, begin, rig_note, &r, 0);
@@ -193,7 +193,7 @@ static void the_link_bounds_accesses_to_host_memory(void **state) {
         stream s = {.sms = 8, .count = 20000, .stride = 128, .span = 1 << 24, .kind = kind};
         RIG_OPEN(&s.rig, NO_TLB, "l1.on=off", "page.bytes=2MiB", );
         wpi_memory_set_host_range(s.rig.memory, 0, 1 << 30);
-        const wp_time_ps took = stream_run(&s, 64);
+        const wpi_time_ps took = stream_run(&s, 64);
         assert_reached((double)s.count * 128 / (double)took, 0.016);
         assert_u64(rig_count(&s.rig, kind == WP_TRACE_LOAD ? "link.to_device.remote"
                                                            : "link.to_host.remote"),

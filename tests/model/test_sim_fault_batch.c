@@ -12,7 +12,7 @@
         "paging.block_latency=3us"
 
 static void page_faults(bench *b, uint32_t number, uint32_t sm, uint32_t page, bool is_write,
-                        wp_time_ps now) {
+                        wpi_time_ps now) {
     bench_issue(b, number, sm, BENCH_FIRST + (uint64_t)page * WPI_PAGE_BYTES, is_write, now);
 }
 
@@ -67,8 +67,7 @@ static void a_fault_alone_takes_what_its_parts_take(void **state) {
     bench_close(&b);
 }
 
-/* ---- replay policies --------------------------------------------------------------------------
- */
+/* ---- replay policies ---- */
 
 /* 600 pages, of four SMs; all fault before the driver looks. */
 static void open_600(bench *b, const char *replay) {
@@ -85,7 +84,7 @@ static void once_replays_when_all_is_served(void **state) {
     (void)state;
     bench b;
     open_600(&b, "paging.replay=once");
-    const wp_time_ps served_ps = FIRST_FETCH_PS + 2 * FULL_BATCH_PS + (5 + 88 + 3) * US;
+    const wpi_time_ps served_ps = FIRST_FETCH_PS + 2 * FULL_BATCH_PS + (5 + 88 + 3) * US;
     wpi_engine_run_until(b.engine, served_ps + 88 * PAGE_PS - 1);
     assert_u64(b.local, 0);
     wpi_engine_run(b.engine);
@@ -107,7 +106,7 @@ static void batch_fetches_again_what_was_replayed_too_early(void **state) {
     (void)state;
     bench b;
     open_600(&b, "paging.replay=batch");
-    const wp_time_ps replayed_ps = FIRST_FETCH_PS + FULL_BATCH_PS + 256 * PAGE_PS;
+    const wpi_time_ps replayed_ps = FIRST_FETCH_PS + FULL_BATCH_PS + 256 * PAGE_PS;
     wpi_engine_run_until(b.engine, replayed_ps + BENCH_WALK_PS - 1);
     assert_u64(b.local, 0);
     wpi_engine_run_until(b.engine, replayed_ps + BENCH_WALK_PS);
@@ -143,13 +142,14 @@ static void batch_flush_drops_what_will_come_again(void **state) {
                                   .fetched = 600,
                                   .flushed = 344 + 88,
                                   .replays = 3});
-    const wp_time_ps replayed_ps = (600 * 1 + 3 * (10 + 5 + 3)) * US + 600 * PAGE_PS;
+    const wpi_time_ps replayed_ps = (600 * 1 + 3 * (10 + 5 + 3)) * US + 600 * PAGE_PS;
     assert_u64(wpi_engine_now(b.engine), replayed_ps + 4 * BENCH_WALK_PS + BENCH_ACCESS_PS);
     bench_close(&b);
 }
 
-/* Four blocks, of an SM each. Behind each of them all try again: 3 fault again, 2, 1. These 6 are a
- * batch, as 3, for an SM's own last fault is merged with it; 3 more replays, of nobody. */
+/* Four blocks, of an SM each. After each of them all SMs are replayed: 3 fault again, then 2,
+ * then 1. These 6 are a batch of 3 faults, as each is merged with the same SM's last; 3 more
+ * replays have no waiting SM. */
 static void block_replays_behind_each_block(void **state) {
     (void)state;
     for (uint32_t coalesces = 0; coalesces < 2; coalesces++) {
@@ -159,7 +159,7 @@ static void block_replays_behind_each_block(void **state) {
         for (uint32_t i = 0; i < 4; i++)
             page_faults(&b, i, i, i * WPI_CHUNK_PAGES, false, 0);
         for (uint32_t i = 0; i < 4; i++) { /* one more each 3 us */
-            const wp_time_ps served_ps = FIRST_FETCH_PS + (5 + 4 + (i + 1) * 3) * US;
+            const wpi_time_ps served_ps = FIRST_FETCH_PS + (5 + 4 + (i + 1) * 3) * US;
             wpi_engine_run_until(b.engine, served_ps + PAGE_PS + BENCH_WALK_PS);
             assert_u64(b.local, i + 1);
         }
@@ -176,8 +176,7 @@ static void block_replays_behind_each_block(void **state) {
     }
 }
 
-/* ---- the buffer -------------------------------------------------------------------------------
- */
+/* ---- the buffer ---- */
 
 /* 8 of 20 find room, then 8 of 12, then 4. */
 static void what_finds_no_room_faults_again(void **state) {
@@ -234,7 +233,7 @@ static void only_what_asks_for_no_more_is_merged(void **state) {
         wpi_engine_run(b.engine);
         assert_count(&b, "paging.batch.coalesced", is_write_first);
         assert_count(&b, "paging.batch.duplicates", 1);
-        const wp_time_ps faults_ps = (is_write_first != 0 ? 1 : 2) * US;
+        const wpi_time_ps faults_ps = (is_write_first != 0 ? 1 : 2) * US;
         assert_u64(wpi_engine_now(b.engine), FIRST_FETCH_PS + (5 + 3) * US + faults_ps + PAGE_PS +
                                                  BENCH_WALK_PS + BENCH_ACCESS_PS);
         bench_close(&b);
@@ -311,8 +310,8 @@ static void blocks_are_served_by_address(void **state) {
     bench_close(&b);
 }
 
-/* Pages side by side are one transfer, though each was asked for: nobody goes on before all are
- * there. On a link with a curve that takes less time than 8 transfers. */
+/* Adjacent pages are one transfer, though each was requested: no warp continues before all are
+ * resident. On a link with a curve that takes less time than 8 transfers. */
 static void pages_side_by_side_come_together(void **state) {
     (void)state;
     bench b;
@@ -350,8 +349,7 @@ static void reading_in_order_gets_5_gb_a_second(void **state) {
     bench_close(&b);
 }
 
-/* ---- with less memory than pages --------------------------------------------------------------
- */
+/* ---- with less memory than pages ---- */
 
 /* One frame: of two pages that come one after the other the first is gone at the replay, and faults
  * again. */

@@ -14,7 +14,7 @@ typedef struct rig {
     wpi_engine *engine;
     wpi_host_profile profile;
     wpi_host_model *model;
-    wp_time_ps ends[64];
+    wpi_time_ps ends[64];
 } rig;
 
 static void set_up(rig *r) {
@@ -33,7 +33,7 @@ static void tear_down(rig *r) {
     wpi_engine_destroy(r->engine);
 }
 
-static void ended(void *object, uint64_t token, wp_time_ps now) {
+static void ended(void *object, uint64_t token, wpi_time_ps now) {
     ((rig *)object)->ends[token] = now;
 }
 
@@ -138,7 +138,7 @@ static void any_mixture_ends_and_stays_within_the_machine(void **state) {
             wpi_host_model_work(r.model, &work, ended, &r, i);
         }
         wpi_engine_run(r.engine);
-        wp_time_ps last = 0;
+        wpi_time_ps last = 0;
         for (uint32_t i = 0; i < count; i++)
             if (r.ends[i] > last) last = r.ends[i];
         const wpi_host_numbers *n = wpi_host_model_numbers(r.model);

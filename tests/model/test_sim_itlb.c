@@ -23,8 +23,8 @@ static const wp_trace_tables tables = {.version = WP_TRACE_VERSION,
                                        .steps = steps};
 
 /* One warp a CTA: how long the path takes. */
-static wp_time_ps time_of(rig *r, const script_stop *path, uint32_t length, uint32_t repeats,
-                          uint64_t ctas) {
+static wpi_time_ps time_of(rig *r, const script_stop *path, uint32_t length, uint32_t repeats,
+                           uint64_t ctas) {
     script *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->source = (wpi_warp_source){.tables = &tables,
@@ -35,7 +35,7 @@ static wp_time_ps time_of(rig *r, const script_stop *path, uint32_t length, uint
     s->path = path;
     s->path_length = length;
     s->repeats = repeats;
-    const wp_time_ps time = script_run(r, s);
+    const wpi_time_ps time = script_run(r, s);
     free(s);
     return time;
 }
@@ -46,7 +46,7 @@ static wp_time_ps time_of(rig *r, const script_stop *path, uint32_t length, uint
 
 static const script_stop path[PAGES] = {{0, ~0u}, {1, ~0u}, {2, ~0u}, {3, ~0u},
                                         {4, ~0u}, {5, ~0u}, {6, ~0u}, {7, ~0u}};
-#define PAGE_NS ((wp_time_ps)PAGE_INSTRUCTIONS)
+#define PAGE_NS ((wpi_time_ps)PAGE_INSTRUCTIONS)
 
 static void a_miss_takes_the_look_up_the_second_level_and_the_walk(void **state) {
     (void)state;

@@ -81,7 +81,7 @@ static void atomics_on_one_address_take_turns(void **state) {
     wpi_engine_run(r.engine);
     assert_u64(r.last.answered - r.last.issued, (LSU + TLB1 + L2 + 32 * 2) * WP_PS_PER_NS);
     /* Eight warps at once: 256 turns, and the LSU's cycle of each. */
-    const wp_time_ps begin = wpi_engine_now(r.engine);
+    const wpi_time_ps begin = wpi_engine_now(r.engine);
     for (int warp = 0; warp < 8; warp++)
         rig_issue(&r, 0, WP_TRACE_ATOMIC, 0xffffffff, 0, 0, begin);
     wpi_engine_run(r.engine);
@@ -168,11 +168,11 @@ static void the_walk_cache_spares_all_levels_but_the_last(void **state) {
 typedef struct performed_lanes {
     rig rig; /* first */
     uint32_t lanes[4];
-    wp_time_ps at[4];
+    wpi_time_ps at[4];
     uint32_t count;
 } performed_lanes;
 
-static void note_performed(void *object, uint32_t lanes, wp_time_ps now) {
+static void note_performed(void *object, uint32_t lanes, wpi_time_ps now) {
     performed_lanes *seen = object;
     assert_true(seen->count < 4);
     seen->lanes[seen->count] = lanes;
@@ -201,7 +201,7 @@ static void lanes_are_told_when_their_line_gets_to_l2(void **state) {
                                    .performed = note_performed};
         (void)wpi_memory_access(seen.rig.memory, &access, 0, rig_note, &seen, 0);
         wpi_engine_run(seen.rig.engine);
-        const wp_time_ps first = LSU + TLB1 + TLB2 + WALK + L2 / 2;
+        const wpi_time_ps first = LSU + TLB1 + TLB2 + WALK + L2 / 2;
         assert_u64(seen.count, 2);
         assert_u64(seen.lanes[0], 0x7fff);
         assert_u64(seen.lanes[1], 0xffff0000);

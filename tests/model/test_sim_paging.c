@@ -58,7 +58,8 @@ static void a_rounded_allocation_is_as_large_as_its_trees(void **state) {
     }
 }
 
-/* What nobody has used is made here: as many faults, and only what the host has used comes. */
+/* Unused pages are created on the device: as many faults, and only pages that the host has used are
+ * transferred. */
 static void untouched_pages_are_made(void **state) {
     (void)state;
     bench b;
@@ -87,9 +88,9 @@ static void making_a_page_takes_as_long_as_writing_it(void **state) {
     wpi_engine_run(b.engine);
     const double writing_ps =
         (double)WPI_PAGE_BYTES / (double)b.profile->dram.bytes_per_s * (double)WP_PS_PER_S;
-    const wp_time_ps expected = 2 * (wp_time_ps)BENCH_WALK_PS + 45 * WP_PS_PER_US +
-                                b.profile->dram.latency_ps + (wp_time_ps)writing_ps +
-                                BENCH_ACCESS_PS;
+    const wpi_time_ps expected = 2 * (wpi_time_ps)BENCH_WALK_PS + 45 * WP_PS_PER_US +
+                                 b.profile->dram.latency_ps + (wpi_time_ps)writing_ps +
+                                 BENCH_ACCESS_PS;
     assert_u64(wpi_engine_now(b.engine), expected);
     bench_close(&b);
 }
@@ -102,8 +103,8 @@ static void transfers_take_what_the_curve_says(void **state) {
     BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=sequential-local");
     bench_issue(&b, 0, 0, BENCH_FIRST, false, 0);
     wpi_engine_run(b.engine);
-    const wp_time_ps service_ps = 45 * WP_PS_PER_US;
-    const wp_time_ps walks_ps = (wp_time_ps)2 * BENCH_WALK_PS;
+    const wpi_time_ps service_ps = 45 * WP_PS_PER_US;
+    const wpi_time_ps walks_ps = (wpi_time_ps)2 * BENCH_WALK_PS;
     const double cycle_ps = 1e6 / 1481;
     const double took = (double)(wpi_engine_now(b.engine) - service_ps);
     /* The rest of the block arrives last: the access was over before. */
@@ -153,7 +154,7 @@ static void a_service_drains_the_buffer(void **state) {
 static void faults_of_a_cycle_are_served_together(void **state) {
     (void)state;
     const struct {
-        wp_time_ps later_ps;
+        wpi_time_ps later_ps;
         uint64_t faults, services;
     } cases[] = {{0, 2, 1}, {199, 2, 1}, {201, 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -187,7 +188,7 @@ static void an_sm_waits_for_no_more_pages_than_it_may(void **state) {
  * last two would come with the second one, after 90. */
 static void a_fault_takes_its_own_time_where_services_are_pipelined(void **state) {
     (void)state;
-    static const wp_time_ps asked_us[] = {0, 30, 31};
+    static const wpi_time_ps asked_us[] = {0, 30, 31};
     for (uint32_t count = 1; count <= 3; count++) {
         bench b;
         BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=none", "paging.service=pipelined", "link.curve=0",
@@ -290,11 +291,11 @@ static void blocks_are_counted_by_round_trips(void **state) {
     bench_close(&b);
 }
 
-/* ---- while the link is idle -------------------------------------------------------------------
- */
+/* ---- while the link is idle ---- */
 
 /* A far fault waits for its service for 45 us, in which ten blocks come, of 4.096 us each, and most
- * of another one, behind which its page comes. Then nobody uses memory, and nothing more comes. */
+ * of another one, after which the page is transferred. Then no accesses are made, and no more
+ * blocks are transferred. */
 static void an_idle_link_brings_blocks_until_nobody_waits(void **state) {
     (void)state;
     bench b;
@@ -362,8 +363,7 @@ static void nothing_is_evicted_to_prefetch(void **state) {
     }
 }
 
-/* ---- random traffic ---------------------------------------------------------------------------
- */
+/* ---- random traffic ---- */
 
 static void run_on(const char *prefetch, const char *evict, const char *migrate, const char *more,
                    wpi_foresight *foresight) {
@@ -434,8 +434,7 @@ static void random_traffic_ends_under_all_policies(void **state) {
     assert_true(runs >= 36);
 }
 
-/* ---- behind TLBs, in front of caches ----------------------------------------------------------
- */
+/* ---- behind TLBs, in front of caches ---- */
 
 /* Lanes in a row, or all over; loads, stores and atomics. */
 static void choose(traffic *t, wpi_access *access) {
@@ -490,7 +489,7 @@ static void warps_over_more_than_memory_end(void **state) {
 }
 
 /* 32 lines of one page, when the last one is there. */
-static wp_time_ps time_of_lines(const char *replays) {
+static wpi_time_ps time_of_lines(const char *replays) {
     rig r;
     wp_error err = {0};
     uint64_t addresses[WPI_LANES];
@@ -507,14 +506,14 @@ static wp_time_ps time_of_lines(const char *replays) {
                                .addresses = addresses};
     (void)wpi_memory_access(r.memory, &access, 0, rig_note, &r, 0);
     wpi_engine_run(r.engine);
-    const wp_time_ps took = r.last.answered;
+    const wpi_time_ps took = r.last.answered;
     rig_close(&r);
     return took;
 }
 
 static void so_many_lines_a_cycle_go_on_when_their_page_has_come(void **state) {
     (void)state;
-    const wp_time_ps at_once = time_of_lines("paging.replay_lines=0");
+    const wpi_time_ps at_once = time_of_lines("paging.replay_lines=0");
     const double one = (double)(time_of_lines("paging.replay_lines=1") - at_once);
     const double two = (double)(time_of_lines("paging.replay_lines=2") - at_once);
     assert_near(one, 31e3, 0.01); /* cycles of 1 ns */
@@ -642,10 +641,10 @@ static void a_failed_add_leaves_the_next_one_to_work(void **state) {
             wp_error err = {0};
             BENCH_OPEN(&b, 2 * MIB, evict[i % 2], "paging.prefetch=none", "gpu.memory=64MiB");
             wpi_page_history *h = follow(b.paging, 2 * MIB);
-            wp_alloc_fail_at(n);
+            wpi_alloc_fail_at(n);
             is_added =
                 wpi_paging_add(b.paging, BENCH_FIRST + 4 * MIB, 28 * MIB, &err) == WP_STATUS_OK;
-            wp_alloc_fail_at(0);
+            wpi_alloc_fail_at(0);
             assert_true(is_added || err.status == WP_STATUS_NOMEM);
             assert_int_equal(wpi_paging_has(b.paging, BENCH_FIRST + 4 * MIB), is_added);
             assert_u64(h->allocation_count, is_added ? 2 : 1);

@@ -73,11 +73,12 @@ static script *new_script(const script_stop *path, uint32_t length, uint64_t cta
     return s;
 }
 
-static wp_time_ps time_of(const script_stop *path, uint32_t length, uint64_t ctas, uint32_t warps) {
+static wpi_time_ps time_of(const script_stop *path, uint32_t length, uint64_t ctas,
+                           uint32_t warps) {
     rig r;
     RIG_OPEN(&r, ONE_SM, );
     script *s = new_script(path, length, ctas, warps);
-    const wp_time_ps time = script_run(&r, s);
+    const wpi_time_ps time = script_run(&r, s);
     free(s);
     rig_close(&r);
     return time;
@@ -172,13 +173,12 @@ static void a_barrier_waits_for_the_last(void **state) {
     (void)state;
     /* 8 warps on 4 schedulers: the second of each comes 100 slots later, all leave together. */
     const script_stop path[] = {{CHAIN, ALL}, {BARRIER, ALL}, {CHAIN, ALL}};
-    const wp_time_ps alone = time_of(path, 3, 1, 1), eight = time_of(path, 3, 1, 8);
+    const wpi_time_ps alone = time_of(path, 3, 1, 1), eight = time_of(path, 3, 1, 8);
     assert_u64(alone, (100 * 6 + 20 + 100 * 6) * WP_PS_PER_NS);
     assert_u64(eight, alone + 2 * 100 * WP_PS_PER_NS);
 }
 
-/* ---- occupancy --------------------------------------------------------------------------------
- */
+/* ---- occupancy ---- */
 
 /* NVIDIA's rule, as its calculator has it: a warp's registers in units, each scheduler has its own
  * share of the register file, shared memory in units. */
@@ -246,8 +246,7 @@ static void as_many_ctas_fit_as_the_calculator_says(void **state) {
     }
 }
 
-/* ---- whose turn it is -------------------------------------------------------------------------
- */
+/* ---- whose turn it is ---- */
 
 /* Two warps on one scheduler, which never wait: the order in which they take their blocks. */
 static void order_of_turns(const char *scheduler, uint32_t log[SCRIPT_LOG_MAX]) {
@@ -274,15 +273,14 @@ static void greedy_schedulers_stay_and_others_go_round(void **state) {
         assert_int_equal(log[i], 1 - log[i - 1]);
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 /* Little's law: as long as nothing is full, warps that wait for one load at a time make warps /
  * latency loads. */
 static void throughput_is_concurrency_over_latency(void **state) {
     (void)state;
     const script_stop path[] = {{LOAD, ALL}};
-    wp_time_ps alone = 0;
+    wpi_time_ps alone = 0;
     for (uint32_t warps = 1; warps <= 16; warps *= 2) {
         rig r;
         RIG_OPEN(&r, ONE_SM, NO_TLB, "l1.on=off", "dram.row_miss=0cycles",
@@ -291,7 +289,7 @@ static void throughput_is_concurrency_over_latency(void **state) {
         script *s = new_script(path, 1, 1, warps);
         s->repeats = 200;
         s->step = 128;
-        const wp_time_ps time = script_run(&r, s);
+        const wpi_time_ps time = script_run(&r, s);
         if (warps == 1) alone = time;
         assert_true(time >= alone && time <= alone + alone / 20);
         free(s);

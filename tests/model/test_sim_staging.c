@@ -34,7 +34,7 @@ static void ask_for_more(bench *b, uint32_t count) {
 /* 40 pages more than memory has, of which the first few have come. */
 static void ask_until_some_leave(bench *b) {
     fill(b);
-    const wp_time_ps later = wpi_engine_now(b->engine) + 3 * WP_PS_PER_US;
+    const wpi_time_ps later = wpi_engine_now(b->engine) + 3 * WP_PS_PER_US;
     ask_for_more(b, 40);
     wpi_engine_run_until(b->engine, later);
 }
@@ -107,7 +107,7 @@ static void what_the_host_takes_leaves_once(void **state) {
     ask_until_some_leave(&b);
     wpi_pages touched = {{0}};
     wpi_pages_add_range(&touched, 30, 34);
-    wp_time_ps now = wpi_engine_now(b.engine), done = now;
+    wpi_time_ps now = wpi_engine_now(b.engine), done = now;
     while (wpi_paging_host_fault(b.paging, BENCH_FIRST, &touched, now, &done))
         now = done;
     wpi_engine_run(b.engine);
@@ -118,29 +118,28 @@ static void what_the_host_takes_leaves_once(void **state) {
     bench_close(&b);
 }
 
-/* ---- no page on its way -----------------------------------------------------------------------
- */
+/* ---- no page on its way ---- */
 
-static void note_time(void *object, uint64_t token, wp_time_ps now) {
+static void note_time(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
-    *(wp_time_ps *)object = now;
+    *(wpi_time_ps *)object = now;
 }
 
 static void quiet_is_told_behind_the_last_page(void **state) {
     (void)state;
     bench b;
-    wp_time_ps told = 0;
+    wpi_time_ps told = 0;
     BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-4k");
     assert_true(wpi_paging_is_quiet(b.paging, 0, note_time, &told));
     fill(&b);
-    const wp_time_ps start = wpi_engine_now(b.engine);
+    const wpi_time_ps start = wpi_engine_now(b.engine);
     assert_true(wpi_paging_is_quiet(b.paging, start, note_time, &told));
     ask_for_more(&b, 40);
     wpi_engine_run_until(b.engine, start + 3 * WP_PS_PER_US);
     assert_false(wpi_paging_is_quiet(b.paging, start + 3 * WP_PS_PER_US, note_time, &told));
     wpi_engine_run(b.engine);
     /* 40 pages there and 40 back, at the same time, behind a walk and the end of its cycle. */
-    const wp_time_ps link_ps = 40 * WP_PS_PER_US, cycle_ps = b.profile->cycle_ps;
+    const wpi_time_ps link_ps = 40 * WP_PS_PER_US, cycle_ps = b.profile->cycle_ps;
     assert_true(told >= start + BENCH_WALK_PS + link_ps);
     assert_true(told <= start + BENCH_WALK_PS + link_ps + WP_PS_PER_US + 3 * cycle_ps);
     assert_u64(told % cycle_ps, 0);
@@ -151,14 +150,14 @@ static void quiet_is_told_behind_the_last_page(void **state) {
 static void quiet_is_told_behind_pages_that_only_leave(void **state) {
     (void)state;
     bench b;
-    wp_time_ps told = 0;
+    wpi_time_ps told = 0;
     BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-2m");
     for (uint32_t page = 0; page <= PAGES; page++) {
         if (page == 10) continue;
         bench_issue(&b, 0, 0, page_address(page), true, wpi_engine_now(b.engine));
         wpi_engine_run(b.engine);
     }
-    const wp_time_ps start = wpi_engine_now(b.engine);
+    const wpi_time_ps start = wpi_engine_now(b.engine);
     bench_issue(&b, 0, 0, page_address(PAGES + 1), true, start);
     wpi_engine_run_until(b.engine, start + BENCH_WALK_PS + WP_PS_PER_US / 2);
     assert_false(wpi_paging_is_quiet(b.paging, wpi_engine_now(b.engine), note_time, &told));
@@ -172,7 +171,7 @@ static void quiet_is_told_behind_pages_that_only_leave(void **state) {
 static void quiet_waits_for_accesses_across_the_link(void **state) {
     (void)state;
     bench b;
-    wp_time_ps told = 0;
+    wpi_time_ps told = 0;
     BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-4k");
     (void)wpi_link_remote(&b.link, MIB, WPI_DIRECTION_TO_DEVICE, 0);
     assert_false(wpi_paging_is_quiet(b.paging, 0, note_time, &told));

@@ -11,9 +11,9 @@ static void touch(bench *b, uint64_t first, uint64_t bytes, bool is_write) {
 }
 
 /* The host goes on when what goes back is there. */
-static wp_time_ps synchronize(bench *b) {
-    const wp_time_ps now = wpi_engine_now(b->engine);
-    const wp_time_ps done = wpi_paging_synchronize(b->paging, now);
+static wpi_time_ps synchronize(bench *b) {
+    const wpi_time_ps now = wpi_engine_now(b->engine);
+    const wpi_time_ps done = wpi_paging_synchronize(b->paging, now);
     wpi_engine_run_until(b->engine, done);
     return done - now;
 }

@@ -23,7 +23,7 @@ static void device_accesses(bench *b, bool is_write) {
 /* Until it is over: how often the host had to wait for something. */
 static uint32_t host_touches(bench *b, uint32_t page) {
     wpi_pages touched = {{0}};
-    wp_time_ps done = 0;
+    wpi_time_ps done = 0;
     uint32_t waits = 0;
     wpi_pages_add(&touched, page);
     for (;
@@ -39,7 +39,7 @@ static void a_page_goes_to_the_host_and_back(void **state) {
     BENCH_OPEN(&b, 2 * MIB, FIGHT, "paging.thrash=none", "paging.host_latency=7us");
     assert_u64(host_touches(&b, 0), 0); /* it is there */
     device_accesses(&b, true);
-    const wp_time_ps asked = wpi_engine_now(b.engine);
+    const wpi_time_ps asked = wpi_engine_now(b.engine);
     assert_u64(host_touches(&b, 0), 1);
     assert_u64(wpi_engine_now(b.engine),
                asked + 7 * US + wpi_link_transfer_ps(b.profile, WPI_PAGE_BYTES));
@@ -62,7 +62,7 @@ static void a_page_in_use_stays(void **state) {
     bench b;
     BENCH_OPEN(&b, 2 * MIB, FIGHT);
     device_accesses(&b, false);
-    const wp_time_ps now = wpi_engine_now(b.engine);
+    const wpi_time_ps now = wpi_engine_now(b.engine);
     bench_issue(&b, 0, 0, BENCH_FIRST, false, now);
     wpi_engine_run_until(b.engine, now + BENCH_WALK_PS);
     assert_u64(host_touches(&b, 0), 0);
@@ -86,7 +86,7 @@ static void fight(const char *service, const char *replay, uint64_t throttled) {
         waits += host_touches(&b, 0);
     }
     assert_u64(waits, 8 + 5); /* each time for the page; and 5 of 10 throttles */
-    const wp_time_ps pinned = wpi_engine_now(b.engine);
+    const wpi_time_ps pinned = wpi_engine_now(b.engine);
     assert_u64(b.local, 8);
     assert_u64(b.remote, 0);
     for (uint32_t i = 0; i < 6; i++)
@@ -99,7 +99,7 @@ static void fight(const char *service, const char *replay, uint64_t throttled) {
     assert_true(bench_count_of(&b, "paging.throttled") >= throttled);
     if (throttled == 10) {
         assert_count(&b, "paging.throttled", 10);
-    } else { /* nobody faults but who waits, and what is throttled was not served before */
+    } else { /* only waiting SMs fault, and throttled pages were not served before */
         assert_count(&b, "paging.batch.raised", b.waits);
         assert_count(&b, "paging.batch.duplicates", 0);
     }
@@ -152,7 +152,7 @@ static void batches_with_throttled_faults_end_a_service(void **state) {
             (void)host_touches(&b, 0);
         }
         const uint64_t batches = batches_of(&b);
-        const wp_time_ps now = wpi_engine_now(b.engine);
+        const wpi_time_ps now = wpi_engine_now(b.engine);
         for (uint32_t i = 0; i < 4; i++)
             bench_issue(&b, i, 0, BENCH_FIRST + (uint64_t)i * WPI_PAGE_BYTES, false, now);
         wpi_engine_run_until(b.engine, now + BENCH_WALK_PS + (10 + 2 * 9) * US);
@@ -203,8 +203,7 @@ static void pages_that_thrash_are_not_prefetched(void **state) {
     bench_close(&b);
 }
 
-/* ---- behind TLBs, in front of caches ----------------------------------------------------------
- */
+/* ---- behind TLBs, in front of caches ---- */
 
 #define TRAFFIC_PAGES 12u
 
@@ -220,10 +219,10 @@ static void choose(traffic *t, wpi_access *access) {
 }
 
 /* The host touches a page each 3 us, or as soon as it may, while there are accesses. */
-static void touch(void *object, uint64_t address, wp_time_ps now) {
+static void touch(void *object, uint64_t address, wpi_time_ps now) {
     traffic *t = object;
     wpi_pages touched = {{0}};
-    wp_time_ps done = now;
+    wpi_time_ps done = now;
     wpi_pages_add(&touched, wpi_page_of(address));
     const bool waits = wpi_paging_host_fault(t->paging, BENCH_FIRST, &touched, now, &done);
     if (t->left == 0) return;

@@ -204,7 +204,7 @@ static void misses_that_do_not_merge_each_take_their_time(void **state) {
         RIG_OPEN(&r, merge[i], "lsu.latency=0cycles", );
         (void)rig_time(&r, 1, WP_TRACE_LOAD, 0);
         const uint64_t before = rig_count(&r, "tlb.translation");
-        const wp_time_ps now = wpi_engine_now(r.engine);
+        const wpi_time_ps now = wpi_engine_now(r.engine);
         for (uint64_t k = 0; k < all; k++) {
             wpi_engine_run_until(r.engine, now + k * WP_PS_PER_NS);
             rig_issue(&r, 0, WP_TRACE_LOAD, 1, k * 128, 0, now + k * WP_PS_PER_NS);
@@ -267,7 +267,7 @@ static void without_hit_under_miss_a_hit_waits_for_the_miss(void **state) {
         rig r;
         RIG_OPEN(&r, settings[i], );
         (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
-        const wp_time_ps now = wpi_engine_now(r.engine);
+        const wpi_time_ps now = wpi_engine_now(r.engine);
         rig_issue(&r, 0, WP_TRACE_STORE, 1, 50 * PAGE, 0, now);
         wpi_engine_run_until(r.engine, now + 20 * WP_PS_PER_NS);
         (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
@@ -298,7 +298,7 @@ static double chase(const char *profile, uint64_t bytes, uint64_t stride) {
     assert_status_ok(wpi_profile_load(profile, settings, 1, &r.profile, &err), &err);
     assert_status_ok(wpi_engine_create(&r.engine, &err), &err);
     assert_status_ok(wpi_memory_create(r.engine, r.profile, &r.memory, &err), &err);
-    wp_time_ps sum = 0;
+    wpi_time_ps sum = 0;
     for (int round = 0; round < 3; round++) {
         sum = 0;
         for (uint64_t at = 0; at < bytes; at += stride)

@@ -6,7 +6,7 @@
 #define PAGE ((uint64_t)64 * 1024)
 #define LOCALITY "tlb_prefetch.policy=locality"
 
-/* Pages from `first` on, `stride` apart: how many walks somebody waited for. */
+/* Pages from `first` on, `stride` apart: the number of walks that an access waited for. */
 static uint64_t waits(rig *r, uint64_t first, uint64_t stride, uint64_t count) {
     const uint64_t before = rig_count(r, "tlb.l2.misses");
     for (uint64_t i = 0; i < count; i++)
@@ -47,7 +47,7 @@ static void what_was_fetched_ahead_is_a_hit_of_the_second_level(void **state) {
     (void)state;
     rig r;
     RIG_OPEN(&r, LOCALITY, );
-    const wp_time_ps walked = rig_time(&r, 0, WP_TRACE_LOAD, 32 * PAGE);
+    const wpi_time_ps walked = rig_time(&r, 0, WP_TRACE_LOAD, 32 * PAGE);
     assert_u64(rig_time(&r, 0, WP_TRACE_LOAD, 33 * PAGE), walked);
     assert_u64(walked - rig_time(&r, 0, WP_TRACE_LOAD, 34 * PAGE), 200 * WP_PS_PER_NS);
     rig_close(&r);
@@ -58,7 +58,7 @@ static void a_miss_of_what_is_on_its_way_joins_it(void **state) {
     rig r;
     RIG_OPEN(&r, LOCALITY, );
     (void)waits(&r, 32, 1, 1);
-    const wp_time_ps now = wpi_engine_now(r.engine);
+    const wpi_time_ps now = wpi_engine_now(r.engine);
     rig_issue(&r, 0, WP_TRACE_LOAD, 1, 33 * PAGE, 0, now);
     rig_issue(&r, 1, WP_TRACE_LOAD, 1, 34 * PAGE, 0, now + 50 * WP_PS_PER_NS);
     wpi_engine_run(r.engine);

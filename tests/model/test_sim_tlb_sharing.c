@@ -125,7 +125,7 @@ static void each_miss_asks_where_they_do_not_merge(void **state) {
 
 /* A TLB loads a page, and so many cycles later TLB 0 one. */
 static void load_both(rig *r, uint32_t first, uint64_t page, uint64_t later, uint64_t own_page) {
-    const wp_time_ps start = wpi_engine_now(r->engine);
+    const wpi_time_ps start = wpi_engine_now(r->engine);
     rig_issue(r, first, WP_TRACE_LOAD, 1, page * PAGE, 0, start);
     wpi_engine_run_until(r->engine, start + later * WP_PS_PER_NS);
     rig_issue(r, 0, WP_TRACE_LOAD, 1, own_page * PAGE, 0, wpi_engine_now(r->engine));
@@ -235,8 +235,7 @@ static void an_answer_is_stored_at_once_never_or_the_second_time(void **state) {
     assert_string_equal(misses_of(twice, "tlb_sharing.threshold=1", "1111"), "mhhh");
 }
 
-/* ---- random traffic ---------------------------------------------------------------------------
- */
+/* ---- random traffic ---- */
 
 #define WARPS 64u
 

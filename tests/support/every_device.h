@@ -8,7 +8,7 @@
 #include "wp_test.h"
 
 static inline void for_every_device(void (*check)(wp_device *device)) {
-    for (const wp_device_kind *const *kind = wpi_device_kinds(); *kind != NULL; kind++) {
+    for (const wpi_device_kind *const *kind = wpi_device_kinds(); *kind != NULL; kind++) {
         wp_device *device;
         wp_error err = {0};
         if ((*kind)->open((*kind)->example, &device, &err) != WP_STATUS_OK) {

@@ -35,13 +35,13 @@ typedef struct bench {
     uint64_t random, left, span_bytes;
 } bench;
 
-/* No access is made, or is told that it may be, where its page is not. */
+/* Accesses are made, or allowed, only where the page is resident. */
 static inline void bench_check_page(const bench *b, uint64_t address) {
     const wpi_chunk *chunk = wpi_residency_chunk(wpi_paging_residency(b->paging), address);
     assert_true(wpi_pages_has(&chunk->resident, wpi_page_of(address)));
 }
 
-static inline void bench_made(void *object, uint64_t number, wp_time_ps now) {
+static inline void bench_made(void *object, uint64_t number, wpi_time_ps now) {
     bench *b = object;
     bench_check_page(b, b->accesses[number].address);
     wpi_paging_release(b->paging, b->accesses[number].address, now);
@@ -49,14 +49,14 @@ static inline void bench_made(void *object, uint64_t number, wp_time_ps now) {
     if (b->ended != NULL) b->ended(b, (uint32_t)number);
 }
 
-static inline void bench_remote_ended(void *object, uint64_t number, wp_time_ps now) {
+static inline void bench_remote_ended(void *object, uint64_t number, wpi_time_ps now) {
     bench *b = object;
     (void)now;
     b->open--;
     if (b->ended != NULL) b->ended(b, (uint32_t)number);
 }
 
-static inline void bench_walked(void *object, uint64_t number, wp_time_ps now) {
+static inline void bench_walked(void *object, uint64_t number, wpi_time_ps now) {
     bench *b = object;
     const wpi_paging_asker asker = {b->accesses[number].address, number, b->accesses[number].sm,
                                     b->accesses[number].is_write};
@@ -79,7 +79,7 @@ static inline void bench_walked(void *object, uint64_t number, wp_time_ps now) {
     if (is_held) wpi_paging_release(b->paging, asker.address, now);
 }
 
-static inline void bench_replay(void *object, uint64_t number, bool is_held, wp_time_ps now) {
+static inline void bench_replay(void *object, uint64_t number, bool is_held, wpi_time_ps now) {
     bench *b = object;
     b->accesses[number].is_held = is_held;
     wpi_engine_at(b->engine, now + BENCH_WALK_PS, bench_walked, b, number);
@@ -90,7 +90,7 @@ static inline void bench_shoot_down(void *object, const wpi_paging_shot *shot) {
 }
 
 static inline void bench_issue(bench *b, uint32_t number, uint32_t sm, uint64_t address,
-                               bool is_write, wp_time_ps now) {
+                               bool is_write, wpi_time_ps now) {
     b->accesses[number].address = address;
     b->accesses[number].sm = sm;
     b->accesses[number].is_write = is_write;

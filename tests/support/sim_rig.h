@@ -53,7 +53,7 @@ static inline void rig_close(rig *r) {
 static inline void rig_note(void *object, uint64_t token, const wpi_answer *answer) {
     rig *r = object;
     (void)token;
-    wp_time_ps sum = 0;
+    wpi_time_ps sum = 0;
     for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++)
         sum += answer->spent_ps[i];
     assert_u64(sum, answer->answered - answer->issued);
@@ -63,7 +63,7 @@ static inline void rig_note(void *object, uint64_t token, const wpi_answer *answ
 
 /** Lane i accesses first + i * stride. */
 static inline void rig_issue(rig *r, uint32_t sm, uint8_t kind, uint32_t mask, uint64_t first,
-                             uint64_t stride, wp_time_ps now) {
+                             uint64_t stride, wpi_time_ps now) {
     uint64_t addresses[WPI_LANES];
     for (uint32_t i = 0; i < WPI_LANES; i++)
         addresses[i] = first + i * stride;
@@ -73,7 +73,7 @@ static inline void rig_issue(rig *r, uint32_t sm, uint8_t kind, uint32_t mask, u
 }
 
 /** One access, alone: how long it takes. */
-static inline wp_time_ps rig_time(rig *r, uint32_t sm, uint8_t kind, uint64_t address) {
+static inline wpi_time_ps rig_time(rig *r, uint32_t sm, uint8_t kind, uint64_t address) {
     rig_issue(r, sm, kind, 1, address, 0, wpi_engine_now(r->engine));
     wpi_engine_run(r->engine);
     return r->last.answered - r->last.issued;

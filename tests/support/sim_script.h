@@ -88,7 +88,7 @@ static inline void script_ended(void *object, const wpi_launch_numbers *numbers,
 }
 
 /** Runs the script's launch; how long it took. */
-static inline wp_time_ps script_launch(rig *r, wpi_gpu *gpu, script *s) {
+static inline wpi_time_ps script_launch(rig *r, wpi_gpu *gpu, script *s) {
     wp_error err = {0};
     s->source.ops = &script_ops;
     assert_true(s->source.cta_count * s->source.warps_per_cta <= SCRIPT_WARPS_MAX);
@@ -100,11 +100,11 @@ static inline wp_time_ps script_launch(rig *r, wpi_gpu *gpu, script *s) {
 }
 
 /** The same on a GPU of its own over the rig's memory. */
-static inline wp_time_ps script_run(rig *r, script *s) {
+static inline wpi_time_ps script_run(rig *r, script *s) {
     wp_error err = {0};
     wpi_gpu *gpu;
     assert_status_ok(wpi_gpu_create(r->profile, r->engine, r->memory, &gpu, &err), &err);
-    const wp_time_ps took = script_launch(r, gpu, s);
+    const wpi_time_ps took = script_launch(r, gpu, s);
     wpi_gpu_destroy(gpu);
     return took;
 }

@@ -12,14 +12,14 @@ typedef struct traffic {
     /* What is accessed next: the addresses, and what is not a load of 4 bytes by all lanes. */
     void (*choose)(struct traffic *t, wpi_access *access);
     uint64_t random, left; /* accesses to be made */
-    wp_time_ps pause_ps;   /* before a warp's next one */
+    wpi_time_ps pause_ps;  /* before a warp's next one */
     wpi_paging *paging;    /* after traffic_manage */
     uint64_t addresses[WPI_LANES];
 } traffic;
 
 static void traffic_go_on(void *object, uint64_t sm, const wpi_answer *answer);
 
-static inline void traffic_issue(void *object, uint64_t sm, wp_time_ps now) {
+static inline void traffic_issue(void *object, uint64_t sm, wpi_time_ps now) {
     traffic *t = object;
     if (t->left == 0) return;
     t->left--;

@@ -11,9 +11,9 @@
 #include "base/stream_abi.h"
 #include "device/device.h"
 
-static wp_queue_ops slow_queue_ops;
-static wp_device_ops slow_device_ops;
-static const wp_queue_ops *slow_queue_inner;
+static wpi_queue_ops slow_queue_ops;
+static wpi_device_ops slow_device_ops;
+static const wpi_queue_ops *slow_queue_inner;
 static atomic_int slow_calls_left; /* before one fails; negative: none does */
 static atomic_uint slow_delays;
 

@@ -29,8 +29,7 @@ static void show(const char *spec, const void *image, const char *name, const ch
     must(wp_device_open(spec, &device, &error), &error);
     must(wp_module_load(device, image, &module, &error), &error);
     must(wp_module_find_kernel(module, name, &kernel, &error), &error);
-    printf("%s: %s, %" PRIu32 " parameters\n", spec, name,
-           wp_kernel_get_info(kernel)->param_count);
+    printf("%s: %s, %" PRIu32 " parameters\n", spec, name, wp_kernel_get_info(kernel)->param_count);
     if (wp_module_find_kernel(module, original, &kernel, NULL) == WP_STATUS_OK)
         printf("%s: %s is there, too\n", spec, original);
     wp_module_unload(module);
@@ -44,14 +43,14 @@ int main(int argc, char **argv) {
     size_t size_bytes = 0;
     const uint64_t mask = strtoull(argv[3], NULL, 16);
     const void *made, *again;
-    must(wp_file_read(argv[1], &image, &size_bytes, &error), &error);
+    must(wpi_file_read(argv[1], &image, &size_bytes, &error), &error);
     must(wpi_stream_library_open(image, argv[2], mask, &made, &error), &error);
     must(wpi_stream_library_open(image, argv[2], mask, &again, &error), &error);
     printf("%s\n", made == again && (uintptr_t)made % 16 == 0 ? "one image" : "two images");
-    char *name = wp_format("%s$stream%" PRIx64, argv[2], mask);
+    char *name = wpi_format("%s$stream%" PRIx64, argv[2], mask);
     for (int i = 4; i < argc; i++)
         show(argv[i], made, name, argv[2]);
-    wp_free(name);
-    wp_free(image);
+    wpi_free(name);
+    wpi_free(image);
     return 0;
 }

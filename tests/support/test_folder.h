@@ -13,8 +13,8 @@
 static char *test_folder_path;
 
 static inline void test_folder_remove(void) {
-    wp_temp_dir_remove(test_folder_path);
-    wp_free(test_folder_path);
+    wpi_temp_dir_remove(test_folder_path);
+    wpi_free(test_folder_path);
     test_folder_path = NULL;
 }
 
@@ -22,7 +22,7 @@ static inline void test_folder_remove(void) {
 static inline const char *test_folder(void) {
     wp_error err = {0};
     if (test_folder_path != NULL) return test_folder_path;
-    if (wp_temp_dir_create(&test_folder_path, &err) != WP_STATUS_OK ||
+    if (wpi_temp_dir_create(&test_folder_path, &err) != WP_STATUS_OK ||
         atexit(test_folder_remove) != 0) {
         (void)fprintf(stderr, "a folder for the test: %s\n", err.message);
         exit(1);

@@ -25,8 +25,8 @@ static inline void model_from_profile(const wpi_profile *p, model *m) {
                            .fill_bytes = t->fill_bytes,
                            .hash = t->hash,
                            .replacement = t->replacement};
-        const wp_time_ps next = i + 1 < p->tlb_levels ? p->tlb[i + 1].latency_ps
-                                                      : p->walker.levels * p->walker.level_ps;
+        const wpi_time_ps next = i + 1 < p->tlb_levels ? p->tlb[i + 1].latency_ps
+                                                       : p->walker.levels * p->walker.level_ps;
         l->miss_cycles = (double)(next / p->cycle_ps);
         memcpy(l->set_ways, t->set_ways, t->set_count * sizeof *t->set_ways);
         assert_status_ok(

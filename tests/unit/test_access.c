@@ -88,7 +88,7 @@ static LLVMValueRef named(const char *function, const char *name) {
 static void each_kind_of_access_is_told_apart(void **state) {
     (void)state;
     static const struct {
-        wp_access_kind kind;
+        wpi_ir_access_kind kind;
         uint64_t size_bytes;
         uint32_t space;
         bool is_ordered, reads, writes;
@@ -102,7 +102,7 @@ static void each_kind_of_access_is_told_apart(void **state) {
     LLVMValueRef kinds = LLVMGetNamedFunction(module, "kinds");
     LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kinds));
     for (size_t n = 0; n < sizeof expected / sizeof *expected; n++) {
-        const wp_access a = wpi_access_of(i);
+        const wpi_ir_access a = wpi_access_of(i);
         assert_ptr_equal(a.instruction, i);
         assert_int_equal(a.kind, expected[n].kind);
         assert_u64(wpi_access_bytes(layout, &a), expected[n].size_bytes);
@@ -122,8 +122,8 @@ static void each_kind_of_access_is_told_apart(void **state) {
 static void a_copy_has_a_source_and_a_fill_has_a_value(void **state) {
     (void)state;
     LLVMValueRef i = named("kinds", "both");
-    const wp_access copy = wpi_access_of(LLVMGetNextInstruction(i));
-    const wp_access set = wpi_access_of(LLVMGetNextInstruction(copy.instruction));
+    const wpi_ir_access copy = wpi_access_of(LLVMGetNextInstruction(i));
+    const wpi_ir_access set = wpi_access_of(LLVMGetNextInstruction(copy.instruction));
     assert_ptr_equal(copy.source, named("kinds", "g"));
     assert_null(copy.value);
     assert_null(set.source);
@@ -132,7 +132,7 @@ static void a_copy_has_a_source_and_a_fill_has_a_value(void **state) {
 
 static void an_address_starts_from_all_values_that_lead_to_it(void **state) {
     (void)state;
-    const wp_pointer_roots roots = wpi_pointer_roots(named("addresses", "next"));
+    const wpi_pointer_roots roots = wpi_pointer_roots_of(named("addresses", "next"));
     assert_int_equal(roots.count, 2);
     assert_false(roots.is_incomplete);
     assert_true(roots.items[0] == named("addresses", "a") ||
@@ -146,7 +146,7 @@ static void the_base_is_found_through_indices_and_casts_only(void **state) {
     assert_ptr_equal(wpi_pointer_base(named("addresses", "near")), named("addresses", "a"));
     assert_ptr_equal(wpi_pointer_base(named("addresses", "private")), named("addresses", "own"));
     assert_ptr_equal(wpi_pointer_base(named("addresses", "next")), named("addresses", "at"));
-    const wp_access a = wpi_access_of(named("addresses", "variable"));
+    const wpi_ir_access a = wpi_access_of(named("addresses", "variable"));
     assert_ptr_equal(wpi_pointer_base(a.pointer), LLVMGetNamedGlobal(module, "shared"));
 }
 
@@ -154,7 +154,7 @@ static void the_parts_of_an_offset_come_in_order(void **state) {
     (void)state;
     LLVMValueRef index;
     uint64_t bytes;
-    wp_gep_walk walk = wpi_gep_walk(layout, named("addresses", "field"));
+    wpi_gep_walk walk = wpi_gep_walk_begin(layout, named("addresses", "field"));
     assert_true(wpi_gep_next(&walk, &index, &bytes));
     assert_ptr_equal(index, named("addresses", "i"));
     assert_u64(bytes, 40); /* i32, 4 bytes of padding, 4 of i64 */

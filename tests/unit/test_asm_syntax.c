@@ -10,7 +10,7 @@ static void becomes(const char *text, const char *expected) {
         assert_string_equal(got ? got : "(unchanged)", expected);
     else
         assert_null(got);
-    wp_free(got);
+    wpi_free(got);
 }
 
 static void registers_beside_operands_are_escaped(void **state) {

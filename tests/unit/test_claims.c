@@ -15,16 +15,16 @@ static char *root;
 
 static void write_text(const char *dir, const char *name, const char *text) {
     wp_error err = {0};
-    assert_status_ok(wp_dir_create(dir, &err), &err);
-    char *path = wp_path_join(dir, name);
-    assert_status_ok(wp_file_write(path, text, strlen(text), &err), &err);
-    wp_free(path);
+    assert_status_ok(wpi_dir_create(dir, &err), &err);
+    char *path = wpi_path_join(dir, name);
+    assert_status_ok(wpi_file_write(path, text, strlen(text), &err), &err);
+    wpi_free(path);
 }
 
 static void write_claims(const char *text) {
-    char *dir = wp_path_join(root, "paper/figure");
+    char *dir = wpi_path_join(root, "paper/figure");
     write_text(dir, "claims.json", text);
-    wp_free(dir);
+    wpi_free(dir);
 }
 
 #define HEAD                                                                                       \
@@ -33,13 +33,13 @@ static void write_claims(const char *text) {
 
 /* A compiler whose programs print what the test says. */
 static char *make_compiler(const char *printed) {
-    char *text = wp_format(
+    char *text = wpi_format(
         "#!/bin/sh\n# -O2 -IHEADERS SOURCE -o PROGRAM\nprintf '#!/bin/sh\\nprintf \"%s\"\\n' "
         ">\"$5\"\nchmod +x \"$5\"\n",
         printed);
     write_text(root, "compiler", text);
-    wp_free(text);
-    char *path = wp_path_join(root, "compiler");
+    wpi_free(text);
+    char *path = wpi_path_join(root, "compiler");
     assert_int_equal(chmod(path, 0755), 0);
     return path;
 }
@@ -48,7 +48,7 @@ static wp_status run(wpi_figure *figure, const char *printed, wp_error *err) {
     char *compiler = make_compiler(printed);
     assert_status_ok(wpi_figure_load(root, "paper", "figure", figure, err), err);
     const wp_status status = wpi_figure_run(figure, compiler, NULL, err);
-    wp_free(compiler);
+    wpi_free(compiler);
     return status;
 }
 
@@ -159,7 +159,7 @@ static void a_sweep_is_a_product(void **state) {
                         "--size=20K");
     char *others = wpi_claim_also_true_for(&figure.claims[3]);
     assert_string_equal(others, "no q; nothing");
-    wp_free(others);
+    wpi_free(others);
     wpi_figure_deinit(&figure);
 }
 
@@ -181,8 +181,7 @@ static void broken_sweeps_are_refused(void **state) {
                    WP_STATUS_PARSE, "also_true_for");
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* Of runs "one", where x is 8 and y is 2, and "two", where x is 32. */
 static wp_status value_of(const char *text, double *out, wp_error *err) {
@@ -254,13 +253,13 @@ static void other_forms_are_no_values(void **state) {
 
 static int open_root(void **state) {
     (void)state;
-    return wp_temp_dir_create(&root, NULL) == WP_STATUS_OK ? 0 : -1;
+    return wpi_temp_dir_create(&root, NULL) == WP_STATUS_OK ? 0 : -1;
 }
 
 static int close_root(void **state) {
     (void)state;
-    wp_temp_dir_remove(root);
-    wp_free(root);
+    wpi_temp_dir_remove(root);
+    wpi_free(root);
     return 0;
 }
 

@@ -53,7 +53,7 @@ static outcome run_wpcc(uint64_t n, char **argv) {
     if (pid == 0) {
         const int fd = open("said", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
         if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0) _exit(99);
-        wp_alloc_fail_at(n);
+        wpi_alloc_fail_at(n);
         const int code = wpcc_main(argc, argv);
         (void)fflush(NULL);
         _exit(code);
@@ -99,7 +99,7 @@ static void fail_each(char **argv, const char *output, double growth) {
         const outcome o = run_wpcc(n, argv);
         if (o.exit_code == 0) {
             /* A part that a compilation can do without, as the header cache, or none is left. */
-            assert_true(wp_file_exists(output));
+            assert_true(wpi_file_exists(output));
             assert_string_equal(o.said, "");
             continue;
         }
@@ -108,7 +108,7 @@ static void fail_each(char **argv, const char *output, double growth) {
         if (o.exit_code != 1 || lines_in(o.said) != 1 || !strstr(o.said, "memory"))
             fail_msg("allocation %llu: exit status %d, said: %s", (unsigned long long)n,
                      o.exit_code, o.said);
-        if (wp_file_exists(output)) fail_msg("allocation %llu: an output", (unsigned long long)n);
+        if (wpi_file_exists(output)) fail_msg("allocation %llu: an output", (unsigned long long)n);
         if (files_in("tmp")) fail_msg("allocation %llu: temporary files", (unsigned long long)n);
     }
     printf("%llu allocations failed, the last was number %llu\n", (unsigned long long)failed,
@@ -133,13 +133,13 @@ static void every_allocation_of_a_pipeline_fails_with_one_sentence(void **state)
 int main(int argc, char **argv) {
     const char *folder = test_folder();
     is_dense = argc > 1 && strcmp(argv[1], "all") == 0;
-    char *cache = wp_path_join(folder, "cache"), *temp = wp_path_join(folder, "tmp");
+    char *cache = wpi_path_join(folder, "cache"), *temp = wpi_path_join(folder, "tmp");
     if (chdir(folder) != 0 || mkdir("tmp", 0700) != 0 || setenv("WARPAGE_CACHE", cache, 1) != 0 ||
         setenv("TMPDIR", temp, 1) != 0 ||
-        wp_file_write("a.cu", source, sizeof source - 1, NULL) != WP_STATUS_OK)
+        wpi_file_write("a.cu", source, sizeof source - 1, NULL) != WP_STATUS_OK)
         return 1;
-    wp_free(cache);
-    wp_free(temp);
+    wpi_free(cache);
+    wpi_free(temp);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_a_command_fails_with_one_sentence),
         cmocka_unit_test(every_allocation_of_a_pipeline_fails_with_one_sentence),

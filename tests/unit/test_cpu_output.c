@@ -31,10 +31,10 @@ static void pack_pointer(packer *p, const void *value) {
 }
 
 static void expect(const char *format, const packer *p, int count, const char *expected) {
-    wp_text text = {0};
+    wpi_text text = {0};
     assert_int_equal(wpi_printf_format(&text, format, p->bytes), count);
-    assert_string_equal(wp_text_string(&text), expected);
-    wp_text_deinit(&text);
+    assert_string_equal(wpi_text_string(&text), expected);
+    wpi_text_deinit(&text);
 }
 
 static void integers_of_all_sizes_are_read_from_their_places(void **state) {
@@ -88,12 +88,11 @@ static void unknown_conversions_stay_as_written(void **state) {
 
 static void a_format_that_is_missing_gives_minus_one(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     assert_int_equal(wpi_printf_format(&text, NULL, NULL), -1);
 }
 
-/* ---- when it appears ----------------------------------------------------------------------------
- */
+/* ---- when it appears ---- */
 
 static uint32_t say(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     (void)first, (void)outer;

@@ -8,9 +8,9 @@
 
 static void put(const char *folder, const char *name, const char *line) {
     wp_error err = {0};
-    char *path = wp_path_join(folder, name);
-    assert_status_ok(wp_file_write(path, line, strlen(line), &err), &err);
-    wp_free(path);
+    char *path = wpi_path_join(folder, name);
+    assert_status_ok(wpi_file_write(path, line, strlen(line), &err), &err);
+    wpi_free(path);
 }
 
 static void widths_and_rates_become_numbers(void **state) {

@@ -310,9 +310,9 @@ static void every_failing_allocation_is_an_answer(void **state) {
     for (int step = 0; step < 8; step++) {
         cudaError_t error = cudaErrorUnknown;
         for (unsigned nth = 1; nth < 50 && error != cudaSuccess; nth++) {
-            wp_alloc_fail_at(nth);
+            wpi_alloc_fail_at(nth);
             error = use_everything(step, managed, &resource);
-            wp_alloc_fail_at(0);
+            wpi_alloc_fail_at(0);
             failures += error == cudaErrorMemoryAllocation;
             if (error != cudaErrorMemoryAllocation) assert_ok(error);
         }

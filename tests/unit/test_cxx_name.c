@@ -8,10 +8,10 @@
 #include "wp_test.h"
 
 static void demangles(const char *mangled, const char *wanted) {
-    char *full = wp_cxx_demangle(mangled);
+    char *full = wpi_cxx_demangle(mangled);
     assert_non_null(full);
     assert_string_equal(full, wanted);
-    wp_free(full);
+    wpi_free(full);
 }
 
 static void names_are_demangled_in_a_program_without_a_cxx_runtime(void **state) {
@@ -24,17 +24,17 @@ static void names_are_demangled_in_a_program_without_a_cxx_runtime(void **state)
 
 static void what_is_not_mangled_has_no_demangled_name(void **state) {
     (void)state;
-    assert_null(wp_cxx_demangle("kernel"));
-    assert_null(wp_cxx_demangle(""));
-    assert_null(wp_cxx_demangle("_Z"));
-    assert_null(wp_cxx_demangle("_Zx~"));
+    assert_null(wpi_cxx_demangle("kernel"));
+    assert_null(wpi_cxx_demangle(""));
+    assert_null(wpi_cxx_demangle("_Z"));
+    assert_null(wpi_cxx_demangle("_Zx~"));
 }
 
 static void shortens(const char *full, size_t columns, const char *wanted) {
-    char *name = wp_cxx_name_short(full, columns);
+    char *name = wpi_cxx_name_short(full, columns);
     assert_string_equal(name, wanted);
-    assert_true(wp_text_columns(name) <= columns);
-    wp_free(name);
+    assert_true(wpi_text_columns(name) <= columns);
+    wpi_free(name);
 }
 
 static void a_short_name_has_no_parameters_and_no_return_type(void **state) {
@@ -77,13 +77,13 @@ static void a_long_name_loses_namespaces_then_template_arguments_then_its_end(vo
 
 static void text_is_measured_in_columns(void **state) {
     (void)state;
-    assert_int_equal(wp_text_columns("a…b"), 3);
-    wp_text text = {0};
-    wp_text_append_padded(&text, "a…", 4);
-    wp_text_append_padded(&text, "b…", -4);
-    wp_text_append_padded(&text, "longer", 3);
-    assert_string_equal(wp_text_string(&text), "  a…b…  longer");
-    wp_text_deinit(&text);
+    assert_int_equal(wpi_text_columns("a…b"), 3);
+    wpi_text text = {0};
+    wpi_text_append_padded(&text, "a…", 4);
+    wpi_text_append_padded(&text, "b…", -4);
+    wpi_text_append_padded(&text, "longer", 3);
+    assert_string_equal(wpi_text_string(&text), "  a…b…  longer");
+    wpi_text_deinit(&text);
 }
 
 int main(void) {

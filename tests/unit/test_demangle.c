@@ -6,7 +6,7 @@
 static void reads(const char *text, const char *wanted) {
     char *plain = wpi_demangle(text);
     assert_string_equal(plain, wanted);
-    wp_free(plain);
+    wpi_free(plain);
 }
 
 static void names_in_a_message_are_as_the_user_wrote_them(void **state) {

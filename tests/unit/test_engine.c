@@ -8,7 +8,7 @@
 #define EVENT_COUNT_MAX 20000
 
 typedef struct model_event {
-    wp_time_ps time;
+    wpi_time_ps time;
     bool is_pending;
 } model_event;
 
@@ -24,11 +24,11 @@ typedef struct model {
 
 static model m;
 
-static void happen(void *object, uint64_t token, wp_time_ps now);
+static void happen(void *object, uint64_t token, wpi_time_ps now);
 
-static wp_time_ps random_delay(void) {
+static wpi_time_ps random_delay(void) {
     const uint64_t r = wp_random_next(&m.random);
-    const wp_time_ps window_ps = (wp_time_ps)1 << 23, windows_ps = window_ps << 16;
+    const wpi_time_ps window_ps = (wpi_time_ps)1 << 23, windows_ps = window_ps << 16;
     switch (r % 8) {
     case 0: return 0;
     case 1: return (r >> 8) % 1200;    /* the bucket being run and its neighbours */
@@ -49,7 +49,7 @@ static void announce(void *object, uint64_t token, bool is_near) {
     m.announced += is_near;
 }
 
-static void schedule(wp_time_ps time) {
+static void schedule(wpi_time_ps time) {
     if (m.count == EVENT_COUNT_MAX) return;
     m.events[m.count] = (model_event){time, true};
     wpi_engine_at_announced(m.engine, time, happen, m.count % 3 == 0 ? NULL : announce, &m,
@@ -68,7 +68,7 @@ static uint32_t next_of_model(void) {
     return best;
 }
 
-static void happen(void *object, uint64_t token, wp_time_ps now) {
+static void happen(void *object, uint64_t token, wpi_time_ps now) {
     assert_ptr_equal(object, &m);
     assert_u64(token, next_of_model());
     assert_u64(now, m.events[token].time);
@@ -93,8 +93,8 @@ static void order_is_that_of_a_search(void **state) {
         for (int i = 0; i < 200; i++)
             schedule(random_delay());
         while (seed % 2 == 0 && wpi_engine_pending(m.engine) != 0) {
-            const wp_time_ps most_ps =
-                wp_random_next(&m.random) % 8 == 0 ? (wp_time_ps)1 << 36 : 3000;
+            const wpi_time_ps most_ps =
+                wp_random_next(&m.random) % 8 == 0 ? (wpi_time_ps)1 << 36 : 3000;
             wpi_engine_run_until(m.engine,
                                  wpi_engine_now(m.engine) + wp_random_next(&m.random) % most_ps);
             schedule(wpi_engine_now(m.engine) + random_delay() % 2000);
@@ -113,7 +113,7 @@ static uint64_t log_of_tokens[16];
 static uint32_t log_count;
 static wpi_engine *log_engine;
 
-static void note(void *object, uint64_t token, wp_time_ps now) {
+static void note(void *object, uint64_t token, wpi_time_ps now) {
     (void)object, (void)now;
     log_of_tokens[log_count++] = token;
     if (token == 7) wpi_engine_stop(log_engine);
@@ -139,7 +139,7 @@ static void equal_times_keep_the_order_of_scheduling(void **state) {
 static void an_event_that_waited_far_away_comes_before_a_younger_one_at_its_time(void **state) {
     (void)state;
     setup_log();
-    const wp_time_ps late = 50 * WP_PS_PER_US;
+    const wpi_time_ps late = 50 * WP_PS_PER_US;
     wpi_engine_at(log_engine, late, note, NULL, 1);
     wpi_engine_run_until(log_engine, late - 100);
     wpi_engine_at(log_engine, late, note, NULL, 2);

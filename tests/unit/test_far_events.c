@@ -21,12 +21,12 @@ static void events_leave_by_time_and_then_by_age(void **state) {
         assert_true(i == 0 || e.time > last.time || (e.time == last.time && e.event > last.event));
         last = e;
     }
-    wp_free(far.items);
+    wpi_free(far.items);
 }
 
 static void the_next_place_is_found_around_the_end(void **state) {
     (void)state;
-    wpi_place_set *places = wp_calloc(1, sizeof *places);
+    wpi_place_set *places = wpi_calloc(1, sizeof *places);
     assert_non_null(places);
     assert_u64(wpi_place_set_next(places, 77), WPI_NO_PLACE);
     static const uint32_t at[] = {3, 64, 4095, 4096, WPI_PLACES_MAX - 1};
@@ -41,7 +41,7 @@ static void the_next_place_is_found_around_the_end(void **state) {
     assert_false(wpi_place_set_has(places, WPI_PLACES_MAX - 1));
     assert_true(wpi_place_set_has(places, 4095));
     assert_u64(wpi_place_set_next(places, 4097), 3);
-    wp_free(places);
+    wpi_free(places);
 }
 
 int main(void) {

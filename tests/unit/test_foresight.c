@@ -16,7 +16,7 @@ static void take(wpi_foresight *later, const wpi_foresight *first) {
     wp_error err = {0};
     const size_t bytes = (size_t)first->count * sizeof(uint32_t);
     const size_t launch_bytes = (size_t)first->launch_count * sizeof(uint32_t);
-    uint32_t *pages = wp_malloc(bytes + 1), *launches = wp_malloc(launch_bytes + 1);
+    uint32_t *pages = wpi_malloc(bytes + 1), *launches = wpi_malloc(launch_bytes + 1);
     if (bytes != 0) memcpy(pages, first->pages, bytes);
     if (launch_bytes != 0) memcpy(launches, first->launches, launch_bytes);
     assert_status_ok(
@@ -78,8 +78,7 @@ static void a_launch_brings_the_run_into_step(void **state) {
     wpi_foresight_deinit(&later);
 }
 
-/* ---- Belady -----------------------------------------------------------------------------------
- */
+/* ---- Belady ---- */
 
 #define PAGES 7u
 #define FRAMES 3u
@@ -158,8 +157,7 @@ static void no_eviction_has_fewer_misses_than_the_oracle(void **state) {
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static void notes_are_read_as_they_were_written(void **state) {
     (void)state;
@@ -168,7 +166,7 @@ static void notes_are_read_as_they_were_written(void **state) {
     uint64_t random = 5;
     wp_error err = {0};
     wpi_foresight f, later;
-    path = wp_path_join(test_folder(), "future");
+    path = wpi_path_join(test_folder(), "future");
     wpi_foresight_init(&f, 3);
     wpi_foresight_note(&f);
     for (uint32_t i = 0; i < 5000; i++) {
@@ -186,10 +184,10 @@ static void notes_are_read_as_they_were_written(void **state) {
     assert_memory_equal(later.launches, f.launches, 5 * sizeof *f.launches);
     wpi_foresight_deinit(&later);
 
-    assert_status_ok(wp_file_read(path, &data, &bytes, &err), &err);
+    assert_status_ok(wpi_file_read(path, &data, &bytes, &err), &err);
     for (size_t length = 0; length < bytes; length += 1 + length / 8) {
         wpi_foresight_init(&later, 64);
-        assert_status_ok(wp_file_write(path, data, length, &err), &err);
+        assert_status_ok(wpi_file_write(path, data, length, &err), &err);
         assert_status_fails(wpi_future_read(path, &later, &err), WP_STATUS_PARSE, &err,
                             "record of page accesses");
         wpi_foresight_deinit(&later);
@@ -197,8 +195,8 @@ static void notes_are_read_as_they_were_written(void **state) {
     test_folder_remove();
     wpi_foresight_init(&later, 64);
     assert_status_fails(wpi_future_read(path, &later, &err), WP_STATUS_NOT_FOUND, &err, path);
-    wp_free(data);
-    wp_free(path);
+    wpi_free(data);
+    wpi_free(path);
     wpi_foresight_deinit(&f);
 }
 

@@ -5,19 +5,19 @@
 static void equal_bytes_and_seed_give_equal_hashes(void **state) {
     (void)state;
     char a[40] = "the same bytes at two places", b[41] = "the same bytes at two places";
-    assert_u64(wp_hash64(a, 28, 7), wp_hash64(b, 28, 7));
+    assert_u64(wpi_hash64(a, 28, 7), wpi_hash64(b, 28, 7));
 }
 
 static void seed_length_and_every_bit_count(void **state) {
     (void)state;
     unsigned char data[24] = {0};
-    const uint64_t base = wp_hash64(data, sizeof data, 0);
-    assert_true(base != wp_hash64(data, sizeof data, 1));
+    const uint64_t base = wpi_hash64(data, sizeof data, 0);
+    assert_true(base != wpi_hash64(data, sizeof data, 1));
     for (size_t length = 0; length < sizeof data; length++)
-        assert_true(base != wp_hash64(data, length, 0));
+        assert_true(base != wpi_hash64(data, length, 0));
     for (size_t bit = 0; bit < 8 * sizeof data; bit++) {
         data[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        assert_true(base != wp_hash64(data, sizeof data, 0));
+        assert_true(base != wpi_hash64(data, sizeof data, 0));
         data[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
 }
@@ -34,7 +34,7 @@ static void counters_do_not_collide_and_spread_over_the_low_bits(void **state) {
     assert_non_null(hashes);
     unsigned buckets[BUCKETS] = {0};
     for (uint32_t i = 0; i < COUNT; i++) {
-        hashes[i] = wp_hash64(&i, sizeof i, 0);
+        hashes[i] = wpi_hash64(&i, sizeof i, 0);
         buckets[hashes[i] % BUCKETS]++;
     }
     /* Six standard deviations of a fair throw around the mean. */

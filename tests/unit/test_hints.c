@@ -11,22 +11,22 @@
 #define SECOND 0x800000u
 #define BYTES 0x10000u
 
-static wp_text seen;
+static wpi_text seen;
 
 static wp_status write_down(void *object, const wpi_op *op, wp_error *err) {
     (void)object;
     (void)err;
-    wp_text_appendf(&seen, "%s", wpi_op_word(op->kind));
+    wpi_text_appendf(&seen, "%s", wpi_op_word(op->kind));
     for (int i = 0; i < 4; i++)
-        wp_text_appendf(&seen, " %llx", (unsigned long long)op->fields[i]);
-    wp_text_append(&seen, "\n");
+        wpi_text_appendf(&seen, " %llx", (unsigned long long)op->fields[i]);
+    wpi_text_append(&seen, "\n");
     return WP_STATUS_OK;
 }
 
 static wpi_hints *begin(const char *text) {
     wpi_hints *hints;
     wp_error err = {0};
-    wp_text_clear(&seen);
+    wpi_text_clear(&seen);
     assert_status_ok(wpi_hints_create(text, write_down, NULL, &hints, &err), &err);
     return hints;
 }
@@ -42,12 +42,12 @@ static void allocate(wpi_hints *hints) {
     put(hints, WPI_OP_ALLOC, WP_MEMORY_MANAGED, BYTES, FIRST);
     put(hints, WPI_OP_ALLOC, WP_MEMORY_DEVICE, BYTES, 0x1000);
     put(hints, WPI_OP_ALLOC, WP_MEMORY_MANAGED, BYTES, SECOND);
-    wp_text_clear(&seen);
+    wpi_text_clear(&seen);
 }
 
 static void end(wpi_hints *hints, const char *expected) {
     wp_error err = {0};
-    assert_string_equal(wp_text_string(&seen), expected);
+    assert_string_equal(wpi_text_string(&seen), expected);
     assert_status_ok(wpi_hints_check(hints, &err), &err);
     wpi_hints_destroy(hints);
 }
@@ -165,6 +165,6 @@ int main(void) {
         cmocka_unit_test(a_hint_of_no_allocation_is_refused),
     };
     const int failed = wp_test_main(tests);
-    wp_text_deinit(&seen);
+    wpi_text_deinit(&seen);
     return failed;
 }

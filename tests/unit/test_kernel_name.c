@@ -17,7 +17,7 @@ static void is_not_called(const char *mangled, const char *const *names) {
 static void source_name_is(const char *mangled, const char *wanted) {
     char *name = wpi_kernel_source_name(mangled);
     assert_string_equal(name, wanted);
-    wp_free(name);
+    wpi_free(name);
 }
 
 static void names_in_c_are_themselves(void **state) {
@@ -39,9 +39,9 @@ static void parameters_may_be_given_or_not(void **state) {
 static void template_arguments_may_be_given_or_not(void **state) {
     (void)state;
     source_name_is("_ZN2ns5scaleIiEEvPT_i", "ns::scale<int>");
-    is_called("_ZN2ns5scaleIiEEvPT_i", NAMES("ns::scale", "ns::scale<int>", "ns::scale< int >",
-                                             "ns::scale<int>(int*, int)",
-                                             "void ns::scale<int>(int*, int)"));
+    is_called("_ZN2ns5scaleIiEEvPT_i",
+              NAMES("ns::scale", "ns::scale<int>", "ns::scale< int >", "ns::scale<int>(int*, int)",
+                    "void ns::scale<int>(int*, int)"));
     is_not_called("_ZN2ns5scaleIiEEvPT_i", NAMES("scale", "ns::scale<float>", "ns"));
     /* An argument with brackets of its own: &less::operator<. */
     is_called("_Z11by_operatorIXadL_ZNK4lessltERKS0_EEEvPi", NAMES("by_operator"));

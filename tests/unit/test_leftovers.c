@@ -23,15 +23,15 @@ static char *dir;
 
 static int make_dir(void **state) {
     (void)state;
-    if (wp_temp_dir_create(&dir, NULL) != WP_STATUS_OK) return -1;
-    wp_leftover_drop(dir); /* not the children's */
+    if (wpi_temp_dir_create(&dir, NULL) != WP_STATUS_OK) return -1;
+    wpi_leftover_drop(dir); /* not the children's */
     return 0;
 }
 
 static int remove_dir(void **state) {
     (void)state;
-    wp_temp_dir_remove(dir);
-    wp_free(dir);
+    wpi_temp_dir_remove(dir);
+    wpi_free(dir);
     return 0;
 }
 
@@ -46,16 +46,16 @@ static int count_in(const char *path) {
 }
 
 static void create_one(void) {
-    char *path = wp_path_join(dir, "file.XXXXXX");
-    const int fd = wp_leftover_file(path);
+    char *path = wpi_path_join(dir, "file.XXXXXX");
+    const int fd = wpi_leftover_file(path);
     if (fd >= 0) {
         (void)close(fd);
         (void)unlink(path);
     }
-    wp_leftover_drop(path);
+    wpi_leftover_drop(path);
     (void)strcpy(path + strlen(path) - 6, "XXXXXX");
-    if (wp_leftover_folder(path)) wp_temp_dir_remove(path);
-    wp_free(path);
+    if (wpi_leftover_folder(path)) wpi_temp_dir_remove(path);
+    wpi_free(path);
 }
 
 static void *create_always(void *ready) {
@@ -73,7 +73,7 @@ static pid_t start_child(int thread_count) {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        wp_leftovers_remove_on_signals();
+        wpi_leftovers_remove_on_signals();
         for (int i = 1; i < thread_count; i++) {
             pthread_t thread;
             if (pthread_create(&thread, NULL, create_always, NULL) != 0) _exit(1);
@@ -108,7 +108,7 @@ static int left_by(void (*create)(void), int number) {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        wp_leftovers_remove_on_signals();
+        wpi_leftovers_remove_on_signals();
         create();
         (void)raise(number);
     }
@@ -118,9 +118,9 @@ static int left_by(void (*create)(void), int number) {
 }
 
 static void create_result(void) {
-    char *kept = wp_path_join(dir, "kept.XXXXXX"), *lost = wp_path_join(dir, "lost.XXXXXX");
-    if (wp_leftover_file(kept) < 0 || wp_leftover_file(lost) < 0) _exit(1);
-    wp_leftover_drop(kept);
+    char *kept = wpi_path_join(dir, "kept.XXXXXX"), *lost = wpi_path_join(dir, "lost.XXXXXX");
+    if (wpi_leftover_file(kept) < 0 || wpi_leftover_file(lost) < 0) _exit(1);
+    wpi_leftover_drop(kept);
 }
 
 static void a_result_stays(void **state) {
@@ -129,7 +129,7 @@ static void a_result_stays(void **state) {
 }
 
 static void begin_table(void) {
-    char *path = wp_path_join(dir, "table.csv");
+    char *path = wpi_path_join(dir, "table.csv");
     wpi_output *output;
     if (wpi_output_open(path, &output, NULL) != WP_STATUS_OK) _exit(1);
     wpi_output_text(output, "a,b\n");

@@ -40,10 +40,10 @@ static void malformed_rules_are_passed_over(void **state) {
 static void the_environment_variable_is_read_at_each_call(void **state) {
     (void)state;
     assert_int_equal(setenv("WARPAGE_LOG", "test:debug", 1), 0);
-    assert_true(wp_log_is_on(WP_LOG_DEBUG, "test"));
+    assert_true(wpi_log_is_on(WP_LOG_DEBUG, "test"));
     assert_int_equal(unsetenv("WARPAGE_LOG"), 0);
-    assert_false(wp_log_is_on(WP_LOG_INFO, "test"));
-    assert_true(wp_log_is_on(WP_LOG_ERROR, "test"));
+    assert_false(wpi_log_is_on(WP_LOG_INFO, "test"));
+    assert_true(wpi_log_is_on(WP_LOG_ERROR, "test"));
 }
 
 int main(void) {

@@ -15,7 +15,7 @@
 #include "wp_test.h"
 
 typedef struct lowered {
-    wp_compile *c;
+    wpi_compile *c;
     LLVMExecutionEngineRef engine;
     uint64_t (*run)(uint64_t, uint64_t, uint64_t, uint64_t);
 } lowered;
@@ -32,30 +32,30 @@ static const char *letter_type(char letter) {
 }
 
 /* %<to> = the value of %<from>, i64 bits, as the constraint letter wants it; or back to i64. */
-static void append_from_i64(wp_text *ir, char letter, const char *to, const char *from) {
+static void append_from_i64(wpi_text *ir, char letter, const char *to, const char *from) {
     if (letter == 'f')
-        wp_text_appendf(ir,
-                        "  %%%s.w = trunc i64 %%%s to i32\n  %%%s = bitcast i32 %%%s.w to float\n",
-                        to, from, to, to);
+        wpi_text_appendf(ir,
+                         "  %%%s.w = trunc i64 %%%s to i32\n  %%%s = bitcast i32 %%%s.w to float\n",
+                         to, from, to, to);
     else if (letter == 'd')
-        wp_text_appendf(ir, "  %%%s = bitcast i64 %%%s to double\n", to, from);
+        wpi_text_appendf(ir, "  %%%s = bitcast i64 %%%s to double\n", to, from);
     else if (letter == 'l')
-        wp_text_appendf(ir, "  %%%s = add i64 %%%s, 0\n", to, from);
+        wpi_text_appendf(ir, "  %%%s = add i64 %%%s, 0\n", to, from);
     else
-        wp_text_appendf(ir, "  %%%s = trunc i64 %%%s to %s\n", to, from, letter_type(letter));
+        wpi_text_appendf(ir, "  %%%s = trunc i64 %%%s to %s\n", to, from, letter_type(letter));
 }
 
-static void append_to_i64(wp_text *ir, char letter, const char *to, const char *from) {
+static void append_to_i64(wpi_text *ir, char letter, const char *to, const char *from) {
     if (letter == 'f')
-        wp_text_appendf(ir,
-                        "  %%%s.w = bitcast float %%%s to i32\n  %%%s = zext i32 %%%s.w to i64\n",
-                        to, from, to, to);
+        wpi_text_appendf(ir,
+                         "  %%%s.w = bitcast float %%%s to i32\n  %%%s = zext i32 %%%s.w to i64\n",
+                         to, from, to, to);
     else if (letter == 'd')
-        wp_text_appendf(ir, "  %%%s = bitcast double %%%s to i64\n", to, from);
+        wpi_text_appendf(ir, "  %%%s = bitcast double %%%s to i64\n", to, from);
     else if (letter == 'l')
-        wp_text_appendf(ir, "  %%%s = add i64 %%%s, 0\n", to, from);
+        wpi_text_appendf(ir, "  %%%s = add i64 %%%s, 0\n", to, from);
     else
-        wp_text_appendf(ir, "  %%%s = zext %s %%%s to i64\n", to, letter_type(letter), from);
+        wpi_text_appendf(ir, "  %%%s = zext %s %%%s to i64\n", to, letter_type(letter), from);
 }
 
 /* `operands`: "=r,r,l" without clobbers; up to two outputs (the second in the high half of the
@@ -72,9 +72,9 @@ static char *function_text(const char *code, const char *operands, const char *c
         list[length] = letter;
         list[length + 1] = '\0';
     }
-    wp_text ir = {0};
-    wp_text_append(&ir, "target triple = \"nvptx64-nvidia-cuda\"\n"
-                        "define i64 @f(i64 %a0, i64 %a1, i64 %a2, i64 %a3) {\n");
+    wpi_text ir = {0};
+    wpi_text_append(&ir, "target triple = \"nvptx64-nvidia-cuda\"\n"
+                         "define i64 @f(i64 %a0, i64 %a1, i64 %a2, i64 %a3) {\n");
     size_t output_count = strlen(outputs);
     for (size_t i = 0; inputs[i]; i++) {
         char to[8], from[8];
@@ -83,40 +83,41 @@ static char *function_text(const char *code, const char *operands, const char *c
         append_from_i64(&ir, inputs[i], to, from);
     }
     if (output_count == 0)
-        wp_text_append(&ir, "  call void asm sideeffect ");
+        wpi_text_append(&ir, "  call void asm sideeffect ");
     else if (output_count == 1)
-        wp_text_appendf(&ir, "  %%o0 = call %s asm sideeffect ", letter_type(outputs[0]));
+        wpi_text_appendf(&ir, "  %%o0 = call %s asm sideeffect ", letter_type(outputs[0]));
     else
-        wp_text_appendf(&ir, "  %%o = call { %s, %s } asm sideeffect ", letter_type(outputs[0]),
-                        letter_type(outputs[1]));
-    wp_text_append(&ir, "\"");
+        wpi_text_appendf(&ir, "  %%o = call { %s, %s } asm sideeffect ", letter_type(outputs[0]),
+                         letter_type(outputs[1]));
+    wpi_text_append(&ir, "\"");
     for (const char *c = code; *c; c++)
-        *c == '\n' ? wp_text_append(&ir, "\\0A") : wp_text_append_n(&ir, c, 1);
-    wp_text_appendf(&ir, "\", \"%s%s%s\"(", operands, *operands && *clobbers ? "," : "", clobbers);
+        *c == '\n' ? wpi_text_append(&ir, "\\0A") : wpi_text_append_n(&ir, c, 1);
+    wpi_text_appendf(&ir, "\", \"%s%s%s\"(", operands, *operands && *clobbers ? "," : "", clobbers);
     for (size_t i = 0; inputs[i]; i++)
-        wp_text_appendf(&ir, "%s%s %%i%zu", i ? ", " : "", letter_type(inputs[i]), i);
-    wp_text_append(&ir, ")\n");
+        wpi_text_appendf(&ir, "%s%s %%i%zu", i ? ", " : "", letter_type(inputs[i]), i);
+    wpi_text_append(&ir, ")\n");
     for (size_t i = 0; output_count == 2 && i < 2; i++)
-        wp_text_appendf(&ir, "  %%o%zu = extractvalue { %s, %s } %%o, %zu\n", i,
-                        letter_type(outputs[0]), letter_type(outputs[1]), i);
+        wpi_text_appendf(&ir, "  %%o%zu = extractvalue { %s, %s } %%o, %zu\n", i,
+                         letter_type(outputs[0]), letter_type(outputs[1]), i);
     if (output_count > 0) append_to_i64(&ir, outputs[0], "r0", "o0");
     if (output_count == 2) {
         append_to_i64(&ir, outputs[1], "r1", "o1");
-        wp_text_append(&ir, "  %r1h = shl i64 %r1, 32\n  %r = or i64 %r0, %r1h\n  ret i64 %r\n}\n");
+        wpi_text_append(&ir,
+                        "  %r1h = shl i64 %r1, 32\n  %r = or i64 %r0, %r1h\n  ret i64 %r\n}\n");
     } else {
-        wp_text_appendf(&ir, "  ret i64 %s\n}\n", output_count ? "%r0" : "0");
+        wpi_text_appendf(&ir, "  ret i64 %s\n}\n", output_count ? "%r0" : "0");
     }
-    return wp_text_take(&ir);
+    return wpi_text_take(&ir);
 }
 
-static wp_compile *compile_text(const char *ir) {
+static wpi_compile *compile_text(const char *ir) {
     LLVMContextRef context = LLVMContextCreate();
     LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, strlen(ir), "test");
     LLVMModuleRef module;
     char *message = NULL;
     if (LLVMParseIRInContext(context, text, &module, &message)) fail_msg("%s\n%s", message, ir);
     LLVMMemoryBufferRef bits = LLVMWriteBitcodeToMemoryBuffer(module);
-    wp_compile *c;
+    wpi_compile *c;
     wp_error err = {0};
     assert_status_ok(
         wpi_compile_create(LLVMGetBufferStart(bits), LLVMGetBufferSize(bits), &c, &err), &err);
@@ -126,9 +127,9 @@ static wp_compile *compile_text(const char *ir) {
     return c;
 }
 
-static wp_compile *lower_block(const char *code, const char *operands) {
+static wpi_compile *lower_block(const char *code, const char *operands) {
     char *ir = function_text(code, operands, "~{memory}");
-    wp_compile *c = compile_text(ir);
+    wpi_compile *c = compile_text(ir);
     wp_error err = {0};
     wp_status status = wpi_pass_lower_asm(c, &err);
     if (status != WP_STATUS_OK) fail_msg("%s: %s", code, err.message);
@@ -245,7 +246,7 @@ static void sweep(const char *code, const char *operands,
     drop(&l);
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static void integers_add_multiply_and_divide(void **state) {
     (void)state;
@@ -551,7 +552,7 @@ static void comparisons_set_and_select(void **state) {
           {"slct.f32.f32 $0, $1, $2, $3;", "=f,f,f,f", {f(1.0f), f(2.0f), nan}, f(2.0f)});
 }
 
-/* ---- form --------------------------------------------------------------------------------- */
+/* ---- form ---- */
 
 static void guards_scopes_comments_and_tied_operands_are_read(void **state) {
     (void)state;
@@ -636,10 +637,10 @@ static void asynchronous_copies_are_copies(void **state) {
     assert_memory_equal(to, expected, sizeof to);
 }
 
-/* ---- as text ------------------------------------------------------------------------------ */
+/* ---- as text ---- */
 
 static void expect_text(const char *code, const char *operands, const char *part) {
-    wp_compile *c = lower_block(code, operands);
+    wpi_compile *c = lower_block(code, operands);
     char *ir = LLVMPrintModuleToString(c->module);
     assert_contains(ir, part);
     assert_null(strstr(ir, " asm "));
@@ -720,7 +721,7 @@ static void the_video_asm_of_clangs_headers_is_understood(void **state) {
 }
 
 static void check_module(const char *ir, const char *part) {
-    wp_compile *c = compile_text(ir);
+    wpi_compile *c = compile_text(ir);
     wp_error err = {0};
     assert_status_ok(wpi_pass_lower_asm(c, &err), &err);
     assert_status_ok(wpi_compile_verify(c, "lower-asm", &err), &err);
@@ -747,7 +748,7 @@ static void a_shared_address_is_followed_through_a_loop(void **state) {
 /* Without the clobber the front end took such a function for one that reads no memory. */
 static void a_load_without_clobber_still_counts_as_reading(void **state) {
     (void)state;
-    wp_compile *c = compile_text(
+    wpi_compile *c = compile_text(
         "target triple = \"nvptx64-nvidia-cuda\"\n"
         "define i32 @f(ptr readnone nocapture %p) memory(none) {\n"
         "  %x = call i32 asm \"ld.global.u32 $0, [$1];\", \"=r,l\"(ptr %p) memory(none)\n"
@@ -775,11 +776,11 @@ static void exit_returns_from_the_kernel(void **state) {
                  "  ret void\n\nthen:");
 }
 
-/* ---- refusals ----------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void refuse(const char *code, const char *operands, const char *part) {
     char *ir = function_text(code, operands, "");
-    wp_compile *c = compile_text(ir);
+    wpi_compile *c = compile_text(ir);
     wp_error err = {0};
     assert_status_fails(wpi_pass_lower_asm(c, &err), WP_STATUS_UNSUPPORTED, &err, part);
     wpi_compile_destroy(c);

@@ -12,27 +12,27 @@
 
 /* Runs of the same number, zeros at ends, and numbers that do not fit 32 bits. */
 static wp_run_managed *make_random(uint64_t seed) {
-    wp_run_managed *m = wp_calloc(1, sizeof *m);
-    m->allocations = wp_calloc(2, sizeof *m->allocations);
+    wp_run_managed *m = wpi_calloc(1, sizeof *m);
+    m->allocations = wpi_calloc(2, sizeof *m->allocations);
     m->allocation_count = 2;
-    m->launches = wp_calloc(1, sizeof *m->launches);
-    m->launches[0] = (wp_run_launch){wp_strdup("f(int *)"), 17, UINT64_C(1) << 50};
+    m->launches = wpi_calloc(1, sizeof *m->launches);
+    m->launches[0] = (wp_run_launch){wpi_strdup("f(int *)"), 17, UINT64_C(1) << 50};
     m->launch_count = 1;
     m->launches_left_out = 3;
     m->row_pages = 16;
     m->slice_ps = 1 << 20;
     m->row_count = ROWS;
     m->slice_count = SLICES;
-    m->map = wp_calloc(SLICES * ROWS, sizeof *m->map);
+    m->map = wpi_calloc(SLICES * ROWS, sizeof *m->map);
     for (uint32_t i = 0; i < 2; i++) {
         wp_run_managed_allocation *a = &m->allocations[i];
-        *a = (wp_run_managed_allocation){.name = wp_strdup(i == 0 ? "a" : ""),
+        *a = (wp_run_managed_allocation){.name = wpi_strdup(i == 0 ? "a" : ""),
                                          .address = UINT64_C(1) << 44,
                                          .bytes = 4096 * PAGES - 5,
                                          .page_count = PAGES,
                                          .first_row = i * 45,
                                          .row_count = 45,
-                                         .pages = wp_calloc(PAGES, sizeof *a->pages)};
+                                         .pages = wpi_calloc(PAGES, sizeof *a->pages)};
         for (uint32_t k = 0; k < 500 * EVENTS; k++) {
             const uint64_t r = wp_random_next(&seed);
             a->pages[k / EVENTS][k % EVENTS] = r % 4 == 0 ? r >> 20 : r % 2;

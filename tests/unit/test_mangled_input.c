@@ -40,7 +40,7 @@ static int seed(void **state) {
  * cut off. */
 static char *mangle(const char *valid, size_t *size) {
     size_t length = *size;
-    char *bytes = wp_malloc(length + 1);
+    char *bytes = wpi_malloc(length + 1);
     memcpy(bytes, valid, length);
     for (uint64_t changes = next_random() % 6; changes > 0 && length > 0; changes--)
         bytes[next_random() % length] = (char)next_random();
@@ -50,7 +50,7 @@ static char *mangle(const char *valid, size_t *size) {
         length -= gone;
     }
     if (next_random() % 4 == 0) length = next_random() % (length + 1);
-    bytes = wp_realloc(bytes, length + 1);
+    bytes = wpi_realloc(bytes, length + 1);
     bytes[length] = '\0';
     *size = length;
     return bytes;
@@ -107,7 +107,7 @@ static void read_or_refuse_records(const char *valid, size_t length) {
         else
             show(&record);
         wp_run_record_deinit(&record);
-        wp_free(json);
+        wpi_free(json);
     }
 }
 
@@ -171,14 +171,14 @@ static void inline_ptx_is_read_or_refused(void **state) {
     for (int i = 0; i < rounds(); i++) {
         size_t size = sizeof valid - 1;
         char *text = mangle(valid, &size);
-        wp_ptx_parser parser;
+        wpi_ptx_parser parser;
         wpi_ptx_parser_init(&parser, text, size, 1);
-        wp_ptx_item item;
+        wpi_ptx_item item;
         do {
             item = wpi_ptx_parse(&parser);
         } while (item != WP_PTX_ITEM_END && item != WP_PTX_ITEM_BAD);
         wpi_ptx_parser_deinit(&parser);
-        wp_free(text);
+        wpi_free(text);
     }
 }
 
@@ -200,20 +200,20 @@ static void sources_and_sizes_are_read_or_refused(void **state) {
         const size_t before = strlen(text);
         (void)wpi_launch_syntax_join(text);
         assert_int_equal(strlen(text), before); /* columns stay */
-        wp_free(text);
+        wpi_free(text);
         size = sizeof assembly - 1;
         text = mangle(assembly, &size);
-        wp_free(wpi_asm_syntax_escape(text));
-        wp_free(text);
+        wpi_free(wpi_asm_syntax_escape(text));
+        wpi_free(text);
         size = sizeof ir - 1;
         text = mangle(ir, &size);
         (void)!wpi_long_double_check(text, "a.cu", NULL);
-        wp_free(text);
+        wpi_free(text);
         size = sizeof size_text - 1;
         text = mangle(size_text, &size);
         uint64_t bytes = 0;
-        (void)!wp_parse_bytes(text, &bytes, NULL);
-        wp_free(text);
+        (void)!wpi_parse_bytes(text, &bytes, NULL);
+        wpi_free(text);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs whose "kernel" is a loop on the host, on the CPU device: partitioners, what each bad input
- * is told, reports, results and files. */
+/* Jobs whose "kernel" is a loop on the host, on the CPU device: partitioners, the error for
+ * each bad input, reports, results and files. */
 #include "warpage/mapreduce.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "test_folder.h"
 #include "wp_test.h"
 
@@ -284,9 +284,9 @@ static void finished_groups_are_reduced(void **state) {
     assert_status_ok(wp_mapreduce_write(job, path, WP_OUTPUT_TEXT, &err), &err);
     char *text;
     size_t bytes;
-    assert_status_ok(wp_file_read(path, &text, &bytes, &err), &err);
+    assert_status_ok(wpi_file_read(path, &text, &bytes, &err), &err);
     assert_string_equal(text, "x\t0,2,5\ny\t1,4\n");
-    wp_free(text);
+    wpi_free(text);
     assert_status_fails(wp_mapreduce_write(job, path, WP_OUTPUT_NUMBERS, &err), WP_STATUS_INVALID,
                         &err, "a value has 5 bytes; numbers have 4 or 8");
     assert_status_fails(wp_mapreduce_write(job, path, WP_OUTPUT_TABLE, &err), WP_STATUS_INVALID,
@@ -588,11 +588,11 @@ static void files_are_read_and_named(void **state) {
     spec.memory = NULL;
     spec.paths = paths;
     spec.path_count = 2;
-    assert_status_ok(wp_file_write(one, "b\nc", 3, &err), &err);
+    assert_status_ok(wpi_file_write(one, "b\nc", 3, &err), &err);
     assert_fails(&spec, WP_STATUS_NOT_FOUND, two);
-    assert_status_ok(wp_file_write(two, "", 0, &err), &err);
+    assert_status_ok(wpi_file_write(two, "", 0, &err), &err);
     assert_fails(&spec, WP_STATUS_INVALID, "/two is empty");
-    assert_status_ok(wp_file_write(two, "a\n", 2, &err), &err);
+    assert_status_ok(wpi_file_write(two, "a\n", 2, &err), &err);
     assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
     assert_keys(job, (const char *[]){"a\n", "b\nc"}, 2);
     wp_mapreduce_close(job);
@@ -613,9 +613,9 @@ static void damaged_packed_files_are_refused(void **state) {
     wp_mapreduce_spec spec = over("", wp_partition_lines(), whole);
     spec.paths = paths;
     spec.path_count = 1;
-    assert_status_ok(wp_file_write(path, gzip, sizeof gzip, &err), &err);
+    assert_status_ok(wpi_file_write(path, gzip, sizeof gzip, &err), &err);
     assert_fails(&spec, WP_STATUS_PARSE, "/packed");
-    assert_status_ok(wp_file_write(path, zstd, sizeof zstd, &err), &err);
+    assert_status_ok(wpi_file_write(path, zstd, sizeof zstd, &err), &err);
     assert_fails(&spec, WP_STATUS_PARSE, "/packed");
 }
 
@@ -640,7 +640,7 @@ static void a_file_that_cannot_be_written_is_not_there(void **state) {
     const wp_status status = wp_mapreduce_write(job, path, WP_OUTPUT_NUMBERS, &err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(status, WP_STATUS_IO);
-    assert_false(wp_file_exists(path));
+    assert_false(wpi_file_exists(path));
     wp_mapreduce_close(job);
 }
 
@@ -656,9 +656,9 @@ static void each_allocation_may_fail(void **state) {
         spec.mode = WP_MAP_GROUP;
         spec.reduce = is_on_host ? join : NULL;
         if (!is_on_host) spec.program = &program_groups;
-        wp_alloc_fail_at(n);
+        wpi_alloc_fail_at(n);
         const wp_status status = wp_mapreduce_run(device, &spec, &job, &err);
-        wp_alloc_fail_at(0);
+        wpi_alloc_fail_at(0);
         if (status == WP_STATUS_OK) assert_keys(job, (const char *[]){"x", "y"}, 2);
         wp_mapreduce_close(job);
         assert_true(n < 500);

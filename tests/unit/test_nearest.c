@@ -4,25 +4,25 @@
 
 static void distance_counts_single_edits(void **state) {
     (void)state;
-    assert_u64(wp_edit_distance("", ""), 0);
-    assert_u64(wp_edit_distance("", "abc"), 3);
-    assert_u64(wp_edit_distance("abc", ""), 3);
-    assert_u64(wp_edit_distance("kitten", "sitting"), 3);
-    assert_u64(wp_edit_distance("device", "devcie"), 1);
-    assert_u64(wp_edit_distance("run", "rum"), 1);
-    assert_u64(wp_edit_distance("params", "param"), 1);
+    assert_u64(wpi_edit_distance("", ""), 0);
+    assert_u64(wpi_edit_distance("", "abc"), 3);
+    assert_u64(wpi_edit_distance("abc", ""), 3);
+    assert_u64(wpi_edit_distance("kitten", "sitting"), 3);
+    assert_u64(wpi_edit_distance("device", "devcie"), 1);
+    assert_u64(wpi_edit_distance("run", "rum"), 1);
+    assert_u64(wpi_edit_distance("params", "param"), 1);
 }
 
 /* Its result lasts until the next call. */
 static const char *nearest_of(const char *wanted, const char *const *names) {
-    static wp_nearest nearest;
-    nearest = (wp_nearest){.wanted = wanted};
+    static wpi_nearest nearest;
+    nearest = (wpi_nearest){.wanted = wanted};
     for (; *names != NULL; names++) {
         char name[32]; /* candidates may go after they have been offered */
         snprintf(name, sizeof name, "%s", *names);
-        wp_nearest_offer(&nearest, name);
+        wpi_nearest_offer(&nearest, name);
     }
-    return wp_nearest_result(&nearest);
+    return wpi_nearest_result(&nearest);
 }
 
 static void a_typing_error_finds_its_name(void **state) {
@@ -47,8 +47,8 @@ static void long_names_are_safe(void **state) {
     memset(a, 'a', sizeof a - 1);
     memset(b, 'b', sizeof b - 1);
     a[sizeof a - 1] = b[sizeof b - 1] = '\0';
-    assert_true(wp_edit_distance(a, b) > 0);
-    assert_u64(wp_edit_distance(a, a), 0);
+    assert_true(wpi_edit_distance(a, b) > 0);
+    assert_u64(wpi_edit_distance(a, a), 0);
 }
 
 int main(void) {

@@ -29,8 +29,7 @@ typedef struct table {
 
 static uint64_t seed;
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 typedef int64_t (*draw)(uint64_t at, uint64_t groups);
 
@@ -87,8 +86,7 @@ static void draw_rows(table *t, draw keys, uint64_t groups, uint32_t nulls_pct) 
     }
 }
 
-/* ---- what it should be ------------------------------------------------------------------------
- */
+/* ---- what it should be ---- */
 
 static int compare_rows(const void *a, const void *b) {
     const row *x = a, *y = b;
@@ -112,8 +110,7 @@ static group next_group(const table *t, uint64_t *at) {
     return g;
 }
 
-/* ---- and is -----------------------------------------------------------------------------------
- */
+/* ---- and is ---- */
 
 static void put(wp_type type, void *values, uint64_t at, int64_t value) {
     switch (type) {
@@ -390,11 +387,11 @@ static void check_out_of_memory(int64_t key_step, uint64_t row_count) {
         wp_groups *groups = NULL;
         wp_error err = {0};
         n += n < 40 ? 1 : 1 + n / 8; /* all of the first ones, some of those of partitions */
-        wp_alloc_fail_at(n);
+        wpi_alloc_fail_at(n);
         status = wp_groupby_open(NULL, &spec, &groupby, &err);
         if (status == WP_STATUS_OK) status = wp_groupby_add(groupby, &key, &key, 60000, &err);
         if (status == WP_STATUS_OK) status = wp_groupby_finish(groupby, &groups, &err);
-        wp_alloc_fail_at(0);
+        wpi_alloc_fail_at(0);
         assert_true(status == WP_STATUS_OK || status == WP_STATUS_NOMEM);
         if (status == WP_STATUS_OK) assert_u64(wp_groups_count(groups), 60000);
         wp_groups_close(groups);

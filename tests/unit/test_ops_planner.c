@@ -199,27 +199,27 @@ static void what_does_not_wait_stays_alone(void **state) {
 
 static void every_term_is_said(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     const wpi_plan_task task = {
         .table_bytes = 3 * GIB, .row_bytes = 4, .placement = WP_PLACEMENT_COPIED};
     (void)wpi_planner_choose(&kepler, &task, &text);
     static const char *const wanted[] = {"3.00 GiB", "copied", "direct", "partition", "link",
                                          "input",    "passes", "table",  "atomics",   "launches"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (strstr(wp_text_string(&text), wanted[i]) == NULL)
-            fail_msg("no '%s' in\n%s", wanted[i], wp_text_string(&text));
-    wp_text_deinit(&text);
+        if (strstr(wpi_text_string(&text), wanted[i]) == NULL)
+            fail_msg("no '%s' in\n%s", wanted[i], wpi_text_string(&text));
+    wpi_text_deinit(&text);
 }
 
 /* The costs of all strategies for one task: finite, and none is less than that of the choice, but
  * for the tenth by which a less simple strategy must be better. */
 static void expect_least(const wpi_planner *planner, wpi_plan_task task) {
-    wp_text text = {0};
+    wpi_text text = {0};
     const wpi_plan plan = wpi_planner_choose(planner, &task, &text);
     if (!isfinite(plan.row_ns) || plan.row_ns <= 0 ||
-        strstr(wp_text_string(&text), "nan") != NULL ||
-        strstr(wp_text_string(&text), "inf") != NULL)
-        fail_msg("a cost is not finite:\n%s", wp_text_string(&text));
+        strstr(wpi_text_string(&text), "nan") != NULL ||
+        strstr(wpi_text_string(&text), "inf") != NULL)
+        fail_msg("a cost is not finite:\n%s", wpi_text_string(&text));
     for (task.strategy = WP_STRATEGY_DIRECT; task.strategy <= WP_STRATEGY_PARTITION;
          task.strategy++) {
         for (uint32_t i = 0; i < planner->level_count; i++) {
@@ -230,10 +230,10 @@ static void expect_least(const wpi_planner *planner, wpi_plan_task task) {
             const wpi_plan other = wpi_planner_choose(planner, &task, NULL);
             if (!(other.row_ns * 1.0001 >= 0.9 * plan.row_ns))
                 fail_msg("%s costs %g ns, less than the choice:\n%s",
-                         wp_strategy_name(task.strategy), other.row_ns, wp_text_string(&text));
+                         wp_strategy_name(task.strategy), other.row_ns, wpi_text_string(&text));
         }
     }
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 static void plan_for(const wpi_planner *planner) {

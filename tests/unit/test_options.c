@@ -8,41 +8,41 @@
 #include "wp_test.h"
 
 /* Parses a command line given as text; the program's name is its first word. */
-static wp_status parse(const char *line, wp_options *o, wp_error *err) {
-    wp_strings words = {0};
+static wp_status parse(const char *line, wpi_options *o, wp_error *err) {
+    wpi_strings words = {0};
     bool show = false;
     wpi_words_split(line, " ", &words);
     const wp_status status = wpi_options_parse((int)words.count, words.items, o, &show, err);
-    wp_strings_deinit(&words);
+    wpi_strings_deinit(&words);
     return status;
 }
 
-static wp_options parsed(const char *line) {
-    wp_options o;
+static wpi_options parsed(const char *line) {
+    wpi_options o;
     wp_error err = {0};
     assert_status_ok(parse(line, &o, &err), &err);
     return o;
 }
 
 static void refused(const char *line, const char *part) {
-    wp_options o;
+    wpi_options o;
     wp_error err = {0};
     assert_status_fails(parse(line, &o, &err), WP_STATUS_INVALID, &err, part);
     wpi_options_deinit(&o);
 }
 
 /* The words of a list, joined by '|'. */
-static void list_is(const wp_strings *list, const char *wanted) {
-    wp_text joined = {0};
+static void list_is(const wpi_strings *list, const char *wanted) {
+    wpi_text joined = {0};
     for (size_t i = 0; i < list->count; i++)
-        wp_text_appendf(&joined, "%s%s", i > 0 ? "|" : "", list->items[i]);
-    assert_string_equal(wp_text_string(&joined), wanted);
-    wp_text_deinit(&joined);
+        wpi_text_appendf(&joined, "%s%s", i > 0 ? "|" : "", list->items[i]);
+    assert_string_equal(wpi_text_string(&joined), wanted);
+    wpi_text_deinit(&joined);
 }
 
 static void values_follow_or_are_attached_and_lists_have_commas(void **state) {
     (void)state;
-    wp_options o =
+    wpi_options o =
         parsed("wpcc -Ia -I b -I=c --include-path d,e -DX -D Y=1 -D=Z,W -Lx -L=y -l m,rt "
                "-isystem=s -include h.h a.cu");
     list_is(&o.source_args, "-Ia|-Ib|-Ic|-Id|-Ie|-DX|-DY=1|-DZ|-DW|-isystem|s|-include|h.h");
@@ -52,14 +52,14 @@ static void values_follow_or_are_attached_and_lists_have_commas(void **state) {
 
 static void one_macro_may_contain_commas(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc -DLIST=1,2 -DF(a,b)=a a.cu");
+    wpi_options o = parsed("wpcc -DLIST=1,2 -DF(a,b)=a a.cu");
     list_is(&o.source_args, "-DLIST=1,2|-DF(a,b)=a");
     wpi_options_deinit(&o);
 }
 
 static void options_have_one_or_two_dashes(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc --dc -use_fast_math -output-file x a.cu");
+    wpi_options o = parsed("wpcc --dc -use_fast_math -output-file x a.cu");
     assert_int_equal(o.goal, WP_GOAL_OBJECT);
     assert_true(o.fast_math);
     assert_true(o.is_relocatable);
@@ -85,7 +85,7 @@ static void the_lowest_architecture_counts_and_old_ones_are_raised(void **state)
         {"wpcc -gencode=arch=compute_80,code=\\\"sm_80,compute_80\\\" a.cu", 80},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wp_options o = parsed(cases[i].line);
+        wpi_options o = parsed(cases[i].line);
         assert_u64(o.arch, cases[i].arch);
         wpi_options_deinit(&o);
     }
@@ -94,7 +94,7 @@ static void the_lowest_architecture_counts_and_old_ones_are_raised(void **state)
 
 static void host_compiler_options_are_split_like_a_shell_does(void **state) {
     (void)state;
-    wp_options o =
+    wpi_options o =
         parsed("wpcc -Xcompiler -Wall,-O1 -Xcompiler=-fPIC -Xcompiler '' "
                "-Xcompiler '\"-DS=a b\",-g' -Xcompiler -Wl,-rpath,x -Xlinker -rpath,y a.cu");
     list_is(&o.compiler_args, "-Wall|-O1|-fPIC|-DS=a b|-g|-Wl,-rpath,x");
@@ -110,7 +110,7 @@ static void optimisation_takes_its_level_attached_or_apart(void **state) {
     } cases[] = {{"wpcc a.cu", '2'},      {"wpcc -O0 a.cu", '0'}, {"wpcc -O 3 a.cu", '3'},
                  {"wpcc -O=1 a.cu", '1'}, {"wpcc -O a.cu", '2'},  {"wpcc -Ofast a.cu", '3'}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wp_options o = parsed(cases[i].line);
+        wpi_options o = parsed(cases[i].line);
         assert_int_equal(o.optimization, cases[i].level);
         assert_u64(o.input_count, 1);
         wpi_options_deinit(&o);
@@ -119,8 +119,8 @@ static void optimisation_takes_its_level_attached_or_apart(void **state) {
 
 static void the_kind_of_a_file_is_its_ending_or_what_x_says(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc a.cu b.c c.cc d.cpp e.o libf.a g.so.1 -x cu h.cpp i.o");
-    static const wp_language wanted[] = {
+    wpi_options o = parsed("wpcc a.cu b.c c.cc d.cpp e.o libf.a g.so.1 -x cu h.cpp i.o");
+    static const wpi_language wanted[] = {
         WP_LANGUAGE_CUDA,   WP_LANGUAGE_C,      WP_LANGUAGE_CXX,
         WP_LANGUAGE_CXX,    WP_LANGUAGE_OBJECT, WP_LANGUAGE_OBJECT,
         WP_LANGUAGE_OBJECT, WP_LANGUAGE_CUDA,   WP_LANGUAGE_OBJECT};
@@ -135,13 +135,13 @@ static void stopping_gives_way_to_what_is_made(void **state) {
     (void)state;
     static const struct {
         const char *line;
-        wp_goal goal;
+        wpi_goal goal;
     } cases[] = {
         {"wpcc -shared -c a.cu", WP_GOAL_OBJECT},     {"wpcc -c -shared a.cu", WP_GOAL_OBJECT},
         {"wpcc -emit-llvm -c a.cu", WP_GOAL_BITCODE}, {"wpcc -M -c a.cu", WP_GOAL_DEPENDENCIES},
         {"wpcc -c -fatbin a.cu", WP_GOAL_FATBIN},     {"wpcc -dc a.cu", WP_GOAL_OBJECT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wp_options o = parsed(cases[i].line);
+        wpi_options o = parsed(cases[i].line);
         assert_int_equal(o.goal, cases[i].goal);
         wpi_options_deinit(&o);
     }
@@ -149,7 +149,7 @@ static void stopping_gives_way_to_what_is_made(void **state) {
 
 static void warnings_as_errors_take_a_list_only_where_one_follows(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc -Werror all-warnings,reorder -Werror a.cu");
+    wpi_options o = parsed("wpcc -Werror all-warnings,reorder -Werror a.cu");
     assert_u64(o.input_count, 1);
     assert_string_equal(o.inputs[0].path, "a.cu");
     wpi_options_deinit(&o);
@@ -159,7 +159,7 @@ static void unknown_options_are_refused_or_forwarded(void **state) {
     (void)state;
     refused("wpcc --use_fast_maths a.cu", "did you mean --use_fast_math");
     refused("wpcc -mavx2 a.cu", "-Xcompiler -mavx2");
-    wp_options o = parsed("wpcc -forward-unknown-to-host-compiler -mavx2 a.cu");
+    wpi_options o = parsed("wpcc -forward-unknown-to-host-compiler -mavx2 a.cu");
     list_is(&o.compiler_args, "-mavx2");
     wpi_options_deinit(&o);
 }
@@ -173,7 +173,7 @@ static void mistakes_are_named(void **state) {
     refused("wpcc -x fortran a.cu", "-x fortran");
     refused("wpcc -O9x -Oq a.cu", "-Oq");
     refused("wpcc --default-stream mine a.cu", "--default-stream mine");
-    wp_options o;
+    wpi_options o;
     wp_error err = {0};
     assert_status_fails(parse("wpcc -m32 a.cu", &o, &err), WP_STATUS_UNSUPPORTED, &err, "-m32");
     wpi_options_deinit(&o);
@@ -183,11 +183,11 @@ static void every_standard_is_known_in_both_spellings(void **state) {
     (void)state;
     static const char *const names[] = {"c++11", "gnu++17", "c++20", "c99", "gnu11"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *line = wp_format("wpcc --std %s a.cu", names[i]);
-        wp_options o = parsed(line);
+        char *line = wpi_format("wpcc --std %s a.cu", names[i]);
+        wpi_options o = parsed(line);
         assert_string_equal(o.standard, names[i]);
         wpi_options_deinit(&o);
-        wp_free(line);
+        wpi_free(line);
     }
 }
 
@@ -195,35 +195,35 @@ static void options_come_from_the_environment_and_from_files(void **state) {
     (void)state;
     wp_error err = {0};
     const char *dir = test_folder();
-    char *inner = wp_path_join(dir, "inner"), *outer = wp_path_join(dir, "outer");
-    char *text = wp_format("-DOUTER\n@%s", inner);
-    assert_status_ok(wp_file_write(inner, "-D 'INNER=a b'", 14, &err), &err);
-    assert_status_ok(wp_file_write(outer, text, strlen(text), &err), &err);
+    char *inner = wpi_path_join(dir, "inner"), *outer = wpi_path_join(dir, "outer");
+    char *text = wpi_format("-DOUTER\n@%s", inner);
+    assert_status_ok(wpi_file_write(inner, "-D 'INNER=a b'", 14, &err), &err);
+    assert_status_ok(wpi_file_write(outer, text, strlen(text), &err), &err);
     (void)setenv("NVCC_PREPEND_FLAGS", "-DFIRST", 1);
     (void)setenv("NVCC_APPEND_FLAGS", "-O3 -DLAST", 1);
-    char *line = wp_format("wpcc -O1 -DMIDDLE a.cu --options-file %s", outer);
-    wp_options o = parsed(line);
+    char *line = wpi_format("wpcc -O1 -DMIDDLE a.cu --options-file %s", outer);
+    wpi_options o = parsed(line);
     (void)unsetenv("NVCC_PREPEND_FLAGS");
     (void)unsetenv("NVCC_APPEND_FLAGS");
     list_is(&o.source_args, "-DFIRST|-DMIDDLE|-DOUTER|-DINNER=a b|-DLAST");
     assert_int_equal(o.optimization, '3');
     wpi_options_deinit(&o);
 
-    wp_free(text);
-    text = wp_format("@%s", outer);
-    assert_status_ok(wp_file_write(inner, text, strlen(text), &err), &err);
-    wp_free(line);
-    line = wp_format("wpcc a.cu @%s", outer);
+    wpi_free(text);
+    text = wpi_format("@%s", outer);
+    assert_status_ok(wpi_file_write(inner, text, strlen(text), &err), &err);
+    wpi_free(line);
+    line = wpi_format("wpcc a.cu @%s", outer);
     refused(line, "circle");
-    wp_free(text);
-    wp_free(line);
-    wp_free(inner);
-    wp_free(outer);
+    wpi_free(text);
+    wpi_free(line);
+    wpi_free(inner);
+    wpi_free(outer);
 }
 
 static void it_knows_that_it_was_called_nvcc(void **state) {
     (void)state;
-    wp_options o = parsed("/usr/local/cuda/bin/nvcc a.cu");
+    wpi_options o = parsed("/usr/local/cuda/bin/nvcc a.cu");
     assert_true(o.is_nvcc);
     wpi_options_deinit(&o);
     o = parsed("bin/wpcc a.cu");
@@ -233,7 +233,7 @@ static void it_knows_that_it_was_called_nvcc(void **state) {
 
 static void rewrites_have_arguments(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc --rewrite=stream:k:1 --rewrite stream:k:2 --rewrite=counted a.cu");
+    wpi_options o = parsed("wpcc --rewrite=stream:k:1 --rewrite stream:k:2 --rewrite=counted a.cu");
     list_is(&o.rewrites, "stream:k:1|stream:k:2|counted");
     wpi_options_deinit(&o);
     refused("wpcc --rewrite=stream a.cu", "--rewrite=stream needs an argument: "
@@ -245,14 +245,14 @@ static void rewrites_have_arguments(void **state) {
 
 static void streams_have_a_kernel_and_parameters(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc --stream=k:p,1 --stream ns::k:0 --stream=k:p,1 a.cu");
+    wpi_options o = parsed("wpcc --stream=k:p,1 --stream ns::k:0 --stream=k:p,1 a.cu");
     list_is(&o.streams, "k:p,1|ns::k:0");
     wpi_options_deinit(&o);
     const char *const wrong[] = {"k", "k:", ":p", "k:,p", "k:p,", "k:p,,q", "ns::k", "ns::k::"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char *line = wp_format("wpcc --stream=%s a.cu", wrong[i]);
+        char *line = wpi_format("wpcc --stream=%s a.cu", wrong[i]);
         refused(line, "give a kernel and its mapped parameters");
-        wp_free(line);
+        wpi_free(line);
     }
 }
 

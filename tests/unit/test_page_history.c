@@ -13,7 +13,7 @@
 typedef struct happened {
     uint32_t allocation, page;
     wp_run_page_event event;
-    wp_time_ps time;
+    wpi_time_ps time;
 } happened;
 
 static wpi_page_history *history_with(void) {
@@ -38,7 +38,7 @@ static uint64_t add(wpi_page_history *h, uint64_t page_count) {
     return address;
 }
 
-static void note_random(wpi_page_history *h, uint64_t *random, wp_time_ps before_ps,
+static void note_random(wpi_page_history *h, uint64_t *random, wpi_time_ps before_ps,
                         happened *out) {
     const uint64_t r = wp_random_next(random);
     out->allocation = (uint32_t)(r % h->allocation_count);
@@ -54,7 +54,7 @@ static void check_pages(const wpi_page_history *h, const happened *list, uint32_
     uint64_t sum = 0;
     for (uint32_t i = 0; i < h->allocation_count; i++) {
         const wpi_history_allocation *a = &h->allocations[i];
-        uint64_t(*wanted)[WP_RUN_PAGE_EVENTS] = wp_calloc(a->page_count, sizeof *wanted);
+        uint64_t(*wanted)[WP_RUN_PAGE_EVENTS] = wpi_calloc(a->page_count, sizeof *wanted);
         assert_non_null(wanted);
         for (uint32_t k = 0; k < count; k++)
             if (list[k].allocation == i) wanted[list[k].page][list[k].event]++;
@@ -62,13 +62,13 @@ static void check_pages(const wpi_page_history *h, const happened *list, uint32_
         for (uint64_t page = 0; page < a->page_count; page++)
             for (uint32_t event = 0; event < WP_RUN_PAGE_EVENTS; event++)
                 sum += wanted[page][event];
-        wp_free(wanted);
+        wpi_free(wanted);
     }
     assert_u64(sum, count);
 }
 
 static void check_map(const wpi_page_history *h, const happened *list, uint32_t count) {
-    uint32_t(*wanted)[WPI_HISTORY_ROWS][WP_RUN_PAGE_EVENTS] = wp_calloc(1, sizeof h->map);
+    uint32_t(*wanted)[WPI_HISTORY_ROWS][WP_RUN_PAGE_EVENTS] = wpi_calloc(1, sizeof h->map);
     assert_non_null(wanted);
     for (uint32_t k = 0; k < count; k++) {
         const wpi_history_allocation *a = &h->allocations[list[k].allocation];
@@ -77,7 +77,7 @@ static void check_map(const wpi_page_history *h, const happened *list, uint32_t 
         wanted[list[k].time >> h->slice_bits][row][list[k].event]++;
     }
     assert_memory_equal(wanted, h->map, sizeof h->map);
-    wp_free(wanted);
+    wpi_free(wanted);
 }
 
 /* Allocations come while things happen, so rows are halved with something in them; times grow, so
@@ -86,18 +86,18 @@ static void the_map_is_what_happened_by_its_rows_and_slices(void **state) {
     (void)state;
     static const uint64_t sizes[] = {700, 1, 3, 900, 17, 5000, 1, 513};
     wpi_page_history *h = history_with();
-    happened *list = wp_calloc(EVENTS, sizeof *list);
+    happened *list = wpi_calloc(EVENTS, sizeof *list);
     uint64_t random = 4711;
     assert_non_null(list);
     for (uint32_t i = 0; i < EVENTS; i++) {
         if (i % (EVENTS / 8) == 0) (void)add(h, sizes[i / (EVENTS / 8)]);
-        note_random(h, &random, (wp_time_ps)1 << (20 + i / 1000), &list[i]);
+        note_random(h, &random, (wpi_time_ps)1 << (20 + i / 1000), &list[i]);
     }
     assert_true(h->row_bits >= 3 && h->row_count <= WPI_HISTORY_ROWS);
     assert_true(h->slice_bits > 20 && h->slice_count <= WPI_HISTORY_SLICES);
     check_pages(h, list, EVENTS);
     check_map(h, list, EVENTS);
-    wp_free(list);
+    wpi_free(list);
     wpi_page_history_destroy(h);
 }
 

@@ -39,12 +39,12 @@ static void a_file_is_loaded_once(void **state) {
                      &err);
     assert_true(wpi_policy_file_at(0, &path, &hash));
     assert_string_equal(path, real);
-    assert_status_ok(wp_file_read(FILES "two.so", &data, &bytes, &err), &err);
-    assert_u64(hash, wp_hash64(data, bytes, 1));
+    assert_status_ok(wpi_file_read(FILES "two.so", &data, &bytes, &err), &err);
+    assert_u64(hash, wpi_hash64(data, bytes, 1));
     assert_false(wpi_policy_file_at(1, &path, &hash));
     assert_non_null(wpi_policy_loaded_at(1));
     assert_null(wpi_policy_loaded_at(2));
-    wp_free(data);
+    wpi_free(data);
     free(real);
 }
 

@@ -119,7 +119,8 @@ static void events_have_to_follow_one_another(void **state) {
     close_scene(&s);
 }
 
-/* Who comes first is exempt for 500 us, then the other one; who is throttled is told until when. */
+/* The first processor is exempt for 500 us, then the other one; a throttled one gets the end of its
+ * throttling. */
 static void processors_take_turns(void **state) {
     (void)state;
     scene s;
@@ -136,7 +137,7 @@ static void processors_take_turns(void **state) {
     close_scene(&s);
 }
 
-/* The exempt one of a period, asking first in the next, is not exempt again; then whoever comes is.
+/* The exempt processor of a period is not exempt in the next, even if it is first; then either is.
  */
 static void nobody_is_exempt_twice_running(void **state) {
     (void)state;
@@ -251,7 +252,7 @@ static void moves_for_pinning_are_no_events(void **state) {
     open_scene(&s, "driver");
     const uint64_t us = take_turns(&s, 10);
     assert_pinned(&s, HOST, us, HOST);
-    const wp_time_ps before = s.chunks[0].pages[PAGE].moved;
+    const wpi_time_ps before = s.chunks[0].pages[PAGE].moved;
     move(&s, HOST, us);
     assert_u64(s.chunks[0].pages[PAGE].moved, before);
     close_scene(&s);
@@ -282,8 +283,7 @@ static void quiet_chunks_are_forgotten_four_times(void **state) {
     close_scene(&s);
 }
 
-/* ---- votes ------------------------------------------------------------------------------------
- */
+/* ---- votes ---- */
 
 /* A fault within the lapse votes for a shorter one, and every single one makes it an eighth longer.
  */
@@ -293,11 +293,11 @@ static void as_written_the_lapse_grows_with_every_fault(void **state) {
     open_scene(&s, "driver");
     make_thrash(&s);
     s.thrash.votes = WPI_LAPSE_AS_WRITTEN;
-    wp_time_ps lapse_ps = 500 * US;
+    wpi_time_ps lapse_ps = 500 * US;
     uint32_t steps = 0;
     while (s.thrash.lapse_ps < 500000 * US) {
         (void)ask(&s, HOST, 450);
-        const wp_time_ps eighth_ps = lapse_ps / 8;
+        const wpi_time_ps eighth_ps = lapse_ps / 8;
         lapse_ps += eighth_ps < 50000 * US ? eighth_ps : 50000 * US;
         assert_u64(s.thrash.lapse_ps, lapse_ps);
         assert_u64((uint64_t)s.thrash.vote, 0);

@@ -84,7 +84,7 @@ static void silence_is_no_tlb(void **state) {
 }
 
 static wpi_hierarchy *hierarchy(double first, double second) {
-    wpi_hierarchy *h = wp_calloc(1, sizeof *h);
+    wpi_hierarchy *h = wpi_calloc(1, sizeof *h);
     assert_non_null(h);
     h->level_count = 2;
     h->levels[0].entries = (wpi_number){.is_known = true, .value = first};

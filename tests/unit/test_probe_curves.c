@@ -22,21 +22,21 @@ static double cycles_at(double mb, uint32_t stride_kb, uint32_t sets) {
     return 200 + 40 * missing / loads;
 }
 
-static void write_curves(wp_text *out, uint32_t sets, const uint32_t strides[3]) {
-    wp_text_append(out, "#made here\n#");
+static void write_curves(wpi_text *out, uint32_t sets, const uint32_t strides[3]) {
+    wpi_text_append(out, "#made here\n#");
     for (int i = 0; i < 3; i++)
-        wp_text_appendf(out, ",%u", 64u << i);
-    wp_text_append(out, ",\n");
+        wpi_text_appendf(out, ",%u", 64u << i);
+    wpi_text_append(out, ",\n");
     for (double mb = 1; mb <= 16; mb += 0.125) {
-        wp_text_appendf(out, "%g", mb);
+        wpi_text_appendf(out, "%g", mb);
         for (int i = 0; i < 3; i++)
-            wp_text_appendf(out, ",%.0f", cycles_at(mb, strides[i], sets));
-        wp_text_append(out, ",\n");
+            wpi_text_appendf(out, ",%.0f", cycles_at(mb, strides[i], sets));
+        wpi_text_append(out, ",\n");
     }
 }
 
 static wp_status infer(const char *path, const char *text, wpi_hierarchy **out, wp_error *err) {
-    wpi_curves *curves = wp_calloc(1, sizeof *curves);
+    wpi_curves *curves = wpi_calloc(1, sizeof *curves);
     assert_non_null(curves);
     *out = NULL;
     wp_status status = wpi_curves_parse(curves, path, text, err);
@@ -49,11 +49,11 @@ static const uint32_t in_order[3] = {64, 128, 256};
 
 static void a_step_gives_page_entries_and_delay(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_hierarchy *h = NULL;
     wp_error err = {0};
     write_curves(&text, 1, in_order);
-    assert_status_ok(infer("made.csv", wp_text_string(&text), &h, &err), &err);
+    assert_status_ok(infer("made.csv", wpi_text_string(&text), &h, &err), &err);
     assert_u64(h->level_count, 1);
     const wpi_level *l = &h->levels[0];
     assert_near(l->page_bytes.value, PAGE_KB * 1024.0, 0);
@@ -63,22 +63,22 @@ static void a_step_gives_page_entries_and_delay(void **state) {
     assert_false(l->sets.is_known);
     assert_contains(l->sets.reason, "no ramp");
     wpi_hierarchy_destroy(h);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 static void a_ramp_gives_sets_and_ways(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_hierarchy *h = NULL;
     wp_error err = {0};
     write_curves(&text, 8, in_order);
-    assert_status_ok(infer("made.csv", wp_text_string(&text), &h, &err), &err);
+    assert_status_ok(infer("made.csv", wpi_text_string(&text), &h, &err), &err);
     assert_u64(h->level_count, 1);
     assert_near(h->levels[0].entries.value, ENTRIES, 0);
     assert_near(h->levels[0].sets.value, 8, 0);
     assert_near(h->levels[0].ways.value, 4, 0);
     wpi_hierarchy_destroy(h);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 static void assert_refused(const char *path, const char *text, const char *part) {
@@ -94,10 +94,10 @@ static void swapped_columns_are_refused(void **state) {
     (void)state;
     static const uint32_t orders[][3] = {{256, 128, 64}, {128, 64, 256}, {64, 256, 128}};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-        wp_text text = {0};
+        wpi_text text = {0};
         write_curves(&text, 1, orders[i]);
-        assert_refused("made.csv", wp_text_string(&text), "columns swapped");
-        wp_text_deinit(&text);
+        assert_refused("made.csv", wpi_text_string(&text), "columns swapped");
+        wpi_text_deinit(&text);
     }
     assert_refused("made.csv", "#,128,64,\n1,200,200,\n2,200,200,\n", "columns swapped");
 }
@@ -113,12 +113,12 @@ static void a_file_that_is_cut_short_is_refused(void **state) {
 
 static void constant_times_tell_nothing(void **state) {
     (void)state;
-    wp_text text = {0};
-    wp_text_append(&text, "#,64,128,\n");
+    wpi_text text = {0};
+    wpi_text_append(&text, "#,64,128,\n");
     for (int i = 1; i < 50; i++)
-        wp_text_appendf(&text, "%d,241,241,\n", i);
-    assert_refused("made.csv", wp_text_string(&text), "no curve rises");
-    wp_text_deinit(&text);
+        wpi_text_appendf(&text, "%d,241,241,\n", i);
+    assert_refused("made.csv", wpi_text_string(&text), "no curve rises");
+    wpi_text_deinit(&text);
 }
 
 static void what_is_no_number_is_refused_with_its_line(void **state) {
@@ -139,14 +139,14 @@ static void what_is_no_number_is_refused_with_its_line(void **state) {
 static void damaged_files_do_no_harm(void **state) {
     (void)state;
     uint64_t random = 4711;
-    wp_text good = {0};
+    wpi_text good = {0};
     write_curves(&good, 8, in_order);
     char *text = malloc(good.length + 1);
     assert_non_null(text);
     print_message("seed 4711\n");
     for (int i = 0; i < 3000; i++) {
         static const char bytes[] = "0123456789,.-#e \n\r\tx";
-        memcpy(text, wp_text_string(&good), good.length + 1);
+        memcpy(text, wpi_text_string(&good), good.length + 1);
         const uint64_t changes = wp_random_next(&random) % 12;
         for (uint64_t k = 0; k < changes; k++)
             text[wp_random_next(&random) % good.length] =
@@ -161,7 +161,7 @@ static void damaged_files_do_no_harm(void **state) {
         wpi_hierarchy_destroy(h);
     }
     free(text);
-    wp_text_deinit(&good);
+    wpi_text_deinit(&good);
 }
 
 int main(void) {

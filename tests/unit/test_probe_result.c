@@ -17,9 +17,9 @@ static wpi_number unknown(const char *reason) {
     return n;
 }
 
-/* Two levels, the second with entries and sharing that nobody knows. */
+/* Two levels, the second with unknown entries and sharing. */
 static wpi_probe_result example(void) {
-    wpi_hierarchy *h = wp_calloc(1, sizeof *h);
+    wpi_hierarchy *h = wpi_calloc(1, sizeof *h);
     assert_non_null(h);
     *h = (wpi_hierarchy){.level_count = 2, .sm_count = 3, .base_cycles = sure(268)};
     h->levels[0] = (wpi_level){.entries = sure(16),
@@ -31,17 +31,17 @@ static wpi_probe_result example(void) {
     h->levels[1] = (wpi_level){.entries = unknown("too little memory"), .miss_cycles = sure(55)};
     h->levels[1].sharing.count = unknown("the same");
     wpi_probe_result result = {.spec = "sim:x", .name = "X", .sm_count = 3, .tlbs = h};
-    wp_strings_add(&result.conditions, "clock");
-    wp_strings_add(&result.conditions, "1 MHz");
+    wpi_strings_add(&result.conditions, "clock");
+    wpi_strings_add(&result.conditions, "1 MHz");
     return result;
 }
 
 static void json_has_null_and_a_reason_for_what_is_unknown(void **state) {
     (void)state;
     wpi_probe_result result = example();
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_probe_result_json(&result, &text);
-    json_t *root = json_loads(wp_text_string(&text), 0, NULL);
+    json_t *root = json_loads(wpi_text_string(&text), 0, NULL);
     assert_non_null(root);
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "warpage.probe/1");
     const json_t *levels = json_object_get(root, "levels");
@@ -57,34 +57,34 @@ static void json_has_null_and_a_reason_for_what_is_unknown(void **state) {
     assert_within(json_number_value(json_object_get(second, "confidence")), 0, 1e-9);
     assert_within(json_number_value(json_object_get(first, "confidence")), 1, 1e-9);
     json_decref(root);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
     wpi_probe_result_deinit(&result);
 }
 
 static void text_has_a_question_mark_and_the_reason(void **state) {
     (void)state;
     wpi_probe_result result = example();
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_probe_result_text(&result, &text);
-    assert_contains(wp_text_string(&text), "Entries                       16             ?\n");
-    assert_contains(wp_text_string(&text), "+9.25 cycles");
-    assert_contains(wp_text_string(&text), "1 to 2 SMs");
-    assert_contains(wp_text_string(&text), "  L2 entries: too little memory\n");
-    assert_contains(wp_text_string(&text), "  clock            1 MHz\n");
-    wp_text_deinit(&text);
+    assert_contains(wpi_text_string(&text), "Entries                       16             ?\n");
+    assert_contains(wpi_text_string(&text), "+9.25 cycles");
+    assert_contains(wpi_text_string(&text), "1 to 2 SMs");
+    assert_contains(wpi_text_string(&text), "  L2 entries: too little memory\n");
+    assert_contains(wpi_text_string(&text), "  clock            1 MHz\n");
+    wpi_text_deinit(&text);
     wpi_probe_result_deinit(&result);
 }
 
 static void values_are_those_that_are_known(void **state) {
     (void)state;
     wpi_probe_result result = example();
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_probe_result_values(&result, &text);
-    assert_string_equal(wp_text_string(&text),
+    assert_string_equal(wpi_text_string(&text),
                         "base_cycles 268\nlevels 2\nl1.entries 16\nl1.page_bytes 131072\n"
                         "l1.reach_bytes 2097152\nl1.miss_cycles 9.25\nl1.groups 2\n"
                         "l1.groups_of_1 1\nl1.groups_of_2 1\nl2.miss_cycles 55\nmissing_sms 0\n");
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
     wpi_probe_result_deinit(&result);
 }
 

@@ -15,8 +15,8 @@ static char *path;
 
 static int start(void **state) {
     (void)state;
-    if (wp_temp_dir_create(&dir, NULL) != WP_STATUS_OK) return -1;
-    path = wp_path_join(dir, "record.json");
+    if (wpi_temp_dir_create(&dir, NULL) != WP_STATUS_OK) return -1;
+    path = wpi_path_join(dir, "record.json");
     wpi_report_restart(path);
     return 0;
 }
@@ -24,9 +24,9 @@ static int start(void **state) {
 static int stop(void **state) {
     (void)state;
     wpi_report_restart(NULL);
-    wp_temp_dir_remove(dir);
-    wp_free(dir);
-    wp_free(path);
+    wpi_temp_dir_remove(dir);
+    wpi_free(dir);
+    wpi_free(path);
     return 0;
 }
 
@@ -152,9 +152,9 @@ static void threads_lose_nothing(void **state) {
 static void memory_that_runs_out_drops_an_entry_only(void **state) {
     (void)state;
     wpi_report_kernel(NULL, "a", grid, block, 0, 1);
-    wp_alloc_fail_at(1);
+    wpi_alloc_fail_at(1);
     wpi_report_kernel(NULL, "b", grid, block, 0, 1);
-    wp_alloc_fail_at(0);
+    wpi_alloc_fail_at(0);
     wpi_report_kernel(NULL, "a", grid, block, 0, 1);
     wp_run_record record = finish();
     assert_u64(record.kernel_count, 1);
@@ -168,7 +168,7 @@ static void a_forked_child_does_not_write(void **state) {
     assert_true(pid >= 0);
     if (pid == 0) {
         wpi_report_write_at_exit();
-        _exit(wp_file_exists(path) ? 1 : 0);
+        _exit(wpi_file_exists(path) ? 1 : 0);
     }
     int result = -1;
     assert_int_equal(waitpid(pid, &result, 0), pid);
@@ -184,7 +184,7 @@ static void nothing_is_recorded_when_off(void **state) {
     wpi_report_memory(1);
     wpi_report_device("cpu", "x");
     wpi_report_write_at_exit();
-    assert_false(wp_file_exists(path));
+    assert_false(wpi_file_exists(path));
     wpi_report_restart(path);
     wp_run_record record = finish();
     assert_u64(record.kernel_count, 0);
@@ -195,7 +195,7 @@ static void nothing_is_recorded_when_off(void **state) {
 
 /* Records with a timeline from now on; returns its path. */
 static char *start_timeline(void) {
-    char *timeline = wp_path_join(dir, "timeline.json");
+    char *timeline = wpi_path_join(dir, "timeline.json");
     setenv("WARPAGE_TIMELINE", timeline, 1);
     wpi_report_restart(path);
     unsetenv("WARPAGE_TIMELINE");
@@ -208,8 +208,8 @@ static char *finish_timeline(char *timeline) {
     size_t bytes = 0;
     wp_error err = {0};
     wpi_report_write_at_exit();
-    assert_status_ok(wp_file_read(timeline, &json, &bytes, &err), &err);
-    wp_free(timeline);
+    assert_status_ok(wpi_file_read(timeline, &json, &bytes, &err), &err);
+    wpi_free(timeline);
     return json;
 }
 
@@ -238,7 +238,7 @@ static void a_timeline_has_each_launch_and_copy_on_its_stream(void **state) {
                           "\"ts\":0.007,\"dur\":0.000,\"args\":{}}");
     assert_contains(json, "\"name\":\"pass 2\",\"cat\":\"phase\",\"pid\":1,\"tid\":2,"
                           "\"ts\":0.009,\"dur\":0.003,\"args\":{}}");
-    wp_free(json);
+    wpi_free(json);
 }
 
 static void a_timeline_is_bounded_and_says_so(void **state) {
@@ -248,7 +248,7 @@ static void a_timeline_is_bounded_and_says_so(void **state) {
         wpi_report_copy(NULL, WP_COPY_D2H, 1, i, i + 1);
     char *json = finish_timeline(timeline);
     assert_contains(json, "10 later ones are left out");
-    wp_free(json);
+    wpi_free(json);
 }
 
 #define RECORDER_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)

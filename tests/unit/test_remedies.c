@@ -4,24 +4,24 @@
 
 #include "wp_test.h"
 
-static wp_paging_facts fitting(void) {
-    return (wp_paging_facts){.time_ns = 1000,
-                             .wait_pct = 40,
-                             .far_faults = 10,
-                             .fetched_pages = 100,
-                             .prefetched_pages = 90};
+static wpi_paging_facts fitting(void) {
+    return (wpi_paging_facts){.time_ns = 1000,
+                              .wait_pct = 40,
+                              .far_faults = 10,
+                              .fetched_pages = 100,
+                              .prefetched_pages = 90};
 }
 
-static void expect_words(const wp_paging_facts *facts, const char *expected) {
-    wp_text words = {0};
+static void expect_words(const wpi_paging_facts *facts, const char *expected) {
+    wpi_text words = {0};
     wpi_paging_diagnose(facts, &words);
-    assert_string_equal(wp_text_string(&words), expected);
-    wp_text_deinit(&words);
+    assert_string_equal(wpi_text_string(&words), expected);
+    wpi_text_deinit(&words);
 }
 
 static void words_for_data_that_fits(void **state) {
     (void)state;
-    wp_paging_facts facts = fitting();
+    wpi_paging_facts facts = fitting();
     expect_words(
         &facts, "The data fits in device memory; 40.0 % of the access time is spent on far faults, "
                 "all on pages accessed for the first time.");
@@ -29,12 +29,12 @@ static void words_for_data_that_fits(void **state) {
     expect_words(
         &facts, "The data fits in device memory, and only 2.0 % of the access time is spent on far "
                 "faults: little can be gained.");
-    expect_words(&(wp_paging_facts){0}, "No page is migrated to the device.");
+    expect_words(&(wpi_paging_facts){0}, "No page is migrated to the device.");
 }
 
 static void words_for_thrashing(void **state) {
     (void)state;
-    wp_paging_facts facts = fitting();
+    wpi_paging_facts facts = fitting();
     facts.evicted_pages = 80;
     expect_words(&facts,
                  "Device memory is smaller than the data, but no evicted page was migrated again.");
@@ -46,7 +46,7 @@ static void words_for_thrashing(void **state) {
 
 static void words_for_a_fight_with_the_host(void **state) {
     (void)state;
-    wp_paging_facts facts = fitting();
+    wpi_paging_facts facts = fitting();
     facts.host_faults = 5;
     facts.host_pages = 50;
     expect_words(
@@ -62,7 +62,7 @@ static void words_for_a_fight_with_the_host(void **state) {
 }
 
 /* "edges" is larger and colder than "state", which is written; "flag" is small. */
-static void make_groups(wp_managed_groups *groups) {
+static void make_groups(wpi_managed_groups *groups) {
     static const wp_trace_allocation allocations[] = {{1, 1 << 20, 100, "a"},
                                                       {2, 8 << 20, 200, "b"},
                                                       {3, 4096, 300, "c"},
@@ -87,21 +87,21 @@ static void make_groups(wp_managed_groups *groups) {
     wpi_managed_groups_describe(groups, &(wp_run_record){.simulation = &simulation});
 }
 
-static const wp_remedy *find(const wp_remedies *remedies, const char *name) {
+static const wpi_remedy *find(const wpi_remedies *remedies, const char *name) {
     for (size_t i = 0; i < remedies->count; i++)
         if (strcmp(remedies->items[i].name, name) == 0) return &remedies->items[i];
     return NULL;
 }
 
 /* All remedies, with the GPU's keys "name", "value", … NULL. */
-static void choose(wp_remedies *remedies, const wp_paging_facts *facts, const char *const *keys) {
-    wp_managed_groups groups = {0};
-    wp_strings list = {0};
+static void choose(wpi_remedies *remedies, const wpi_paging_facts *facts, const char *const *keys) {
+    wpi_managed_groups groups = {0};
+    wpi_strings list = {0};
     make_groups(&groups);
     for (size_t i = 0; keys[i] != NULL; i++)
-        wp_strings_add(&list, keys[i]);
-    wpi_remedies_add_all(remedies, &(wp_remedy_base){*facts, &groups, &list});
-    wp_strings_deinit(&list);
+        wpi_strings_add(&list, keys[i]);
+    wpi_remedies_add_all(remedies, &(wpi_remedy_base){*facts, &groups, &list});
+    wpi_strings_deinit(&list);
     wpi_managed_groups_deinit(&groups);
 }
 
@@ -111,7 +111,7 @@ static const char *const batch[] = {
 
 static void allocations_of_one_place_are_one_group(void **state) {
     (void)state;
-    wp_managed_groups groups = {0};
+    wpi_managed_groups groups = {0};
     make_groups(&groups);
     assert_u64(groups.count, 3);
     assert_u64(groups.items[0].count, 2);
@@ -120,10 +120,11 @@ static void allocations_of_one_place_are_one_group(void **state) {
     wpi_managed_groups_deinit(&groups);
 }
 
-/* Two live ones of the same size and place are told apart by their names; those without are not. */
+/* Two live ones of the same size and place are distinguished by their names; those without are not.
+ */
 static void what_has_names_is_told_apart(void **state) {
     (void)state;
-    wp_managed_groups groups = {0};
+    wpi_managed_groups groups = {0};
     char names[4][8] = {"from", "to", "", ""}, site[] = "make", kind[] = "managed";
     wp_run_allocation rows[4];
     for (uint64_t i = 0; i < 4; i++) {
@@ -154,7 +155,7 @@ static void what_has_names_is_told_apart(void **state) {
 /* Made and freed in turn, at other places: the row of the last one has the name of all. */
 static void those_of_a_loop_are_one_group(void **state) {
     (void)state;
-    wp_managed_groups groups = {0};
+    wpi_managed_groups groups = {0};
     char name[] = "buffer", site[] = "loop", kind[] = "managed";
     for (uint64_t i = 0; i < 3; i++)
         wpi_managed_groups_add(&groups, &(wp_trace_allocation){i + 1, 4096, 1000 * (i + 1), site});
@@ -176,9 +177,9 @@ static void those_of_a_loop_are_one_group(void **state) {
 
 static void a_plan_is_hints_words_and_code(void **state) {
     (void)state;
-    wp_managed_groups groups = {0};
-    wp_remedies remedies = {0};
-    wp_advice_plan plan;
+    wpi_managed_groups groups = {0};
+    wpi_remedies remedies = {0};
+    wpi_advice_plan plan;
     make_groups(&groups);
     wpi_advice_plan_init(&plan, &groups);
     plan.calls[1] = WP_CALL_HOST;
@@ -187,7 +188,7 @@ static void a_plan_is_hints_words_and_code(void **state) {
     assert_u64(wpi_remedies_add_plan(&remedies, &groups, &plan), 0);
     assert_u64(wpi_remedies_add_plan(&remedies, &groups, &plan), 0); /* it is there */
     assert_u64(remedies.count, 1);
-    const wp_remedy *tried = &remedies.items[0];
+    const wpi_remedy *tried = &remedies.items[0];
     assert_string_equal(tried->hints, "1=device;4=device;2=host;all=prefetch");
     assert_string_equal(tried->name,
                         "pin to host: edges; prefer device: state; prefetch the others");
@@ -209,8 +210,8 @@ static void a_plan_is_hints_words_and_code(void **state) {
 
 static void what_is_said_of_all_has_its_code(void **state) {
     (void)state;
-    wp_remedies remedies = {0};
-    const wp_paging_facts facts = fitting();
+    wpi_remedies remedies = {0};
+    const wpi_paging_facts facts = fitting();
     choose(&remedies, &facts, tree);
     assert_int_equal(remedies.items[0].kind, WP_REMEDY_NOW);
     assert_u64(find(&remedies, "pin all to host")->code.count, 6); /* two lines for each of three */
@@ -221,8 +222,8 @@ static void what_is_said_of_all_has_its_code(void **state) {
 
 static void what_makes_no_sense_is_not_tried(void **state) {
     (void)state;
-    wp_remedies remedies = {0};
-    wp_paging_facts facts = fitting();
+    wpi_remedies remedies = {0};
+    wpi_paging_facts facts = fitting();
     choose(&remedies, &facts, tree);
     assert_non_null(find(&remedies, "explicit copies of all"));
     assert_null(find(&remedies, "prefetch threshold 25 %")); /* tree has none */
@@ -246,8 +247,8 @@ static void what_makes_no_sense_is_not_tried(void **state) {
 static void a_threshold_is_tried_where_the_prefetcher_has_one(void **state) {
     (void)state;
     static const char *const driver[] = {"paging.prefetch", "driver", NULL};
-    wp_remedies remedies = {0};
-    const wp_paging_facts facts = fitting();
+    wpi_remedies remedies = {0};
+    const wpi_paging_facts facts = fitting();
     choose(&remedies, &facts, driver);
     assert_non_null(find(&remedies, "prefetch threshold 25 %"));
     assert_non_null(find(&remedies, "prefetch threshold 75 %"));
@@ -256,8 +257,8 @@ static void a_threshold_is_tried_where_the_prefetcher_has_one(void **state) {
 
 static void the_fastest_comes_first_and_those_without_a_result_last(void **state) {
     (void)state;
-    wp_remedies remedies = {0};
-    const wp_paging_facts facts = fitting();
+    wpi_remedies remedies = {0};
+    const wpi_paging_facts facts = fitting();
     choose(&remedies, &facts, tree);
     while (remedies.count > 4)
         wpi_remedies_drop_last(&remedies);

@@ -9,20 +9,20 @@
 
 static wp_run_record sample(void) {
     wp_run_record record = {
-        .version = wp_strdup("1.2.3"),
-        .device_spec = wp_strdup("cpu"),
-        .device_name = wp_strdup("A \"fast\" processor"),
-        .program = wp_calloc(3, sizeof(char *)),
+        .version = wpi_strdup("1.2.3"),
+        .device_spec = wpi_strdup("cpu"),
+        .device_name = wpi_strdup("A \"fast\" processor"),
+        .program = wpi_calloc(3, sizeof(char *)),
         .program_count = 2,
         .wall_time_ns = 2500000000u,
         .memory_peak_bytes = 3u << 29,
-        .kernels = wp_calloc(2, sizeof(wp_run_kernel)),
+        .kernels = wpi_calloc(2, sizeof(wp_run_kernel)),
         .kernel_count = 2,
     };
-    record.program[0] = wp_strdup("./app");
-    record.program[1] = wp_strdup("--n=5");
-    record.kernels[0] = (wp_run_kernel){.name = wp_strdup("_Z4fastPfi"),
-                                        .display_name = wp_strdup("fast(float*, int)"),
+    record.program[0] = wpi_strdup("./app");
+    record.program[1] = wpi_strdup("--n=5");
+    record.kernels[0] = (wp_run_kernel){.name = wpi_strdup("_Z4fastPfi"),
+                                        .display_name = wpi_strdup("fast(float*, int)"),
                                         .launches = 2,
                                         .threads = 512,
                                         .time_ns = 3000,
@@ -30,8 +30,8 @@ static wp_run_record sample(void) {
                                         .time_max_ns = 2000,
                                         .grid = {1, 2, 3},
                                         .block = {256, 1, 1}};
-    record.kernels[1] = (wp_run_kernel){.name = wp_strdup("_Z4slowv"),
-                                        .display_name = wp_strdup("slow()"),
+    record.kernels[1] = (wp_run_kernel){.name = wpi_strdup("_Z4slowv"),
+                                        .display_name = wpi_strdup("slow()"),
                                         .launches = 1,
                                         .threads = 32,
                                         .time_ns = 5000000,
@@ -47,7 +47,7 @@ static wp_run_record sample(void) {
 static void facts_of_the_host_are_in_json_and_text(void **state) {
     (void)state;
     wp_run_record record = sample(), back;
-    wp_text text = {0};
+    wpi_text text = {0};
     wp_error err = {0};
     char *json = wp_run_record_to_json(&record); /* without a host there is nothing to say */
     assert_null(strstr(json, "host_threads"));
@@ -61,10 +61,11 @@ static void facts_of_the_host_are_in_json_and_text(void **state) {
     assert_u64(back.host.undeclared_copy_bytes, 1000000000);
     assert_int_equal(back.host.threads, WP_RUN_HOST_THREADS_DECIDED);
     wpi_run_record_text(&back, &text);
-    assert_non_null(strstr(wp_text_string(&text), "memcpy to page-locked memory       4.00 KiB\n"));
-    assert_non_null(strstr(wp_text_string(&text), "953.67 MiB of 3.73 GiB copied to the device"));
-    assert_non_null(strstr(wp_text_string(&text), "\n  Host threads decided simulated times"));
-    wp_text_deinit(&text);
+    assert_non_null(
+        strstr(wpi_text_string(&text), "memcpy to page-locked memory       4.00 KiB\n"));
+    assert_non_null(strstr(wpi_text_string(&text), "953.67 MiB of 3.73 GiB copied to the device"));
+    assert_non_null(strstr(wpi_text_string(&text), "\n  Host threads decided simulated times"));
+    wpi_text_deinit(&text);
     wp_run_text_free(json);
     wp_run_record_deinit(&back);
     wp_run_record_deinit(&record);
@@ -166,10 +167,10 @@ static void members_of_later_versions_are_passed_over(void **state) {
     (void)state;
     wp_run_record record = sample(), back;
     char *json = wp_run_record_to_json(&record);
-    char *more = wp_format("{\"simulated_time_ns\": 5, %s", json + 1);
+    char *more = wpi_format("{\"simulated_time_ns\": 5, %s", json + 1);
     wp_error err = {0};
     assert_status_ok(wpi_run_record_parse(more, strlen(more), "here", &back, &err), &err);
-    wp_free(more);
+    wpi_free(more);
     wp_run_text_free(json);
     wp_run_record_deinit(&back);
     wp_run_record_deinit(&record);
@@ -207,8 +208,8 @@ static void text_names_kernels_without_parameters(void **state) {
 
 static void check_text_name(const char *display_name, const char *wanted) {
     wp_run_record record = sample();
-    wp_free(record.kernels[0].display_name);
-    record.kernels[0].display_name = wp_strdup(display_name);
+    wpi_free(record.kernels[0].display_name);
+    record.kernels[0].display_name = wpi_strdup(display_name);
     char *text = wp_run_record_to_text(&record);
     assert_contains(text, wanted);
     wp_run_text_free(text);
@@ -233,22 +234,22 @@ static void a_long_name_leaves_the_columns_of_the_text_where_they_are(void **sta
 static void the_page_shows_a_short_name_and_the_full_one_under_the_pointer(void **state) {
     (void)state;
     wp_run_record record = sample();
-    wp_text html = {0};
-    wp_free(record.kernels[0].display_name);
-    record.kernels[0].display_name = wp_strdup(LONG_NAME);
+    wpi_text html = {0};
+    wpi_free(record.kernels[0].display_name);
+    record.kernels[0].display_name = wpi_strdup(LONG_NAME);
     wpi_run_record_html(&record, &html);
-    const char *page = wp_text_string(&html);
+    const char *page = wpi_text_string(&html);
     assert_contains(
         page, " title=\"void outer::inner::transform_every_one_of_them&lt;outer::pair&lt;double"
               "&gt;, 7&gt;(outer::pair&lt;double&gt;*)\">transform_every_one_of_them&lt;…&gt;<");
     assert_null(strstr(page, ">void outer"));
-    wp_text_deinit(&html);
+    wpi_text_deinit(&html);
     wp_run_record_deinit(&record);
 }
 
 static void a_run_without_kernels_says_so(void **state) {
     (void)state;
-    wp_run_record record = {.device_spec = wp_strdup(""), .device_name = wp_strdup("")};
+    wp_run_record record = {.device_spec = wpi_strdup(""), .device_name = wpi_strdup("")};
     char *text = wp_run_record_to_text(&record);
     assert_contains(text, "no kernel was launched");
     wp_run_text_free(text);
@@ -273,26 +274,26 @@ static void the_ending_of_a_path_chooses_the_form(void **state) {
     const char *dir = test_folder();
     const char *const starts[][2] = {{"a.json", "{\n"}, {"a.csv", "row,"}, {"a.txt", "\n  run"}};
     for (size_t i = 0; i < 3; i++) {
-        char *path = wp_path_join(dir, starts[i][0]);
+        char *path = wpi_path_join(dir, starts[i][0]);
         assert_status_ok(wp_run_record_write(&record, path, &err), &err);
         char *data = NULL;
         size_t size_bytes = 0;
-        assert_status_ok(wp_file_read(path, &data, &size_bytes, &err), &err);
+        assert_status_ok(wpi_file_read(path, &data, &size_bytes, &err), &err);
         assert_memory_equal(data, starts[i][1], strlen(starts[i][1]));
-        wp_free(data);
-        wp_free(path);
+        wpi_free(data);
+        wpi_free(path);
     }
-    char *path = wp_path_join(dir, "a.json");
+    char *path = wpi_path_join(dir, "a.json");
     wp_run_record back;
     assert_status_ok(wp_run_record_read(path, &back, &err), &err);
     assert_u64(back.kernel_count, 2);
     wp_run_record_deinit(&back);
-    wp_free(path);
-    path = wp_path_join(dir, "a.xml");
+    wpi_free(path);
+    path = wpi_path_join(dir, "a.xml");
     assert_status_fails(wp_run_record_write(&record, path, &err), WP_STATUS_INVALID, &err, ".txt");
-    assert_false(wp_file_exists(path));
+    assert_false(wpi_file_exists(path));
     assert_status_fails(wp_run_record_read(path, &back, &err), WP_STATUS_NOT_FOUND, &err, "a.xml");
-    wp_free(path);
+    wpi_free(path);
     wp_run_record_deinit(&record);
 }
 

@@ -11,7 +11,7 @@
 
 static const char callers[2] = {0}; /* their addresses stand for code */
 
-/* "Allocates" at an address that nobody uses. */
+/* "Allocates" at an unused address. */
 static void add(uint64_t base, size_t size_bytes, uint64_t number, const void *caller) {
     const wpi_memory_entry entry = {.allocation = {.base = (void *)(uintptr_t)base,
                                                    .size_bytes = size_bytes,
@@ -40,7 +40,7 @@ static wpi_watch_range locate(wpi_allocations *a, uint64_t address, const char *
 }
 
 static wp_run_simulation *fill(const wpi_allocations *a, wpi_watch *watch) {
-    wp_run_simulation *out = wp_calloc(1, sizeof *out);
+    wp_run_simulation *out = wpi_calloc(1, sizeof *out);
     wpi_watch_counts counts;
     wpi_watch_get(watch, &counts);
     wpi_allocations_fill(a, &counts, out);

@@ -13,13 +13,13 @@ static void open_cache(uint32_t sets) {
     assert_status_ok(wpi_cache_init(&cache, &profile, &err), &err);
 }
 
-static wpi_cache_answer load(uint64_t line, uint8_t sectors, wp_time_ps now) {
+static wpi_cache_answer load(uint64_t line, uint8_t sectors, wpi_time_ps now) {
     wpi_cache_answer out;
     wpi_cache_load(&cache, line, sectors, now, &out);
     return out;
 }
 
-static wpi_cache_answer store(wpi_write policy, uint64_t line, uint8_t sectors, wp_time_ps now) {
+static wpi_cache_answer store(wpi_write policy, uint64_t line, uint8_t sectors, wpi_time_ps now) {
     wpi_cache_answer out;
     wpi_cache_store(&cache, policy, line, sectors, now, &out);
     return out;

@@ -85,9 +85,9 @@ static void keys_are_those_in_force(void **state) {
 
 static wp_status open_with_failure(const char *spec, uint64_t n, wp_error *err) {
     wp_device *device = NULL;
-    wp_alloc_fail_at(n);
+    wpi_alloc_fail_at(n);
     const wp_status status = wp_device_open(spec, &device, err);
-    wp_alloc_fail_at(0);
+    wpi_alloc_fail_at(0);
     if (status == WP_STATUS_OK)
         wp_device_close(device);
     else
@@ -131,17 +131,17 @@ static void an_opening_without_memory_is_an_error(void **state) {
 
 static char *trace_path(char **dir) {
     wp_error err = {0};
-    assert_status_ok(wp_temp_dir_create(dir, &err), &err);
-    char *path = wp_path_join(*dir, "t.wpt");
+    assert_status_ok(wpi_temp_dir_create(dir, &err), &err);
+    char *path = wpi_path_join(*dir, "t.wpt");
     setenv("WARPAGE_TRACE", path, 1);
     return path;
 }
 
 static void end_trace(char *dir, char *path) {
     unsetenv("WARPAGE_TRACE");
-    wp_free(path);
-    wp_temp_dir_remove(dir);
-    wp_free(dir);
+    wpi_free(path);
+    wpi_temp_dir_remove(dir);
+    wpi_free(dir);
 }
 
 static bool is_recording(const wp_device *device) {
@@ -159,7 +159,7 @@ static void a_recording_that_cannot_end_does_not_begin(void **state) {
                         "exit functions");
     exit_list_is_full = false;
     assert_null(device);
-    assert_false(wp_file_exists(path));
+    assert_false(wpi_file_exists(path));
     assert_status_ok(wp_device_open("sim:k80", &device, &err), &err);
     assert_true(is_recording(device));
     wp_device_close(device);
@@ -184,21 +184,21 @@ static void a_second_device_leaves_a_recording_alone(void **state) {
 
 /* "key=default", for each key whose policy looks ahead. */
 static void list_ahead(void *object, const wp_device_key *key) {
-    if (key->needs_future) wp_text_appendf(object, " %s=%s", key->name, key->fallback);
+    if (key->needs_future) wpi_text_appendf(object, " %s=%s", key->name, key->fallback);
 }
 
 static void policies_that_look_ahead_are_marked(void **state) {
     (void)state;
     wp_error err = {0};
-    wp_text found = {0};
+    wpi_text found = {0};
     setenv("WARPAGE_SET", "paging.evict=oracle;paging.prefetch_full=oracle", 1);
     assert_status_ok(wp_device_visit_keys("sim:gtx1080ti", list_ahead, &found, &err), &err);
-    assert_string_equal(wp_text_string(&found), " paging.prefetch_full=same paging.evict=lru-2m");
-    wp_text_clear(&found);
+    assert_string_equal(wpi_text_string(&found), " paging.prefetch_full=same paging.evict=lru-2m");
+    wpi_text_clear(&found);
     unsetenv("WARPAGE_SET");
     assert_status_ok(wp_device_visit_keys("sim:gtx1080ti", list_ahead, &found, &err), &err);
-    assert_string_equal(wp_text_string(&found), "");
-    wp_text_deinit(&found);
+    assert_string_equal(wpi_text_string(&found), "");
+    wpi_text_deinit(&found);
 }
 
 int main(void) {

@@ -253,10 +253,10 @@ static void check_parts(const char *pattern, const char *joined) {
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 1);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *stem = wp_path_stem(found.gl_pathv[i]);
+        char *stem = wpi_path_stem(found.gl_pathv[i]);
         (void)snprintf(spec, sizeof spec, "%s%s", joined, stem);
         check_sources(spec);
-        wp_free(stem);
+        wpi_free(stem);
     }
     globfree(&found);
 }
@@ -336,7 +336,7 @@ static void an_overlay_has_no_base(void **state) {
     wp_error err = {0};
     wpi_profile *p = NULL;
     const char *const path = "overlay-with-base.ini", *const ini = "[gpu]\nbase = k80\n";
-    assert_status_ok(wp_file_write(path, ini, strlen(ini), &err), &err);
+    assert_status_ok(wpi_file_write(path, ini, strlen(ini), &err), &err);
     assert_status_fails(wpi_profile_load("k80+overlay-with-base.ini", NULL, 0, &p, &err),
                         WP_STATUS_INVALID, &err, "overlay-with-base.ini:2: an overlay has no base");
     assert_int_equal(remove(path), 0);
@@ -348,7 +348,7 @@ static void names_are_looked_up_beside_the_library(void **state) {
     wpi_profile *p = NULL;
     char *dir = wpi_profile_dir();
     assert_non_null(dir);
-    wp_free(dir);
+    wpi_free(dir);
     assert_status_ok(wpi_profile_load("k80", NULL, 0, &p, &err), &err);
     assert_string_equal(p->name, "k80");
     assert_u64(p->sm_count, 13);
@@ -445,25 +445,25 @@ static void the_guide_lists_every_key(void **state) {
     wp_error err = {0};
     char *guide = NULL, row[256];
     size_t size_bytes = 0;
-    assert_status_ok(
-        wp_file_read(WP_TEST_SOURCE_DIR "/docs/guide/describe-a-gpu.md", &guide, &size_bytes, &err),
-        &err);
+    assert_status_ok(wpi_file_read(WP_TEST_SOURCE_DIR "/docs/guide/describe-a-gpu.md", &guide,
+                                   &size_bytes, &err),
+                     &err);
     wpi_profile_value key;
     for (size_t i = 0; wpi_profile_key_at(i, &key); i++) {
         (void)snprintf(row, sizeof row, "| `%s` | %s |", key.name, key.unit);
         assert_contains(guide, row);
         assert_contains(guide, key.doc);
     }
-    wp_free(guide);
+    wpi_free(guide);
 }
 
 static void memory_that_runs_out_ends_in_an_error(void **state) {
     (void)state;
     wp_error err = {0};
     wpi_profile *p = NULL;
-    wp_alloc_fail_at(1);
+    wpi_alloc_fail_at(1);
     const wp_status status = wpi_profile_parse("[gpu]\n", "x.ini", NULL, 0, &p, &err);
-    wp_alloc_fail_at(0);
+    wpi_alloc_fail_at(0);
     assert_int_equal(status, WP_STATUS_NOMEM);
     assert_null(p);
 }

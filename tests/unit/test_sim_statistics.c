@@ -62,7 +62,7 @@ static void a_bus_hands_out_turns_in_order(void **state) {
 static void ports_take_so_many_a_cycle(void **state) {
     (void)state;
     wpi_ports ports = {.cycle_ps = 1000, .count = 2};
-    const wp_time_ps expected[] = {5000, 5000, 6000, 6000, 7000};
+    const wpi_time_ps expected[] = {5000, 5000, 6000, 6000, 7000};
     for (int i = 0; i < 5; i++)
         assert_u64(wpi_ports_take(&ports, 5000), expected[i]);
     assert_u64(wpi_ports_take(&ports, 20000), 20000);
@@ -72,7 +72,7 @@ static void slots_are_free_when_the_first_work_ends(void **state) {
     (void)state;
     wpi_slots slots;
     assert_true(wpi_slots_init(&slots, 3));
-    const wp_time_ps ends[] = {300, 100, 200};
+    const wpi_time_ps ends[] = {300, 100, 200};
     for (int i = 0; i < 3; i++) {
         assert_u64(wpi_slots_begin(&slots, 0), 0);
         wpi_slots_end(&slots, ends[i]);

@@ -19,7 +19,7 @@ typedef struct clock_model {
     wpi_turns turns;
     pthread_t thread;
     bool is_stopping;
-    wp_time_ps now;
+    wpi_time_ps now;
     char log[THREADS * QUESTIONS * 16]; /* "thread@time ", in order of turns */
     size_t log_length;
 } clock_model;
@@ -30,7 +30,7 @@ static void *give(void *object) {
     wpi_tasks_enlist();
     pthread_mutex_lock(&m->lock);
     while (!m->is_stopping) {
-        wp_time_ps until;
+        wpi_time_ps until;
         const wpi_turns_state state = wpi_turns_next(&m->turns, m->now, &until);
         if (state == WPI_TURNS_PASS && until != WP_TIME_NEVER) m->now = until;
         if (state == WPI_TURNS_GIVEN) continue;

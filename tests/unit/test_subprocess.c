@@ -6,11 +6,11 @@
 #include "test_folder.h"
 #include "wp_test.h"
 
-static int run(const char *script, const wp_subprocess_options *options) {
+static int run(const char *script, const wpi_subprocess_options *options) {
     wp_error err = {0};
     int exit_code = -1;
     const char *const argv[] = {"sh", "-c", script, NULL};
-    assert_status_ok(wp_subprocess_run(argv, options, &exit_code, &err), &err);
+    assert_status_ok(wpi_subprocess_run(argv, options, &exit_code, &err), &err);
     return exit_code;
 }
 
@@ -28,89 +28,89 @@ static void a_signal_is_128_plus_its_number(void **state) {
 
 static void both_outputs_are_captured_apart(void **state) {
     (void)state;
-    wp_text out = {0}, errors = {0};
-    const wp_subprocess_options options = {.stdout_text = &out, .stderr_text = &errors};
+    wpi_text out = {0}, errors = {0};
+    const wpi_subprocess_options options = {.stdout_text = &out, .stderr_text = &errors};
     assert_int_equal(run("echo one; echo two >&2", &options), 0);
-    assert_string_equal(wp_text_string(&out), "one\n");
-    assert_string_equal(wp_text_string(&errors), "two\n");
-    wp_text_deinit(&out);
-    wp_text_deinit(&errors);
+    assert_string_equal(wpi_text_string(&out), "one\n");
+    assert_string_equal(wpi_text_string(&errors), "two\n");
+    wpi_text_deinit(&out);
+    wpi_text_deinit(&errors);
 }
 
 static void both_outputs_can_share_a_text_in_order(void **state) {
     (void)state;
-    wp_text both = {0};
-    const wp_subprocess_options options = {.stdout_text = &both, .stderr_text = &both};
+    wpi_text both = {0};
+    const wpi_subprocess_options options = {.stdout_text = &both, .stderr_text = &both};
     assert_int_equal(run("echo one; echo two >&2; echo three", &options), 0);
-    assert_string_equal(wp_text_string(&both), "one\ntwo\nthree\n");
-    wp_text_deinit(&both);
+    assert_string_equal(wpi_text_string(&both), "one\ntwo\nthree\n");
+    wpi_text_deinit(&both);
 }
 
 static void much_output_on_both_sides_does_not_block(void **state) {
     (void)state;
-    wp_text out = {0}, errors = {0};
-    const wp_subprocess_options options = {.stdout_text = &out, .stderr_text = &errors};
+    wpi_text out = {0}, errors = {0};
+    const wpi_subprocess_options options = {.stdout_text = &out, .stderr_text = &errors};
     assert_int_equal(run("i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890; "
                          "echo 0123456789012345678901234567890 >&2; i=$((i+1)); done",
                          &options),
                      0);
     assert_u64(out.length, 3000 * 32);
     assert_u64(errors.length, 3000 * 32);
-    wp_text_deinit(&out);
-    wp_text_deinit(&errors);
+    wpi_text_deinit(&out);
+    wpi_text_deinit(&errors);
 }
 
 static void files_can_stand_for_the_streams(void **state) {
     (void)state;
     wp_error err = {0};
     const char *dir = test_folder();
-    char *in = wp_path_join(dir, "in");
-    char *out = wp_path_join(dir, "out");
-    assert_status_ok(wp_file_write(in, "read me", 7, &err), &err);
-    const wp_subprocess_options options = {.stdin_path = in, .stdout_path = out};
+    char *in = wpi_path_join(dir, "in");
+    char *out = wpi_path_join(dir, "out");
+    assert_status_ok(wpi_file_write(in, "read me", 7, &err), &err);
+    const wpi_subprocess_options options = {.stdin_path = in, .stdout_path = out};
     assert_int_equal(run("cat", &options), 0);
     char *data = NULL;
     size_t size_bytes = 0;
-    assert_status_ok(wp_file_read(out, &data, &size_bytes, &err), &err);
+    assert_status_ok(wpi_file_read(out, &data, &size_bytes, &err), &err);
     assert_string_equal(data, "read me");
-    wp_free(data);
-    wp_free(in);
-    wp_free(out);
+    wpi_free(data);
+    wpi_free(in);
+    wpi_free(out);
 }
 
 static void environment_rows_add_and_replace(void **state) {
     (void)state;
     assert_int_equal(setenv("WP_TEST_A", "old", 1), 0);
     assert_int_equal(setenv("WP_TEST_AB", "kept", 1), 0);
-    wp_text out = {0};
+    wpi_text out = {0};
     const char *const rows[] = {"WP_TEST_A=new", "WP_TEST_C=more", NULL};
-    const wp_subprocess_options options = {.stdout_text = &out, .environment = rows};
+    const wpi_subprocess_options options = {.stdout_text = &out, .environment = rows};
     assert_int_equal(run("echo $WP_TEST_A $WP_TEST_AB $WP_TEST_C", &options), 0);
-    assert_string_equal(wp_text_string(&out), "new kept more\n");
-    wp_text_deinit(&out);
+    assert_string_equal(wpi_text_string(&out), "new kept more\n");
+    wpi_text_deinit(&out);
 }
 
 static void the_folder_is_the_programs(void **state) {
     (void)state;
-    wp_text out = {0};
-    const wp_subprocess_options options = {.stdout_text = &out, .directory = "/usr"};
+    wpi_text out = {0};
+    const wpi_subprocess_options options = {.stdout_text = &out, .directory = "/usr"};
     assert_int_equal(run("pwd", &options), 0);
-    assert_string_equal(wp_text_string(&out), "/usr\n");
-    wp_text_deinit(&out);
+    assert_string_equal(wpi_text_string(&out), "/usr\n");
+    wpi_text_deinit(&out);
 }
 
 static void a_missing_program_is_named(void **state) {
     (void)state;
     wp_error err = {0};
     int exit_code = 0;
-    assert_status_fails(wp_subprocess_run((const char *const[]){"no-such-program-anywhere", NULL},
-                                          NULL, &exit_code, &err),
+    assert_status_fails(wpi_subprocess_run((const char *const[]){"no-such-program-anywhere", NULL},
+                                           NULL, &exit_code, &err),
                         WP_STATUS_NOT_FOUND, &err, "no-such-program-anywhere");
     assert_status_fails(
-        wp_subprocess_run((const char *const[]){"./nowhere", NULL}, NULL, &exit_code, &err),
+        wpi_subprocess_run((const char *const[]){"./nowhere", NULL}, NULL, &exit_code, &err),
         WP_STATUS_NOT_FOUND, &err, "./nowhere");
     assert_status_fails(
-        wp_subprocess_run((const char *const[]){"/etc/passwd", NULL}, NULL, &exit_code, &err),
+        wpi_subprocess_run((const char *const[]){"/etc/passwd", NULL}, NULL, &exit_code, &err),
         WP_STATUS_IO, &err, "not an executable");
 }
 
@@ -119,11 +119,11 @@ static void what_fails_before_the_program_starts_is_named(void **state) {
     wp_error err = {0};
     int exit_code = 0;
     const char *const argv[] = {"true", NULL};
-    const wp_subprocess_options bad_dir = {.directory = "/nowhere"};
-    assert_status_fails(wp_subprocess_run(argv, &bad_dir, &exit_code, &err), WP_STATUS_NOT_FOUND,
+    const wpi_subprocess_options bad_dir = {.directory = "/nowhere"};
+    assert_status_fails(wpi_subprocess_run(argv, &bad_dir, &exit_code, &err), WP_STATUS_NOT_FOUND,
                         &err, "/nowhere");
-    const wp_subprocess_options bad_input = {.stdin_path = "/nowhere/in"};
-    assert_status_fails(wp_subprocess_run(argv, &bad_input, &exit_code, &err), WP_STATUS_NOT_FOUND,
+    const wpi_subprocess_options bad_input = {.stdin_path = "/nowhere/in"};
+    assert_status_fails(wpi_subprocess_run(argv, &bad_input, &exit_code, &err), WP_STATUS_NOT_FOUND,
                         &err, "/nowhere/in");
 }
 

@@ -5,7 +5,7 @@
 #include "wp_test.h"
 
 __attribute__((noinline)) static char *describe_caller(void) {
-    return wp_symbol_describe(__builtin_return_address(0));
+    return wpi_symbol_describe(__builtin_return_address(0));
 }
 
 static void a_static_function_has_its_name(void **state) {
@@ -14,23 +14,23 @@ static void a_static_function_has_its_name(void **state) {
     assert_non_null(text);
     assert_contains(text, "a_static_function_has_its_name+0x");
     assert_contains(text, " in unit_test_symbol");
-    wp_free(text);
+    wpi_free(text);
 }
 
 static void a_function_of_a_library_has_its_name(void **state) {
     (void)state;
-    char *text = wp_symbol_describe((const char *)(uintptr_t)&strlen + 1);
+    char *text = wpi_symbol_describe((const char *)(uintptr_t)&strlen + 1);
     assert_non_null(text);
     assert_contains(text, "+0x");
-    wp_free(text);
+    wpi_free(text);
 }
 
 static void what_is_not_loaded_has_none(void **state) {
     (void)state;
     int here = 0;
-    assert_null(wp_symbol_describe(NULL));
-    assert_null(wp_symbol_describe((const void *)(uintptr_t)16));
-    assert_null(wp_symbol_describe(&here));
+    assert_null(wpi_symbol_describe(NULL));
+    assert_null(wpi_symbol_describe((const void *)(uintptr_t)16));
+    assert_null(wpi_symbol_describe(&here));
 }
 
 int main(void) {

@@ -11,16 +11,16 @@
 static char *folder;
 
 /* Opens the text as a file, and selects all columns. */
-static wp_status open_text(const wp_text *text, uint32_t threads, wpi_column_table **out,
+static wp_status open_text(const wpi_text *text, uint32_t threads, wpi_column_table **out,
                            wp_error *err) {
-    char *path = wp_path_join(folder, "t.csv");
+    char *path = wpi_path_join(folder, "t.csv");
     const char *const paths[] = {path};
     const wpi_column_options options = {.thread_count = threads};
     const wpi_selected selected[] = {{0, WPI_USE_VALUES}, {1, WPI_USE_VALUES}, {1, WPI_USE_NULLS}};
-    wp_status status = wp_file_write(path, text->data, text->length, err);
+    wp_status status = wpi_file_write(path, text->data, text->length, err);
     if (status == WP_STATUS_OK) status = wpi_column_table_open(paths, 1, &options, out, err);
     if (status == WP_STATUS_OK) status = wpi_column_table_select(*out, selected, 3, err);
-    wp_free(path);
+    wpi_free(path);
     return status;
 }
 
@@ -28,14 +28,14 @@ static wp_status open_text(const wp_text *text, uint32_t threads, wpi_column_tab
 
 /* Record `row`: its number, and a text of many lines, quotes and delimiters; every seventh is NULL.
  */
-static void add_row(wp_text *text, unsigned row) {
-    wp_text_appendf(text, "%u,", row);
+static void add_row(wpi_text *text, unsigned row) {
+    wpi_text_appendf(text, "%u,", row);
     if (row % 7 != 0)
-        wp_text_appendf(
+        wpi_text_appendf(
             text, "\"%u,\"\"%.*s\n\"", row % 1000, (int)(row % 90),
             "............................................................................."
             "..............");
-    wp_text_append(text, "\r\n");
+    wpi_text_append(text, "\r\n");
 }
 
 static void check_row(const wpi_column_table *table, const wpi_column_chunk *chunk, uint64_t at,
@@ -58,8 +58,8 @@ static void check_row(const wpi_column_table *table, const wpi_column_chunk *chu
 
 static void every_record_once_whatever_the_threads(void **state) {
     (void)state;
-    wp_text text = {0};
-    wp_text_append(&text, "n,t\r\n");
+    wpi_text text = {0};
+    wpi_text_append(&text, "n,t\r\n");
     for (unsigned row = 0; row < ROWS; row++)
         add_row(&text, row);
     for (uint32_t threads = 1; threads <= 3; threads++) {
@@ -79,25 +79,25 @@ static void every_record_once_whatever_the_threads(void **state) {
         assert_true(chunks > 2);
         wpi_column_table_close(table);
     }
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 /* Two lines a record, and each seventh only one. */
 static void a_mistake_far_behind_is_told_with_its_line(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_column_table *table = NULL;
     wpi_column_chunk chunk;
     wp_error err = {0};
     char wanted[64];
     wp_status status;
     unsigned lines = 1;
-    wp_text_append(&text, "n,t\r\n");
+    wpi_text_append(&text, "n,t\r\n");
     for (unsigned row = 0; row < ROWS; row++) {
         add_row(&text, row);
         lines += row % 7 == 0 ? 1 : 2;
     }
-    wp_text_append(&text, "1,2,3\r\n1,2\r\n");
+    wpi_text_append(&text, "1,2,3\r\n1,2\r\n");
     assert_status_ok(open_text(&text, 2, &table, &err), &err);
     do
         status = wpi_column_table_next(table, &chunk, &err);
@@ -106,22 +106,22 @@ static void a_mistake_far_behind_is_told_with_its_line(void **state) {
     assert_int_equal(status, WP_STATUS_PARSE);
     assert_contains(err.message, wanted);
     wpi_column_table_close(table);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 static void a_table_can_be_left_before_its_end(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_column_table *table = NULL;
     wpi_column_chunk chunk;
     wp_error err = {0};
-    wp_text_append(&text, "n,t\n");
+    wpi_text_append(&text, "n,t\n");
     for (unsigned row = 0; row < ROWS; row++)
         add_row(&text, row);
     assert_status_ok(open_text(&text, 2, &table, &err), &err);
     assert_status_ok(wpi_column_table_next(table, &chunk, &err), &err);
     wpi_column_table_close(table);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 /* From the first rows, for all of the file. */
@@ -129,28 +129,27 @@ static void how_many_rows_there_are_is_known_about(void **state) {
     (void)state;
     static const unsigned counts[] = {0, 1, 1000, ROWS};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        wp_text text = {0};
+        wpi_text text = {0};
         wpi_column_table *table = NULL;
         wp_error err = {0};
-        wp_text_append(&text, "n,t\n");
+        wpi_text_append(&text, "n,t\n");
         for (unsigned row = 0; row < counts[i]; row++)
             add_row(&text, row);
         assert_status_ok(open_text(&text, 1, &table, &err), &err);
         const uint64_t expected = wpi_column_table_expected_rows(table);
         assert_in_range(expected, counts[i] - counts[i] / 20, counts[i] + counts[i] / 20);
         wpi_column_table_close(table);
-        wp_text_deinit(&text);
+        wpi_text_deinit(&text);
     }
 }
 
-/* ---- random tables, in pieces ------------------------------------------------------------------
- */
+/* ---- random tables, in pieces ---- */
 
 #define WIDTH 4 /* integers, texts, floats, texts */
 
 typedef struct random_table {
     uint64_t random;
-    wp_text text;
+    wpi_text text;
     uint64_t line, bad_line; /* from 1 on; bad_line 0: nothing is wrong so far */
     uint64_t rows, hash;     /* of its fields, as they are to be read */
 } random_table;
@@ -177,34 +176,34 @@ static void mistake(random_table *t) {
 static void add_text_field(random_table *t) {
     static const char *const parts[] = {"a",  "bc",   ",", "\n",  "\r\n",
                                         "\"", "\"\"", " ", "xyz", "12"};
-    wp_text plain = {0};
+    wpi_text plain = {0};
     const uint64_t count = below(t, 5);
     const bool is_quoted = count > 0 && below(t, 2) == 0;
-    if (is_quoted) wp_text_append(&t->text, "\"");
+    if (is_quoted) wpi_text_append(&t->text, "\"");
     for (uint64_t i = 0; i < count; i++) {
         const char *part = is_quoted ? parts[below(t, sizeof parts / sizeof parts[0])] : "ab";
-        wp_text_append(&plain, part);
+        wpi_text_append(&plain, part);
         for (const char *at = part; *at != '\0'; at++) {
-            wp_text_append_n(&t->text, at, 1);
-            if (*at == '"') wp_text_append(&t->text, "\"");
+            wpi_text_append_n(&t->text, at, 1);
+            if (*at == '"') wpi_text_append(&t->text, "\"");
             t->line += *at == '\n';
         }
     }
-    if (is_quoted) wp_text_append(&t->text, "\"");
+    if (is_quoted) wpi_text_append(&t->text, "\"");
     keep_field(t, plain.data, plain.length);
-    wp_text_deinit(&plain);
+    wpi_text_deinit(&plain);
 }
 
 static void add_integer_field(random_table *t, bool is_wrong) {
     const int64_t value = (int64_t)wp_random_next(&t->random) >> below(t, 64);
-    wp_text_appendf(&t->text, "%lld%s", (long long)value, is_wrong ? "x" : "");
+    wpi_text_appendf(&t->text, "%lld%s", (long long)value, is_wrong ? "x" : "");
     if (is_wrong) mistake(t);
     keep_field(t, &value, sizeof value);
 }
 
 static void add_float_field(random_table *t, bool is_wrong) {
     const double value = (double)below(t, 100000) / 100;
-    wp_text_appendf(&t->text, is_wrong ? "%.2f?" : "%.2f", value);
+    wpi_text_appendf(&t->text, is_wrong ? "%.2f?" : "%.2f", value);
     if (is_wrong) mistake(t);
     keep_field(t, &value, sizeof value);
 }
@@ -215,31 +214,31 @@ static void add_random_row(random_table *t, unsigned wrong_one_in) {
     const uint64_t rows = t->rows, hash = t->hash;
     if (which > 2) mistake(t);
     add_integer_field(t, which == 1);
-    wp_text_append(&t->text, ",");
+    wpi_text_append(&t->text, ",");
     add_text_field(t);
-    wp_text_append(&t->text, ",");
+    wpi_text_append(&t->text, ",");
     add_float_field(t, which == 2);
-    if (which != 3) wp_text_append(&t->text, ",");
+    if (which != 3) wpi_text_append(&t->text, ",");
     if (which != 3) add_text_field(t);
-    if (which == 4) wp_text_append(&t->text, ",");
-    wp_text_append(&t->text, below(t, 2) == 0 ? "\n" : "\r\n");
+    if (which == 4) wpi_text_append(&t->text, ",");
+    wpi_text_append(&t->text, below(t, 2) == 0 ? "\n" : "\r\n");
     t->line++;
     t->rows = rows + (t->bad_line == 0);
     if (t->bad_line != 0) t->hash = hash;
     for (; below(t, 8) == 0; t->line++)
-        wp_text_append(&t->text, below(t, 2) == 0 ? "\n" : "\r\n");
+        wpi_text_append(&t->text, below(t, 2) == 0 ? "\n" : "\r\n");
 }
 
 static void make_random_table(random_table *t, uint64_t seed) {
     *t = (random_table){.random = seed, .line = 2};
-    wp_text_append(&t->text, "i,s,f,t\n");
+    wpi_text_append(&t->text, "i,s,f,t\n");
     const uint64_t rows = below(t, 40);
     const unsigned wrong_one_in = below(t, 2) == 0 ? 20 : 0;
     for (uint64_t i = 0; i < rows; i++)
         add_random_row(t, wrong_one_in);
     if (below(t, 4) == 0) { /* a last row without a line's end, or with a quote that stays open */
         const bool is_open = below(t, 2) == 0;
-        wp_text_append(&t->text, is_open ? "1,\"no,1.5,end" : "1,,1.5,");
+        wpi_text_append(&t->text, is_open ? "1,\"no,1.5,end" : "1,,1.5,");
         if (is_open) {
             mistake(t);
         } else if (t->bad_line == 0) {
@@ -318,40 +317,40 @@ static void check_reading(const random_table *t, const reading *r, const reading
     assert_string_equal(r->err.message, whole->err.message);
 }
 
-/* What is read, and the mistake that is told, do not depend on how the text is cut, nor on who
- * reads the pieces. */
+/* The table and the reported error depend neither on how the text is cut nor on which thread reads
+ * which piece. */
 static void pieces_of_any_size_are_the_same_table(void **state) {
     (void)state;
     const char *said = getenv("SEED");
     uint64_t seed = said != NULL ? strtoull(said, NULL, 10) | 1 : 7;
     printf("SEED=%llu\n", (unsigned long long)seed);
-    char *path = wp_path_join(folder, "r.csv");
+    char *path = wpi_path_join(folder, "r.csv");
     for (int i = 0; i < 400; i++) {
         random_table t;
         wp_error err = {0};
         make_random_table(&t, wp_random_next(&seed));
-        assert_status_ok(wp_file_write(path, t.text.data, t.text.length, &err), &err);
+        assert_status_ok(wpi_file_write(path, t.text.data, t.text.length, &err), &err);
         const reading whole = read_in_pieces(path, 1, 0);
         check_reading(&t, &whole, &whole, path);
         for (uint32_t threads = 1; threads <= 5; threads++) {
             const reading r = read_in_pieces(path, threads, 1 + below(&t, 60));
             check_reading(&t, &r, &whole, path);
         }
-        wp_text_deinit(&t.text);
+        wpi_text_deinit(&t.text);
     }
-    wp_free(path);
+    wpi_free(path);
 }
 
 static int make_folder(void **state) {
     wp_error err = {0};
     (void)state;
-    return wp_temp_dir_create(&folder, &err) == WP_STATUS_OK ? 0 : -1;
+    return wpi_temp_dir_create(&folder, &err) == WP_STATUS_OK ? 0 : -1;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
     return 0;
 }
 

@@ -134,15 +134,15 @@ static void memory_that_runs_out_is_reported(void **state) {
     wp_error err = {0};
     for (uint64_t n = 1; n <= 4; n++) {
         wpi_tags tags;
-        wp_alloc_fail_at(n);
+        wpi_alloc_fail_at(n);
         assert_status_fails(
             wpi_tags_init(&tags, ways, 2, WPI_HASH_MODULO, &wpi_policy_replacement_lru, 1, &err),
             WP_STATUS_NOMEM, &err, "9 TLB entries");
-        wp_alloc_fail_at(0);
+        wpi_alloc_fail_at(0);
     }
 }
 
-/* `room` it is told of, 100 keys at most. */
+/* `room`: the size given to the index, which holds 100 keys at most. */
 static void compare_index(uint32_t room) {
     static uint32_t values[512];
     uint64_t random = 31337;

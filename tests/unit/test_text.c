@@ -6,75 +6,75 @@
 
 static void an_empty_text_is_an_empty_string(void **state) {
     (void)state;
-    wp_text text = {0};
-    assert_string_equal(wp_text_string(&text), "");
-    char *taken = wp_text_take(&text);
+    wpi_text text = {0};
+    assert_string_equal(wpi_text_string(&text), "");
+    char *taken = wpi_text_take(&text);
     assert_string_equal(taken, "");
-    wp_free(taken);
-    wp_text_deinit(&text);
+    wpi_free(taken);
+    wpi_text_deinit(&text);
 }
 
 static void appending_keeps_everything_and_the_terminator(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     for (int i = 0; i < 1000; i++)
-        wp_text_appendf(&text, "%03d,", i);
-    wp_text_append(&text, "end");
-    wp_text_append_n(&text, "!!!", 1);
+        wpi_text_appendf(&text, "%03d,", i);
+    wpi_text_append(&text, "end");
+    wpi_text_append_n(&text, "!!!", 1);
     assert_u64(text.length, 4000 + 4);
     assert_u64(strlen(text.data), text.length);
     assert_memory_equal(text.data + 4 * 999, "999,end!", 9);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
     assert_null(text.data);
 }
 
 static void bytes_may_be_nul(void **state) {
     (void)state;
-    wp_text text = {0};
-    wp_text_append_n(&text, "a\0b", 3);
+    wpi_text text = {0};
+    wpi_text_append_n(&text, "a\0b", 3);
     assert_u64(text.length, 3);
     assert_memory_equal(text.data, "a\0b", 4);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 static void taking_leaves_an_empty_text(void **state) {
     (void)state;
-    wp_text text = {0};
-    wp_text_append(&text, "mine");
-    char *taken = wp_text_take(&text);
+    wpi_text text = {0};
+    wpi_text_append(&text, "mine");
+    char *taken = wpi_text_take(&text);
     assert_string_equal(taken, "mine");
     assert_null(text.data);
     assert_u64(text.length, 0);
-    wp_text_append(&text, "new");
+    wpi_text_append(&text, "new");
     assert_string_equal(taken, "mine");
-    wp_free(taken);
-    wp_text_deinit(&text);
+    wpi_free(taken);
+    wpi_text_deinit(&text);
 }
 
 static void clearing_keeps_the_memory(void **state) {
     (void)state;
-    wp_text text = {0};
-    wp_text_append(&text, "gone");
+    wpi_text text = {0};
+    wpi_text_append(&text, "gone");
     const size_t capacity = text.capacity;
-    wp_text_clear(&text);
-    assert_string_equal(wp_text_string(&text), "");
+    wpi_text_clear(&text);
+    assert_string_equal(wpi_text_string(&text), "");
     assert_u64(text.capacity, capacity);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 static void format_gives_a_heap_string(void **state) {
     (void)state;
-    char *text = wp_format("%s-%d", "x", 5);
+    char *text = wpi_format("%s-%d", "x", 5);
     assert_string_equal(text, "x-5");
-    wp_free(text);
+    wpi_free(text);
 }
 
 static void markup_is_escaped_for_html(void **state) {
     (void)state;
-    wp_text text = {0};
-    wp_text_append_html(&text, "a<b> & \"c\"");
-    assert_string_equal(wp_text_string(&text), "a&lt;b&gt; &amp; &quot;c&quot;");
-    wp_text_deinit(&text);
+    wpi_text text = {0};
+    wpi_text_append_html(&text, "a<b> & \"c\"");
+    assert_string_equal(wpi_text_string(&text), "a&lt;b&gt; &amp; &quot;c&quot;");
+    wpi_text_deinit(&text);
 }
 
 static void bytes_that_are_not_utf8_are_replaced(void **state) {
@@ -94,10 +94,10 @@ static void bytes_that_are_not_utf8_are_replaced(void **state) {
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        wp_text text = {0};
-        wp_text_append_utf8(&text, cases[i].given);
-        assert_string_equal(wp_text_string(&text), cases[i].expected);
-        wp_text_deinit(&text);
+        wpi_text text = {0};
+        wpi_text_append_utf8(&text, cases[i].given);
+        assert_string_equal(wpi_text_string(&text), cases[i].expected);
+        wpi_text_deinit(&text);
     }
 }
 

@@ -107,7 +107,7 @@ static void bytes_that_are_no_warp_are_refused(void **state) {
 
 static void tables_come_back(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_tables back;
     wp_error err = {0};
     wpi_tables_append(&text, &program_tables);
@@ -123,18 +123,18 @@ static void tables_come_back(void **state) {
     assert_string_equal(t->kernels[1].name, "spin");
     assert_int_equal(t->kernels[1].flags, WP_TRACE_KERNEL_SPINS);
     assert_string_equal(t->functions[0], "walk");
-    wp_text again = {0};
+    wpi_text again = {0};
     wpi_tables_append(&again, t);
     assert_int_equal(again.length, text.length);
     assert_memory_equal(again.data, text.data, text.length);
     wpi_tables_deinit(&back);
-    wp_text_deinit(&text);
-    wp_text_deinit(&again);
+    wpi_text_deinit(&text);
+    wpi_text_deinit(&again);
 }
 
 static void tables_that_were_cut_or_changed_are_refused_or_sound(void **state) {
     (void)state;
-    wp_text text = {0};
+    wpi_text text = {0};
     wpi_tables_append(&text, &program_tables);
     for (size_t at = 0; at < text.length; at++) {
         for (int value = 0; value < 256; value += 5) {
@@ -155,7 +155,7 @@ static void tables_that_were_cut_or_changed_are_refused_or_sound(void **state) {
         assert_status_fails(wpi_tables_parse(text.data, at, "here", &back, &err), WP_STATUS_PARSE,
                             &err, "damaged");
     }
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }
 
 int main(void) {

@@ -18,16 +18,16 @@ static program_source program, twin;
 static int begin(void **state) {
     (void)state;
     wp_error err = {0};
-    assert_status_ok(wp_temp_dir_create(&folder, &err), &err);
-    path = wp_path_join(folder, "x.wpt");
+    assert_status_ok(wpi_temp_dir_create(&folder, &err), &err);
+    path = wpi_path_join(folder, "x.wpt");
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
-    wp_free(path);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
+    wpi_free(path);
     return 0;
 }
 
@@ -69,9 +69,9 @@ static wpi_trace_launch launch_of(uint32_t ctas, uint32_t tables) {
 
 static void finish(wpi_trace_writer *writer) {
     wp_error err = {0};
-    wpi_origin origin = {.version = wp_strdup("0.1"), .device = wp_strdup("sim:k80")};
-    wp_strings_add(&origin.program, "./app");
-    wp_strings_add(&origin.program, "12");
+    wpi_origin origin = {.version = wpi_strdup("0.1"), .device = wpi_strdup("sim:k80")};
+    wpi_strings_add(&origin.program, "./app");
+    wpi_strings_add(&origin.program, "12");
     origin.info[WPI_INFO_SM_COUNT] = 13;
     assert_status_ok(wpi_trace_writer_finish(writer, &origin, &err), &err);
     wpi_trace_writer_op(writer, WPI_OP_DEVICE_WAIT, NULL, NULL); /* too late: it is not there */
@@ -246,10 +246,10 @@ static void a_file_that_is_no_trace_is_refused(void **state) {
     wpi_trace *trace;
     wp_error err = {0};
     assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_NOT_FOUND, &err, "x.wpt");
-    assert_status_ok(wp_file_write(path, "", 0, &err), &err);
+    assert_status_ok(wpi_file_write(path, "", 0, &err), &err);
     assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_PARSE, &err, "offset 0");
     const char text[] = "kernel,time\nwalk,12 and more text than a header has\n";
-    assert_status_ok(wp_file_write(path, text, sizeof text, &err), &err);
+    assert_status_ok(wpi_file_write(path, text, sizeof text, &err), &err);
     assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_PARSE, &err,
                         "offset 0: this is not a Warpage trace");
     assert_status_fails(wpi_trace_open(folder, &trace, &err), WP_STATUS_IO, &err, "regular file");
@@ -261,14 +261,14 @@ static void a_truncated_trace_is_refused_with_the_offset(void **state) {
     size_t bytes;
     wp_error err = {0};
     write_trace(7, 5, 50);
-    assert_status_ok(wp_file_read(path, &data, &bytes, &err), &err);
+    assert_status_ok(wpi_file_read(path, &data, &bytes, &err), &err);
     for (size_t cut = 33; cut < bytes; cut += bytes / 97 + 1) {
         wpi_trace *trace;
-        assert_status_ok(wp_file_write(path, data, cut, &err), &err);
+        assert_status_ok(wpi_file_write(path, data, cut, &err), &err);
         (void)snprintf(where, sizeof where, "offset %zu: the trace is truncated", cut);
         assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_PARSE, &err, where);
     }
-    wp_free(data);
+    wpi_free(data);
 }
 
 static void another_version_is_refused(void **state) {
@@ -278,12 +278,12 @@ static void another_version_is_refused(void **state) {
     wpi_trace *trace;
     wp_error err = {0};
     write_trace(8, 1, 5);
-    assert_status_ok(wp_file_read(path, &data, &bytes, &err), &err);
+    assert_status_ok(wpi_file_read(path, &data, &bytes, &err), &err);
     data[8] = 9;
-    assert_status_ok(wp_file_write(path, data, bytes, &err), &err);
+    assert_status_ok(wpi_file_write(path, data, bytes, &err), &err);
     assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_PARSE, &err,
                         "offset 8: the trace has format 9");
-    wp_free(data);
+    wpi_free(data);
 }
 
 static void an_abandoned_trace_leaves_nothing(void **state) {
@@ -294,7 +294,7 @@ static void an_abandoned_trace_leaves_nothing(void **state) {
     wpi_trace_writer_abandon(writer);
     wpi_trace_writer_op(writer, WPI_OP_DEVICE_WAIT, NULL, NULL);
     wpi_trace_writer_destroy(writer);
-    assert_false(wp_file_exists(path));
+    assert_false(wpi_file_exists(path));
     assert_status_fails(wpi_trace_writer_create("/nowhere/x.wpt", &writer, &err), WP_STATUS_IO,
                         &err, "/nowhere/x.wpt");
 }

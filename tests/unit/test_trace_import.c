@@ -17,16 +17,16 @@ static char *folder, *path;
 static int begin(void **state) {
     (void)state;
     wp_error err = {0};
-    assert_status_ok(wp_temp_dir_create(&folder, &err), &err);
-    path = wp_path_join(folder, "x.wpt");
+    assert_status_ok(wpi_temp_dir_create(&folder, &err), &err);
+    path = wpi_path_join(folder, "x.wpt");
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
-    wp_free(path);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
+    wpi_free(path);
     return 0;
 }
 
@@ -165,24 +165,24 @@ static void the_host_side_comes_along(void **state) {
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void write_file(const char *name, const char *text) {
-    char *file = wp_path_join(folder, name);
+    char *file = wpi_path_join(folder, name);
     wp_error err = {0};
-    assert_status_ok(wp_file_write(file, text, strlen(text), &err), &err);
-    wp_free(file);
+    assert_status_ok(wpi_file_write(file, text, strlen(text), &err), &err);
+    wpi_free(file);
 }
 
 /* A kernel's file with these lines behind its properties; the first of them is line 5. */
 static void expect_refused(const char *lines, const char *part) {
     wp_error err = {0};
-    char *list = wp_path_join(folder, "list.g");
+    char *list = wpi_path_join(folder, "list.g");
     char *text =
-        wp_format("-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n#\n%s", lines);
+        wpi_format("-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n#\n%s", lines);
     write_file("list.g", "kernel-1.traceg\n");
     write_file("kernel-1.traceg", text);
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, part);
-    assert_false(wp_file_exists(path));
-    wp_free(text);
-    wp_free(list);
+    assert_false(wpi_file_exists(path));
+    wpi_free(text);
+    wpi_free(list);
 }
 
 static void damaged_files_are_refused_with_the_line(void **state) {
@@ -207,7 +207,7 @@ static void damaged_files_are_refused_with_the_line(void **state) {
 static void damaged_lists_are_refused(void **state) {
     (void)state;
     wp_error err = {0};
-    char *list = wp_path_join(folder, "list.g");
+    char *list = wpi_path_join(folder, "list.g");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_NOT_FOUND, &err, "list.g");
     write_file("list.g", "MemcpyHtoD,0x1000,4096\n");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "no kernel");
@@ -221,7 +221,7 @@ static void damaged_lists_are_refused(void **state) {
                         "expected a copy");
     write_file("list.g", "#include <stdio.h>\n");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "neither");
-    wp_free(list);
+    wpi_free(list);
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)

@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "wp_test.h"
 
-static wp_variant parsed(const char *text) {
+static wpi_variant parsed(const char *text) {
     wp_error err = {0};
-    wp_variant variant;
-    assert_status_ok(wp_variant_parse(text, &variant, &err), &err);
+    wpi_variant variant;
+    assert_status_ok(wpi_variant_parse(text, &variant, &err), &err);
     return variant;
 }
 
@@ -20,19 +20,19 @@ static void every_variant_is_printed_as_it_is_read(void **state) {
         for (size_t r = 0; r < sizeof rewrites / sizeof *rewrites; r++) {
             char given[100];
             snprintf(given, sizeof given, "%s%s", words[w], rewrites[r]);
-            wp_variant variant = parsed(given);
-            char *text = wp_variant_text(&variant);
+            wpi_variant variant = parsed(given);
+            char *text = wpi_variant_text(&variant);
             assert_string_equal(text, given);
-            assert_string_equal(wp_variant_word(&variant), words[w]);
-            wp_free(text);
-            wp_variant_deinit(&variant);
+            assert_string_equal(wpi_variant_word(&variant), words[w]);
+            wpi_free(text);
+            wpi_variant_deinit(&variant);
         }
     }
 }
 
 static void the_parts_of_a_name_are_found(void **state) {
     (void)state;
-    wp_variant streamed = parsed("trace+stream:k:1"), cached = parsed("instep+a+b");
+    wpi_variant streamed = parsed("trace+stream:k:1"), cached = parsed("instep+a+b");
     assert_int_equal(streamed.kind, WP_VARIANT_TRACE);
     assert_false(streamed.is_in_step);
     assert_u64(streamed.rewrites.count, 1);
@@ -41,8 +41,8 @@ static void the_parts_of_a_name_are_found(void **state) {
     assert_true(cached.is_in_step);
     assert_u64(cached.rewrites.count, 2);
     assert_string_equal(cached.rewrites.items[1], "b");
-    wp_variant_deinit(&streamed);
-    wp_variant_deinit(&cached);
+    wpi_variant_deinit(&streamed);
+    wpi_variant_deinit(&cached);
 }
 
 static void variants_are_equal_when_all_parts_are(void **state) {
@@ -52,10 +52,10 @@ static void variants_are_equal_when_all_parts_are(void **state) {
     enum { COUNT = sizeof texts / sizeof *texts };
     for (size_t a = 0; a < COUNT; a++) {
         for (size_t b = 0; b < COUNT; b++) {
-            wp_variant first = parsed(texts[a]), second = parsed(texts[b]);
-            assert_int_equal(wp_variant_equals(&first, &second), a == b);
-            wp_variant_deinit(&first);
-            wp_variant_deinit(&second);
+            wpi_variant first = parsed(texts[a]), second = parsed(texts[b]);
+            assert_int_equal(wpi_variant_equals(&first, &second), a == b);
+            wpi_variant_deinit(&first);
+            wpi_variant_deinit(&second);
         }
     }
 }
@@ -65,8 +65,8 @@ static void an_unknown_variant_is_refused_by_name(void **state) {
     static const char *const texts[] = {"", "traced", "trac", "+counted", "own"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         wp_error err = {0};
-        wp_variant variant;
-        assert_int_equal(wp_variant_parse(texts[i], &variant, &err), WP_STATUS_INVALID);
+        wpi_variant variant;
+        assert_int_equal(wpi_variant_parse(texts[i], &variant, &err), WP_STATUS_INVALID);
         assert_non_null(strstr(err.message, "unknown; the variants are: check, trace, instep"));
     }
 }
@@ -76,8 +76,8 @@ static void a_rewrite_without_a_name_is_refused(void **state) {
     static const char *const texts[] = {"trace+", "trace++counted", "trace+counted+"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         wp_error err = {0};
-        wp_variant variant;
-        assert_int_equal(wp_variant_parse(texts[i], &variant, &err), WP_STATUS_INVALID);
+        wpi_variant variant;
+        assert_int_equal(wpi_variant_parse(texts[i], &variant, &err), WP_STATUS_INVALID);
         assert_non_null(strstr(err.message, texts[i]));
         assert_u64(variant.rewrites.count, 0);
     }
@@ -85,11 +85,11 @@ static void a_rewrite_without_a_name_is_refused(void **state) {
 
 static void the_own_code_has_no_name(void **state) {
     (void)state;
-    const wp_variant own = {0};
-    char *text = wp_variant_text(&own);
+    const wpi_variant own = {0};
+    char *text = wpi_variant_text(&own);
     assert_string_equal(text, "");
     assert_int_equal(own.kind, WP_VARIANT_OWN);
-    wp_free(text);
+    wpi_free(text);
 }
 
 int main(void) {

@@ -149,7 +149,7 @@ static void moves_are_of_the_allocation_at_the_address(void **state) {
     assert_u64(c.moves[0][WP_RUN_MOVE_EVICTED], 2);
     assert_u64(c.moves[0][WP_RUN_MOVE_THRASHED], 0);
     assert_u64(c.moves[1][WP_RUN_MOVE_FETCHED], 0);
-    assert_u64(c.page_count, 0); /* nobody accessed any */
+    assert_u64(c.page_count, 0); /* none was accessed */
     wpi_watch_destroy(watch);
 }
 
@@ -157,7 +157,7 @@ static void a_long_run_has_coarser_slices(void **state) {
     (void)state;
     uint64_t asked;
     wpi_watch *watch = watch_with(&asked);
-    const wp_time_ps end = (wp_time_ps)50 * WP_PS_PER_S;
+    const wpi_time_ps end = (wpi_time_ps)50 * WP_PS_PER_S;
     for (uint64_t i = 0; i <= 1000; i++)
         wpi_watch_access(watch, BASE + i % 7 * PAGE, "a", false, false, end / 1000 * i);
     wpi_watch_counts c;

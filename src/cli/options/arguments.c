@@ -6,14 +6,14 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 
-static wp_status fail_unknown(const wp_option *options, const char *name, int length,
+static wp_status fail_unknown(const wpi_cli_option *options, const char *name, int length,
                               wp_error *err) {
     char wanted[64] = "";
     strncat(wanted, name, (size_t)length < sizeof wanted ? (size_t)length : sizeof wanted - 1);
-    wp_nearest nearest = {.wanted = wanted};
-    for (const wp_option *o = options; o->name != NULL; o++)
-        wp_nearest_offer(&nearest, o->name);
-    const char *meant = wp_nearest_result(&nearest);
+    wpi_nearest nearest = {.wanted = wanted};
+    for (const wpi_cli_option *o = options; o->name != NULL; o++)
+        wpi_nearest_offer(&nearest, o->name);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, INVALID, "unknown option '--%.*s'; did you mean '--%s'?", length, name,
                        meant);
@@ -21,7 +21,7 @@ static wp_status fail_unknown(const wp_option *options, const char *name, int le
 }
 
 /* Reads the option at `*at` and steps behind it. */
-static wp_status take(const wp_option *options, int argc, char **argv, int *at, size_t *number,
+static wp_status take(const wpi_cli_option *options, int argc, char **argv, int *at, size_t *number,
                       const char **value, wp_error *err) {
     const char *const text = argv[(*at)++];
     if (text[1] != '-') return WP_FAIL(err, INVALID, "unknown option '%s'", text);
@@ -32,7 +32,7 @@ static wp_status take(const wp_option *options, int argc, char **argv, int *at, 
     while (options[i].name != NULL &&
            (strlen(options[i].name) != length || strncmp(options[i].name, name, length) != 0))
         i++;
-    const wp_option *option = &options[i];
+    const wpi_cli_option *option = &options[i];
     if (option->name == NULL) return fail_unknown(options, name, (int)length, err);
     if (option->value_name == NULL && equals != NULL)
         return WP_FAIL(err, INVALID, "option '--%s' takes no value", option->name);
@@ -49,9 +49,9 @@ static bool is_option(const char *text) {
     return text[0] == '-' && text[1] != '\0' && strcmp(text, "--") != 0;
 }
 
-wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv, wp_arguments *out,
+wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv, wpi_arguments *out,
                               wp_error *err) {
-    *out = (wp_arguments){.options = options, .argv = argv};
+    *out = (wpi_arguments){.options = options, .argv = argv};
     int at = 1;
     while (at < argc && is_option(argv[at])) {
         size_t number;
@@ -67,7 +67,7 @@ wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv, w
     return WP_STATUS_OK;
 }
 
-void wpi_options_first(const wp_option *options, int argc, char **argv) {
+void wpi_options_first(const wpi_cli_option *options, int argc, char **argv) {
     int front = 1; /* where the next option goes */
     for (int at = 1; at < argc && strcmp(argv[at], "--") != 0;) {
         const int from = at++;
@@ -84,7 +84,7 @@ void wpi_options_first(const wp_option *options, int argc, char **argv) {
     }
 }
 
-const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int *cursor) {
+const char *wpi_arguments_next(const wpi_arguments *arguments, size_t option, int *cursor) {
     if (*cursor == 0) *cursor = 1;
     while (*cursor < arguments->options_end) {
         size_t number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --set KEY=VALUE, and the keys that are options of their own: what becomes WARPAGE_SET, here and
- * in the program that is run. --as NAME: another simulated GPU. */
+/* --set KEY=VALUE, and the keys that are options of their own: they become WARPAGE_SET, here and in
+ * the program that is run. --as NAME: another simulated GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@ static wp_status fail_not_simulated(const char *option, wp_error *err) {
 }
 
 /* The option's number, which the command has. */
-static size_t number_of(const wp_option *options, const char *name) {
+static size_t number_of(const wpi_cli_option *options, const char *name) {
     size_t i = 0;
     while (strcmp(options[i].name, name) != 0)
         i++;
     return i;
 }
 
-wp_status wpi_device_as(wp_arguments *arguments, const char *otherwise, wp_error *err) {
+wp_status wpi_device_as(wpi_arguments *arguments, const char *otherwise, wp_error *err) {
     const char *overlay = arguments->values[number_of(arguments->options, "as")];
     const char **device = &arguments->values[number_of(arguments->options, "device")];
     if (overlay == NULL) return WP_STATUS_OK;
@@ -48,18 +48,18 @@ static bool is_key(const char *option) {
     return false;
 }
 
-static void append(wp_text *settings, const wp_arguments *arguments, size_t option,
+static void append(wpi_text *settings, const wpi_arguments *arguments, size_t option,
                    const char *key) {
     int cursor = 0;
     const char *value;
     while ((value = wpi_arguments_next(arguments, option, &cursor)) != NULL)
-        wp_text_appendf(settings, "%s%s%s%s", settings->length != 0 ? ";" : "",
-                        key != NULL ? key : "", key != NULL ? "=" : "", value);
+        wpi_text_appendf(settings, "%s%s%s%s", settings->length != 0 ? ";" : "",
+                         key != NULL ? key : "", key != NULL ? "=" : "", value);
 }
 
-/* The last option that there is; NULL: none. */
-static const char *append_all(wp_text *settings, const wp_arguments *arguments) {
-    const wp_option *options = arguments->options;
+/* Returns the last given option; NULL: none. */
+static const char *append_all(wpi_text *settings, const wpi_arguments *arguments) {
+    const wpi_cli_option *options = arguments->options;
     const char *given = NULL;
     for (size_t i = 0; options[i].name != NULL; i++) {
         const char *name = options[i].name;
@@ -71,15 +71,15 @@ static const char *append_all(wp_text *settings, const wp_arguments *arguments) 
     return given;
 }
 
-static bool has_option(const wp_arguments *arguments, const char *name) {
+static bool has_option(const wpi_arguments *arguments, const char *name) {
     for (size_t i = 0; arguments->options[i].name != NULL; i++)
         if (strcmp(arguments->options[i].name, name) == 0) return arguments->values[i] != NULL;
     return false;
 }
 
-wp_status wpi_set_keys(const wp_arguments *arguments, const char *device, wp_strings *environment,
+wp_status wpi_set_keys(const wpi_arguments *arguments, const char *device, wpi_strings *environment,
                        wp_error *err) {
-    wp_text settings = {0};
+    wpi_text settings = {0};
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (has_option(arguments, WPI_POLICY_FILE) && !is_simulated(device))
         return fail_not_simulated(WPI_POLICY_FILE, err);
@@ -88,16 +88,16 @@ wp_status wpi_set_keys(const wp_arguments *arguments, const char *device, wp_str
     if (given == NULL) return WP_STATUS_OK;
     const char *before = getenv("WARPAGE_SET"); /* the later ones win */
     char *joined = before != NULL && before[0] != '\0'
-                       ? wp_format("%s;%s", before, wp_text_string(&settings))
-                       : wp_format("%s", wp_text_string(&settings));
-    wp_text_deinit(&settings);
+                       ? wpi_format("%s;%s", before, wpi_text_string(&settings))
+                       : wpi_format("%s", wpi_text_string(&settings));
+    wpi_text_deinit(&settings);
     wp_status status = WP_STATUS_OK;
     if (!is_simulated(device)) {
         status = fail_not_simulated(given, err);
     } else {
         (void)setenv("WARPAGE_SET", joined, 1);
-        if (environment != NULL) wp_strings_addf(environment, "WARPAGE_SET=%s", joined);
+        if (environment != NULL) wpi_strings_addf(environment, "WARPAGE_SET=%s", joined);
     }
-    wp_free(joined);
+    wpi_free(joined);
     return status;
 }

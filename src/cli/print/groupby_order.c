@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups in order. Where a key is text, by the places of texts among all texts, which are sorted
- * once. */
+/* Sorts groups. Keys of text are compared by their ranks among all texts, which are sorted once. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -11,7 +10,7 @@ typedef struct ordering {
     uint32_t **ranks; /* [key_count]; NULL where a key is no text */
 } ordering;
 
-typedef struct place { /* qsort passes its comparison nothing else */
+typedef struct place { /* for qsort's comparison, which gets no context */
     uint64_t row;
     const ordering *ordering;
 } place;
@@ -59,7 +58,7 @@ static int compare_values(const wp_column *column, uint64_t a, uint64_t b) {
     return (left > right) - (left < right);
 }
 
-/* NULL is last, whichever way the others are. */
+/* NULL is last in both directions. */
 static int compare_column(const ordering *o, uint32_t number, bool is_descending, uint64_t a,
                           uint64_t b) {
     const wp_column *column = wpi_groupby_column(o->result, number);
@@ -90,7 +89,7 @@ static int compare(const void *left, const void *right) {
 
 static wp_status make_ranks(ordering *o, wp_error *err) {
     const wpi_groupby_result *result = o->result;
-    o->ranks = wp_calloc(result->key_count, sizeof *o->ranks);
+    o->ranks = wpi_calloc(result->key_count, sizeof *o->ranks);
     if (o->ranks == NULL) return WP_FAIL(err, NOMEM, "the order of groups");
     for (uint32_t key = 0; key < result->key_count; key++)
         if (result->keys[key].is_text)
@@ -110,8 +109,8 @@ static wp_status sort_rows(const wpi_groupby_result *result, place *places, uint
     for (uint64_t i = 0; i < count; i++)
         rows[i] = places[i].row;
     for (uint32_t key = 0; o.ranks != NULL && key < result->key_count; key++)
-        wp_free(o.ranks[key]);
-    wp_free(o.ranks);
+        wpi_free(o.ranks[key]);
+    wpi_free(o.ranks);
     return status;
 }
 
@@ -122,14 +121,14 @@ wp_status wpi_groupby_sort(const wpi_groupby_result *result, uint64_t **rows, wp
     if (!result->is_sorted || count == 0 ||
         (result->order_count == 0 && wpi_groupby_sorts_itself(result->keys, result->key_count)))
         return WP_STATUS_OK;
-    place *places = wp_malloc(count * sizeof *places);
-    *rows = wp_malloc(count * sizeof **rows);
+    place *places = wpi_malloc(count * sizeof *places);
+    *rows = wpi_malloc(count * sizeof **rows);
     if (places == NULL || *rows == NULL)
         status = WP_FAIL(err, NOMEM, "the order of %llu groups", (unsigned long long)count);
     if (status == WP_STATUS_OK) status = sort_rows(result, places, *rows, count, err);
-    wp_free(places);
+    wpi_free(places);
     if (status != WP_STATUS_OK) {
-        wp_free(*rows);
+        wpi_free(*rows);
         *rows = NULL;
     }
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups as CSV, JSON, a table for people, or Parquet. */
+/* Groups as CSV, JSON, text, or Parquet. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include "table_io/parquet.h"
 #include "table_io/parse_number.h"
 
-#define TEXT_DIGITS 15 /* of a double in a table for people: what decimal input keeps */
+#define TEXT_DIGITS 15 /* of a double in text: those that survive a round trip */
 
 const wp_column *wpi_groupby_column(const wpi_groupby_result *result, uint32_t column) {
     return column < result->key_count
@@ -31,8 +31,7 @@ static bool is_text(const wpi_groupby_result *result, uint32_t column) {
     return column < result->key_count && result->keys[column].is_text;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* A key's text; NULL: it is NULL. */
 static const wpi_slice *text_at(const wpi_groupby_result *result, uint32_t key, uint64_t row) {
@@ -70,8 +69,7 @@ static void write_value(wpi_output *output, const wpi_groupby_result *result, ui
         wpi_output_write(output, text, format_number(result, values, row, text));
 }
 
-/* ---- forms --------------------------------------------------------------------------------------
- */
+/* ---- forms ---- */
 
 static void write_csv_row(wpi_output *output, const wpi_groupby_result *result, uint64_t row) {
     for (uint32_t i = 0; i < width_of(result); i++) {
@@ -101,7 +99,7 @@ static void write_csv_head(wpi_output *output, const wpi_groupby_result *result)
     wpi_output_write(output, "\n", 1);
 }
 
-/* The rows that are wanted, in order. */
+/* The selected rows, in order. */
 typedef struct selection {
     const uint64_t *rows; /* NULL: as they are */
     uint64_t count;
@@ -129,23 +127,23 @@ static char *make_cell(const wpi_groupby_result *result, uint32_t column, uint64
     char number[WPI_NUMBER_CHARACTERS];
     const wpi_slice *text = is_text(result, column) ? text_at(result, column, row) : NULL;
     const wp_column *values = wpi_groupby_column(result, column);
-    wp_text cell = {0};
+    wpi_text cell = {0};
     if (is_text(result, column) ? text == NULL : wpi_groupby_is_null(values, row))
-        wp_text_append(&cell, "NULL");
+        wpi_text_append(&cell, "NULL");
     else if (text != NULL)
-        wp_text_append_n(&cell, text->text, text->length);
+        wpi_text_append_n(&cell, text->text, text->length);
     else
-        wp_text_append_n(&cell, number, format_number(result, values, row, number));
-    return wp_text_take(&cell);
+        wpi_text_append_n(&cell, number, format_number(result, values, row, number));
+    return wpi_text_take(&cell);
 }
 
 static wp_status write_text(wpi_output *output, const wpi_groupby_result *result,
                             const selection *s, size_t width, wp_error *err) {
     const uint32_t column_count = width_of(result);
-    const char **columns = (const char **)wp_calloc(column_count + (size_t)1, sizeof *columns);
-    wp_column_kind *kinds = wp_calloc(column_count, sizeof *kinds);
+    const char **columns = (const char **)wpi_calloc(column_count + (size_t)1, sizeof *columns);
+    wpi_column_kind *kinds = wpi_calloc(column_count, sizeof *kinds);
     wpi_listing table = {.columns = columns, .kinds = kinds};
-    wp_text text = {0};
+    wpi_text text = {0};
     const bool has_memory = columns != NULL && kinds != NULL;
     for (uint32_t i = 0; has_memory && i < column_count; i++) {
         columns[i] = wpi_groupby_column_name(result, i);
@@ -153,13 +151,13 @@ static wp_status write_text(wpi_output *output, const wpi_groupby_result *result
     }
     for (uint64_t i = 0; has_memory && i < s->count; i++)
         for (uint32_t c = 0; c < column_count; c++)
-            wp_strings_add_take(&table.cells, make_cell(result, c, row_at(s, i)));
+            wpi_strings_add_take(&table.cells, make_cell(result, c, row_at(s, i)));
     if (has_memory) wpi_listing_to_text(&table, width, &text);
-    wpi_output_write(output, wp_text_string(&text), text.length);
+    wpi_output_write(output, wpi_text_string(&text), text.length);
     wpi_listing_deinit(&table);
-    wp_text_deinit(&text);
-    wp_free((void *)columns);
-    wp_free(kinds);
+    wpi_text_deinit(&text);
+    wpi_free((void *)columns);
+    wpi_free(kinds);
     return has_memory ? WP_STATUS_OK : WP_FAIL(err, NOMEM, "the table of groups");
 }
 
@@ -186,24 +184,24 @@ static wp_status write_form(const wpi_groupby_result *result, const selection *s
 static wp_status write_parquet(const wpi_groupby_result *result, const selection *s,
                                const char *path, wp_error *err) {
     const uint32_t width = width_of(result);
-    wpi_parquet_field *fields = wp_calloc(width, sizeof *fields);
+    wpi_parquet_field *fields = wpi_calloc(width, sizeof *fields);
     char *folder = NULL;
     if (fields == NULL) return WP_FAIL(err, NOMEM, "columns of the result");
     for (uint32_t i = 0; i < width; i++)
         fields[i] = (wpi_parquet_field){
             is_text(result, i) ? "text" : wp_type_name(wpi_groupby_column(result, i)->type),
             wpi_groupby_column_name(result, i)};
-    wp_status status = wp_temp_dir_create(&folder, err);
+    wp_status status = wpi_temp_dir_create(&folder, err);
     if (status == WP_STATUS_OK) {
-        char *csv = wp_path_join(folder, "result.csv");
+        char *csv = wpi_path_join(folder, "result.csv");
         status = write_form(result, s, csv, err);
         if (status == WP_STATUS_OK)
             status = wpi_parquet_write(csv, fields, width, folder, path, err);
-        wp_free(csv);
+        wpi_free(csv);
     }
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
-    wp_free(fields);
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
+    wpi_free(fields);
     return status;
 }
 
@@ -215,6 +213,6 @@ wp_status wpi_groupby_write(const wpi_groupby_result *result, const char *path, 
     const wp_status status = result->form == WPI_GROUPBY_PARQUET
                                  ? write_parquet(result, &s, path, err)
                                  : write_form(result, &s, path, err);
-    wp_free(rows);
+    wpi_free(rows);
     return status;
 }

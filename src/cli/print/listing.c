@@ -25,80 +25,80 @@ size_t wpi_listing_column_count(const wpi_listing *table) {
     return count;
 }
 
-static void append_csv_field(wp_text *out, const char *text) {
+static void append_csv_field(wpi_text *out, const char *text) {
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        wp_text_append(out, text);
+        wpi_text_append(out, text);
         return;
     }
-    wp_text_append(out, "\"");
+    wpi_text_append(out, "\"");
     for (const char *c = text; *c != '\0'; c++)
-        wp_text_appendf(out, *c == '"' ? "\"\"" : "%c", *c);
-    wp_text_append(out, "\"");
+        wpi_text_appendf(out, *c == '"' ? "\"\"" : "%c", *c);
+    wpi_text_append(out, "\"");
 }
 
-static void to_csv(const wpi_listing *table, size_t columns, wp_text *out) {
+static void to_csv(const wpi_listing *table, size_t columns, wpi_text *out) {
     for (size_t c = 0; c < columns; c++)
-        wp_text_appendf(out, "%s%s", table->columns[c], c + 1 < columns ? "," : "\r\n");
+        wpi_text_appendf(out, "%s%s", table->columns[c], c + 1 < columns ? "," : "\r\n");
     for (size_t i = 0; i < table->cells.count; i++) {
         append_csv_field(out, table->cells.items[i]);
-        wp_text_append(out, (i + 1) % columns != 0 ? "," : "\r\n");
+        wpi_text_append(out, (i + 1) % columns != 0 ? "," : "\r\n");
     }
 }
 
-void wpi_listing_json_string(wp_text *out, const char *text) {
-    wp_text valid = {0};
-    wp_text_append_utf8(&valid, text);
-    wp_text_append(out, "\"");
-    for (const char *c = wp_text_string(&valid); *c != '\0'; c++) {
+void wpi_listing_json_string(wpi_text *out, const char *text) {
+    wpi_text valid = {0};
+    wpi_text_append_utf8(&valid, text);
+    wpi_text_append(out, "\"");
+    for (const char *c = wpi_text_string(&valid); *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
-            wp_text_appendf(out, "\\%c", *c);
+            wpi_text_appendf(out, "\\%c", *c);
         else if ((unsigned char)*c < 0x20)
-            wp_text_appendf(out, "\\u%04x", (unsigned)(unsigned char)*c);
+            wpi_text_appendf(out, "\\u%04x", (unsigned)(unsigned char)*c);
         else
-            wp_text_append_n(out, c, 1);
+            wpi_text_append_n(out, c, 1);
     }
-    wp_text_append(out, "\"");
-    wp_text_deinit(&valid);
+    wpi_text_append(out, "\"");
+    wpi_text_deinit(&valid);
 }
 
-static void append_json_value(wp_text *out, wp_column_kind kind, const char *cell) {
+static void append_json_value(wpi_text *out, wpi_column_kind kind, const char *cell) {
     if (kind == WP_COLUMN_TEXT)
         wpi_listing_json_string(out, cell);
     else if (cell[0] == '\0')
-        wp_text_append(out, "null");
+        wpi_text_append(out, "null");
     else if (kind == WP_COLUMN_FLAG)
-        wp_text_append(out, strcmp(cell, "yes") == 0 ? "true" : "false");
+        wpi_text_append(out, strcmp(cell, "yes") == 0 ? "true" : "false");
     else
-        wp_text_append(out, cell);
+        wpi_text_append(out, cell);
 }
 
-static void to_json(const wpi_listing *table, size_t columns, wp_text *out) {
-    wp_text_append(out, "[");
+static void to_json(const wpi_listing *table, size_t columns, wpi_text *out) {
+    wpi_text_append(out, "[");
     for (size_t i = 0; i < table->cells.count; i++) {
         const size_t c = i % columns;
-        wp_text_append(out, c != 0 ? ", " : i != 0 ? ",\n {" : "\n {");
+        wpi_text_append(out, c != 0 ? ", " : i != 0 ? ",\n {" : "\n {");
         wpi_listing_json_string(out, table->columns[c]);
-        wp_text_append(out, ": ");
+        wpi_text_append(out, ": ");
         append_json_value(out, table->kinds != NULL ? table->kinds[c] : WP_COLUMN_TEXT,
                           table->cells.items[i]);
-        if (c + 1 == columns) wp_text_append(out, "}");
+        if (c + 1 == columns) wpi_text_append(out, "}");
     }
-    wp_text_append(out, "\n]\n");
+    wpi_text_append(out, "\n]\n");
 }
 
 void wpi_listing_print(const wpi_listing *table, wpi_listing_format format) {
     const size_t columns = wpi_listing_column_count(table);
-    wp_text text = {0};
+    wpi_text text = {0};
     switch (format) {
     case WPI_LISTING_JSON: to_json(table, columns, &text); break;
     case WPI_LISTING_CSV: to_csv(table, columns, &text); break;
     case WPI_LISTING_TEXT:
     case WPI_LISTING_FORMAT_COUNT: wpi_listing_to_text(table, wpi_terminal_width(), &text); break;
     }
-    (void)fwrite(wp_text_string(&text), 1, text.length, stdout);
-    wp_text_deinit(&text);
+    (void)fwrite(wpi_text_string(&text), 1, text.length, stdout);
+    wpi_text_deinit(&text);
 }
 
 void wpi_listing_deinit(wpi_listing *table) {
-    wp_strings_deinit(&table->cells);
+    wpi_strings_deinit(&table->cells);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables for people. Columns of quantities are right-aligned. Where lines are limited, the widest
- * column of words gives way first, down to its longest word; if that is not enough, each row is a
+/* Tables as text. Columns of quantities are right-aligned. If the width is limited, the widest
+ * column of words is narrowed first, down to its longest word; if that is not enough, each row is a
  * paragraph with one line a column. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define INDENT 2u         /* of rows beneath a heading */
 #define WORD_MAX 48u      /* longer words may be broken */
 #define NARROWEST 8u      /* room for text behind an indentation */
-#define WIDTH_DEFAULT 80u /* of a terminal that does not say */
-#define WIDTH_LEAST 20u   /* a narrower terminal is one that does not say */
+#define WIDTH_DEFAULT 80u /* of a terminal of unknown width */
+#define WIDTH_LEAST 20u   /* a narrower width counts as unknown */
 
 size_t wpi_terminal_width(void) {
     struct winsize size = {0};
@@ -28,8 +28,7 @@ size_t wpi_terminal_width(void) {
     return columns >= (long)WIDTH_LEAST ? (size_t)columns : WIDTH_DEFAULT;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* Characters of UTF-8. */
 static size_t length_of(const char *text, size_t bytes) {
@@ -39,19 +38,19 @@ static size_t length_of(const char *text, size_t bytes) {
     return count;
 }
 
-/* A cell may come from a file: what would move the cursor is shown as an escape. */
+/* A cell may come from a file: control characters are shown as escapes. */
 static char *printable(const char *text) {
-    wp_text out = {0};
+    wpi_text out = {0};
     for (const char *c = text; *c != '\0'; c++) {
         const unsigned char byte = (unsigned char)*c;
         if (byte == '\n' || byte == '\r' || byte == '\t')
-            wp_text_append(&out, byte == '\n' ? "\\n" : byte == '\r' ? "\\r" : "\\t");
+            wpi_text_append(&out, byte == '\n' ? "\\n" : byte == '\r' ? "\\r" : "\\t");
         else if (byte < 0x20 || byte == 0x7f)
-            wp_text_appendf(&out, "\\x%02x", (unsigned)byte);
+            wpi_text_appendf(&out, "\\x%02x", (unsigned)byte);
         else
-            wp_text_append_n(&out, c, 1);
+            wpi_text_append_n(&out, c, 1);
     }
-    return wp_text_take(&out);
+    return wpi_text_take(&out);
 }
 
 /* "12", "-3.5e+07", "1.00 GiB", "1410 MHz", "99 %". */
@@ -64,7 +63,7 @@ static bool is_quantity(const char *text) {
     return strcspn(end, " ,;:.()[]=0123456789-") == strlen(end) && strlen(end) <= 6;
 }
 
-/* Bytes of what is not divided: a word, or a part of it up to a hyphen. */
+/* Bytes of an unbreakable part: a word, or a part of it up to a hyphen. */
 static size_t part_bytes(const char *text) {
     const size_t bytes = strcspn(text, " -");
     return bytes + (text[bytes] == '-');
@@ -99,12 +98,11 @@ static size_t line_bytes(const char *text, size_t width, size_t *skipped) {
     return at_space;
 }
 
-/* ---- layout -------------------------------------------------------------------------------------
- */
+/* ---- layout ---- */
 
 typedef struct layout {
     const wpi_listing *table;
-    wp_strings cells;             /* printable */
+    wpi_strings cells;            /* printable */
     size_t columns, first, outer; /* those within [first, outer) stand side by side */
     size_t from, to;              /* cells that are laid out together: rows of one heading */
     size_t width;                 /* of a line; 0: any */
@@ -112,12 +110,12 @@ typedef struct layout {
     size_t *widths, *least; /* [columns] */
     bool *is_right;         /* [columns]: quantities */
     const char **rest;      /* [columns]: of a row's cells, what is still to be printed */
-    wp_text *out;
+    wpi_text *out;
 } layout;
 
 static void measure_column(layout *l, size_t c) {
     const char *name = l->table->columns[c];
-    const wp_column_kind kind = l->table->kinds != NULL ? l->table->kinds[c] : WP_COLUMN_TEXT;
+    const wpi_column_kind kind = l->table->kinds != NULL ? l->table->kinds[c] : WP_COLUMN_TEXT;
     size_t filled = 0, quantities = 0, word = longest_part(name);
     l->widths[c] = length_of(name, strlen(name));
     for (size_t i = l->from + c; i < l->to; i += l->columns) {
@@ -150,7 +148,7 @@ static bool narrow(layout *l) {
     return true;
 }
 
-/* False: they cannot. */
+/* Narrows columns to the line's width. False: impossible. */
 static bool fit(layout *l) {
     if (l->width == 0) return true;
     while (total(l) > l->width && narrow(l)) {
@@ -158,18 +156,17 @@ static bool fit(layout *l) {
     return total(l) <= l->width;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static void end_line(layout *l) {
     while (l->out->length > 0 && l->out->data[l->out->length - 1] == ' ')
         l->out->data[--l->out->length] = '\0';
-    wp_text_append(l->out, "\n");
+    wpi_text_append(l->out, "\n");
 }
 
 static void append_spaces(layout *l, size_t count) {
     for (; count > 0; count--)
-        wp_text_append(l->out, " ");
+        wpi_text_append(l->out, " ");
 }
 
 /* Cells side by side, on as many lines as the longest takes. */
@@ -187,7 +184,7 @@ static void append_row(layout *l, const char *const *cells) {
             const size_t length = length_of(rest[c], bytes),
                          padding = l->widths[c] > length ? l->widths[c] - length : 0;
             if (l->is_right[c]) append_spaces(l, padding);
-            wp_text_append_n(l->out, rest[c], bytes);
+            wpi_text_append_n(l->out, rest[c], bytes);
             if (!l->is_right[c]) append_spaces(l, padding);
             if (c + 1 < l->outer) append_spaces(l, GAP);
             rest[c] += bytes + skipped;
@@ -200,18 +197,18 @@ static void append_row(layout *l, const char *const *cells) {
 /* "name: cell" on lines of its own, indented. */
 static void append_named(layout *l, size_t indent, const char *name, const char *cell) {
     const size_t hang = indent + INDENT;
-    char *whole = wp_format("%s: %s", name, cell);
+    char *whole = wpi_format("%s: %s", name, cell);
     const char *rest = whole;
     for (size_t at = indent; *rest != '\0'; at = hang) {
         size_t skipped;
         const size_t bytes =
             line_bytes(rest, l->width > at + NARROWEST ? l->width - at : NARROWEST, &skipped);
         append_spaces(l, at);
-        wp_text_append_n(l->out, rest, bytes);
+        wpi_text_append_n(l->out, rest, bytes);
         end_line(l);
         rest += bytes + skipped;
     }
-    wp_free(whole);
+    wpi_free(whole);
 }
 
 static bool has_same_heading(const layout *l, const char *const *a, const char *const *b) {
@@ -223,7 +220,7 @@ static bool has_same_heading(const layout *l, const char *const *a, const char *
 static void append_heading(layout *l, const char *const *cells) {
     const char *joint = l->table->heading_joint != NULL ? l->table->heading_joint : ", ";
     for (size_t c = 0; c < l->first; c++)
-        wp_text_appendf(l->out, "%s%s", c > 0 ? joint : "", cells[c]);
+        wpi_text_appendf(l->out, "%s%s", c > 0 ? joint : "", cells[c]);
     end_line(l);
 }
 
@@ -234,7 +231,7 @@ static void append_paragraph(layout *l, const char *const *cells) {
                          cells[c]);
 }
 
-/* Beneath the second column, where the details' words have room there. */
+/* Beneath the second column, if the details' words fit there. */
 static size_t detail_indent(const layout *l) {
     const size_t indent = l->indent + l->widths[l->first] + GAP;
     for (size_t i = l->from; i < l->to; i++)
@@ -285,17 +282,17 @@ static void append_groups(layout *l) {
     }
 }
 
-void wpi_listing_to_text(const wpi_listing *table, size_t width, wp_text *out) {
+void wpi_listing_to_text(const wpi_listing *table, size_t width, wpi_text *out) {
     layout l = {
         .table = table, .columns = wpi_listing_column_count(table), .width = width, .out = out};
     l.outer = l.columns;
-    l.widths = wp_calloc(l.columns + 1, sizeof *l.widths);
-    l.least = wp_calloc(l.columns + 1, sizeof *l.least);
-    l.is_right = wp_calloc(l.columns + 1, sizeof *l.is_right);
-    l.rest = (const char **)wp_calloc(l.columns + 1, sizeof *l.rest);
+    l.widths = wpi_calloc(l.columns + 1, sizeof *l.widths);
+    l.least = wpi_calloc(l.columns + 1, sizeof *l.least);
+    l.is_right = wpi_calloc(l.columns + 1, sizeof *l.is_right);
+    l.rest = (const char **)wpi_calloc(l.columns + 1, sizeof *l.rest);
     WP_CHECK(l.widths != NULL && l.least != NULL && l.is_right != NULL && l.rest != NULL);
     for (size_t i = 0; i < table->cells.count; i++)
-        wp_strings_add_take(&l.cells, printable(table->cells.items[i]));
+        wpi_strings_add_take(&l.cells, printable(table->cells.items[i]));
     measure(&l, 0, l.cells.count);
     if (width != 0 && total(&l) > width) {
         l.first = table->heading_columns;
@@ -306,9 +303,9 @@ void wpi_listing_to_text(const wpi_listing *table, size_t width, wp_text *out) {
         append_groups(&l);
     else
         append_rows(&l);
-    wp_strings_deinit(&l.cells);
-    wp_free(l.widths);
-    wp_free(l.least);
-    wp_free(l.is_right);
-    wp_free((void *)l.rest);
+    wpi_strings_deinit(&l.cells);
+    wpi_free(l.widths);
+    wpi_free(l.least);
+    wpi_free(l.is_right);
+    wpi_free((void *)l.rest);
 }

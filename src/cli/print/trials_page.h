@@ -6,15 +6,15 @@
 #include "cli/print/listing.h"
 #include "study/trials.h"
 
-typedef struct wp_trials_page {
+typedef struct wpi_trials_page {
     const char *device, *settings; /* of all trials; "" */
     const char *verdict;           /* a sentence above the plot; "" */
     const char *plot, *plot_title; /* "compare": compare.svg of the folder, if it is there */
     size_t text_columns; /* bit c: column c is text, at the left; the first one is in any case */
-} wp_trials_page;
+} wpi_trials_page;
 
 /** Writes it into the trials' folder. Rows whose last cell is "best" or "worst" are marked. IO. */
-WP_NODISCARD wp_status wpi_trials_page_write(const wp_trials *trials, const wpi_listing *table,
-                                             const wp_trials_page *page, wp_error *err);
+WP_NODISCARD wp_status wpi_trials_page_write(const wpi_trials *trials, const wpi_listing *table,
+                                             const wpi_trials_page *page, wp_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One source file: the device side through clang and our passes, the host side through clang with
- * the image in it, both merged into one object. */
+/* Compiles one source file: the device side with clang and our passes, the host side with clang and
+ * the image embedded, both merged into one object. */
 #include <llvm-c/Core.h>
 #include <llvm-c/Object.h>
 #include <stdio.h>
@@ -24,13 +24,14 @@
     "12.3" /* the launch protocol and features of that toolkit: CUDART_VERSION 12030 */
 #define PER_THREAD_STREAM "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"
 
-static void add(wp_strings *command, const char *const *words) {
+static void add(wpi_strings *command, const char *const *words) {
     for (; *words; words++)
-        wp_strings_add(command, *words);
+        wpi_strings_add(command, *words);
 }
 #define ADD(command, ...) add(command, (const char *const[]){__VA_ARGS__, NULL})
 
-/* clang is stricter than nvcc's host compilers about old code; what they accept is no error here.
+/* clang is stricter than nvcc's host compilers about old code; these make it accept what they
+ * accept.
  */
 static const char *const lenient[] = {"-Wno-unknown-cuda-version",
                                       "-Wno-unused-command-line-argument",
@@ -63,101 +64,99 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
                                         "-Wno-error=return-mismatch",
                                         NULL};
 
-static void add_language(wp_job *job, wp_strings *command, const wp_input *input) {
-    const wp_options *o = job->options;
+static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
+    const wpi_options *o = job->options;
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
         "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
-    wp_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
+    wpi_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
         ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
             "wp/per_thread_stream.h");
     ADD(command, "-include", "cuda_runtime.h");
-    if (o->standard) wp_strings_addf(command, "-std=%s", o->standard);
+    if (o->standard) wpi_strings_addf(command, "-std=%s", o->standard);
     wpi_host_args_add(job, command, &o->source_args);
-    wp_strings_add(command, "-Wno-error"); /* clang has warnings of its own */
-    if (o->quiet_warnings) wp_strings_add(command, "-w");
-    if (o->fast_math) wp_strings_add(command, "-D__USE_FAST_MATH__=1");
+    wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
+    if (o->quiet_warnings) wpi_strings_add(command, "-w");
+    if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
     if (job->hidden) ADD(command, "-ivfsoverlay", job->hidden);
     if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
-    wp_strings_add(command, input->path);
+    wpi_strings_add(command, input->path);
 }
 
-/* A value that the two sides of a file share and that two files do not; the same whenever the same
- * is compiled. */
-static uint64_t unit_id(const wp_job *job, const wp_input *input, const char *output) {
-    uint64_t id = wp_hash64(input->path, strlen(input->path), 0x9e3779b97f4a7c15u);
-    id = wp_hash64(output, strlen(output), id);
+/* A value common to both sides of a file and different between files; reproducible. */
+static uint64_t unit_id(const wpi_compile_job *job, const wpi_input *input, const char *output) {
+    uint64_t id = wpi_hash64(input->path, strlen(input->path), 0x9e3779b97f4a7c15u);
+    id = wpi_hash64(output, strlen(output), id);
     for (size_t i = 0; i < job->options->source_args.count; i++)
-        id = wp_hash64(job->options->source_args.items[i],
-                       strlen(job->options->source_args.items[i]), id);
+        id = wpi_hash64(job->options->source_args.items[i],
+                        strlen(job->options->source_args.items[i]), id);
     return id;
 }
 
-static void add_device_side(wp_job *job, wp_strings *command, const wp_input *input) {
-    const wp_options *o = job->options;
+static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
+    const wpi_options *o = job->options;
     ADD(command, job->tools->clang, "--driver-mode=g++", "--cuda-device-only");
-    wp_strings_addf(command, "--cuda-gpu-arch=sm_%u", o->arch);
-    wp_strings_addf(command, "--cuda-feature=+ptx%s",
-                    o->arch >= 89   ? "78"
-                    : o->arch >= 86 ? "71"
-                    : o->arch >= 80 ? "70"
-                                    : "63");
+    wpi_strings_addf(command, "--cuda-gpu-arch=sm_%u", o->arch);
+    wpi_strings_addf(command, "--cuda-feature=+ptx%s",
+                     o->arch >= 89   ? "78"
+                     : o->arch >= 86 ? "71"
+                     : o->arch >= 80 ? "70"
+                                     : "63");
     add(command, lenient);
     add_language(job, command, input);
-    wp_strings_add(command, "-w"); /* the host side gives the warnings */
+    wpi_strings_add(command, "-w"); /* warnings come from the host side */
 }
 
-/* Nobody else tells of long double in device code; see long_double.h. */
-static wp_status check_long_double(wp_job *job, const wp_input *input, wp_error *err) {
+/* clang does not diagnose long double in device code; see long_double.h. */
+static wp_status check_long_double(wpi_compile_job *job, const wpi_input *input, wp_error *err) {
     if (job->options->print_only || !wpi_long_double_is_mentioned(input->path)) return WP_STATUS_OK;
     char *ir_path = wpi_job_temp(job, input->path, ".debug.ll"), *ir = NULL;
     size_t size_bytes = 0;
-    wp_strings command = {0};
+    wpi_strings command = {0};
     add_device_side(job, &command, input);
     ADD(&command, "-O0", "-g", "-emit-llvm", "-S", "-o", ir_path);
     wp_status status;
     WP_TRY_GOTO(wpi_job_run(job, &command, err), done);
-    WP_TRY_GOTO(wp_file_read(ir_path, &ir, &size_bytes, err), done);
+    WP_TRY_GOTO(wpi_file_read(ir_path, &ir, &size_bytes, err), done);
     status = wpi_long_double_check(ir, input->path, err);
 done:
-    wp_strings_deinit(&command);
-    wp_free(ir);
-    wp_free(ir_path);
+    wpi_strings_deinit(&command);
+    wpi_free(ir);
+    wpi_free(ir_path);
     return status;
 }
 
-static wp_status rewrite(wp_job *job, const char *bitcode, wp_error *err) {
-    wp_strings rewrites = {0};
+static wp_status rewrite(wpi_compile_job *job, const char *bitcode, wp_error *err) {
+    wpi_strings rewrites = {0};
     wp_status status = wpi_stream_rewrites(job, bitcode, &rewrites, err);
     if (status == WP_STATUS_OK) status = wpi_rewrite_file(bitcode, &rewrites, err);
-    wp_strings_deinit(&rewrites);
+    wpi_strings_deinit(&rewrites);
     return status;
 }
 
-static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t unit,
+static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
                                   const char *bitcode, wp_error *err) {
-    const wp_options *o = job->options;
+    const wpi_options *o = job->options;
     WP_TRY(check_long_double(job, input, err));
-    wp_strings command = {0};
+    wpi_strings command = {0};
     add_device_side(job, &command, input);
-    /* Kernels keep the loads and stores they were written with: no vectors, no memset or memcpy
-     * from loops. */
+    /* Kernels keep their loads and stores as written: no vectors, no memset or memcpy from
+     * loops. */
     ADD(&command, "-O2", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
         "-disable-loop-idiom-all");
-    wp_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
-    /* nvcc's meaning: functions, quotients and products with sums are approximate. Sums keep their
-     * order, and infinities, NaNs and signed zeros theirs, which -ffast-math would take away. */
+    wpi_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
+    /* As in nvcc, functions, quotients and fused products are approximate. The order of sums,
+     * infinities, NaNs and signed zeros are preserved, unlike with -ffast-math. */
     if (o->fast_math)
         ADD(&command, "-fapprox-func", "-freciprocal-math", "-fcuda-approx-transcendentals");
-    if (o->no_contract) wp_strings_add(&command, "-ffp-contract=off");
-    /* Lines are for what the checked variant finds; they change no code, which is made without
-     * them. */
+    if (o->no_contract) wpi_strings_add(&command, "-ffp-contract=off");
+    /* Line tables are for findings of the checked variant; they do not change the code. */
     ADD(&command, o->debug_device ? "-g" : "-gline-tables-only", "-fdebug-compilation-dir=.",
         "-fno-discard-value-names", "-emit-llvm", "-c", "-o", bitcode);
     wpi_header_cache_use(job, &command, input);
     wp_status status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
+    wpi_strings_deinit(&command);
     if (status == WP_STATUS_OK && !o->print_only)
         status = wpi_finish_bitcode(bitcode, o->contract, o->registers_max, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
@@ -166,86 +165,87 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
 }
 
 /* clang would name the depfile after our temporary object. */
-static void add_depfile(wp_job *job, wp_strings *command, const wp_input *input,
+static void add_depfile(wpi_compile_job *job, wpi_strings *command, const wpi_input *input,
                         const char *output) {
-    const wp_options *o = job->options;
+    const wpi_options *o = job->options;
     if (!o->depfile_args.count) return;
-    wp_strings_add_all(command, &o->depfile_args);
+    wpi_strings_add_all(command, &o->depfile_args);
     if (o->goal == WP_GOAL_DEPENDENCIES || o->goal == WP_GOAL_PREPROCESS) return;
     bool is_named =
-        o->goal == WP_GOAL_OBJECT; /* otherwise the object is a temporary file, or none */
-    char *stem = wp_path_stem(is_named ? output : input->path);
+        o->goal == WP_GOAL_OBJECT; /* otherwise the object is temporary, or there is none */
+    char *stem = wpi_path_stem(is_named ? output : input->path);
     char *dir =
-        is_named ? wp_path_dir(output) : wp_must_strdup(o->output_dir ? o->output_dir : ".");
-    char *file = wp_format("%s.d", stem),
-         *path = strcmp(dir, ".") == 0 ? wp_must_strdup(file) : wp_path_join(dir, file);
-    if (!wp_strings_contains(&o->depfile_args, "-MF")) ADD(command, "-MF", path);
-    if (!wp_strings_contains(&o->depfile_args, "-MT") &&
-        !wp_strings_contains(&o->depfile_args, "-MQ")) {
-        wp_strings_add(command, "-MT");
-        wp_strings_addf(command, is_named ? "%s" : "%s.o", is_named ? output : stem);
+        is_named ? wpi_path_dir(output) : wpi_must_strdup(o->output_dir ? o->output_dir : ".");
+    char *file = wpi_format("%s.d", stem),
+         *path = strcmp(dir, ".") == 0 ? wpi_must_strdup(file) : wpi_path_join(dir, file);
+    if (!wpi_strings_contains(&o->depfile_args, "-MF")) ADD(command, "-MF", path);
+    if (!wpi_strings_contains(&o->depfile_args, "-MT") &&
+        !wpi_strings_contains(&o->depfile_args, "-MQ")) {
+        wpi_strings_add(command, "-MT");
+        wpi_strings_addf(command, is_named ? "%s" : "%s.o", is_named ? output : stem);
     }
-    wp_free(path);
-    wp_free(file);
-    wp_free(stem);
-    wp_free(dir);
+    wpi_free(path);
+    wpi_free(file);
+    wpi_free(stem);
+    wpi_free(dir);
 }
 
-static const char *dependency_option(const wp_options *o) {
+static const char *dependency_option(const wpi_options *o) {
     return o->user_headers_only ? "-MM" : "-M";
 }
 
-static wp_status host_side(wp_job *job, const wp_input *input, uint64_t unit, const char *image,
-                           const char *action, const char *output, const char *temp,
-                           wp_error *err) {
-    const wp_options *o = job->options;
-    wp_strings command = {0};
+static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
+                           const char *image, const char *action, const char *output,
+                           const char *temp, wp_error *err) {
+    const wpi_options *o = job->options;
+    wpi_strings command = {0};
     ADD(&command, job->tools->clang, "--driver-mode=g++", "--cuda-host-only");
-    wp_strings_addf(&command, "--cuda-gpu-arch=sm_%u", o->arch);
-    wp_strings_addf(&command, "-O%c", o->optimization);
+    wpi_strings_addf(&command, "--cuda-gpu-arch=sm_%u", o->arch);
+    wpi_strings_addf(&command, "-O%c", o->optimization);
     ADD(&command, "-fPIC",
-        "-fwrapv"); /* old programs count on signed overflow, which gcc mostly lets wrap */
-    /* Loops stay loops: memcpy takes simulated time, a loop does not, however it is optimised. */
+        "-fwrapv"); /* old programs rely on signed overflow, which mostly wraps with gcc */
+    /* Loops must not become memcpy, which takes simulated time. */
     ADD(&command, "-mllvm", "-disable-loop-idiom-memcpy");
     if (image) ADD(&command, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", image);
-    wp_strings_add(&command, "-Xclang");
-    wp_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
+    wpi_strings_add(&command, "-Xclang");
+    wpi_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
     add(&command, lenient);
-    wp_strings_add_all(&command, &o->host_args);
+    wpi_strings_add_all(&command, &o->host_args);
     wpi_host_args_add(job, &command, &job->compiler_args);
     add_language(job, &command, input);
     add_depfile(job, &command, input, output);
     ADD(&command, action, "-o", temp);
     wpi_header_cache_use(job, &command, input);
     wp_status status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
+    wpi_strings_deinit(&command);
     return status;
 }
 
-/* Managed variables get whole pages, so that nothing else is in them; and none of the file, because
- * initial values are with the kernels. */
+/* Managed variables get whole pages of their own, and no space in the file, because their initial
+ * values are stored with the kernels. */
 static const char sections[] = "SECTIONS { " WP_MANAGED_SECTION " (NOLOAD) : ALIGN(4096) {"
                                " *(" WP_MANAGED_SECTION ") . = ALIGN(4096); } }\n";
 
-static wp_status merge(wp_job *job, const wp_strings *objects, const char *output, wp_error *err) {
-    wp_strings command = {0};
+static wp_status merge(wpi_compile_job *job, const wpi_strings *objects, const char *output,
+                       wp_error *err) {
+    wpi_strings command = {0};
     char *script = wpi_job_temp(job, output, ".ld");
     wp_status status = WP_STATUS_OK;
-    if (!job->options->print_only) status = wp_file_write(script, sections, strlen(sections), err);
+    if (!job->options->print_only) status = wpi_file_write(script, sections, strlen(sections), err);
     ADD(&command, "ld", "-r", "-T", script, "-o", output);
-    wp_strings_add_all(&command, objects);
+    wpi_strings_add_all(&command, objects);
     if (status == WP_STATUS_OK) status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
-    wp_free(script);
+    wpi_strings_deinit(&command);
+    wpi_free(script);
     return status;
 }
 
 static uint64_t content_id(const char *path, uint64_t seed) {
     char *data = NULL;
     size_t size_bytes = 0;
-    if (wp_file_read(path, &data, &size_bytes, NULL) != WP_STATUS_OK) return seed;
-    uint64_t id = wp_hash64(data, size_bytes, seed);
-    wp_free(data);
+    if (wpi_file_read(path, &data, &size_bytes, NULL) != WP_STATUS_OK) return seed;
+    uint64_t id = wpi_hash64(data, size_bytes, seed);
+    wpi_free(data);
     return id;
 }
 
@@ -275,48 +275,48 @@ static bool has_image_section(const char *object) {
     return found;
 }
 
-/* clang puts an image into a section of the host side, and reaches it by the section's start: the
- * image takes the place of what was there. Without kernels and variables there is no section. */
-static wp_status embed_image(wp_job *job, const char *image, const char *host, wp_error *err) {
+/* Replaces the image in the section of the host side that clang made for it. Without kernels and
+ * variables there is no section. */
+static wp_status embed_image(wpi_compile_job *job, const char *image, const char *host,
+                             wp_error *err) {
     if (!has_image_section(host)) return WP_STATUS_OK;
-    wp_strings command = {0};
+    wpi_strings command = {0};
     ADD(&command, "objcopy", "--update-section");
-    wp_strings_addf(&command, IMAGE_SECTION "=%s", image);
-    wp_strings_add(&command, host);
+    wpi_strings_addf(&command, IMAGE_SECTION "=%s", image);
+    wpi_strings_add(&command, host);
     wp_status status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
+    wpi_strings_deinit(&command);
     return status;
 }
 
-/* Everything between the device front end and the finished object. The host side and the code of
- * the kernels do not depend on each other: they are made side by side, the host side with an empty
- * image. */
-static wp_status build_object(wp_job *job, const wp_input *input, uint64_t unit,
+/* Builds the object from the device front end's bitcode. The host side, with an empty image, and
+ * the code of the kernels are independent and compiled in parallel. */
+static wp_status build_object(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
                               const char *bitcode, const char *output, const char *temp,
                               wp_error *err) {
-    const wp_options *o = job->options;
+    const wpi_options *o = job->options;
     char *image = wpi_job_temp(job, input->path, ".image");
     char *host = wpi_job_temp(job, input->path, ".host.o");
-    wp_strings objects = {0};
-    wp_device_build *build = NULL;
+    wpi_strings objects = {0};
+    wpi_device_build *build = NULL;
     wp_status status = WP_STATUS_OK;
-    wp_strings_add(&objects, host);
+    wpi_strings_add(&objects, host);
     if (!o->print_only) {
         uint64_t id = content_id(bitcode, unit);
         if (o->is_relocatable) {
             char *carrier = wpi_job_temp(job, input->path, ".rdc.o");
-            wp_strings_add_take(&objects, carrier);
+            wpi_strings_add_take(&objects, carrier);
             WP_TRY_GOTO(wpi_rdc_wrap(bitcode, id, carrier, err), done);
         } else {
             WP_TRY_GOTO(
                 wpi_device_build_start(job, bitcode, id, input->path, &objects, &build, err), done);
         }
-        WP_TRY_GOTO(wp_file_write(image, "", 0, err), done);
+        WP_TRY_GOTO(wpi_file_write(image, "", 0, err), done);
     }
     if (o->stop_after) goto done;
     WP_TRY_GOTO(host_side(job, input, unit, image, "-c", output, host, err), done);
     if (build) {
-        wp_device_build *finished = build;
+        wpi_device_build *finished = build;
         build = NULL;
         WP_TRY_GOTO(wpi_device_build_finish(finished, image, err), done);
         WP_TRY_GOTO(embed_image(job, image, host, err), done);
@@ -324,15 +324,15 @@ static wp_status build_object(wp_job *job, const wp_input *input, uint64_t unit,
     status = merge(job, &objects, temp, err);
 done:
     wpi_device_build_cancel(build);
-    wp_strings_deinit(&objects);
-    wp_free(image);
-    wp_free(host);
+    wpi_strings_deinit(&objects);
+    wpi_free(image);
+    wpi_free(host);
     return status;
 }
 
-static wp_status compile_cuda_joined(wp_job *job, const wp_input *input, const char *output,
-                                     const char *temp, wp_error *err) {
-    const wp_options *o = job->options;
+static wp_status compile_cuda_joined(wpi_compile_job *job, const wpi_input *input,
+                                     const char *output, const char *temp, wp_error *err) {
+    const wpi_options *o = job->options;
     uint64_t unit = unit_id(job, input, output);
     switch (o->goal) {
     case WP_GOAL_PREPROCESS:
@@ -353,70 +353,70 @@ static wp_status compile_cuda_joined(wp_job *job, const wp_input *input, const c
         else if (!o->print_only)
             status = wpi_device_ptx(job, bitcode, temp, err);
     }
-    wp_free(bitcode);
+    wpi_free(bitcode);
     return status;
 }
 
-static wp_status compile_cuda(wp_job *job, const wp_input *input, const char *output,
+static wp_status compile_cuda(wpi_compile_job *job, const wpi_input *input, const char *output,
                               const char *temp, wp_error *err) {
     WP_TRY(wpi_source_overlay(job, input->path, &job->overlay, err));
     wp_status status = compile_cuda_joined(job, input, output, temp, err);
-    wp_free(job->overlay);
+    wpi_free(job->overlay);
     job->overlay = NULL;
     return status;
 }
 
 /* -ccbin names a compiler, or the folder it is in. */
-static void add_host_compiler(wp_job *job, wp_strings *command, bool is_c) {
+static void add_host_compiler(wpi_compile_job *job, wpi_strings *command, bool is_c) {
     const char *wanted = job->options->host_compiler;
     if (!wanted)
-        wp_strings_add(command, job->tools->clang);
-    else if (wp_dir_exists(wanted))
-        wp_strings_add_take(command, wp_path_join(wanted, is_c ? "gcc" : "g++"));
+        wpi_strings_add(command, job->tools->clang);
+    else if (wpi_dir_exists(wanted))
+        wpi_strings_add_take(command, wpi_path_join(wanted, is_c ? "gcc" : "g++"));
     else
-        wp_strings_add(command, wanted);
-    if (!wanted && !is_c) wp_strings_add(command, "--driver-mode=g++");
+        wpi_strings_add(command, wanted);
+    if (!wanted && !is_c) wpi_strings_add(command, "--driver-mode=g++");
 }
 
 static bool is_standard_for(const char *standard, bool is_c) {
     return (strstr(standard, "++") == NULL) == is_c;
 }
 
-static wp_status compile_plain(wp_job *job, const wp_input *input, const char *output,
+static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, const char *output,
                                const char *temp, wp_error *err) {
-    const wp_options *o = job->options;
+    const wpi_options *o = job->options;
     bool is_c = input->language == WP_LANGUAGE_C;
-    wp_strings command = {0};
+    wpi_strings command = {0};
     add_host_compiler(job, &command, is_c);
     ADD(&command, "-x", is_c ? "c" : "c++", "-fPIC", "-fwrapv");
-    wp_strings_addf(&command, "-O%c", o->optimization);
+    wpi_strings_addf(&command, "-O%c", o->optimization);
     if (o->goal == WP_GOAL_POLICY)
         wpi_policy_flags(job, &command);
     else if (!o->host_compiler)
         add(&command, is_c ? lenient_c : lenient);
     if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
-        wp_strings_addf(&command, "-std=%s", o->standard);
+        wpi_strings_addf(&command, "-std=%s", o->standard);
     wpi_host_args_add(job, &command, &o->source_args);
     ADD(&command, "-isystem", job->tools->include_dir);
-    wp_strings_addf(&command, "-idirafter%s/include", job->tools->prefix);
+    wpi_strings_addf(&command, "-idirafter%s/include", job->tools->prefix);
     if (o->per_thread_stream)
         ADD(&command, PER_THREAD_STREAM, "-include", "wp/per_thread_stream.h");
-    wp_strings_add_all(&command, &o->host_args);
+    wpi_strings_add_all(&command, &o->host_args);
     wpi_host_args_add(job, &command, o->host_compiler ? &o->compiler_args : &job->compiler_args);
     add_depfile(job, &command, input, output);
-    if (o->quiet_warnings) wp_strings_add(&command, "-w");
+    if (o->quiet_warnings) wpi_strings_add(&command, "-w");
     const char *action = o->goal == WP_GOAL_PREPROCESS || o->goal == WP_GOAL_HOST_SOURCE ? "-E"
                          : o->goal == WP_GOAL_DEPENDENCIES ? dependency_option(o)
                                                            : "-c";
     ADD(&command, action, input->path, "-o", temp);
     wp_status status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
+    wpi_strings_deinit(&command);
     return status;
 }
 
-wp_status wpi_compile_file(wp_job *job, const wp_input *input, const char *output, const char *temp,
-                           wp_error *err) {
+wp_status wpi_compile_file(wpi_compile_job *job, const wpi_input *input, const char *output,
+                           const char *temp, wp_error *err) {
     return input->language == WP_LANGUAGE_CUDA ? compile_cuda(job, input, output, temp, err)
                                                : compile_plain(job, input, output, temp, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device bitcode to what a program carries: the image, and CPU code for each instruction set. */
+/* Builds the parts of a program from device bitcode: the image, and CPU code for each instruction
+ * set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,33 +21,33 @@ static const struct {
 enum { SET_COUNT = sizeof sets / sizeof *sets };
 
 typedef struct set_work {
-    const wp_device_build *build;
+    const wpi_device_build *build;
     wp_cpu_isa isa;
     char *object;
 } set_work;
 
-struct wp_device_build {
-    const wp_job *job;
+struct wpi_device_build {
+    const wpi_compile_job *job;
     char *bitcode;
     size_t size_bytes;
     uint64_t id;
     char *what;
     set_work work[SET_COUNT];
-    wp_task tasks[SET_COUNT];
+    wpi_task tasks[SET_COUNT];
     char *ptx; /* path */
-    wp_task ptx_task;
+    wpi_task ptx_task;
 };
 
 static wp_status build_set(void *arg, wp_error *err) {
     const set_work *work = arg;
-    const wp_device_build *build = work->build;
-    const wp_options *o = build->job->options;
-    wp_compile *c = NULL;
+    const wpi_device_build *build = work->build;
+    const wpi_options *o = build->job->options;
+    wpi_compile *c = NULL;
     WP_TRY(wpi_compile_create(build->bitcode, build->size_bytes, &c, err));
     c->image_id = build->id;
     c->isa = work->isa;
     c->devicelib_path = build->job->tools->devicelib;
-    const wp_pipeline_options options = {
+    const wpi_pipeline_options options = {
         .print_after = work->isa == WP_CPU_ISA_X86_64_V3 ? o->print_after : NULL,
         .stop_after = o->stop_after,
         .stop_output = o->output ? o->output : "/dev/stdout",
@@ -58,25 +59,25 @@ static wp_status build_set(void *arg, wp_error *err) {
     return status;
 }
 
-static wp_status make_ptx(const wp_job *job, const void *bitcode, size_t size_bytes,
+static wp_status make_ptx(const wpi_compile_job *job, const void *bitcode, size_t size_bytes,
                           bool is_relocatable, const char *path, wp_error *err) {
-    const wp_ptx_options options = {.arch = job->options->arch,
-                                    .is_relocatable = is_relocatable,
-                                    .library_path = job->tools->nvptxlib};
+    const wpi_ptx_options options = {.arch = job->options->arch,
+                                     .is_relocatable = is_relocatable,
+                                     .library_path = job->tools->nvptxlib};
     char *text = NULL;
     WP_TRY(wpi_ptx_compile(bitcode, size_bytes, &options, &text, err));
-    wp_status status = wp_file_write(path, text, strlen(text), err);
-    wp_free(text);
+    wp_status status = wpi_file_write(path, text, strlen(text), err);
+    wpi_free(text);
     return status;
 }
 
 static char *cubin_path(const char *ptx_path, uint32_t arch) {
-    return wp_format("%s.sm_%u.cubin", ptx_path, arch);
+    return wpi_format("%s.sm_%u.cubin", ptx_path, arch);
 }
 
-/* Beside the PTX, for each architecture that was named and that ptxas takes. A program without it
- * has its PTX: that ptxas refuses is worth a word only where this ptxas was asked for. */
-static void make_cubins(const wp_options *o, const char *ptx_path) {
+/* Adds cubins to the PTX, for each named architecture that ptxas supports. A program without them
+ * has its PTX, so a failure of ptxas is reported only if WARPAGE_PTXAS names it. */
+static void make_cubins(const wpi_options *o, const char *ptx_path) {
     bool is_asked_for;
     char *ptxas = o->cubin_count != 0 ? wpi_ptxas_find(&is_asked_for) : NULL;
     for (uint32_t i = 0; ptxas != NULL && i < o->cubin_count; i++) {
@@ -88,87 +89,87 @@ static void make_cubins(const wp_options *o, const char *ptx_path) {
                 fprintf(stderr, "wpcc: warning: no code=sm_%u, only PTX: %s\n", o->cubins[i],
                         error.message);
         }
-        wp_free(path);
+        wpi_free(path);
     }
-    wp_free(ptxas);
+    wpi_free(ptxas);
 }
 
 static wp_status build_ptx(void *arg, wp_error *err) {
-    const wp_device_build *build = arg;
+    const wpi_device_build *build = arg;
     WP_TRY(make_ptx(build->job, build->bitcode, build->size_bytes, false, build->ptx, err));
     make_cubins(build->job->options, build->ptx);
     return WP_STATUS_OK;
 }
 
-/* A program without PTX still runs everywhere but on NVIDIA's GPUs. */
+/* Only warns: a program without PTX still runs on all devices except NVIDIA's GPUs. */
 static void warn(const char *what, const wp_error *error) {
     char *message = wpi_demangle(error->message);
     fprintf(stderr, "wpcc: warning: %s: no code for NVIDIA GPUs: %s\n", what, message);
-    wp_free(message);
+    wpi_free(message);
 }
 
-/* Bitcode; unless its path is NULL, PTX; what was assembled from that. */
-static wp_status write_image(const wp_options *o, const void *bitcode, size_t size_bytes,
+/* Writes an image: bitcode; PTX, unless its path is NULL; cubins. */
+static wp_status write_image(const wpi_options *o, const void *bitcode, size_t size_bytes,
                              const char *ptx_path, uint64_t id, const char *image_path,
                              wp_error *err) {
-    wp_image_part parts[2 + WP_CUBINS_MAX] = {
+    wpi_image_part parts[2 + WP_CUBINS_MAX] = {
         {.kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes}};
     char *read[2 + WP_CUBINS_MAX] = {NULL};
     uint32_t count = 1;
     wp_status status = WP_STATUS_OK;
     if (ptx_path != NULL) {
         size_t bytes;
-        WP_TRY(wp_file_read(ptx_path, &read[1], &bytes, err));
-        parts[count++] = (wp_image_part){.kind = WP_SECTION_PTX,
-                                         .arch = wpi_ptx_arch(read[1]),
-                                         .data = read[1],
-                                         .size_bytes = bytes + 1 /* the NUL */};
+        WP_TRY(wpi_file_read(ptx_path, &read[1], &bytes, err));
+        parts[count++] = (wpi_image_part){.kind = WP_SECTION_PTX,
+                                          .arch = wpi_ptx_arch(read[1]),
+                                          .data = read[1],
+                                          .size_bytes = bytes + 1 /* the NUL */};
     }
     for (uint32_t i = 0; ptx_path != NULL && i < o->cubin_count; i++) {
         char *path = cubin_path(ptx_path, o->cubins[i]);
-        if (wp_file_exists(path)) {
-            wp_image_part *part = &parts[count];
-            status = wp_file_read(path, &read[count], &part->size_bytes, err);
+        if (wpi_file_exists(path)) {
+            wpi_image_part *part = &parts[count];
+            status = wpi_file_read(path, &read[count], &part->size_bytes, err);
             part->kind = WP_SECTION_CUBIN;
             part->arch = o->cubins[i];
             part->data = read[count++];
         }
-        wp_free(path);
+        wpi_free(path);
         if (status != WP_STATUS_OK) goto done;
     }
     status = wpi_image_write(image_path, id, parts, count, err);
 done:
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        wp_free(read[i]);
+        wpi_free(read[i]);
     return status;
 }
 
-static void destroy(wp_device_build *build) {
+static void destroy(wpi_device_build *build) {
     for (size_t i = 0; i < SET_COUNT; i++)
-        wp_free(build->work[i].object);
-    wp_free(build->ptx);
-    wp_free(build->bitcode);
-    wp_free(build->what);
-    wp_free(build);
+        wpi_free(build->work[i].object);
+    wpi_free(build->ptx);
+    wpi_free(build->bitcode);
+    wpi_free(build->what);
+    wpi_free(build);
 }
 
-wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t id,
-                                 const char *what, wp_strings *objects, wp_device_build **out,
+wp_status wpi_device_build_start(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
+                                 const char *what, wpi_strings *objects, wpi_device_build **out,
                                  wp_error *err) {
     *out = NULL;
-    wp_device_build *build = wp_must_calloc(1, sizeof *build);
+    wpi_device_build *build = wpi_must_calloc(1, sizeof *build);
     build->job = job;
     build->id = id;
-    build->what = wp_format("%s: device code", what);
+    build->what = wpi_format("%s: device code", what);
     wp_status status;
-    WP_TRY_GOTO(wp_file_read(bitcode_path, &build->bitcode, &build->size_bytes, err), failed);
+    WP_TRY_GOTO(wpi_file_read(bitcode_path, &build->bitcode, &build->size_bytes, err), failed);
     for (size_t i = 0; i < SET_COUNT; i++)
         build->work[i] = (set_work){build, sets[i].isa, wpi_job_temp(job, what, sets[i].extension)};
     if (job->options->stop_after) {
         WP_TRY_GOTO(build_set(&build->work[0], err), failed);
     } else {
         for (size_t i = 0; i < SET_COUNT; i++) {
-            wp_strings_add(objects, build->work[i].object);
+            wpi_strings_add(objects, build->work[i].object);
             WP_TRY_GOTO(
                 wpi_task_start(&build->tasks[i], build_set, &build->work[i], build->what, err),
                 failed);
@@ -183,13 +184,13 @@ failed:
     return status;
 }
 
-wp_status wpi_device_build_finish(wp_device_build *build, const char *image_path, wp_error *err) {
+wp_status wpi_device_build_finish(wpi_device_build *build, const char *image_path, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < SET_COUNT; i++) {
         if (status == WP_STATUS_OK)
             status = wpi_task_wait(&build->tasks[i], err);
         else
-            wpi_task_cancel(&build->tasks[i]); /* it would only say the same */
+            wpi_task_cancel(&build->tasks[i]); /* its error would be the same */
     }
     if (status != WP_STATUS_OK) {
         wpi_task_cancel(&build->ptx_task);
@@ -209,7 +210,7 @@ wp_status wpi_device_build_finish(wp_device_build *build, const char *image_path
     return status;
 }
 
-void wpi_device_build_cancel(wp_device_build *build) {
+void wpi_device_build_cancel(wpi_device_build *build) {
     if (!build) return;
     for (size_t i = 0; i < SET_COUNT; i++)
         wpi_task_cancel(&build->tasks[i]);
@@ -217,24 +218,24 @@ void wpi_device_build_cancel(wp_device_build *build) {
     destroy(build);
 }
 
-wp_status wpi_device_ptx(wp_job *job, const char *bitcode_path, const char *ptx_path,
+wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path, const char *ptx_path,
                          wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    WP_TRY(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err));
     const char *path = strcmp(ptx_path, "-") == 0 ? "/dev/stdout" : ptx_path;
     wp_status status = make_ptx(job, bitcode, size_bytes, job->options->is_relocatable, path, err);
-    wp_free(bitcode);
+    wpi_free(bitcode);
     return status;
 }
 
-wp_status wpi_device_image(wp_job *job, const char *bitcode_path, uint64_t id,
+wp_status wpi_device_image(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
                            const char *image_path, wp_error *err) {
     char *bitcode = NULL, *ptx = wpi_job_temp(job, bitcode_path, ".ptx");
     size_t size_bytes = 0;
     wp_error error = {0};
     wp_status status;
-    WP_TRY_GOTO(wp_file_read(bitcode_path, &bitcode, &size_bytes, err), done);
+    WP_TRY_GOTO(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err), done);
     bool has_ptx = make_ptx(job, bitcode, size_bytes, false, ptx, &error) == WP_STATUS_OK;
     if (has_ptx)
         make_cubins(job->options, ptx);
@@ -243,7 +244,7 @@ wp_status wpi_device_image(wp_job *job, const char *bitcode_path, uint64_t id,
     status =
         write_image(job->options, bitcode, size_bytes, has_ptx ? ptx : NULL, id, image_path, err);
 done:
-    wp_free(bitcode);
-    wp_free(ptx);
+    wpi_free(bitcode);
+    wpi_free(ptx);
     return status;
 }

@@ -20,10 +20,10 @@ static void mark(LLVMModuleRef module) {
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, mark);
 }
 
-/* What a node of nvvm.annotations says: !{function, !"name", i32 value, …}. */
+/* Whether a node of nvvm.annotations, !{function, !"name", i32 value, …}, has one of the names. */
 static bool has_annotation(LLVMValueRef node, LLVMValueRef *function, const char *const *names) {
     const unsigned count = LLVMGetMDNodeNumOperands(node);
-    LLVMValueRef *values = wp_must_calloc(count + 1, sizeof *values);
+    LLVMValueRef *values = wpi_must_calloc(count + 1, sizeof *values);
     LLVMGetMDNodeOperands(node, values);
     bool has = false;
     *function = values[0];
@@ -33,17 +33,17 @@ static bool has_annotation(LLVMValueRef node, LLVMValueRef *function, const char
         for (size_t n = 0; key != NULL && names[n] != NULL; n++)
             has = has || (strlen(names[n]) == length && memcmp(names[n], key, length) == 0);
     }
-    wp_free(values);
+    wpi_free(values);
     return has && *function != NULL && LLVMIsAFunction(*function);
 }
 
-/* As nvcc, which takes __launch_bounds__ instead where a kernel has it. */
+/* Annotates kernels, except those with __launch_bounds__, as nvcc does. */
 static void limit_registers(LLVMModuleRef module, uint32_t registers) {
     static const char *const kernel[] = {"kernel", NULL};
     static const char *const bounds[] = {"maxntidx", "minctasm", "maxnreg", NULL};
     LLVMContextRef context = LLVMGetModuleContext(module);
     const unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");
-    LLVMValueRef *nodes = wp_must_calloc(count + 1, sizeof *nodes);
+    LLVMValueRef *nodes = wpi_must_calloc(count + 1, sizeof *nodes);
     LLVMGetNamedMetadataOperands(module, "nvvm.annotations", nodes);
     for (unsigned n = 0; n < count; n++) {
         LLVMValueRef function, other;
@@ -60,7 +60,7 @@ static void limit_registers(LLVMModuleRef module, uint32_t registers) {
             module, "nvvm.annotations",
             LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 3)));
     }
-    wp_free(nodes);
+    wpi_free(nodes);
 }
 
 static void drop_locations(LLVMModuleRef module) {
@@ -71,7 +71,7 @@ static void drop_locations(LLVMModuleRef module) {
                 if (LLVMIsACallInst(i) && LLVMGetMetadata(i, kind)) LLVMSetMetadata(i, kind, NULL);
 }
 
-/* Only arguments keep their names. */
+/* Removes all names except those of arguments. */
 static void drop_names(LLVMModuleRef module) {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
@@ -84,7 +84,7 @@ static void drop_names(LLVMModuleRef module) {
 wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers, wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(path, &bitcode, &size_bytes, err));
+    WP_TRY(wpi_file_read(path, &bitcode, &size_bytes, err));
     LLVMContextRef context = LLVMContextCreate();
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, size_bytes, path);
@@ -103,6 +103,6 @@ wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers
 done:
     LLVMDisposeMemoryBuffer(buffer);
     LLVMContextDispose(context);
-    wp_free(bitcode);
+    wpi_free(bitcode);
     return status;
 }

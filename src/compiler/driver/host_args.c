@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of -Xcompiler were written for gcc. clang knows nearly all of them; the others are
- * tuning and are left out with a warning, since a program means the same without them. */
+/* The words of -Xcompiler are options of gcc. clang supports nearly all of them; the others are
+ * tuning options and are left out with a warning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "compiler/driver/job.h"
 
-/* Words that are not worth asking clang about. */
+/* Common options that clang supports. */
 static bool is_common(const char *word) {
     static const char *const common[] = {
         "-fPIC",          "-fpic",          "-fPIE",        "-fpie",         "-fopenmp",
@@ -26,29 +26,29 @@ static bool is_common(const char *word) {
 }
 
 static bool is_unknown(const char *complaints, const char *word) {
-    char *complaint = wp_format("unknown argument: '%s'", word);
+    char *complaint = wpi_format("unknown argument: '%s'", word);
     bool found = strstr(complaints, complaint) != NULL;
-    wp_free(complaint);
+    wpi_free(complaint);
     return found;
 }
 
-/* clang -### reads the options and does nothing. */
-static wp_status ask_clang(const wp_job *job, wp_text *complaints, wp_error *err) {
-    wp_strings command = {0};
+/* Checks options by clang -###, which only parses them. */
+static wp_status ask_clang(const wpi_compile_job *job, wpi_text *complaints, wp_error *err) {
+    wpi_strings command = {0};
     const char *const head[] = {job->tools->clang, "-###", "-x",       "c++", "-c",
                                 "/dev/null",       "-o",   "/dev/null"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        wp_strings_add(&command, head[i]);
-    wp_strings_add_all(&command, &job->options->compiler_args);
+        wpi_strings_add(&command, head[i]);
+    wpi_strings_add_all(&command, &job->options->compiler_args);
     int exit_code = 0;
-    const wp_subprocess_options options = {.stderr_text = complaints};
-    wp_status status = wp_subprocess_run(wp_strings_argv(&command), &options, &exit_code, err);
-    wp_strings_deinit(&command);
+    const wpi_subprocess_options options = {.stderr_text = complaints};
+    wp_status status = wpi_subprocess_run(wpi_strings_argv(&command), &options, &exit_code, err);
+    wpi_strings_deinit(&command);
     return status;
 }
 
-wp_status wpi_host_args_prepare(wp_job *job, wp_error *err) {
-    const wp_strings *words = &job->options->compiler_args;
+wp_status wpi_host_args_prepare(wpi_compile_job *job, wp_error *err) {
+    const wpi_strings *words = &job->options->compiler_args;
     bool ask = false;
     for (size_t i = 0; i < words->count; i++) {
         ask = ask || !is_common(words->items[i]);
@@ -57,20 +57,20 @@ wp_status wpi_host_args_prepare(wp_job *job, wp_error *err) {
                 err, TOOLCHAIN,
                 "-fopenmp needs LLVM's OpenMP library; install the package libomp-19-dev");
     }
-    wp_text complaints = {0};
+    wpi_text complaints = {0};
     wp_status status = ask ? ask_clang(job, &complaints, err) : WP_STATUS_OK;
     for (size_t i = 0; i < words->count && status == WP_STATUS_OK; i++) {
-        if (!is_unknown(wp_text_string(&complaints), words->items[i]))
-            wp_strings_add(&job->compiler_args, words->items[i]);
+        if (!is_unknown(wpi_text_string(&complaints), words->items[i]))
+            wpi_strings_add(&job->compiler_args, words->items[i]);
         else if (!job->options->quiet_warnings)
             fprintf(stderr, "wpcc: warning: clang does not know %s; it is left out\n",
                     words->items[i]);
     }
-    wp_text_deinit(&complaints);
+    wpi_text_deinit(&complaints);
     return status;
 }
 
-void wpi_host_args_add(const wp_job *job, wp_strings *command, const wp_strings *words) {
+void wpi_host_args_add(const wpi_compile_job *job, wpi_strings *command, const wpi_strings *words) {
     for (size_t i = 0; i < words->count; i++) {
         const char *word = words->items[i],
                    *next = i + 1 < words->count ? words->items[i + 1] : NULL;
@@ -82,6 +82,6 @@ void wpi_host_args_add(const wp_job *job, wp_strings *command, const wp_strings 
         } else if (strncmp(word, "-I", 2) == 0 && wpi_toolchain_is_foreign(job->tools, word + 2)) {
             continue;
         }
-        wp_strings_add(command, word);
+        wpi_strings_add(command, word);
     }
 }

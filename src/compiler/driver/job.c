@@ -13,38 +13,38 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 
-char *wpi_job_temp(wp_job *job, const char *name, const char *extension) {
-    char *stem = wp_path_stem(name);
-    char *file = wp_format("%u-%s%s", job->temp_count++, stem, extension);
-    char *path = wp_path_join(job->temp_dir, file);
-    wp_free(file);
-    wp_free(stem);
+char *wpi_job_temp(wpi_compile_job *job, const char *name, const char *extension) {
+    char *stem = wpi_path_stem(name);
+    char *file = wpi_format("%u-%s%s", job->temp_count++, stem, extension);
+    char *path = wpi_path_join(job->temp_dir, file);
+    wpi_free(file);
+    wpi_free(stem);
     return path;
 }
 
 /* As nvcc prints it: "#$ " first, folders and files in quotes. Scripts read these lines. */
-static void print_command(const wp_strings *command) {
-    wp_text line = {0};
-    wp_text_append(&line, "#$");
+static void print_command(const wpi_strings *command) {
+    wpi_text line = {0};
+    wpi_text_append(&line, "#$");
     for (size_t i = 0; i < command->count; i++) {
         const char *word = command->items[i];
         bool is_folder = strncmp(word, "-L", 2) == 0 || strncmp(word, "-I", 2) == 0;
         bool is_plain = *word && !strpbrk(word, " \t\"'\\$*?<>|&;()`") && !is_folder &&
                         (i == 0 || word[0] == '-');
-        wp_text_append(&line, is_plain ? " " : " \"");
+        wpi_text_append(&line, is_plain ? " " : " \"");
         for (const char *c = word; *c; c++) {
-            if (strchr("\"\\$`", *c)) wp_text_append_n(&line, "\\", 1);
-            wp_text_append_n(&line, c, 1);
+            if (strchr("\"\\$`", *c)) wpi_text_append_n(&line, "\\", 1);
+            wpi_text_append_n(&line, c, 1);
         }
-        if (!is_plain) wp_text_append(&line, "\"");
+        if (!is_plain) wpi_text_append(&line, "\"");
     }
-    wp_text_append(&line, "\n");
-    fputs(wp_text_string(&line), stderr); /* in one piece: others print at the same time */
-    wp_text_deinit(&line);
+    wpi_text_append(&line, "\n");
+    fputs(wpi_text_string(&line), stderr); /* at once: other processes print at the same time */
+    wpi_text_deinit(&line);
 }
 
-void wpi_job_print_environment(const wp_job *job) {
-    const wp_toolchain *t = job->tools;
+void wpi_job_print_environment(const wpi_compile_job *job) {
+    const wpi_toolchain *t = job->tools;
     const char *path = getenv("PATH");
     fprintf(
         stderr,
@@ -57,12 +57,12 @@ void wpi_job_print_environment(const wp_job *job) {
         t->include_dir, t->cuda_lib_dir, job->options->arch);
 }
 
-wp_status wpi_job_run_as(wp_job *job, const wp_strings *command, const wp_strings *shown,
+wp_status wpi_job_run_as(wpi_compile_job *job, const wpi_strings *command, const wpi_strings *shown,
                          wp_error *err) {
     if (job->options->print_only || job->options->verbose) print_command(shown);
     if (job->options->print_only) return WP_STATUS_OK;
     int exit_code = 0;
-    WP_TRY(wp_subprocess_run(wp_strings_argv(command), NULL, &exit_code, err));
+    WP_TRY(wpi_subprocess_run(wpi_strings_argv(command), NULL, &exit_code, err));
     if (exit_code == 0) return WP_STATUS_OK;
     if (exit_code > 128)
         return WP_FAIL(err, TOOLCHAIN, "%s was ended by signal %d", command->items[0],
@@ -71,24 +71,25 @@ wp_status wpi_job_run_as(wp_job *job, const wp_strings *command, const wp_string
     return WP_STATUS_TOOLCHAIN;
 }
 
-wp_status wpi_job_run(wp_job *job, const wp_strings *command, wp_error *err) {
+wp_status wpi_job_run(wpi_compile_job *job, const wpi_strings *command, wp_error *err) {
     return wpi_job_run_as(job, command, command, err);
 }
 
-/* The temporary folder is often on another file system, where rename does not reach. */
+/* Copies a file, as rename fails if the temporary folder is on another file system. */
 static wp_status copy(const char *temp, mode_t mode, const char *output, bool is_special,
                       wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(temp, &data, &size_bytes, err));
-    wp_status status = wp_file_write(output, data, size_bytes, err);
-    wp_free(data);
+    WP_TRY(wpi_file_read(temp, &data, &size_bytes, err));
+    wp_status status = wpi_file_write(output, data, size_bytes, err);
+    wpi_free(data);
     if (status == WP_STATUS_OK && !is_special && chmod(output, mode) != 0)
         status = WP_FAIL(err, IO, "%s: cannot be made executable: %s", output, strerror(errno));
     return status;
 }
 
-wp_status wpi_job_publish(const wp_job *job, const char *temp, const char *output, wp_error *err) {
+wp_status wpi_job_publish(const wpi_compile_job *job, const char *temp, const char *output,
+                          wp_error *err) {
     if (job->options->print_only || strcmp(temp, output) == 0) return WP_STATUS_OK;
     struct stat from, to;
     if (stat(temp, &from) != 0) return WP_FAIL(err, IO, "%s: %s", temp, strerror(errno));

@@ -34,7 +34,7 @@ static const wp_image_section *find_section(const char *data, size_t size_bytes,
 }
 
 /* Replaces the image by the bitcode in it. */
-static wp_status unpack(const char *path, wp_image_bitcode *image, wp_error *err) {
+static wp_status unpack(const char *path, wpi_image_bitcode *image, wp_error *err) {
     static const char magic[] = {'B', 'C', (char)0xc0, (char)0xde};
     if (image->size_bytes > sizeof magic && memcmp(image->data, magic, sizeof magic) == 0)
         return WP_STATUS_OK;
@@ -44,56 +44,56 @@ static wp_status unpack(const char *path, wp_image_bitcode *image, wp_error *err
         return WP_FAIL(err, PARSE, "%s is not an image of this version of wpcc, or is cut short",
                        path);
     const size_t raw_bytes = section->raw_size_bytes;
-    char *bitcode = raw_bytes < SIZE_MAX ? wp_malloc(raw_bytes + 1) : NULL;
+    char *bitcode = raw_bytes < SIZE_MAX ? wpi_malloc(raw_bytes + 1) : NULL;
     if (!bitcode)
         return WP_FAIL(err, NOMEM, "%s: no memory for %zu bytes of bitcode", path, raw_bytes);
     size_t got =
         ZSTD_decompress(bitcode, raw_bytes, image->data + section->offset, section->size_bytes);
     if (ZSTD_isError(got) || got != raw_bytes) {
-        wp_free(bitcode);
+        wpi_free(bitcode);
         return WP_FAIL(err, PARSE, "%s: the bitcode in this image is damaged", path);
     }
     const wp_image_section *ptx = find_section(image->data, image->size_bytes, WP_SECTION_PTX);
     image->arch = ptx ? ptx->arch : 0;
     image->id = ((const wp_image_header *)(const void *)image->data)->id;
-    wp_free(image->data);
+    wpi_free(image->data);
     image->data = bitcode;
     image->size_bytes = raw_bytes;
     return WP_STATUS_OK;
 }
 
-wp_status wpi_image_bitcode_read(const char *path, wp_image_bitcode *out, wp_error *err) {
-    *out = (wp_image_bitcode){0};
-    WP_TRY(wp_file_read(path, &out->data, &out->size_bytes, err));
+wp_status wpi_image_bitcode_read(const char *path, wpi_image_bitcode *out, wp_error *err) {
+    *out = (wpi_image_bitcode){0};
+    WP_TRY(wpi_file_read(path, &out->data, &out->size_bytes, err));
     wp_status status = unpack(path, out, err);
     if (status != WP_STATUS_OK) {
-        wp_free(out->data);
-        *out = (wp_image_bitcode){0};
+        wpi_free(out->data);
+        *out = (wpi_image_bitcode){0};
     }
     return status;
 }
 
 /* ---- the library ---- */
 
-wp_status wpi_library_link(wp_job *job, const wp_strings *objects, const char *output,
+wp_status wpi_library_link(wpi_compile_job *job, const wpi_strings *objects, const char *output,
                            wp_error *err) {
-    wp_strings command = {0};
+    wpi_strings command = {0};
     const char *const head[] = {job->tools->clang, "-shared", "-o", output};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        wp_strings_add(&command, head[i]);
-    wp_strings_add_all(&command, objects);
-    wp_strings_addf(&command, "-L%s", job->tools->lib_dir);
-    wp_strings_add(&command, "-lwarpage");
-    wp_strings_add(&command, "-lm");
+        wpi_strings_add(&command, head[i]);
+    wpi_strings_add_all(&command, objects);
+    wpi_strings_addf(&command, "-L%s", job->tools->lib_dir);
+    wpi_strings_add(&command, "-lwarpage");
+    wpi_strings_add(&command, "-lm");
     wp_status status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
+    wpi_strings_deinit(&command);
     return status;
 }
 
 /* ---- the run ---- */
 
 typedef struct library_run {
-    wp_job job;
+    wpi_compile_job job;
     wpi_library_fn build;
     const void *request;
 } library_run;
@@ -106,7 +106,7 @@ static int work(void *arg) {
     if (err.message[0]) {
         char *message = wpi_demangle(err.message);
         fprintf(stderr, "wpcc: error: %s\n", message);
-        wp_free(message);
+        wpi_free(message);
     }
     const bool is_refused = status == WP_STATUS_UNSUPPORTED || status == WP_STATUS_NOT_FOUND;
     return status == WP_STATUS_INVALID ? 2 : is_refused ? WP_LIBRARY_REFUSED : 1;
@@ -114,22 +114,22 @@ static int work(void *arg) {
 
 static void clean(void *arg) {
     const library_run *run = arg;
-    wp_temp_dir_remove(run->job.temp_dir);
+    wpi_temp_dir_remove(run->job.temp_dir);
 }
 
 wp_status wpi_library_run(wpi_library_fn build, const void *request, int *exit_code,
                           wp_error *err) {
-    wp_toolchain tools;
-    const wp_options options = {0};
+    wpi_toolchain tools;
+    const wpi_options options = {0};
     library_run run = {
         .job = {.options = &options, .tools = &tools}, .build = build, .request = request};
     WP_TRY(wpi_toolchain_find(&tools, err));
-    wp_status status = wp_temp_dir_create(&run.job.temp_dir, err);
+    wp_status status = wpi_temp_dir_create(&run.job.temp_dir, err);
     if (status == WP_STATUS_OK) {
         *exit_code = wpi_supervise(work, clean, &run);
         clean(&run);
     }
-    wp_free(run.job.temp_dir);
+    wpi_free(run.job.temp_dir);
     wpi_toolchain_deinit(&tools);
     return status;
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shared libraries that libwarpage has made from the image of a program while it runs: what
- * `wpcc --variant` and `wpcc --stream-library` have in common. */
+/** Shared libraries that wpcc makes from the image of a running program, for libwarpage: common to
+ * `wpcc --variant` and `wpcc --stream-library`. */
 #ifndef WP_COMPILER_LIBRARY_BUILD_H
 #define WP_COMPILER_LIBRARY_BUILD_H
 
 #include "compiler/driver/job.h"
 
 /** The bitcode of an image. */
-typedef struct wp_image_bitcode {
-    char *data; /* wp_free */
+typedef struct wpi_image_bitcode {
+    char *data; /* wpi_free */
     size_t size_bytes;
-    uint64_t id;   /* of the image; 0: the file was bitcode, as -emit-llvm writes it */
-    uint32_t arch; /* of its PTX: 70 for sm_70; 0: it has none */
-} wp_image_bitcode;
+    uint64_t id;   /* of the image; 0: the file was bitcode, as of -emit-llvm */
+    uint32_t arch; /* of its PTX: 70 for sm_70; 0: none */
+} wpi_image_bitcode;
 
-/** Reads an image or a file of bitcode. PARSE: it is neither, or damaged. */
-WP_NODISCARD wp_status wpi_image_bitcode_read(const char *path, wp_image_bitcode *out,
+/** Reads an image or a file of bitcode. PARSE: neither, or damaged. */
+WP_NODISCARD wp_status wpi_image_bitcode_read(const char *path, wpi_image_bitcode *out,
                                               wp_error *err);
 
 /** Links objects to a shared library. */
-WP_NODISCARD wp_status wpi_library_link(wp_job *job, const wp_strings *objects, const char *output,
-                                        wp_error *err);
+WP_NODISCARD wp_status wpi_library_link(wpi_compile_job *job, const wpi_strings *objects,
+                                        const char *output, wp_error *err);
 
-typedef wp_status (*wpi_library_fn)(wp_job *job, const void *request, wp_error *err);
+typedef wp_status (*wpi_library_fn)(wpi_compile_job *job, const void *request, wp_error *err);
 
 /** Runs build() supervised, in a job with a temporary folder. OK: it ran, its message is printed,
  * and *exit_code is 0, 2 (wrong usage), WP_LIBRARY_REFUSED, or 1. */

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last step: programs and libraries, by the system's linker through clang, or ar. */
+/* Links programs and libraries, by the system's linker through clang, or by ar. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/driver/job.h"
 
-static wp_status archive(wp_job *job, const wp_strings *objects, const char *output,
+static wp_status archive(wpi_compile_job *job, const wpi_strings *objects, const char *output,
                          wp_error *err) {
-    wp_strings command = {0};
-    wp_strings_add(&command, "ar");
-    wp_strings_add(&command, "rcs");
-    wp_strings_add(&command, output);
-    wp_strings_add_all(&command, objects);
+    wpi_strings command = {0};
+    wpi_strings_add(&command, "ar");
+    wpi_strings_add(&command, "rcs");
+    wpi_strings_add(&command, output);
+    wpi_strings_add_all(&command, objects);
     wp_status status = wpi_job_run(job, &command, err);
-    wp_strings_deinit(&command);
+    wpi_strings_deinit(&command);
     return status;
 }
 
-/* A CUDA runtime of another toolkit, given by its path: ours takes its place. */
+/* Whether the word is the path of another toolkit's CUDA runtime, which ours replaces. */
 static bool is_foreign_runtime(const char *word) {
     static const char *const names[] = {"libcudart.so", "libcudart_static.a", "libcudadevrt.a",
                                         "libcuda.so"};
@@ -29,54 +29,54 @@ static bool is_foreign_runtime(const char *word) {
     return false;
 }
 
-static void add_link_args(const wp_job *job, wp_strings *command) {
-    const wp_strings *words = &job->options->link_args;
-    bool has_openmp = wp_strings_contains(&job->compiler_args, "-fopenmp");
+static void add_link_args(const wpi_compile_job *job, wpi_strings *command) {
+    const wpi_strings *words = &job->options->link_args;
+    bool has_openmp = wpi_strings_contains(&job->compiler_args, "-fopenmp");
     for (size_t i = 0; i < words->count; i++) {
         /* LLVM's OpenMP library has libgomp's functions too; two of them in one program would not
          * see each other. */
         if (has_openmp && strcmp(words->items[i], "-lgomp") == 0) continue;
-        if (!is_foreign_runtime(words->items[i])) wp_strings_add(command, words->items[i]);
+        if (!is_foreign_runtime(words->items[i])) wpi_strings_add(command, words->items[i]);
     }
 }
 
-static void add_words(wp_strings *command, const char *const *words) {
+static void add_words(wpi_strings *command, const char *const *words) {
     for (; *words; words++)
-        wp_strings_add(command, *words);
+        wpi_strings_add(command, *words);
 }
 
-/* The same step as a command of nvcc. Build systems take the link line they are shown as a model:
- * CMake the linker and the libraries, configure scripts what follows -o "a.out". */
-static void show_as_nvcc(const wp_job *job, const wp_strings *objects, const char *output,
-                         wp_strings *shown) {
-    wp_strings_addf(shown, "%s/bin/nvcc", job->tools->cuda_dir);
-    if (job->options->goal == WP_GOAL_SHARED) wp_strings_add(shown, "-shared");
+/* The same step as a command of nvcc. Build systems parse the printed link line: CMake for the
+ * linker and the libraries, configure scripts for the words after -o "a.out". */
+static void show_as_nvcc(const wpi_compile_job *job, const wpi_strings *objects, const char *output,
+                         wpi_strings *shown) {
+    wpi_strings_addf(shown, "%s/bin/nvcc", job->tools->cuda_dir);
+    if (job->options->goal == WP_GOAL_SHARED) wpi_strings_add(shown, "-shared");
     add_words(shown, (const char *const[]){"-o", output, NULL});
-    wp_strings_add_all(shown, objects);
+    wpi_strings_add_all(shown, objects);
     add_link_args(job, shown);
-    wp_strings_addf(shown, "-L%s", job->tools->cuda_lib_dir);
-    wp_strings_addf(shown, "-Wl,-rpath,%s", job->tools->lib_dir);
-    wp_strings_add(shown, "-lcudart");
+    wpi_strings_addf(shown, "-L%s", job->tools->cuda_lib_dir);
+    wpi_strings_addf(shown, "-Wl,-rpath,%s", job->tools->lib_dir);
+    wpi_strings_add(shown, "-lcudart");
 }
 
-wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, const char *temp,
-                   wp_error *err) {
-    const wp_options *o = job->options;
+wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects, const char *output,
+                   const char *temp, wp_error *err) {
+    const wpi_options *o = job->options;
     if (o->goal == WP_GOAL_LIBRARY) return archive(job, objects, temp, err);
-    wp_strings command = {0}, shown = {0};
+    wpi_strings command = {0}, shown = {0};
     add_words(&command, (const char *const[]){job->tools->clang, "--driver-mode=g++", NULL});
-    if (o->goal == WP_GOAL_SHARED) wp_strings_add(&command, "-shared");
-    /* CMake reads the linker's own command to learn where libraries are searched. */
-    if (o->verbose) wp_strings_add(&command, "-v");
-    /* Ours comes before folders of other toolkits that the user names. */
-    wp_strings_addf(&command, "-L%s", job->tools->cuda_lib_dir);
-    wp_strings_add_all(&command, &o->host_args);
-    wp_strings_add_all(&command, &job->compiler_args);
-    wp_strings_add_all(&command, objects);
+    if (o->goal == WP_GOAL_SHARED) wpi_strings_add(&command, "-shared");
+    /* CMake reads the linker's own command for the library search path. */
+    if (o->verbose) wpi_strings_add(&command, "-v");
+    /* Our folder comes before those of other toolkits. */
+    wpi_strings_addf(&command, "-L%s", job->tools->cuda_lib_dir);
+    wpi_strings_add_all(&command, &o->host_args);
+    wpi_strings_add_all(&command, &job->compiler_args);
+    wpi_strings_add_all(&command, objects);
     add_link_args(job, &command);
-    wp_strings_addf(&command, "-L%s", job->tools->lib_dir);
-    wp_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
-    /* The runtime sees what the program copies into page-locked memory: device/host_copies.h. */
+    wpi_strings_addf(&command, "-L%s", job->tools->lib_dir);
+    wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
+    /* The runtime tracks the program's copies into page-locked memory: device/host_copies.h. */
     add_words(&command, (const char *const[]){"-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", NULL});
     add_words(&command,
               (const char *const[]){"-lwarpage", "-lm", "-ldl", "-lrt", "-lpthread",
@@ -84,9 +84,9 @@ wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, c
     if (o->is_nvcc)
         show_as_nvcc(job, objects, output, &shown);
     else
-        wp_strings_add_all(&shown, &command);
+        wpi_strings_add_all(&shown, &command);
     wp_status status = wpi_job_run_as(job, &command, &shown, err);
-    wp_strings_deinit(&command);
-    wp_strings_deinit(&shown);
+    wpi_strings_deinit(&command);
+    wpi_strings_deinit(&shown);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line. One table: names, how the value is given, what to do. nvcc takes a value as the
- * next argument or after '='; long options may be written with one or two dashes. */
+/* Parses the command line by one table: names, form of the value, action. nvcc accepts a value as
+ * the next argument or after '='; long options may have one or two dashes. */
 #include "compiler/driver/options.h"
 #include "compiler/driver/stream_option.h"
 #include "compiler/driver/wpcc_manual.h"
@@ -25,7 +25,7 @@ typedef enum option_value {
     DIGIT     /* -O2, -O 2, -O */
 } option_value;
 
-typedef wp_status (*option_fn)(wp_options *o, const char *value, int arg, wp_error *err);
+typedef wp_status (*option_fn)(wpi_options *o, const char *value, int arg, wp_error *err);
 
 typedef struct option {
     const char *name, *alias;
@@ -35,17 +35,17 @@ typedef struct option {
     const char *doc; /* NULL: accepted, not listed */
 } option;
 
-/* The last one counts; but -c, which only says where to stop, gives way to what says what to make,
- * and -shared to -c. */
-static wp_status set_goal(wp_options *o, const char *value, int goal, wp_error *err) {
+/* Sets the goal. The last option counts, but others override -c, and -c overrides -shared. */
+static wp_status set_goal(wpi_options *o, const char *value, int goal, wp_error *err) {
     (void)value;
     (void)err;
     bool is_weak = goal == WP_GOAL_OBJECT && o->goal != WP_GOAL_LINK && o->goal != WP_GOAL_SHARED;
-    if (!is_weak && !(goal == WP_GOAL_SHARED && o->goal == WP_GOAL_OBJECT)) o->goal = (wp_goal)goal;
+    if (!is_weak && !(goal == WP_GOAL_SHARED && o->goal == WP_GOAL_OBJECT))
+        o->goal = (wpi_goal)goal;
     return WP_STATUS_OK;
 }
 
-static wp_status set_device_c(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_device_c(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     o->is_relocatable = true;
     return set_goal(o, value, WP_GOAL_OBJECT, err);
@@ -57,19 +57,19 @@ static wp_status parse_bool(const char *name, const char *value, bool *out, wp_e
     return WP_FAIL(err, INVALID, "%s=%s: the value is true or false", name, value);
 }
 
-static wp_status set_rdc(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_rdc(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     return parse_bool("-rdc", value, &o->is_relocatable, err);
 }
 
 static void set_string(char **place, const char *value) {
-    wp_free(*place);
-    *place = wp_must_strdup(value);
+    wpi_free(*place);
+    *place = wpi_must_strdup(value);
 }
 
 enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER };
 
-static wp_status set_text(wp_options *o, const char *value, int which, wp_error *err) {
+static wp_status set_text(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
     char **places[] = {&o->output, &o->output_dir, &o->host_compiler, &o->print_after,
                        &o->stop_after};
@@ -77,7 +77,7 @@ static wp_status set_text(wp_options *o, const char *value, int which, wp_error 
     return WP_STATUS_OK;
 }
 
-static wp_status set_standard(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_standard(wpi_options *o, const char *value, int arg, wp_error *err) {
     static const char *const known[] = {
         "c++98", "c++03", "c++0x", "c++11", "c++1y", "c++14", "c++1z", "c++17", "c++2a", "c++20",
         "c++2b", "c++23", "c89",   "c90",   "c99",   "c11",   "c17",   "c18",   "c2x",   "c23"};
@@ -94,18 +94,18 @@ static wp_status set_standard(wp_options *o, const char *value, int arg, wp_erro
 
 enum { C_ON, C_LINE, C_LINES, C_LAYOUT };
 
-static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status add_rewrite(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
-    wp_strings_add(&o->rewrites, value);
+    wpi_strings_add(&o->rewrites, value);
     return wpi_rewrite_check(&o->rewrites, err);
 }
 
 /* --cache and the options that imply it: each adds `KEY=value` to the rewrite's argument. */
-static wp_status add_cache(wp_options *o, const char *value, int key, wp_error *err) {
+static wp_status add_cache(wpi_options *o, const char *value, int key, wp_error *err) {
     static const char *const keys[] = {
         [C_ON] = "", [C_LINE] = "line=", [C_LINES] = "lines=", [C_LAYOUT] = "layout="};
     char *made =
-        value == NULL ? wp_must_strdup("cache") : wp_format("cache:%s%s", keys[key], value);
+        value == NULL ? wpi_must_strdup("cache") : wpi_format("cache:%s%s", keys[key], value);
     wp_status status = WP_STATUS_OK;
     bool is_new = true;
     if (key == C_LINE) {
@@ -113,8 +113,8 @@ static wp_status add_cache(wp_options *o, const char *value, int key, wp_error *
         wp_error why = {0};
         if (wpi_rewrite_cache_check(made + strlen("cache:"), &read, &why) != WP_STATUS_OK) {
             fprintf(stderr, "wpcc: warning: %s; kernels run without it\n", why.message);
-            wp_free(made);
-            made = wp_must_strdup("cache:line=0");
+            wpi_free(made);
+            made = wpi_must_strdup("cache:line=0");
         }
     }
     for (size_t i = 0; i < o->rewrites.count; i++)
@@ -123,20 +123,20 @@ static wp_status add_cache(wp_options *o, const char *value, int key, wp_error *
             is_new = false;
             if (value == NULL) continue;
             o->rewrites.items[i] = strchr(old, ':') == NULL
-                                       ? wp_must_strdup(made)
-                                       : wp_format("%s,%s", old, made + strlen("cache:"));
-            wp_free(old);
+                                       ? wpi_must_strdup(made)
+                                       : wpi_format("%s,%s", old, made + strlen("cache:"));
+            wpi_free(old);
             status = wpi_rewrite_check(&o->rewrites, err);
         }
     if (is_new) status = add_rewrite(o, made, key, err);
-    wp_free(made);
+    wpi_free(made);
     return status;
 }
 
-static wp_status add_stream(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status add_stream(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     WP_TRY(wpi_stream_check(value, err));
-    if (!wp_strings_contains(&o->streams, value)) wp_strings_add(&o->streams, value);
+    if (!wpi_strings_contains(&o->streams, value)) wpi_strings_add(&o->streams, value);
     return WP_STATUS_OK;
 }
 
@@ -152,7 +152,7 @@ enum {
     F_NO_HEADER_CACHE
 };
 
-static wp_status set_flag(wp_options *o, const char *value, int which, wp_error *err) {
+static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)value;
     (void)err;
     bool *places[] = {&o->fast_math,      &o->keep,         &o->print_only, &o->verbose,
@@ -162,8 +162,8 @@ static wp_status set_flag(wp_options *o, const char *value, int which, wp_error 
     return WP_STATUS_OK;
 }
 
-/* -keep: the files between the steps stay in the current folder, or in --keep-dir. */
-static wp_status set_keep_here(wp_options *o, const char *value, int arg, wp_error *err) {
+/* -keep: keeps intermediate files in the current folder, or in --keep-dir. */
+static wp_status set_keep_here(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     (void)err;
     if (value || !o->keep_dir) set_string(&o->keep_dir, value ? value : ".");
@@ -171,19 +171,19 @@ static wp_status set_keep_here(wp_options *o, const char *value, int arg, wp_err
     return WP_STATUS_OK;
 }
 
-static wp_status set_user_dependencies(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_user_dependencies(wpi_options *o, const char *value, int arg, wp_error *err) {
     o->user_headers_only = true;
     return set_goal(o, value, arg, err);
 }
 
-static wp_status set_fmad(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_fmad(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     WP_TRY(parse_bool("-fmad", value, &o->contract, err));
     o->no_contract = !o->contract;
     return WP_STATUS_OK;
 }
 
-static wp_status set_registers(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_registers(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     char *end;
     const unsigned long registers = strtoul(value, &end, 10);
@@ -194,18 +194,18 @@ static wp_status set_registers(wp_options *o, const char *value, int arg, wp_err
 }
 
 /* -Xptxas: of its options only --maxrregcount has an effect. */
-static wp_status set_assembler(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_assembler(wpi_options *o, const char *value, int arg, wp_error *err) {
     static const char name[] = "maxrregcount";
     const char *at = strstr(value, name);
     if (at == NULL) return WP_STATUS_OK;
     at += strlen(name) + strspn(at + strlen(name), "= ,");
-    char *number = wp_must_strndup(at, strspn(at, "0123456789"));
+    char *number = wpi_must_strndup(at, strspn(at, "0123456789"));
     const wp_status status = *number == '\0' ? WP_STATUS_OK : set_registers(o, number, arg, err);
-    wp_free(number);
+    wpi_free(number);
     return status;
 }
 
-static wp_status set_stream(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_stream(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     o->per_thread_stream = strcmp(value, "per-thread") == 0;
     if (o->per_thread_stream || strcmp(value, "legacy") == 0 || strcmp(value, "null") == 0)
@@ -213,7 +213,7 @@ static wp_status set_stream(wp_options *o, const char *value, int arg, wp_error 
     return WP_FAIL(err, INVALID, "--default-stream %s: the value is legacy or per-thread", value);
 }
 
-static wp_status set_optimization(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status set_optimization(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     char level = value && *value ? *value : '2';
     if (level == 's' || level == 'z' || level == 'f') level = '3';
@@ -237,10 +237,9 @@ static uint32_t arch_number(const char *text) {
 #define ARCH_LOWEST 70
 #define ARCH_HIGHEST 90
 
-/* The lowest architecture named wins, so that the code runs wherever the program was meant to;
- * below sm_70 (which clang's front end and independent thread scheduling need) it is raised to
- * sm_70. */
-static wp_status add_arch(wp_options *o, const char *value, int arg, wp_error *err) {
+/* The lowest named architecture is used, so that the code runs on all named ones; at least sm_70,
+ * which clang's front end and independent thread scheduling need. */
+static wp_status add_arch(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     static const char *const whole[] = {"native", "all", "all-major", "host"};
     uint32_t number = arch_number(value);
@@ -255,14 +254,14 @@ static wp_status add_arch(wp_options *o, const char *value, int arg, wp_error *e
     return WP_STATUS_OK;
 }
 
-static void add_cubin(wp_options *o, uint32_t arch) {
+static void add_cubin(wpi_options *o, uint32_t arch) {
     for (uint32_t i = 0; i < o->cubin_count; i++)
         if (o->cubins[i] == arch) return;
     if (arch >= ARCH_LOWEST && o->cubin_count < WP_CUBINS_MAX) o->cubins[o->cubin_count++] = arch;
 }
 
-/* Every sm_NN of "sm_80,compute_80", "[sm_80,sm_86]"; compute_NN is what we make anyway. */
-static wp_status add_codes(wp_options *o, const char *value, int arg, wp_error *err) {
+/* Adds every sm_NN of "sm_80,compute_80", "[sm_80,sm_86]"; PTX for compute_NN is made anyway. */
+static wp_status add_codes(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg, (void)err;
     for (const char *at = value; (at = strstr(at, "sm_")) != NULL;) {
         char *end;
@@ -272,13 +271,13 @@ static wp_status add_codes(wp_options *o, const char *value, int arg, wp_error *
     return WP_STATUS_OK;
 }
 
-static wp_status add_gencode(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status add_gencode(wpi_options *o, const char *value, int arg, wp_error *err) {
     WP_TRY(add_arch(o, value, arg, err));
     const char *codes = strstr(value, "code=");
     return codes != NULL ? add_codes(o, codes, arg, err) : WP_STATUS_OK;
 }
 
-static wp_status ignore(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status ignore(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)o;
     (void)value;
     (void)arg;
@@ -286,14 +285,14 @@ static wp_status ignore(wp_options *o, const char *value, int arg, wp_error *err
     return WP_STATUS_OK;
 }
 
-static wp_status check_machine(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status check_machine(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)o;
     (void)arg;
     if (value && strcmp(value, "64") == 0) return WP_STATUS_OK;
     return WP_FAIL(err, UNSUPPORTED, "-m32: only 64-bit programs are supported; remove the option");
 }
 
-static wp_status refuse_format(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status refuse_format(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)o;
     (void)value;
     (void)arg;
@@ -304,7 +303,8 @@ static wp_status refuse_format(wp_options *o, const char *value, int arg, wp_err
 
 enum { TO_SOURCE, TO_HOST, TO_LINK, TO_COMPILER };
 
-/* Which list gets `prefix` + value. nvcc takes comma lists for those with `is_list`. */
+/* The list to which `prefix` + value is added. nvcc accepts comma lists for those with
+ * `is_list`. */
 static const struct {
     int list;
     const char *prefix;
@@ -344,12 +344,12 @@ enum {
     FW_NO_EXCEPTIONS
 };
 
-static void forward_one(wp_options *o, int which, const char *value) {
-    wp_strings *lists[] = {&o->source_args, &o->host_args, &o->link_args, &o->compiler_args};
-    wp_strings *list = lists[forwards[which].list];
-    if (forwards[which].is_apart) wp_strings_add(list, forwards[which].prefix);
-    wp_strings_addf(list, "%s%s", forwards[which].is_apart ? "" : forwards[which].prefix,
-                    value ? value : "");
+static void forward_one(wpi_options *o, int which, const char *value) {
+    wpi_strings *lists[] = {&o->source_args, &o->host_args, &o->link_args, &o->compiler_args};
+    wpi_strings *list = lists[forwards[which].list];
+    if (forwards[which].is_apart) wpi_strings_add(list, forwards[which].prefix);
+    wpi_strings_addf(list, "%s%s", forwards[which].is_apart ? "" : forwards[which].prefix,
+                     value ? value : "");
 }
 
 /* -DF(x,y)=… and -DLIST=1,2 are one macro each: a comma starts another one only where a name can
@@ -361,9 +361,9 @@ static bool is_one_macro(const char *value) {
     return strpbrk(value, "(\"'") != NULL;
 }
 
-static wp_status forward(wp_options *o, const char *value, int which, wp_error *err) {
+static wp_status forward(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
-    /* The macro is the other way to say --default-stream per-thread. */
+    /* The macro is equivalent to --default-stream per-thread. */
     if (which == FW_D && strncmp(value, "CUDA_API_PER_THREAD_DEFAULT_STREAM", 34) == 0) {
         o->per_thread_stream = true;
         return WP_STATUS_OK;
@@ -373,30 +373,30 @@ static wp_status forward(wp_options *o, const char *value, int which, wp_error *
         forward_one(o, which, value);
         return WP_STATUS_OK;
     }
-    wp_strings items = {0};
+    wpi_strings items = {0};
     wpi_words_split(value, ",", &items);
     for (size_t i = 0; i < items.count; i++)
         forward_one(o, which, items.items[i]);
-    wp_strings_deinit(&items);
+    wpi_strings_deinit(&items);
     return WP_STATUS_OK;
 }
 
 /* -Xlinker a,b */
-static wp_status forward_to_linker(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status forward_to_linker(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     (void)err;
-    wp_strings items = {0};
+    wpi_strings items = {0};
     wpi_words_split(value, ",", &items);
     for (size_t i = 0; i < items.count; i++) {
-        wp_strings_add(&o->link_args, "-Xlinker");
-        wp_strings_add(&o->link_args, items.items[i]);
+        wpi_strings_add(&o->link_args, "-Xlinker");
+        wpi_strings_add(&o->link_args, items.items[i]);
     }
-    wp_strings_deinit(&items);
+    wpi_strings_deinit(&items);
     return WP_STATUS_OK;
 }
 
 /* -Xcompiler a,b or "a b". The commas of -Wl,x,y are its own. */
-static wp_status forward_to_compiler(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status forward_to_compiler(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     (void)err;
     bool has_own_commas = strncmp(value, "-Wl,", 4) == 0 || strncmp(value, "-Wp,", 4) == 0 ||
@@ -405,26 +405,26 @@ static wp_status forward_to_compiler(wp_options *o, const char *value, int arg, 
     return WP_STATUS_OK;
 }
 
-static wp_status add_run_args(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status add_run_args(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     (void)err;
     wpi_words_split(value, ",", &o->run_args);
     return WP_STATUS_OK;
 }
 
-static wp_status add_link_word(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status add_link_word(wpi_options *o, const char *value, int arg, wp_error *err) {
     static const char *const words[] = {"-static", "-rdynamic", "-s"};
     (void)value;
     (void)err;
-    wp_strings_add(&o->link_args, words[arg]);
+    wpi_strings_add(&o->link_args, words[arg]);
     return WP_STATUS_OK;
 }
 
-static wp_status add_depfile(wp_options *o, const char *value, int arg, wp_error *err) {
+static wp_status add_depfile(wpi_options *o, const char *value, int arg, wp_error *err) {
     static const char *const words[] = {"-MD", "-MMD", "-MF", "-MT", "-MQ", "-MP"};
     (void)err;
-    wp_strings_add(&o->depfile_args, words[arg]);
-    if (value) wp_strings_add(&o->depfile_args, value);
+    wpi_strings_add(&o->depfile_args, words[arg]);
+    if (value) wpi_strings_add(&o->depfile_args, value);
     return WP_STATUS_OK;
 }
 
@@ -651,7 +651,7 @@ static const option table[] = {
 static bool names_option(const char *name, const char *arg, size_t length) {
     if (!name) return false;
     if (strlen(name) == length && memcmp(name, arg, length) == 0) return true;
-    /* -option for --option and the other way round */
+    /* -option for --option and vice versa */
     if (name[0] == '-' && name[1] == '-' && arg[1] != '-')
         return strlen(name + 1) == length && memcmp(name + 1, arg, length) == 0;
     if (name[1] && name[1] != '-' && name[2] && arg[1] == '-')
@@ -690,43 +690,43 @@ static const option *find(const char *arg, const char **value) {
     return NULL;
 }
 
-static wp_language language_of(const char *path) {
-    char *extension = wp_path_extension(path);
+static wpi_language language_of(const char *path) {
+    char *extension = wpi_path_extension(path);
     static const struct {
         const char *extension;
-        wp_language language;
+        wpi_language language;
     } known[] = {{".cu", WP_LANGUAGE_CUDA}, {".c", WP_LANGUAGE_C},     {".cpp", WP_LANGUAGE_CXX},
                  {".cc", WP_LANGUAGE_CXX},  {".cxx", WP_LANGUAGE_CXX}, {".C", WP_LANGUAGE_CXX},
                  {".c++", WP_LANGUAGE_CXX}, {".CPP", WP_LANGUAGE_CXX}};
-    wp_language language = WP_LANGUAGE_OBJECT;
+    wpi_language language = WP_LANGUAGE_OBJECT;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(extension, known[i].extension) == 0) language = known[i].language;
-    wp_free(extension);
+    wpi_free(extension);
     return language;
 }
 
-/* Files that are for the linker whatever -x says. */
+/* Whether a file is for the linker, regardless of -x. */
 static bool is_link_file(const char *path) {
-    char *extension = wp_path_extension(path);
+    char *extension = wpi_path_extension(path);
     bool is_one = strcmp(extension, ".o") == 0 || strcmp(extension, ".a") == 0 ||
                   strcmp(extension, ".so") == 0 || strstr(path, ".so.") != NULL;
-    wp_free(extension);
+    wpi_free(extension);
     return is_one;
 }
 
-static void add_input(wp_options *o, const char *path, wp_language language) {
-    o->inputs = wp_must_realloc(o->inputs, (o->input_count + 1) * sizeof *o->inputs);
-    o->inputs[o->input_count++] = (wp_input){wp_must_strdup(path), language};
-    if (language == WP_LANGUAGE_OBJECT) wp_strings_add(&o->link_args, path);
+static void add_input(wpi_options *o, const char *path, wpi_language language) {
+    o->inputs = wpi_must_realloc(o->inputs, (o->input_count + 1) * sizeof *o->inputs);
+    o->inputs[o->input_count++] = (wpi_input){wpi_must_strdup(path), language};
+    if (language == WP_LANGUAGE_OBJECT) wpi_strings_add(&o->link_args, path);
 }
 
 static wp_status unknown(const char *arg, wp_error *err) {
-    wp_nearest search = {.wanted = arg};
+    wpi_nearest search = {.wanted = arg};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        wp_nearest_offer(&search, table[i].name);
-        if (table[i].alias) wp_nearest_offer(&search, table[i].alias);
+        wpi_nearest_offer(&search, table[i].name);
+        if (table[i].alias) wpi_nearest_offer(&search, table[i].alias);
     }
-    const char *nearest = wp_nearest_result(&search);
+    const char *nearest = wpi_nearest_result(&search);
     return nearest
                ? WP_FAIL(err, INVALID, "unknown option %s; did you mean %s?", arg, nearest)
                : WP_FAIL(err, INVALID,
@@ -770,7 +770,7 @@ static void print_help(void) {
 }
 
 static void print_version(void) {
-    /* Makefiles look for "release X.Y" in nvcc's answer, CMake for the name of the driver. */
+    /* Makefiles search nvcc's output for "release X.Y", CMake for the name of the driver. */
     puts("wpcc: the CUDA C compiler of Warpage " WP_VERSION_STRING ", in place of\n"
          "nvcc: NVIDIA (R) Cuda compiler driver\n"
          "Cuda compilation tools, release 12.3, V12.3.0");
@@ -782,7 +782,7 @@ static void print_archs(const char *prefix) {
         printf("%s_%d\n", prefix, archs[i]);
 }
 
-/* Options that print something and end. */
+/* Whether an option only prints. */
 static bool shows(const char *arg) {
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0 || strcmp(arg, "-help") == 0)
         print_help();
@@ -800,7 +800,7 @@ static bool shows(const char *arg) {
     return true;
 }
 
-static wp_status set_language(const char *value, bool *forced, wp_language *language,
+static wp_status set_language(const char *value, bool *forced, wpi_language *language,
                               wp_error *err) {
     *forced = true;
     if (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0)
@@ -816,7 +816,8 @@ static wp_status set_language(const char *value, bool *forced, wp_language *lang
     return WP_STATUS_OK;
 }
 
-/* nvcc's -Werror takes a list of kinds, the host compiler's none. */
+/* Whether the word is a kind of nvcc's -Werror, which takes a list; the host compiler's takes
+ * none. */
 static bool is_werror_kind(const char *word) {
     static const char *const kinds[] = {
         "all-warnings",           "cross-execution-space-call", "reorder",
@@ -827,9 +828,9 @@ static bool is_werror_kind(const char *word) {
     return false;
 }
 
-static wp_status parse_words(const wp_strings *words, wp_options *o, bool *show, wp_error *err) {
+static wp_status parse_words(const wpi_strings *words, wpi_options *o, bool *show, wp_error *err) {
     bool forced = false;
-    wp_language forced_language = WP_LANGUAGE_CUDA;
+    wpi_language forced_language = WP_LANGUAGE_CUDA;
     for (size_t i = 0; i < words->count; i++) {
         const char *arg = words->items[i], *value = NULL;
         const char *next = i + 1 < words->count ? words->items[i + 1] : NULL;
@@ -838,17 +839,17 @@ static wp_status parse_words(const wp_strings *words, wp_options *o, bool *show,
             return WP_STATUS_OK;
         }
         if (arg[0] != '-' || arg[1] == '\0') {
-            wp_language language = language_of(arg);
+            wpi_language language = language_of(arg);
             if (*arg) add_input(o, arg, forced && !is_link_file(arg) ? forced_language : language);
             continue;
         }
         if (strncmp(arg, "-Wl,", 4) == 0) {
-            wp_strings_add(&o->link_args, arg);
+            wpi_strings_add(&o->link_args, arg);
             continue;
         }
         const option *row = find(arg, &value);
         if (!row && o->forward_unknown) {
-            wp_strings_add(&o->compiler_args, arg);
+            wpi_strings_add(&o->compiler_args, arg);
             continue;
         }
         if (!row) return unknown(arg, err);
@@ -869,17 +870,17 @@ static wp_status parse_words(const wp_strings *words, wp_options *o, bool *show,
     return WP_STATUS_OK;
 }
 
-wp_status wpi_options_parse(int argc, char **argv, wp_options *o, bool *show, wp_error *err) {
+wp_status wpi_options_parse(int argc, char **argv, wpi_options *o, bool *show, wp_error *err) {
     memset(o, 0, sizeof *o);
     o->optimization = '2';
     *show = false;
-    char *name = wp_path_base(argc > 0 ? argv[0] : "wpcc");
+    char *name = wpi_path_base(argc > 0 ? argv[0] : "wpcc");
     o->is_nvcc = strncmp(name, "nvcc", 4) == 0;
-    wp_free(name);
-    wp_strings words = {0};
+    wpi_free(name);
+    wpi_strings words = {0};
     wp_status status = wpi_words_gather(argc, argv, &words, err);
     if (status == WP_STATUS_OK) status = parse_words(&words, o, show, err);
-    wp_strings_deinit(&words);
+    wpi_strings_deinit(&words);
     if (status != WP_STATUS_OK || *show) return status;
     if (o->arch == 0) o->arch = ARCH_LOWEST;
     if (o->input_count == 0)
@@ -887,17 +888,17 @@ wp_status wpi_options_parse(int argc, char **argv, wp_options *o, bool *show, wp
     return WP_STATUS_OK;
 }
 
-void wpi_options_deinit(wp_options *o) {
+void wpi_options_deinit(wpi_options *o) {
     for (uint32_t i = 0; i < o->input_count; i++)
-        wp_free(o->inputs[i].path);
-    wp_free(o->inputs);
+        wpi_free(o->inputs[i].path);
+    wpi_free(o->inputs);
     char *texts[] = {o->output,   o->output_dir,  o->standard,  o->host_compiler,
                      o->keep_dir, o->print_after, o->stop_after};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        wp_free(texts[i]);
-    wp_strings *lists[] = {&o->source_args,  &o->host_args, &o->compiler_args, &o->link_args,
-                           &o->depfile_args, &o->run_args,  &o->rewrites,      &o->streams};
+        wpi_free(texts[i]);
+    wpi_strings *lists[] = {&o->source_args,  &o->host_args, &o->compiler_args, &o->link_args,
+                            &o->depfile_args, &o->run_args,  &o->rewrites,      &o->streams};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        wp_strings_deinit(lists[i]);
+        wpi_strings_deinit(lists[i]);
     memset(o, 0, sizeof *o);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** nvcc's command line, as wpcc understands it: docs/guide/wpcc.md lists it. */
+/** nvcc's command line, as supported by wpcc: docs/guide/wpcc.md lists it. */
 #ifndef WP_COMPILER_OPTIONS_H
 #define WP_COMPILER_OPTIONS_H
 
@@ -9,8 +9,8 @@
 #include "base/strings.h"
 #include "warpage/error.h"
 
-/** What the last step is. */
-typedef enum wp_goal {
+/** The result of a run. */
+typedef enum wpi_goal {
     WP_GOAL_LINK = 0,     /* an executable */
     WP_GOAL_OBJECT,       /* -c */
     WP_GOAL_SHARED,       /* -shared */
@@ -24,39 +24,39 @@ typedef enum wp_goal {
     WP_GOAL_BITCODE,      /* -emit-llvm: the device code as it is embedded */
     WP_GOAL_HOST_SOURCE,  /* -cuda: the host side, preprocessed */
     WP_GOAL_POLICY        /* --policy: a policy file of simulated GPUs */
-} wp_goal;
+} wpi_goal;
 
-typedef enum wp_language {
+typedef enum wpi_language {
     WP_LANGUAGE_CUDA,
     WP_LANGUAGE_C,
     WP_LANGUAGE_CXX,
     WP_LANGUAGE_OBJECT /* objects, libraries: for the linker */
-} wp_language;
+} wpi_language;
 
 #define WP_CUBINS_MAX 16
 
-typedef struct wp_input {
+typedef struct wpi_input {
     char *path;
-    wp_language language;
-} wp_input;
+    wpi_language language;
+} wpi_input;
 
-typedef struct wp_options {
-    wp_goal goal;
-    wp_input *inputs;
+typedef struct wpi_options {
+    wpi_goal goal;
+    wpi_input *inputs;
     uint32_t input_count;
     char *output;
-    char *output_dir;               /* -odir: where outputs without -o go */
-    wp_strings source_args;         /* -I -D -U -include …: both sides, and plain C and C++ */
-    wp_strings host_args;           /* -g, -pg: host side and linking */
-    wp_strings compiler_args;       /* -Xcompiler: host side and linking */
-    wp_strings link_args;           /* -l -L -Xlinker and objects, in order */
-    wp_strings depfile_args;        /* -MD -MF x …: given to the host side */
-    wp_strings run_args;            /* --run-args */
+    char *output_dir;               /* -odir: folder for outputs without -o */
+    wpi_strings source_args;        /* -I -D -U -include …: both sides, and plain C and C++ */
+    wpi_strings host_args;          /* -g, -pg: host side and linking */
+    wpi_strings compiler_args;      /* -Xcompiler: host side and linking */
+    wpi_strings link_args;          /* -l -L -Xlinker and objects, in order */
+    wpi_strings depfile_args;       /* -MD -MF x …: given to the host side */
+    wpi_strings run_args;           /* --run-args */
     char *standard;                 /* c++17, or NULL */
     char *host_compiler;            /* -ccbin, or NULL: clang */
     char *keep_dir;                 /* --keep-dir, "." with -keep, NULL: a temporary folder */
     uint32_t arch;                  /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
-    uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: assembled for these, too */
+    uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: cubins to assemble too */
     uint32_t cubin_count;
     uint32_t registers_max; /* -maxrregcount; 0: no limit */
     char optimization;      /* '0' to '3' of the host side */
@@ -75,21 +75,21 @@ typedef struct wp_options {
     bool forward_unknown;   /* --forward-unknown-to-host-compiler */
     bool no_header_cache;   /* --no-header-cache */
     bool is_nvcc;           /* invoked by the name nvcc */
-    wp_strings rewrites;    /* --rewrite */
-    wp_strings streams;     /* --stream */
+    wpi_strings rewrites;   /* --rewrite */
+    wpi_strings streams;    /* --stream */
     char *print_after, *stop_after;
-} wp_options;
+} wpi_options;
 
-/** Parses; on a mistake the message names the option, and the nearest known one. `*show` is set for
- *  --help, --version and the like, which print and need nothing else. Reads NVCC_PREPEND_FLAGS,
- *  NVCC_APPEND_FLAGS and the files named by @file. */
-WP_NODISCARD wp_status wpi_options_parse(int argc, char **argv, wp_options *out, bool *show,
+/** Parses; error messages name the option, and the nearest known one. `*show` is set for --help,
+ *  --version and similar options, which only print. Reads NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS and
+ *  the files named by @file. */
+WP_NODISCARD wp_status wpi_options_parse(int argc, char **argv, wpi_options *out, bool *show,
                                          wp_error *err);
 /** An option that --help lists. `doc` begins with the value's name and two spaces where it takes
  * one; `alias` may be NULL. */
 typedef void (*wpi_option_visit)(void *object, const char *name, const char *alias,
                                  const char *doc);
 void wpi_options_visit(wpi_option_visit visit, void *object);
-void wpi_options_deinit(wp_options *options);
+void wpi_options_deinit(wpi_options *options);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Relocatable device code. Each object carries its bitcode in a section of its own, framed so that
- * `ld -r` may concatenate several; linking gathers all of them, links the bitcode, and makes one
- * image.
+/* Relocatable device code. Each object has its bitcode in a separate section, framed so that `ld
+ * -r` may concatenate several; linking gathers all of them, links the bitcode, and makes one image.
  *
- *   .wp_rdc:  | "WPRDC\0\0\0" | id | size | bitcode … padding to 16 | next frame …
+ *   .wpi_rdc:  | "WPRDC\0\0\0" | id | size | bitcode … padding to 16 | next frame …
  *
  * The host side of such an object calls __cudaRegisterLinkedBinary<id>, which the device link
- * defines: it hands the linked image to libwarpage. */
+ * defines: it passes the linked image to libwarpage. */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Linker.h>
@@ -28,7 +27,7 @@
 #include "compiler/pipeline.h"
 #include "compiler/rewrite/rewrite.h"
 
-#define SECTION ".wp_rdc"
+#define SECTION ".wpi_rdc"
 #define MAGIC "WPRDC\0\0"
 
 typedef struct frame_header {
@@ -42,15 +41,15 @@ wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object
                        wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    WP_TRY(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err));
     frame_header header = {.id = id, .size_bytes = size_bytes};
     memcpy(header.magic, MAGIC, sizeof header.magic);
     static const char zeros[16];
-    wp_text frame = {0};
-    wp_text_append_n(&frame, &header, sizeof header);
-    wp_text_append_n(&frame, bitcode, size_bytes);
-    wp_text_append_n(&frame, zeros, (16 - size_bytes % 16) % 16);
-    wp_free(bitcode);
+    wpi_text frame = {0};
+    wpi_text_append_n(&frame, &header, sizeof header);
+    wpi_text_append_n(&frame, bitcode, size_bytes);
+    wpi_text_append_n(&frame, zeros, (16 - size_bytes % 16) % 16);
+    wpi_free(bitcode);
 
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("rdc", context);
@@ -67,7 +66,7 @@ wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object
     wp_status status = wpi_host_object_write(module, object_path, err);
     LLVMDisposeModule(module);
     LLVMContextDispose(context);
-    wp_text_deinit(&frame);
+    wpi_text_deinit(&frame);
     return status;
 }
 
@@ -77,23 +76,23 @@ typedef struct gathered {
     LLVMContextRef context;
     LLVMModuleRef module;
     uint64_t id;
-    wp_strings registrations; /* names of undefined __cudaRegisterLinkedBinary… */
-    bool is_linked;           /* an input defines one: the device code was linked before */
-    wp_strings seen;
-    wp_text complaint; /* what LLVM's linker said */
+    wpi_strings registrations; /* names of undefined __cudaRegisterLinkedBinary… */
+    bool is_linked;            /* an input defines one: the device code was linked before */
+    wpi_strings seen;
+    wpi_text complaint; /* message of LLVM's linker */
 } gathered;
 
-/* Without a handler LLVM would end the process. */
+/* Records a diagnostic. Without a handler LLVM would end the process. */
 static void note_complaint(LLVMDiagnosticInfoRef info, void *arg) {
-    wp_text *complaint = arg;
+    wpi_text *complaint = arg;
     if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || complaint->length) return;
     char *text = LLVMGetDiagInfoDescription(info);
-    wp_text_append(complaint, text);
+    wpi_text_append(complaint, text);
     LLVMDisposeMessage(text);
 }
 
-/* clang may meet a static variable in a kernel before the host code that makes it visible to the
- * host, and then calls it "v" in the kernel and "v__static__<file>" where it is defined. */
+/* clang may see a static variable in a kernel before the host code that makes it visible to the
+ * host, and then names it "v" in the kernel and "v__static__<file>" in its definition. */
 static void join_static_names(LLVMModuleRef module) {
     for (LLVMValueRef v = LLVMGetFirstGlobal(module), next; v; v = next) {
         next = LLVMGetNextGlobal(v);
@@ -101,9 +100,9 @@ static void join_static_names(LLVMModuleRef module) {
         const char *name = LLVMGetValueName2(v, &length);
         const char *suffix = strstr(name, "__static__");
         if (!suffix || LLVMIsDeclaration(v)) continue;
-        char *plain = wp_must_strndup(name, (size_t)(suffix - name));
+        char *plain = wpi_must_strndup(name, (size_t)(suffix - name));
         LLVMValueRef other = LLVMGetNamedGlobal(module, plain);
-        wp_free(plain);
+        wpi_free(plain);
         if (!other || !LLVMIsDeclaration(other)) continue;
         if (next == other) next = LLVMGetNextGlobal(other);
         LLVMReplaceAllUsesWith(other, v);
@@ -134,8 +133,8 @@ static wp_status add_frames(gathered *g, const char *path, const char *data, siz
             g->module = module;
         else if (LLVMLinkModules2(g->module, module))
             return WP_FAIL(err, TOOLCHAIN, "%s: its device code clashes with another file's: %s",
-                           path, wp_text_string(&g->complaint));
-        g->id = wp_hash64(&header.id, sizeof header.id, g->id);
+                           path, wpi_text_string(&g->complaint));
+        g->id = wpi_hash64(&header.id, sizeof header.id, g->id);
         at += sizeof header + ((size_t)header.size_bytes + 15) / 16 * 16;
     }
     return WP_STATUS_OK;
@@ -148,7 +147,7 @@ static wp_status gather_object(gathered *g, const char *path, const char *data, 
     LLVMBinaryRef binary = LLVMCreateBinary(buffer, NULL, &message);
     wp_status status = WP_STATUS_OK;
     if (!binary) {
-        LLVMDisposeMessage(message); /* not an object: the linker will say what it thinks of it */
+        LLVMDisposeMessage(message); /* not an object: left to the linker */
         LLVMDisposeMemoryBuffer(buffer);
         return WP_STATUS_OK;
     }
@@ -173,8 +172,8 @@ static wp_status gather_object(gathered *g, const char *path, const char *data, 
         if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) continue;
         if (LLVMGetSymbolSize(symbol) > 0)
             g->is_linked = true;
-        else if (has_device_code && !wp_strings_contains(&g->registrations, name))
-            wp_strings_add(&g->registrations, name);
+        else if (has_device_code && !wpi_strings_contains(&g->registrations, name))
+            wpi_strings_add(&g->registrations, name);
     }
     if (symbol) LLVMDisposeSymbolIterator(symbol);
     LLVMDisposeBinary(binary);
@@ -203,50 +202,51 @@ static wp_status gather_archive(gathered *g, const char *path, const char *data,
 static wp_status gather(gathered *g, const char *path, wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
-    if (path[0] == '-' || wp_strings_contains(&g->seen, path) || !wp_file_exists(path))
+    if (path[0] == '-' || wpi_strings_contains(&g->seen, path) || !wpi_file_exists(path))
         return WP_STATUS_OK;
-    wp_strings_add(&g->seen, path);
-    WP_TRY(wp_file_read(path, &data, &size_bytes, err));
+    wpi_strings_add(&g->seen, path);
+    WP_TRY(wpi_file_read(path, &data, &size_bytes, err));
     bool is_archive = size_bytes >= 8 && memcmp(data, "!<arch>\n", 8) == 0;
     wp_status status = is_archive ? gather_archive(g, path, data, size_bytes, err)
                                   : gather_object(g, path, data, size_bytes, err);
-    wp_free(data);
+    wpi_free(data);
     return status;
 }
 
-/* -lname or -l:file: the first of the user's folders that has it, as the linker looks. A shared
- * library there ends the search: it has no device code. System folders hold none either. */
-static char *find_library(const wp_strings *folders, const char *name) {
-    char *archive = name[0] == ':' ? wp_must_strdup(name + 1) : wp_format("lib%s.a", name);
-    char *shared = wp_format("lib%s.so", name), *found = NULL;
+/* Finds -lname or -l:file in the first of the user's folders that has it, as the linker does. A
+ * shared library ends the search: it has no device code. Neither do system folders. */
+static char *find_library(const wpi_strings *folders, const char *name) {
+    char *archive = name[0] == ':' ? wpi_must_strdup(name + 1) : wpi_format("lib%s.a", name);
+    char *shared = wpi_format("lib%s.so", name), *found = NULL;
     for (size_t i = 0; i < folders->count && !found; i++) {
-        char *candidate = wp_path_join(folders->items[i], archive);
-        char *library = wp_path_join(folders->items[i], shared);
-        bool is_shared = wp_file_exists(library);
-        if (!is_shared && wp_file_exists(candidate)) found = wp_must_strdup(candidate);
-        wp_free(candidate);
-        wp_free(library);
+        char *candidate = wpi_path_join(folders->items[i], archive);
+        char *library = wpi_path_join(folders->items[i], shared);
+        bool is_shared = wpi_file_exists(library);
+        if (!is_shared && wpi_file_exists(candidate)) found = wpi_must_strdup(candidate);
+        wpi_free(candidate);
+        wpi_free(library);
         if (is_shared) break;
     }
-    wp_free(archive);
-    wp_free(shared);
+    wpi_free(archive);
+    wpi_free(shared);
     return found;
 }
 
-static void list_folders(const wp_strings *words, wp_strings *folders) {
+static void list_folders(const wpi_strings *words, wpi_strings *folders) {
     for (size_t i = 0; i < words->count; i++)
-        if (strncmp(words->items[i], "-L", 2) == 0) wp_strings_add(folders, words->items[i] + 2);
-    char *path = wp_must_strdup(getenv("LIBRARY_PATH") ? getenv("LIBRARY_PATH") : ""), *rest = path,
-         *folder;
+        if (strncmp(words->items[i], "-L", 2) == 0) wpi_strings_add(folders, words->items[i] + 2);
+    char *path = wpi_must_strdup(getenv("LIBRARY_PATH") ? getenv("LIBRARY_PATH") : ""),
+         *rest = path, *folder;
     while ((folder = strtok_r(rest, ":", &rest)))
-        wp_strings_add(folders, folder);
-    wp_free(path);
+        wpi_strings_add(folders, folder);
+    wpi_free(path);
 }
 
-/* The words of a link line: objects, archives and -l name files, everything else is the linker's.
+/* Gathers from the files of a link line: objects, archives and -l libraries; other words are for
+ * the linker.
  */
-static wp_status gather_all(gathered *g, const wp_strings *words, wp_error *err) {
-    wp_strings folders = {0};
+static wp_status gather_all(gathered *g, const wpi_strings *words, wp_error *err) {
+    wpi_strings folders = {0};
     wp_status status = WP_STATUS_OK;
     list_folders(words, &folders);
     for (size_t i = 0; i < words->count && status == WP_STATUS_OK; i++) {
@@ -256,12 +256,12 @@ static wp_status gather_all(gathered *g, const wp_strings *words, wp_error *err)
         } else if (strncmp(word, "-l", 2) == 0) {
             char *library = find_library(&folders, word + 2);
             if (library) status = gather(g, library, err);
-            wp_free(library);
+            wpi_free(library);
         } else {
             status = gather(g, word, err);
         }
     }
-    wp_strings_deinit(&folders);
+    wpi_strings_deinit(&folders);
     return status;
 }
 
@@ -270,7 +270,7 @@ static wp_status write_registrations(const gathered *g, const char *image_path,
                                      const char *object_path, wp_error *err) {
     char *image = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(image_path, &image, &size_bytes, err));
+    WP_TRY(wpi_file_read(image_path, &image, &size_bytes, err));
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("dlink", context);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
@@ -292,7 +292,7 @@ static wp_status write_registrations(const gathered *g, const char *image_path,
     LLVMDisposeBuilder(builder);
     LLVMDisposeModule(module);
     LLVMContextDispose(context);
-    wp_free(image);
+    wpi_free(image);
     return status;
 }
 
@@ -305,13 +305,14 @@ wp_status wpi_empty_object(const char *path, wp_error *err) {
     return status;
 }
 
-/* The linked image as an object: registrations, and the kernels for each instruction set. */
-static wp_status build_linked(wp_job *job, const gathered *g, const char *object, wp_error *err) {
+/* Builds the object of the linked image: registrations, and kernels for each instruction set. */
+static wp_status build_linked(wpi_compile_job *job, const gathered *g, const char *object,
+                              wp_error *err) {
     char *bitcode = wpi_job_temp(job, "dlink", ".bc"),
          *image = wpi_job_temp(job, "dlink", ".image");
     char *registrations = wpi_job_temp(job, "dlink", ".reg.o");
-    wp_strings objects = {0}, command = {0}, rewrites = {0};
-    wp_device_build *build = NULL;
+    wpi_strings objects = {0}, command = {0}, rewrites = {0};
+    wpi_device_build *build = NULL;
     wp_status status = WP_STATUS_OK;
     if (LLVMWriteBitcodeToFile(g->module, bitcode)) {
         status = WP_FAIL(err, IO, "cannot write %s", bitcode);
@@ -323,28 +324,29 @@ static wp_status build_linked(wp_job *job, const gathered *g, const char *object
     const uint64_t id = wpi_rewrite_id(&rewrites, g->id);
     WP_TRY_GOTO(wpi_device_build_start(job, bitcode, id, "linked program", &objects, &build, err),
                 done);
-    wp_device_build *finished = build;
+    wpi_device_build *finished = build;
     build = NULL;
     WP_TRY_GOTO(wpi_device_build_finish(finished, image, err), done);
     if (job->options->stop_after) goto done;
     WP_TRY_GOTO(write_registrations(g, image, registrations, err), done);
     const char *const words[] = {"ld", "-r", "-o", object, registrations};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        wp_strings_add(&command, words[i]);
-    wp_strings_add_all(&command, &objects);
+        wpi_strings_add(&command, words[i]);
+    wpi_strings_add_all(&command, &objects);
     status = wpi_job_run(job, &command, err);
 done:
     wpi_device_build_cancel(build);
-    wp_strings_deinit(&rewrites);
-    wp_strings_deinit(&objects);
-    wp_strings_deinit(&command);
-    wp_free(bitcode);
-    wp_free(image);
-    wp_free(registrations);
+    wpi_strings_deinit(&rewrites);
+    wpi_strings_deinit(&objects);
+    wpi_strings_deinit(&command);
+    wpi_free(bitcode);
+    wpi_free(image);
+    wpi_free(registrations);
     return status;
 }
 
-wp_status wpi_device_link(wp_job *job, const wp_strings *inputs, char **object, wp_error *err) {
+wp_status wpi_device_link(wpi_compile_job *job, const wpi_strings *inputs, char **object,
+                          wp_error *err) {
     *object = NULL;
     if (job->options->print_only) return WP_STATUS_OK;
     gathered g = {.context = LLVMContextCreate()};
@@ -356,8 +358,8 @@ wp_status wpi_device_link(wp_job *job, const wp_strings *inputs, char **object, 
     }
     if (g.module) LLVMDisposeModule(g.module);
     LLVMContextDispose(g.context);
-    wp_strings_deinit(&g.registrations);
-    wp_strings_deinit(&g.seen);
-    wp_text_deinit(&g.complaint);
+    wpi_strings_deinit(&g.registrations);
+    wpi_strings_deinit(&g.seen);
+    wpi_text_deinit(&g.complaint);
     return status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel of an image in the form that streams, as a shared library that libwarpage opens
+/* Builds the streamed form of an image's kernel as a shared library, which libwarpage opens
  * (base/abi.h):
  *
  *     wpcc --stream-library=KERNEL:MASK IMAGE -o LIBRARY
  *
- * The bitcode of the image is rewritten, all kernels but the new one are removed, and the rest
- * becomes an image of its own with its CPU code. That image cannot reach the variables of the
- * program: kernels that use any are refused. */
+ * Rewrites the bitcode of the image, removes all kernels but the new one, and makes a separate
+ * image with its CPU code. That image cannot access the program's variables, so kernels that use
+ * any are rejected. */
 #include <llvm-c/BitWriter.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
     char *kernel;
     uint64_t mask;
     wp_status status = wpi_stream_argument_parse(r->argument, &kernel, &mask, err);
-    wp_free(kernel);
+    wpi_free(kernel);
     return status;
 }
 
@@ -64,7 +64,7 @@ static void make_internal(LLVMValueRef global) {
     LLVMSetVisibility(global, LLVMDefaultVisibility);
 }
 
-/* What the rewrite says of the kernel: a variable of this image. */
+/* Whether the global is the rewrite's description of the kernel, a variable of this image. */
 static bool is_facts(LLVMValueRef global) {
     size_t length;
     const char *name = LLVMGetValueName2(global, &length);
@@ -72,8 +72,8 @@ static bool is_facts(LLVMValueRef global) {
     return length > tail && strcmp(name + length - tail, WPI_STREAM_FACTS) == 0;
 }
 
-/* Removes what `kernel` does not use. The kernels and variables of `c` are not valid any more. */
-static wp_status keep_only(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
+/* Removes everything that `kernel` does not use. Invalidates the kernels and variables of `c`. */
+static wp_status keep_only(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
     wpi_rewrite_drop_lists(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (f != kernel) make_internal(f);
@@ -82,8 +82,8 @@ static wp_status keep_only(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
     return wpi_compile_run(c, "globaldce", NULL, err);
 }
 
-/* A variable that has a value of its own in each image: neither constant nor shared memory. */
-static LLVMValueRef find_variable(const wp_compile *c) {
+/* Finds a variable with a separate value in each image: neither constant nor shared memory. */
+static LLVMValueRef find_variable(const wpi_compile *c) {
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
         if (!LLVMIsGlobalConstant(g) && !is_facts(g) &&
             LLVMGetPointerAddressSpace(LLVMTypeOf(g)) != WP_SPACE_SHARED)
@@ -99,35 +99,35 @@ static wp_status refuse_variable(LLVMValueRef variable, const char *kernel, cons
     wp_status status = WP_FAIL(err, UNSUPPORTED,
                                "%s uses the variable %s: compile the program with --stream=%s:%s",
                                called, name, called, parameters);
-    wp_free(called);
-    wp_free(name);
+    wpi_free(called);
+    wpi_free(name);
     return status;
 }
 
-/* "points,1" of the mask: a parameter without a name has its number. */
-static char *list_parameters(const wp_kernel_ir *kernel, uint64_t mask) {
-    wp_text text = {0};
+/* Lists the mask's parameters: "points,1"; a parameter without a name has its number. */
+static char *list_parameters(const wpi_kernel_ir *kernel, uint64_t mask) {
+    wpi_text text = {0};
     for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
         if ((mask >> i & 1) == 0) continue;
         size_t length;
         const char *name = LLVMGetValueName2(LLVMGetParam(kernel->function, i), &length);
-        if (text.length) wp_text_append(&text, ",");
+        if (text.length) wpi_text_append(&text, ",");
         if (name[0])
-            wp_text_append(&text, name);
+            wpi_text_append(&text, name);
         else
-            wp_text_appendf(&text, "%u", i);
+            wpi_text_appendf(&text, "%u", i);
     }
-    return wp_text_take(&text);
+    return wpi_text_take(&text);
 }
 
-static wp_status rewrite(wp_compile *c, const char *argument, const char *bitcode, wp_error *err) {
-    const wp_kernel_ir *kernel;
+static wp_status rewrite(wpi_compile *c, const char *argument, const char *bitcode, wp_error *err) {
+    const wpi_kernel_ir *kernel;
     uint64_t mask;
     WP_TRY(wpi_stream_argument_find(c, argument, &kernel, &mask, err));
     WP_TRY(wpi_rewrite_stream(c, argument, err));
     WP_TRY(wpi_compile_verify(c, "stream", err));
     char *suffix = wpi_stream_suffix(mask);
-    char *name = wp_format("%s$%s", kernel->name, suffix);
+    char *name = wpi_format("%s$%s", kernel->name, suffix);
     char *parameters = list_parameters(kernel, mask);
     LLVMValueRef streamed = LLVMGetNamedFunction(c->module, name);
     wp_status status = streamed
@@ -138,9 +138,9 @@ static wp_status rewrite(wp_compile *c, const char *argument, const char *bitcod
         status = refuse_variable(variable, kernel->name, parameters, err);
     else if (status == WP_STATUS_OK && LLVMWriteBitcodeToFile(c->module, bitcode))
         status = WP_FAIL(err, IO, "cannot write %s", bitcode);
-    wp_free(parameters);
-    wp_free(name);
-    wp_free(suffix);
+    wpi_free(parameters);
+    wpi_free(name);
+    wpi_free(suffix);
     return status;
 }
 
@@ -149,7 +149,7 @@ static wp_status rewrite(wp_compile *c, const char *argument, const char *bitcod
 static wp_status write_image_object(const char *image_path, const char *object, wp_error *err) {
     char *image = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(image_path, &image, &size_bytes, err));
+    WP_TRY(wpi_file_read(image_path, &image, &size_bytes, err));
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("image", context);
     LLVMValueRef bytes = wpi_host_object_bytes(module, WP_STREAM_IMAGE_SYMBOL, image, size_bytes);
@@ -157,41 +157,41 @@ static wp_status write_image_object(const char *image_path, const char *object, 
     wp_status status = wpi_host_object_write(module, object, err);
     LLVMDisposeModule(module);
     LLVMContextDispose(context);
-    wp_free(image);
+    wpi_free(image);
     return status;
 }
 
-/* Image and CPU code of the bitcode, linked. Its id follows from what it holds. */
-static wp_status build_library(wp_job *job, const char *bitcode, const char *output,
+/* Links image and CPU code of the bitcode. The image's id is a hash of its contents. */
+static wp_status build_library(wpi_compile_job *job, const char *bitcode, const char *output,
                                wp_error *err) {
     char *image = wpi_job_temp(job, "stream", ".image");
     char *object = wpi_job_temp(job, "stream", ".image.o");
     char *data = NULL;
     size_t size_bytes = 0;
-    wp_strings objects = {0};
-    wp_device_build *build = NULL;
+    wpi_strings objects = {0};
+    wpi_device_build *build = NULL;
     wp_status status;
-    wp_strings_add_take(&objects, object);
-    WP_TRY_GOTO(wp_file_read(bitcode, &data, &size_bytes, err), done);
-    const uint64_t id = wp_hash64(data, size_bytes, 0);
+    wpi_strings_add_take(&objects, object);
+    WP_TRY_GOTO(wpi_file_read(bitcode, &data, &size_bytes, err), done);
+    const uint64_t id = wpi_hash64(data, size_bytes, 0);
     WP_TRY_GOTO(wpi_device_build_start(job, bitcode, id, "stream", &objects, &build, err), done);
     WP_TRY_GOTO(wpi_device_build_finish(build, image, err), done);
     WP_TRY_GOTO(write_image_object(image, object, err), done);
     status = wpi_library_link(job, &objects, output, err);
 done:
-    wp_strings_deinit(&objects);
-    wp_free(data);
-    wp_free(image);
+    wpi_strings_deinit(&objects);
+    wpi_free(data);
+    wpi_free(image);
     return status;
 }
 
-static wp_status build(wp_job *job, const void *arg, wp_error *err) {
+static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     const request *r = arg;
-    wp_image_bitcode image;
-    wp_compile *c = NULL;
+    wpi_image_bitcode image;
+    wpi_compile *c = NULL;
     wp_status status;
     WP_TRY(wpi_image_bitcode_read(r->input, &image, err));
-    const wp_options options = {.arch = image.arch ? image.arch : ARCH_LOWEST};
+    const wpi_options options = {.arch = image.arch ? image.arch : ARCH_LOWEST};
     char *bitcode = wpi_job_temp(job, "stream", ".bc");
     job->options = &options;
     WP_TRY_GOTO(wpi_compile_create(image.data, image.size_bytes, &c, err), done);
@@ -199,8 +199,8 @@ static wp_status build(wp_job *job, const void *arg, wp_error *err) {
     status = build_library(job, bitcode, r->output, err);
 done:
     wpi_compile_destroy(c);
-    wp_free(bitcode);
-    wp_free(image.data);
+    wpi_free(bitcode);
+    wpi_free(image.data);
     return status;
 }
 

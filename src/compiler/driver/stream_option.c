@@ -17,7 +17,7 @@
 
 enum { LISTED_MAX_BYTES = 300 }; /* a message has 512 */
 
-/* The colon between kernel and parameters, which is no part of "::"; NULL if there is none. */
+/* The colon between kernel and parameters, which is not part of "::"; NULL: none. */
 static const char *find_colon(const char *value) {
     for (const char *at = value + strlen(value); at > value + 1; at--)
         if (at[-1] == ':' && at[-2] != ':' && *at != ':') return at - 1;
@@ -36,31 +36,31 @@ wp_status wpi_stream_check(const char *value, wp_error *err) {
                               value);
 }
 
-/* As many of the items as a message has room for. Caller frees. */
-static char *join(const wp_strings *items) {
-    wp_text text = {0};
+/* Joins as many of the items as fit a message. Caller frees. */
+static char *join(const wpi_strings *items) {
+    wpi_text text = {0};
     for (size_t i = 0; i < items->count; i++) {
-        wp_text_append(&text, i == 0 ? "" : ", ");
+        wpi_text_append(&text, i == 0 ? "" : ", ");
         if (i > 0 && text.length + strlen(items->items[i]) > LISTED_MAX_BYTES) {
-            wp_text_append(&text, "...");
+            wpi_text_append(&text, "...");
             break;
         }
-        wp_text_append(&text, items->items[i]);
+        wpi_text_append(&text, items->items[i]);
     }
-    if (items->count == 0) wp_text_append(&text, "none");
-    return wp_text_take(&text);
+    if (items->count == 0) wpi_text_append(&text, "none");
+    return wpi_text_take(&text);
 }
 
 /* ---- the kernel ---- */
 
-/* `*out` is NULL when the module has none. */
-static wp_status find_kernel(const wp_compile *c, const char *value, const char *name,
-                             const wp_kernel_ir **out, wp_error *err) {
-    wp_strings called = {0};
+/* Finds the kernel; `*out` is NULL if the module lacks it. */
+static wp_status find_kernel(const wpi_compile *c, const char *value, const char *name,
+                             const wpi_kernel_ir **out, wp_error *err) {
+    wpi_strings called = {0};
     *out = NULL;
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         if (!wpi_kernel_is_called(c->kernels[k].name, name)) continue;
-        wp_strings_add_take(&called, wpi_kernel_signature(c->kernels[k].name));
+        wpi_strings_add_take(&called, wpi_kernel_signature(c->kernels[k].name));
         *out = &c->kernels[k];
     }
     wp_status status = WP_STATUS_OK;
@@ -70,9 +70,9 @@ static wp_status find_kernel(const wp_compile *c, const char *value, const char 
                          "--stream=%s: several kernels are called %s; give one of these in its "
                          "place, or its mangled name: %s",
                          value, name, listed);
-        wp_free(listed);
+        wpi_free(listed);
     }
-    wp_strings_deinit(&called);
+    wpi_strings_deinit(&called);
     return status;
 }
 
@@ -85,14 +85,14 @@ static const char *parameter_name(LLVMValueRef function, unsigned index) {
 
 /* "0 points, 2 centres". Caller frees. */
 static char *list_parameters(LLVMValueRef function, bool only_pointers) {
-    wp_strings names = {0};
+    wpi_strings names = {0};
     for (unsigned i = 0; i < LLVMCountParams(function); i++) {
         if (only_pointers && !wpi_stream_is_pointer(function, i)) continue;
         const char *name = parameter_name(function, i);
-        wp_strings_addf(&names, "%u%s%s", i, name[0] ? " " : "", name);
+        wpi_strings_addf(&names, "%u%s%s", i, name[0] ? " " : "", name);
     }
     char *listed = join(&names);
-    wp_strings_deinit(&names);
+    wpi_strings_deinit(&names);
     return listed;
 }
 
@@ -123,86 +123,86 @@ static wp_status add_to_mask(LLVMValueRef function, const char *value, const cha
                        value, wanted, index);
     char *listed = list_parameters(function, is_known);
     wp_status status =
-        is_known ? WP_FAIL(err, INVALID,
-                           "--stream=%s: parameter %s of %s is not a pointer; those that are: %s",
-                           value, wanted, kernel, listed)
-                 : WP_FAIL(err, INVALID,
-                           "--stream=%s: %s has no parameter %s; its parameters are: %s", value,
-                           kernel, wanted, listed);
-    wp_free(listed);
+        is_known
+            ? WP_FAIL(err, INVALID,
+                      "--stream=%s: parameter %s of %s is not a pointer; those that are: %s", value,
+                      wanted, kernel, listed)
+            : WP_FAIL(err, INVALID, "--stream=%s: %s has no parameter %s; its parameters are: %s",
+                      value, kernel, wanted, listed);
+    wpi_free(listed);
     return status;
 }
 
-static wp_status parse_mask(const wp_kernel_ir *kernel, const char *value, const char *parameters,
+static wp_status parse_mask(const wpi_kernel_ir *kernel, const char *value, const char *parameters,
                             uint64_t *mask, wp_error *err) {
-    char *copy = wp_must_strdup(parameters), *rest = copy, *wanted;
+    char *copy = wpi_must_strdup(parameters), *rest = copy, *wanted;
     char *name = wpi_kernel_source_name(kernel->name);
     wp_status status = WP_STATUS_OK;
     *mask = 0;
     while (status == WP_STATUS_OK && (wanted = strtok_r(rest, ",", &rest)))
         status = add_to_mask(kernel->function, value, name, wanted, mask, err);
-    wp_free(name);
-    wp_free(copy);
+    wpi_free(name);
+    wpi_free(copy);
     return status;
 }
 
 /* ---- all of them ---- */
 
-static wp_status add_rewrite(wp_job *job, const wp_compile *c, const char *value,
-                             wp_strings *rewrites, wp_error *err) {
+static wp_status add_rewrite(wpi_compile_job *job, const wpi_compile *c, const char *value,
+                             wpi_strings *rewrites, wp_error *err) {
     const char *colon = find_colon(value);
-    const wp_kernel_ir *kernel;
+    const wpi_kernel_ir *kernel;
     uint64_t mask;
-    char *name = wp_must_strndup(value, (size_t)(colon - value));
+    char *name = wpi_must_strndup(value, (size_t)(colon - value));
     wp_status status = find_kernel(c, value, name, &kernel, err);
-    wp_free(name);
+    wpi_free(name);
     if (status != WP_STATUS_OK || !kernel) return status;
-    if (!wp_strings_contains(&job->streams_found, value))
-        wp_strings_add(&job->streams_found, value);
+    if (!wpi_strings_contains(&job->streams_found, value))
+        wpi_strings_add(&job->streams_found, value);
     WP_TRY(parse_mask(kernel, value, colon + 1, &mask, err));
-    char *rewrite = wp_format("stream:%s:%" PRIx64, kernel->name, mask);
-    if (wp_strings_contains(rewrites, rewrite))
-        wp_free(rewrite);
+    char *rewrite = wpi_format("stream:%s:%" PRIx64, kernel->name, mask);
+    if (wpi_strings_contains(rewrites, rewrite))
+        wpi_free(rewrite);
     else
-        wp_strings_add_take(rewrites, rewrite);
+        wpi_strings_add_take(rewrites, rewrite);
     return WP_STATUS_OK;
 }
 
-wp_status wpi_stream_rewrites(wp_job *job, const char *bitcode_path, wp_strings *rewrites,
+wp_status wpi_stream_rewrites(wpi_compile_job *job, const char *bitcode_path, wpi_strings *rewrites,
                               wp_error *err) {
-    const wp_strings *streams = &job->options->streams;
-    wp_strings_add_all(rewrites, &job->options->rewrites);
+    const wpi_strings *streams = &job->options->streams;
+    wpi_strings_add_all(rewrites, &job->options->rewrites);
     if (streams->count == 0) return WP_STATUS_OK;
     char *bitcode = NULL;
     size_t size_bytes = 0;
-    wp_compile *c = NULL;
+    wpi_compile *c = NULL;
     wp_status status;
-    WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    WP_TRY(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err));
     WP_TRY_GOTO(wpi_compile_create(bitcode, size_bytes, &c, err), done);
     job->has_device_code = true;
     for (uint32_t k = 0; k < c->kernel_count; k++)
-        wp_strings_add_take(&job->kernels, wpi_kernel_source_name(c->kernels[k].name));
+        wpi_strings_add_take(&job->kernels, wpi_kernel_source_name(c->kernels[k].name));
     for (size_t i = 0; i < streams->count; i++)
         WP_TRY_GOTO(add_rewrite(job, c, streams->items[i], rewrites, err), done);
 done:
     wpi_compile_destroy(c);
-    wp_free(bitcode);
+    wpi_free(bitcode);
     return status;
 }
 
-wp_status wpi_stream_check_found(wp_job *job, bool may_be_elsewhere, wp_error *err) {
-    const wp_options *o = job->options;
+wp_status wpi_stream_check_found(wpi_compile_job *job, bool may_be_elsewhere, wp_error *err) {
+    const wpi_options *o = job->options;
     for (size_t i = 0; i < o->streams.count && job->has_device_code; i++) {
         const char *value = o->streams.items[i];
-        if (wp_strings_contains(&job->streams_found, value)) continue;
+        if (wpi_strings_contains(&job->streams_found, value)) continue;
         wp_error error = {0};
         char *listed = join(&job->kernels);
-        char *name = wp_must_strndup(value, (size_t)(find_colon(value) - value));
+        char *name = wpi_must_strndup(value, (size_t)(find_colon(value) - value));
         const wp_status status =
             WP_FAIL(&error, NOT_FOUND, "--stream=%s: there is no kernel %s; the kernels are: %s",
-                         value, name, listed);
-        wp_free(name);
-        wp_free(listed);
+                    value, name, listed);
+        wpi_free(name);
+        wpi_free(listed);
         if (!may_be_elsewhere) {
             if (err) *err = error;
             return status;

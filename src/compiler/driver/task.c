@@ -13,8 +13,8 @@
 #include "base/fail.h"
 #include "base/must.h"
 
-/* What a child sends back, in one write. Its strings are constants of this program: the same in
- * both processes. */
+/* A child's result, sent in one write. Its strings are constants of this program, at the same
+ * addresses in both processes. */
 typedef struct task_result {
     wp_status status;
     wp_error error;
@@ -27,24 +27,25 @@ _Noreturn static void child_end(const task_result *result) {
     _exit(write(child_result_fd, result, sizeof *result) == (ssize_t)sizeof *result ? 0 : 1);
 }
 
-/* The process that waits for this one reports it. */
+/* Out of memory in a child: the parent reports it. */
 static void child_out_of_memory(void) {
     task_result result = {0};
     result.status = WP_FAIL(&result.error, NOMEM, "out of host memory");
     child_end(&result);
 }
 
-_Noreturn static void child_main(wp_task_fn fn, void *arg, int fd) {
+_Noreturn static void child_main(wpi_task_fn fn, void *arg, int fd) {
     task_result result = {0};
     child_result_fd = fd;
-    wp_on_out_of_memory(child_out_of_memory);
+    wpi_on_out_of_memory(child_out_of_memory);
     result.status = fn(arg, &result.error);
     child_end(&result);
 }
 
-wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what, wp_error *err) {
+wp_status wpi_task_start(wpi_task *task, wpi_task_fn fn, void *arg, const char *what,
+                         wp_error *err) {
     int fds[2];
-    *task = (wp_task){.what = what};
+    *task = (wpi_task){.what = what};
     if (pipe(fds) != 0) return WP_FAIL(err, IO, "cannot open a pipe: %s", strerror(errno));
     (void)fcntl(fds[0], F_SETFD, FD_CLOEXEC);
     (void)fcntl(fds[1], F_SETFD, FD_CLOEXEC);
@@ -64,7 +65,7 @@ wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *wh
     return WP_STATUS_OK;
 }
 
-wp_status wpi_task_wait(wp_task *task, wp_error *err) {
+wp_status wpi_task_wait(wpi_task *task, wp_error *err) {
     if (task->pid == 0) return WP_STATUS_OK;
     task_result result;
     ssize_t count;
@@ -83,11 +84,12 @@ wp_status wpi_task_wait(wp_task *task, wp_error *err) {
     if (WIFSIGNALED(state))
         return WP_FAIL(err, TOOLCHAIN, "%s: the compiler crashed (signal %d)", task->what,
                        WTERMSIG(state));
-    return WP_FAIL(err, TOOLCHAIN, "%s: the compiler gave up", task->what); /* LLVM has said why */
+    return WP_FAIL(err, TOOLCHAIN, "%s: the compiler gave up",
+                   task->what); /* LLVM has printed it */
 }
 
-void wpi_task_cancel(wp_task *task) {
+void wpi_task_cancel(wpi_task *task) {
     if (task->pid == 0) return;
     (void)kill(task->pid, SIGKILL);
-    if (wpi_task_wait(task, NULL) != WP_STATUS_OK) return; /* as intended */
+    if (wpi_task_wait(task, NULL) != WP_STATUS_OK) return; /* expected after kill */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A piece of work in a process of its own: compilations that do not depend on each other run side
- * by side, and an abort inside LLVM ends only that process. */
+/** A piece of work in a child process: independent compilations run in parallel, and an abort
+ * inside LLVM ends only that process. */
 #ifndef WP_COMPILER_TASK_H
 #define WP_COMPILER_TASK_H
 
@@ -8,20 +8,21 @@
 
 #include "warpage/error.h"
 
-typedef wp_status (*wp_task_fn)(void *arg, wp_error *err);
+typedef wp_status (*wpi_task_fn)(void *arg, wp_error *err);
 
-typedef struct wp_task {
+typedef struct wpi_task {
     pid_t pid; /* 0: not running */
     int result_fd;
     const char *what; /* for messages: "the host side of a.cu" */
-} wp_task;
+} wpi_task;
 
-/** Runs fn(arg) in a child process, which shares nothing with this one afterwards but files. */
-WP_NODISCARD wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what,
+/** Runs fn(arg) in a child process, whose results are files. */
+WP_NODISCARD wp_status wpi_task_start(wpi_task *task, wpi_task_fn fn, void *arg, const char *what,
                                       wp_error *err);
-/** Waits for it; its status and message, or that it crashed. A task that was not started is OK. */
-WP_NODISCARD wp_status wpi_task_wait(wp_task *task, wp_error *err);
-/** Ends it; harmless when it was not started or is done. */
-void wpi_task_cancel(wp_task *task);
+/** Waits for it; returns its status and message, or a failure if it crashed. OK if it was not
+ * started. */
+WP_NODISCARD wp_status wpi_task_wait(wpi_task *task, wp_error *err);
+/** Ends it; no effect if it was not started or is done. */
+void wpi_task_cancel(wpi_task *task);
 
 #endif

@@ -9,38 +9,38 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* clang finds the library in ../lib beside itself. */
+/* Whether OpenMP is installed in ../lib relative to clang, where clang finds it. */
 static bool has_openmp(const char *clang) {
     char *real = realpath(clang, NULL);
-    char *bin = wp_path_dir(real ? real : clang);
-    char *prefix = wp_path_dir(bin);
-    char *library = wp_path_join(prefix, "lib/libomp.so");
-    bool found = wp_file_exists(library);
-    wp_free(library);
-    wp_free(prefix);
-    wp_free(bin);
+    char *bin = wpi_path_dir(real ? real : clang);
+    char *prefix = wpi_path_dir(bin);
+    char *library = wpi_path_join(prefix, "lib/libomp.so");
+    bool found = wpi_file_exists(library);
+    wpi_free(library);
+    wpi_free(prefix);
+    wpi_free(bin);
     free(real);
     return found;
 }
 
-wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
+wp_status wpi_toolchain_find(wpi_toolchain *out, wp_error *err) {
     memset(out, 0, sizeof *out);
     char *self = NULL;
-    WP_TRY(wp_self_path(&self, err));
-    char *bin = wp_path_dir(self);
-    out->prefix = wp_path_dir(bin);
-    wp_free(bin);
-    wp_free(self);
-    out->lib_dir = wp_path_join(out->prefix, "lib");
-    out->cuda_dir = wp_path_join(out->prefix, "lib/warpage/cuda");
-    out->include_dir = wp_path_join(out->cuda_dir, "include");
-    out->cuda_lib_dir = wp_path_join(out->cuda_dir, "lib64");
-    out->devicelib = wp_path_join(out->prefix, "lib/warpage/devicelib.bc");
-    out->nvptxlib = wp_path_join(out->prefix, "lib/warpage/nvptxlib.bc");
-    out->policy_dir = wp_path_join(out->prefix, "lib/warpage/policy");
+    WP_TRY(wpi_self_path(&self, err));
+    char *bin = wpi_path_dir(self);
+    out->prefix = wpi_path_dir(bin);
+    wpi_free(bin);
+    wpi_free(self);
+    out->lib_dir = wpi_path_join(out->prefix, "lib");
+    out->cuda_dir = wpi_path_join(out->prefix, "lib/warpage/cuda");
+    out->include_dir = wpi_path_join(out->cuda_dir, "include");
+    out->cuda_lib_dir = wpi_path_join(out->cuda_dir, "lib64");
+    out->devicelib = wpi_path_join(out->prefix, "lib/warpage/devicelib.bc");
+    out->nvptxlib = wpi_path_join(out->prefix, "lib/warpage/nvptxlib.bc");
+    out->policy_dir = wpi_path_join(out->prefix, "lib/warpage/policy");
     const char *wanted = getenv("WARPAGE_CLANG");
-    out->clang = wp_program_find(wanted && *wanted ? wanted : WARPAGE_CLANG_PATH);
-    if (!out->clang) out->clang = wp_program_find("clang-19");
+    out->clang = wpi_program_find(wanted && *wanted ? wanted : WARPAGE_CLANG_PATH);
+    if (!out->clang) out->clang = wpi_program_find("clang-19");
     wp_status status = WP_STATUS_OK;
     if (!out->clang)
         status =
@@ -48,7 +48,7 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
                     "clang 19 was not found; install the package clang-19 or set WARPAGE_CLANG");
     for (int i = 0; i < 2 && status == WP_STATUS_OK; i++) {
         const char *library = i ? out->nvptxlib : out->devicelib;
-        if (!wp_file_exists(library))
+        if (!wpi_file_exists(library))
             status = WP_FAIL(err, TOOLCHAIN,
                              "%s is missing; the installation of warpage is incomplete", library);
     }
@@ -59,25 +59,25 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
     return status;
 }
 
-bool wpi_toolchain_is_foreign(const wp_toolchain *t, const char *dir) {
-    char *header = wp_path_join(dir, "cuda_runtime_api.h");
+bool wpi_toolchain_is_foreign(const wpi_toolchain *t, const char *dir) {
+    char *header = wpi_path_join(dir, "cuda_runtime_api.h");
     char *ours = realpath(t->include_dir, NULL), *theirs = realpath(dir, NULL);
-    bool is_foreign = wp_file_exists(header) && ours && theirs && strcmp(ours, theirs) != 0;
-    wp_free(header);
+    bool is_foreign = wpi_file_exists(header) && ours && theirs && strcmp(ours, theirs) != 0;
+    wpi_free(header);
     free(ours);
     free(theirs);
     return is_foreign;
 }
 
-void wpi_toolchain_deinit(wp_toolchain *t) {
-    wp_free(t->prefix);
-    wp_free(t->clang);
-    wp_free(t->cuda_dir);
-    wp_free(t->include_dir);
-    wp_free(t->lib_dir);
-    wp_free(t->cuda_lib_dir);
-    wp_free(t->devicelib);
-    wp_free(t->nvptxlib);
-    wp_free(t->policy_dir);
+void wpi_toolchain_deinit(wpi_toolchain *t) {
+    wpi_free(t->prefix);
+    wpi_free(t->clang);
+    wpi_free(t->cuda_dir);
+    wpi_free(t->include_dir);
+    wpi_free(t->lib_dir);
+    wpi_free(t->cuda_lib_dir);
+    wpi_free(t->devicelib);
+    wpi_free(t->nvptxlib);
+    wpi_free(t->policy_dir);
     memset(t, 0, sizeof *t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants: the bitcode of an image compiled once more, with the variant's pass, to a shared
- * library that libwarpage opens (base/abi.h).
+/* Variants: compiles the bitcode of an image again, with the variant's pass, to a shared library
+ * that libwarpage opens (base/abi.h).
  *
  *     wpcc --variant=check|trace|instep[+REWRITE]... [--cpu-isa=baseline|x86-64-v3]
  *          [--print-after=PASS] IMAGE -o LIBRARY
@@ -21,7 +21,7 @@
 
 typedef struct request {
     const char *name, *isa, *print_after, *input, *output;
-    wp_variant variant;
+    wpi_variant variant;
 } request;
 
 bool wpi_is_variant_command(int argc, char **argv) {
@@ -57,42 +57,42 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
         return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->name);
     if (strcmp(r->isa, "baseline") != 0 && strcmp(r->isa, "x86-64-v3") != 0)
         return WP_FAIL(err, INVALID, "--cpu-isa=%s: it can be baseline or x86-64-v3", r->isa);
-    WP_TRY(wp_variant_parse(r->name, &r->variant, err));
+    WP_TRY(wpi_variant_parse(r->name, &r->variant, err));
     return wpi_rewrite_check(&r->variant.rewrites, err);
 }
 
 /* ---- the library ---- */
 
-/* The bitcode of the image as the variant's rewrites leave it. */
-static wp_status rewrite(wp_job *job, const wp_strings *rewrites, wp_image_bitcode *image,
-                         wp_error *err) {
+/* Applies the variant's rewrites to the bitcode of the image. */
+static wp_status rewrite(wpi_compile_job *job, const wpi_strings *rewrites,
+                         wpi_image_bitcode *image, wp_error *err) {
     if (rewrites->count == 0) return WP_STATUS_OK;
     char *path = wpi_job_temp(job, "rewritten", ".bc"), *data = NULL;
     size_t size_bytes = 0;
     wp_status status;
-    WP_TRY_GOTO(wp_file_write(path, image->data, image->size_bytes, err), done);
+    WP_TRY_GOTO(wpi_file_write(path, image->data, image->size_bytes, err), done);
     WP_TRY_GOTO(wpi_rewrite_file(path, rewrites, err), done);
-    WP_TRY_GOTO(wp_file_read(path, &data, &size_bytes, err), done);
-    wp_free(image->data);
+    WP_TRY_GOTO(wpi_file_read(path, &data, &size_bytes, err), done);
+    wpi_free(image->data);
     image->data = data;
     image->size_bytes = size_bytes;
 done:
-    wp_free(path);
+    wpi_free(path);
     return status;
 }
 
-static wp_status build(wp_job *job, const void *arg, wp_error *err) {
+static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     const request *r = arg;
-    wp_image_bitcode image;
-    wp_strings objects = {0};
-    wp_compile *c = NULL;
+    wpi_image_bitcode image;
+    wpi_strings objects = {0};
+    wpi_compile *c = NULL;
     bool stopped;
-    const wp_pipeline_options options = {.print_after = r->print_after};
+    const wpi_pipeline_options options = {.print_after = r->print_after};
     WP_TRY(wpi_image_bitcode_read(r->input, &image, err));
-    char *object = wpi_job_temp(job, wp_variant_word(&r->variant), ".o");
+    char *object = wpi_job_temp(job, wpi_variant_word(&r->variant), ".o");
     wp_status status;
-    wp_strings_add_take(&objects, object);
-    /* The loop without guards is worth a copy of the loop. */
+    wpi_strings_add_take(&objects, object);
+    /* Unswitching duplicates loops to remove guards. */
     const char *const words[] = {"wpcc", "-unswitch-threshold=4000"};
     LLVMParseCommandLineOptions(2, words, NULL);
     WP_TRY_GOTO(rewrite(job, &r->variant.rewrites, &image, err), done);
@@ -106,8 +106,8 @@ static wp_status build(wp_job *job, const void *arg, wp_error *err) {
     status = wpi_library_link(job, &objects, r->output, err);
 done:
     wpi_compile_destroy(c);
-    wp_strings_deinit(&objects);
-    wp_free(image.data);
+    wpi_strings_deinit(&objects);
+    wpi_free(image.data);
     return status;
 }
 
@@ -115,6 +115,6 @@ wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err) 
     request r;
     wp_status status = parse(argc, argv, &r, err);
     if (status == WP_STATUS_OK) status = wpi_library_run(build, &r, exit_code, err);
-    wp_variant_deinit(&r.variant);
+    wpi_variant_deinit(&r.variant);
     return status;
 }

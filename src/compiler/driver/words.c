@@ -12,14 +12,14 @@
 #define SPACES " \t\r\n"
 #define NESTING_MAX 16 /* response files that name response files */
 
-void wpi_words_split(const char *text, const char *separators, wp_strings *out) {
-    wp_text word = {0};
+void wpi_words_split(const char *text, const char *separators, wpi_strings *out) {
+    wpi_text word = {0};
     bool is_word = false;
     char quote = 0;
     for (const char *c = text; *c; c++) {
         if (!quote && strchr(separators, *c)) {
-            if (is_word) wp_strings_add(out, wp_text_string(&word));
-            wp_text_clear(&word);
+            if (is_word) wpi_strings_add(out, wpi_text_string(&word));
+            wpi_text_clear(&word);
             is_word = false;
             continue;
         }
@@ -27,40 +27,40 @@ void wpi_words_split(const char *text, const char *separators, wp_strings *out) 
         if (quote ? *c == quote : *c == '"' || *c == '\'') {
             quote = quote ? 0 : *c;
         } else if (*c == '\\' && quote != '\'' && c[1]) {
-            wp_text_append_n(&word, ++c, 1);
+            wpi_text_append_n(&word, ++c, 1);
         } else {
-            wp_text_append_n(&word, c, 1);
+            wpi_text_append_n(&word, c, 1);
         }
     }
-    if (is_word) wp_strings_add(out, wp_text_string(&word));
-    wp_text_deinit(&word);
+    if (is_word) wpi_strings_add(out, wpi_text_string(&word));
+    wpi_text_deinit(&word);
 }
 
-static wp_status add_word(const char *word, wp_strings *out, int nesting, wp_error *err);
+static wp_status add_word(const char *word, wpi_strings *out, int nesting, wp_error *err);
 
-static wp_status add_file(const char *path, wp_strings *out, int nesting, wp_error *err) {
+static wp_status add_file(const char *path, wpi_strings *out, int nesting, wp_error *err) {
     if (nesting == NESTING_MAX)
         return WP_FAIL(err, INVALID, "@%s: options files name each other in a circle", path);
     char *text = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(path, &text, &size_bytes, err));
-    wp_strings words = {0};
+    WP_TRY(wpi_file_read(path, &text, &size_bytes, err));
+    wpi_strings words = {0};
     wpi_words_split(text, SPACES, &words);
-    wp_free(text);
+    wpi_free(text);
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < words.count && status == WP_STATUS_OK; i++)
         status = add_word(words.items[i], out, nesting + 1, err);
-    wp_strings_deinit(&words);
+    wpi_strings_deinit(&words);
     return status;
 }
 
-static wp_status add_word(const char *word, wp_strings *out, int nesting, wp_error *err) {
+static wp_status add_word(const char *word, wpi_strings *out, int nesting, wp_error *err) {
     if (word[0] == '@' && word[1]) return add_file(word + 1, out, nesting, err);
     static const char *const names[] = {"--options-file=", "-options-file=", "-optf=", "--optf="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(word, names[i], strlen(names[i])) == 0)
             return add_file(word + strlen(names[i]), out, nesting, err);
-    wp_strings_add(out, word);
+    wpi_strings_add(out, word);
     return WP_STATUS_OK;
 }
 
@@ -69,19 +69,19 @@ static bool takes_file(const char *word) {
            strcmp(word, "-optf") == 0 || strcmp(word, "--optf") == 0;
 }
 
-static wp_status add_environment(const char *name, wp_strings *out, wp_error *err) {
+static wp_status add_environment(const char *name, wpi_strings *out, wp_error *err) {
     const char *value = getenv(name);
     if (!value || !*value) return WP_STATUS_OK;
-    wp_strings words = {0};
+    wpi_strings words = {0};
     wpi_words_split(value, SPACES, &words);
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < words.count && status == WP_STATUS_OK; i++)
         status = add_word(words.items[i], out, 0, err);
-    wp_strings_deinit(&words);
+    wpi_strings_deinit(&words);
     return status;
 }
 
-wp_status wpi_words_gather(int argc, char **argv, wp_strings *out, wp_error *err) {
+wp_status wpi_words_gather(int argc, char **argv, wpi_strings *out, wp_error *err) {
     WP_TRY(add_environment("NVCC_PREPEND_FLAGS", out, err));
     for (int i = 1; i < argc; i++) {
         if (takes_file(argv[i])) {

@@ -16,28 +16,28 @@ static size_t align16(size_t value) {
     return (value + 15) & ~(size_t)15;
 }
 
-static wp_status compress(wp_text *out, const wp_image_part *part, size_t *size_bytes,
+static wp_status compress(wpi_text *out, const wpi_image_part *part, size_t *size_bytes,
                           wp_error *err) {
     size_t bound = ZSTD_compressBound(part->size_bytes);
-    void *packed = wp_malloc(bound ? bound : 1);
+    void *packed = wpi_malloc(bound ? bound : 1);
     if (!packed)
         return WP_FAIL(err, NOMEM, "no memory to compress %zu bytes of device code",
                        part->size_bytes);
     *size_bytes = ZSTD_compress(packed, bound, part->data, part->size_bytes, COMPRESSION_LEVEL);
     bool failed = ZSTD_isError(*size_bytes);
-    if (!failed) wp_text_append_n(out, packed, *size_bytes);
-    wp_free(packed);
+    if (!failed) wpi_text_append_n(out, packed, *size_bytes);
+    wpi_free(packed);
     return failed ? WP_FAIL(err, TOOLCHAIN, "device code could not be compressed") : WP_STATUS_OK;
 }
 
-wp_status wpi_image_write(const char *path, uint64_t id, const wp_image_part *parts, uint32_t count,
-                          wp_error *err) {
+wp_status wpi_image_write(const char *path, uint64_t id, const wpi_image_part *parts,
+                          uint32_t count, wp_error *err) {
     static const char zeros[16];
     wp_image_header header = {.abi_version = WP_ABI_VERSION, .section_count = count, .id = id};
     memcpy(header.magic, WP_IMAGE_MAGIC, sizeof header.magic);
-    wp_image_section *sections = wp_must_calloc(count + 1, sizeof *sections);
+    wp_image_section *sections = wpi_must_calloc(count + 1, sizeof *sections);
     size_t start = align16(sizeof header + count * sizeof *sections);
-    wp_text body = {0};
+    wpi_text body = {0};
     wp_status status = WP_STATUS_OK;
     for (uint32_t p = 0; p < count; p++) {
         size_t size_bytes = 0;
@@ -47,18 +47,18 @@ wp_status wpi_image_write(const char *path, uint64_t id, const wp_image_part *pa
                                          .raw_size_bytes = parts[p].size_bytes};
         WP_TRY_GOTO(compress(&body, &parts[p], &size_bytes, err), done);
         sections[p].size_bytes = size_bytes;
-        wp_text_append_n(&body, zeros, align16(body.length) - body.length);
+        wpi_text_append_n(&body, zeros, align16(body.length) - body.length);
     }
     header.size_bytes = start + body.length;
-    wp_text whole = {0};
-    wp_text_append_n(&whole, &header, sizeof header);
-    wp_text_append_n(&whole, sections, count * sizeof *sections);
-    wp_text_append_n(&whole, zeros, start - whole.length);
-    if (body.length) wp_text_append_n(&whole, body.data, body.length);
-    status = wp_file_write(path, whole.data, whole.length, err);
-    wp_text_deinit(&whole);
+    wpi_text whole = {0};
+    wpi_text_append_n(&whole, &header, sizeof header);
+    wpi_text_append_n(&whole, sections, count * sizeof *sections);
+    wpi_text_append_n(&whole, zeros, start - whole.length);
+    if (body.length) wpi_text_append_n(&whole, body.data, body.length);
+    status = wpi_file_write(path, whole.data, whole.length, err);
+    wpi_text_deinit(&whole);
 done:
-    wp_text_deinit(&body);
-    wp_free(sections);
+    wpi_text_deinit(&body);
+    wpi_free(sections);
     return status;
 }

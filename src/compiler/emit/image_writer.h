@@ -9,14 +9,14 @@
 
 #include "warpage/error.h"
 
-typedef struct wp_image_part {
+typedef struct wpi_image_part {
     uint32_t kind; /* wp_section_kind */
     uint32_t arch;
     const void *data;
     size_t size_bytes;
-} wp_image_part;
+} wpi_image_part;
 
-WP_NODISCARD wp_status wpi_image_write(const char *path, uint64_t id, const wp_image_part *parts,
+WP_NODISCARD wp_status wpi_image_write(const char *path, uint64_t id, const wpi_image_part *parts,
                                        uint32_t count, wp_error *err);
 
 #endif

@@ -17,7 +17,7 @@ bool wpi_access_is_plain_read(LLVMValueRef i) {
     return LLVMIsALoadInst(i) && !is_ordered(i);
 }
 
-static void describe_range(LLVMValueRef i, wp_access *a) {
+static void describe_range(LLVMValueRef i, wpi_ir_access *a) {
     LLVMValueRef second = LLVMGetOperand(i, RANGE_SECOND);
     const bool is_set = LLVMIsAMemSetInst(i) != NULL;
     a->kind = is_set ? WP_ACCESS_SET : WP_ACCESS_COPY;
@@ -25,8 +25,8 @@ static void describe_range(LLVMValueRef i, wp_access *a) {
     a->is_ordered = !LLVMIsNull(LLVMGetOperand(i, RANGE_VOLATILE));
 }
 
-wp_access wpi_access_of(LLVMValueRef i) {
-    wp_access a = {.instruction = i};
+wpi_ir_access wpi_access_of(LLVMValueRef i) {
+    wpi_ir_access a = {.instruction = i};
     if (LLVMIsALoadInst(i)) {
         a.kind = WP_ACCESS_READ;
         a.type = LLVMTypeOf(i);
@@ -54,13 +54,13 @@ wp_access wpi_access_of(LLVMValueRef i) {
     return a;
 }
 
-uint64_t wpi_access_bytes(LLVMTargetDataRef layout, const wp_access *a) {
+uint64_t wpi_access_bytes(LLVMTargetDataRef layout, const wpi_ir_access *a) {
     if (a->type != NULL) return LLVMStoreSizeOfType(layout, a->type);
     if (!wpi_access_is_range(a)) return 0;
     LLVMValueRef bytes = LLVMGetOperand(a->instruction, RANGE_BYTES);
     return LLVMIsAConstantInt(bytes) ? LLVMConstIntGetZExtValue(bytes) : 0;
 }
 
-uint32_t wpi_access_space(const wp_access *a) {
+uint32_t wpi_access_space(const wpi_ir_access *a) {
     return LLVMGetPointerAddressSpace(LLVMTypeOf(a->pointer));
 }

@@ -3,13 +3,13 @@
 
 #include "base/must.h"
 
-static void *mapped(const wp_map *map, void *key) {
+static void *mapped(const wpi_map *map, void *key) {
     void *to = wpi_map_get(map, key);
     return to ? to : key;
 }
 
-static void copy_block(LLVMBuilderRef at, LLVMBasicBlockRef block, const wp_map *made,
-                       wp_map *values) {
+static void copy_block(LLVMBuilderRef at, LLVMBasicBlockRef block, const wpi_map *made,
+                       wpi_map *values) {
     LLVMPositionBuilderAtEnd(at, wpi_map_get(made, block));
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy;
@@ -24,9 +24,9 @@ static void copy_block(LLVMBuilderRef at, LLVMBasicBlockRef block, const wp_map 
     }
 }
 
-static void connect(LLVMValueRef original, const wp_map *values, const wp_map *made) {
+static void connect(LLVMValueRef original, const wpi_map *values, const wpi_map *made) {
     LLVMValueRef copy = wpi_map_get(values, original);
-    if (!LLVMIsAInstruction(copy) || copy == original) return; /* given, not copied */
+    if (!LLVMIsAInstruction(copy) || copy == original) return; /* given by the caller, not copied */
     if (LLVMIsAPHINode(original)) {
         for (unsigned n = 0; n < LLVMCountIncoming(original); n++) {
             LLVMValueRef value = mapped(values, LLVMGetIncomingValue(original, n));
@@ -46,7 +46,7 @@ static void connect(LLVMValueRef original, const wp_map *values, const wp_map *m
 }
 
 void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef place,
-                      wp_map *values, wp_map *made) {
+                      wpi_map *values, wpi_map *made) {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(place)));
     LLVMBuilderRef at = LLVMCreateBuilderInContext(context);
     for (uint32_t b = 0; b < count; b++)
@@ -60,17 +60,17 @@ void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasic
 }
 
 void wpi_clone_body(LLVMValueRef from, LLVMValueRef to) {
-    wp_map values = {0}, made = {0};
+    wpi_map values = {0}, made = {0};
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(to));
     LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(context, to, "last");
     const uint32_t count = LLVMCountBasicBlocks(from);
-    LLVMBasicBlockRef *blocks = wp_must_calloc(count, sizeof *blocks);
+    LLVMBasicBlockRef *blocks = wpi_must_calloc(count, sizeof *blocks);
     LLVMGetBasicBlocks(from, blocks);
     for (unsigned i = 0; i < LLVMCountParams(from); i++)
         wpi_map_set(&values, LLVMGetParam(from, i), LLVMGetParam(to, i));
     wpi_clone_blocks(blocks, count, last, &values, &made);
     LLVMDeleteBasicBlock(last);
-    wp_free(blocks);
+    wpi_free(blocks);
     wpi_map_deinit(&values);
     wpi_map_deinit(&made);
 }

@@ -10,7 +10,7 @@ LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count) {
     uint32_t n = 0;
     for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u))
         n++;
-    LLVMValueRef *users = wp_must_calloc(n ? n : 1, sizeof *users);
+    LLVMValueRef *users = wpi_must_calloc(n ? n : 1, sizeof *users);
     uint32_t i = 0;
     for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u))
         users[i++] = LLVMGetUser(u);
@@ -41,7 +41,7 @@ LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction) {
         for (unsigned s = 0; s < LLVMGetNumSuccessors(users[i]); s++)
             if (LLVMGetSuccessor(users[i], s) == block) LLVMSetSuccessor(users[i], s, front);
     }
-    wp_free(users);
+    wpi_free(users);
 
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(builder, front);
@@ -71,8 +71,8 @@ void wpi_builder_before_use(LLVMBuilderRef builder, LLVMValueRef user, unsigned 
         LLVMPositionBuilderBefore(builder, user);
 }
 
-/* The builder folds operations on constants into constant expressions; with a frozen operand it
- * cannot. */
+/* Replaces the frozen operand that kept the builder from folding an operation to a constant
+ * expression. */
 static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef constant) {
     for (int o = wpi_operand_find(made, frozen, 0); o >= 0;
          o = wpi_operand_find(made, frozen, o + 1))
@@ -80,8 +80,8 @@ static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef consta
     LLVMInstructionEraseFromParent(frozen);
 }
 
-/* The instruction that computes a constant expression, placed by `builder`. LLVM 19 has constant
- * expressions for these opcodes only. */
+/* Builds the instruction for a constant expression. LLVM 19 has constant expressions for these
+ * opcodes only. */
 static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression) {
     LLVMValueRef constant = LLVMGetOperand(expression, 0), made;
     LLVMValueRef first = LLVMBuildFreeze(builder, constant, "");
@@ -89,12 +89,12 @@ static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression)
     LLVMOpcode opcode = LLVMGetConstOpcode(expression);
     if (opcode == LLVMGetElementPtr) {
         unsigned count = (unsigned)LLVMGetNumOperands(expression) - 1;
-        LLVMValueRef *indices = wp_must_calloc(count ? count : 1, sizeof *indices);
+        LLVMValueRef *indices = wpi_must_calloc(count ? count : 1, sizeof *indices);
         for (unsigned i = 0; i < count; i++)
             indices[i] = LLVMGetOperand(expression, i + 1);
         made = LLVMBuildInBoundsGEP2(builder, LLVMGetGEPSourceElementType(expression), first,
                                      indices, count, "");
-        wp_free(indices);
+        wpi_free(indices);
     } else if (LLVMGetNumOperands(expression) == 2) {
         made = LLVMBuildBinOp(builder, opcode, first, LLVMGetOperand(expression, 1), "");
     } else {
@@ -129,7 +129,7 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant) {
     uint32_t count;
     LLVMValueRef *users = wpi_users(constant, &count);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
-    wp_map seen = {0};
+    wpi_map seen = {0};
     for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef user = users[i];
         if (wpi_map_has(&seen, user)) continue;
@@ -145,7 +145,7 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant) {
             if (!LLVMIsAInstruction(at)) continue;
             int operand = wpi_operand_find(at, user, 0);
             if (operand < 0) continue; /* done with an earlier use by the same instruction */
-            wp_map by_block = {0};     /* a phi needs one value for all edges from a block */
+            wpi_map by_block = {0};    /* a phi needs one value for all edges from a block */
             for (; operand >= 0; operand = wpi_operand_find(at, user, operand + 1)) {
                 wpi_builder_before_use(builder, at, (unsigned)operand);
                 LLVMBasicBlockRef block = LLVMGetInsertBlock(builder);
@@ -158,11 +158,11 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant) {
             }
             wpi_map_deinit(&by_block);
         }
-        wp_free(instructions);
+        wpi_free(instructions);
     }
     wpi_map_deinit(&seen);
     LLVMDisposeBuilder(builder);
-    wp_free(users);
+    wpi_free(users);
 }
 
 void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef function) {
@@ -175,15 +175,15 @@ void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef fu
              op = wpi_operand_find(users[i], from, op + 1))
             LLVMSetOperand(users[i], (unsigned)op, to);
     }
-    wp_free(users);
+    wpi_free(users);
 }
 
 LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count) {
     uint32_t total = LLVMCountBasicBlocks(function), depth = 0, done = 0;
-    LLVMBasicBlockRef *order = wp_must_calloc(total, sizeof *order);
-    LLVMBasicBlockRef *stack = wp_must_calloc(total, sizeof *stack);
-    uint32_t *next = wp_must_calloc(total, sizeof *next);
-    wp_map seen = {0};
+    LLVMBasicBlockRef *order = wpi_must_calloc(total, sizeof *order);
+    LLVMBasicBlockRef *stack = wpi_must_calloc(total, sizeof *stack);
+    uint32_t *next = wpi_must_calloc(total, sizeof *next);
+    wpi_map seen = {0};
     stack[depth++] = LLVMGetEntryBasicBlock(function);
     wpi_map_set(&seen, stack[0], stack[0]);
     while (depth) {
@@ -203,8 +203,8 @@ LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count) {
     for (uint32_t i = 0; i < done; i++)
         order[i] = order[total - done + i];
     wpi_map_deinit(&seen);
-    wp_free(stack);
-    wp_free(next);
+    wpi_free(stack);
+    wpi_free(next);
     *count = done;
     return order;
 }
@@ -230,7 +230,7 @@ LLVMValueRef wpi_uses_read_phi(LLVMBuilderRef builder, LLVMValueRef instruction,
              o = wpi_operand_find(users[u], instruction, o + 1))
             LLVMSetOperand(users[u], (unsigned)o, phi);
     }
-    wp_free(users);
+    wpi_free(users);
     return phi;
 }
 

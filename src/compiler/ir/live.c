@@ -14,11 +14,11 @@ static bool has_bit(const uint64_t *set, uint32_t bit) {
     return set[bit / 64] >> (bit % 64) & 1;
 }
 
-static uint64_t *set_of(const wp_live *live, uint64_t *sets, uint32_t block) {
+static uint64_t *set_of(const wpi_live *live, uint64_t *sets, uint32_t block) {
     return sets + (size_t)block * live->word_count;
 }
 
-static void number(wp_live *live, bool (*is_tracked)(LLVMValueRef, void *), void *state) {
+static void number(wpi_live *live, bool (*is_tracked)(LLVMValueRef, void *), void *state) {
     for (int round = 0; round < 2; round++) {
         live->value_count = 0;
         for (uint32_t b = 0; b < live->block_count; b++)
@@ -31,12 +31,12 @@ static void number(wp_live *live, bool (*is_tracked)(LLVMValueRef, void *), void
                 }
                 live->value_count++;
             }
-        if (round == 0) live->values = wp_must_calloc(live->value_count + 1, sizeof *live->values);
+        if (round == 0) live->values = wpi_must_calloc(live->value_count + 1, sizeof *live->values);
     }
     live->word_count = live->value_count / 64 + 1;
 }
 
-void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
+void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
                    LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state) {
     memset(live, 0, sizeof *live);
     live->blocks = wpi_blocks_rpo(function, &live->block_count);
@@ -45,11 +45,11 @@ void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVM
     number(live, is_tracked, state);
 
     size_t words = (size_t)live->block_count * live->word_count;
-    live->in = wp_must_calloc(words, sizeof *live->in);
-    uint64_t *defs = wp_must_calloc(words, sizeof *defs); /* defined in the block */
-    uint64_t *uses = wp_must_calloc(words, sizeof *uses); /* used before any definition in it */
+    live->in = wpi_must_calloc(words, sizeof *live->in);
+    uint64_t *defs = wpi_must_calloc(words, sizeof *defs); /* defined in the block */
+    uint64_t *uses = wpi_must_calloc(words, sizeof *uses); /* used before any definition in it */
     uint64_t *at_end =
-        wp_must_calloc(words, sizeof *at_end); /* needed at its end by phis and moved uses */
+        wpi_must_calloc(words, sizeof *at_end); /* needed at its end by phis and moved uses */
     for (uint32_t b = 0; b < live->block_count; b++) {
         uint64_t *def = set_of(live, defs, b);
         for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i;
@@ -90,20 +90,20 @@ void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVM
             }
         }
     }
-    wp_free(defs);
-    wp_free(uses);
-    wp_free(at_end);
+    wpi_free(defs);
+    wpi_free(uses);
+    wpi_free(at_end);
 }
 
-bool wpi_live_is_in(const wp_live *live, LLVMBasicBlockRef block, uint32_t value) {
+bool wpi_live_is_in(const wpi_live *live, LLVMBasicBlockRef block, uint32_t value) {
     uint32_t b = wpi_map_index(&live->block_index, block);
     return b != UINT32_MAX && has_bit(live->in + (size_t)b * live->word_count, value);
 }
 
-void wpi_live_deinit(wp_live *live) {
-    wp_free(live->blocks);
-    wp_free(live->values);
-    wp_free(live->in);
+void wpi_live_deinit(wpi_live *live) {
+    wpi_free(live->blocks);
+    wpi_free(live->values);
+    wpi_free(live->in);
     wpi_map_deinit(&live->block_index);
     wpi_map_deinit(&live->value_index);
 }

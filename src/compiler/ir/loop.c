@@ -12,8 +12,8 @@ typedef struct predecessors {
     uint32_t *start, *block;
 } predecessors;
 
-static predecessors predecessors_of(const wp_loops *l) {
-    predecessors p = {wp_must_calloc(l->block_count + 2, sizeof *p.start), NULL};
+static predecessors predecessors_of(const wpi_loops *l) {
+    predecessors p = {wpi_must_calloc(l->block_count + 2, sizeof *p.start), NULL};
     for (int round = 0; round < 2; round++) {
         for (uint32_t b = 0; b < l->block_count; b++) {
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
@@ -28,7 +28,7 @@ static predecessors predecessors_of(const wp_loops *l) {
         if (round == 1) break;
         for (uint32_t b = 2; b < l->block_count + 2; b++)
             p.start[b] += p.start[b - 1];
-        p.block = wp_must_calloc(p.start[l->block_count + 1] + 1, sizeof *p.block);
+        p.block = wpi_must_calloc(p.start[l->block_count + 1] + 1, sizeof *p.block);
     }
     return p;
 }
@@ -43,8 +43,8 @@ static uint32_t intersect(const uint32_t *idom, uint32_t a, uint32_t b) {
     return a;
 }
 
-static void find_dominators(wp_loops *l, const predecessors *p) {
-    l->idom = wp_must_calloc(l->block_count, sizeof *l->idom);
+static void find_dominators(wpi_loops *l, const predecessors *p) {
+    l->idom = wpi_must_calloc(l->block_count, sizeof *l->idom);
     for (uint32_t b = 1; b < l->block_count; b++)
         l->idom[b] = UINT32_MAX;
     for (bool changed = true; changed;) {
@@ -64,17 +64,17 @@ static void find_dominators(wp_loops *l, const predecessors *p) {
     }
 }
 
-bool wpi_loops_dominates(const wp_loops *l, uint32_t a, uint32_t b) {
+bool wpi_loops_dominates(const wpi_loops *l, uint32_t a, uint32_t b) {
     while (b > a)
         b = l->idom[b];
     return a == b;
 }
 
-static void add_loop(wp_loops *l, const predecessors *p, uint32_t header, uint32_t latch) {
-    l->loops = wp_must_realloc(l->loops, (l->loop_count + 1) * sizeof *l->loops);
-    wp_loop *loop = &l->loops[l->loop_count++];
-    *loop = (wp_loop){header, latch, wp_must_calloc(l->block_count, sizeof(bool))};
-    uint32_t *stack = wp_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
+static void add_loop(wpi_loops *l, const predecessors *p, uint32_t header, uint32_t latch) {
+    l->loops = wpi_must_realloc(l->loops, (l->loop_count + 1) * sizeof *l->loops);
+    wpi_loop *loop = &l->loops[l->loop_count++];
+    *loop = (wpi_loop){header, latch, wpi_must_calloc(l->block_count, sizeof(bool))};
+    uint32_t *stack = wpi_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
     loop->contains[header] = true;
     if (!loop->contains[latch]) stack[depth++] = latch;
     loop->contains[latch] = true;
@@ -86,10 +86,10 @@ static void add_loop(wp_loops *l, const predecessors *p, uint32_t header, uint32
                 stack[depth++] = p->block[i];
             }
     }
-    wp_free(stack);
+    wpi_free(stack);
 }
 
-void wpi_loops_init(wp_loops *l, LLVMValueRef function) {
+void wpi_loops_init(wpi_loops *l, LLVMValueRef function) {
     memset(l, 0, sizeof *l);
     l->blocks = wpi_blocks_rpo(function, &l->block_count);
     for (uint32_t b = 0; b < l->block_count; b++)
@@ -99,16 +99,16 @@ void wpi_loops_init(wp_loops *l, LLVMValueRef function) {
     for (uint32_t b = 0; b < l->block_count; b++)
         for (uint32_t i = p.start[b]; i < p.start[b + 1]; i++)
             if (wpi_loops_dominates(l, b, p.block[i])) add_loop(l, &p, b, p.block[i]);
-    wp_free(p.start);
-    wp_free(p.block);
+    wpi_free(p.start);
+    wpi_free(p.block);
 }
 
-void wpi_loops_deinit(wp_loops *l) {
+void wpi_loops_deinit(wpi_loops *l) {
     for (uint32_t i = 0; i < l->loop_count; i++)
-        wp_free(l->loops[i].contains);
-    wp_free(l->loops);
-    wp_free(l->idom);
-    wp_free(l->blocks);
+        wpi_free(l->loops[i].contains);
+    wpi_free(l->loops);
+    wpi_free(l->idom);
+    wpi_free(l->blocks);
     wpi_map_deinit(&l->index);
 }
 
@@ -120,7 +120,7 @@ LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor) {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(builder, middle);
     LLVMInstructionSetDebugLoc(LLVMBuildBr(builder, to), LLVMInstructionGetDebugLoc(terminator));
-    /* LLVM-C cannot change the block of a phi's edge: each phi is built anew. One edge moves;
+    /* LLVM-C cannot change the block of a phi's edge, so each phi is rebuilt. One edge moves;
      * others from the same block (a switch) stay. */
     LLVMValueRef next;
     for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi); phi = next) {

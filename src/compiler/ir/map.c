@@ -5,7 +5,7 @@
 
 #include "base/must.h"
 
-struct wp_map_entry {
+struct wpi_map_entry {
     const void *key;
     void *value;
     UT_hash_handle hh;
@@ -17,47 +17,47 @@ struct wp_map_entry {
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wshadow"
 
-void wpi_map_set(wp_map *map, const void *key, void *value) {
-    wp_map_entry *entry;
+void wpi_map_set(wpi_map *map, const void *key, void *value) {
+    wpi_map_entry *entry;
     HASH_FIND_PTR(map->entries, &key, entry);
     if (!entry) {
-        entry = wp_must_calloc(1, sizeof *entry);
+        entry = wpi_must_calloc(1, sizeof *entry);
         entry->key = key;
         HASH_ADD_PTR(map->entries, key, entry);
     }
     entry->value = value;
 }
 
-static wp_map_entry *find(const wp_map *map, const void *key) {
-    wp_map_entry *entry;
+static wpi_map_entry *find(const wpi_map *map, const void *key) {
+    wpi_map_entry *entry;
     HASH_FIND_PTR(map->entries, &key, entry);
     return entry;
 }
 
-void wpi_map_deinit(wp_map *map) {
-    wp_map_entry *entry, *next;
+void wpi_map_deinit(wpi_map *map) {
+    wpi_map_entry *entry, *next;
     HASH_ITER(hh, map->entries, entry, next) {
         HASH_DEL(map->entries, entry);
-        wp_free(entry);
+        wpi_free(entry);
     }
     map->entries = NULL;
 }
 #pragma GCC diagnostic pop
 
-void *wpi_map_get(const wp_map *map, const void *key) {
-    wp_map_entry *entry = find(map, key);
+void *wpi_map_get(const wpi_map *map, const void *key) {
+    wpi_map_entry *entry = find(map, key);
     return entry ? entry->value : NULL;
 }
 
-bool wpi_map_has(const wp_map *map, const void *key) {
+bool wpi_map_has(const wpi_map *map, const void *key) {
     return find(map, key) != NULL;
 }
 
-void wpi_map_set_index(wp_map *map, const void *key, uint32_t index) {
+void wpi_map_set_index(wpi_map *map, const void *key, uint32_t index) {
     wpi_map_set(map, key, (void *)(uintptr_t)((uint64_t)index + 1));
 }
 
-uint32_t wpi_map_index(const wp_map *map, const void *key) {
-    wp_map_entry *entry = find(map, key);
+uint32_t wpi_map_index(const wpi_map *map, const void *key) {
+    wpi_map_entry *entry = find(map, key);
     return entry ? (uint32_t)((uintptr_t)entry->value - 1) : UINT32_MAX;
 }

@@ -22,11 +22,11 @@ LLVMValueRef wpi_pointer_base(LLVMValueRef pointer) {
 
 /* ---- roots ---- */
 
-/* Values of an address that are still to be looked at. */
+/* Values of an address still to be examined. */
 typedef struct worklist {
     LLVMValueRef *items;
     uint32_t count, capacity;
-    wp_map seen;
+    wpi_map seen;
 } worklist;
 
 static void push(worklist *list, LLVMValueRef value) {
@@ -34,13 +34,13 @@ static void push(worklist *list, LLVMValueRef value) {
     wpi_map_set_index(&list->seen, value, 0);
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-        list->items = wp_must_realloc(list->items, list->capacity * sizeof *list->items);
+        list->items = wpi_must_realloc(list->items, list->capacity * sizeof *list->items);
     }
     list->items[list->count++] = value;
 }
 
-wp_pointer_roots wpi_pointer_roots(LLVMValueRef pointer) {
-    wp_pointer_roots found = {.count = 0};
+wpi_pointer_roots wpi_pointer_roots_of(LLVMValueRef pointer) {
+    wpi_pointer_roots found = {.count = 0};
     worklist list = {0};
     push(&list, pointer);
     for (uint32_t s = 0; s < list.count; s++) {
@@ -66,17 +66,17 @@ wp_pointer_roots wpi_pointer_roots(LLVMValueRef pointer) {
         }
     }
     wpi_map_deinit(&list.seen);
-    wp_free(list.items);
+    wpi_free(list.items);
     return found;
 }
 
 /* ---- offsets ---- */
 
-wp_gep_walk wpi_gep_walk(LLVMTargetDataRef layout, LLVMValueRef gep) {
-    return (wp_gep_walk){layout, gep, LLVMGetGEPSourceElementType(gep), 1};
+wpi_gep_walk wpi_gep_walk_begin(LLVMTargetDataRef layout, LLVMValueRef gep) {
+    return (wpi_gep_walk){layout, gep, LLVMGetGEPSourceElementType(gep), 1};
 }
 
-bool wpi_gep_next(wp_gep_walk *w, LLVMValueRef *index, uint64_t *bytes) {
+bool wpi_gep_next(wpi_gep_walk *w, LLVMValueRef *index, uint64_t *bytes) {
     if (w->operand >= (unsigned)LLVMGetNumOperands(w->gep)) return false;
     *index = LLVMGetOperand(w->gep, w->operand);
     if (w->operand > 1 && LLVMGetTypeKind(w->type) == LLVMStructTypeKind) {

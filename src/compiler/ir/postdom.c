@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dominators of the reversed graph, with one virtual end behind all blocks that leave the function:
+/* Dominators of the reversed graph, with one virtual end after all blocks that leave the function:
  * Cooper, Harvey and Kennedy's iteration over a reverse post order of that graph. */
 #include "compiler/ir/postdom.h"
 
@@ -15,13 +15,14 @@ typedef struct graph {
     uint32_t order_count;
 } graph;
 
-/* A block that ends the kernel, as a trap does, is not a way out that others could meet behind. */
+/* Whether a block leaves the function. One that ends the kernel, as a trap does, is no exit at
+ * which threads could reconverge. */
 static bool leaves(LLVMBasicBlockRef block) {
     return LLVMIsAReturnInst(LLVMGetBasicBlockTerminator(block)) != NULL;
 }
 
-static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const wp_map *index) {
-    g->start = wp_must_calloc(g->count + 2, sizeof *g->start);
+static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const wpi_map *index) {
+    g->start = wpi_must_calloc(g->count + 2, sizeof *g->start);
     for (int round = 0; round < 2; round++) {
         for (uint32_t b = 0; b < g->count; b++) {
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(blocks[b]);
@@ -36,16 +37,16 @@ static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const 
         if (round == 1) break;
         for (uint32_t b = 2; b < g->count + 2; b++)
             g->start[b] += g->start[b - 1];
-        g->from = wp_must_calloc(g->start[g->count + 1] + 1, sizeof *g->from);
+        g->from = wpi_must_calloc(g->start[g->count + 1] + 1, sizeof *g->from);
     }
 }
 
-/* Depth first over reversed edges from the end; positions are given in reverse order of leaving. */
+/* Depth-first search over reversed edges from the end; positions are in reverse post order. */
 static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
-    uint32_t *stack = wp_must_calloc(g->count + 1, sizeof *stack),
-             *next = wp_must_calloc(g->count + 1, sizeof *next);
-    uint32_t *done = wp_must_calloc(g->count + 1, sizeof *done), done_count = 0;
-    bool *seen = wp_must_calloc(g->count + 1, sizeof *seen);
+    uint32_t *stack = wpi_must_calloc(g->count + 1, sizeof *stack),
+             *next = wpi_must_calloc(g->count + 1, sizeof *next);
+    uint32_t *done = wpi_must_calloc(g->count + 1, sizeof *done), done_count = 0;
+    bool *seen = wpi_must_calloc(g->count + 1, sizeof *seen);
     for (uint32_t b = 0; b < g->count; b++) {
         if (!leaves(blocks[b]) || seen[b]) continue;
         uint32_t depth = 0;
@@ -66,8 +67,8 @@ static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
             next[depth++] = g->start[to];
         }
     }
-    g->number = wp_must_calloc(g->count + 1, sizeof *g->number);
-    g->order = wp_must_calloc(g->count + 1, sizeof *g->order);
+    g->number = wpi_must_calloc(g->count + 1, sizeof *g->number);
+    g->order = wpi_must_calloc(g->count + 1, sizeof *g->order);
     for (uint32_t n = 0; n <= g->count; n++)
         g->number[n] = UINT32_MAX;
     g->order[0] = g->count;
@@ -78,17 +79,18 @@ static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
         g->number[node] = i + 1;
     }
     g->order_count = done_count + 1;
-    wp_free(stack);
-    wp_free(next);
-    wp_free(done);
-    wp_free(seen);
+    wpi_free(stack);
+    wpi_free(next);
+    wpi_free(done);
+    wpi_free(seen);
 }
 
-uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, const wp_map *index) {
+uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count,
+                             const wpi_map *index) {
     graph g = {.count = count};
     build_predecessors(&g, blocks, index);
     number_nodes(&g, blocks);
-    uint32_t *dominator = wp_must_calloc(count + 1, sizeof *dominator); /* in positions */
+    uint32_t *dominator = wpi_must_calloc(count + 1, sizeof *dominator); /* in positions */
     for (uint32_t i = 1; i <= count; i++)
         dominator[i] = UINT32_MAX;
     for (bool changed = true; changed;) {
@@ -118,16 +120,16 @@ uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, co
             }
         }
     }
-    uint32_t *result = wp_must_calloc(count + 1, sizeof *result);
+    uint32_t *result = wpi_must_calloc(count + 1, sizeof *result);
     for (uint32_t b = 0; b < count; b++) {
         uint32_t at = g.number[b];
         result[b] =
             at == UINT32_MAX || dominator[at] == UINT32_MAX ? count : g.order[dominator[at]];
     }
-    wp_free(g.start);
-    wp_free(g.from);
-    wp_free(g.number);
-    wp_free(g.order);
-    wp_free(dominator);
+    wpi_free(g.start);
+    wpi_free(g.from);
+    wpi_free(g.number);
+    wpi_free(g.order);
+    wpi_free(dominator);
     return result;
 }

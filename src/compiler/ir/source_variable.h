@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the tables of variants say of the source: places and names. */
+/** Source places and names for the tables of variants. */
 #ifndef WP_PASS_SOURCE_H
 #define WP_PASS_SOURCE_H
 
 #include "compiler/context.h"
 
-typedef struct wp_source_place {
+typedef struct wpi_source_place {
     const char *file; /* not terminated; NULL: unknown */
     size_t file_length;
     unsigned line; /* 0: unknown */
-} wp_source_place;
+} wpi_source_place;
 
-/** Where an instruction comes from: what was inlined from headers of ours or clang's counts as
- * where it was called. */
-wp_source_place wpi_source_place(LLVMValueRef instruction);
+/** The source place of an instruction; of code inlined from our headers or clang's, that of the
+ * call. */
+wpi_source_place wpi_source_place_of(LLVMValueRef instruction);
 /** The places of the calls that brought an inlined instruction to its function, innermost first, as
- * a constant string; null if it stands there in the source. */
-LLVMValueRef wpi_source_calls(wp_compile *c, LLVMValueRef instruction);
+ * a constant string; null: not inlined. */
+LLVMValueRef wpi_source_calls(wpi_compile *c, LLVMValueRef instruction);
 /** A hash of line, column and calls, equal for copies that the compiler made of one instruction. */
 uint64_t wpi_source_hash(LLVMValueRef instruction);
 /** The address of a constant string; null for NULL. */
-LLVMValueRef wpi_source_text(wp_compile *c, const char *bytes, size_t length);
+LLVMValueRef wpi_source_text(wpi_compile *c, const char *bytes, size_t length);
 /** The name of a variable as in the source, as a constant string; null for anything else. */
-LLVMValueRef wpi_source_variable(wp_compile *c, LLVMValueRef base);
+LLVMValueRef wpi_source_variable(wpi_compile *c, LLVMValueRef base);
 
 #endif

@@ -11,29 +11,29 @@
 
 #define DEPTH_MOST 8
 
-bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value) {
+bool wpi_thread_loop_has(const wpi_thread_loop *t, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return false;
     uint32_t block = wpi_map_index(&t->loops->index, LLVMGetInstructionParent(value));
     return block == UINT32_MAX || t->loop->contains[block];
 }
 
-/* A straight block: what is known before the loop can be computed there. */
+/* Whether the block only leads to the loop, so that invariants can be computed there. */
 static bool is_way_in(LLVMBasicBlockRef block) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     return LLVMIsABranchInst(end) && !LLVMIsConditional(end);
 }
 
-static unsigned rare_kind(const wp_loops *loops) {
+static unsigned rare_kind(const wpi_loops *loops) {
     LLVMContextRef context =
         LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(loops->blocks[0])));
     return LLVMGetMDKindIDInContext(context, "wp.rare", 7);
 }
 
-bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread_loop *t) {
-    *t = (wp_thread_loop){.loops = loops,
-                          .loop = loop,
-                          .header = loops->blocks[loop->header],
-                          .latch = loops->blocks[loop->latch]};
+bool wpi_thread_loop_match(const wpi_loops *loops, const wpi_loop *loop, wpi_thread_loop *t) {
+    *t = (wpi_thread_loop){.loops = loops,
+                           .loop = loop,
+                           .header = loops->blocks[loop->header],
+                           .latch = loops->blocks[loop->latch]};
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->latch);
     if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) ||
         LLVMGetSuccessor(branch, 0) != t->header)
@@ -57,7 +57,7 @@ bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread
 }
 
 void wpi_thread_loops_prepare(LLVMValueRef function) {
-    wp_loops l;
+    wpi_loops l;
     wpi_loops_init(&l, function);
     for (uint32_t i = 0; i < l.loop_count; i++) {
         LLVMBasicBlockRef header = l.blocks[l.loops[i].header];
@@ -71,15 +71,15 @@ void wpi_thread_loops_prepare(LLVMValueRef function) {
     wpi_loops_deinit(&l);
 }
 
-void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRef condition,
-                             LLVMBasicBlockRef way_in, wp_map *values, wp_map *made) {
-    LLVMBasicBlockRef *blocks = wp_must_calloc(t->loops->block_count, sizeof *blocks);
+void wpi_thread_loop_version(wpi_compile *c, const wpi_thread_loop *t, LLVMValueRef condition,
+                             LLVMBasicBlockRef way_in, wpi_map *values, wpi_map *made) {
+    LLVMBasicBlockRef *blocks = wpi_must_calloc(t->loops->block_count, sizeof *blocks);
     uint32_t count = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++)
         if (t->loop->contains[b]) blocks[count++] = t->loops->blocks[b];
     if (way_in) wpi_map_set(made, t->before, way_in);
     wpi_clone_blocks(blocks, count, t->exit, values, made);
-    wp_free(blocks);
+    wpi_free(blocks);
     LLVMBasicBlockRef latch = wpi_map_get(made, t->latch), header = wpi_map_get(made, t->header);
     for (LLVMValueRef phi = LLVMGetFirstInstruction(t->exit); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
@@ -94,8 +94,8 @@ void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRe
     LLVMBuildCondBr(c->builder, condition, way_in ? way_in : header, t->header);
 }
 
-void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_linear_guard *guard,
-                             LLVMValueRef first, wp_map *values) {
+void wpi_thread_loop_restate(wpi_compile *c, const wpi_thread_loop *t,
+                             const wpi_linear_guard *guard, LLVMValueRef first, wpi_map *values) {
     LLVMValueRef linear = wpi_map_get(values, guard->linear);
     if (!linear || !LLVMIsABinaryOperator(linear)) return; /* i itself, or its extension */
     LLVMPositionBuilderBefore(c->builder, linear);
@@ -109,7 +109,7 @@ void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_li
     wpi_map_set(values, guard->linear, sum);
 }
 
-void wpi_loop_hint(wp_compile *c, LLVMBasicBlockRef latch, const char *hint) {
+void wpi_loop_hint(wpi_compile *c, LLVMBasicBlockRef latch, const char *hint) {
     enum { PARTS_MOST = 8 };
     unsigned kind = LLVMGetMDKindIDInContext(c->context, "llvm.loop", 9);
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(latch), old = LLVMGetMetadata(branch, kind);
@@ -127,7 +127,7 @@ void wpi_loop_hint(wp_compile *c, LLVMBasicBlockRef latch, const char *hint) {
     LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(c->context, node));
 }
 
-void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t) {
+void wpi_thread_loop_set_rare(wpi_compile *c, const wpi_thread_loop *t) {
     LLVMMetadataRef no = LLVMValueAsMetadata(LLVMConstInt(c->i1, 0, 0));
     LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0);
     LLVMMetadataRef parts[] = {
@@ -149,7 +149,7 @@ void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t) {
     LLVMSetMetadata(branch, rare_kind(t->loops), mark);
 }
 
-void wpi_prefetch(wp_compile *c, LLVMValueRef address) {
+void wpi_prefetch(wpi_compile *c, LLVMValueRef address) {
     LLVMTypeRef params[] = {c->ptr, c->i32, c->i32, c->i32};
     LLVMTypeRef type = LLVMFunctionType(c->none, params, 4, 0);
     LLVMValueRef function = LLVMGetNamedFunction(c->module, "llvm.prefetch.p0");
@@ -158,7 +158,7 @@ void wpi_prefetch(wp_compile *c, LLVMValueRef address) {
     LLVMBuildCall2(c->builder, type, function, args, 4, "");
 }
 
-static bool is_linear(const wp_thread_loop *t, LLVMValueRef value, int depth) {
+static bool is_linear(const wpi_thread_loop *t, LLVMValueRef value, int depth) {
     if (value == t->index) return true;
     if (!wpi_thread_loop_has(t, value) || depth > DEPTH_MOST) return false;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
@@ -171,12 +171,12 @@ static bool is_linear(const wp_thread_loop *t, LLVMValueRef value, int depth) {
     return opcode != LLVMSub && !wpi_thread_loop_has(t, x) && is_linear(t, y, depth + 1);
 }
 
-bool wpi_thread_loop_is_linear(const wp_thread_loop *t, LLVMValueRef value) {
+bool wpi_thread_loop_is_linear(const wpi_thread_loop *t, LLVMValueRef value) {
     return is_linear(t, value, 0);
 }
 
-/* The same computation for another i. */
-static LLVMValueRef at_index(const wp_thread_loop *t, LLVMBuilderRef at, LLVMValueRef value,
+/* Repeats a computation for another i. */
+static LLVMValueRef at_index(const wpi_thread_loop *t, LLVMBuilderRef at, LLVMValueRef value,
                              LLVMValueRef index) {
     if (value == t->index) return index;
     if (!wpi_thread_loop_has(t, value)) return value;
@@ -185,16 +185,16 @@ static LLVMValueRef at_index(const wp_thread_loop *t, LLVMBuilderRef at, LLVMVal
     if (opcode == LLVMZExt || opcode == LLVMSExt)
         return LLVMBuildCast(at, opcode, x, LLVMTypeOf(value), "");
     LLVMValueRef y = at_index(t, at, LLVMGetOperand(value, 1), index);
-    /* without the flags of the original, which need not hold at the ends of the range */
+    /* without the original's flags, which may not hold at the ends of the range */
     return LLVMBuildBinOp(at, opcode == LLVMOr ? LLVMAdd : opcode, x, y, "");
 }
 
-bool wpi_linear_guard_match(const wp_thread_loop *t, LLVMValueRef value, wp_linear_guard *out) {
+bool wpi_linear_guard_match(const wpi_thread_loop *t, LLVMValueRef value, wpi_linear_guard *out) {
     if (!LLVMIsAICmpInst(value) || !wpi_thread_loop_has(t, value)) return false;
-    *out = (wp_linear_guard){LLVMGetOperand(value, 0), LLVMGetOperand(value, 1),
-                             LLVMGetICmpPredicate(value)};
+    *out = (wpi_linear_guard){LLVMGetOperand(value, 0), LLVMGetOperand(value, 1),
+                              LLVMGetICmpPredicate(value)};
     if (wpi_thread_loop_has(t, out->limit)) {
-        *out = (wp_linear_guard){out->limit, out->linear, wpi_predicate_swapped(out->predicate)};
+        *out = (wpi_linear_guard){out->limit, out->linear, wpi_predicate_swapped(out->predicate)};
     }
     LLVMTypeRef type = LLVMTypeOf(out->linear);
     return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) >= 32 &&
@@ -202,11 +202,11 @@ bool wpi_linear_guard_match(const wp_thread_loop *t, LLVMValueRef value, wp_line
            is_linear(t, out->linear, 0);
 }
 
-wp_linear_ends wpi_linear_ends_build(const wp_thread_loop *t, LLVMBuilderRef at,
-                                     const wp_linear_guard *guard, LLVMValueRef from,
-                                     LLVMValueRef to) {
-    wp_linear_ends ends = {.first = at_index(t, at, guard->linear, from),
-                           .last = at_index(t, at, guard->linear, to)};
+wpi_linear_ends wpi_linear_ends_build(const wpi_thread_loop *t, LLVMBuilderRef at,
+                                      const wpi_linear_guard *guard, LLVMValueRef from,
+                                      LLVMValueRef to) {
+    wpi_linear_ends ends = {.first = at_index(t, at, guard->linear, from),
+                            .last = at_index(t, at, guard->linear, to)};
     LLVMTypeRef type = LLVMTypeOf(guard->linear);
     LLVMValueRef steps = LLVMBuildZExtOrBitCast(at, LLVMBuildSub(at, to, from, ""), type, "");
     LLVMValueRef distance = LLVMBuildSub(at, ends.last, ends.first, "");

@@ -7,59 +7,59 @@
 
 enum { INACTIVE = -1, MANY = UINT16_MAX };
 
-struct wp_touch_pattern {
+struct wpi_touch_pattern {
     uint64_t hash;
     uint32_t size_bytes;
     uint32_t grain; /* all offsets and the size are multiples of this power of two */
     int32_t *at;    /* [threads]: offset, or INACTIVE */
 };
 
-/* Who touched a place by the first access. */
-struct wp_touch_place {
+/* The thread that touched a place by the first access. */
+struct wpi_touch_place {
     uint32_t stamp;
     uint16_t owner; /* or MANY */
 };
 
-static void forget(wp_touches *t) {
+static void forget(wpi_thread_touches *t) {
     for (uint32_t p = 0; p < t->count; p++)
-        wp_free(t->patterns[p].at);
+        wpi_free(t->patterns[p].at);
     t->count = 0;
     wpi_map_deinit(&t->found);
 }
 
-void wpi_touches_start(wp_touches *t, uint32_t threads) {
+void wpi_touches_start(wpi_thread_touches *t, uint32_t threads) {
     forget(t);
     t->threads = threads;
-    if (!t->places) t->places = wp_must_calloc(2 * WP_TOUCH_BYTES_MAX, sizeof *t->places);
+    if (!t->places) t->places = wpi_must_calloc(2 * WP_TOUCH_BYTES_MAX, sizeof *t->places);
 }
 
-void wpi_touches_deinit(wp_touches *t) {
+void wpi_touches_deinit(wpi_thread_touches *t) {
     forget(t);
-    wp_free(t->patterns);
-    wp_free(t->places);
+    wpi_free(t->patterns);
+    wpi_free(t->places);
 }
 
-/* The pattern's number: an older one if it is the same. Takes `p.at`. */
-static uint32_t keep(wp_touches *t, wp_touch_pattern p) {
+/* Returns the number of the pattern, or of an equal earlier one. Takes `p.at`. */
+static uint32_t keep(wpi_thread_touches *t, wpi_touch_pattern p) {
     size_t bytes = t->threads * sizeof *p.at;
     for (uint32_t n = 0; n < t->count; n++) {
-        const wp_touch_pattern *old = &t->patterns[n];
+        const wpi_touch_pattern *old = &t->patterns[n];
         if (old->hash != p.hash || old->size_bytes != p.size_bytes ||
             memcmp(old->at, p.at, bytes) != 0)
             continue;
-        wp_free(p.at);
+        wpi_free(p.at);
         return n;
     }
     if (t->count == t->capacity) {
         t->capacity = t->capacity ? 2 * t->capacity : 64;
-        t->patterns = wp_must_realloc(t->patterns, t->capacity * sizeof *t->patterns);
+        t->patterns = wpi_must_realloc(t->patterns, t->capacity * sizeof *t->patterns);
     }
     t->patterns[t->count] = p;
     return t->count++;
 }
 
-bool wpi_touches_add(wp_touches *t, const wp_thread_node *address, const bool *is_active,
-                     uint32_t size_bytes, wp_touch *out) {
+bool wpi_touches_add(wpi_thread_touches *t, const wpi_thread_node *address, const bool *is_active,
+                     uint32_t size_bytes, wpi_thread_touch *out) {
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (uint32_t n = 0; n < t->threads; n++) {
         int64_t at = wpi_thread_node_at(address, n);
@@ -70,8 +70,8 @@ bool wpi_touches_add(wp_touches *t, const wp_thread_node *address, const bool *i
     if (!is_empty && (last > INT64_MAX - WP_TOUCH_BYTES_MAX ||
                       (uint64_t)last - (uint64_t)first > WP_TOUCH_BYTES_MAX - size_bytes))
         return false;
-    wp_touch_pattern p = {.hash = 1469598103934665603u, .size_bytes = size_bytes};
-    p.at = wp_must_calloc(t->threads, sizeof *p.at);
+    wpi_touch_pattern p = {.hash = 1469598103934665603u, .size_bytes = size_bytes};
+    p.at = wpi_must_calloc(t->threads, sizeof *p.at);
     uint32_t bits = size_bytes;
     for (uint32_t n = 0; n < t->threads; n++) {
         p.at[n] = is_active[n] ? (int32_t)(wpi_thread_node_at(address, n) - first) : INACTIVE;
@@ -80,35 +80,35 @@ bool wpi_touches_add(wp_touches *t, const wp_thread_node *address, const bool *i
     }
     p.grain = bits & (0 - bits);
     t->work += t->threads;
-    *out = (wp_touch){keep(t, p), is_empty ? 0 : first, is_empty ? 0 : last + size_bytes};
+    *out = (wpi_thread_touch){keep(t, p), is_empty ? 0 : first, is_empty ? 0 : last + size_bytes};
     return true;
 }
 
 typedef struct window { /* the offsets of a pattern in units of the table of places */
-    const wp_touch_pattern *pattern;
+    const wpi_touch_pattern *pattern;
     int64_t shift;
     uint32_t grain;
 } window;
 
-static void touch(wp_touches *t, window w, uint32_t thread, uint16_t owner) {
+static void touch(wpi_thread_touches *t, window w, uint32_t thread, uint16_t owner) {
     if (w.pattern->at[thread] == INACTIVE) return;
-    wp_touch_place *p = &t->places[(w.pattern->at[thread] + w.shift) / w.grain];
+    wpi_touch_place *p = &t->places[(w.pattern->at[thread] + w.shift) / w.grain];
     for (uint32_t n = 0; n < w.pattern->size_bytes / w.grain; n++, p++)
         if (p->stamp != t->stamp)
-            *p = (wp_touch_place){t->stamp, owner};
+            *p = (wpi_touch_place){t->stamp, owner};
         else if (p->owner != owner)
             p->owner = MANY;
 }
 
-static bool is_anothers(const wp_touches *t, window w, uint32_t thread, uint16_t owner) {
+static bool is_anothers(const wpi_thread_touches *t, window w, uint32_t thread, uint16_t owner) {
     if (w.pattern->at[thread] == INACTIVE) return false;
-    const wp_touch_place *p = &t->places[(w.pattern->at[thread] + w.shift) / w.grain];
+    const wpi_touch_place *p = &t->places[(w.pattern->at[thread] + w.shift) / w.grain];
     for (uint32_t n = 0; n < w.pattern->size_bytes / w.grain; n++, p++)
         if (p->stamp == t->stamp && p->owner != owner) return true;
     return false;
 }
 
-static bool find_clash(wp_touches *t, window a, window b, bool in_warp) {
+static bool find_clash(wpi_thread_touches *t, window a, window b, bool in_warp) {
     uint32_t group = in_warp ? WP_WARP_LANES : t->threads;
     for (uint32_t first = 0; first < t->threads; first += group) {
         uint32_t outer = first + group < t->threads ? first + group : t->threads;
@@ -122,7 +122,8 @@ static bool find_clash(wp_touches *t, window a, window b, bool in_warp) {
     return false;
 }
 
-bool wpi_touches_clash(wp_touches *t, wp_touch a, wp_touch b, bool in_warp) {
+bool wpi_touches_clash(wpi_thread_touches *t, wpi_thread_touch a, wpi_thread_touch b,
+                       bool in_warp) {
     if (a.first == a.outer || b.first == b.outer) return false;
     if (a.outer <= b.first || b.outer <= a.first) return false;
     int64_t distance = b.first - a.first; /* less than WP_TOUCH_BYTES_MAX, either way */
@@ -131,7 +132,7 @@ bool wpi_touches_clash(wp_touches *t, wp_touch a, wp_touch b, bool in_warp) {
                    (uint64_t)(distance + WP_TOUCH_BYTES_MAX);
     uint32_t known = wpi_map_index(&t->found, (const void *)(uintptr_t)key);
     if (known != UINT32_MAX) return known != 0;
-    const wp_touch_pattern *pa = &t->patterns[a.pattern], *pb = &t->patterns[b.pattern];
+    const wpi_touch_pattern *pa = &t->patterns[a.pattern], *pb = &t->patterns[b.pattern];
     uint32_t bits = pa->grain | pb->grain | (uint32_t)distance, grain = bits & (0 - bits);
     bool result = find_clash(t, (window){pa, distance < 0 ? -distance : 0, grain},
                              (window){pb, distance > 0 ? distance : 0, grain}, in_warp);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each value that addresses are made of is a node, made once; an evaluation for one block shape
- * goes through the nodes in order. A node whose form is lost but which all threads share is an
- * unknown. */
+/* Each value in the computation of addresses is a node, created once; an evaluation for a block
+ * shape visits the nodes in order. A node without a form that all threads share is an unknown. */
 #include "compiler/ir/thread_value.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ enum { DEPTH_MAX = 64 };
 enum {
     NODE_OPAQUE,  /* an unknown if all threads share it */
     NODE_NUMBER,  /* constant */
-    NODE_ID,      /* detail: wp_id */
+    NODE_ID,      /* detail: wpi_id */
     NODE_COPY,    /* a */
     NODE_SCALED,  /* a + constant * b */
     NODE_BINARY,  /* detail: LLVMOpcode */
@@ -30,12 +29,12 @@ enum {
 
 /* ---- nodes ---- */
 
-static wp_origin origin_of(LLVMValueRef i) {
+static wpi_value_origin origin_of(LLVMValueRef i) {
     if (LLVMIsAAllocaInst(i) || wpi_access_is_atomic(i)) return WP_ORIGIN_DIVERGENT;
     if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
     LLVMValueRef callee = wpi_called_function(i);
     if (!callee) return WP_ORIGIN_DIVERGENT;
-    wp_id id = wpi_lower_id_of(callee);
+    wpi_id id = wpi_lower_id_of(callee);
     if (id != WP_ID_COUNT) return id <= WP_ID_THREAD ? WP_ORIGIN_DIVERGENT : WP_ORIGIN_UNIFORM;
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
@@ -43,31 +42,31 @@ static wp_origin origin_of(LLVMValueRef i) {
     return is_pure ? WP_ORIGIN_OPERANDS : WP_ORIGIN_DIVERGENT;
 }
 
-void wpi_thread_values_init(wp_thread_values *v, wp_compile *c, LLVMValueRef kernel) {
+void wpi_thread_values_init(wpi_thread_values *v, wpi_compile *c, LLVMValueRef kernel) {
     memset(v, 0, sizeof *v);
     v->c = c;
     v->layout = LLVMGetModuleDataLayout(c->module);
     wpi_uniform_init(&v->uniform, kernel, origin_of);
 }
 
-void wpi_thread_values_deinit(wp_thread_values *v) {
+void wpi_thread_values_deinit(wpi_thread_values *v) {
     for (uint32_t n = 0; n < v->count; n++)
-        wp_free(v->nodes[n].number);
-    wp_free(v->nodes);
+        wpi_free(v->nodes[n].number);
+    wpi_free(v->nodes);
     wpi_map_deinit(&v->index);
     wpi_uniform_deinit(&v->uniform);
 }
 
-static uint32_t append(wp_thread_values *v, wp_thread_node node) {
+static uint32_t append(wpi_thread_values *v, wpi_thread_node node) {
     if (v->count == v->capacity) {
         v->capacity = v->capacity ? 2 * v->capacity : 256;
-        v->nodes = wp_must_realloc(v->nodes, v->capacity * sizeof *v->nodes);
+        v->nodes = wpi_must_realloc(v->nodes, v->capacity * sizeof *v->nodes);
     }
     v->nodes[v->count] = node;
     return v->count++;
 }
 
-static uint32_t bits_of(const wp_thread_values *v, LLVMValueRef value) {
+static uint32_t bits_of(const wpi_thread_values *v, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind) return LLVMGetIntTypeWidth(type);
     return LLVMGetTypeKind(type) == LLVMPointerTypeKind
@@ -75,24 +74,24 @@ static uint32_t bits_of(const wp_thread_values *v, LLVMValueRef value) {
                : 0;
 }
 
-static uint32_t add(wp_thread_values *v, LLVMValueRef value, int depth);
+static uint32_t add(wpi_thread_values *v, LLVMValueRef value, int depth);
 
-static uint32_t add_number(wp_thread_values *v, int64_t number) {
-    return append(v, (wp_thread_node){.kind = NODE_NUMBER, .bits = 64, .constant = number});
+static uint32_t add_number(wpi_thread_values *v, int64_t number) {
+    return append(v, (wpi_thread_node){.kind = NODE_NUMBER, .bits = 64, .constant = number});
 }
 
-static uint32_t add_address(wp_thread_values *v, LLVMValueRef gep, int depth) {
+static uint32_t add_address(wpi_thread_values *v, LLVMValueRef gep, int depth) {
     uint32_t node = add(v, LLVMGetOperand(gep, 0), depth + 1);
-    wp_gep_walk walk = wpi_gep_walk(v->layout, gep);
+    wpi_gep_walk walk = wpi_gep_walk_begin(v->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
         uint32_t at = index ? add(v, index, depth + 1) : add_number(v, 1);
-        node = append(v, (wp_thread_node){.kind = NODE_SCALED,
-                                          .bits = 64,
-                                          .constant = (int64_t)bytes,
-                                          .operands = {node, at},
-                                          .operand_count = 2});
+        node = append(v, (wpi_thread_node){.kind = NODE_SCALED,
+                                           .bits = 64,
+                                           .constant = (int64_t)bytes,
+                                           .operands = {node, at},
+                                           .operand_count = 2});
     }
     return node;
 }
@@ -117,8 +116,8 @@ static bool is_limit(LLVMValueRef call, LLVMIntPredicate *predicate) {
     return false;
 }
 
-/* A phi of few ways, none of them back from a loop. */
-static bool is_meeting(const wp_thread_values *v, LLVMValueRef phi) {
+/* Whether a phi has few incoming edges, none of them a back edge. */
+static bool is_meeting(const wpi_thread_values *v, LLVMValueRef phi) {
     uint32_t block = wpi_map_index(&v->uniform.block_index, LLVMGetInstructionParent(phi));
     if (LLVMCountIncoming(phi) > 3) return false;
     for (unsigned n = 0; n < LLVMCountIncoming(phi); n++)
@@ -127,8 +126,8 @@ static bool is_meeting(const wp_thread_values *v, LLVMValueRef phi) {
     return true;
 }
 
-static wp_thread_node describe(wp_thread_values *v, LLVMValueRef value, int depth) {
-    wp_thread_node n = {.kind = NODE_OPAQUE, .bits = bits_of(v, value)};
+static wpi_thread_node describe(wpi_thread_values *v, LLVMValueRef value, int depth) {
+    wpi_thread_node n = {.kind = NODE_OPAQUE, .bits = bits_of(v, value)};
     bool is_expression = LLVMIsAConstantExpr(value) != NULL;
     if (LLVMIsAConstantInt(value) && n.bits <= 64) {
         n.kind = NODE_NUMBER;
@@ -209,18 +208,18 @@ static wp_thread_node describe(wp_thread_values *v, LLVMValueRef value, int dept
     return n;
 }
 
-static uint32_t add(wp_thread_values *v, LLVMValueRef value, int depth) {
+static uint32_t add(wpi_thread_values *v, LLVMValueRef value, int depth) {
     LLVMValueRef callee = LLVMIsAInstruction(value) ? wpi_called_function(value) : NULL;
-    wp_id id = wpi_lower_id_of(callee);
+    wpi_id id = wpi_lower_id_of(callee);
     LLVMValueRef key =
-        id == WP_ID_COUNT ? value : callee; /* each call of a placeholder is the same */
+        id == WP_ID_COUNT ? value : callee; /* all calls of a placeholder are one node */
     uint32_t known = wpi_map_index(&v->index, key);
     if (known != UINT32_MAX) return known;
-    wp_thread_node node;
+    wpi_thread_node node;
     if (id == WP_ID_COUNT)
         node = describe(v, value, depth);
     else
-        node = (wp_thread_node){
+        node = (wpi_thread_node){
             .kind = id <= WP_ID_NTID_Z ? NODE_ID : NODE_OPAQUE, .detail = (uint32_t)id, .bits = 32};
     node.value = key;
     node.is_uniform = wpi_uniform_is(&v->uniform, value);
@@ -229,22 +228,22 @@ static uint32_t add(wp_thread_values *v, LLVMValueRef value, int depth) {
     return made;
 }
 
-uint32_t wpi_thread_values_add(wp_thread_values *v, LLVMValueRef value) {
+uint32_t wpi_thread_values_add(wpi_thread_values *v, LLVMValueRef value) {
     return add(v, value, 0);
 }
 
-bool wpi_thread_node_is_redefined(const wp_thread_node *node) {
+bool wpi_thread_node_is_redefined(const wpi_thread_node *node) {
     return (node->kind == NODE_OPAQUE && LLVMIsAInstruction(node->value)) ||
            node->kind == NODE_MEETING;
 }
 
 /* ---- evaluation ---- */
 
-static uint32_t thread_count(wp_block_shape s) {
+static uint32_t thread_count(wpi_block_shape s) {
     return s.x * s.y * s.z;
 }
 
-static int64_t id_of(wp_block_shape s, uint32_t thread, uint32_t id) {
+static int64_t id_of(wpi_block_shape s, uint32_t thread, uint32_t id) {
     switch (id) {
     case WP_ID_TID_X: return thread % s.x;
     case WP_ID_TID_Y: return thread / s.x % s.y;
@@ -266,7 +265,8 @@ static int64_t sign_extended(uint64_t number, uint32_t bits) {
     return (int64_t)((low ^ sign) - sign);
 }
 
-/* False where the result is undefined. Operands and result are sign-extended from `bits`. */
+/* Computes an operation. False: the result is undefined. Operands and result are sign-extended from
+ * `bits`. */
 static bool compute(uint32_t opcode, uint32_t bits, int64_t a, int64_t b, int64_t *out) {
     uint64_t ua = zero_extended(a, bits), ub = zero_extended(b, bits), r = 0;
     bool is_shift = opcode == LLVMShl || opcode == LLVMLShr || opcode == LLVMAShr;
@@ -308,11 +308,11 @@ static bool compare(uint32_t predicate, uint32_t bits, int64_t a, int64_t b) {
     }
 }
 
-bool wpi_thread_node_is_number(const wp_thread_node *node) {
+bool wpi_thread_node_is_number(const wpi_thread_node *node) {
     return node->is_known && node->term_count == 0;
 }
 
-bool wpi_thread_node_is_alike(const wp_thread_node *a, const wp_thread_node *b) {
+bool wpi_thread_node_is_alike(const wpi_thread_node *a, const wpi_thread_node *b) {
     if (!a->is_known || !b->is_known || a->term_count != b->term_count) return false;
     for (uint32_t t = 0; t < a->term_count; t++)
         if (a->terms[t].unknown != b->terms[t].unknown || a->terms[t].factor != b->terms[t].factor)
@@ -321,12 +321,12 @@ bool wpi_thread_node_is_alike(const wp_thread_node *a, const wp_thread_node *b) 
 }
 
 /* n.terms = a.terms + factor * b.terms; false when there are too many. */
-static bool add_terms(wp_thread_node *n, const wp_thread_node *a, const wp_thread_node *b,
+static bool add_terms(wpi_thread_node *n, const wpi_thread_node *a, const wpi_thread_node *b,
                       int64_t factor) {
     uint32_t i = 0, j = 0;
     n->term_count = 0;
     while (i < a->term_count || j < b->term_count) {
-        wp_thread_term term;
+        wpi_thread_term term;
         if (j == b->term_count ||
             (i < a->term_count && a->terms[i].unknown < b->terms[j].unknown)) {
             term = a->terms[i++];
@@ -343,16 +343,16 @@ static bool add_terms(wp_thread_node *n, const wp_thread_node *a, const wp_threa
     return true;
 }
 
-static void allocate(wp_thread_node *n, bool varies) {
+static void allocate(wpi_thread_node *n, bool varies) {
     uint32_t room = varies ? WP_BLOCK_THREADS_MAX : 1;
     n->varies = varies;
-    if (n->room < room) n->number = wp_must_realloc(n->number, room * sizeof *n->number);
+    if (n->room < room) n->number = wpi_must_realloc(n->number, room * sizeof *n->number);
     if (n->room < room) n->room = room;
 }
 
-/* a + factor * b, with unknowns. That sums of unknowns wrap around nowhere is taken for granted:
- * they are on their way to an address. */
-static bool evaluate_sum(wp_thread_node *n, const wp_thread_node *a, const wp_thread_node *b,
+/* a + factor * b, with unknowns. Assumes that sums of unknowns do not wrap, as they are part of
+ * addresses. */
+static bool evaluate_sum(wpi_thread_node *n, const wpi_thread_node *a, const wpi_thread_node *b,
                          int64_t factor, uint32_t threads) {
     if (!a->is_known || !b->is_known || !add_terms(n, a, b, factor)) return false;
     allocate(n, a->varies || b->varies);
@@ -365,8 +365,8 @@ static bool evaluate_sum(wp_thread_node *n, const wp_thread_node *a, const wp_th
 }
 
 /* The low bits of a sum whose unknowns do not reach them. */
-static bool evaluate_low_bits(wp_thread_node *n, const wp_thread_node *a, const wp_thread_node *b,
-                              uint32_t threads) {
+static bool evaluate_low_bits(wpi_thread_node *n, const wpi_thread_node *a,
+                              const wpi_thread_node *b, uint32_t threads) {
     if (!wpi_thread_node_is_number(b) || b->varies || !a->is_known) return false;
     int64_t mask = b->number[0];
     if (mask < 0 || (mask & (mask + 1)) != 0) return false;
@@ -378,7 +378,7 @@ static bool evaluate_low_bits(wp_thread_node *n, const wp_thread_node *a, const 
     return true;
 }
 
-static bool evaluate_binary(wp_thread_node *n, const wp_thread_node *a, const wp_thread_node *b,
+static bool evaluate_binary(wpi_thread_node *n, const wpi_thread_node *a, const wpi_thread_node *b,
                             uint32_t threads) {
     if (n->detail == LLVMAdd) return evaluate_sum(n, a, b, 1, threads);
     if (n->detail == LLVMSub) return evaluate_sum(n, a, b, -1, threads);
@@ -392,7 +392,7 @@ static bool evaluate_binary(wp_thread_node *n, const wp_thread_node *a, const wp
     }
     if (n->detail == LLVMAnd) return evaluate_low_bits(n, a, b, threads);
     /* a sum with unknowns times a number */
-    wp_thread_node zero = {.is_known = true, .number = (int64_t[]){0}};
+    wpi_thread_node zero = {.is_known = true, .number = (int64_t[]){0}};
     if (n->detail == LLVMMul && wpi_thread_node_is_number(b) && !b->varies)
         return evaluate_sum(n, &zero, a, b->number[0], threads);
     if (n->detail == LLVMMul && wpi_thread_node_is_number(a) && !a->varies)
@@ -403,12 +403,12 @@ static bool evaluate_binary(wp_thread_node *n, const wp_thread_node *a, const wp
     return false;
 }
 
-static bool evaluate_copy(wp_thread_node *n, const wp_thread_node *a, uint32_t threads) {
-    wp_thread_node zero = {.is_known = true, .number = (int64_t[]){0}};
+static bool evaluate_copy(wpi_thread_node *n, const wpi_thread_node *a, uint32_t threads) {
+    wpi_thread_node zero = {.is_known = true, .number = (int64_t[]){0}};
     return evaluate_sum(n, a, &zero, 1, threads);
 }
 
-static bool evaluate_cast(wp_thread_node *n, const wp_thread_node *a, uint32_t threads) {
+static bool evaluate_cast(wpi_thread_node *n, const wpi_thread_node *a, uint32_t threads) {
     if (!evaluate_copy(n, a, threads)) return false;
     if (n->term_count) return true;
     for (uint32_t t = 0; t < (n->varies ? threads : 1); t++) {
@@ -419,7 +419,7 @@ static bool evaluate_cast(wp_thread_node *n, const wp_thread_node *a, uint32_t t
     return true;
 }
 
-static bool evaluate_compare(wp_thread_node *n, const wp_thread_node *a, const wp_thread_node *b,
+static bool evaluate_compare(wpi_thread_node *n, const wpi_thread_node *a, const wpi_thread_node *b,
                              uint32_t threads) {
     if (!wpi_thread_node_is_number(a) || !wpi_thread_node_is_number(b)) return false;
     allocate(n, a->varies || b->varies);
@@ -429,8 +429,8 @@ static bool evaluate_compare(wp_thread_node *n, const wp_thread_node *a, const w
     return true;
 }
 
-static bool evaluate_choice(wp_thread_node *n, const wp_thread_node *condition,
-                            const wp_thread_node *a, const wp_thread_node *b, uint32_t threads) {
+static bool evaluate_choice(wpi_thread_node *n, const wpi_thread_node *condition,
+                            const wpi_thread_node *a, const wpi_thread_node *b, uint32_t threads) {
     if (!wpi_thread_node_is_number(condition) || !wpi_thread_node_is_alike(a, b)) return false;
     allocate(n, condition->varies || a->varies || b->varies);
     n->term_count = a->term_count;
@@ -441,7 +441,7 @@ static bool evaluate_choice(wp_thread_node *n, const wp_thread_node *condition,
     return true;
 }
 
-static bool evaluate_limit(wp_thread_node *n, const wp_thread_node *a, const wp_thread_node *b,
+static bool evaluate_limit(wpi_thread_node *n, const wpi_thread_node *a, const wpi_thread_node *b,
                            uint32_t threads) {
     if (!wpi_thread_node_is_number(a) || !wpi_thread_node_is_number(b)) return false;
     allocate(n, a->varies || b->varies);
@@ -452,10 +452,10 @@ static bool evaluate_limit(wp_thread_node *n, const wp_thread_node *a, const wp_
     return true;
 }
 
-static bool evaluate_meeting(const wp_thread_values *v, wp_thread_node *n, uint32_t threads) {
-    const wp_thread_node *a = &v->nodes[n->operands[0]];
+static bool evaluate_meeting(const wpi_thread_values *v, wpi_thread_node *n, uint32_t threads) {
+    const wpi_thread_node *a = &v->nodes[n->operands[0]];
     for (uint32_t o = 1; o < n->operand_count; o++) {
-        const wp_thread_node *b = &v->nodes[n->operands[o]];
+        const wpi_thread_node *b = &v->nodes[n->operands[o]];
         if (!wpi_thread_node_is_alike(a, b)) return false;
         for (uint32_t t = 0; t < threads; t++)
             if (wpi_thread_node_at(a, t) != wpi_thread_node_at(b, t)) return false;
@@ -463,9 +463,9 @@ static bool evaluate_meeting(const wp_thread_values *v, wp_thread_node *n, uint3
     return evaluate_copy(n, a, threads);
 }
 
-static bool evaluate(wp_thread_values *v, wp_thread_node *n, wp_block_shape shape) {
-    const wp_thread_node *a = &v->nodes[n->operands[0]], *b = &v->nodes[n->operands[1]],
-                         *c = &v->nodes[n->operands[2]];
+static bool evaluate(wpi_thread_values *v, wpi_thread_node *n, wpi_block_shape shape) {
+    const wpi_thread_node *a = &v->nodes[n->operands[0]], *b = &v->nodes[n->operands[1]],
+                          *c = &v->nodes[n->operands[2]];
     uint32_t threads = thread_count(shape);
     switch (n->kind) {
     case NODE_NUMBER:
@@ -489,15 +489,15 @@ static bool evaluate(wp_thread_values *v, wp_thread_node *n, wp_block_shape shap
     }
 }
 
-void wpi_thread_values_evaluate(wp_thread_values *v, wp_block_shape shape) {
+void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape) {
     for (uint32_t i = 0; i < v->count; i++) {
-        wp_thread_node *n = &v->nodes[i];
+        wpi_thread_node *n = &v->nodes[i];
         n->term_count = 0;
         n->is_known = evaluate(v, n, shape);
         if (n->is_known || !n->is_uniform || !n->value) continue;
         n->is_known = true;
         n->term_count = 1;
-        n->terms[0] = (wp_thread_term){i, 1};
+        n->terms[0] = (wpi_thread_term){i, 1};
         allocate(n, false);
         n->number[0] = 0;
     }

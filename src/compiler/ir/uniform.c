@@ -7,25 +7,25 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ir/postdom.h"
 
-bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value) {
+bool wpi_uniform_is(const wpi_uniform *u, LLVMValueRef value) {
     return !LLVMIsAInstruction(value) || !wpi_map_has(&u->divergent, value);
 }
 
-bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block) {
+bool wpi_uniform_is_partial(const wpi_uniform *u, LLVMBasicBlockRef block) {
     uint32_t index = wpi_map_index(&u->block_index, block);
     return index == UINT32_MAX || u->is_partial[index];
 }
 
-static bool mark(wp_uniform *u, LLVMValueRef value) {
+static bool mark(wpi_uniform *u, LLVMValueRef value) {
     if (wpi_map_has(&u->divergent, value)) return false;
     wpi_map_set(&u->divergent, value, value);
     return true;
 }
 
 /* Blocks reached from `from` before `join`: their bits in `reached` get `bit`. */
-static void reach(const wp_uniform *u, LLVMBasicBlockRef from, uint32_t join, uint8_t bit,
+static void reach(const wpi_uniform *u, LLVMBasicBlockRef from, uint32_t join, uint8_t bit,
                   uint8_t *reached) {
-    uint32_t *stack = wp_must_calloc(u->block_count + 1, sizeof *stack), depth = 0;
+    uint32_t *stack = wpi_must_calloc(u->block_count + 1, sizeof *stack), depth = 0;
     stack[depth++] = wpi_map_index(&u->block_index, from);
     reached[stack[0]] |= bit;
     while (depth) {
@@ -39,15 +39,14 @@ static void reach(const wp_uniform *u, LLVMBasicBlockRef from, uint32_t join, ui
             stack[depth++] = to;
         }
     }
-    wp_free(stack);
+    wpi_free(stack);
 }
 
-/* Threads part at the end of block `b` and meet at `join`. On the way there, blocks are partial.
- * Phis see threads of both sides where ways meet: in blocks that more than one side reaches. Where
- * the sides come back to the branch, threads part at different turns of a loop: then every phi on
- * the way may. */
-static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
-    uint8_t *reached = wp_must_calloc(u->block_count + 1, sizeof *reached);
+/* Threads diverge at the end of block `b` and reconverge at `join`. Blocks in between are partial.
+ * Phis are divergent in blocks that more than one side reaches. If the sides return to the branch,
+ * threads diverge in different iterations of a loop: then every phi in between may be divergent. */
+static bool spread_control(wpi_uniform *u, uint32_t b, uint32_t join) {
+    uint8_t *reached = wpi_must_calloc(u->block_count + 1, sizeof *reached);
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
     unsigned sides = LLVMGetNumSuccessors(terminator);
     for (unsigned s = 0; s < sides; s++)
@@ -65,14 +64,14 @@ static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
         for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
             changed |= mark(u, i);
     }
-    wp_free(reached);
+    wpi_free(reached);
     return changed;
 }
 
-static bool spread_data(wp_uniform *u, LLVMValueRef instruction,
-                        wp_origin (*origin)(LLVMValueRef)) {
+static bool spread_data(wpi_uniform *u, LLVMValueRef instruction,
+                        wpi_value_origin (*origin)(LLVMValueRef)) {
     if (wpi_map_has(&u->divergent, instruction)) return false;
-    wp_origin from = origin(instruction);
+    wpi_value_origin from = origin(instruction);
     if (from == WP_ORIGIN_UNIFORM) return false;
     bool divergent = from == WP_ORIGIN_DIVERGENT;
     for (int o = 0; o < LLVMGetNumOperands(instruction) && !divergent; o++)
@@ -80,13 +79,13 @@ static bool spread_data(wp_uniform *u, LLVMValueRef instruction,
     return divergent && mark(u, instruction);
 }
 
-void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
-                      wp_origin (*origin)(LLVMValueRef instruction)) {
+void wpi_uniform_init(wpi_uniform *u, LLVMValueRef function,
+                      wpi_value_origin (*origin)(LLVMValueRef instruction)) {
     memset(u, 0, sizeof *u);
     u->blocks = wpi_blocks_rpo(function, &u->block_count);
     for (uint32_t b = 0; b < u->block_count; b++)
         wpi_map_set_index(&u->block_index, u->blocks[b], b);
-    u->is_partial = wp_must_calloc(u->block_count + 1, sizeof *u->is_partial);
+    u->is_partial = wpi_must_calloc(u->block_count + 1, sizeof *u->is_partial);
     uint32_t *join = wpi_postdominators(u->blocks, u->block_count, &u->block_index);
     for (bool changed = true; changed;) {
         changed = false;
@@ -100,12 +99,12 @@ void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
                 changed |= spread_control(u, b, join[b]);
         }
     }
-    wp_free(join);
+    wpi_free(join);
 }
 
-void wpi_uniform_deinit(wp_uniform *u) {
-    wp_free(u->blocks);
-    wp_free(u->is_partial);
+void wpi_uniform_deinit(wpi_uniform *u) {
+    wpi_free(u->blocks);
+    wpi_free(u->is_partial);
     wpi_map_deinit(&u->block_index);
     wpi_map_deinit(&u->divergent);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which values are the same for all threads of a block, and which blocks all of them reach
- * together.
+/** Uniformity: values that are the same for all threads of a block, and blocks that all of them
+ * reach together.
  *
- *  Divergence starts at the thread index and at what is read from memory, and spreads through
- * operands and through phis where threads that parted at a divergent branch meet, up to the
- * branch's immediate post-dominator. */
+ *  Divergence starts at the thread index and at loads, and spreads through operands and through
+ * phis at which threads of a divergent branch meet, up to the branch's immediate post-dominator. */
 #ifndef WP_IR_UNIFORM_H
 #define WP_IR_UNIFORM_H
 
@@ -14,25 +13,25 @@
 
 #include "compiler/ir/map.h"
 
-typedef struct wp_uniform {
+typedef struct wpi_uniform {
     LLVMBasicBlockRef *blocks; /* reverse post order */
     uint32_t block_count;
-    wp_map block_index;
-    wp_map divergent; /* values */
-    bool *is_partial; /* [block_count]: only some threads of the block may be there */
-} wp_uniform;
+    wpi_map block_index;
+    wpi_map divergent; /* values */
+    bool *is_partial;  /* [block_count]: only some threads of the block may be there */
+} wpi_uniform;
 
-typedef enum wp_origin {
+typedef enum wpi_value_origin {
     WP_ORIGIN_OPERANDS,  /* divergent if an operand is */
     WP_ORIGIN_DIVERGENT, /* a source of divergence */
-    WP_ORIGIN_UNIFORM    /* the same for all, whatever the operands */
-} wp_origin;
+    WP_ORIGIN_UNIFORM    /* uniform, regardless of operands */
+} wpi_value_origin;
 
-/** `origin` says where divergence starts and ends (instructions). */
-void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
-                      wp_origin (*origin)(LLVMValueRef instruction));
-bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value);
-bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block);
-void wpi_uniform_deinit(wp_uniform *u);
+/** `origin` classifies instructions as sources or ends of divergence. */
+void wpi_uniform_init(wpi_uniform *u, LLVMValueRef function,
+                      wpi_value_origin (*origin)(LLVMValueRef instruction));
+bool wpi_uniform_is(const wpi_uniform *u, LLVMValueRef value);
+bool wpi_uniform_is_partial(const wpi_uniform *u, LLVMBasicBlockRef block);
+void wpi_uniform_deinit(wpi_uniform *u);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NVIDIA's assembler, where there is one: it saves programs the time that the driver needs to
- * assemble their PTX when they start. They carry the PTX all the same.
+ * NVIDIA's assembler, if installed: cubins save programs the driver's time to assemble their PTX at
+ * start. Programs still contain the PTX.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 char *wpi_ptxas_find(bool *is_asked_for) {
     const char *named = getenv("WARPAGE_PTXAS");
     *is_asked_for = named != NULL && named[0] != '\0';
-    return *is_asked_for ? wp_must_strdup(named) : wp_program_find("ptxas");
+    return *is_asked_for ? wpi_must_strdup(named) : wpi_program_find("ptxas");
 }
 
 wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,
@@ -25,16 +25,16 @@ wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t a
     char target[32];
     (void)snprintf(target, sizeof target, "-arch=sm_%u", arch);
     const char *const argv[] = {ptxas, target, ptx_path, "-o", cubin_path, NULL};
-    wp_text talk = {0};
-    const wp_subprocess_options options = {
+    wpi_text talk = {0};
+    const wpi_subprocess_options options = {
         .stdin_path = "/dev/null", .stdout_text = &talk, .stderr_text = &talk};
     int exit_code = 1;
-    wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
+    wp_status status = wpi_subprocess_run(argv, &options, &exit_code, err);
     if (status == WP_STATUS_OK && exit_code != 0) {
-        const char *said = wp_text_string(&talk);
+        const char *said = wpi_text_string(&talk);
         status =
             WP_FAIL(err, TOOLCHAIN, "%s sm_%u: %.*s", ptxas, arch, (int)strcspn(said, "\n"), said);
     }
-    wp_text_deinit(&talk);
+    wpi_text_deinit(&talk);
     return status;
 }

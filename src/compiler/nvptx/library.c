@@ -12,7 +12,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/nvptx/nvptx.h"
 
-/* The driver defines these. */
+/* Functions defined by the driver. */
 static const char *const driver_functions[] = {"vprintf", "__assertfail", "malloc", "free"};
 
 static bool is_driver_function(const char *name) {
@@ -21,22 +21,22 @@ static bool is_driver_function(const char *name) {
     return false;
 }
 
-static wp_status open_library(wp_compile *c, const char *path, LLVMModuleRef *out, wp_error *err) {
+static wp_status open_library(wpi_compile *c, const char *path, LLVMModuleRef *out, wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(path, &data, &size_bytes, err));
+    WP_TRY(wpi_file_read(path, &data, &size_bytes, err));
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "nvptxlib");
-    wp_free(data);
+    wpi_free(data);
     /* Bodies are read when they are linked; the module owns the buffer. */
     if (LLVMGetBitcodeModuleInContext2(c->context, buffer, out))
         return WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
     return WP_STATUS_OK;
 }
 
-/* clang calls some functions of the C library by their own names (__builtin_tanf): the library has
- * them as __nv_tanf. */
-static void rename_c_functions(wp_compile *c, LLVMModuleRef library) {
+/* clang calls some functions by their C names (__builtin_tanf); the library has them as
+ * __nv_tanf. */
+static void rename_c_functions(wpi_compile *c, LLVMModuleRef library) {
     LLVMValueRef next;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = next) {
         next = LLVMGetNextFunction(f);
@@ -55,7 +55,7 @@ static void rename_c_functions(wp_compile *c, LLVMModuleRef library) {
     }
 }
 
-static wp_status check_undefined(wp_compile *c, wp_error *err) {
+static wp_status check_undefined(wpi_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
@@ -69,22 +69,22 @@ static wp_status check_undefined(wp_compile *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The linker leaves behind what may be discarded and is not used. */
-static void make_discardable(LLVMModuleRef library, wp_strings *names) {
+/* Makes functions discardable, so that the linker omits unused ones. */
+static void make_discardable(LLVMModuleRef library, wpi_strings *names) {
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         wpi_ptx_drop_target(f);
         if (LLVMGetLinkage(f) != LLVMExternalLinkage || LLVMIsDeclaration(f)) continue;
         LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
-        wp_strings_add(names, LLVMGetValueName2(f, &length));
+        wpi_strings_add(names, LLVMGetValueName2(f, &length));
     }
 }
 
-wp_status wpi_ptx_link_library(wp_compile *c, const wp_ptx_options *options, wp_error *err) {
+wp_status wpi_ptx_link_library(wpi_compile *c, const wpi_ptx_options *options, wp_error *err) {
     LLVMModuleRef library = NULL;
     WP_TRY(open_library(c, options->library_path, &library, err));
     rename_c_functions(c, library);
-    wp_strings names = {0};
+    wpi_strings names = {0};
     make_discardable(library, &names);
     LLVMSetTarget(library, LLVMGetTarget(c->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
@@ -96,7 +96,7 @@ wp_status wpi_ptx_link_library(wp_compile *c, const wp_ptx_options *options, wp_
         LLVMValueRef function = LLVMGetNamedFunction(c->module, names.items[i]);
         if (function && !LLVMIsDeclaration(function)) LLVMSetLinkage(function, LLVMInternalLinkage);
     }
-    wp_strings_deinit(&names);
+    wpi_strings_deinit(&names);
     if (status == WP_STATUS_OK && !options->is_relocatable) status = check_undefined(c, err);
     return status;
 }

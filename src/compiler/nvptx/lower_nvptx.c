@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What device bitcode leaves open, in the form that GPUs have it. Everything else in it is PTX's
- * own already, inline PTX included. */
+/* Lowers the parts of device bitcode that differ between devices to the GPU's form. The rest,
+ * including inline PTX, is PTX's already. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "compiler/nvptx/nvptx.h"
 #include "compiler/passes.h"
 
-static LLVMValueRef intrinsic(wp_compile *c, const char *name, LLVMTypeRef *types, size_t count) {
+static LLVMValueRef intrinsic(wpi_compile *c, const char *name, LLVMTypeRef *types, size_t count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     return LLVMGetIntrinsicDeclaration(c->module, id, types, count);
 }
@@ -23,8 +23,8 @@ static void replace(LLVMValueRef instruction, LLVMValueRef made) {
 
 /* ---- variables ---- */
 
-/* A global variable in the place of another, visible to the host. */
-static LLVMValueRef add_variable(wp_compile *c, LLVMTypeRef type, const char *name) {
+/* Adds a global variable, visible to the host, as a replacement for another one. */
+static LLVMValueRef add_variable(wpi_compile *c, LLVMTypeRef type, const char *name) {
     LLVMValueRef made = LLVMAddGlobalInAddressSpace(c->module, type, name, WP_SPACE_GLOBAL);
     LLVMSetInitializer(made, LLVMConstNull(type));
     LLVMSetExternallyInitialized(made, 1);
@@ -32,7 +32,7 @@ static LLVMValueRef add_variable(wp_compile *c, LLVMTypeRef type, const char *na
     return made;
 }
 
-/* Constants that nobody uses any more do not count. */
+/* Whether a value is used, ignoring unused constants. */
 static bool is_used(LLVMValueRef value) {
     for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -42,9 +42,9 @@ static bool is_used(LLVMValueRef value) {
     return false;
 }
 
-/* A managed variable lives in the host's variable of that name; the loader maps it for the GPU and
- * stores its address in the cell. */
-static wp_status lower_managed(wp_compile *c, wp_variable_ir *variable, wp_error *err) {
+/* A managed variable is stored in the host's variable of that name; the loader maps it for the GPU
+ * and stores its address in the cell. */
+static wp_status lower_managed(wpi_compile *c, wpi_variable_ir *variable, wp_error *err) {
     char name[512];
     snprintf(name, sizeof name, WP_PTX_MANAGED_PREFIX "%s", variable->name);
     variable->cell = add_variable(c, c->ptr, name);
@@ -62,12 +62,12 @@ static wp_status lower_managed(wp_compile *c, wp_variable_ir *variable, wp_error
 /* A texture or surface reference becomes 8 bytes that hold the handle of an object, as on the CPU;
  * the loader writes it when the program binds the reference. A new variable takes its place,
  * because annotations make PTX's own kind of reference of the old one. */
-static void replace_reference(wp_compile *c, LLVMValueRef handle, LLVMValueRef reference) {
+static void replace_reference(wpi_compile *c, LLVMValueRef handle, LLVMValueRef reference) {
     size_t length;
-    char *name = wp_must_strdup(LLVMGetValueName2(reference, &length));
+    char *name = wpi_must_strdup(LLVMGetValueName2(reference, &length));
     LLVMSetValueName2(reference, "", 0);
     LLVMValueRef made = add_variable(c, c->i64, name);
-    wp_free(name);
+    wpi_free(name);
     uint32_t count;
     LLVMValueRef *users = wpi_users(reference, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -75,11 +75,11 @@ static void replace_reference(wp_compile *c, LLVMValueRef handle, LLVMValueRef r
         LLVMPositionBuilderBefore(c->builder, users[i]);
         replace(users[i], LLVMBuildLoad2(c->builder, c->i64, made, ""));
     }
-    wp_free(users);
+    wpi_free(users);
     if (!is_used(reference)) LLVMDeleteGlobal(reference);
 }
 
-static void lower_references(wp_compile *c) {
+static void lower_references(wpi_compile *c) {
     LLVMValueRef handle = LLVMGetNamedFunction(c->module, "llvm.nvvm.texsurf.handle.internal.p1");
     while (handle && LLVMGetFirstUse(handle)) {
         LLVMValueRef call = LLVMGetUser(LLVMGetFirstUse(handle));
@@ -87,8 +87,9 @@ static void lower_references(wp_compile *c) {
     }
 }
 
-/* Programs read arrays of small elements as int4 and the like, and find them placed for that. */
-static void widen_alignments(wp_compile *c) {
+/* Aligns arrays of small elements for accesses as int4 and similar types, which programs rely
+ * on. */
+static void widen_alignments(wpi_compile *c) {
     enum { VECTOR_BYTES = 16 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
@@ -106,7 +107,7 @@ static const char *const mathematics[] = {"sin",  "cos",  "tan",   "asin", "acos
                                           "sinh", "cosh", "tanh",  "exp",  "exp2", "exp10",
                                           "log",  "log2", "log10", "pow",  "powi", "ldexp"};
 
-static void rename_mathematics(wp_compile *c, LLVMValueRef function, const char *name) {
+static void rename_mathematics(wpi_compile *c, LLVMValueRef function, const char *name) {
     for (size_t i = 0; i < sizeof mathematics / sizeof *mathematics; i++) {
         size_t length = strlen(mathematics[i]);
         const char *suffix = name + length;
@@ -122,7 +123,7 @@ static void rename_mathematics(wp_compile *c, LLVMValueRef function, const char 
     }
 }
 
-/* sm_80 reduces in one instruction. */
+/* Reductions that sm_80 has an instruction for. */
 static const struct {
     const char *name, *instruction;
 } reductions[] = {{"__wp_redux_add", "llvm.nvvm.redux.sync.add"},
@@ -134,7 +135,7 @@ static const struct {
                   {"__wp_redux_or", "llvm.nvvm.redux.sync.or"},
                   {"__wp_redux_xor", "llvm.nvvm.redux.sync.xor"}};
 
-static void lower_reductions(wp_compile *c) {
+static void lower_reductions(wpi_compile *c) {
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
         LLVMValueRef function = LLVMGetNamedFunction(c->module, reductions[i].name);
         if (!function) continue;
@@ -148,14 +149,14 @@ static void lower_reductions(wp_compile *c) {
             replace(calls[u],
                     LLVMBuildCall2(c->builder, wpi_function_type(made), made, args, 2, ""));
         }
-        wp_free(calls);
+        wpi_free(calls);
     }
 }
 
 /* ---- cache hints ---- */
 
-/* Loads past the first-level cache. It does not see what is copied while a kernel runs, so they are
- * not moved, either. */
+/* Loads that bypass the L1 cache, which does not see copies during a kernel. For the same reason
+ * they are not moved. */
 static const struct {
     unsigned bits;
     const char *text, *constraints;
@@ -169,7 +170,7 @@ static bool is_number(LLVMTypeRef type) {
     return kind == LLVMIntegerTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
 }
 
-static LLVMValueRef load_number(wp_compile *c, LLVMValueRef pointer, unsigned bits) {
+static LLVMValueRef load_number(wpi_compile *c, LLVMValueRef pointer, unsigned bits) {
     size_t n = 0;
     while (n + 1 < sizeof cached_globally / sizeof *cached_globally &&
            cached_globally[n].bits < bits)
@@ -183,8 +184,8 @@ static LLVMValueRef load_number(wp_compile *c, LLVMValueRef pointer, unsigned bi
     return bits == 8 ? LLVMBuildTrunc(c->builder, value, c->i8, "") : value;
 }
 
-/* Two halves where it has 128 bits. */
-static void cache_globally(wp_compile *c, LLVMValueRef load, LLVMValueRef pointer) {
+/* Loads of 128 bits are split into two. */
+static void cache_globally(wpi_compile *c, LLVMValueRef load, LLVMValueRef pointer) {
     LLVMTypeRef type = LLVMTypeOf(load);
     const unsigned bits = (unsigned)LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(c->module), type);
     if (!is_number(type) || LLVMGetVolatile(load) || (bits & (bits - 1)) != 0 || bits < 8) return;
@@ -201,8 +202,8 @@ static void cache_globally(wp_compile *c, LLVMValueRef load, LLVMValueRef pointe
     replace(load, LLVMBuildBitCast(c->builder, value, type, ""));
 }
 
-/* Other hints are for the simulated GPU; a real one decides by itself. */
-static void lower_hints(wp_compile *c) {
+/* Other hints are for simulated GPUs only, and removed. */
+static void lower_hints(wpi_compile *c) {
     static const char *const names[] = {"__wp_cache_global", "__wp_cache_stream"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         LLVMValueRef function = LLVMGetNamedFunction(c->module, names[n]);
@@ -214,10 +215,10 @@ static void lower_hints(wp_compile *c) {
             LLVMValueRef *users = wpi_users(calls[u], &user_count);
             for (uint32_t l = 0; l < user_count && n == 0; l++)
                 if (LLVMIsALoadInst(users[l])) cache_globally(c, users[l], pointer);
-            wp_free(users);
+            wpi_free(users);
             replace(calls[u], pointer);
         }
-        wp_free(calls);
+        wpi_free(calls);
     }
 }
 
@@ -243,7 +244,7 @@ static const char *fast_form(LLVMValueRef i) {
     return NULL;
 }
 
-static void lower_fast(wp_compile *c, LLVMValueRef i) {
+static void lower_fast(wpi_compile *c, LLVMValueRef i) {
     if (!LLVMCanValueUseFastMathFlags(i) || LLVMTypeOf(i) != c->f32 ||
         !(LLVMGetFastMathFlags(i) & LLVMFastMathApproxFunc))
         return;
@@ -262,17 +263,17 @@ static void lower_fast(wp_compile *c, LLVMValueRef i) {
 
 /* ---- memory order ---- */
 
-/* The back end has relaxed atomics and fences; C++'s orders are made of both. CUDA's own atomics
- * are seq_cst in the bitcode and relaxed by definition: read-modify-write operations of that order
- * stay without fences. */
-static void add_fence(wp_compile *c, LLVMValueRef before) {
+/* The back end supports relaxed atomics and fences, from which C++'s orders are built. CUDA's own
+ * atomics are seq_cst in the bitcode but relaxed by definition, so read-modify-write operations of
+ * that order get no fences. */
+static void add_fence(wpi_compile *c, LLVMValueRef before) {
     LLVMValueRef fence = intrinsic(c, "llvm.nvvm.membar.sys", NULL, 0);
     LLVMPositionBuilderBefore(c->builder, before);
     LLVMBuildCall2(c->builder, wpi_function_type(fence), fence, NULL, 0, "");
 }
 
-static void lower_order(wp_compile *c, LLVMValueRef i) {
-    const wp_access a = wpi_access_of(i);
+static void lower_order(wpi_compile *c, LLVMValueRef i) {
+    const wpi_ir_access a = wpi_access_of(i);
     if (a.kind == WP_ACCESS_FENCE) {
         if (!LLVMIsAtomicSingleThread(i)) add_fence(c, i);
         LLVMInstructionEraseFromParent(i);
@@ -294,12 +295,12 @@ static void lower_order(wp_compile *c, LLVMValueRef i) {
     if (acquires) add_fence(c, LLVMGetNextInstruction(i));
 }
 
-static void each_instruction(wp_compile *c) {
+static void each_instruction(wpi_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                const wp_access a = wpi_access_of(i);
+                const wpi_ir_access a = wpi_access_of(i);
                 if (a.kind != WP_ACCESS_NONE && !wpi_access_is_range(&a))
                     lower_order(c, i);
                 else
@@ -307,7 +308,7 @@ static void each_instruction(wp_compile *c) {
             }
 }
 
-wp_status wpi_ptx_lower(wp_compile *c, uint32_t arch, wp_error *err) {
+wp_status wpi_ptx_lower(wpi_compile *c, uint32_t arch, wp_error *err) {
     for (uint32_t v = 0; v < c->variable_count; v++)
         if (c->variables[v].kind == WP_VARIABLE_MANAGED)
             WP_TRY(lower_managed(c, &c->variables[v], err));

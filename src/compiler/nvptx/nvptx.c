@@ -14,8 +14,8 @@
 #include "base/must.h"
 #include "compiler/passes.h"
 
-/* The target of each function is the module's; and the library's functions, which were compiled
- * without the C library in mind, may be inlined into others. */
+/* Removes attributes that tie a function to a target, and those that keep the library's functions
+ * from being inlined. */
 void wpi_ptx_drop_target(LLVMValueRef function) {
     static const char *const names[] = {"target-cpu", "target-features", "tune-cpu", "no-builtins"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -29,8 +29,9 @@ static void make_internal(LLVMValueRef global) {
     LLVMSetLinkage(global, LLVMInternalLinkage);
 }
 
-/* Only kernels and variables that the host can write are visible; what nobody uses then goes. */
-static void internalise(wp_compile *c, bool is_relocatable) {
+/* Internalises everything except kernels and variables that the host can write, so that unused code
+ * is removed. */
+static void internalise(wpi_compile *c, bool is_relocatable) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         wpi_ptx_drop_target(f);
         if (LLVMIsDeclaration(f) || is_relocatable) continue;
@@ -53,8 +54,8 @@ static void internalise(wp_compile *c, bool is_relocatable) {
     }
 }
 
-/* Lists that keep variables alive for other tools. */
-static void drop_lists(wp_compile *c) {
+/* Removes the lists that keep variables alive for other tools. */
+static void drop_lists(wpi_compile *c) {
     static const char *const names[] = {"llvm.used", "llvm.compiler.used",
                                         "llvm.global.annotations"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -63,7 +64,7 @@ static void drop_lists(wp_compile *c) {
     }
 }
 
-static wp_status emit(wp_compile *c, LLVMTargetMachineRef machine, char **text, wp_error *err) {
+static wp_status emit(wpi_compile *c, LLVMTargetMachineRef machine, char **text, wp_error *err) {
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, c->module, LLVMAssemblyFile, &message,
@@ -72,13 +73,13 @@ static wp_status emit(wp_compile *c, LLVMTargetMachineRef machine, char **text, 
         LLVMDisposeMessage(message);
         return status;
     }
-    *text = wp_must_strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    *text = wpi_must_strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
     LLVMDisposeMemoryBuffer(buffer);
     return WP_STATUS_OK;
 }
 
 /* PTX has no instruction and no library function for conversions between floating point and more
- * than 64 bits: LLVM writes them out. */
+ * than 64 bits; LLVM expands them. */
 static void expand_wide_conversions(void) {
     static bool is_done;
     const char *const words[] = {"wpcc", "-expand-fp-convert-bits=64"};
@@ -86,7 +87,8 @@ static void expand_wide_conversions(void) {
     is_done = true;
 }
 
-static wp_status compile(wp_compile *c, const wp_ptx_options *options, char **text, wp_error *err) {
+static wp_status compile(wpi_compile *c, const wpi_ptx_options *options, char **text,
+                         wp_error *err) {
     uint32_t arch = options->arch, version = 0;
     wpi_ptx_version(c, &arch, &version);
     LLVMTargetMachineRef machine;
@@ -114,10 +116,10 @@ done:
     return status;
 }
 
-wp_status wpi_ptx_compile(const void *bitcode, size_t size_bytes, const wp_ptx_options *options,
+wp_status wpi_ptx_compile(const void *bitcode, size_t size_bytes, const wpi_ptx_options *options,
                           char **text, wp_error *err) {
     *text = NULL;
-    wp_compile *c = NULL;
+    wpi_compile *c = NULL;
     WP_TRY(wpi_compile_create(bitcode, size_bytes, &c, err));
     wp_status status = compile(c, options, text, err);
     wpi_compile_destroy(c);

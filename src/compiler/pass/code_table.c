@@ -10,7 +10,7 @@
 #include "base/must.h"
 #include "compiler/passes.h"
 
-static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value, const char *name) {
+static LLVMValueRef constant_global(wpi_compile *c, LLVMValueRef value, const char *name) {
     LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), name);
     LLVMSetInitializer(global, value);
     LLVMSetGlobalConstant(global, 1);
@@ -18,31 +18,31 @@ static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value, const cha
     return global;
 }
 
-static LLVMValueRef text(wp_compile *c, const char *bytes) {
+static LLVMValueRef text(wpi_compile *c, const char *bytes) {
     return constant_global(c, LLVMConstStringInContext2(c->context, bytes, strlen(bytes), 0),
                            "wp.text");
 }
 
-static LLVMValueRef record(wp_compile *c, LLVMValueRef *fields, unsigned count) {
+static LLVMValueRef record(wpi_compile *c, LLVMValueRef *fields, unsigned count) {
     return LLVMConstStructInContext(c->context, fields, count, 0);
 }
 
 /* An array of `count` records of one shape, or NULL for none. */
-static LLVMValueRef array(wp_compile *c, LLVMValueRef *items, uint32_t count, const char *name) {
+static LLVMValueRef array(wpi_compile *c, LLVMValueRef *items, uint32_t count, const char *name) {
     if (!count) return LLVMConstNull(c->ptr);
     return constant_global(c, LLVMConstArray2(LLVMTypeOf(items[0]), items, count), name);
 }
 
-/* To the scheduler, a kernel whose blocks go from state to state by themselves has one. */
-static uint32_t region_count(const wp_kernel_ir *kernel) {
+/* For the scheduler, a kernel in whole form has one region. */
+static uint32_t region_count(const wpi_kernel_ir *kernel) {
     if (!kernel->regions) return 0;
     return kernel->whole ? 1 : kernel->region_count;
 }
 
-static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel) {
-    LLVMValueRef *items = wp_must_calloc(kernel->region_count + 1, sizeof *items);
+static LLVMValueRef regions_of(wpi_compile *c, const wpi_kernel_ir *kernel) {
+    LLVMValueRef *items = wpi_must_calloc(kernel->region_count + 1, sizeof *items);
     for (uint32_t s = 0; s < region_count(kernel); s++) {
-        const wp_stop_point *stop = &kernel->stops[s];
+        const wpi_stop_point *stop = &kernel->stops[s];
         uint32_t flags =
             s && stop->is_plain && stop->op == WP_STOP_BARRIER ? WP_CPU_REGION_PLAIN : 0;
         LLVMValueRef run = kernel->whole ? kernel->whole : kernel->regions[s];
@@ -51,21 +51,21 @@ static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel) {
         items[s] = record(c, fields, 3);
     }
     LLVMValueRef made = array(c, items, region_count(kernel), "wp.regions");
-    wp_free(items);
+    wpi_free(items);
     return made;
 }
 
-static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel) {
+static LLVMValueRef params_of(wpi_compile *c, const wpi_kernel_ir *kernel) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     unsigned align = LLVMGetEnumAttributeKindForName("align", 5);
     unsigned count = LLVMCountParams(kernel->function);
-    LLVMValueRef *items = wp_must_calloc(count + 1, sizeof *items);
+    LLVMValueRef *items = wpi_must_calloc(count + 1, sizeof *items);
     for (unsigned p = 0; p < count; p++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, byval);
         LLVMTypeRef type = attribute ? LLVMGetTypeAttributeValue(attribute)
                                      : LLVMTypeOf(LLVMGetParam(kernel->function, p));
-        /* A structure may ask for more than its members do; the accesses count on it. */
+        /* A structure may have a larger alignment than its members; accesses rely on it. */
         uint32_t alignment = LLVMABIAlignmentOfType(layout, type);
         LLVMAttributeRef aligned = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, align);
         if (attribute && aligned && LLVMGetEnumAttributeValue(aligned) > alignment)
@@ -75,11 +75,11 @@ static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel) {
         items[p] = record(c, fields, 2);
     }
     LLVMValueRef made = array(c, items, count, "wp.params");
-    wp_free(items);
+    wpi_free(items);
     return made;
 }
 
-static LLVMValueRef kernel_record(wp_compile *c, const wp_kernel_ir *kernel) {
+static LLVMValueRef kernel_record(wpi_compile *c, const wpi_kernel_ir *kernel) {
     LLVMValueRef null = LLVMConstNull(c->ptr);
     LLVMValueRef fields[] = {
         text(c, kernel->name),
@@ -98,7 +98,7 @@ static LLVMValueRef kernel_record(wp_compile *c, const wp_kernel_ir *kernel) {
     return record(c, fields, sizeof fields / sizeof *fields);
 }
 
-static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variable) {
+static LLVMValueRef variable_record(wpi_compile *c, const wpi_variable_ir *variable) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     uint64_t size = LLVMABISizeOfType(layout, LLVMGlobalGetValueType(variable->global));
     LLVMValueRef address = variable->cell ? variable->cell : variable->global;
@@ -109,8 +109,8 @@ static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variabl
     return record(c, fields, 5);
 }
 
-/* Programs read arrays of small elements as int4 and the like; GPUs place variables widely. */
-static void widen_alignment(wp_compile *c, LLVMValueRef global) {
+/* Programs read arrays of small elements as int4 and similar; GPUs align variables accordingly. */
+static void widen_alignment(wpi_compile *c, LLVMValueRef global) {
     enum { WIDE = 256, VECTOR = 16 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     uint64_t size = LLVMABISizeOfType(layout, LLVMGlobalGetValueType(global));
@@ -120,7 +120,7 @@ static void widen_alignment(wp_compile *c, LLVMValueRef global) {
 
 /* Variables are defined by the baseline copy; the other copy refers to them by a name that belongs
  * to this image. */
-static void share_variables(wp_compile *c) {
+static void share_variables(wpi_compile *c) {
     bool defines = c->isa == WP_CPU_ISA_BASELINE || !wpi_compile_is_own(c);
     uint32_t number = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
@@ -142,7 +142,7 @@ static void share_variables(wp_compile *c) {
     }
 }
 
-static void add_constructor(wp_compile *c, LLVMValueRef code) {
+static void add_constructor(wpi_compile *c, LLVMValueRef code) {
     LLVMValueRef function =
         LLVMAddFunction(c->module, "wp.register", LLVMFunctionType(c->none, NULL, 0, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
@@ -158,17 +158,17 @@ static void add_constructor(wp_compile *c, LLVMValueRef code) {
     LLVMSetLinkage(list, LLVMAppendingLinkage);
 }
 
-/* A variant is asked for by name. */
+/* Exports the code of a variant, which is looked up by name. */
 static void export_code(LLVMValueRef code) {
     LLVMSetValueName2(code, WP_VARIANT_CODE_SYMBOL, strlen(WP_VARIANT_CODE_SYMBOL));
     LLVMSetLinkage(code, LLVMExternalLinkage);
 }
 
-wp_status wpi_pass_table(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_table(wpi_compile *c, wp_error *err) {
     (void)err;
     share_variables(c);
     uint32_t most = c->kernel_count > c->variable_count ? c->kernel_count : c->variable_count;
-    LLVMValueRef *items = wp_must_calloc(most + 1, sizeof *items);
+    LLVMValueRef *items = wpi_must_calloc(most + 1, sizeof *items);
     for (uint32_t k = 0; k < c->kernel_count; k++)
         items[k] = kernel_record(c, &c->kernels[k]);
     LLVMValueRef kernels = array(c, items, c->kernel_count, "wp.kernels");
@@ -177,7 +177,7 @@ wp_status wpi_pass_table(wp_compile *c, wp_error *err) {
     bool has_variables = c->isa == WP_CPU_ISA_BASELINE || !wpi_compile_is_own(c);
     uint32_t variable_count = has_variables ? c->variable_count : 0;
     LLVMValueRef variables = array(c, items, variable_count, "wp.variables");
-    wp_free(items);
+    wpi_free(items);
     LLVMValueRef fields[] = {wpi_const32(c, WP_ABI_VERSION),
                              wpi_const32(c, (uint32_t)c->isa),
                              wpi_const64(c, c->image_id),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fence next to an atomic operation is part of it.
+/* Merges a fence with an adjacent atomic operation.
  *
  *     __threadfence(); atomicCAS(&head, …);      fence; lock cmpxchg   ─►   lock cmpxchg
  *
- * A locked instruction of x86 orders all accesses before it and after it, as a fence does. So where
- * nothing accesses memory between a fence and an atomic operation, the operation is made
- * sequentially consistent, which costs nothing there, and the fence goes. */
+ * A locked instruction of x86 orders all accesses before it and after it, as a fence does. So if no
+ * access is between a fence and an atomic operation, the operation is made sequentially consistent,
+ * which is free on x86, and the fence is removed. */
 #include <stddef.h>
 
 #include "compiler/ir/access.h"
@@ -31,7 +31,7 @@ static void make_consistent(LLVMValueRef i) {
     LLVMSetCmpXchgFailureOrdering(i, LLVMAtomicOrderingSequentiallyConsistent);
 }
 
-wp_status wpi_pass_fences(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_fences(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {

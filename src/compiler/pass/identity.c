@@ -8,7 +8,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/pass/region/regions.h"
 
-static LLVMValueRef current_block(wp_compile *c) {
+static LLVMValueRef current_block(wpi_compile *c) {
     LLVMValueRef variable = LLVMGetNamedGlobal(c->module, "wp_rt_block");
     if (!variable) {
         variable = LLVMAddGlobal(c->module, c->ptr, "wp_rt_block");
@@ -17,7 +17,7 @@ static LLVMValueRef current_block(wp_compile *c) {
     return LLVMBuildLoad2(c->builder, c->ptr, variable, "block");
 }
 
-static size_t offset_of(wp_id id) {
+static size_t offset_of(wpi_id id) {
     switch (id) {
     case WP_ID_THREAD: return offsetof(wp_cpu_block, thread);
     case WP_ID_NTID_X:
@@ -34,7 +34,7 @@ static size_t offset_of(wp_id id) {
     }
 }
 
-static LLVMValueRef read_placeholder(wp_compile *c, const char *name, wp_id id) {
+static LLVMValueRef read_placeholder(wpi_compile *c, const char *name, wpi_id id) {
     LLVMValueRef block = current_block(c);
     if (strcmp(name, WP_BLOCK_PLACEHOLDER) == 0) return block;
     bool is_shared = strcmp(name, WP_SHARED_PLACEHOLDER) == 0;
@@ -43,7 +43,7 @@ static LLVMValueRef read_placeholder(wp_compile *c, const char *name, wp_id id) 
     return LLVMBuildLoad2(c->builder, is_shared ? c->ptr : c->i32, address, "");
 }
 
-void wpi_identity_lower(wp_compile *c) {
+void wpi_identity_lower(wpi_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
@@ -55,11 +55,11 @@ void wpi_identity_lower(wp_compile *c) {
             LLVMReplaceAllUsesWith(calls[i], read_placeholder(c, name, wpi_lower_id_of(f)));
             LLVMInstructionEraseFromParent(calls[i]);
         }
-        wp_free(calls);
+        wpi_free(calls);
     }
 }
 
-static bool needs(LLVMValueRef function, wp_map *seen) {
+static bool needs(LLVMValueRef function, wpi_map *seen) {
     if (wpi_map_has(seen, function)) return false;
     wpi_map_set(seen, function, function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
@@ -76,7 +76,7 @@ static bool needs(LLVMValueRef function, wp_map *seen) {
 }
 
 bool wpi_identity_is_needed(LLVMValueRef function) {
-    wp_map seen = {0};
+    wpi_map seen = {0};
     bool found = needs(function, &seen);
     wpi_map_deinit(&seen);
     return found;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_asm: each call of inline PTX is replaced by what its text means.
+/* lower_asm: replaces each call of inline PTX by equivalent IR.
  *
- *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)      ──►      %r = add i32
- * %a, %b
+ *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)
+ *     ──►  %r = add i32 %a, %b
  *
  * The operands become registers of the block ($0, $1 … are called %0, %1 …; a tied operand is the
  * output it is tied to), ptx/ translates the statements in place, and the registers of the outputs
@@ -40,17 +40,17 @@ static void find_calls(LLVMValueRef function, calls *found) {
             if (found->count == found->capacity) {
                 found->capacity = found->capacity ? 2 * found->capacity : 16;
                 LLVMValueRef *grown =
-                    wp_must_realloc(found->items, found->capacity * sizeof *found->items);
+                    wpi_must_realloc(found->items, found->capacity * sizeof *found->items);
                 found->items = grown;
             }
             found->items[found->count++] = at;
         }
     }
-    wp_free(blocks);
+    wpi_free(blocks);
 }
 
-/* What a register holds: bits or a pointer, no other type. */
-static LLVMValueRef register_value(wp_ptx *t, LLVMValueRef argument) {
+/* Converts an argument to a register's value: bits or a pointer. */
+static LLVMValueRef register_value(wpi_ptx *t, LLVMValueRef argument) {
     return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind
                ? argument
                : wpi_ptx_as_integer(t, argument);
@@ -68,7 +68,7 @@ static bool has_bits(LLVMTypeRef type) {
     }
 }
 
-static unsigned bits_of(wp_ptx *t, LLVMTypeRef type) {
+static unsigned bits_of(wpi_ptx *t, LLVMTypeRef type) {
     if (LLVMGetTypeKind(type) == LLVMPointerTypeKind) return 64;
     return LLVMGetIntTypeWidth(LLVMTypeOf(wpi_ptx_as_integer(t, LLVMGetUndef(type))));
 }
@@ -80,7 +80,7 @@ static LLVMTypeRef result_type(LLVMValueRef call, unsigned index) {
 }
 
 /* Declares %0, %1 … from the constraints "=r,=&l,f,n,0,~{memory}". Gives the number of outputs. */
-static wp_status declare_operands(wp_ptx *t, LLVMValueRef call, const char *constraints,
+static wp_status declare_operands(wpi_ptx *t, LLVMValueRef call, const char *constraints,
                                   unsigned *output_count) {
     unsigned outputs = 0, inputs = 0, number = 0;
     for (const char *at = constraints; *at;) {
@@ -105,19 +105,19 @@ static wp_status declare_operands(wp_ptx *t, LLVMValueRef call, const char *cons
         if (is_tied) { /* the same register as the output; also known by its own number */
             char output[16];
             snprintf(output, sizeof output, "%%%d", atoi(code));
-            wp_ptx_register *r = wpi_ptx_find(t, output);
+            wpi_ptx_register *r = wpi_ptx_find(t, output);
             WP_CHECK(r != NULL);
             r->value = value;
             wpi_ptx_alias(t, name, output);
         } else {
-            wpi_ptx_declare(t, name, wpi_ptx_type(WP_PTX_BITS, bits_of(t, type)), value);
+            wpi_ptx_declare(t, name, wpi_ptx_type_of(WP_PTX_BITS, bits_of(t, type)), value);
         }
     }
     *output_count = outputs;
     return WP_STATUS_OK;
 }
 
-static LLVMValueRef output_value(wp_ptx *t, unsigned index, LLVMTypeRef type) {
+static LLVMValueRef output_value(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
     char name[16];
     snprintf(name, sizeof name, "%%%u", index);
     LLVMValueRef value = wpi_ptx_find(t, name)->value;
@@ -132,7 +132,7 @@ static LLVMValueRef output_value(wp_ptx *t, unsigned index, LLVMTypeRef type) {
     return LLVMBuildBitCast(t->b, value, type, "");
 }
 
-static void replace(wp_ptx *t, LLVMValueRef call, unsigned output_count) {
+static void replace(wpi_ptx *t, LLVMValueRef call, unsigned output_count) {
     LLVMTypeRef type = LLVMTypeOf(call);
     LLVMValueRef result = NULL;
     if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
@@ -148,12 +148,12 @@ static void replace(wp_ptx *t, LLVMValueRef call, unsigned output_count) {
     LLVMInstructionEraseFromParent(call);
 }
 
-static wp_status lower_call(wp_ptx *t, LLVMValueRef call, unsigned uid) {
+static wp_status lower_call(wpi_ptx *t, LLVMValueRef call, unsigned uid) {
     LLVMValueRef code = inline_asm_of(call);
     size_t text_length, constraint_length;
     const char *text = LLVMGetInlineAsmAsmString(code, &text_length);
     const char *constraint_text = LLVMGetInlineAsmConstraintString(code, &constraint_length);
-    char *constraints = wp_must_strndup(constraint_text, constraint_length);
+    char *constraints = wpi_must_strndup(constraint_text, constraint_length);
     t->is_volatile = LLVMGetInlineAsmHasSideEffects(code);
     t->anchor = call;
     t->depth = t->register_count = 0;
@@ -165,19 +165,19 @@ static wp_status lower_call(wp_ptx *t, LLVMValueRef call, unsigned uid) {
         status = t->status;
     }
     if (status == WP_STATUS_OK) replace(t, call, outputs);
-    wp_free(constraints);
+    wpi_free(constraints);
     return status;
 }
 
-static bool is_kernel(const wp_compile *c, LLVMValueRef function) {
+static bool is_kernel(const wpi_compile *c, LLVMValueRef function) {
     for (uint32_t i = 0; i < c->kernel_count; i++)
         if (c->kernels[i].function == function) return true;
     return false;
 }
 
-/* What the front end concluded about memory held for asm without a "memory" clobber, which counts
- * as touching none; the loads that replace it do. The optimiser concludes anew later. */
-static void forget_memory_facts(wp_compile *c) {
+/* Removes the front end's memory attributes: it assumes that asm without a "memory" clobber
+ * accesses none, but the loads that replace it do. The optimiser infers them again later. */
+static void forget_memory_facts(wpi_compile *c) {
     static const char *const facts[] = {"memory",   "nosync",    "nofree",   "readnone",
                                         "readonly", "writeonly", "nocapture"};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
@@ -200,17 +200,17 @@ static void forget_memory_facts(wp_compile *c) {
     }
 }
 
-wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_lower_asm(wpi_compile *c, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     bool has_asm = false;
     unsigned uid = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         calls found = {0};
-        wp_map pointers = {0}, hopeless = {0};
+        wpi_map pointers = {0}, hopeless = {0};
         find_calls(f, &found);
         has_asm |= found.count > 0;
-        wp_ptx t = {
+        wpi_ptx t = {
             .c = c,
             .b = c->builder,
             .function = f,
@@ -226,8 +226,8 @@ wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err) {
             block = now;
             status = lower_call(&t, found.items[i], uid++);
         }
-        wp_free(t.registers);
-        wp_free(found.items);
+        wpi_free(t.registers);
+        wpi_free(found.items);
         wpi_map_deinit(&pointers);
         wpi_map_deinit(&hopeless);
         if (status != WP_STATUS_OK) return status;

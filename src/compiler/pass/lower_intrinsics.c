@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the GPU gives as intrinsics and library calls, in terms of the CPU runtime (base/abi.h).
+/* Lowers the GPU's intrinsics and library calls to the CPU runtime (base/abi.h).
  *
  * One table: the name of the called function (a trailing '*' matches any rest), the routine that
  * builds its replacement, and a number for it. An llvm.nvvm intrinsic that is not in the table
@@ -17,7 +17,8 @@
 #include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
-typedef LLVMValueRef (*lower_fn)(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg);
+typedef LLVMValueRef (*lower_fn)(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                 uint32_t arg);
 
 typedef struct lower_rule {
     const char *name;
@@ -29,7 +30,7 @@ static LLVMValueRef arg_of(LLVMValueRef call, unsigned index) {
     return LLVMGetOperand(call, index);
 }
 
-static LLVMValueRef to64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value) {
+static LLVMValueRef to64(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     if (LLVMGetTypeKind(type) == LLVMFloatTypeKind) value = LLVMBuildBitCast(at, value, c->i32, "");
     if (LLVMGetTypeKind(type) == LLVMDoubleTypeKind) return LLVMBuildBitCast(at, value, c->i64, "");
@@ -37,7 +38,8 @@ static LLVMValueRef to64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value) {
 }
 
 /* The low bits of a 64-bit stop result as `type`. */
-static LLVMValueRef from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value, LLVMTypeRef type) {
+static LLVMValueRef from64(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef value,
+                           LLVMTypeRef type) {
     if (type == c->i64) return value;
     if (LLVMGetTypeKind(type) == LLVMFloatTypeKind)
         return LLVMBuildBitCast(at, LLVMBuildTrunc(at, value, c->i32, ""), type, "");
@@ -45,7 +47,7 @@ static LLVMValueRef from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value,
 }
 
 /* {value, i1}: value in the low word, predicate in bit 32. */
-static LLVMValueRef pair_from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value,
+static LLVMValueRef pair_from64(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef value,
                                 LLVMTypeRef pair) {
     LLVMValueRef first = from64(c, at, value, LLVMStructGetTypeAtIndex(pair, 0));
     LLVMValueRef second =
@@ -54,7 +56,7 @@ static LLVMValueRef pair_from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef v
     return LLVMBuildInsertValue(at, made, second, 1, "");
 }
 
-static LLVMValueRef result64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value,
+static LLVMValueRef result64(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef value,
                              LLVMValueRef call) {
     LLVMTypeRef type = LLVMTypeOf(call);
     if (LLVMGetTypeKind(type) == LLVMStructTypeKind) return pair_from64(c, at, value, type);
@@ -63,31 +65,31 @@ static LLVMValueRef result64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef valu
 
 /* ---- identity ---- */
 
-static LLVMValueRef lower_id(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t id) {
+static LLVMValueRef lower_id(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t id) {
     (void)call;
-    return wpi_lower_id(c, at, (wp_id)id);
+    return wpi_lower_id(c, at, (wpi_id)id);
 }
 
-static LLVMValueRef lower_constant(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_constant(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                    uint32_t value) {
     (void)c;
     (void)at;
     return LLVMConstInt(LLVMTypeOf(call), value, 0);
 }
 
-static LLVMValueRef lane_id(wp_compile *c, LLVMBuilderRef at) {
+static LLVMValueRef lane_id(wpi_compile *c, LLVMBuilderRef at) {
     return LLVMBuildAnd(at, wpi_lower_id(c, at, WP_ID_THREAD), wpi_const32(c, WP_WARP_LANES - 1),
                         "");
 }
 
-static LLVMValueRef lower_laneid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_laneid(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                  uint32_t arg) {
     (void)call;
     (void)arg;
     return lane_id(c, at);
 }
 
-static LLVMValueRef lower_warpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_warpid(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                  uint32_t arg) {
     (void)call;
     (void)arg;
@@ -96,7 +98,7 @@ static LLVMValueRef lower_warpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef 
 
 enum { LANES_EQ, LANES_LE, LANES_LT, LANES_GE, LANES_GT };
 
-static LLVMValueRef lower_lanemask(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_lanemask(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                    uint32_t which) {
     (void)call;
     LLVMValueRef one = LLVMBuildShl(at, wpi_const32(c, 1), lane_id(c, at), "");
@@ -111,13 +113,13 @@ static LLVMValueRef lower_lanemask(wp_compile *c, LLVMBuilderRef at, LLVMValueRe
 }
 
 /* A 32-bit (or, for %gridid, 64-bit) field of the block; `arg` is its offset. */
-static LLVMValueRef lower_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_field(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                 uint32_t offset) {
     LLVMValueRef address = wpi_lower_block_field(c, at, wpi_lower_block(c, at), offset);
     return LLVMBuildLoad2(at, LLVMTypeOf(call), address, "");
 }
 
-static LLVMValueRef lower_nwarpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_nwarpid(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                   uint32_t arg) {
     (void)call;
     (void)arg;
@@ -130,7 +132,7 @@ static LLVMValueRef lower_nwarpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
 
 /* ---- barriers and warp operations ---- */
 
-static LLVMValueRef lower_barrier_plain(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_barrier_plain(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                         uint32_t arg) {
     (void)call;
     (void)arg;
@@ -139,7 +141,7 @@ static LLVMValueRef lower_barrier_plain(wp_compile *c, LLVMBuilderRef at, LLVMVa
 }
 
 /* (i32 id), (i32 id, i32 count) */
-static LLVMValueRef lower_barrier_named(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_barrier_named(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                         uint32_t op) {
     LLVMValueRef count = LLVMGetNumArgOperands(call) > 1 ? arg_of(call, 1) : NULL;
     wpi_lower_stop(c, at, op, count, to64(c, at, arg_of(call, 0)), NULL);
@@ -147,28 +149,28 @@ static LLVMValueRef lower_barrier_named(wp_compile *c, LLVMBuilderRef at, LLVMVa
 }
 
 /* i32 (i32 predicate) on barrier 0 */
-static LLVMValueRef lower_barrier_vote(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_barrier_vote(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                        uint32_t op) {
     LLVMValueRef stop = wpi_lower_stop(c, at, op, NULL, NULL, to64(c, at, arg_of(call, 0)));
     return from64(c, at, stop, LLVMTypeOf(call));
 }
 
 /* i32 (i32 id, i32 count, i32 predicate) */
-static LLVMValueRef lower_barrier_red(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_barrier_red(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                       uint32_t op) {
     LLVMValueRef stop = wpi_lower_stop(c, at, op, arg_of(call, 1), to64(c, at, arg_of(call, 0)),
                                        to64(c, at, arg_of(call, 2)));
     return from64(c, at, stop, LLVMTypeOf(call));
 }
 
-static LLVMValueRef lower_warp_sync(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_warp_sync(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                     uint32_t arg) {
     (void)arg;
     wpi_lower_stop(c, at, WP_STOP_WARP_SYNC, arg_of(call, 0), NULL, NULL);
     return NULL;
 }
 
-static LLVMValueRef shuffle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op,
+static LLVMValueRef shuffle(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op,
                             unsigned first) {
     LLVMValueRef mask = first ? arg_of(call, 0) : NULL;
     LLVMValueRef lane = to64(c, at, arg_of(call, first + 1));
@@ -180,18 +182,18 @@ static LLVMValueRef shuffle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
 }
 
 /* (mask, value, lane, c) */
-static LLVMValueRef lower_shfl(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
+static LLVMValueRef lower_shfl(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
     return shuffle(c, at, call, op, 1);
 }
 
 /* (value, lane, c) */
-static LLVMValueRef lower_shfl_active(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_shfl_active(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                       uint32_t op) {
     return shuffle(c, at, call, op | WP_STOP_FLAG_ACTIVE, 0);
 }
 
 /* (mask, operand) */
-static LLVMValueRef lower_warp_op(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_warp_op(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                   uint32_t op) {
     LLVMValueRef stop =
         wpi_lower_stop(c, at, op, arg_of(call, 0), to64(c, at, arg_of(call, 1)), NULL);
@@ -199,7 +201,7 @@ static LLVMValueRef lower_warp_op(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
 }
 
 /* (operand) */
-static LLVMValueRef lower_warp_op_active(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_warp_op_active(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                          uint32_t op) {
     LLVMValueRef stop =
         wpi_lower_stop(c, at, op | WP_STOP_FLAG_ACTIVE, NULL, to64(c, at, arg_of(call, 0)), NULL);
@@ -207,14 +209,14 @@ static LLVMValueRef lower_warp_op_active(wp_compile *c, LLVMBuilderRef at, LLVMV
 }
 
 /* redux.sync has the operand first, the mask second. */
-static LLVMValueRef lower_redux(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
+static LLVMValueRef lower_redux(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
     LLVMValueRef stop =
         wpi_lower_stop(c, at, op, arg_of(call, 1), to64(c, at, arg_of(call, 0)), NULL);
     return from64(c, at, stop, LLVMTypeOf(call));
 }
 
 /* No operand; void or an integer result. */
-static LLVMValueRef lower_stop_bare(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_stop_bare(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                     uint32_t op) {
     LLVMValueRef stop = wpi_lower_stop(c, at, op, NULL, NULL, NULL);
     return LLVMTypeOf(call) == c->none ? NULL : from64(c, at, stop, LLVMTypeOf(call));
@@ -222,7 +224,8 @@ static LLVMValueRef lower_stop_bare(wp_compile *c, LLVMBuilderRef at, LLVMValueR
 
 /* ---- memory ---- */
 
-static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
+static LLVMValueRef lower_fence(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                uint32_t arg) {
     (void)arg;
     size_t length;
     const char *name = LLVMGetValueName2(wpi_called_function(call), &length);
@@ -232,7 +235,7 @@ static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef c
 }
 
 /* T (ptr, i32 alignment) */
-static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_load(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                uint32_t cache) {
     LLVMValueRef load = LLVMBuildLoad2(at, LLVMTypeOf(call), arg_of(call, 0), "");
     if (LLVMGetNumArgOperands(call) > 1 && LLVMIsAConstantInt(arg_of(call, 1)))
@@ -241,7 +244,7 @@ static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef ca
     return load;
 }
 
-static void mark_accesses(wp_compile *c, LLVMValueRef pointer, uint32_t cache) {
+static void mark_accesses(wpi_compile *c, LLVMValueRef pointer, uint32_t cache) {
     for (LLVMUseRef u = LLVMGetFirstUse(pointer); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
         bool is_store = LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == pointer;
@@ -252,8 +255,8 @@ static void mark_accesses(wp_compile *c, LLVMValueRef pointer, uint32_t cache) {
     }
 }
 
-/* ptr (ptr): the same address, whose accesses carry a cache operator. */
-static LLVMValueRef lower_hint(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+/* ptr (ptr): the same address, whose accesses get a cache operator. */
+static LLVMValueRef lower_hint(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                uint32_t cache) {
     (void)at;
     mark_accesses(c, call, cache);
@@ -261,14 +264,15 @@ static LLVMValueRef lower_hint(wp_compile *c, LLVMBuilderRef at, LLVMValueRef ca
 }
 
 /* T (ptr, T) */
-static LLVMValueRef lower_atomic(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
+static LLVMValueRef lower_atomic(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                 uint32_t op) {
     (void)c;
     return LLVMBuildAtomicRMW(at, (LLVMAtomicRMWBinOp)op, arg_of(call, 0), arg_of(call, 1),
                               LLVMAtomicOrderingSequentiallyConsistent, 0);
 }
 
 /* T (ptr, T compare, T value) */
-static LLVMValueRef lower_cas(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
+static LLVMValueRef lower_cas(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
     (void)c;
     (void)arg;
     LLVMValueRef pair = LLVMBuildAtomicCmpXchg(
@@ -278,7 +282,7 @@ static LLVMValueRef lower_cas(wp_compile *c, LLVMBuilderRef at, LLVMValueRef cal
 }
 
 /* Address space conversions: addresses are flat. */
-static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_same_pointer(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                        uint32_t arg) {
     (void)c;
     (void)arg;
@@ -287,16 +291,16 @@ static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMVal
     return LLVMBuildAddrSpaceCast(at, pointer, LLVMTypeOf(call), "");
 }
 
-/* The address space of `pointer` if it shows, else WP_SPACE_GENERIC. */
+/* The address space of `pointer` if known, else WP_SPACE_GENERIC. */
 static uint32_t known_space(LLVMValueRef pointer) {
     LLVMValueRef base = wpi_pointer_base(pointer);
     if (LLVMIsAAllocaInst(base)) return WP_SPACE_LOCAL;
     return LLVMGetPointerAddressSpace(LLVMTypeOf(base));
 }
 
-/* Is the pointer in address space `wanted`? Where it does not show, shared memory is a range of
- * addresses, and all else counts as global. */
-static LLVMValueRef lower_is_space(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+/* Whether the pointer is in address space `wanted`. If unknown, shared memory is a range of
+ * addresses, and everything else counts as global. */
+static LLVMValueRef lower_is_space(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                    uint32_t wanted) {
     uint32_t known = known_space(arg_of(call, 0));
     if (known != WP_SPACE_GENERIC) return LLVMConstInt(LLVMTypeOf(call), known == wanted, 0);
@@ -315,13 +319,13 @@ static LLVMValueRef lower_is_space(wp_compile *c, LLVMBuilderRef at, LLVMValueRe
 }
 
 /* The texture handle is the value of the variable. */
-static LLVMValueRef lower_texture_handle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_texture_handle(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                          uint32_t arg) {
     (void)arg;
     return LLVMBuildLoad2(at, c->i64, arg_of(call, 0), "");
 }
 
-static LLVMValueRef lower_bitcast(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_bitcast(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                   uint32_t arg) {
     (void)c;
     (void)arg;
@@ -348,7 +352,7 @@ enum {
     RT_SURF_WRITE
 };
 
-static LLVMValueRef lower_runtime(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_runtime(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                   uint32_t which) {
     unsigned count = LLVMGetNumArgOperands(call);
     if (which == RT_ASSERT) count = 4; /* without the size of a character */
@@ -364,7 +368,7 @@ static LLVMValueRef lower_runtime(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
     return LLVMBuildCall2(at, wpi_function_type(function), function, args, count, "");
 }
 
-static LLVMValueRef lower_clock32(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_clock32(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                   uint32_t shift) {
     LLVMValueRef function = wpi_compile_declare(
         c, runtime_names[shift & 1 ? RT_GLOBALTIMER : RT_CLOCK64], c->i64, NULL, 0);
@@ -373,7 +377,7 @@ static LLVMValueRef lower_clock32(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
                           LLVMTypeOf(call), "");
 }
 
-static LLVMValueRef lower_nothing(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+static LLVMValueRef lower_nothing(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                   uint32_t arg) {
     (void)c;
     (void)at;
@@ -552,7 +556,7 @@ static void replace_call(LLVMValueRef call, LLVMValueRef made) {
     LLVMInstructionEraseFromParent(call);
 }
 
-static void apply(wp_compile *c, LLVMValueRef function, const lower_rule *rule) {
+static void apply(wpi_compile *c, LLVMValueRef function, const lower_rule *rule) {
     uint32_t count;
     LLVMValueRef *calls = wpi_users(function, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -560,11 +564,11 @@ static void apply(wp_compile *c, LLVMValueRef function, const lower_rule *rule) 
         LLVMPositionBuilderBefore(c->builder, calls[i]);
         replace_call(calls[i], rule->lower(c, c->builder, calls[i], rule->arg));
     }
-    wp_free(calls);
+    wpi_free(calls);
 }
 
 /* llvm.nvvm.mul24.i → __wp_nvvm_mul24_i: an ordinary function that devicelib may define. */
-static void rename_to_devicelib(wp_compile *c, LLVMValueRef function, const char *name) {
+static void rename_to_devicelib(wpi_compile *c, LLVMValueRef function, const char *name) {
     char renamed[160];
     snprintf(renamed, sizeof renamed, "__wp_nvvm_%s", name + strlen("llvm.nvvm."));
     for (char *p = renamed; *p; p++)
@@ -583,10 +587,10 @@ static void rename_to_devicelib(wp_compile *c, LLVMValueRef function, const char
             args[a] = arg_of(calls[i], a);
         replace_call(calls[i], LLVMBuildCall2(c->builder, type, replacement, args, args_count, ""));
     }
-    wp_free(calls);
+    wpi_free(calls);
 }
 
-wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_lower_intrinsics(wpi_compile *c, wp_error *err) {
     (void)err;
     LLVMValueRef next;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = next) {

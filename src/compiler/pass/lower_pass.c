@@ -12,7 +12,7 @@ static const char *const id_names[WP_ID_COUNT] = {
     "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
 };
 
-void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function) {
+void wpi_lower_mark_pure(wpi_compile *c, LLVMValueRef function) {
     wpi_function_attribute(c, function, "memory"); /* 0: none */
     wpi_function_attribute(c, function, "willreturn");
     wpi_function_attribute(c, function, "nounwind");
@@ -21,7 +21,7 @@ void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function) {
     wpi_function_attribute(c, function, "nofree");
 }
 
-static LLVMValueRef call_pure(wp_compile *c, LLVMBuilderRef at, const char *name,
+static LLVMValueRef call_pure(wpi_compile *c, LLVMBuilderRef at, const char *name,
                               LLVMTypeRef result) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, name);
     if (!function) {
@@ -31,27 +31,27 @@ static LLVMValueRef call_pure(wp_compile *c, LLVMBuilderRef at, const char *name
     return LLVMBuildCall2(at, wpi_function_type(function), function, NULL, 0, "");
 }
 
-LLVMValueRef wpi_lower_id(wp_compile *c, LLVMBuilderRef at, wp_id id) {
+LLVMValueRef wpi_lower_id(wpi_compile *c, LLVMBuilderRef at, wpi_id id) {
     char name[32];
     snprintf(name, sizeof name, WP_ID_PREFIX "%s", id_names[id]);
     return call_pure(c, at, name, c->i32);
 }
 
-LLVMValueRef wpi_lower_block(wp_compile *c, LLVMBuilderRef at) {
+LLVMValueRef wpi_lower_block(wpi_compile *c, LLVMBuilderRef at) {
     return call_pure(c, at, WP_BLOCK_PLACEHOLDER, c->ptr);
 }
 
-LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef block,
+LLVMValueRef wpi_lower_block_field(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef block,
                                    size_t offset) {
     LLVMValueRef index = wpi_const64(c, offset);
     return LLVMBuildInBoundsGEP2(at, c->i8, block, &index, 1, "");
 }
 
-wp_id wpi_lower_id_of(LLVMValueRef function) {
+wpi_id wpi_lower_id_of(LLVMValueRef function) {
     size_t length;
     const char *name = function ? LLVMGetValueName2(function, &length) : "";
     if (strncmp(name, WP_ID_PREFIX, strlen(WP_ID_PREFIX)) != 0) return WP_ID_COUNT;
-    wp_id id = 0;
+    wpi_id id = 0;
     while (id < WP_ID_COUNT && strcmp(name + strlen(WP_ID_PREFIX), id_names[id]) != 0)
         id++;
     return id;
@@ -63,7 +63,7 @@ bool wpi_lower_stands_for_value(LLVMValueRef value) {
     return callee && strncmp(LLVMGetValueName2(callee, &length), "wp.", 3) == 0;
 }
 
-LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
+LLVMValueRef wpi_lower_stop(wpi_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
                             LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef params[5] = {c->i32, c->i32, c->i32, c->i64, c->i64};
     LLVMValueRef function = LLVMGetNamedFunction(c->module, WP_STOP_FUNCTION);
@@ -92,7 +92,7 @@ static unsigned cache_kind(LLVMValueRef access) {
                                     sizeof WP_CACHE_METADATA - 1);
 }
 
-void wpi_lower_mark_cache(wp_compile *c, LLVMValueRef access, uint32_t cache) {
+void wpi_lower_mark_cache(wpi_compile *c, LLVMValueRef access, uint32_t cache) {
     LLVMMetadataRef value = LLVMValueAsMetadata(wpi_const32(c, cache));
     LLVMSetMetadata(access, cache_kind(access),
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, &value, 1)));
@@ -110,7 +110,7 @@ static unsigned note_kind(LLVMValueRef instruction, const char *what) {
                                     (unsigned)strlen(what));
 }
 
-void wpi_lower_note(wp_compile *c, LLVMValueRef instruction, const char *what) {
+void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what) {
     LLVMSetMetadata(instruction, note_kind(instruction, what),
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
 }

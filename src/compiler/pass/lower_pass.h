@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The names that `lower_intrinsics` leaves behind for `regions` and `lockstep`. */
+/** Names that `lower_intrinsics` uses for `regions` and `lockstep`. */
 #ifndef WP_PASS_LOWER_H
 #define WP_PASS_LOWER_H
 
@@ -7,7 +7,7 @@
 
 /* Placeholders: functions without a body and without effects, `i32 @wp.id.<name>()`; each region
  * function replaces them by its own values. */
-typedef enum wp_id {
+typedef enum wpi_id {
     WP_ID_TID_X,
     WP_ID_TID_Y,
     WP_ID_TID_Z,
@@ -22,7 +22,7 @@ typedef enum wp_id {
     WP_ID_NCTAID_Y,
     WP_ID_NCTAID_Z,
     WP_ID_COUNT
-} wp_id;
+} wpi_id;
 
 #define WP_ID_PREFIX "wp.id."
 #define WP_BLOCK_PLACEHOLDER "wp.block"   /* ptr @wp.block(): the wp_cpu_block */
@@ -36,32 +36,32 @@ typedef enum wp_id {
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */
-void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function);
+void wpi_lower_mark_pure(wpi_compile *c, LLVMValueRef function);
 
-LLVMValueRef wpi_lower_id(wp_compile *c, LLVMBuilderRef at, wp_id id);
-LLVMValueRef wpi_lower_block(wp_compile *c, LLVMBuilderRef at);
+LLVMValueRef wpi_lower_id(wpi_compile *c, LLVMBuilderRef at, wpi_id id);
+LLVMValueRef wpi_lower_block(wpi_compile *c, LLVMBuilderRef at);
 /** The address of a field of wp_cpu_block. */
-LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef block,
+LLVMValueRef wpi_lower_block_field(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef block,
                                    size_t offset);
-/** The id a called placeholder stands for; WP_ID_COUNT if it is none. */
-wp_id wpi_lower_id_of(LLVMValueRef function);
+/** The id that a placeholder represents; WP_ID_COUNT: none. */
+wpi_id wpi_lower_id_of(LLVMValueRef function);
 
-/** A call that only stands for a value which every thread has: an id, the block, its shared memory.
+/** Whether a call is a placeholder for a value: an id, the block, its shared memory.
  */
 bool wpi_lower_stands_for_value(LLVMValueRef value);
 
 /** A call of wp_rt_stop; `mask` i32, `a` and `b` i64 (NULL: 0). Its result is i64. */
-LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
+LLVMValueRef wpi_lower_stop(wpi_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
                             LLVMValueRef a, LLVMValueRef b);
 bool wpi_lower_is_stop(LLVMValueRef instruction);
 uint32_t wpi_lower_stop_op(LLVMValueRef stop);
 
-/** Notes on a load or store which cache operator (wp_trace_cache) it carries. */
-void wpi_lower_mark_cache(wp_compile *c, LLVMValueRef access, uint32_t cache);
-/** The noted operator, or -1. */
+/** Marks a load or store with its cache operator (wp_trace_cache). */
+void wpi_lower_mark_cache(wpi_compile *c, LLVMValueRef access, uint32_t cache);
+/** The marked operator, or -1. */
 int wpi_lower_cache_mark(LLVMValueRef access);
-/** Notes something on an instruction that later passes ask for: WP_…_METADATA. */
-void wpi_lower_note(wp_compile *c, LLVMValueRef instruction, const char *what);
+/** Marks an instruction for later passes: WP_…_METADATA. */
+void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what);
 bool wpi_lower_has_note(LLVMValueRef instruction, const char *what);
 
 #endif

@@ -42,13 +42,13 @@ static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *e
     uint32_t alignment = LLVMGetAlignment(global);
     if (!alignment) alignment = LLVMABIAlignmentOfType(layout, type);
     uint32_t size = (uint32_t)LLVMABISizeOfType(layout, type);
-    if (size >= 16 && alignment < 16) alignment = 16; /* arrays are read as vectors, too */
+    if (size >= 16 && alignment < 16) alignment = 16; /* arrays may be accessed as vectors */
     uint32_t offset = align_up(*end, alignment);
     *end = offset + size;
     return offset;
 }
 
-static void replace(wp_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset) {
+static void replace(wpi_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset) {
     LLVMValueRef start = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
     LLVMPositionBuilderBefore(c->builder, start);
     LLVMValueRef function_shared = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
@@ -60,7 +60,7 @@ static void replace(wp_compile *c, LLVMValueRef global, LLVMValueRef function, u
     wpi_replace_in_function(global, typed, function);
 }
 
-static bool is_used_outside_kernels(const wp_compile *c, LLVMValueRef global) {
+static bool is_used_outside_kernels(const wpi_compile *c, LLVMValueRef global) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && !wpi_compile_is_kernel(c, f) && is_used_in(global, f))
             return true;
@@ -103,15 +103,16 @@ static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueR
     return LLVMBuildSelect(at, LLVMBuildICmp(at, keep, old, value, ""), old, value, "");
 }
 
-/* What was atomic depends on the order of threads: region_build must not call it independent. */
-static void mark_ordered(wp_compile *c, LLVMValueRef access) {
+/* Former atomics depend on the order of threads, so region_build must not mark them as
+ * independent. */
+static void mark_ordered(wpi_compile *c, LLVMValueRef access) {
     LLVMSetMetadata(
         access,
         LLVMGetMDKindIDInContext(c->context, WP_ORDERED_METADATA, sizeof WP_ORDERED_METADATA - 1),
         LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
 }
 
-static void plain_rmw(wp_compile *c, LLVMValueRef rmw) {
+static void plain_rmw(wpi_compile *c, LLVMValueRef rmw) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, rmw);
     LLVMValueRef old = LLVMBuildLoad2(at, LLVMTypeOf(rmw), LLVMGetOperand(rmw, 0), "");
@@ -126,7 +127,7 @@ static void plain_rmw(wp_compile *c, LLVMValueRef rmw) {
     LLVMInstructionEraseFromParent(rmw);
 }
 
-static void plain_cas(wp_compile *c, LLVMValueRef cas) {
+static void plain_cas(wpi_compile *c, LLVMValueRef cas) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, cas);
     LLVMValueRef expected = LLVMGetOperand(cas, 1), desired = LLVMGetOperand(cas, 2);
@@ -140,7 +141,7 @@ static void plain_cas(wp_compile *c, LLVMValueRef cas) {
     LLVMInstructionEraseFromParent(cas);
 }
 
-static void make_atomics_plain(wp_compile *c, LLVMValueRef function) {
+static void make_atomics_plain(wpi_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef next;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
@@ -156,7 +157,7 @@ static void make_atomics_plain(wp_compile *c, LLVMValueRef function) {
 
 /* The address of dynamic shared memory in a function whose kernel is not known: shared_bytes less
  * the dynamic part. */
-static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type) {
+static LLVMValueRef dynamic_address(wpi_compile *c, LLVMTypeRef type) {
     LLVMValueRef block = wpi_lower_block(c, c->builder);
     LLVMValueRef total = LLVMBuildLoad2(
         c->builder, c->i32,
@@ -173,7 +174,7 @@ static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type) {
     return LLVMBuildAddrSpaceCast(c->builder, address, type, "");
 }
 
-wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_lower_shared(wpi_compile *c, wp_error *err) {
     LLVMValueRef placeholder = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!placeholder) {
         placeholder = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -193,7 +194,7 @@ wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err) {
             if (!LLVMIsDeclaration(f) && is_used_in(g, f)) replace(c, g, f, offset);
     }
     for (uint32_t k = 0; k < c->kernel_count; k++) {
-        wp_kernel_ir *kernel = &c->kernels[k];
+        wpi_kernel_ir *kernel = &c->kernels[k];
         uint32_t end = common;
         for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
             if (is_shared(g) && !LLVMIsDeclaration(g) && is_used_in(g, kernel->function))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed variables live in the host's variable of the same name (base/abi.h, wp_cpu_variable).
- * Kernel code reaches them through a cell that libwarpage fills in; until then it points to the
- * initial value. Variants reach every variable so, because its storage is the program's; constants
- * of a variant that hold addresses of variables are filled in by a function that runs once the
- * cells are set. The same function stores the variant's own functions where variables initially
- * hold addresses of functions: what they are called for is in the variant. */
+/* Managed variables are stored in the host's variable of the same name (base/abi.h,
+ * wp_cpu_variable). Kernel code accesses them through a cell that libwarpage fills in; until then
+ * it points to the initial value. Variants access every variable so, because its storage is the
+ * program's. A function that runs when the cells are set fills in constants of a variant that have
+ * addresses of variables; it also stores the variant's functions in variables that initially have
+ * addresses of functions, so that indirect calls stay in the variant. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 #include "compiler/ir/map.h"
 #include "compiler/passes.h"
 
-static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable) {
+static LLVMValueRef add_cell(wpi_compile *c, const wpi_variable_ir *variable) {
     LLVMValueRef cell = LLVMAddGlobal(c->module, c->ptr, "wp.cell");
     LLVMValueRef target = wpi_compile_is_own(c) ? variable->global : LLVMConstNull(c->ptr);
     if (LLVMTypeOf(target) != c->ptr) target = LLVMConstAddrSpaceCast(target, c->ptr);
@@ -21,19 +21,20 @@ static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable) {
     return cell;
 }
 
-static LLVMValueRef load_cell(wp_compile *c, LLVMValueRef cell, LLVMTypeRef type) {
+static LLVMValueRef load_cell(wpi_compile *c, LLVMValueRef cell, LLVMTypeRef type) {
     LLVMValueRef address = LLVMBuildLoad2(c->builder, c->ptr, cell, "");
     return type == c->ptr ? address : LLVMBuildAddrSpaceCast(c->builder, address, type, "");
 }
 
-static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVMValueRef function) {
+static void redirect(wpi_compile *c, LLVMValueRef global, LLVMValueRef cell,
+                     LLVMValueRef function) {
     uint32_t count;
     LLVMValueRef *users = wpi_users(global, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (!LLVMIsAInstruction(users[i]) ||
             LLVMGetBasicBlockParent(LLVMGetInstructionParent(users[i])) != function)
             continue;
-        wp_map by_block = {0}; /* a phi needs one value for all edges from a block */
+        wpi_map by_block = {0}; /* a phi needs one value for all edges from a block */
         for (int o = wpi_operand_find(users[i], global, 0); o >= 0;
              o = wpi_operand_find(users[i], global, o + 1)) {
             wpi_builder_before_use(c->builder, users[i], (unsigned)o);
@@ -45,10 +46,10 @@ static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVM
         }
         wpi_map_deinit(&by_block);
     }
-    wp_free(users);
+    wpi_free(users);
 }
 
-void wpi_variable_through_cell(wp_compile *c, const wp_variable_ir *variable) {
+void wpi_variable_through_cell(wpi_compile *c, const wpi_variable_ir *variable) {
     wpi_constant_expand_uses(c->context, variable->global);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) redirect(c, variable->global, variable->cell, f);
@@ -56,17 +57,17 @@ void wpi_variable_through_cell(wp_compile *c, const wp_variable_ir *variable) {
 
 /* ---- addresses of variables in initial values ---- */
 
-static const wp_variable_ir *variable_of(const wp_compile *c, LLVMValueRef global) {
+static const wpi_variable_ir *variable_of(const wpi_compile *c, LLVMValueRef global) {
     for (uint32_t v = 0; v < c->variable_count; v++)
         if (c->variables[v].global == global) return &c->variables[v];
     return NULL;
 }
 
 /* The first variable that a constant expression mentions, or NULL. */
-static const wp_variable_ir *mentioned(const wp_compile *c, LLVMValueRef constant) {
+static const wpi_variable_ir *mentioned(const wpi_compile *c, LLVMValueRef constant) {
     if (LLVMIsAGlobalVariable(constant)) return variable_of(c, constant);
     if (!LLVMIsAConstantExpr(constant)) return NULL;
-    const wp_variable_ir *found = NULL;
+    const wpi_variable_ir *found = NULL;
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(constant) && !found; o++)
         found = mentioned(c, LLVMGetOperand(constant, o));
     return found;
@@ -84,12 +85,12 @@ enum { DEPTH_MAX = 32 };
 
 typedef struct path {
     LLVMValueRef global;
-    const wp_variable_ir *variable; /* that `global` is, or NULL */
+    const wpi_variable_ir *variable; /* the variable of `global`, or NULL */
     LLVMValueRef indices[DEPTH_MAX];
     unsigned depth;
 } path;
 
-static wp_status refuse(const wp_variable_ir *variable, LLVMValueRef global, wp_error *err) {
+static wp_status refuse(const wpi_variable_ir *variable, LLVMValueRef global, wp_error *err) {
     size_t length;
     return WP_FAIL(
         err, UNSUPPORTED,
@@ -98,8 +99,8 @@ static wp_status refuse(const wp_variable_ir *variable, LLVMValueRef global, wp_
         variable->name, LLVMGetValueName2(global, &length));
 }
 
-/* Where the builder stands: stores `value` at its place; of a variable, in the program's own. */
-static void store_at(wp_compile *c, path *at, LLVMValueRef value) {
+/* Builds a store of `value` at its place; for a variable, in the program's storage. */
+static void store_at(wpi_compile *c, path *at, LLVMValueRef value) {
     LLVMValueRef base = at->variable ? load_cell(c, at->variable->cell, c->ptr) : at->global;
     LLVMValueRef slot = LLVMBuildInBoundsGEP2(c->builder, LLVMGlobalGetValueType(at->global), base,
                                               at->indices, at->depth, "");
@@ -107,9 +108,9 @@ static void store_at(wp_compile *c, path *at, LLVMValueRef value) {
     if (!at->variable) LLVMSetGlobalConstant(at->global, 0);
 }
 
-/* Writes what the value at `at` has of addresses; the builder stands in the function that fills in.
- * Without a variant only finds what is not allowed. */
-static wp_status fill(wp_compile *c, path *at, LLVMValueRef value, wp_error *err) {
+/* Stores the addresses in the value at `at`, in the function that fills them in. Not in a variant:
+ * only reports unsupported values. */
+static wp_status fill(wpi_compile *c, path *at, LLVMValueRef value, wp_error *err) {
     bool is_aggregate =
         LLVMIsAConstantArray(value) || LLVMIsAConstantStruct(value) || LLVMIsAConstantVector(value);
     if (is_aggregate && at->depth < DEPTH_MAX) {
@@ -120,22 +121,22 @@ static wp_status fill(wp_compile *c, path *at, LLVMValueRef value, wp_error *err
         }
         return WP_STATUS_OK;
     }
-    const wp_variable_ir *variable = mentioned(c, value);
+    const wpi_variable_ir *variable = mentioned(c, value);
     if (wpi_compile_is_own(c))
         return variable && variable->kind == WP_VARIABLE_MANAGED ? refuse(variable, at->global, err)
                                                                  : WP_STATUS_OK;
-    /* Addresses of variables in variables were filled in by the program's linker. */
+    /* The program's linker has filled in addresses of variables in variables. */
     if (at->variable ? mentions_function(value) : variable != NULL) store_at(c, at, value);
     return WP_STATUS_OK;
 }
 
-static bool is_cell(const wp_compile *c, LLVMValueRef global) {
+static bool is_cell(const wpi_compile *c, LLVMValueRef global) {
     for (uint32_t v = 0; v < c->variable_count; v++)
         if (c->variables[v].cell == global) return true;
     return false;
 }
 
-static wp_status fill_all(wp_compile *c, wp_error *err) {
+static wp_status fill_all(wpi_compile *c, wp_error *err) {
     LLVMValueRef function = NULL;
     if (!wpi_compile_is_own(c)) {
         function = LLVMAddFunction(c->module, WP_VARIANT_FILL_SYMBOL,
@@ -158,7 +159,7 @@ static wp_status fill_all(wp_compile *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_managed(wpi_compile *c, wp_error *err) {
     for (uint32_t v = 0; v < c->variable_count; v++)
         if (c->variables[v].kind == WP_VARIABLE_MANAGED || !wpi_compile_is_own(c))
             c->variables[v].cell = add_cell(c, &c->variables[v]);

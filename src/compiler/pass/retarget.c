@@ -23,8 +23,8 @@ static void drop_string_attribute(LLVMValueRef function, const char *name) {
 }
 
 /* Without -fmad=true and fast math, results on the CPU are those of the operations as written, on
- * every processor: additions lose their permission to fuse. LLVM-C can add such flags, not clear
- * them. */
+ * every processor, so additions must not fuse. LLVM-C cannot clear such flags, so the addition is
+ * rebuilt. */
 static void without_contract(LLVMBuilderRef at, LLVMValueRef sum) {
     LLVMPositionBuilderBefore(at, sum);
     LLVMValueRef x = LLVMGetOperand(sum, 0), y = LLVMGetOperand(sum, 1);
@@ -36,7 +36,7 @@ static void without_contract(LLVMBuilderRef at, LLVMValueRef sum) {
 
 /* A GPU's conversion of a float to an integer saturates, and gives 0 for NaN; the host's is
  * undefined out of range. */
-static void saturate_conversion(wp_compile *c, LLVMValueRef conversion) {
+static void saturate_conversion(wpi_compile *c, LLVMValueRef conversion) {
     LLVMValueRef value = LLVMGetOperand(conversion, 0);
     LLVMTypeRef types[] = {LLVMTypeOf(conversion), LLVMTypeOf(value)};
     const char *name =
@@ -51,9 +51,9 @@ static void saturate_conversion(wp_compile *c, LLVMValueRef conversion) {
 }
 
 /* A division by zero, or of the least integer by -1, gives some value on a GPU and a trap on the
- * host. The divisor becomes 1 there; zero gives all ones as GPUs do, and -1 the negated dividend
- * (remainder 0). */
-static void guard_division(wp_compile *c, LLVMValueRef division) {
+ * host. The divisor becomes 1 in these cases; division by zero then gives all ones as on GPUs, and
+ * by -1 the negated dividend (remainder 0). */
+static void guard_division(wpi_compile *c, LLVMValueRef division) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(division);
     LLVMValueRef x = LLVMGetOperand(division, 0), y = LLVMGetOperand(division, 1);
     LLVMTypeRef type = LLVMTypeOf(division);
@@ -84,8 +84,9 @@ static bool is_small_amount(LLVMValueRef amount) {
            LLVMConstIntGetZExtValue(LLVMGetOperand(amount, 1)) < 32;
 }
 
-/* GPUs shift everything out when the amount reaches the width; LLVM and x86 do something else. */
-static void clamp_shift(wp_compile *c, LLVMValueRef shift) {
+/* GPUs shift out all bits if the amount reaches the width; in LLVM and on x86 the result
+ * differs. */
+static void clamp_shift(wpi_compile *c, LLVMValueRef shift) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(shift);
     LLVMValueRef x = LLVMGetOperand(shift, 0), amount = LLVMGetOperand(shift, 1);
     LLVMTypeRef type = LLVMTypeOf(shift);
@@ -97,21 +98,21 @@ static void clamp_shift(wp_compile *c, LLVMValueRef shift) {
     LLVMValueRef made;
     if (opcode == LLVMAShr)
         made = LLVMBuildAShr(at, x, LLVMBuildSelect(at, is_inside, amount, last, ""), "");
-    else /* the shift is poison outside, and not chosen */
+    else /* outside the shift is poison, and not selected */
         made = LLVMBuildSelect(at, is_inside, LLVMBuildBinOp(at, opcode, x, amount, ""),
                                LLVMConstNull(type), "");
     LLVMReplaceAllUsesWith(shift, made);
     LLVMInstructionEraseFromParent(shift);
 }
 
-static void adapt_instruction(wp_compile *c, LLVMValueRef instruction, bool may_fuse) {
+static void adapt_instruction(wpi_compile *c, LLVMValueRef instruction, bool may_fuse) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (!may_fuse && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
         LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
         without_contract(c->builder, instruction);
         return;
     }
-    /* CUDA's atomics order nothing else; fences do. */
+    /* CUDA's atomics are relaxed. */
     if (LLVMIsAAtomicRMWInst(instruction)) {
         LLVMSetOrdering(instruction, LLVMAtomicOrderingMonotonic);
     } else if (LLVMIsAAtomicCmpXchgInst(instruction)) {
@@ -143,7 +144,7 @@ static bool has_string_attribute(LLVMValueRef function, const char *name) {
                                          name, (unsigned)strlen(name)) != NULL;
 }
 
-static void adapt_function(wp_compile *c, LLVMValueRef function) {
+static void adapt_function(wpi_compile *c, LLVMValueRef function) {
     bool may_fuse = has_string_attribute(function, WP_CONTRACT_ATTRIBUTE);
     drop_string_attribute(function, WP_CONTRACT_ATTRIBUTE);
     drop_string_attribute(function, "target-cpu");
@@ -152,7 +153,7 @@ static void adapt_function(wp_compile *c, LLVMValueRef function) {
     if (LLVMIsDeclaration(function)) return;
     for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
         wpi_function_attribute_remove(function, dropped[i]);
-    wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait for ever */
+    wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait forever */
     LLVMSetVisibility(function, LLVMDefaultVisibility);
     LLVMSetComdat(function, NULL);
     LLVMSetLinkage(function,
@@ -164,13 +165,13 @@ static void adapt_function(wp_compile *c, LLVMValueRef function) {
         }
 }
 
-static wp_status link_devicelib(wp_compile *c, wp_error *err) {
+static wp_status link_devicelib(wpi_compile *c, wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(c->devicelib_path, &data, &size_bytes, err));
+    WP_TRY(wpi_file_read(c->devicelib_path, &data, &size_bytes, err));
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "devicelib");
-    wp_free(data);
+    wpi_free(data);
     LLVMModuleRef library = NULL;
     LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, &library);
     LLVMDisposeMemoryBuffer(buffer);
@@ -200,8 +201,8 @@ static const char *user_of(LLVMValueRef function) {
     return "a variable's initial value";
 }
 
-/* What the program declared and nobody defined. */
-static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_error *err) {
+/* Reports functions that the program declares and that are undefined. */
+static wp_status check_undefined(wpi_compile *c, const wpi_strings *declared, wp_error *err) {
     for (size_t i = 0; i < declared->count; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(c->module, declared->items[i]);
         if (f && LLVMIsDeclaration(f) && LLVMGetFirstUse(f))
@@ -214,7 +215,7 @@ static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_e
     return WP_STATUS_OK;
 }
 
-wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     LLVMStripModuleDebugInfo(c->module);
@@ -226,18 +227,19 @@ wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
     LLVMDisposeMessage(layout_text);
     LLVMDisposeTargetData(layout);
 
-    wp_strings declared = {0};
+    wpi_strings declared = {0};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
-        if (LLVMIsDeclaration(f) && !is_ours(name)) wp_strings_add(&declared, name);
+        if (LLVMIsDeclaration(f) && !is_ours(name)) wpi_strings_add(&declared, name);
     }
     wp_status status;
     WP_TRY_GOTO(link_devicelib(c, err), done);
     WP_TRY_GOTO(check_undefined(c, &declared, err), done);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         adapt_function(c, f);
-    /* The list of variables kept for the GPU's linker would keep their old addresses alive. */
+    /* Removes the list of variables for the GPU's linker, which would keep their old addresses
+     * alive. */
     for (int i = 0; i < 2; i++) {
         LLVMValueRef used = LLVMGetNamedGlobal(c->module, i ? "llvm.used" : "llvm.compiler.used");
         if (used) LLVMDeleteGlobal(used);
@@ -246,6 +248,6 @@ wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
     if (annotations) LLVMDeleteGlobal(annotations);
     status = WP_STATUS_OK;
 done:
-    wp_strings_deinit(&declared);
+    wpi_strings_deinit(&declared);
     return status;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: add sub mul mad fma div rem neg abs min max with carry chains, and the special
- * functions. Directed roundings are functions of the device library, under the names clang's
- * headers use. */
+ * functions. Directed roundings call the device library, by the names in clang's headers. */
 #include <stdio.h>
 #include <string.h>
 
 #include "compiler/ptx/ptx.h"
 
 /* A subnormal float as a zero of its sign (.ftz). */
-static LLVMValueRef flush(wp_ptx *t, LLVMValueRef value) {
+static LLVMValueRef flush(wpi_ptx *t, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef size = wpi_ptx_intrinsic(t, "llvm.fabs", type, &value, 1);
     LLVMValueRef is_small =
@@ -18,16 +17,16 @@ static LLVMValueRef flush(wp_ptx *t, LLVMValueRef value) {
     return LLVMBuildSelect(t->b, is_small, zero, value, "");
 }
 
-static bool flushes(wp_ptx_type type, bool is_ftz) {
+static bool flushes(wpi_ptx_type type, bool is_ftz) {
     return is_ftz && type.kind == WP_PTX_FLOAT && type.bits == 32;
 }
 
-LLVMValueRef wpi_ptx_read_flushed(wp_ptx *t, unsigned index, wp_ptx_type type, bool is_ftz) {
+LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type type, bool is_ftz) {
     LLVMValueRef value = wpi_ptx_read(t, index, type);
     return flushes(type, is_ftz) ? flush(t, value) : value;
 }
 
-static LLVMValueRef saturate(wp_ptx *t, LLVMValueRef value) {
+static LLVMValueRef saturate(wpi_ptx *t, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     value = wpi_ptx_intrinsic(t, "llvm.maxnum", type,
                               (LLVMValueRef[]){value, wpi_ptx_real(type, 0.0)}, 2); /* NaN to 0 */
@@ -35,7 +34,7 @@ static LLVMValueRef saturate(wp_ptx *t, LLVMValueRef value) {
                              (LLVMValueRef[]){value, wpi_ptx_real(type, 1.0)}, 2);
 }
 
-void wpi_ptx_write_float(wp_ptx *t, wp_ptx_type type, LLVMValueRef value, bool is_ftz,
+void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool is_ftz,
                          bool is_sat) {
     if (flushes(type, is_ftz)) value = flush(t, value);
     if (is_sat) value = saturate(t, value);
@@ -43,7 +42,7 @@ void wpi_ptx_write_float(wp_ptx *t, wp_ptx_type type, LLVMValueRef value, bool i
 }
 
 /* __nv_fadd_rz and its kin: f or d, operation, rounding. */
-static LLVMValueRef directed(wp_ptx *t, const char *operation, wp_ptx_type type, char rounding,
+static LLVMValueRef directed(wpi_ptx *t, const char *operation, wpi_ptx_type type, char rounding,
                              LLVMValueRef *args, unsigned count) {
     if (type.lanes > 1 || type.bits < 32) wpi_ptx_fail(t, NULL);
     char name[40];
@@ -63,11 +62,11 @@ static bool is_directed(char rounding) {
     return rounding != 0 && rounding != 'n';
 }
 
-/* ---- carry ------------------------------------------------------------------------------- */
+/* ---- carry ---- */
 
 /* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry.
  */
-static LLVMValueRef with_carry(wp_ptx *t, bool is_sub, LLVMValueRef a, LLVMValueRef b, bool is_in,
+static LLVMValueRef with_carry(wpi_ptx *t, bool is_sub, LLVMValueRef a, LLVMValueRef b, bool is_in,
                                bool is_out) {
     LLVMTypeRef type = LLVMTypeOf(a);
     unsigned bits = LLVMGetIntTypeWidth(type);
@@ -87,16 +86,16 @@ static LLVMValueRef with_carry(wp_ptx *t, bool is_sub, LLVMValueRef a, LLVMValue
     return LLVMBuildTrunc(t->b, sum, type, "");
 }
 
-static LLVMValueRef saturating(wp_ptx *t, bool is_sub, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef saturating(wpi_ptx *t, bool is_sub, LLVMValueRef a, LLVMValueRef b) {
     return wpi_ptx_intrinsic(t, is_sub ? "llvm.ssub.sat" : "llvm.sadd.sat", LLVMTypeOf(a),
                              (LLVMValueRef[]){a, b}, 2);
 }
 
-static void add_or_sub(wp_ptx *t, bool is_sub, bool is_carry_in) {
+static void add_or_sub(wpi_ptx *t, bool is_sub, bool is_carry_in) {
     bool is_cc = wpi_ptx_has(t, "cc"), is_ftz = wpi_ptx_has(t, "ftz"),
          is_sat = wpi_ptx_has(t, "sat");
     char rounding = wpi_ptx_rounding(t);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz),
                  b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
@@ -121,24 +120,24 @@ static void add_or_sub(wp_ptx *t, bool is_sub, bool is_carry_in) {
     wpi_ptx_write(t, 0, type, result);
 }
 
-static void emit_add(wp_ptx *t) {
+static void emit_add(wpi_ptx *t) {
     add_or_sub(t, false, false);
 }
-static void emit_sub(wp_ptx *t) {
+static void emit_sub(wpi_ptx *t) {
     add_or_sub(t, true, false);
 }
-static void emit_addc(wp_ptx *t) {
+static void emit_addc(wpi_ptx *t) {
     add_or_sub(t, false, true);
 }
-static void emit_subc(wp_ptx *t) {
+static void emit_subc(wpi_ptx *t) {
     add_or_sub(t, true, true);
 }
 
-/* ---- multiply ---------------------------------------------------------------------------- */
+/* ---- multiply ---- */
 
 typedef enum half { HALF_LOW, HALF_HIGH, HALF_WIDE } half;
 
-static half take_half(wp_ptx *t) {
+static half take_half(wpi_ptx *t) {
     static const char *const names[] = {"lo", "hi", "wide", NULL};
     int i = wpi_ptx_choice(t, names);
     if (i < 0) wpi_ptx_fail(t, NULL);
@@ -146,7 +145,7 @@ static half take_half(wp_ptx *t) {
 }
 
 /* The low, high or whole product of two integers of `type`. */
-static LLVMValueRef product(wp_ptx *t, wp_ptx_type type, half part, LLVMValueRef a,
+static LLVMValueRef product(wpi_ptx *t, wpi_ptx_type type, half part, LLVMValueRef a,
                             LLVMValueRef b) {
     if (part == HALF_LOW) return LLVMBuildMul(t->b, a, b, "");
     LLVMTypeRef wide = LLVMIntTypeInContext(t->c->context, 2 * type.bits);
@@ -158,14 +157,14 @@ static LLVMValueRef product(wp_ptx *t, wp_ptx_type type, half part, LLVMValueRef
     return LLVMBuildTrunc(t->b, shifted, wpi_ptx_llvm(t, type), "");
 }
 
-static wp_ptx_type product_type(wp_ptx_type type, half part) {
-    return part == HALF_WIDE ? wpi_ptx_type(type.kind, 2 * type.bits) : type;
+static wpi_ptx_type product_type(wpi_ptx_type type, half part) {
+    return part == HALF_WIDE ? wpi_ptx_type_of(type.kind, 2 * type.bits) : type;
 }
 
-/* The type of an integer or float multiplication, which decides whether .lo/.hi/.wide belongs to
- * it. */
-static wp_ptx_type multiply_type(wp_ptx *t, half *part) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+/* The type of an integer or float multiplication, which determines whether .lo/.hi/.wide
+ * applies. */
+static wpi_ptx_type multiply_type(wpi_ptx *t, half *part) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     *part = HALF_LOW;
     if (wpi_ptx_is_integer(type) && type.lanes == 1)
         *part = take_half(t);
@@ -174,9 +173,9 @@ static wp_ptx_type multiply_type(wp_ptx *t, half *part) {
     return type;
 }
 
-static void emit_mul(wp_ptx *t) {
+static void emit_mul(wpi_ptx *t) {
     half part;
-    wp_ptx_type type = multiply_type(t, &part);
+    wpi_ptx_type type = multiply_type(t, &part);
     wpi_ptx_expect(t, 3, 3);
     if (wpi_ptx_is_float(type)) {
         char rounding = wpi_ptx_rounding(t);
@@ -194,7 +193,7 @@ static void emit_mul(wp_ptx *t) {
 }
 
 /* fma: with 16-bit floats in double, where product and nearly every sum are exact. */
-static void fused(wp_ptx *t, wp_ptx_type type) {
+static void fused(wpi_ptx *t, wpi_ptx_type type) {
     char rounding = wpi_ptx_rounding(t);
     bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"),
          is_relu = wpi_ptx_has(t, "relu");
@@ -217,8 +216,8 @@ static void fused(wp_ptx *t, wp_ptx_type type) {
     wpi_ptx_write_float(t, type, result, is_ftz, is_sat);
 }
 
-static void emit_fma(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_fma(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     if (!wpi_ptx_is_float(type)) {
         wpi_ptx_fail(t, NULL);
         return;
@@ -226,15 +225,15 @@ static void emit_fma(wp_ptx *t) {
     fused(t, type);
 }
 
-static void multiply_add(wp_ptx *t, bool is_carry_in) {
+static void multiply_add(wpi_ptx *t, bool is_carry_in) {
     half part;
-    wp_ptx_type type = multiply_type(t, &part);
+    wpi_ptx_type type = multiply_type(t, &part);
     if (wpi_ptx_is_float(type)) {
         fused(t, type);
         return;
     }
     bool is_cc = wpi_ptx_has(t, "cc"), is_sat = wpi_ptx_has(t, "sat");
-    wp_ptx_type result_type = product_type(type, part);
+    wpi_ptx_type result_type = product_type(type, part);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
     LLVMValueRef c = wpi_ptx_read(t, 3, result_type);
@@ -248,15 +247,15 @@ static void multiply_add(wp_ptx *t, bool is_carry_in) {
     wpi_ptx_write(t, 0, result_type, result);
 }
 
-static void emit_mad(wp_ptx *t) {
+static void emit_mad(wpi_ptx *t) {
     multiply_add(t, false);
 }
-static void emit_madc(wp_ptx *t) {
+static void emit_madc(wpi_ptx *t) {
     multiply_add(t, true);
 }
 
 /* mul24, mad24: the low 24 bits of both factors; .hi is bits 16 to 47 of the product. */
-static LLVMValueRef product24(wp_ptx *t, wp_ptx_type type, half part) {
+static LLVMValueRef product24(wpi_ptx *t, wpi_ptx_type type, half part) {
     LLVMTypeRef narrow = LLVMIntTypeInContext(t->c->context, 24), wide = t->c->i64;
     LLVMValueRef x[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -268,27 +267,27 @@ static LLVMValueRef product24(wp_ptx *t, wp_ptx_type type, half part) {
     return LLVMBuildTrunc(t->b, whole, t->c->i32, "");
 }
 
-static void emit_mul24(wp_ptx *t) {
+static void emit_mul24(wpi_ptx *t) {
     half part = take_half(t);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     wpi_ptx_write(t, 0, type, product24(t, type, part));
 }
 
-static void emit_mad24(wp_ptx *t) {
+static void emit_mad24(wpi_ptx *t) {
     half part = take_half(t);
     bool is_sat = wpi_ptx_has(t, "sat");
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef whole = product24(t, type, part), c = wpi_ptx_read(t, 3, type);
     wpi_ptx_write(t, 0, type,
                   is_sat ? saturating(t, false, whole, c) : LLVMBuildAdd(t->b, whole, c, ""));
 }
 
-/* ---- divide ------------------------------------------------------------------------------ */
+/* ---- divide ---- */
 
-/* Processors of ours trap where GPUs give all ones (x / 0) or wrap (MIN / -1). */
-static void divide(wp_ptx *t, wp_ptx_type type, bool is_rem) {
+/* The CPU traps where GPUs give all ones (x / 0) or wrap (MIN / -1). */
+static void divide(wpi_ptx *t, wpi_ptx_type type, bool is_rem) {
     wpi_ptx_expect(t, 3, 3);
     bool is_signed = wpi_ptx_is_signed(type);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
@@ -310,8 +309,8 @@ static void divide(wp_ptx *t, wp_ptx_type type, bool is_rem) {
     wpi_ptx_write(t, 0, type, LLVMBuildSelect(t->b, is_zero, is_rem ? a : ones, result, ""));
 }
 
-static void emit_div(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_div(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     if (!wpi_ptx_is_float(type)) {
         divide(t, type, false);
         return;
@@ -329,28 +328,28 @@ static void emit_div(wp_ptx *t) {
     wpi_ptx_write_float(t, type, result, is_ftz, false);
 }
 
-static void emit_rem(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_rem(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     if (!wpi_ptx_is_integer(type))
         wpi_ptx_fail(t, NULL);
     else
         divide(t, type, true);
 }
 
-/* ---- signs, least and greatest ----------------------------------------------------------- */
+/* ---- signs, least and greatest ---- */
 
-static void emit_neg(wp_ptx *t) {
+static void emit_neg(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
     wpi_ptx_write(t, 0, type,
                   wpi_ptx_is_float(type) ? LLVMBuildFNeg(t->b, a, "") : LLVMBuildNeg(t->b, a, ""));
 }
 
-static void emit_abs(wp_ptx *t) {
+static void emit_abs(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
     if (wpi_ptx_is_float(type))
@@ -361,10 +360,10 @@ static void emit_abs(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, a);
 }
 
-static void least_or_greatest(wp_ptx *t, bool is_max) {
+static void least_or_greatest(wpi_ptx *t, bool is_max) {
     bool is_ftz = wpi_ptx_has(t, "ftz"), is_nan = wpi_ptx_has(t, "NaN"),
          is_relu = wpi_ptx_has(t, "relu");
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef x[2] = {wpi_ptx_read_flushed(t, 1, type, is_ftz),
                          wpi_ptx_read_flushed(t, 2, type, is_ftz)};
@@ -397,16 +396,16 @@ static void least_or_greatest(wp_ptx *t, bool is_max) {
     wpi_ptx_write_float(t, type, result, is_ftz, false);
 }
 
-static void emit_min(wp_ptx *t) {
+static void emit_min(wpi_ptx *t) {
     least_or_greatest(t, false);
 }
-static void emit_max(wp_ptx *t) {
+static void emit_max(wpi_ptx *t) {
     least_or_greatest(t, true);
 }
 
 /* sad: c + |a - b| */
-static void emit_sad(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_sad(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     bool is_signed = wpi_ptx_is_signed(type);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
@@ -415,18 +414,18 @@ static void emit_sad(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildAdd(t->b, wpi_ptx_read(t, 3, type), size, ""));
 }
 
-/* ---- dot products of bytes --------------------------------------------------------------- */
+/* ---- dot products of bytes ---- */
 
-static LLVMValueRef field(wp_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits,
+static LLVMValueRef field(wpi_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits,
                           bool is_signed) {
     LLVMValueRef low = LLVMBuildLShr(t->b, word, wpi_const32(t->c, shift), "");
     low = LLVMBuildTrunc(t->b, low, LLVMIntTypeInContext(t->c->context, bits), "");
     return wpi_ptx_resize(t, low, is_signed, t->c->i32);
 }
 
-static void dot(wp_ptx *t, unsigned terms, unsigned a_bits, unsigned b_first) {
-    wp_ptx_type a_type = wpi_ptx_type_take(t), b_type = wpi_ptx_type_take(t);
-    wp_ptx_type word = wpi_ptx_type(WP_PTX_BITS, 32);
+static void dot(wpi_ptx *t, unsigned terms, unsigned a_bits, unsigned b_first) {
+    wpi_ptx_type a_type = wpi_ptx_type_take(t), b_type = wpi_ptx_type_take(t);
+    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef a = wpi_ptx_read(t, 1, word), b = wpi_ptx_read(t, 2, word);
     LLVMValueRef sum = wpi_ptx_read(t, 3, word);
@@ -438,22 +437,22 @@ static void dot(wp_ptx *t, unsigned terms, unsigned a_bits, unsigned b_first) {
     wpi_ptx_write(t, 0, word, sum);
 }
 
-static void emit_dp4a(wp_ptx *t) {
+static void emit_dp4a(wpi_ptx *t) {
     dot(t, 4, 8, 0);
 }
-static void emit_dp2a(wp_ptx *t) {
+static void emit_dp2a(wpi_ptx *t) {
     dot(t, 2, 16, take_half(t) == HALF_HIGH ? 16 : 0);
 }
 
-/* ---- special functions ------------------------------------------------------------------- */
+/* ---- special functions ---- */
 
 /* One operand, approximate or rounded; `name` is a function of the device library for floats, or
- * NULL when the square root or reciprocal computed here is it. */
-static void special(wp_ptx *t, const char *name) {
+ * NULL for a square root or reciprocal computed here. */
+static void special(wpi_ptx *t, const char *name) {
     bool is_sqrt = strstr(t->s->parts[0], "sqrt") != NULL, is_inverse = t->s->parts[0][0] == 'r';
     bool is_approximate = wpi_ptx_has(t, "approx"), is_ftz = wpi_ptx_has(t, "ftz");
     char rounding = wpi_ptx_rounding(t);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     bool is_half = type.bits == 16; /* ex2 and tanh have these */
     if (!wpi_ptx_is_float(type) || is_approximate == (rounding != 0) ||
@@ -475,27 +474,27 @@ static void special(wp_ptx *t, const char *name) {
     wpi_ptx_write_float(t, type, result, is_ftz, false);
 }
 
-static void emit_root(wp_ptx *t) {
+static void emit_root(wpi_ptx *t) {
     special(t, NULL);
 }
-static void emit_sin(wp_ptx *t) {
+static void emit_sin(wpi_ptx *t) {
     special(t, "__nv_fast_sinf");
 }
-static void emit_cos(wp_ptx *t) {
+static void emit_cos(wpi_ptx *t) {
     special(t, "__nv_fast_cosf");
 }
-static void emit_lg2(wp_ptx *t) {
+static void emit_lg2(wpi_ptx *t) {
     special(t, "__nv_fast_log2f");
 }
-static void emit_ex2(wp_ptx *t) {
+static void emit_ex2(wpi_ptx *t) {
     special(t, "__nv_exp2f");
 }
-static void emit_tanh(wp_ptx *t) {
+static void emit_tanh(wpi_ptx *t) {
     special(t, "__nv_tanhf");
 }
 
-static void emit_copysign(wp_ptx *t) { /* the sign of a, the value of b */
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_copysign(wpi_ptx *t) { /* the sign of a, the value of b */
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     if (!wpi_ptx_is_float(type)) {
         wpi_ptx_fail(t, NULL);
@@ -505,7 +504,7 @@ static void emit_copysign(wp_ptx *t) { /* the sign of a, the value of b */
     wpi_ptx_write(t, 0, type, wpi_ptx_intrinsic(t, "llvm.copysign", LLVMTypeOf(x[0]), x, 2));
 }
 
-const wp_ptx_row wpi_ptx_arithmetic[] = {
+const wpi_ptx_row wpi_ptx_arithmetic[] = {
     {"add", emit_add},     {"sub", emit_sub},     {"addc", emit_addc}, {"subc", emit_subc},
     {"mul", emit_mul},     {"mad", emit_mad},     {"madc", emit_madc}, {"fma", emit_fma},
     {"mul24", emit_mul24}, {"mad24", emit_mad24}, {"div", emit_div},   {"rem", emit_rem},

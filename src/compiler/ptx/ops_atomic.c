@@ -11,11 +11,11 @@ typedef enum operation { ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, CAS } oper
 typedef struct atomic {
     operation operation;
     LLVMAtomicOrdering ordering;
-    wp_ptx_type type;
+    wpi_ptx_type type;
     unsigned elements;
 } atomic;
 
-static LLVMAtomicRMWBinOp rmw(wp_ptx *t, const atomic *a) {
+static LLVMAtomicRMWBinOp rmw(wpi_ptx *t, const atomic *a) {
     bool is_float = wpi_ptx_is_float(a->type), is_signed = wpi_ptx_is_signed(a->type);
     if (is_float && a->operation != ADD) wpi_ptx_fail(t, NULL);
     switch (a->operation) {
@@ -32,7 +32,7 @@ static LLVMAtomicRMWBinOp rmw(wp_ptx *t, const atomic *a) {
 }
 
 /* __wp_ptx_atom_add_f16x2(pointer, value bits) gives the old bits */
-static LLVMValueRef half_atomic(wp_ptx *t, const atomic *a, LLVMValueRef pointer,
+static LLVMValueRef half_atomic(wpi_ptx *t, const atomic *a, LLVMValueRef pointer,
                                 LLVMValueRef value) {
     static const char *const names[] = {"add", "min", "max"};
     if (a->operation > MAX) {
@@ -46,10 +46,11 @@ static LLVMValueRef half_atomic(wp_ptx *t, const atomic *a, LLVMValueRef pointer
 }
 
 /* One element: the old value, as bits where the type is a 16-bit float. */
-static LLVMValueRef build(wp_ptx *t, const atomic *a, LLVMValueRef pointer, const wp_ptx_operand *b,
-                          const wp_ptx_operand *c, wp_ptx_type *result) {
+static LLVMValueRef build(wpi_ptx *t, const atomic *a, LLVMValueRef pointer,
+                          const wpi_ptx_operand *b, const wpi_ptx_operand *c,
+                          wpi_ptx_type *result) {
     bool is_half = wpi_ptx_is_float(a->type) && a->type.bits == 16;
-    *result = is_half ? wpi_ptx_type(WP_PTX_BITS, 16 * a->type.lanes) : a->type;
+    *result = is_half ? wpi_ptx_type_of(WP_PTX_BITS, 16 * a->type.lanes) : a->type;
     LLVMValueRef value = wpi_ptx_read_operand(t, b, *result);
     if (t->status != WP_STATUS_OK) return value;
     if (is_half) return half_atomic(t, a, pointer, value);
@@ -70,7 +71,7 @@ static LLVMValueRef build(wp_ptx *t, const atomic *a, LLVMValueRef pointer, cons
     return old;
 }
 
-static void emit(wp_ptx *t, bool is_red) {
+static void emit(wpi_ptx *t, bool is_red) {
     static const char *const sems[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
     static const LLVMAtomicOrdering orderings[] = {
         LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingAcquire, LLVMAtomicOrderingRelease,
@@ -98,7 +99,7 @@ static void emit(wp_ptx *t, bool is_red) {
         return;
     }
     LLVMValueRef base = wpi_ptx_address(t, at);
-    const wp_ptx_operand *to = wpi_ptx_operand(t, 0), *from = wpi_ptx_operand(t, at + 1);
+    const wpi_ptx_operand *to = wpi_ptx_operand_at(t, 0), *from = wpi_ptx_operand_at(t, at + 1);
     if (a.elements > 1 &&
         (from->kind != WP_PTX_OPERAND_LIST || from->count != a.elements ||
          (!is_red && (to->kind != WP_PTX_OPERAND_LIST || to->count != a.elements)))) {
@@ -107,25 +108,26 @@ static void emit(wp_ptx *t, bool is_red) {
     }
     unsigned bytes = a.type.bits * a.type.lanes / 8;
     LLVMValueRef old[8];
-    wp_ptx_type result = a.type;
+    wpi_ptx_type result = a.type;
     for (unsigned i = 0; i < a.elements; i++) {
         LLVMValueRef offset = wpi_const64(t->c, (uint64_t)i * bytes);
         LLVMValueRef pointer = i == 0 ? base : LLVMBuildGEP2(t->b, t->c->i8, base, &offset, 1, "");
-        const wp_ptx_operand *b = a.elements > 1 ? &t->s->pool[from->first + i] : from;
-        old[i] = build(t, &a, pointer, b, what == CAS ? wpi_ptx_operand(t, at + 2) : NULL, &result);
+        const wpi_ptx_operand *b = a.elements > 1 ? &t->s->pool[from->first + i] : from;
+        old[i] =
+            build(t, &a, pointer, b, what == CAS ? wpi_ptx_operand_at(t, at + 2) : NULL, &result);
     }
     for (unsigned i = 0; i < a.elements && !is_red; i++)
         wpi_ptx_write_operand(t, a.elements > 1 ? &t->s->pool[to->first + i] : to, result, old[i]);
 }
 
-static void emit_atom(wp_ptx *t) {
+static void emit_atom(wpi_ptx *t) {
     emit(t, false);
 }
-static void emit_red(wp_ptx *t) {
+static void emit_red(wpi_ptx *t) {
     emit(t, true);
 }
 
-const wp_ptx_row wpi_ptx_atomic[] = {
+const wpi_ptx_row wpi_ptx_atomic[] = {
     {"atom", emit_atom},
     {"red", emit_red},
     {NULL, NULL},

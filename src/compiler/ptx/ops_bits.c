@@ -5,8 +5,8 @@
 
 #include "compiler/ptx/ptx.h"
 
-static void two_operands(wp_ptx *t, LLVMOpcode opcode) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void two_operands(wpi_ptx *t, LLVMOpcode opcode) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
     if (wpi_ptx_is_float(type)) {
@@ -16,24 +16,24 @@ static void two_operands(wp_ptx *t, LLVMOpcode opcode) {
     wpi_ptx_write(t, 0, type, LLVMBuildBinOp(t->b, opcode, a, b, ""));
 }
 
-static void emit_and(wp_ptx *t) {
+static void emit_and(wpi_ptx *t) {
     two_operands(t, LLVMAnd);
 }
-static void emit_or(wp_ptx *t) {
+static void emit_or(wpi_ptx *t) {
     two_operands(t, LLVMOr);
 }
-static void emit_xor(wp_ptx *t) {
+static void emit_xor(wpi_ptx *t) {
     two_operands(t, LLVMXor);
 }
 
-static void emit_not(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_not(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     wpi_ptx_write(t, 0, type, LLVMBuildNot(t->b, wpi_ptx_read(t, 1, type), ""));
 }
 
-static void emit_cnot(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_cnot(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef is_zero =
@@ -41,12 +41,12 @@ static void emit_cnot(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildZExt(t->b, is_zero, llvm, ""));
 }
 
-/* ---- shifts with amounts of any size ------------------------------------------------------ */
+/* ---- shifts with amounts of any size ---- */
 
 typedef enum direction { SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_SIGNED } direction;
 
 /* `amount` is of the value's type, unsigned. */
-static LLVMValueRef shift(wp_ptx *t, direction way, LLVMValueRef value, LLVMValueRef amount) {
+static LLVMValueRef shift(wpi_ptx *t, direction way, LLVMValueRef value, LLVMValueRef amount) {
     LLVMTypeRef type = LLVMTypeOf(value);
     unsigned bits = LLVMGetIntTypeWidth(type);
     LLVMValueRef most = LLVMConstInt(type, bits - 1, 0), zero = LLVMConstInt(type, 0, 0);
@@ -59,21 +59,21 @@ static LLVMValueRef shift(wp_ptx *t, direction way, LLVMValueRef value, LLVMValu
 }
 
 /* Operand `index`, a 32-bit amount, as a number of `type`; amounts too large stay too large. */
-static LLVMValueRef read_amount(wp_ptx *t, unsigned index, LLVMTypeRef type) {
-    LLVMValueRef amount = wpi_ptx_read(t, index, wpi_ptx_type(WP_PTX_UNSIGNED, 32));
+static LLVMValueRef read_amount(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
+    LLVMValueRef amount = wpi_ptx_read(t, index, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     amount = wpi_ptx_minmax(t, false, false, amount, wpi_const32(t->c, 255));
     return wpi_ptx_resize(t, amount, false, type);
 }
 
-static void emit_shl(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_shl(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     wpi_ptx_write(t, 0, type, shift(t, SHIFT_LEFT, value, read_amount(t, 2, LLVMTypeOf(value))));
 }
 
-static void emit_shr(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_shr(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     wpi_ptx_write(t, 0, type,
@@ -82,10 +82,10 @@ static void emit_shr(wp_ptx *t) {
 }
 
 /* shf: 32 bits out of the 64 bits b:a */
-static void emit_shf(wp_ptx *t) {
+static void emit_shf(wpi_ptx *t) {
     static const char *const ways[] = {"l", "r", NULL}, *const modes[] = {"clamp", "wrap", NULL};
     int way = wpi_ptx_choice(t, ways), mode = wpi_ptx_choice(t, modes);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     if (way < 0 || mode < 0 || type.bits != 32) {
         wpi_ptx_fail(t, NULL);
@@ -104,22 +104,22 @@ static void emit_shf(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildTrunc(t->b, moved, t->c->i32, ""));
 }
 
-/* ---- bit fields --------------------------------------------------------------------------- */
+/* ---- bit fields ---- */
 
 /* Operand `index` & 255, as PTX reads positions and lengths. */
-static LLVMValueRef read_byte(wp_ptx *t, unsigned index, LLVMTypeRef type) {
-    LLVMValueRef value = wpi_ptx_read(t, index, wpi_ptx_type(WP_PTX_UNSIGNED, 32));
+static LLVMValueRef read_byte(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
+    LLVMValueRef value = wpi_ptx_read(t, index, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     value = LLVMBuildAnd(t->b, value, wpi_const32(t->c, 255), "");
     return wpi_ptx_resize(t, value, false, type);
 }
 
 /* `length` ones at the low end */
-static LLVMValueRef ones(wp_ptx *t, LLVMTypeRef type, LLVMValueRef length) {
+static LLVMValueRef ones(wpi_ptx *t, LLVMTypeRef type, LLVMValueRef length) {
     return LLVMBuildNot(t->b, shift(t, SHIFT_LEFT, LLVMConstAllOnes(type), length), "");
 }
 
-static void emit_bfe(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_bfe(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
@@ -142,8 +142,8 @@ static void emit_bfe(wp_ptx *t) {
 }
 
 /* bfi f, a, b, at, length: a's low bits into b */
-static void emit_bfi(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_bfi(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 5, 5);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
@@ -154,15 +154,15 @@ static void emit_bfi(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildOr(t->b, kept, in, ""));
 }
 
-static LLVMValueRef count_leading(wp_ptx *t, LLVMValueRef value) {
+static LLVMValueRef count_leading(wpi_ptx *t, LLVMValueRef value) {
     return wpi_ptx_intrinsic(t, "llvm.ctlz", LLVMTypeOf(value),
                              (LLVMValueRef[]){value, LLVMConstInt(t->c->i1, 0, 0)}, 2);
 }
 
 /* bfind: the highest bit that differs from the sign, or all ones */
-static void emit_bfind(wp_ptx *t) {
+static void emit_bfind(wpi_ptx *t) {
     bool is_amount = wpi_ptx_has(t, "shiftamt");
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef value = wpi_ptx_read(t, 1, type), most = LLVMConstInt(llvm, type.bits - 1, 0);
@@ -172,37 +172,40 @@ static void emit_bfind(wp_ptx *t) {
     LLVMValueRef found = is_amount ? leading : LLVMBuildSub(t->b, most, leading, "");
     LLVMValueRef is_none = LLVMBuildICmp(t->b, LLVMIntEQ, value, LLVMConstInt(llvm, 0, 0), "");
     found = LLVMBuildSelect(t->b, is_none, LLVMConstAllOnes(llvm), found, "");
-    wpi_ptx_write(t, 0, wpi_ptx_type(WP_PTX_BITS, 32), wpi_ptx_resize(t, found, false, t->c->i32));
+    wpi_ptx_write(t, 0, wpi_ptx_type_of(WP_PTX_BITS, 32),
+                  wpi_ptx_resize(t, found, false, t->c->i32));
 }
 
-static void emit_brev(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_brev(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     wpi_ptx_write(t, 0, type,
                   wpi_ptx_intrinsic(t, "llvm.bitreverse", LLVMTypeOf(value), &value, 1));
 }
 
-static void emit_clz(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_clz(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef count = count_leading(t, wpi_ptx_read(t, 1, type));
-    wpi_ptx_write(t, 0, wpi_ptx_type(WP_PTX_BITS, 32), wpi_ptx_resize(t, count, false, t->c->i32));
+    wpi_ptx_write(t, 0, wpi_ptx_type_of(WP_PTX_BITS, 32),
+                  wpi_ptx_resize(t, count, false, t->c->i32));
 }
 
-static void emit_popc(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_popc(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     value = wpi_ptx_intrinsic(t, "llvm.ctpop", LLVMTypeOf(value), &value, 1);
-    wpi_ptx_write(t, 0, wpi_ptx_type(WP_PTX_BITS, 32), wpi_ptx_resize(t, value, false, t->c->i32));
+    wpi_ptx_write(t, 0, wpi_ptx_type_of(WP_PTX_BITS, 32),
+                  wpi_ptx_resize(t, value, false, t->c->i32));
 }
 
 /* bmsk d, at, length: a mask; szext d, a, bits: sign or zero extension */
-static void emit_bmsk(wp_ptx *t) {
+static void emit_bmsk(wpi_ptx *t) {
     bool is_wrap = wpi_ptx_has(t, "wrap");
     if (!is_wrap && !wpi_ptx_has(t, "clamp")) wpi_ptx_fail(t, NULL);
-    wp_ptx_type type = wpi_ptx_type_take(t), word = wpi_ptx_type(WP_PTX_UNSIGNED, 32);
+    wpi_ptx_type type = wpi_ptx_type_take(t), word = wpi_ptx_type_of(WP_PTX_UNSIGNED, 32);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef x[2] = {wpi_ptx_read(t, 1, word), wpi_ptx_read(t, 2, word)};
     for (int i = 0; i < 2; i++)
@@ -211,12 +214,12 @@ static void emit_bmsk(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, shift(t, SHIFT_LEFT, ones(t, t->c->i32, x[1]), x[0]));
 }
 
-static void emit_szext(wp_ptx *t) {
+static void emit_szext(wpi_ptx *t) {
     bool is_wrap = wpi_ptx_has(t, "wrap");
     if (!is_wrap && !wpi_ptx_has(t, "clamp")) wpi_ptx_fail(t, NULL);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
-    LLVMValueRef bits = wpi_ptx_read(t, 2, wpi_ptx_type(WP_PTX_UNSIGNED, 32));
+    LLVMValueRef bits = wpi_ptx_read(t, 2, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     bits = is_wrap ? LLVMBuildAnd(t->b, bits, wpi_const32(t->c, 31), "")
                    : wpi_ptx_minmax(t, false, false, bits, wpi_const32(t->c, 32));
     LLVMValueRef up = LLVMBuildSub(t->b, wpi_const32(t->c, 32), bits, "");
@@ -226,8 +229,8 @@ static void emit_szext(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, result);
 }
 
-static void emit_fns(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_fns(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
     for (unsigned i = 0; i < 3; i++)
@@ -235,12 +238,12 @@ static void emit_fns(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, "__wp_ptx_fns_b32", t->c->i32, x, 3));
 }
 
-/* ---- bytes and truth tables --------------------------------------------------------------- */
+/* ---- bytes and truth tables ---- */
 
-static void emit_prmt(wp_ptx *t) {
+static void emit_prmt(wpi_ptx *t) {
     static const char *const modes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16", NULL};
     int mode = wpi_ptx_choice(t, modes);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
     for (unsigned i = 0; i < 3; i++)
@@ -250,9 +253,9 @@ static void emit_prmt(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, name, t->c->i32, x, 3));
 }
 
-/* lop3: bit i of the table says what comes out where the bits of a, b, c spell i */
-static void emit_lop3(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+/* lop3: bit i of the table is the result where the bits of a, b, c are i */
+static void emit_lop3(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 5, 5);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef x[3], inverse[3], result = LLVMConstInt(llvm, 0, 0);
@@ -260,7 +263,7 @@ static void emit_lop3(wp_ptx *t) {
         x[i] = wpi_ptx_read(t, i + 1, type);
         inverse[i] = LLVMBuildNot(t->b, x[i], "");
     }
-    LLVMValueRef table = wpi_ptx_read(t, 4, wpi_ptx_type(WP_PTX_UNSIGNED, 32));
+    LLVMValueRef table = wpi_ptx_read(t, 4, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     if (!LLVMIsAConstantInt(table)) {
         wpi_ptx_fail(t, "its truth table must be a constant");
         return;
@@ -276,7 +279,7 @@ static void emit_lop3(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, result);
 }
 
-const wp_ptx_row wpi_ptx_bits[] = {
+const wpi_ptx_row wpi_ptx_bits[] = {
     {"and", emit_and},   {"or", emit_or},     {"xor", emit_xor},     {"not", emit_not},
     {"cnot", emit_cnot}, {"shl", emit_shl},   {"shr", emit_shr},     {"shf", emit_shf},
     {"bfe", emit_bfe},   {"bfi", emit_bfi},   {"bfind", emit_bfind}, {"brev", emit_brev},

@@ -13,7 +13,7 @@
 #include "compiler/ptx/ptx.h"
 
 typedef struct access {
-    wp_ptx_type type;
+    wpi_ptx_type type;
     unsigned elements; /* .v2, .v4, .v8 */
     bool is_volatile;
     LLVMAtomicOrdering ordering; /* not atomic: LLVMAtomicOrderingNotAtomic */
@@ -26,7 +26,7 @@ static const wp_trace_cache cache_operators[] = {WP_TRACE_CACHE_ALL,    WP_TRACE
                                                  WP_TRACE_CACHE_ALL,    WP_TRACE_CACHE_VOLATILE};
 
 /* .L1::evict_last, .L2::128B and so on; a cache policy operand is another matter. */
-static void take_hints(wp_ptx *t) {
+static void take_hints(wpi_ptx *t) {
     for (unsigned i = 1; i < t->s->part_count; i++) {
         const char *part = t->s->parts[i];
         if ((strncmp(part, "L1::", 4) == 0 || strncmp(part, "L2::", 4) == 0) &&
@@ -35,7 +35,7 @@ static void take_hints(wp_ptx *t) {
     }
 }
 
-static access take_access(wp_ptx *t, bool is_store) {
+static access take_access(wpi_ptx *t, bool is_store) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
     static const char *const spaces[] = {"shared", "shared::cta", "local", "const", "global", NULL};
     static const char *const caches[] = {"ca", "cg", "cs", "lu", "wb", "wt", NULL};
@@ -59,27 +59,27 @@ static access take_access(wp_ptx *t, bool is_store) {
     bool is_private = space >= 0 && space <= 2; /* polled by no other block */
     bool is_atomic = a.ordering != LLVMAtomicOrderingNotAtomic;
     a.is_volatile = is_forced || (t->is_volatile && !is_private && !is_constant && !is_atomic);
-    /* Volatile here is not what the text says: it has no operator. */
+    /* Volatile without an operator in the text has the default cache operator. */
     if (a.is_volatile && !is_forced && a.cache < 0) a.cache = WP_TRACE_CACHE_ALL;
     if (a.type.kind == WP_PTX_PREDICATE) wpi_ptx_fail(t, NULL);
     return a;
 }
 
-static void finish(wp_ptx *t, LLVMValueRef instruction, const access *a, unsigned bytes) {
+static void finish(wpi_ptx *t, LLVMValueRef instruction, const access *a, unsigned bytes) {
     LLVMSetAlignment(instruction, bytes);
     LLVMSetVolatile(instruction, a->is_volatile);
     if (a->cache >= 0) wpi_lower_mark_cache(t->c, instruction, (uint32_t)a->cache);
     if (a->ordering != LLVMAtomicOrderingNotAtomic) LLVMSetOrdering(instruction, a->ordering);
 }
 
-static LLVMValueRef element_address(wp_ptx *t, LLVMValueRef base, unsigned index, unsigned bytes) {
+static LLVMValueRef element_address(wpi_ptx *t, LLVMValueRef base, unsigned index, unsigned bytes) {
     LLVMValueRef offset = wpi_const64(t->c, (uint64_t)index * bytes);
     return index == 0 ? base : LLVMBuildGEP2(t->b, t->c->i8, base, &offset, 1, "");
 }
 
 /* The registers of a vector access; a plain access has one. */
-static const wp_ptx_operand *element(wp_ptx *t, unsigned index, const access *a, unsigned i) {
-    const wp_ptx_operand *o = wpi_ptx_operand(t, index);
+static const wpi_ptx_operand *element(wpi_ptx *t, unsigned index, const access *a, unsigned i) {
+    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
     bool is_list = o->kind == WP_PTX_OPERAND_LIST;
     if (a->elements != (is_list ? o->count : 1)) {
         wpi_ptx_fail(t, NULL);
@@ -89,16 +89,16 @@ static const wp_ptx_operand *element(wp_ptx *t, unsigned index, const access *a,
 }
 
 /* The type under which memory is accessed: integers, so that bits pass unchanged. */
-static wp_ptx_type raw(wp_ptx_type type) {
-    wp_ptx_kind kind = wpi_ptx_is_float(type) || type.lanes > 1 ? WP_PTX_BITS : type.kind;
-    return wpi_ptx_type(kind, type.bits * type.lanes);
+static wpi_ptx_type raw(wpi_ptx_type type) {
+    wpi_ptx_kind kind = wpi_ptx_is_float(type) || type.lanes > 1 ? WP_PTX_BITS : type.kind;
+    return wpi_ptx_type_of(kind, type.bits * type.lanes);
 }
 
-static void emit_ld(wp_ptx *t) {
+static void emit_ld(wpi_ptx *t) {
     access a = take_access(t, false);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef base = wpi_ptx_address(t, 1);
-    wp_ptx_type type = raw(a.type);
+    wpi_ptx_type type = raw(a.type);
     LLVMTypeRef one = wpi_ptx_llvm(t, type);
     unsigned bytes = type.bits / 8;
     bool is_whole = a.elements > 1 && a.ordering == LLVMAtomicOrderingNotAtomic;
@@ -120,16 +120,16 @@ static void emit_ld(wp_ptx *t) {
     }
 }
 
-static void emit_st(wp_ptx *t) {
+static void emit_st(wpi_ptx *t) {
     access a = take_access(t, true);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef base = wpi_ptx_address(t, 0);
-    wp_ptx_type type = raw(a.type);
+    wpi_ptx_type type = raw(a.type);
     unsigned bytes = type.bits / 8;
     bool is_whole = a.elements > 1 && a.ordering == LLVMAtomicOrderingNotAtomic;
     LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(wpi_ptx_llvm(t, type), a.elements));
     for (unsigned i = 0; i < a.elements && t->status == WP_STATUS_OK; i++) {
-        const wp_ptx_operand *o = element(t, 1, &a, i);
+        const wpi_ptx_operand *o = element(t, 1, &a, i);
         bool is_real = o->kind == WP_PTX_OPERAND_REAL32 || o->kind == WP_PTX_OPERAND_REAL64;
         LLVMValueRef value = wpi_ptx_read_operand(t, o, is_real ? a.type : type);
         if (is_whole) {
@@ -141,9 +141,9 @@ static void emit_st(wp_ptx *t) {
     if (is_whole) finish(t, LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
 }
 
-/* ---- cp.async ----------------------------------------------------------------------------- */
+/* ---- cp.async ---- */
 
-static void copy_async(wp_ptx *t) {
+static void copy_async(wpi_ptx *t) {
     static const char *const caches[] = {"ca", "cg", NULL};
     bool is_known = wpi_ptx_choice(t, caches) >= 0;
     is_known &= wpi_ptx_has(t, "shared") || wpi_ptx_has(t, "shared::cta");
@@ -151,7 +151,7 @@ static void copy_async(wp_ptx *t) {
     take_hints(t);
     wpi_ptx_expect(t, 3, 4);
     LLVMValueRef to = wpi_ptx_address(t, 0), from = wpi_ptx_address(t, 1);
-    LLVMValueRef size = wpi_ptx_read(t, 2, wpi_ptx_type(WP_PTX_UNSIGNED, 32));
+    LLVMValueRef size = wpi_ptx_read(t, 2, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
     if (!is_known || (bytes != 4 && bytes != 8 && bytes != 16)) {
         wpi_ptx_fail(t, NULL);
@@ -166,22 +166,22 @@ static void copy_async(wp_ptx *t) {
         return;
     }
     /* only the first bytes are read, zeros follow; a predicate that is true reads none */
-    const wp_ptx_operand *o = wpi_ptx_operand(t, 3);
-    wp_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME ? wpi_ptx_find(t, o->name) : NULL;
+    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, 3);
+    wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME ? wpi_ptx_find(t, o->name) : NULL;
     LLVMValueRef present;
     if (r && r->is_predicate) {
-        LLVMValueRef is_ignored = wpi_ptx_read(t, 3, wpi_ptx_type(WP_PTX_PREDICATE, 1));
+        LLVMValueRef is_ignored = wpi_ptx_read(t, 3, wpi_ptx_type_of(WP_PTX_PREDICATE, 1));
         present = LLVMBuildSelect(t->b, is_ignored, wpi_const32(t->c, 0), size, "");
     } else {
-        present = wpi_ptx_read(t, 3, wpi_ptx_type(WP_PTX_UNSIGNED, 32));
+        present = wpi_ptx_read(t, 3, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
         present = wpi_ptx_minmax(t, false, false, present, size);
     }
     LLVMBuildMemSet(t->b, to, LLVMConstInt(t->c->i8, 0, 0), wpi_const64(t->c, bytes), align);
     LLVMBuildMemCpy(t->b, to, align, from, 1, LLVMBuildZExt(t->b, present, t->c->i64, ""));
 }
 
-/* What was copied is there: groups are complete when they are committed. */
-static void emit_cp(wp_ptx *t) {
+/* Commits and waits do nothing: copies are complete at once. */
+static void emit_cp(wpi_ptx *t) {
     static const char *const groups[] = {"commit_group", "wait_group", "wait_all", NULL};
     if (!wpi_ptx_has(t, "async"))
         wpi_ptx_fail(t, NULL);
@@ -189,9 +189,9 @@ static void emit_cp(wp_ptx *t) {
         copy_async(t);
 }
 
-/* ---- fences and hints --------------------------------------------------------------------- */
+/* ---- fences and hints ---- */
 
-static void emit_fence(wp_ptx *t) {
+static void emit_fence(wpi_ptx *t) {
     static const char *const names[] = {"cta", "gl", "gpu", "sys", NULL};
     static const char *const kinds[] = {"sc", "acq_rel", NULL};
     (void)wpi_ptx_choice(t, kinds);
@@ -208,11 +208,11 @@ static void emit_fence(wp_ptx *t) {
                  t->c->none, NULL, 0);
 }
 
-static void emit_nothing(wp_ptx *t) {
+static void emit_nothing(wpi_ptx *t) {
     t->s->taken = UINT32_MAX;
 }
 
-static void emit_isspacep(wp_ptx *t) {
+static void emit_isspacep(wpi_ptx *t) {
     static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "const", NULL};
     static const char *const names[] = {"global", "shared", "shared", "local", "const"};
     int space = wpi_ptx_choice(t, spaces);
@@ -221,19 +221,19 @@ static void emit_isspacep(wp_ptx *t) {
         wpi_ptx_fail(t, NULL);
         return;
     }
-    LLVMValueRef value = wpi_ptx_read_raw(t, wpi_ptx_operand(t, 1));
+    LLVMValueRef value = wpi_ptx_read_raw(t, wpi_ptx_operand_at(t, 1));
     LLVMValueRef pointer = value ? wpi_ptx_pointer_of(t, value) : NULL;
     if (!pointer) {
-        value = wpi_ptx_read(t, 1, wpi_ptx_type(WP_PTX_UNSIGNED, 64));
+        value = wpi_ptx_read(t, 1, wpi_ptx_type_of(WP_PTX_UNSIGNED, 64));
         pointer = LLVMBuildIntToPtr(t->b, value, t->c->ptr, "");
     }
     char name[40];
     snprintf(name, sizeof name, "llvm.nvvm.isspacep.%s", names[space]);
     LLVMValueRef is_in = wpi_ptx_call(t, name, t->c->i1, &pointer, 1);
-    wpi_ptx_write(t, 0, wpi_ptx_type(WP_PTX_PREDICATE, 1), is_in);
+    wpi_ptx_write(t, 0, wpi_ptx_type_of(WP_PTX_PREDICATE, 1), is_in);
 }
 
-const wp_ptx_row wpi_ptx_memory[] = {
+const wpi_ptx_row wpi_ptx_memory[] = {
     {"ld", emit_ld},
     {"ldu", emit_ld},
     {"st", emit_st},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns other threads or the thread itself: special registers, barriers, warp operations,
- * sleeping and ending. Left as LLVM's NVVM intrinsics, or as __wp_* functions where there is none.
+/* Special registers, barriers, warp operations, sleep and exit. Translated to LLVM's NVVM
+ * intrinsics, or to __wp_* functions if there is none.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
-static const wp_ptx_type word = {WP_PTX_BITS, 32, 1}, predicate = {WP_PTX_PREDICATE, 1, 1};
+static const wpi_ptx_type word = {WP_PTX_BITS, 32, 1}, predicate = {WP_PTX_PREDICATE, 1, 1};
 
-/* ---- special registers -------------------------------------------------------------------- */
+/* ---- special registers ---- */
 
 static const struct special {
     const char *name, *function; /* without llvm.nvvm.read.ptx.sreg. */
@@ -45,13 +45,13 @@ static const struct special {
     {"%globaltimer_lo", "globaltimer", 64},
 };
 
-static LLVMValueRef read_register(wp_ptx *t, const char *name, unsigned bits) {
+static LLVMValueRef read_register(wpi_ptx *t, const char *name, unsigned bits) {
     char full[64];
     snprintf(full, sizeof full, "llvm.nvvm.read.ptx.sreg.%s", name);
     return wpi_ptx_call(t, full, bits == 64 ? t->c->i64 : t->c->i32, NULL, 0);
 }
 
-LLVMValueRef wpi_ptx_special(wp_ptx *t, const char *name) {
+LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name) {
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (strcmp(specials[i].name, name) == 0)
             return read_register(t, specials[i].function, specials[i].bits);
@@ -68,17 +68,17 @@ LLVMValueRef wpi_ptx_special(wp_ptx *t, const char *name) {
     return NULL;
 }
 
-/* ---- barriers ----------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
-static LLVMValueRef read_predicate(wp_ptx *t, unsigned index) {
+static LLVMValueRef read_predicate(wpi_ptx *t, unsigned index) {
     return LLVMBuildZExt(t->b, wpi_ptx_read(t, index, predicate), t->c->i32, "");
 }
 
 /* bar.red.op d, id{, count}, {!}p */
-static void reduce(wp_ptx *t) {
+static void reduce(wpi_ptx *t) {
     static const char *const names[] = {"popc", "and", "or", NULL};
     int i = wpi_ptx_choice(t, names);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 4);
     bool has_count = t->s->operand_count == 4;
     if (i < 0 || (i == 0) == (type.kind == WP_PTX_PREDICATE)) {
@@ -95,7 +95,7 @@ static void reduce(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, result);
 }
 
-static void emit_bar(wp_ptx *t) {
+static void emit_bar(wpi_ptx *t) {
     wpi_ptx_skip(t, "cta");
     wpi_ptx_skip(t, "aligned");
     if (wpi_ptx_has(t, "red")) {
@@ -125,10 +125,10 @@ static void emit_bar(wp_ptx *t) {
         wpi_ptx_call(t, "llvm.nvvm.bar.sync", t->c->none, args, 1);
 }
 
-/* ---- shuffles and votes ------------------------------------------------------------------- */
+/* ---- shuffles and votes ---- */
 
 /* Whether a shuffle's source lane is in range: a function of the lane, b and c alone. */
-static LLVMValueRef in_range(wp_ptx *t, int mode, LLVMValueRef b, LLVMValueRef c) {
+static LLVMValueRef in_range(wpi_ptx *t, int mode, LLVMValueRef b, LLVMValueRef c) {
     LLVMValueRef lane = read_register(t, "laneid", 32), low = wpi_const32(t->c, 31);
     LLVMValueRef offset = LLVMBuildAnd(t->b, b, low, ""), clamp = LLVMBuildAnd(t->b, c, low, "");
     LLVMValueRef segment = LLVMBuildLShr(t->b, c, wpi_const32(t->c, 8), "");
@@ -146,17 +146,17 @@ static LLVMValueRef in_range(wp_ptx *t, int mode, LLVMValueRef b, LLVMValueRef c
     return LLVMBuildICmp(t->b, mode == 1 ? LLVMIntSGE : LLVMIntSLE, source, most, "");
 }
 
-static void emit_shfl(wp_ptx *t) {
+static void emit_shfl(wpi_ptx *t) {
     static const char *const modes[] = {"idx", "up", "down", "bfly", NULL};
     bool is_sync = wpi_ptx_has(t, "sync");
     int mode = wpi_ptx_choice(t, modes);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, is_sync ? 5 : 4, is_sync ? 5 : 4);
     if (mode < 0 || type.bits * type.lanes != 32) {
         wpi_ptx_fail(t, NULL);
         return;
     }
-    const wp_ptx_operand *p = wpi_ptx_second(t, 0);
+    const wpi_ptx_operand *p = wpi_ptx_second(t, 0);
     LLVMValueRef a = wpi_ptx_read(t, 1, word), b = wpi_ptx_read(t, 2, word),
                  c = wpi_ptx_read(t, 3, word);
     LLVMValueRef range = NULL, value;
@@ -180,11 +180,11 @@ static void emit_shfl(wp_ptx *t) {
     if (p) wpi_ptx_write_operand(t, p, predicate, range);
 }
 
-static void emit_vote(wp_ptx *t) {
+static void emit_vote(wpi_ptx *t) {
     static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
     bool is_sync = wpi_ptx_has(t, "sync");
     int mode = wpi_ptx_choice(t, modes);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, is_sync ? 3 : 2, is_sync ? 3 : 2);
     bool is_ballot = mode == 3;
     if (mode < 0 || is_ballot != (type.kind == WP_PTX_BITS && type.bits == 32)) {
@@ -206,12 +206,12 @@ static void emit_vote(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, result);
 }
 
-static void emit_match(wp_ptx *t) {
+static void emit_match(wpi_ptx *t) {
     bool is_all = wpi_ptx_has(t, "all");
     bool is_known = (is_all || wpi_ptx_has(t, "any")) && wpi_ptx_has(t, "sync");
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
-    const wp_ptx_operand *p = wpi_ptx_second(t, 0);
+    const wpi_ptx_operand *p = wpi_ptx_second(t, 0);
     if (!is_known || (p && !is_all) || (type.bits != 32 && type.bits != 64)) {
         wpi_ptx_fail(t, NULL);
         return;
@@ -227,11 +227,11 @@ static void emit_match(wp_ptx *t) {
     if (p) wpi_ptx_write_operand(t, p, predicate, LLVMBuildExtractValue(t->b, value, 1, ""));
 }
 
-static void emit_redux(wp_ptx *t) {
+static void emit_redux(wpi_ptx *t) {
     static const char *const names[] = {"add", "min", "max", "and", "or", "xor", NULL};
     bool is_sync = wpi_ptx_has(t, "sync");
     int i = wpi_ptx_choice(t, names);
-    wp_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     if (!is_sync || i < 0 || !wpi_ptx_is_integer(type) || type.bits != 32) {
         wpi_ptx_fail(t, NULL);
@@ -245,15 +245,15 @@ static void emit_redux(wp_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, name, t->c->i32, args, 2));
 }
 
-static void emit_activemask(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_activemask(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 1, 1);
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, "llvm.nvvm.activemask", t->c->i32, NULL, 0));
 }
 
 /* elect.sync d|p, mask: the first lane of the mask leads */
-static void emit_elect(wp_ptx *t) {
-    const wp_ptx_operand *p = wpi_ptx_second(t, 0);
+static void emit_elect(wpi_ptx *t) {
+    const wpi_ptx_operand *p = wpi_ptx_second(t, 0);
     if (!wpi_ptx_has(t, "sync") || !p) wpi_ptx_fail(t, NULL);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef args[2] = {wpi_ptx_read(t, 1, word), LLVMConstInt(t->c->i1, 0, 0)};
@@ -264,22 +264,22 @@ static void emit_elect(wp_ptx *t) {
     if (p) wpi_ptx_write_operand(t, p, predicate, LLVMBuildICmp(t->b, LLVMIntEQ, lane, leader, ""));
 }
 
-/* ---- sleeping and ending ------------------------------------------------------------------ */
+/* ---- sleeping and ending ---- */
 
-static void emit_nanosleep(wp_ptx *t) {
-    wp_ptx_type type = wpi_ptx_type_take(t);
+static void emit_nanosleep(wpi_ptx *t) {
+    wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 1, 1);
     LLVMValueRef ns = wpi_ptx_read(t, 0, type);
     if (t->status == WP_STATUS_OK) wpi_ptx_call(t, "llvm.nvvm.nanosleep", t->c->none, &ns, 1);
 }
 
-static void emit_trap(wp_ptx *t) {
+static void emit_trap(wpi_ptx *t) {
     wpi_ptx_expect(t, 0, 0);
     wpi_ptx_call(t, "llvm.trap", t->c->none, NULL, 0);
 }
 
-/* The thread ends: a return, when this is the kernel. What follows is not reached. */
-static void emit_exit(wp_ptx *t) {
+/* Ends the thread: a return, if this is the kernel. The code after it is unreachable. */
+static void emit_exit(wpi_ptx *t) {
     wpi_ptx_expect(t, 0, 0);
     if (!t->is_kernel) {
         wpi_ptx_fail(t, "a thread can end only in the kernel itself or in what is inlined there");
@@ -292,7 +292,7 @@ static void emit_exit(wp_ptx *t) {
     LLVMPositionBuilderBefore(t->b, t->anchor);
 }
 
-const wp_ptx_row wpi_ptx_thread[] = {
+const wpi_ptx_row wpi_ptx_thread[] = {
     {"bar", emit_bar},
     {"barrier", emit_bar},
     {"shfl", emit_shfl},

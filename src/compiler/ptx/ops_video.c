@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Video instructions. The SIMD ones (vadd2, vset4 …) treat a word as two halves or four bytes:
  *
- *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow, or sum into c
- * (.add)
+ *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow
+ *                                                                        └─► sum into c (.add)
  *
  * The scalar ones (vadd, vmin …) compute on one selected byte, half or word of each operand. */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 typedef enum operation { ADD, SUB, AVERAGE, DIFFERENCE, MIN, MAX, SET } operation;
 
-static LLVMValueRef clamp(wp_ptx *t, LLVMValueRef value, wp_ptx_type to, unsigned bits) {
+static LLVMValueRef clamp(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type to, unsigned bits) {
     LLVMTypeRef type = LLVMTypeOf(value);
     bool is_signed = wpi_ptx_is_signed(to);
     uint64_t most = (UINT64_C(1) << (bits - (is_signed ? 1 : 0))) - 1;
@@ -23,7 +23,7 @@ static LLVMValueRef clamp(wp_ptx *t, LLVMValueRef value, wp_ptx_type to, unsigne
 static const char *const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", NULL};
 
 /* Operands are exact (wider than their types), so that every comparison is a signed one. */
-static LLVMValueRef compute(wp_ptx *t, operation what, int comparison, LLVMValueRef a,
+static LLVMValueRef compute(wpi_ptx *t, operation what, int comparison, LLVMValueRef a,
                             LLVMValueRef b) {
     static const LLVMIntPredicate predicates[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
                                                   LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
@@ -48,10 +48,10 @@ static LLVMValueRef compute(wp_ptx *t, operation what, int comparison, LLVMValue
     }
 }
 
-/* ---- SIMD --------------------------------------------------------------------------------- */
+/* ---- SIMD ---- */
 
 /* A destination mask .b3210 or .h10 as a vector of i1; NULL: all lanes. */
-static LLVMValueRef lane_mask(wp_ptx *t, const char *selector, unsigned lanes) {
+static LLVMValueRef lane_mask(wpi_ptx *t, const char *selector, unsigned lanes) {
     if (!selector[0]) return NULL;
     LLVMValueRef on[4];
     for (unsigned i = 0; i < lanes; i++)
@@ -67,12 +67,12 @@ static LLVMValueRef lane_mask(wp_ptx *t, const char *selector, unsigned lanes) {
     return LLVMConstVector(on, lanes);
 }
 
-static void simd(wp_ptx *t, operation what, unsigned lanes) {
-    wp_ptx_type word = wpi_ptx_type(WP_PTX_BITS, 32);
+static void simd(wpi_ptx *t, operation what, unsigned lanes) {
+    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     int comparison = what == SET ? wpi_ptx_choice(t, comparisons) : 0;
     bool is_sat = wpi_ptx_has(t, "sat"), is_add = wpi_ptx_has(t, "add");
-    wp_ptx_type to = what == SET ? word : wpi_ptx_type_take(t);
-    wp_ptx_type types[2] = {wpi_ptx_type_take(t), wpi_ptx_type_take(t)};
+    wpi_ptx_type to = what == SET ? word : wpi_ptx_type_take(t);
+    wpi_ptx_type types[2] = {wpi_ptx_type_take(t), wpi_ptx_type_take(t)};
     wpi_ptx_expect(t, 4, 4);
     if (comparison < 0) wpi_ptx_fail(t, NULL);
     if (t->status != WP_STATUS_OK) return;
@@ -87,7 +87,7 @@ static void simd(wp_ptx *t, operation what, unsigned lanes) {
     }
     LLVMValueRef result = compute(t, what, comparison, x[0], x[1]);
     if (is_sat) result = clamp(t, result, to, bits);
-    wp_ptx_operand d = *wpi_ptx_operand(t, 0);
+    wpi_ptx_operand d = *wpi_ptx_operand_at(t, 0);
     LLVMValueRef mask = lane_mask(t, d.selector, lanes), c = wpi_ptx_read(t, 3, word);
     d.selector[0] = '\0';
     if (is_add) {
@@ -105,10 +105,10 @@ static void simd(wp_ptx *t, operation what, unsigned lanes) {
     wpi_ptx_write_operand(t, &d, word, LLVMBuildBitCast(t->b, result, t->c->i32, ""));
 }
 
-/* ---- scalar ------------------------------------------------------------------------------- */
+/* ---- scalar ---- */
 
 /* Position and width of .b2, .h1 or nothing. */
-static unsigned selected_bits(wp_ptx *t, const char *selector, unsigned *shift) {
+static unsigned selected_bits(wpi_ptx *t, const char *selector, unsigned *shift) {
     *shift = 0;
     if (!selector[0]) return 32;
     unsigned bits = selector[0] == 'b' ? 8 : 16, index = (unsigned)(selector[1] - '0');
@@ -118,25 +118,25 @@ static unsigned selected_bits(wp_ptx *t, const char *selector, unsigned *shift) 
     return bits;
 }
 
-static LLVMValueRef read_part(wp_ptx *t, unsigned index, wp_ptx_type type) {
-    wp_ptx_operand o = *wpi_ptx_operand(t, index);
+static LLVMValueRef read_part(wpi_ptx *t, unsigned index, wpi_ptx_type type) {
+    wpi_ptx_operand o = *wpi_ptx_operand_at(t, index);
     unsigned shift, bits = selected_bits(t, o.selector, &shift);
     o.selector[0] = '\0';
-    LLVMValueRef value = wpi_ptx_read_operand(t, &o, wpi_ptx_type(WP_PTX_BITS, 32));
+    LLVMValueRef value = wpi_ptx_read_operand(t, &o, wpi_ptx_type_of(WP_PTX_BITS, 32));
     value = LLVMBuildLShr(t->b, value, wpi_const32(t->c, shift), "");
     value = LLVMBuildTrunc(t->b, value, LLVMIntTypeInContext(t->c->context, bits), "");
     return wpi_ptx_resize(t, value, wpi_ptx_is_signed(type), t->c->i64);
 }
 
-static void scalar(wp_ptx *t, operation what) {
+static void scalar(wpi_ptx *t, operation what) {
     static const char *const seconds[] = {"add", "min", "max", NULL};
-    wp_ptx_type word = wpi_ptx_type(WP_PTX_BITS, 32);
+    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     int comparison = what == SET ? wpi_ptx_choice(t, comparisons) : 0;
     bool is_sat = wpi_ptx_has(t, "sat");
     int second = wpi_ptx_choice(t, seconds);
-    wp_ptx_type to = what == SET ? word : wpi_ptx_type_take(t);
-    wp_ptx_type a = wpi_ptx_type_take(t), b = wpi_ptx_type_take(t);
-    wp_ptx_operand d = *wpi_ptx_operand(t, 0);
+    wpi_ptx_type to = what == SET ? word : wpi_ptx_type_take(t);
+    wpi_ptx_type a = wpi_ptx_type_take(t), b = wpi_ptx_type_take(t);
+    wpi_ptx_operand d = *wpi_ptx_operand_at(t, 0);
     unsigned shift, bits = selected_bits(t, d.selector, &shift);
     bool has_c = second >= 0 || bits < 32;
     wpi_ptx_expect(t, has_c ? 4 : 3, has_c ? 4 : 3);
@@ -164,13 +164,13 @@ static void scalar(wp_ptx *t, operation what) {
 }
 
 #define VIDEO(name, what)                                                                          \
-    static void emit_##name(wp_ptx *t) {                                                           \
+    static void emit_##name(wpi_ptx *t) {                                                          \
         scalar(t, what);                                                                           \
     }                                                                                              \
-    static void emit_##name##2(wp_ptx * t) {                                                       \
+    static void emit_##name##2(wpi_ptx * t) {                                                      \
         simd(t, what, 2);                                                                          \
     }                                                                                              \
-    static void emit_##name##4(wp_ptx * t) {                                                       \
+    static void emit_##name##4(wpi_ptx * t) {                                                      \
         simd(t, what, 4);                                                                          \
     }
 
@@ -181,16 +181,16 @@ VIDEO(vmin, MIN)
 VIDEO(vmax, MAX)
 VIDEO(vset, SET)
 
-static void emit_vavrg2(wp_ptx *t) {
+static void emit_vavrg2(wpi_ptx *t) {
     simd(t, AVERAGE, 2);
 }
-static void emit_vavrg4(wp_ptx *t) {
+static void emit_vavrg4(wpi_ptx *t) {
     simd(t, AVERAGE, 4);
 }
 
 #define ROWS(name) {#name, emit_##name}, {#name "2", emit_##name##2}, {#name "4", emit_##name##4}
 
-const wp_ptx_row wpi_ptx_video[] = {
+const wpi_ptx_row wpi_ptx_video[] = {
     ROWS(vadd),   ROWS(vsub), ROWS(vabsdiff),          ROWS(vmin),
     ROWS(vmax),   ROWS(vset), {"vavrg2", emit_vavrg2}, {"vavrg4", emit_vavrg4},
     {NULL, NULL},

@@ -16,10 +16,10 @@
 #define ARG '\x01'
 #define ARG_END '\x02'
 
-static void clean_dollar(wp_text *out, const char **at, const char *end, unsigned uid) {
+static void clean_dollar(wpi_text *out, const char **at, const char *end, unsigned uid) {
     const char *p = *at + 1;
     if (p < end && *p == '$') {
-        wp_text_append(out, "$");
+        wpi_text_append(out, "$");
         *at = p + 1;
         return;
     }
@@ -29,9 +29,9 @@ static void clean_dollar(wp_text *out, const char **at, const char *end, unsigne
     while (p < end && isdigit((unsigned char)*p))
         p++;
     if (p > digits)
-        wp_text_appendf(out, "%c%.*s%c", ARG, (int)(p - digits), digits, ARG_END);
+        wpi_text_appendf(out, "%c%.*s%c", ARG, (int)(p - digits), digits, ARG_END);
     else
-        wp_text_appendf(out, "%u", uid); /* ${:uid} */
+        wpi_text_appendf(out, "%u", uid); /* ${:uid} */
     if (is_braced) {
         while (p < end && *p != '}')
             p++;
@@ -40,9 +40,9 @@ static void clean_dollar(wp_text *out, const char **at, const char *end, unsigne
     *at = p;
 }
 
-static void clean(wp_text *out, const char *text, size_t length, unsigned uid) {
+static void clean(wpi_text *out, const char *text, size_t length, unsigned uid) {
     const char *at = text, *end = text + length;
-    wp_text_append(out, "");
+    wpi_text_append(out, "");
     while (at < end) {
         if (at + 1 < end && at[0] == '/' && at[1] == '/') {
             while (at < end && *at != '\n')
@@ -52,32 +52,32 @@ static void clean(wp_text *out, const char *text, size_t length, unsigned uid) {
             while (at < end && !(at[0] == '*' && at + 1 < end && at[1] == '/'))
                 at++;
             at = at + 2 <= end ? at + 2 : end;
-            wp_text_append(out, " ");
+            wpi_text_append(out, " ");
         } else if (*at == '$') {
             clean_dollar(out, &at, end, uid);
         } else if (*at == ARG || *at == ARG_END || *at == '\0') {
-            wp_text_append(out, "?"); /* no character of PTX */
+            wpi_text_append(out, "?"); /* no character of PTX */
             at++;
         } else {
-            wp_text_append_n(out, at++, 1);
+            wpi_text_append_n(out, at++, 1);
         }
     }
 }
 
-void wpi_ptx_parser_init(wp_ptx_parser *parser, const char *text, size_t length, unsigned uid) {
+void wpi_ptx_parser_init(wpi_ptx_parser *parser, const char *text, size_t length, unsigned uid) {
     memset(parser, 0, sizeof *parser);
     clean(&parser->clean, text, length, uid);
-    parser->at = wp_text_string(&parser->clean);
+    parser->at = wpi_text_string(&parser->clean);
 }
 
-void wpi_ptx_parser_deinit(wp_ptx_parser *parser) {
-    wp_text_deinit(&parser->clean);
+void wpi_ptx_parser_deinit(wpi_ptx_parser *parser) {
+    wpi_text_deinit(&parser->clean);
 }
 
-wp_ptx_type wpi_ptx_type_parse(const char *name) {
+wpi_ptx_type wpi_ptx_type_parse(const char *name) {
     static const struct {
         const char *name;
-        wp_ptx_type type;
+        wpi_ptx_type type;
     } odd[] = {
         {"pred", {WP_PTX_PREDICATE, 1, 1}},  {"f16x2", {WP_PTX_FLOAT, 16, 2}},
         {"bf16", {WP_PTX_BFLOAT, 16, 1}},    {"bf16x2", {WP_PTX_BFLOAT, 16, 2}},
@@ -85,11 +85,11 @@ wp_ptx_type wpi_ptx_type_parse(const char *name) {
     };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         if (strcmp(name, odd[i].name) == 0) return odd[i].type;
-    wp_ptx_kind kind = name[0] == 'b'   ? WP_PTX_BITS
-                       : name[0] == 'u' ? WP_PTX_UNSIGNED
-                       : name[0] == 's' ? WP_PTX_SIGNED
-                       : name[0] == 'f' ? WP_PTX_FLOAT
-                                        : WP_PTX_NONE;
+    wpi_ptx_kind kind = name[0] == 'b'   ? WP_PTX_BITS
+                        : name[0] == 'u' ? WP_PTX_UNSIGNED
+                        : name[0] == 's' ? WP_PTX_SIGNED
+                        : name[0] == 'f' ? WP_PTX_FLOAT
+                                         : WP_PTX_NONE;
     static const struct {
         const char *digits;
         unsigned bits;
@@ -97,17 +97,17 @@ wp_ptx_type wpi_ptx_type_parse(const char *name) {
     for (size_t i = 0; kind != WP_PTX_NONE && i < sizeof widths / sizeof *widths; i++) {
         if (strcmp(name + 1, widths[i].digits) != 0) continue;
         if (kind == WP_PTX_FLOAT && (widths[i].bits == 8 || widths[i].bits == 128)) break;
-        return (wp_ptx_type){kind, widths[i].bits, 1};
+        return (wpi_ptx_type){kind, widths[i].bits, 1};
     }
-    return (wp_ptx_type){WP_PTX_NONE, 0, 1};
+    return (wpi_ptx_type){WP_PTX_NONE, 0, 1};
 }
 
-static void blanks(wp_ptx_parser *p) {
+static void blanks(wpi_ptx_parser *p) {
     while (isspace((unsigned char)*p->at))
         p->at++;
 }
 
-static bool accept(wp_ptx_parser *p, char c) {
+static bool accept(wpi_ptx_parser *p, char c) {
     blanks(p);
     if (*p->at != c) return false;
     p->at++;
@@ -119,7 +119,7 @@ static bool is_name_char(char c) {
 }
 
 /* An asm operand is called "%0", as the user wrote it. */
-static bool read_name(wp_ptx_parser *p, char name[WP_PTX_NAME_CHARS]) {
+static bool read_name(wpi_ptx_parser *p, char name[WP_PTX_NAME_CHARS]) {
     blanks(p);
     size_t length = 0;
     if (*p->at == ARG) {
@@ -138,7 +138,7 @@ static bool read_name(wp_ptx_parser *p, char name[WP_PTX_NAME_CHARS]) {
     return length > 0;
 }
 
-static bool read_number(wp_ptx_parser *p, wp_ptx_operand *o) {
+static bool read_number(wpi_ptx_parser *p, wpi_ptx_operand *o) {
     blanks(p);
     bool is_negative = false;
     while (*p->at == '-' || *p->at == '+')
@@ -169,9 +169,9 @@ static bool read_number(wp_ptx_parser *p, wp_ptx_operand *o) {
     return !is_name_char(*end);
 }
 
-static bool read_address(wp_ptx_parser *p, wp_ptx_operand *o) {
+static bool read_address(wpi_ptx_parser *p, wpi_ptx_operand *o) {
     o->kind = WP_PTX_OPERAND_ADDRESS;
-    wp_ptx_operand number = {0};
+    wpi_ptx_operand number = {0};
     blanks(p);
     if (!read_name(p, o->name)) {
         if (!read_number(p, &number)) return false;
@@ -190,11 +190,11 @@ static bool read_address(wp_ptx_parser *p, wp_ptx_operand *o) {
     return accept(p, ']');
 }
 
-static unsigned read_operand(wp_ptx_parser *p, unsigned nesting);
+static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting);
 
-static bool read_list(wp_ptx_parser *p, unsigned index, unsigned nesting) {
-    wp_ptx_statement *s = &p->statement;
-    wp_ptx_operand elements[WP_PTX_OPERANDS];
+static bool read_list(wpi_ptx_parser *p, unsigned index, unsigned nesting) {
+    wpi_ptx_statement *s = &p->statement;
+    wpi_ptx_operand elements[WP_PTX_OPERANDS];
     unsigned count = 0;
     do {
         unsigned element = count < WP_PTX_OPERANDS ? read_operand(p, nesting + 1) : 0;
@@ -210,12 +210,12 @@ static bool read_list(wp_ptx_parser *p, unsigned index, unsigned nesting) {
     return true;
 }
 
-/* The pool index of what was read; 0 if it is no operand. */
-static unsigned read_operand(wp_ptx_parser *p, unsigned nesting) {
-    wp_ptx_statement *s = &p->statement;
+/* Reads an operand. Returns its pool index; 0: not an operand. */
+static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting) {
+    wpi_ptx_statement *s = &p->statement;
     if (s->pool_count == WP_PTX_POOL || nesting > 1) return 0;
     unsigned index = s->pool_count++;
-    wp_ptx_operand *o = &s->pool[index];
+    wpi_ptx_operand *o = &s->pool[index];
     memset(o, 0, sizeof *o);
     o->is_negated = accept(p, '!');
     blanks(p);
@@ -248,8 +248,8 @@ static unsigned read_operand(wp_ptx_parser *p, unsigned nesting) {
     return index;
 }
 
-static bool read_opcode(wp_ptx_parser *p) {
-    wp_ptx_statement *s = &p->statement;
+static bool read_opcode(wpi_ptx_parser *p) {
+    wpi_ptx_statement *s = &p->statement;
     if (!isalpha((unsigned char)*p->at)) return false;
     size_t length = 0;
     s->part_count = 1;
@@ -271,8 +271,8 @@ static bool read_opcode(wp_ptx_parser *p) {
     return length > 0 && *p->at != ':'; /* a label ends in ':' */
 }
 
-static bool read_operands(wp_ptx_parser *p) {
-    wp_ptx_statement *s = &p->statement;
+static bool read_operands(wpi_ptx_parser *p) {
+    wpi_ptx_statement *s = &p->statement;
     blanks(p);
     if (*p->at == ';' || *p->at == '}' || *p->at == '\0') return true;
     do {
@@ -285,8 +285,8 @@ static bool read_operands(wp_ptx_parser *p) {
 }
 
 /* .reg .b32 a, b, r<10>; the counts end up in `value` (0: a single register). */
-static bool read_declaration(wp_ptx_parser *p) {
-    wp_ptx_statement *s = &p->statement;
+static bool read_declaration(wpi_ptx_parser *p) {
+    wpi_ptx_statement *s = &p->statement;
     char name[WP_PTX_NAME_CHARS];
     blanks(p);
     if (!accept(p, '.') || !read_name(p, name)) return false;
@@ -294,7 +294,7 @@ static bool read_declaration(wp_ptx_parser *p) {
     if (p->type.kind == WP_PTX_NONE) return false;
     do {
         if (s->pool_count == WP_PTX_POOL) return false;
-        wp_ptx_operand *o = &s->pool[s->pool_count++];
+        wpi_ptx_operand *o = &s->pool[s->pool_count++];
         memset(o, 0, sizeof *o);
         if (!read_name(p, o->name)) return false;
         if (accept(p, '<')) {
@@ -305,7 +305,7 @@ static bool read_declaration(wp_ptx_parser *p) {
     return accept(p, ';');
 }
 
-static void note_text(wp_ptx_statement *s, const char *from) {
+static void note_text(wpi_ptx_statement *s, const char *from) {
     size_t length = 0;
     bool is_gap = false;
     for (const char *c = from; *c && *c != ';' && length + 2 < sizeof s->text; c++) {
@@ -320,8 +320,8 @@ static void note_text(wp_ptx_statement *s, const char *from) {
     s->text[length] = '\0';
 }
 
-wp_ptx_item wpi_ptx_parse(wp_ptx_parser *p) {
-    wp_ptx_statement *s = &p->statement;
+wpi_ptx_item wpi_ptx_parse(wpi_ptx_parser *p) {
+    wpi_ptx_statement *s = &p->statement;
     do
         blanks(p);
     while (accept(p, ';'));

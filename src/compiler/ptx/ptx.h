@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Inline PTX to LLVM IR: what the parser hands to the translator, and what the translator offers to
- * the files that know the instructions (ops_*.c).
+ * Inline PTX to LLVM IR: the parser's output for the translator, and the translator's functions for
+ * the instruction files (ops_*.c).
  *
  *     asm text ──parse.c──► statement ──translate.c──► row of a table ──ops_*.c──► IR
  *                                            ▲
- *                                     registers.c (names to values), address.c (integers to
- * pointers)
+ *                                     registers.c (names to values)
+ *                                     address.c (integers to pointers)
  *
  * Failure is sticky: the first wpi_ptx_fail sets `status`, later calls still return values of the
- * right types, and translate.c stops after the statement. So instructions are written without
- * checks. Every modifier of an opcode must have been taken by its handler; one that is left over
- * makes the instruction "not understood".
+ * right types, and translate.c stops after the statement. So instruction handlers need no checks. A
+ * handler must take every modifier of an opcode; if one is left, the instruction is "not
+ * understood".
  */
 #ifndef WP_PTX_PTX_H
 #define WP_PTX_PTX_H
@@ -28,7 +28,7 @@ enum {
     WP_PTX_POOL = 64
 };
 
-typedef enum wp_ptx_kind {
+typedef enum wpi_ptx_kind {
     WP_PTX_NONE = 0,
     WP_PTX_BITS,      /* .b32 */
     WP_PTX_UNSIGNED,  /* .u32 */
@@ -36,16 +36,16 @@ typedef enum wp_ptx_kind {
     WP_PTX_FLOAT,     /* .f16 .f32 .f64 */
     WP_PTX_BFLOAT,    /* .bf16 */
     WP_PTX_PREDICATE, /* .pred */
-} wp_ptx_kind;
+} wpi_ptx_kind;
 
 /** `bits` counts one lane; .f16x2 has two lanes of 16 bits. */
-typedef struct wp_ptx_type {
-    wp_ptx_kind kind;
+typedef struct wpi_ptx_type {
+    wpi_ptx_kind kind;
     unsigned bits;
     unsigned lanes;
-} wp_ptx_type;
+} wpi_ptx_type;
 
-typedef enum wp_ptx_operand_kind {
+typedef enum wpi_ptx_operand_kind {
     WP_PTX_OPERAND_NAME,    /* register, special register or asm operand ("%0") */
     WP_PTX_OPERAND_INTEGER, /* value */
     WP_PTX_OPERAND_REAL32,  /* value: bits of a float */
@@ -53,10 +53,10 @@ typedef enum wp_ptx_operand_kind {
     WP_PTX_OPERAND_LIST,    /* {a, b}: pool[first .. first + count) */
     WP_PTX_OPERAND_ADDRESS, /* [name + value] or [name + offset_name] or [value] */
     WP_PTX_OPERAND_SINK     /* _ */
-} wp_ptx_operand_kind;
+} wpi_ptx_operand_kind;
 
-typedef struct wp_ptx_operand {
-    wp_ptx_operand_kind kind;
+typedef struct wpi_ptx_operand {
+    wpi_ptx_operand_kind kind;
     bool is_negated; /* !p */
     char name[WP_PTX_NAME_CHARS];
     char offset_name[WP_PTX_NAME_CHARS];
@@ -64,155 +64,158 @@ typedef struct wp_ptx_operand {
     uint64_t value;
     unsigned first, count;
     unsigned second; /* p|q: pool index of q; 0: none */
-} wp_ptx_operand;
+} wpi_ptx_operand;
 
-typedef struct wp_ptx_statement {
+typedef struct wpi_ptx_statement {
     char text[160];                              /* as written, for messages */
     char parts[WP_PTX_PARTS][WP_PTX_PART_CHARS]; /* "ld", "global", "v2", "f32" */
     unsigned part_count;
     uint32_t taken; /* bit i: parts[i] was understood */
     bool has_guard;
-    wp_ptx_operand guard;
+    wpi_ptx_operand guard;
     unsigned operand_count;
     unsigned operands[WP_PTX_OPERANDS]; /* pool indices */
     unsigned pool_count;
-    wp_ptx_operand pool[WP_PTX_POOL]; /* [0] is not used */
-} wp_ptx_statement;
+    wpi_ptx_operand pool[WP_PTX_POOL]; /* [0] is not used */
+} wpi_ptx_statement;
 
-typedef enum wp_ptx_item {
+typedef enum wpi_ptx_item {
     WP_PTX_ITEM_END,
     WP_PTX_ITEM_STATEMENT,
     WP_PTX_ITEM_OPEN,  /* { */
     WP_PTX_ITEM_CLOSE, /* } */
     WP_PTX_ITEM_NAMES, /* .reg: parser.type and the names in the statement's operands */
-    WP_PTX_ITEM_BAD    /* statement.text is what could not be read */
-} wp_ptx_item;
+    WP_PTX_ITEM_BAD    /* statement.text could not be parsed */
+} wpi_ptx_item;
 
-typedef struct wp_ptx_parser {
-    wp_text clean; /* comments gone, asm operands marked */
+typedef struct wpi_ptx_parser {
+    wpi_text clean; /* comments gone, asm operands marked */
     const char *at;
-    wp_ptx_type type;
-    wp_ptx_statement statement; /* the one read last */
-} wp_ptx_parser;
+    wpi_ptx_type type;
+    wpi_ptx_statement statement; /* the last one read */
+} wpi_ptx_parser;
 
 /** `text` is LLVM's form of an asm string ($0, $$, ${:uid}). */
-void wpi_ptx_parser_init(wp_ptx_parser *parser, const char *text, size_t length, unsigned uid);
-void wpi_ptx_parser_deinit(wp_ptx_parser *parser);
-wp_ptx_item wpi_ptx_parse(wp_ptx_parser *parser);
+void wpi_ptx_parser_init(wpi_ptx_parser *parser, const char *text, size_t length, unsigned uid);
+void wpi_ptx_parser_deinit(wpi_ptx_parser *parser);
+wpi_ptx_item wpi_ptx_parse(wpi_ptx_parser *parser);
 /** The type named by "f32", "b16x2", "pred"; kind NONE if it is none. */
-wp_ptx_type wpi_ptx_type_parse(const char *name);
+wpi_ptx_type wpi_ptx_type_parse(const char *name);
 
-typedef struct wp_ptx_register {
+typedef struct wpi_ptx_register {
     char name[WP_PTX_NAME_CHARS];
     bool is_predicate;
     unsigned bits;
     unsigned depth;     /* of the { } it was declared in */
     char alias[16];     /* another name for this asm operand, or "" */
     LLVMValueRef value; /* i1, an integer of `bits`, or a pointer; NULL before the first write */
-} wp_ptx_register;
+} wpi_ptx_register;
 
 /** One asm block under translation. */
-typedef struct wp_ptx {
-    wp_compile *c;
+typedef struct wpi_ptx {
+    wpi_compile *c;
     LLVMBuilderRef b;    /* always just before `anchor` */
     LLVMValueRef anchor; /* the asm call, or the end of a guarded statement */
     LLVMValueRef function;
     bool is_volatile; /* asm volatile */
     bool is_kernel;
-    LLVMValueRef carry;  /* CC.CF, i1; NULL: not set */
-    wp_map *pointers;    /* address.c: what was recovered in this function */
-    wp_map *hopeless;    /* … and phis that are no pointers */
-    wp_ptx_statement *s; /* the statement under translation */
-    wp_ptx_register *registers;
+    LLVMValueRef carry;   /* CC.CF, i1; NULL: not set */
+    wpi_map *pointers;    /* address.c: pointers recovered in this function */
+    wpi_map *hopeless;    /* … and phis that are not pointers */
+    wpi_ptx_statement *s; /* the statement under translation */
+    wpi_ptx_register *registers;
     unsigned register_count, register_capacity;
     unsigned depth;
     wp_status status;
     wp_error *err;
-} wp_ptx;
+} wpi_ptx;
 
 /* ---- translate.c */
 /** Translates `text`; the registers named "%0", "%1" … were declared by the caller. */
-void wpi_ptx_translate(wp_ptx *t, const char *text, size_t length, unsigned uid);
+void wpi_ptx_translate(wpi_ptx *t, const char *text, size_t length, unsigned uid);
 /** The statement is not understood; `why` may add the reason, or be NULL. */
-void wpi_ptx_fail(wp_ptx *t, const char *why);
+void wpi_ptx_fail(wpi_ptx *t, const char *why);
 
-typedef struct wp_ptx_row {
+typedef struct wpi_ptx_row {
     const char *name; /* first part of the opcode */
-    void (*emit)(wp_ptx *t);
-} wp_ptx_row;
-extern const wp_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
+    void (*emit)(wpi_ptx *t);
+} wpi_ptx_row;
+extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[];
 
 /* ---- modifiers and operands of the statement */
-bool wpi_ptx_has(wp_ptx *t, const char *modifier);  /* … and takes it */
-void wpi_ptx_skip(wp_ptx *t, const char *modifier); /* takes it if it is there */
-/** Index in `names` (NULL-terminated) of the first that is there; -1 if none. */
-int wpi_ptx_choice(wp_ptx *t, const char *const *names);
-/** The leftmost type not taken yet; fails the statement when there is none. */
-wp_ptx_type wpi_ptx_type_take(wp_ptx *t);
+bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
+void wpi_ptx_skip(wpi_ptx *t, const char *modifier); /* marks it as taken if present */
+/** Index in `names` (NULL-terminated) of the first that is present; -1: none. */
+int wpi_ptx_choice(wpi_ptx *t, const char *const *names);
+/** Takes the leftmost type not taken yet; fails the statement if there is none. */
+wpi_ptx_type wpi_ptx_type_take(wpi_ptx *t);
 /** Rounding to integer or of results: 'n' 'z' 'm' 'p', 0 if not given. */
-char wpi_ptx_rounding(wp_ptx *t);
+char wpi_ptx_rounding(wpi_ptx *t);
 /** Fails the statement unless it has `least` to `most` operands. */
-void wpi_ptx_expect(wp_ptx *t, unsigned least, unsigned most);
-const wp_ptx_operand *wpi_ptx_operand(const wp_ptx *t, unsigned index);
+void wpi_ptx_expect(wpi_ptx *t, unsigned least, unsigned most);
+const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index);
 /** The second of p|q, or NULL. */
-const wp_ptx_operand *wpi_ptx_second(const wp_ptx *t, unsigned index);
+const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index);
 
 /* ---- registers.c */
-void wpi_ptx_declare(wp_ptx *t, const char *name, wp_ptx_type type, LLVMValueRef value);
+void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueRef value);
 /** Makes `name` another name of the register `target`. */
-void wpi_ptx_alias(wp_ptx *t, const char *name, const char *target);
-wp_ptx_register *wpi_ptx_find(wp_ptx *t, const char *name);
+void wpi_ptx_alias(wpi_ptx *t, const char *name, const char *target);
+wpi_ptx_register *wpi_ptx_find(wpi_ptx *t, const char *name);
 /** Values as instructions compute with them: integers of the type's width, float and double; both
  *  16-bit floats as float; two lanes as a vector of two. */
-LLVMValueRef wpi_ptx_read(wp_ptx *t, unsigned index, wp_ptx_type type);
-LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type);
-void wpi_ptx_write(wp_ptx *t, unsigned index, wp_ptx_type type, LLVMValueRef value);
-void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type,
+LLVMValueRef wpi_ptx_read(wpi_ptx *t, unsigned index, wpi_ptx_type type);
+LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type);
+void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type type, LLVMValueRef value);
+void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type,
                            LLVMValueRef value);
-/** As it is in the register, pointers included; NULL if `o` is not a register with a value. */
-LLVMValueRef wpi_ptx_read_raw(wp_ptx *t, const wp_ptx_operand *o);
-bool wpi_ptx_write_raw(wp_ptx *t, const wp_ptx_operand *o, LLVMValueRef value);
+/** The value as stored in the register, maybe a pointer; NULL: `o` is not a register with a
+ * value. */
+LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand *o);
+bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value);
 /** Any register value as an integer of its own width. */
-LLVMValueRef wpi_ptx_as_integer(wp_ptx *t, LLVMValueRef value);
+LLVMValueRef wpi_ptx_as_integer(wpi_ptx *t, LLVMValueRef value);
 /** A value of a special register such as "%tid.x"; NULL if there is none of this name. */
-LLVMValueRef wpi_ptx_special(wp_ptx *t, const char *name);
+LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name);
 
 /* ---- ops_arithmetic.c: floats with .ftz and .sat; the destination is operand 0 */
-LLVMValueRef wpi_ptx_read_flushed(wp_ptx *t, unsigned index, wp_ptx_type type, bool is_ftz);
-void wpi_ptx_write_float(wp_ptx *t, wp_ptx_type type, LLVMValueRef value, bool is_ftz, bool is_sat);
+LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type type, bool is_ftz);
+void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool is_ftz,
+                         bool is_sat);
 
 /* ---- address.c */
 /** The pointer meant by operand `index`, which must be [address]. */
-LLVMValueRef wpi_ptx_address(wp_ptx *t, unsigned index);
+LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index);
 /** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there
  * is none. Code is placed where the integer was computed. */
-LLVMValueRef wpi_ptx_pointer_of(wp_ptx *t, LLVMValueRef value);
+LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value);
 
 /* ---- small builders */
-LLVMTypeRef wpi_ptx_llvm(const wp_ptx *t, wp_ptx_type type);    /* what wpi_ptx_read returns */
+LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type type);  /* what wpi_ptx_read returns */
 LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value); /* splat for vectors */
 LLVMValueRef wpi_ptx_real(LLVMTypeRef type, double value);
 /** Calls an LLVM intrinsic overloaded by one type. */
-LLVMValueRef wpi_ptx_intrinsic(wp_ptx *t, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+LLVMValueRef wpi_ptx_intrinsic(wpi_ptx *t, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                                unsigned count);
 /** Calls a function by name, declared by the types of `args`. */
-LLVMValueRef wpi_ptx_call(wp_ptx *t, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+LLVMValueRef wpi_ptx_call(wpi_ptx *t, const char *name, LLVMTypeRef result, LLVMValueRef *args,
                           unsigned count);
-LLVMValueRef wpi_ptx_minmax(wp_ptx *t, bool is_max, bool is_signed, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef wpi_ptx_minmax(wpi_ptx *t, bool is_max, bool is_signed, LLVMValueRef a,
+                            LLVMValueRef b);
 /** Integers resized by the signedness of `from`. */
-LLVMValueRef wpi_ptx_resize(wp_ptx *t, LLVMValueRef value, bool is_signed, LLVMTypeRef type);
+LLVMValueRef wpi_ptx_resize(wpi_ptx *t, LLVMValueRef value, bool is_signed, LLVMTypeRef type);
 
-static inline wp_ptx_type wpi_ptx_type(wp_ptx_kind kind, unsigned bits) {
-    return (wp_ptx_type){kind, bits, 1};
+static inline wpi_ptx_type wpi_ptx_type_of(wpi_ptx_kind kind, unsigned bits) {
+    return (wpi_ptx_type){kind, bits, 1};
 }
-static inline bool wpi_ptx_is_float(wp_ptx_type type) {
+static inline bool wpi_ptx_is_float(wpi_ptx_type type) {
     return type.kind == WP_PTX_FLOAT || type.kind == WP_PTX_BFLOAT;
 }
-static inline bool wpi_ptx_is_integer(wp_ptx_type type) {
+static inline bool wpi_ptx_is_integer(wpi_ptx_type type) {
     return type.kind == WP_PTX_UNSIGNED || type.kind == WP_PTX_SIGNED || type.kind == WP_PTX_BITS;
 }
-static inline bool wpi_ptx_is_signed(wp_ptx_type type) {
+static inline bool wpi_ptx_is_signed(wpi_ptx_type type) {
     return type.kind == WP_PTX_SIGNED;
 }
 

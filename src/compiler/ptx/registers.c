@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of an asm block as SSA values. A register holds bits: an integer of its width, an
- * i1 for a predicate, or a pointer, which stays one as long as nobody computes with it, so that
- * address analyses still see where it came from. Types appear when an instruction reads. */
+/* The registers of an asm block as SSA values. A register has bits: an integer of its width, an i1
+ * for a predicate, or a pointer, which is kept until an instruction computes with it, so that
+ * address analyses still find its origin. Values get types when an instruction reads them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/must.h"
 #include "compiler/ptx/ptx.h"
 
-void wpi_ptx_declare(wp_ptx *t, const char *name, wp_ptx_type type, LLVMValueRef value) {
+void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueRef value) {
     if (t->register_count == t->register_capacity) {
         t->register_capacity = t->register_capacity ? 2 * t->register_capacity : 16;
-        wp_ptx_register *grown =
-            wp_must_realloc(t->registers, t->register_capacity * sizeof *t->registers);
+        wpi_ptx_register *grown =
+            wpi_must_realloc(t->registers, t->register_capacity * sizeof *t->registers);
         t->registers = grown;
     }
-    wp_ptx_register *r = &t->registers[t->register_count++];
-    *r = (wp_ptx_register){
+    wpi_ptx_register *r = &t->registers[t->register_count++];
+    *r = (wpi_ptx_register){
         .is_predicate = type.kind == WP_PTX_PREDICATE,
         .bits = type.bits * type.lanes,
         .depth = t->depth,
@@ -25,20 +25,20 @@ void wpi_ptx_declare(wp_ptx *t, const char *name, wp_ptx_type type, LLVMValueRef
     strncpy(r->name, name, sizeof r->name - 1);
 }
 
-wp_ptx_register *wpi_ptx_find(wp_ptx *t, const char *name) {
+wpi_ptx_register *wpi_ptx_find(wpi_ptx *t, const char *name) {
     for (unsigned i = t->register_count; i-- > 0;) {
-        wp_ptx_register *r = &t->registers[i];
+        wpi_ptx_register *r = &t->registers[i];
         if (strcmp(r->name, name) == 0) return r->alias[0] ? wpi_ptx_find(t, r->alias) : r;
     }
     return NULL;
 }
 
-void wpi_ptx_alias(wp_ptx *t, const char *name, const char *target) {
-    wpi_ptx_declare(t, name, wpi_ptx_type(WP_PTX_BITS, 32), NULL);
+void wpi_ptx_alias(wpi_ptx *t, const char *name, const char *target) {
+    wpi_ptx_declare(t, name, wpi_ptx_type_of(WP_PTX_BITS, 32), NULL);
     snprintf(t->registers[t->register_count - 1].alias, sizeof t->registers->alias, "%s", target);
 }
 
-LLVMTypeRef wpi_ptx_llvm(const wp_ptx *t, wp_ptx_type type) {
+LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type type) {
     LLVMTypeRef one = t->c->i1;
     if (wpi_ptx_is_float(type))
         one = type.bits == 64 ? t->c->f64 : t->c->f32;
@@ -47,11 +47,11 @@ LLVMTypeRef wpi_ptx_llvm(const wp_ptx *t, wp_ptx_type type) {
     return type.lanes > 1 ? LLVMVectorType(one, type.lanes) : one;
 }
 
-static LLVMTypeRef integer_type(const wp_ptx *t, unsigned bits) {
+static LLVMTypeRef integer_type(const wpi_ptx *t, unsigned bits) {
     return LLVMIntTypeInContext(t->c->context, bits);
 }
 
-LLVMValueRef wpi_ptx_as_integer(wp_ptx *t, LLVMValueRef value) {
+LLVMValueRef wpi_ptx_as_integer(wpi_ptx *t, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     switch (LLVMGetTypeKind(type)) {
     case LLVMIntegerTypeKind: return value;
@@ -67,12 +67,12 @@ LLVMValueRef wpi_ptx_as_integer(wp_ptx *t, LLVMValueRef value) {
     return LLVMBuildBitCast(t->b, value, integer_type(t, lane * LLVMGetVectorSize(type)), "");
 }
 
-LLVMValueRef wpi_ptx_resize(wp_ptx *t, LLVMValueRef value, bool is_signed, LLVMTypeRef type) {
+LLVMValueRef wpi_ptx_resize(wpi_ptx *t, LLVMValueRef value, bool is_signed, LLVMTypeRef type) {
     return LLVMBuildIntCast2(t->b, value, type, is_signed, "");
 }
 
 /* Bits of the right width to the value that instructions compute with. */
-static LLVMValueRef from_bits(wp_ptx *t, LLVMValueRef bits, wp_ptx_type type) {
+static LLVMValueRef from_bits(wpi_ptx *t, LLVMValueRef bits, wpi_ptx_type type) {
     LLVMTypeRef wanted = wpi_ptx_llvm(t, type);
     if (!wpi_ptx_is_float(type) || type.bits > 16) return LLVMBuildBitCast(t->b, bits, wanted, "");
     LLVMTypeRef half = LLVMHalfTypeInContext(t->c->context), word = t->c->i32, narrow = t->c->i16;
@@ -89,7 +89,7 @@ static LLVMValueRef from_bits(wp_ptx *t, LLVMValueRef bits, wp_ptx_type type) {
 }
 
 /* float to bfloat, to nearest even; NaN becomes the canonical one. */
-static LLVMValueRef round_bfloat(wp_ptx *t, LLVMValueRef value, LLVMTypeRef word,
+static LLVMValueRef round_bfloat(wpi_ptx *t, LLVMValueRef value, LLVMTypeRef word,
                                  LLVMTypeRef narrow) {
     LLVMValueRef bits = LLVMBuildBitCast(t->b, value, word, "");
     LLVMValueRef odd = LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, bits, wpi_ptx_integer(word, 16), ""),
@@ -103,7 +103,7 @@ static LLVMValueRef round_bfloat(wp_ptx *t, LLVMValueRef value, LLVMTypeRef word
 }
 
 /* The inverse of from_bits. `value` may be wider than `type` says: doubles round to 16 bits too. */
-static LLVMValueRef to_bits(wp_ptx *t, LLVMValueRef value, wp_ptx_type type) {
+static LLVMValueRef to_bits(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type type) {
     if (!wpi_ptx_is_float(type) || type.bits > 16) return wpi_ptx_as_integer(t, value);
     LLVMTypeRef half = LLVMHalfTypeInContext(t->c->context), word = t->c->i32, narrow = t->c->i16;
     LLVMTypeRef single = t->c->f32;
@@ -119,7 +119,7 @@ static LLVMValueRef to_bits(wp_ptx *t, LLVMValueRef value, wp_ptx_type type) {
     return wpi_ptx_as_integer(t, round_bfloat(t, value, word, narrow));
 }
 
-static LLVMValueRef literal(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type) {
+static LLVMValueRef literal(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type) {
     if (type.lanes > 1) {
         wpi_ptx_fail(t, NULL);
         return LLVMGetUndef(wpi_ptx_llvm(t, type));
@@ -147,13 +147,13 @@ static LLVMValueRef literal(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type
     return from_bits(t, LLVMConstInt(raw, bits, wpi_ptx_is_signed(type) || type.bits > 64), type);
 }
 
-LLVMValueRef wpi_ptx_read_raw(wp_ptx *t, const wp_ptx_operand *o) {
+LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand *o) {
     if (o->kind != WP_PTX_OPERAND_NAME || o->is_negated || o->selector[0]) return NULL;
-    wp_ptx_register *r = wpi_ptx_find(t, o->name);
+    wpi_ptx_register *r = wpi_ptx_find(t, o->name);
     return r ? r->value : NULL;
 }
 
-LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type) {
+LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type) {
     LLVMTypeRef wanted = wpi_ptx_llvm(t, type);
     if (o->kind == WP_PTX_OPERAND_INTEGER || o->kind == WP_PTX_OPERAND_REAL32 ||
         o->kind == WP_PTX_OPERAND_REAL64)
@@ -165,7 +165,7 @@ LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_typ
     bool is_predicate = type.kind == WP_PTX_PREDICATE;
     if (o->is_negated && !is_predicate) wpi_ptx_fail(t, NULL);
     LLVMValueRef value;
-    wp_ptx_register *r = wpi_ptx_find(t, o->name);
+    wpi_ptx_register *r = wpi_ptx_find(t, o->name);
     if (r) {
         if (r->is_predicate != is_predicate) {
             wpi_ptx_fail(t, "a predicate stands for a number, or a number for a predicate");
@@ -188,14 +188,14 @@ LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_typ
     return from_bits(t, value, type);
 }
 
-LLVMValueRef wpi_ptx_read(wp_ptx *t, unsigned index, wp_ptx_type type) {
-    return wpi_ptx_read_operand(t, wpi_ptx_operand(t, index), type);
+LLVMValueRef wpi_ptx_read(wpi_ptx *t, unsigned index, wpi_ptx_type type) {
+    return wpi_ptx_read_operand(t, wpi_ptx_operand_at(t, index), type);
 }
 
-bool wpi_ptx_write_raw(wp_ptx *t, const wp_ptx_operand *o, LLVMValueRef value) {
-    wp_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
-                             ? wpi_ptx_find(t, o->name)
-                             : NULL;
+bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value) {
+    wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
+                              ? wpi_ptx_find(t, o->name)
+                              : NULL;
     if (!r || r->is_predicate) return false;
     LLVMTypeRef type = LLVMTypeOf(value);
     unsigned bits = LLVMGetTypeKind(type) == LLVMPointerTypeKind ? 64 : LLVMGetIntTypeWidth(type);
@@ -204,12 +204,12 @@ bool wpi_ptx_write_raw(wp_ptx *t, const wp_ptx_operand *o, LLVMValueRef value) {
     return true;
 }
 
-void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type,
+void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type,
                            LLVMValueRef value) {
     if (o->kind == WP_PTX_OPERAND_SINK) return;
-    wp_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
-                             ? wpi_ptx_find(t, o->name)
-                             : NULL;
+    wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
+                              ? wpi_ptx_find(t, o->name)
+                              : NULL;
     if (!r || r->is_predicate != (type.kind == WP_PTX_PREDICATE)) {
         wpi_ptx_fail(t, r ? "the destination is of another kind than the result" : NULL);
         return;
@@ -220,8 +220,8 @@ void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type,
     r->value = value;
 }
 
-void wpi_ptx_write(wp_ptx *t, unsigned index, wp_ptx_type type, LLVMValueRef value) {
-    wpi_ptx_write_operand(t, wpi_ptx_operand(t, index), type, value);
+void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type type, LLVMValueRef value) {
+    wpi_ptx_write_operand(t, wpi_ptx_operand_at(t, index), type, value);
 }
 
 LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value) {
@@ -244,7 +244,7 @@ LLVMValueRef wpi_ptx_real(LLVMTypeRef type, double value) {
     return LLVMConstVector(lanes, count);
 }
 
-LLVMValueRef wpi_ptx_intrinsic(wp_ptx *t, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+LLVMValueRef wpi_ptx_intrinsic(wpi_ptx *t, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                                unsigned count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     WP_CHECK(id != 0);
@@ -252,7 +252,7 @@ LLVMValueRef wpi_ptx_intrinsic(wp_ptx *t, const char *name, LLVMTypeRef type, LL
     return LLVMBuildCall2(t->b, wpi_function_type(function), function, args, count, "");
 }
 
-LLVMValueRef wpi_ptx_call(wp_ptx *t, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+LLVMValueRef wpi_ptx_call(wpi_ptx *t, const char *name, LLVMTypeRef result, LLVMValueRef *args,
                           unsigned count) {
     LLVMTypeRef types[8];
     WP_CHECK(count <= 8);
@@ -263,14 +263,14 @@ LLVMValueRef wpi_ptx_call(wp_ptx *t, const char *name, LLVMTypeRef result, LLVMV
         function = wpi_compile_declare(t->c, name, result, types, count);
         bool is_llvm = strncmp(name, "llvm.", 5) == 0; /* has its attributes */
         if (!is_llvm) wpi_function_attribute(t->c, function, "nounwind");
-        /* what waits for other threads must not move between branches; what only computes may */
+        /* functions that wait for other threads must not move between branches; pure ones may */
         if (strncmp(name, "__wp_", 5) == 0 && strncmp(name, "__wp_ptx_", 9) != 0)
             wpi_function_attribute(t->c, function, "convergent");
     }
     return LLVMBuildCall2(t->b, wpi_function_type(function), function, args, count, "");
 }
 
-LLVMValueRef wpi_ptx_minmax(wp_ptx *t, bool is_max, bool is_signed, LLVMValueRef a,
+LLVMValueRef wpi_ptx_minmax(wpi_ptx *t, bool is_max, bool is_signed, LLVMValueRef a,
                             LLVMValueRef b) {
     const char *name =
         is_signed ? (is_max ? "llvm.smax" : "llvm.smin") : (is_max ? "llvm.umax" : "llvm.umin");

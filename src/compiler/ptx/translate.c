@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the statements of an asm block and hands each to the row that knows its opcode. A guarded
- * statement (@p) becomes a branch around it, with a phi for every register it changed:
+/* Translates the statements of an asm block by the table row of each opcode. A guarded statement
+ * (@p) becomes a branch around it, with a phi for every register it changed:
  *
  *     front ──!p──────────┐
  *       │p                ▼
@@ -12,7 +12,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
-void wpi_ptx_fail(wp_ptx *t, const char *why) {
+void wpi_ptx_fail(wpi_ptx *t, const char *why) {
     if (t->status != WP_STATUS_OK) return;
     size_t length;
     const char *function = LLVMGetValueName2(t->function, &length);
@@ -21,7 +21,7 @@ void wpi_ptx_fail(wp_ptx *t, const char *why) {
         t->s->text, length > 150 ? 150 : (int)length, function, why ? ": " : "", why ? why : "");
 }
 
-bool wpi_ptx_has(wp_ptx *t, const char *modifier) {
+bool wpi_ptx_has(wpi_ptx *t, const char *modifier) {
     for (unsigned i = 1; i < t->s->part_count; i++) {
         if (t->s->taken & 1u << i || strcmp(t->s->parts[i], modifier) != 0) continue;
         t->s->taken |= 1u << i;
@@ -30,61 +30,61 @@ bool wpi_ptx_has(wp_ptx *t, const char *modifier) {
     return false;
 }
 
-void wpi_ptx_skip(wp_ptx *t, const char *modifier) {
+void wpi_ptx_skip(wpi_ptx *t, const char *modifier) {
     (void)wpi_ptx_has(t, modifier);
 }
 
-int wpi_ptx_choice(wp_ptx *t, const char *const *names) {
+int wpi_ptx_choice(wpi_ptx *t, const char *const *names) {
     for (int i = 0; names[i]; i++)
         if (wpi_ptx_has(t, names[i])) return i;
     return -1;
 }
 
-wp_ptx_type wpi_ptx_type_take(wp_ptx *t) {
+wpi_ptx_type wpi_ptx_type_take(wpi_ptx *t) {
     for (unsigned i = 1; i < t->s->part_count; i++) {
         if (t->s->taken & 1u << i) continue;
-        wp_ptx_type type = wpi_ptx_type_parse(t->s->parts[i]);
+        wpi_ptx_type type = wpi_ptx_type_parse(t->s->parts[i]);
         if (type.kind == WP_PTX_NONE) continue;
         t->s->taken |= 1u << i;
         return type;
     }
     wpi_ptx_fail(t, NULL);
-    return wpi_ptx_type(WP_PTX_BITS, 32);
+    return wpi_ptx_type_of(WP_PTX_BITS, 32);
 }
 
-char wpi_ptx_rounding(wp_ptx *t) {
+char wpi_ptx_rounding(wpi_ptx *t) {
     static const char *const names[] = {"rn", "rz", "rm", "rp", NULL};
     int i = wpi_ptx_choice(t, names);
     return i < 0 ? 0 : names[i][1];
 }
 
-void wpi_ptx_expect(wp_ptx *t, unsigned least, unsigned most) {
+void wpi_ptx_expect(wpi_ptx *t, unsigned least, unsigned most) {
     if (t->s->operand_count < least || t->s->operand_count > most) wpi_ptx_fail(t, NULL);
 }
 
-const wp_ptx_operand *wpi_ptx_operand(const wp_ptx *t, unsigned index) {
+const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index) {
     /* past the end only after wpi_ptx_expect has failed: pool[0] reads as 0 */
     return &t->s->pool[index < t->s->operand_count ? t->s->operands[index] : 0];
 }
 
-const wp_ptx_operand *wpi_ptx_second(const wp_ptx *t, unsigned index) {
-    unsigned second = wpi_ptx_operand(t, index)->second;
+const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index) {
+    unsigned second = wpi_ptx_operand_at(t, index)->second;
     return second ? &t->s->pool[second] : NULL;
 }
 
-static const wp_ptx_row *find_row(const char *name) {
-    static const wp_ptx_row *const tables[] = {
+static const wpi_ptx_row *find_row(const char *name) {
+    static const wpi_ptx_row *const tables[] = {
         wpi_ptx_arithmetic, wpi_ptx_bits,   wpi_ptx_compare, wpi_ptx_convert,
         wpi_ptx_memory,     wpi_ptx_atomic, wpi_ptx_thread,  wpi_ptx_video,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const wp_ptx_row *row = tables[i]; row->name; row++)
+        for (const wpi_ptx_row *row = tables[i]; row->name; row++)
             if (strcmp(row->name, name) == 0) return row;
     return NULL;
 }
 
-static void run(wp_ptx *t) {
-    const wp_ptx_row *row = find_row(t->s->parts[0]);
+static void run(wpi_ptx *t) {
+    const wpi_ptx_row *row = find_row(t->s->parts[0]);
     if (!row) {
         wpi_ptx_fail(t, NULL);
         return;
@@ -94,7 +94,7 @@ static void run(wp_ptx *t) {
     if ((t->s->taken & all) != all) wpi_ptx_fail(t, NULL);
 }
 
-static LLVMValueRef merge(wp_ptx *t, LLVMValueRef before, LLVMBasicBlockRef front,
+static LLVMValueRef merge(wpi_ptx *t, LLVMValueRef before, LLVMBasicBlockRef front,
                           LLVMValueRef after, LLVMBasicBlockRef then, LLVMBasicBlockRef join) {
     if (!before) before = LLVMGetUndef(LLVMTypeOf(after));
     if (LLVMTypeOf(before) != LLVMTypeOf(after)) { /* a pointer and an integer */
@@ -109,10 +109,10 @@ static LLVMValueRef merge(wp_ptx *t, LLVMValueRef before, LLVMBasicBlockRef fron
     return phi;
 }
 
-static void run_guarded(wp_ptx *t) {
+static void run_guarded(wpi_ptx *t) {
     t->s->guard.kind = WP_PTX_OPERAND_NAME;
     LLVMValueRef condition =
-        wpi_ptx_read_operand(t, &t->s->guard, wpi_ptx_type(WP_PTX_PREDICATE, 1));
+        wpi_ptx_read_operand(t, &t->s->guard, wpi_ptx_type_of(WP_PTX_PREDICATE, 1));
     if (t->status != WP_STATUS_OK) return;
 
     LLVMValueRef outer = t->anchor;
@@ -127,25 +127,25 @@ static void run_guarded(wp_ptx *t) {
     LLVMPositionBuilderBefore(t->b, t->anchor);
 
     unsigned count = t->register_count;
-    LLVMValueRef *before = wp_must_calloc(count + 1, sizeof *before);
+    LLVMValueRef *before = wpi_must_calloc(count + 1, sizeof *before);
     for (unsigned i = 0; i < count; i++)
         before[i] = t->registers[i].value;
     LLVMValueRef carry = t->carry;
     run(t);
     then = LLVMGetInstructionParent(t->anchor);
     for (unsigned i = 0; i < count; i++) {
-        wp_ptx_register *r = &t->registers[i];
+        wpi_ptx_register *r = &t->registers[i];
         if (r->value != before[i]) r->value = merge(t, before[i], front, r->value, then, join);
     }
     if (t->carry != carry) t->carry = merge(t, carry, front, t->carry, then, join);
-    wp_free(before);
+    wpi_free(before);
     t->anchor = outer;
     LLVMPositionBuilderBefore(t->b, outer);
 }
 
-static void declare_all(wp_ptx *t, const wp_ptx_parser *parser) {
+static void declare_all(wpi_ptx *t, const wpi_ptx_parser *parser) {
     for (unsigned i = 1; i < parser->statement.pool_count; i++) {
-        const wp_ptx_operand *o = &parser->statement.pool[i];
+        const wpi_ptx_operand *o = &parser->statement.pool[i];
         if (o->value == 0) wpi_ptx_declare(t, o->name, parser->type, NULL);
         for (unsigned n = 0; n < o->value; n++) { /* r<3>: r0, r1, r2 */
             char name[WP_PTX_NAME_CHARS + 12];
@@ -155,14 +155,14 @@ static void declare_all(wp_ptx *t, const wp_ptx_parser *parser) {
     }
 }
 
-static void close_scope(wp_ptx *t) {
+static void close_scope(wpi_ptx *t) {
     while (t->register_count && t->registers[t->register_count - 1].depth == t->depth)
         t->register_count--;
     t->depth--;
 }
 
-void wpi_ptx_translate(wp_ptx *t, const char *text, size_t length, unsigned uid) {
-    wp_ptx_parser *parser = wp_must_malloc(sizeof *parser);
+void wpi_ptx_translate(wpi_ptx *t, const char *text, size_t length, unsigned uid) {
+    wpi_ptx_parser *parser = wpi_must_malloc(sizeof *parser);
     wpi_ptx_parser_init(parser, text, length, uid);
     t->s = &parser->statement;
     bool is_done = false;
@@ -180,5 +180,5 @@ void wpi_ptx_translate(wp_ptx *t, const char *text, size_t length, unsigned uid)
     }
     t->s = NULL;
     wpi_ptx_parser_deinit(parser);
-    wp_free(parser);
+    wpi_free(parser);
 }

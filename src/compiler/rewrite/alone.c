@@ -31,7 +31,7 @@ static void show_variables(wpi_alone_program *program) {
     uint32_t most = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
         most++;
-    program->shown = wp_must_calloc(most + 1, sizeof *program->shown);
+    program->shown = wpi_must_calloc(most + 1, sizeof *program->shown);
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
         if (LLVMIsDeclaration(g) || !is_variable(g) || !is_hidden(g)) continue;
         LLVMSetLinkage(g, LLVMExternalLinkage);
@@ -39,7 +39,7 @@ static void show_variables(wpi_alone_program *program) {
     }
 }
 
-void wpi_alone_program_init(wpi_alone_program *program, wp_compile *c) {
+void wpi_alone_program_init(wpi_alone_program *program, wpi_compile *c) {
     *program = (wpi_alone_program){.c = c};
     show_variables(program);
     program->bitcode = LLVMWriteBitcodeToMemoryBuffer(c->module);
@@ -48,12 +48,12 @@ void wpi_alone_program_init(wpi_alone_program *program, wp_compile *c) {
 void wpi_alone_program_deinit(wpi_alone_program *program) {
     for (uint32_t i = 0; i < program->shown_count; i++)
         LLVMSetLinkage(program->shown[i], LLVMInternalLinkage);
-    wp_free(program->shown);
+    wpi_free(program->shown);
     LLVMDisposeMemoryBuffer(program->bitcode);
     *program = (wpi_alone_program){0};
 }
 
-static void declare_variables(wp_compile *c) {
+static void declare_variables(wpi_compile *c) {
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         if (LLVMIsDeclaration(g) || !is_variable(g)) continue;
         LLVMSetInitializer(g, NULL);
@@ -64,7 +64,7 @@ static void declare_variables(wp_compile *c) {
 
 /* ---- the kernel alone ---- */
 
-static wp_status inline_calls(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
+static wp_status inline_calls(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
     wpi_rewrite_drop_lists(c);
     declare_variables(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
@@ -97,21 +97,21 @@ wp_status wpi_alone_init(wpi_alone *alone, const wpi_alone_program *program, con
 
 static char *library_path(const char *file, wp_error *err) {
     char *self = NULL;
-    if (wp_self_path(&self, err) != WP_STATUS_OK) return NULL;
-    char *bin = wp_path_dir(self), *prefix = wp_path_dir(bin);
-    char *folder = wp_path_join(prefix, "lib/warpage"), *path = wp_path_join(folder, file);
-    wp_free(folder);
-    wp_free(prefix);
-    wp_free(bin);
-    wp_free(self);
+    if (wpi_self_path(&self, err) != WP_STATUS_OK) return NULL;
+    char *bin = wpi_path_dir(self), *prefix = wpi_path_dir(bin);
+    char *folder = wpi_path_join(prefix, "lib/warpage"), *path = wpi_path_join(folder, file);
+    wpi_free(folder);
+    wpi_free(prefix);
+    wpi_free(bin);
+    wpi_free(self);
     return path;
 }
 
-static wp_status open_library(wp_compile *c, const char *file, LLVMModuleRef *out, wp_error *err) {
+static wp_status open_library(wpi_compile *c, const char *file, LLVMModuleRef *out, wp_error *err) {
     char *path = library_path(file, err), *data = NULL;
     size_t size_bytes = 0;
     if (path == NULL) return WP_STATUS_IO;
-    wp_status status = wp_file_read(path, &data, &size_bytes, err);
+    wp_status status = wpi_file_read(path, &data, &size_bytes, err);
     if (status == WP_STATUS_OK) {
         LLVMMemoryBufferRef buffer =
             LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, file);
@@ -120,8 +120,8 @@ static wp_status open_library(wp_compile *c, const char *file, LLVMModuleRef *ou
                 WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
         LLVMDisposeMemoryBuffer(buffer);
     }
-    wp_free(data);
-    wp_free(path);
+    wpi_free(data);
+    wpi_free(path);
     return status;
 }
 
@@ -133,7 +133,7 @@ static void drop_target(LLVMValueRef function) {
 }
 
 wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix, wp_error *err) {
-    wp_compile *c = alone->c;
+    wpi_compile *c = alone->c;
     LLVMModuleRef library = NULL;
     WP_TRY(open_library(c, file, &library, err));
     LLVMSetTarget(library, LLVMGetTarget(c->module));

@@ -15,18 +15,18 @@
 
 /** The program as it was before anything was added: what copies are made of. */
 typedef struct wpi_alone_program {
-    wp_compile *c;
+    wpi_compile *c;
     LLVMMemoryBufferRef bitcode;
     LLVMValueRef *shown; /* variables that are hidden again at the end */
     uint32_t shown_count;
 } wpi_alone_program;
 
 typedef struct wpi_alone {
-    wp_compile *program, *c;    /* c: the copy */
-    const wp_kernel_ir *kernel; /* of the copy */
+    wpi_compile *program, *c;    /* c: the copy */
+    const wpi_kernel_ir *kernel; /* of the copy */
 } wpi_alone;
 
-void wpi_alone_program_init(wpi_alone_program *program, wp_compile *c);
+void wpi_alone_program_init(wpi_alone_program *program, wpi_compile *c);
 void wpi_alone_program_deinit(wpi_alone_program *program);
 
 /** `{0}` is a valid argument of _deinit. */

@@ -34,7 +34,7 @@ static void forget_pointers(LLVMValueRef function) {
 }
 
 static void make_body(wpi_cache *k) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     const LLVMTypeRef more[] = {c->i32, c->i32, c->ptr};
     static const char *const names[] = {"lines", "lines_offset", "counts"};
     const unsigned own = LLVMCountParams(k->kernel->function);
@@ -60,17 +60,18 @@ static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
 }
 
 static wp_status make_form(wpi_cache *k, wpi_alone *alone, wp_error *err) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(k->body)));
     WP_TRY(wpi_compile_run(c, "function(reg2mem)", NULL, err));
     LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(k->body)));
     k->thread =
         LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, sizeof(wpi_cache_thread)), "thread");
     LLVMSetAlignment(k->thread, 8);
+    k->way = LLVMBuildAlloca(c->builder, c->i32, "way");
     wpi_cache_copy(k);
-    char *library = wp_format("cachelib-%u.bc", k->facts.line_bytes);
+    char *library = wpi_format("cachelib-%u.bc", k->facts.line_bytes);
     const wp_status linked = wpi_alone_link(alone, library, "__wp_cache_", err);
-    wp_free(library);
+    wpi_free(library);
     if (linked != WP_STATUS_OK) return linked;
     WP_TRY(wpi_compile_run(c,
                            "always-inline,globaldce,function(sroa,instcombine<no-verify-fixpoint>,"
@@ -82,8 +83,8 @@ static wp_status make_form(wpi_cache *k, wpi_alone *alone, wp_error *err) {
 }
 
 static void add_facts(const wpi_cache *k) {
-    wp_compile *c = k->c;
-    char *name = wp_format("%s" WPI_CACHE_FACTS, k->kernel->name);
+    wpi_compile *c = k->c;
+    char *name = wpi_format("%s" WPI_CACHE_FACTS, k->kernel->name);
     LLVMValueRef bytes =
         LLVMConstStringInContext2(c->context, (const char *)&k->facts, sizeof k->facts, 1);
     LLVMValueRef global =
@@ -91,18 +92,18 @@ static void add_facts(const wpi_cache *k) {
     LLVMSetInitializer(global, bytes);
     LLVMSetExternallyInitialized(global, 1);
     LLVMSetAlignment(global, 16);
-    wp_free(name);
+    wpi_free(name);
 }
 
 static void add_counts(const wpi_cache *k) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMTypeRef type = LLVMArrayType2(c->i64, sizeof(wpi_cache_counts) / sizeof(uint64_t));
-    char *name = wp_format("%s" WPI_CACHE_COUNTS, k->kernel->name);
+    char *name = wpi_format("%s" WPI_CACHE_COUNTS, k->kernel->name);
     LLVMValueRef global = LLVMAddGlobalInAddressSpace(c->module, type, name, WP_SPACE_GLOBAL);
     LLVMSetInitializer(global, LLVMConstNull(type));
     LLVMSetExternallyInitialized(global, 1);
     LLVMSetAlignment(global, 8);
-    wp_free(name);
+    wpi_free(name);
 }
 
 /* Gaps between rows keep the places of accesses aligned; 16 bytes at a time meet no bank twice. */
@@ -141,15 +142,15 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     status = wpi_alone_return(&alone, err);
 done:
     wpi_cache_loops_deinit(&loops);
-    wp_free(k.nests);
-    wp_free(k.exits);
+    wpi_free(k.nests);
+    wpi_free(k.choices);
     wpi_alone_deinit(&alone);
     return status;
 }
 
 /* Loops of its own, or functions that may have some. */
-static bool has_loops_in_sight(const wp_kernel_ir *kernel) {
-    wp_loops loops;
+static bool has_loops_in_sight(const wpi_kernel_ir *kernel) {
+    wpi_loops loops;
     wpi_loops_init(&loops, kernel->function);
     bool has = loops.loop_count != 0;
     wpi_loops_deinit(&loops);
@@ -163,7 +164,7 @@ static bool has_loops_in_sight(const wp_kernel_ir *kernel) {
     return has;
 }
 
-static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel,
+static wp_status refuse_kernel(wpi_compile *c, const wpi_kernel_ir *kernel,
                                const wpi_cache_options *options) {
     wpi_cache k = {.c = c, .kernel = kernel, .facts = {.line_bytes = options->line_bytes}};
     k.facts.instructions = count_instructions(kernel->function);
@@ -232,7 +233,7 @@ wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *optio
     return WP_STATUS_OK;
 }
 
-wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err) {
+wp_status wpi_rewrite_cache(wpi_compile *c, const char *argument, wp_error *err) {
     wpi_alone_program program;
     wpi_cache_options options;
     wp_status status = wpi_rewrite_cache_check(argument, &options, err);

@@ -92,7 +92,7 @@ static uint64_t field_bit(survey *s, LLVMValueRef load) {
     return is_by_value(from) ? origin_bit(s, from, offset_bytes) : 0;
 }
 
-static void add_root(survey *s, LLVMValueRef pointer, wp_map *seen, root *to) {
+static void add_root(survey *s, LLVMValueRef pointer, wpi_map *seen, root *to) {
     for (;;) {
         if (wpi_map_has(seen, pointer)) return;
         wpi_map_set_index(seen, pointer, 0);
@@ -131,7 +131,7 @@ static void add_root(survey *s, LLVMValueRef pointer, wp_map *seen, root *to) {
 
 static root root_of(survey *s, LLVMValueRef pointer) {
     root found = {0};
-    wp_map seen = {0};
+    wpi_map seen = {0};
     add_root(s, pointer, &seen, &found);
     wpi_map_deinit(&seen);
     return found;
@@ -182,8 +182,8 @@ static void make_loads_plain(wpi_cache *k) {
 
 /* ---- instructions ---- */
 
-bool wpi_cache_describe(const wp_compile *c, LLVMValueRef i, LLVMValueRef *pointer, uint32_t *bytes,
-                        bool *is_write) {
+bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef i, LLVMValueRef *pointer,
+                        uint32_t *bytes, bool *is_write) {
     LLVMTypeRef type;
     *is_write = !LLVMIsALoadInst(i);
     if (LLVMIsAStoreInst(i)) {

@@ -9,7 +9,7 @@
 enum { LOADS, STORES, THREADS, COUNTS };
 
 typedef struct sibling {
-    wp_compile *c;
+    wpi_compile *c;
     LLVMValueRef function, counters[THREADS];
 } sibling;
 
@@ -22,7 +22,7 @@ static bool is_private(LLVMValueRef pointer) {
 static void count_block(const sibling *s, LLVMBasicBlockRef block) {
     uint32_t counts[THREADS] = {0};
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-        const wp_access a = wpi_access_of(i);
+        const wpi_ir_access a = wpi_access_of(i);
         if (!a.type || is_private(a.pointer)) continue;
         counts[LOADS] += wpi_access_reads(&a);
         counts[STORES] += wpi_access_writes(&a);
@@ -66,7 +66,7 @@ static void count_all(sibling *s) {
     }
 }
 
-wp_status wpi_rewrite_counted(wp_compile *c, const char *argument, wp_error *err) {
+wp_status wpi_rewrite_counted(wpi_compile *c, const char *argument, wp_error *err) {
     (void)argument;
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         sibling s = {.c = c};

@@ -13,7 +13,7 @@ typedef struct rewrite_row {
     const char *name;
     const char *argument; /* what it is called in messages; NULL: it takes none */
     bool is_optional;     /* … or none */
-    wp_status (*run)(wp_compile *c, const char *argument, wp_error *err);
+    wp_status (*run)(wpi_compile *c, const char *argument, wp_error *err);
 } rewrite_row;
 
 static const rewrite_row rewrites[] = {
@@ -35,16 +35,16 @@ static const rewrite_row *find(const char *text, const char **argument) {
 }
 
 static wp_status refuse_unknown(const char *text, wp_error *err) {
-    wp_text known = {0};
+    wpi_text known = {0};
     for (size_t i = 0; i < REWRITE_COUNT; i++)
-        wp_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", rewrites[i].name);
+        wpi_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", rewrites[i].name);
     wp_status status = WP_FAIL(err, INVALID, "--rewrite=%s: unknown rewrite; the rewrites are: %s",
-                               text, wp_text_string(&known));
-    wp_text_deinit(&known);
+                               text, wpi_text_string(&known));
+    wpi_text_deinit(&known);
     return status;
 }
 
-wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err) {
+wp_status wpi_rewrite_check(const wpi_strings *names, wp_error *err) {
     for (size_t n = 0; n < names->count; n++) {
         const char *text = names->items[n], *argument;
         const rewrite_row *row = find(text, &argument);
@@ -66,13 +66,13 @@ wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *err) {
+wp_status wpi_rewrite_file(const char *path, const wpi_strings *names, wp_error *err) {
     if (names->count == 0) return WP_STATUS_OK;
     char *bitcode = NULL;
     size_t size_bytes = 0;
-    wp_compile *c = NULL;
+    wpi_compile *c = NULL;
     wp_status status;
-    WP_TRY(wp_file_read(path, &bitcode, &size_bytes, err));
+    WP_TRY(wpi_file_read(path, &bitcode, &size_bytes, err));
     WP_TRY_GOTO(wpi_compile_create(bitcode, size_bytes, &c, err), done);
     for (size_t n = 0; n < names->count; n++) {
         const char *argument;
@@ -83,13 +83,13 @@ wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *
     status = wpi_compile_write(c, path, err);
 done:
     wpi_compile_destroy(c);
-    wp_free(bitcode);
+    wpi_free(bitcode);
     return status;
 }
 
-uint64_t wpi_rewrite_id(const wp_strings *names, uint64_t id) {
+uint64_t wpi_rewrite_id(const wpi_strings *names, uint64_t id) {
     for (size_t n = 0; n < names->count; n++)
-        id = wp_hash64(names->items[n], strlen(names->items[n]), id);
+        id = wpi_hash64(names->items[n], strlen(names->items[n]), id);
     return id;
 }
 
@@ -101,15 +101,16 @@ static bool is_copied(LLVMValueRef name, bool keeps_bounds) {
 }
 
 /* nvvm.annotations, which say what a kernel is: its name, then pairs. */
-static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to, bool keeps_bounds) {
+static void copy_annotations(wpi_compile *c, LLVMValueRef from, LLVMValueRef to,
+                             bool keeps_bounds) {
     static const char list[] = "nvvm.annotations";
     const unsigned count = LLVMGetNamedMetadataNumOperands(c->module, list);
-    LLVMValueRef *nodes = wp_must_calloc(count, sizeof *nodes);
+    LLVMValueRef *nodes = wpi_must_calloc(count, sizeof *nodes);
     LLVMGetNamedMetadataOperands(c->module, list, nodes);
     for (unsigned n = 0; n < count; n++) {
         const unsigned length = LLVMGetMDNodeNumOperands(nodes[n]);
-        LLVMValueRef *values = wp_must_calloc(length, sizeof *values);
-        LLVMMetadataRef *copy = wp_must_calloc(length, sizeof *copy);
+        LLVMValueRef *values = wpi_must_calloc(length, sizeof *values);
+        LLVMMetadataRef *copy = wpi_must_calloc(length, sizeof *copy);
         unsigned copied = 1;
         LLVMGetMDNodeOperands(nodes[n], values);
         for (unsigned i = 1; length != 0 && values[0] == from && i + 1 < length; i += 2) {
@@ -122,19 +123,19 @@ static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to, 
             LLVMMetadataRef node = LLVMMDNodeInContext2(c->context, copy, copied);
             LLVMAddNamedMetadataOperand(c->module, list, LLVMMetadataAsValue(c->context, node));
         }
-        wp_free(copy);
-        wp_free(values);
+        wpi_free(copy);
+        wpi_free(values);
     }
-    wp_free(nodes);
+    wpi_free(nodes);
 }
 
 static void copy_attributes(LLVMValueRef from, LLVMValueRef to, LLVMAttributeIndex index) {
     const unsigned count = LLVMGetAttributeCountAtIndex(from, index);
-    LLVMAttributeRef *attributes = wp_must_calloc(count + 1, sizeof *attributes);
+    LLVMAttributeRef *attributes = wpi_must_calloc(count + 1, sizeof *attributes);
     LLVMGetAttributesAtIndex(from, index, attributes);
     for (unsigned i = 0; i < count; i++)
         LLVMAddAttributeAtIndex(to, index, attributes[i]);
-    wp_free(attributes);
+    wpi_free(attributes);
 }
 
 /* What the front end concluded from the kernel's body need not hold for another. */
@@ -145,15 +146,15 @@ static void drop_conclusions(LLVMValueRef function) {
                                        LLVMGetEnumAttributeKindForName(names[i], strlen(names[i])));
 }
 
-LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, const char *rewrite,
+LLVMValueRef wpi_rewrite_sibling(wpi_compile *c, const wpi_kernel_ir *kernel, const char *rewrite,
                                  const LLVMTypeRef *more, unsigned count, bool keeps_bounds) {
     LLVMValueRef of = kernel->function;
     const unsigned own = LLVMCountParams(of);
-    LLVMTypeRef *types = wp_must_calloc(own + count + 1, sizeof *types);
+    LLVMTypeRef *types = wpi_must_calloc(own + count + 1, sizeof *types);
     LLVMGetParamTypes(wpi_function_type(of), types);
     for (unsigned i = 0; i < count; i++)
         types[own + i] = more[i];
-    char *name = wp_format("%s$%s", kernel->name, rewrite);
+    char *name = wpi_format("%s$%s", kernel->name, rewrite);
     LLVMValueRef sibling =
         LLVMAddFunction(c->module, name, LLVMFunctionType(c->none, types, own + count, 0));
     LLVMSetFunctionCallConv(sibling, LLVMGetFunctionCallConv(of));
@@ -166,12 +167,12 @@ LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, cons
         copy_attributes(of, sibling, i + 1);
     }
     copy_annotations(c, of, sibling, keeps_bounds);
-    wp_free(name);
-    wp_free(types);
+    wpi_free(name);
+    wpi_free(types);
     return sibling;
 }
 
-void wpi_rewrite_drop_lists(wp_compile *c) {
+void wpi_rewrite_drop_lists(wpi_compile *c) {
     static const char *const names[] = {"llvm.used", "llvm.compiler.used",
                                         "llvm.global.annotations"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

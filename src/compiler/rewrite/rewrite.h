@@ -24,19 +24,19 @@
 /** Each of `names` is NAME or NAME:ARGUMENT, and the same NAME may occur with several arguments.
  * INVALID: an unknown name (the message lists the known ones), an argument too many or missing, the
  * same twice. */
-WP_NODISCARD wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err);
+WP_NODISCARD wp_status wpi_rewrite_check(const wpi_strings *names, wp_error *err);
 /** Runs the rewrites in the order of `names` on the bitcode file `path`, which is replaced. */
-WP_NODISCARD wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *err);
+WP_NODISCARD wp_status wpi_rewrite_file(const char *path, const wpi_strings *names, wp_error *err);
 /** The id of what `id` becomes under these rewrites. */
-uint64_t wpi_rewrite_id(const wp_strings *names, uint64_t id);
+uint64_t wpi_rewrite_id(const wpi_strings *names, uint64_t id);
 
 /** Declares `<kernel>$<rewrite>` with the parameters of the kernel, then the `count` of `more`; it
  * is a kernel with the same attributes (and bounds, if it keeps those), and has no body yet. */
-LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, const char *rewrite,
+LLVMValueRef wpi_rewrite_sibling(wpi_compile *c, const wpi_kernel_ir *kernel, const char *rewrite,
                                  const LLVMTypeRef *more, unsigned count, bool keeps_bounds);
 
 /** Deletes the lists that name functions and variables only to keep them, or to describe them. */
-void wpi_rewrite_drop_lists(wp_compile *c);
+void wpi_rewrite_drop_lists(wpi_compile *c);
 
 /** What the rewrite `cache` takes: "LINE" or, with commas between, "line=LINE", "lines=N",
  * "layout=dense|padded". */
@@ -50,7 +50,7 @@ typedef struct wpi_cache_options {
  * (docs/rooms/cache.md); `<kernel>$cache$facts` says what it caches, or why there is no such form.
  * `argument`: as above, or NULL.
  */
-WP_NODISCARD wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err);
+WP_NODISCARD wp_status wpi_rewrite_cache(wpi_compile *c, const char *argument, wp_error *err);
 
 /** INVALID: there is no such option. */
 WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *options,
@@ -60,10 +60,10 @@ WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_o
  * *counts`, points to device memory, to which each thread adds at its end: [0] the loads and [1]
  * the stores (atomic operations are both) that it executed on memory that is not its own, [2] 1.
  * Accesses in functions that are not inlined are not counted. */
-WP_NODISCARD wp_status wpi_rewrite_counted(wp_compile *c, const char *argument, wp_error *err);
+WP_NODISCARD wp_status wpi_rewrite_counted(wpi_compile *c, const char *argument, wp_error *err);
 
 /** stream: `argument` is "KERNEL:MASK" (stream_argument.h). Adds `KERNEL$stream<mask>`, the form of
  * that kernel whose mapped parameters are streamed. */
-WP_NODISCARD wp_status wpi_rewrite_stream(wp_compile *c, const char *argument, wp_error *err);
+WP_NODISCARD wp_status wpi_rewrite_stream(wpi_compile *c, const char *argument, wp_error *err);
 
 #endif

@@ -14,14 +14,14 @@
 #include "compiler/rewrite/stream_argument.h"
 
 static LLVMValueRef copy_with_thread(wpi_stream *s) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     const unsigned count = LLVMCountParams(s->kernel->function);
-    LLVMTypeRef *types = wp_must_calloc(count + 1, sizeof *types);
+    LLVMTypeRef *types = wpi_must_calloc(count + 1, sizeof *types);
     LLVMGetParamTypes(wpi_function_type(s->kernel->function), types);
     types[count] = c->ptr;
     LLVMValueRef body = LLVMAddFunction(c->module, "wp.stream.compute",
                                         LLVMFunctionType(c->none, types, count + 1, 0));
-    wp_free(types);
+    wpi_free(types);
     LLVMSetLinkage(body, LLVMInternalLinkage);
     wpi_function_attribute(c, body, "mustprogress");
     wpi_clone_body(s->kernel->function, body);
@@ -33,23 +33,23 @@ static LLVMValueRef copy_with_thread(wpi_stream *s) {
 static void call_slice(wpi_stream *s, LLVMValueRef sibling, LLVMValueRef slice, LLVMValueRef thread,
                        LLVMBasicBlockRef last) {
     const unsigned count = LLVMCountParams(slice);
-    LLVMValueRef *args = wp_must_calloc(count, sizeof *args);
+    LLVMValueRef *args = wpi_must_calloc(count, sizeof *args);
     for (unsigned i = 0; i + 1 < count; i++)
         args[i] = LLVMGetParam(sibling, i);
     args[count - 1] = thread;
     LLVMBuildCall2(s->c->builder, wpi_function_type(slice), slice, args, count, "");
     LLVMBuildBr(s->c->builder, last);
-    wp_free(args);
+    wpi_free(args);
     wpi_function_attribute(s->c, slice, "alwaysinline");
 }
 
 /* Declares the sibling, and opens it with the memory of the thread. */
 static LLVMValueRef open_sibling(wpi_stream *s, uint64_t thread_bytes, LLVMValueRef *launch,
                                  LLVMValueRef *thread) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     char *suffix = wpi_stream_suffix(s->mask);
     LLVMValueRef sibling = wpi_rewrite_sibling(c, s->kernel, suffix, &c->ptr, 1, s->has_windows);
-    wp_free(suffix);
+    wpi_free(suffix);
     *launch = LLVMGetParam(sibling, LLVMCountParams(sibling) - 1);
     LLVMSetValueName2(*launch, "launch", 6);
     LLVMPositionBuilderAtEnd(c->builder,
@@ -60,7 +60,7 @@ static LLVMValueRef open_sibling(wpi_stream *s, uint64_t thread_bytes, LLVMValue
 }
 
 static LLVMValueRef sibling_of_slices(wpi_stream *s, LLVMValueRef addresses, LLVMValueRef compute) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     LLVMValueRef launch, thread;
     LLVMValueRef sibling = open_sibling(s, sizeof(wpi_stream_thread), &launch, &thread);
     LLVMBasicBlockRef ahead = LLVMAppendBasicBlockInContext(c->context, sibling, "addresses");
@@ -83,7 +83,7 @@ static LLVMValueRef sibling_of_slices(wpi_stream *s, LLVMValueRef addresses, LLV
 }
 
 static LLVMValueRef sibling_with_windows(wpi_stream *s) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     LLVMValueRef launch, thread;
     LLVMValueRef sibling = open_sibling(s, sizeof(wpi_window_thread), &launch, &thread);
     LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(c->context, sibling, "last");
@@ -99,9 +99,9 @@ static LLVMValueRef sibling_with_windows(wpi_stream *s) {
 }
 
 static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     size_t length;
-    char *name = wp_format("%s" WPI_STREAM_FACTS, LLVMGetValueName2(sibling, &length));
+    char *name = wpi_format("%s" WPI_STREAM_FACTS, LLVMGetValueName2(sibling, &length));
     LLVMValueRef bytes =
         LLVMConstStringInContext2(c->context, (const char *)&s->facts, sizeof s->facts, 1);
     LLVMValueRef global =
@@ -109,7 +109,7 @@ static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
     LLVMSetInitializer(global, bytes);
     LLVMSetExternallyInitialized(global, 1);
     LLVMSetAlignment(global, 16);
-    wp_free(name);
+    wpi_free(name);
 }
 
 static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
@@ -150,15 +150,15 @@ static wp_status stream_with(const wpi_alone_program *program, const char *kerne
     if (status == WP_STATUS_OK) status = wpi_alone_return(&alone, err);
 done:
     for (uint32_t i = 0; i < s.unknown_count; i++)
-        wp_free(s.unknowns[i].place);
-    wp_free(s.unknowns);
+        wpi_free(s.unknowns[i].place);
+    wpi_free(s.unknowns);
     wpi_alone_deinit(&alone);
     return status;
 }
 
-wp_status wpi_rewrite_stream(wp_compile *c, const char *argument, wp_error *err) {
+wp_status wpi_rewrite_stream(wpi_compile *c, const char *argument, wp_error *err) {
     char reason[WPI_STREAM_REASON] = "", ignored[WPI_STREAM_REASON];
-    const wp_kernel_ir *kernel;
+    const wpi_kernel_ir *kernel;
     wpi_alone_program program;
     uint64_t mask;
     WP_TRY(wpi_stream_argument_find(c, argument, &kernel, &mask, err));

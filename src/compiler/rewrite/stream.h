@@ -37,8 +37,8 @@ typedef struct wpi_stream_unknown {
 } wpi_stream_unknown;
 
 typedef struct wpi_stream {
-    wp_compile *c;
-    const wp_kernel_ir *kernel;
+    wpi_compile *c;
+    const wpi_kernel_ir *kernel;
     uint64_t mask;
     wpi_stream_root written; /* by the kernel, apart from mapped data and its own memory */
     LLVMValueRef body;       /* void(parameters, thread *): becomes the compute slice */
@@ -71,7 +71,7 @@ enum { WPI_STREAM_READ_LOOP = 3, WPI_STREAM_READ_SITE, WPI_STREAM_READ_SITES };
 int wpi_stream_read_class(LLVMValueRef instruction);
 int wpi_stream_write_class(LLVMValueRef instruction);
 
-/** "file:line" of an instruction, or ""; free with wp_free. */
+/** "file:line" of an instruction, or ""; free with wpi_free. */
 char *wpi_stream_place(LLVMValueRef instruction);
 WP_NODISCARD wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction,
                                          const char *reason, wp_error *err);
@@ -100,7 +100,7 @@ WP_NODISCARD wp_status wpi_stream_slice(wpi_stream *s, LLVMValueRef *addresses,
 void wpi_stream_use_windows(wpi_stream *s);
 
 /** The device library function `__wp_stream_<name>`, declared. */
-LLVMValueRef wpi_stream_call(wp_compile *c, const char *name, LLVMTypeRef result,
+LLVMValueRef wpi_stream_call(wpi_compile *c, const char *name, LLVMTypeRef result,
                              LLVMValueRef *args, unsigned count);
 
 #endif

@@ -19,9 +19,9 @@
 /* ---- messages ---- */
 
 char *wpi_stream_place(LLVMValueRef instruction) {
-    const wp_source_place place = wpi_source_place(instruction);
-    if (place.file == NULL) return wp_must_strdup("");
-    return wp_format("%.*s:%u", (int)place.file_length, place.file, place.line);
+    const wpi_source_place place = wpi_source_place_of(instruction);
+    if (place.file == NULL) return wpi_must_strdup("");
+    return wpi_format("%.*s:%u", (int)place.file_length, place.file, place.line);
 }
 
 wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction, const char *reason,
@@ -29,7 +29,7 @@ wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction, const
     char *place = wpi_stream_place(instruction);
     const wp_status status = WP_FAIL(err, UNSUPPORTED, "kernel %s cannot be streamed:%s%s %s",
                                      s->kernel->name, place[0] != '\0' ? " " : "", place, reason);
-    wp_free(place);
+    wpi_free(place);
     return status;
 }
 
@@ -45,7 +45,7 @@ wp_status wpi_stream_need_windows(wpi_stream *s, const char *reason, const char 
 uint32_t wpi_stream_add_unknown(wpi_stream *s, LLVMValueRef instruction, const char *reason) {
     if (s->unknown_count == s->unknown_capacity) {
         s->unknown_capacity = s->unknown_capacity == 0 ? 16 : 2 * s->unknown_capacity;
-        s->unknowns = wp_must_realloc(s->unknowns, s->unknown_capacity * sizeof *s->unknowns);
+        s->unknowns = wpi_must_realloc(s->unknowns, s->unknown_capacity * sizeof *s->unknowns);
     }
     s->unknowns[s->unknown_count] = (wpi_stream_unknown){wpi_stream_place(instruction), reason};
     return s->unknown_count++;
@@ -114,7 +114,7 @@ static void add_scaled(offset *sum, LLVMValueRef index, uint64_t scale) {
 }
 
 static void add_gep(LLVMTargetDataRef layout, LLVMValueRef gep, offset *sum) {
-    wp_gep_walk walk = wpi_gep_walk(layout, gep);
+    wpi_gep_walk walk = wpi_gep_walk_begin(layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -161,7 +161,7 @@ typedef struct access_list {
 static void add_access(access_list *list, access item) {
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-        list->items = wp_must_realloc(list->items, list->capacity * sizeof *list->items);
+        list->items = wpi_must_realloc(list->items, list->capacity * sizeof *list->items);
     }
     list->items[list->count++] = item;
 }
@@ -179,12 +179,12 @@ static bool overlap(const access *a, const access *b) {
 static wp_status widths_differ(wpi_stream *s, const access *a, const access *write, wp_error *err) {
     char *place = wpi_stream_place(a->instruction), *other = wpi_stream_place(write->instruction);
     char *reason =
-        wp_format("mapped data that the write at %s may change are %s with another width at",
-                  other[0] != '\0' ? other : "another place", a->is_store ? "written" : "read");
+        wpi_format("mapped data that the write at %s may change are %s with another width at",
+                   other[0] != '\0' ? other : "another place", a->is_store ? "written" : "read");
     const wp_status status = wpi_stream_need_windows(s, reason, place, err);
-    wp_free(reason);
-    wp_free(other);
-    wp_free(place);
+    wpi_free(reason);
+    wpi_free(other);
+    wpi_free(place);
     return status;
 }
 
@@ -231,7 +231,7 @@ static uint64_t mapped_of(const wpi_stream *s, LLVMValueRef pointer, bool *is_mi
 static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list *list,
                                wp_error *err) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(s->c->module);
-    const wp_access what = wpi_access_of(i);
+    const wpi_ir_access what = wpi_access_of(i);
     bool is_mixed;
     const uint64_t params = mapped_of(s, what.pointer, &is_mixed);
     if (params == 0) return WP_STATUS_OK;
@@ -284,7 +284,7 @@ static wp_status check_other(wpi_stream *s, LLVMValueRef i, wp_error *err) {
     if (reason != NULL) {
         char *place = wpi_stream_place(i);
         const wp_status status = wpi_stream_need_windows(s, reason, place, err);
-        wp_free(place);
+        wpi_free(place);
         return status;
     }
     const int count = LLVMGetNumOperands(i);
@@ -324,7 +324,7 @@ static wp_status collect(wpi_stream *s, access_list *list, wp_error *err) {
 
 /* ---- marker calls ---- */
 
-static LLVMValueRef convert(wp_compile *c, LLVMValueRef value, LLVMTypeRef to) {
+static LLVMValueRef convert(wpi_compile *c, LLVMValueRef value, LLVMTypeRef to) {
     LLVMTypeRef from = LLVMTypeOf(value);
     if (from == to) return value;
     if (LLVMGetTypeKind(to) == LLVMPointerTypeKind)
@@ -334,7 +334,7 @@ static LLVMValueRef convert(wp_compile *c, LLVMValueRef value, LLVMTypeRef to) {
     return LLVMBuildBitCast(c->builder, value, to, "");
 }
 
-static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
+static LLVMValueRef generic(wpi_compile *c, LLVMValueRef pointer) {
     return LLVMTypeOf(pointer) == c->ptr ? pointer
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
@@ -350,9 +350,10 @@ static void note_window(wpi_stream *s, const access *a) {
 }
 
 static void replace(wpi_stream *s, const access *a) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     LLVMTypeRef integer = LLVMIntTypeInContext(c->context, 8u << a->class);
-    char *name = wp_format("%s%d", a->is_store ? WPI_STREAM_WRITE : WPI_STREAM_READ, 1 << a->class);
+    char *name =
+        wpi_format("%s%d", a->is_store ? WPI_STREAM_WRITE : WPI_STREAM_READ, 1 << a->class);
     LLVMValueRef own =
         wpi_const32(c, a->is_store && s->has_windows ? a->windows : (uint32_t)a->is_own);
     s->facts.reads_own |= a->is_own;
@@ -386,7 +387,7 @@ static void replace(wpi_stream *s, const access *a) {
     }
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
     LLVMInstructionEraseFromParent(a->instruction);
-    wp_free(name);
+    wpi_free(name);
 }
 
 static int class_by_name(LLVMValueRef instruction, const char *prefix) {
@@ -420,6 +421,6 @@ wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err) {
     wpi_stream_note_roots(s);
     status = WP_STATUS_OK;
 done:
-    wp_free(list.items);
+    wpi_free(list.items);
     return status;
 }

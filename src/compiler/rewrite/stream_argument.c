@@ -25,7 +25,7 @@ wp_status wpi_stream_argument_parse(const char *argument, char **kernel, uint64_
                        "stream:%s: the argument is KERNEL:MASK, a mangled name and a hexadecimal "
                        "number that is not 0",
                        argument);
-    *kernel = wp_must_strndup(argument, (size_t)(colon - argument));
+    *kernel = wpi_must_strndup(argument, (size_t)(colon - argument));
     return WP_STATUS_OK;
 }
 
@@ -35,14 +35,14 @@ bool wpi_stream_is_pointer(LLVMValueRef function, unsigned index) {
            !wpi_argument_has(parameter, "byval");
 }
 
-wp_status wpi_stream_argument_find(const wp_compile *c, const char *argument,
-                                   const wp_kernel_ir **kernel, uint64_t *mask, wp_error *err) {
+wp_status wpi_stream_argument_find(const wpi_compile *c, const char *argument,
+                                   const wpi_kernel_ir **kernel, uint64_t *mask, wp_error *err) {
     char *name;
     *kernel = NULL;
     WP_TRY(wpi_stream_argument_parse(argument, &name, mask, err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
         if (strcmp(c->kernels[k].name, name) == 0) *kernel = &c->kernels[k];
-    wp_free(name);
+    wpi_free(name);
     if (!*kernel)
         return WP_FAIL(err, NOT_FOUND, "stream:%s: the device code has no such kernel", argument);
     for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
@@ -56,5 +56,5 @@ wp_status wpi_stream_argument_find(const wp_compile *c, const char *argument,
 }
 
 char *wpi_stream_suffix(uint64_t mask) {
-    return wp_format("stream%" PRIx64, mask);
+    return wpi_format("stream%" PRIx64, mask);
 }

@@ -27,7 +27,7 @@ typedef struct need {
 
 typedef struct cutter {
     wpi_stream *s;
-    wp_loops loops;
+    wpi_loops loops;
     bool *is_point;   /* [block]: control stops here, if there is no room */
     need *own, *most; /* [block]: its accesses; with those of the ways on to the next points */
     LLVMValueRef *barriers; /* calls, each the last of its block */
@@ -67,7 +67,7 @@ static bool raise_to(need *to, const need *own, const need *after) {
 
 /* Each loop with accesses has a point at its head, so no way between points is endless. */
 static void find_most(cutter *t) {
-    const wp_loops *l = &t->loops;
+    const wpi_loops *l = &t->loops;
     static const need zero;
     for (bool has_grown = true; has_grown;) {
         has_grown = false;
@@ -92,7 +92,7 @@ static void note_need(wpi_stream_facts *facts, const need *n) {
 
 /* A loop that control enters at several blocks has no head. */
 static wp_status check_reducible(cutter *t, wp_error *err) {
-    const wp_loops *l = &t->loops;
+    const wpi_loops *l = &t->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(l->blocks[b]);
         for (unsigned n = 0; n < LLVMGetNumSuccessors(end); n++) {
@@ -101,7 +101,7 @@ static wp_status check_reducible(cutter *t, wp_error *err) {
             char *place = wpi_stream_place(end);
             const wp_status status = wpi_stream_need_windows(
                 t->s, "a loop can be entered in its middle, at", place, err);
-            wp_free(place);
+            wpi_free(place);
             return status;
         }
     }
@@ -120,7 +120,7 @@ static bool is_barrier(LLVMValueRef i) {
 static void find_barriers(cutter *t) {
     uint32_t count = 0;
     for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1) t->barriers = wp_must_calloc(count + 1, sizeof *t->barriers);
+        if (pass == 1) t->barriers = wpi_must_calloc(count + 1, sizeof *t->barriers);
         LLVMBasicBlockRef next;
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->s->body); b; b = next) {
             next = LLVMGetNextBasicBlock(b);
@@ -137,7 +137,7 @@ static void find_barriers(cutter *t) {
 }
 
 static wp_status find_points(cutter *t, wp_error *err) {
-    const wp_loops *l = &t->loops;
+    const wpi_loops *l = &t->loops;
     WP_TRY(check_reducible(t, err));
     for (uint32_t b = 0; b < l->block_count; b++) {
         t->own[b] = count_own(l->blocks[b]);
@@ -158,7 +158,7 @@ static wp_status find_points(cutter *t, wp_error *err) {
 
 /* The smallest loop with the block; loop_count: none. Several back edges of one head are one loop.
  */
-static uint32_t innermost(const wp_loops *l, uint32_t block) {
+static uint32_t innermost(const wpi_loops *l, uint32_t block) {
     uint32_t best = l->loop_count, best_size = UINT32_MAX;
     for (uint32_t i = 0; i < l->loop_count; i++) {
         uint32_t size = 0;
@@ -182,9 +182,9 @@ static void set_number(const cutter *t, LLVMValueRef read, unsigned operand, uin
 
 /* Reads of one class and loop, in the order of blocks, are the sites of its turn. */
 static void number_sites(const cutter *t) {
-    const wp_loops *l = &t->loops;
+    const wpi_loops *l = &t->loops;
     const uint32_t loops = l->loop_count + 1;
-    uint32_t *counts = wp_must_calloc((size_t)loops * WPI_STREAM_CLASSES, sizeof *counts);
+    uint32_t *counts = wpi_must_calloc((size_t)loops * WPI_STREAM_CLASSES, sizeof *counts);
     for (int pass = 0; pass < 2; pass++) { /* positions, then how many there are */
         for (uint32_t b = 0; b < l->block_count; b++) {
             if (is_zero(&t->own[b])) continue;
@@ -204,7 +204,7 @@ static void number_sites(const cutter *t) {
             }
         }
     }
-    wp_free(counts);
+    wpi_free(counts);
 }
 
 /* ---- the machine ---- */
@@ -217,7 +217,7 @@ static void leave(const cutter *t, uint32_t state) {
 
 static LLVMValueRef ask(const cutter *t, const char *name, uint32_t k, uint32_t count,
                         LLVMValueRef so_far) {
-    wp_compile *c = t->s->c;
+    wpi_compile *c = t->s->c;
     LLVMValueRef thread = LLVMGetParam(t->s->body, LLVMCountParams(t->s->body) - 1);
     LLVMValueRef args[] = {thread, wpi_const32(c, k), wpi_const32(c, count)};
     LLVMValueRef answer = wpi_stream_call(c, name, c->i32, args, 3);
@@ -226,7 +226,7 @@ static LLVMValueRef ask(const cutter *t, const char *name, uint32_t k, uint32_t 
 
 /* At the end of `from`: the writes that may come are counted. */
 static void go_on(const cutter *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to, const need *most) {
-    wp_compile *c = t->s->c;
+    wpi_compile *c = t->s->c;
     LLVMValueRef thread = LLVMGetParam(t->s->body, LLVMCountParams(t->s->body) - 1);
     LLVMPositionBuilderAtEnd(c->builder, from);
     for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
@@ -240,7 +240,7 @@ static void go_on(const cutter *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to,
 /* Code that `block` begins with from now on. Returns the new first block. */
 static LLVMBasicBlockRef add_point(const cutter *t, LLVMBasicBlockRef block, const need *most,
                                    uint32_t state) {
-    wp_compile *c = t->s->c;
+    wpi_compile *c = t->s->c;
     LLVMBasicBlockRef front = wpi_block_split_before(LLVMGetFirstInstruction(block));
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMBasicBlockRef enter = LLVMInsertBasicBlockInContext(c->context, block, "room");
@@ -271,7 +271,7 @@ static void move_memory(LLVMBasicBlockRef from, LLVMBuilderRef to) {
 }
 
 static void end_threads(const cutter *t) {
-    const wp_loops *l = &t->loops;
+    const wpi_loops *l = &t->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(l->blocks[b]);
         if (!LLVMIsAReturnInst(end)) continue;
@@ -283,7 +283,7 @@ static void end_threads(const cutter *t) {
 
 /* WPI_STREAM_WANTS, _DONE or _WAITS, of a state. */
 static LLVMValueRef kind_of(const cutter *t, LLVMValueRef state) {
-    wp_compile *c = t->s->c;
+    wpi_compile *c = t->s->c;
     LLVMValueRef is_done =
         LLVMBuildICmp(c->builder, LLVMIntEQ, state, wpi_const32(c, STATE_DONE), "");
     LLVMValueRef waits =
@@ -296,7 +296,7 @@ static LLVMValueRef kind_of(const cutter *t, LLVMValueRef state) {
 /* In place of the barrier the thread leaves; it comes back when the answer says so. */
 static void add_barrier(const cutter *t, LLVMValueRef branch, uint32_t number,
                         LLVMBasicBlockRef *entries) {
-    wp_compile *c = t->s->c;
+    wpi_compile *c = t->s->c;
     LLVMValueRef call = t->barriers[number];
     LLVMBasicBlockRef block = LLVMGetInstructionParent(call);
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
@@ -317,8 +317,8 @@ static void add_barrier(const cutter *t, LLVMValueRef branch, uint32_t number,
 
 static void build_machine(cutter *t) {
     wpi_stream *s = t->s;
-    wp_compile *c = s->c;
-    const wp_loops *l = &t->loops;
+    wpi_compile *c = s->c;
+    const wpi_loops *l = &t->loops;
     LLVMBasicBlockRef first = l->blocks[0];
     LLVMBasicBlockRef entry = LLVMInsertBasicBlockInContext(c->context, first, "entry");
     t->head = LLVMInsertBasicBlockInContext(c->context, first, "head");
@@ -357,7 +357,7 @@ static void build_machine(cutter *t) {
 
     end_threads(t);
     note_need(&s->facts, &t->most[0]);
-    LLVMBasicBlockRef *entries = wp_must_calloc(l->block_count, sizeof *entries); /* of points */
+    LLVMBasicBlockRef *entries = wpi_must_calloc(l->block_count, sizeof *entries); /* of points */
     for (uint32_t b = 0, count = STATE_START; b < l->block_count; b++) {
         entries[b] = l->blocks[b];
         if (!t->is_point[b] || is_zero(&t->most[b])) continue;
@@ -367,7 +367,7 @@ static void build_machine(cutter *t) {
     }
     for (uint32_t i = 0; i < t->barrier_count; i++)
         add_barrier(t, branch, i, entries);
-    wp_free(entries);
+    wpi_free(entries);
 }
 
 wp_status wpi_stream_cut(wpi_stream *s, wp_error *err) {
@@ -377,18 +377,18 @@ wp_status wpi_stream_cut(wpi_stream *s, wp_error *err) {
     wp_status status = wpi_compile_run(s->c, "function(reg2mem)", NULL, err);
     wpi_loops_init(&t.loops, s->body);
     const uint32_t count = t.loops.block_count;
-    t.is_point = wp_must_calloc(count, sizeof *t.is_point);
-    t.own = wp_must_calloc(count, sizeof *t.own);
-    t.most = wp_must_calloc(count, sizeof *t.most);
+    t.is_point = wpi_must_calloc(count, sizeof *t.is_point);
+    t.own = wpi_must_calloc(count, sizeof *t.own);
+    t.most = wpi_must_calloc(count, sizeof *t.most);
     if (status == WP_STATUS_OK) status = find_points(&t, err);
     if (status == WP_STATUS_OK) {
         number_sites(&t);
         build_machine(&t);
     }
-    wp_free(t.barriers);
-    wp_free(t.is_point);
-    wp_free(t.own);
-    wp_free(t.most);
+    wpi_free(t.barriers);
+    wpi_free(t.is_point);
+    wpi_free(t.own);
+    wpi_free(t.most);
     wpi_loops_deinit(&t.loops);
     return status;
 }

@@ -24,7 +24,7 @@ static void add_root(LLVMValueRef pointer, wpi_stream_root *root) {
 
 wpi_stream_root wpi_stream_root_of(LLVMValueRef pointer) {
     wpi_stream_root root = {0};
-    const wp_pointer_roots from = wpi_pointer_roots(pointer);
+    const wpi_pointer_roots from = wpi_pointer_roots_of(pointer);
     for (uint32_t r = 0; r < from.count; r++)
         add_root(from.items[r], &root);
     if (from.is_incomplete) root.is_loaded = true;
@@ -73,7 +73,7 @@ wpi_stream_root wpi_stream_noted_root(LLVMValueRef instruction) {
 void wpi_stream_note_roots(wpi_stream *s) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->body); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            const wp_access a = wpi_access_of(i);
+            const wpi_ir_access a = wpi_access_of(i);
             if (a.pointer == NULL) continue;
             const wpi_stream_root root = wpi_stream_root_of(a.pointer);
             note_root(s, i, &root);

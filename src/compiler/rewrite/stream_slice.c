@@ -16,14 +16,14 @@
 #include "compiler/ir/edit.h"
 #include "compiler/rewrite/stream.h"
 
-LLVMValueRef wpi_stream_call(wp_compile *c, const char *name, LLVMTypeRef result,
+LLVMValueRef wpi_stream_call(wpi_compile *c, const char *name, LLVMTypeRef result,
                              LLVMValueRef *args, unsigned count) {
     LLVMTypeRef types[6];
-    char *whole = wp_format("__wp_stream_%s", name);
+    char *whole = wpi_format("__wp_stream_%s", name);
     for (unsigned i = 0; i < count; i++)
         types[i] = LLVMTypeOf(args[i]);
     LLVMValueRef callee = wpi_compile_declare(c, whole, result, types, count);
-    wp_free(whole);
+    wpi_free(whole);
     return LLVMBuildCall2(c->builder, wpi_function_type(callee), callee, args, count, "");
 }
 
@@ -46,18 +46,18 @@ static void erase_for(LLVMValueRef i, LLVMValueRef value) {
     LLVMInstructionEraseFromParent(i);
 }
 
-static LLVMValueRef sized_call(wp_compile *c, const char *name, int class, LLVMTypeRef result,
+static LLVMValueRef sized_call(wpi_compile *c, const char *name, int class, LLVMTypeRef result,
                                LLVMValueRef *args, unsigned count) {
-    char *sized = wp_format("%s_%d", name, 1 << class);
+    char *sized = wpi_format("%s_%d", name, 1 << class);
     LLVMValueRef value = wpi_stream_call(c, sized, result, args, count);
-    wp_free(sized);
+    wpi_free(sized);
     return value;
 }
 
 /* ---- both slices ---- */
 
 /* threadIdx and blockDim are those that the program launched with. */
-static LLVMValueRef own_index(wp_compile *c, LLVMValueRef i) {
+static LLVMValueRef own_index(wpi_compile *c, LLVMValueRef i) {
     static const char prefix[] = "llvm.nvvm.read.ptx.sreg.";
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
@@ -74,7 +74,7 @@ static LLVMValueRef own_index(wp_compile *c, LLVMValueRef i) {
 typedef void (*change)(wpi_stream *s, LLVMValueRef i);
 
 static void change_all(wpi_stream *s, LLVMValueRef function, change how) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
@@ -89,7 +89,7 @@ static void change_all(wpi_stream *s, LLVMValueRef function, change how) {
 }
 
 static LLVMValueRef next_call(wpi_stream *s, LLVMValueRef i, const char *name, uint32_t classes) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     LLVMValueRef args[] = {thread_of_instruction(i), LLVMGetOperand(i, 0), wpi_const32(c, classes),
                            wpi_const32(c, s->has_barriers)};
     return wpi_stream_call(c, name, c->i32, args, 4);
@@ -115,7 +115,7 @@ static void compute_change(wpi_stream *s, LLVMValueRef i) {
 
 /* ---- functions without effects ---- */
 
-static void mark_pure(wp_compile *c, LLVMValueRef function) {
+static void mark_pure(wpi_compile *c, LLVMValueRef function) {
     static const char *const names[] = {"willreturn", "nounwind", "nosync", "nofree",
                                         "speculatable"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
@@ -126,7 +126,7 @@ static void mark_pure(wp_compile *c, LLVMValueRef function) {
 }
 
 /* The device library's functions compute something from numbers, unless they take a pointer. */
-static void mark_library(wp_compile *c) {
+static void mark_library(wpi_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         bool takes_pointer = false;
@@ -141,13 +141,13 @@ static void mark_library(wp_compile *c) {
 /* ---- the address slice ---- */
 
 static LLVMValueRef unknown_value(wpi_stream *s, LLVMTypeRef type, LLVMValueRef number) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     char *type_name = LLVMPrintTypeToString(type);
-    char *name = wp_format("%s%s", WPI_STREAM_UNKNOWN, type_name);
+    char *name = wpi_format("%s%s", WPI_STREAM_UNKNOWN, type_name);
     LLVMDisposeMessage(type_name);
     LLVMValueRef callee = wpi_compile_declare(c, name, type, &c->i32, 1);
     mark_pure(c, callee);
-    wp_free(name);
+    wpi_free(name);
     return LLVMBuildCall2(c->builder, wpi_function_type(callee), callee, &number, 1, "");
 }
 
@@ -240,7 +240,7 @@ static void note_steering(wpi_stream *s, LLVMValueRef function) {
 }
 
 static LLVMValueRef copy_of(wpi_stream *s, const char *name) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     LLVMValueRef function = LLVMAddFunction(c->module, name, wpi_function_type(s->body));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     wpi_function_attribute(c, function, "mustprogress");

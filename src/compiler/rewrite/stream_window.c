@@ -8,16 +8,16 @@
 #include "compiler/ir/edit.h"
 #include "compiler/rewrite/stream.h"
 
-static LLVMValueRef sized_call(wp_compile *c, const char *name, int class, LLVMTypeRef result,
+static LLVMValueRef sized_call(wpi_compile *c, const char *name, int class, LLVMTypeRef result,
                                LLVMValueRef *args, unsigned count) {
-    char *sized = wp_format("window_%s_%d", name, 1 << class);
+    char *sized = wpi_format("window_%s_%d", name, 1 << class);
     LLVMValueRef value = wpi_stream_call(c, sized, result, args, count);
-    wp_free(sized);
+    wpi_free(sized);
     return value;
 }
 
 static void change(const wpi_stream *s, LLVMValueRef thread, LLVMValueRef i) {
-    wp_compile *c = s->c;
+    wpi_compile *c = s->c;
     const wpi_stream_facts *f = &s->facts;
     const int read = wpi_stream_read_class(i), write = wpi_stream_write_class(i);
     if (read < 0 && write < 0) return;

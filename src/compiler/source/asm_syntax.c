@@ -38,7 +38,7 @@ static const char *skip_blank(const char *p) {
     }
 }
 
-/* R"x(…)x": its length, and where its text is; 0 if none begins at `p`. */
+/* The length of a raw string R"x(…)x" at `p`; 0: none. */
 static size_t raw_string(const char *p) {
     if (p[0] != 'R' || p[1] != '"') return 0;
     size_t name = strcspn(p + 2, "(\"\\ \n");
@@ -55,8 +55,8 @@ static size_t string_length(const char *p) {
     return *p == '"' ? wpi_source_skip(p) : raw_string(p);
 }
 
-/* An asm statement's strings are between "(" and the first ":" of its own. NULL: it has no
- * operands, and percent signs mean nothing. */
+/* Finds the ":" that ends an asm statement's strings. NULL: no operands, so percent signs have no
+ * meaning. */
 static const char *find_operands(const char *p) {
     for (int depth = 0; *p;) {
         size_t length = string_length(p);
@@ -74,30 +74,30 @@ static const char *find_operands(const char *p) {
     return NULL;
 }
 
-/* A percent sign that is to be doubled: before a name that cannot be an operand. */
+/* Whether a percent sign must be doubled: before a name that cannot be an operand. */
 static bool is_register(const char *p) {
     if (p[0] != '%' || !(isalpha((unsigned char)p[1]) || p[1] == '_')) return false;
     return isalpha((unsigned char)p[2]) || p[2] == '_';
 }
 
 /* `is_half`: the text before, in another literal, ended with a percent sign that has no partner. */
-static bool copy_string(wp_text *out, const char *p, size_t length, bool *is_half) {
+static bool copy_string(wpi_text *out, const char *p, size_t length, bool *is_half) {
     bool any = false;
     const char *end = p + length;
     const char *first = *p == '"' ? p + 1 : strchr(p, '(') + 1;
     const char *outer = *p == '"' ? end - 1 : end - (first - p - 1);
-    wp_text_append_n(out, p, (size_t)(first - p));
+    wpi_text_append_n(out, p, (size_t)(first - p));
     for (p = first; p < outer; p++) {
         bool is_percent = *p == '%', is_second = is_percent && *is_half;
         if (is_percent && !is_second && is_register(p)) {
-            wp_text_append(out, "%");
+            wpi_text_append(out, "%");
             any = true;
         } else {
             *is_half = is_percent && !is_second;
         }
-        wp_text_append_n(out, p, 1);
+        wpi_text_append_n(out, p, 1);
     }
-    wp_text_append_n(out, outer, (size_t)(end - outer));
+    wpi_text_append_n(out, outer, (size_t)(end - outer));
     return any;
 }
 
@@ -114,7 +114,7 @@ static const char *find_open(const char *p) {
 }
 
 char *wpi_asm_syntax_escape(const char *text) {
-    wp_text out = {0};
+    wpi_text out = {0};
     bool any = false, is_half = false;
     for (const char *p = text, *end = text; *p;) {
         size_t length = string_length(p);
@@ -134,10 +134,10 @@ char *wpi_asm_syntax_escape(const char *text) {
             }
         }
         if (!length) length = 1;
-        wp_text_append_n(&out, p, length);
+        wpi_text_append_n(&out, p, length);
         p += length;
     }
-    if (any) return wp_text_take(&out);
-    wp_text_deinit(&out);
+    if (any) return wpi_text_take(&out);
+    wpi_text_deinit(&out);
     return NULL;
 }

@@ -8,7 +8,7 @@
 #include "base/must.h"
 #include "base/text.h"
 
-/* Of the C++ runtime, which LLVM brings along. Allocates with malloc. */
+/* From the C++ runtime, which LLVM links. Allocates with malloc. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 static bool is_name_letter(char c) {
@@ -16,20 +16,20 @@ static bool is_name_letter(char c) {
 }
 
 char *wpi_demangle(const char *text) {
-    wp_text out = {0};
+    wpi_text out = {0};
     for (const char *c = text; *c;) {
         size_t length = 1;
         if (is_name_letter(*c))
             while (is_name_letter(c[length]))
                 length++;
-        char *word = wp_must_strndup(c, length);
+        char *word = wpi_must_strndup(c, length);
         int status = -1;
         char *plain =
             word[0] == '_' && word[1] == 'Z' ? __cxa_demangle(word, NULL, NULL, &status) : NULL;
-        wp_text_append(&out, plain ? plain : word);
+        wpi_text_append(&out, plain ? plain : word);
         free(plain);
-        wp_free(word);
+        wpi_free(word);
         c += length;
     }
-    return wp_text_take(&out);
+    return wpi_text_take(&out);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Names in messages the way the user wrote them. */
+/** Demangles names in messages. */
 #ifndef WP_COMPILER_DEMANGLE_H
 #define WP_COMPILER_DEMANGLE_H
 
-/** A copy of `text` (wp_free) with every mangled C++ name in it demangled: "_Z1kPi" becomes
+/** A copy of `text` (wpi_free) with every mangled C++ name in it demangled: "_Z1kPi" becomes
  * "k(int*)". */
 char *wpi_demangle(const char *text);
 

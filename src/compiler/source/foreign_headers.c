@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An overlay entry whose contents do not exist is a file that does not exist. Entries of folders
- * cannot say so, hence files are listed one by one. */
+/* An overlay entry whose contents do not exist makes the file not exist. Entries of folders cannot
+ * do that, so files are listed one by one. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "compiler/source/foreign_headers.h"
 
@@ -19,13 +19,13 @@
 #define DEPTH_MAX 4
 
 typedef struct search {
-    const wp_job *job;
-    char *toolkit; /* where cuda_runtime_api.h really is */
-    bool is_mixed; /* the folder holds other headers as files too: names decide */
+    const wpi_compile_job *job;
+    char *toolkit; /* real folder of cuda_runtime_api.h */
+    bool is_mixed; /* the folder also has other headers: names decide */
     json_t *roots;
 } search;
 
-/* What toolkits call their headers, as far as the dialect has no header of that name. */
+/* Prefixes of toolkit headers, if the dialect has no header of the name. */
 static const char *const beginnings[] = {
     "cublas",        "cuda",           "cudla",         "cudnn",    "cufft",    "cufile",
     "cupti",         "curand",         "cusolver",      "cusparse", "device_",  "driver_functions",
@@ -54,7 +54,7 @@ static bool is_below(const char *path, const char *folder) {
     return is;
 }
 
-/* Internals are reached only through headers that are hidden. */
+/* Internal headers, included only by hidden ones. */
 static bool is_internal(const char *name) {
     return name[0] == '_' || name[0] == '.' || strcmp(name, "detail") == 0;
 }
@@ -65,65 +65,65 @@ static void hide_folder(search *s, const char *folder, const char *inside, int d
     if (!dir) return;
     for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
         if (is_internal(e->d_name)) continue;
-        char *path = wp_path_join(folder, e->d_name);
-        char *below = inside[0] ? wp_path_join(inside, e->d_name) : wp_must_strdup(e->d_name);
-        char *ours = wp_path_join(s->job->tools->include_dir, below);
+        char *path = wpi_path_join(folder, e->d_name);
+        char *below = inside[0] ? wpi_path_join(inside, e->d_name) : wpi_must_strdup(e->d_name);
+        char *ours = wpi_path_join(s->job->tools->include_dir, below);
         struct stat what;
         bool is_there = stat(path, &what) == 0, is_folder = is_there && S_ISDIR(what.st_mode);
         bool is_theirs = depth > 0 || (s->is_mixed ? is_toolkit_name(e->d_name, is_folder)
                                                    : is_below(path, s->toolkit));
         if (is_there && is_theirs && is_folder && depth + 1 < DEPTH_MAX)
             hide_folder(s, path, below, depth + 1);
-        else if (is_there && is_theirs && !is_folder && !wp_file_exists(ours))
+        else if (is_there && is_theirs && !is_folder && !wpi_file_exists(ours))
             json_array_append_new(s->roots, json_pack("{s:s,s:s,s:s}", "name", path, "type", "file",
                                                       "external-contents", NOWHERE));
-        wp_free(path);
-        wp_free(below);
-        wp_free(ours);
+        wpi_free(path);
+        wpi_free(below);
+        wpi_free(ours);
     }
     (void)closedir(dir);
 }
 
 static void hide_in(search *s, const char *folder) {
     if (folder[0] == '\0' || !wpi_toolchain_is_foreign(s->job->tools, folder)) return;
-    char *header = wp_path_join(folder, "cuda_runtime_api.h");
+    char *header = wpi_path_join(folder, "cuda_runtime_api.h");
     char *real_header = realpath(header, NULL), *real = realpath(folder, NULL);
     char *here = realpath(".", NULL);
-    char *absolute = here ? wp_path_join(here, folder) : wp_must_strdup(folder);
+    char *absolute = here ? wpi_path_join(here, folder) : wpi_must_strdup(folder);
     if (real_header && real) {
-        s->toolkit = wp_path_dir(real_header);
+        s->toolkit = wpi_path_dir(real_header);
         s->is_mixed = strcmp(s->toolkit, real) == 0;
         hide_folder(s, absolute, "", 0);
-        wp_free(s->toolkit);
+        wpi_free(s->toolkit);
     }
-    wp_free(absolute);
-    wp_free(header);
+    wpi_free(absolute);
+    wpi_free(header);
     free(here);
     free(real);
     free(real_header);
 }
 
-static wp_status write_overlay(wp_job *job, json_t *roots, wp_error *err) {
+static wp_status write_overlay(wpi_compile_job *job, json_t *roots, wp_error *err) {
     json_t *root = json_pack("{s:i,s:O}", "version", 0, "roots", roots);
     char *text = json_dumps(root, JSON_COMPACT);
     job->hidden = wpi_job_temp(job, "hidden", ".json");
-    wp_status status = wp_file_write(job->hidden, text, strlen(text), err);
+    wp_status status = wpi_file_write(job->hidden, text, strlen(text), err);
     free(text);
     json_decref(root);
     return status;
 }
 
-wp_status wpi_foreign_headers_hide(wp_job *job, wp_error *err) {
+wp_status wpi_foreign_headers_hide(wpi_compile_job *job, wp_error *err) {
     search s = {.job = job, .roots = json_array()};
     hide_in(&s, "/usr/local/include");
     hide_in(&s, "/usr/include");
     static const char *const names[] = {"CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *copy = wp_must_strdup(getenv(names[i]) ? getenv(names[i]) : ""), *rest = copy,
+        char *copy = wpi_must_strdup(getenv(names[i]) ? getenv(names[i]) : ""), *rest = copy,
              *folder;
         while ((folder = strtok_r(rest, ":", &rest)))
             hide_in(&s, folder);
-        wp_free(copy);
+        wpi_free(copy);
     }
     wp_status status = WP_STATUS_OK;
     if (json_array_size(s.roots) > 0) status = write_overlay(job, s.roots, err);

@@ -29,12 +29,12 @@ static char *parameters_of(char *text) {
 static char *without_suffix(const char *mangled) {
     const char *end = strstr(mangled, "__intern__");
     if (!end) end = strstr(mangled, "__static__");
-    return wp_must_strndup(mangled, end ? (size_t)(end - mangled) : strlen(mangled));
+    return wpi_must_strndup(mangled, end ? (size_t)(end - mangled) : strlen(mangled));
 }
 
 char *wpi_kernel_signature(const char *mangled) {
     char *plain = without_suffix(mangled), *text = wpi_demangle(plain);
-    wp_free(plain);
+    wpi_free(plain);
     if (strncmp(text, "void ", 5) == 0) memmove(text, text + 5, strlen(text + 5) + 1);
     return text;
 }
@@ -54,16 +54,16 @@ static bool is_same(char *own, const char *wanted) {
 bool wpi_kernel_is_called(const char *mangled, const char *name) {
     if (strcmp(mangled, name) == 0) return true;
     char *signature = wpi_kernel_signature(mangled), *own = wpi_kernel_source_name(mangled);
-    char *wanted = wp_must_strdup(strncmp(name, "void ", 5) == 0 ? name + 5 : name);
+    char *wanted = wpi_must_strdup(strncmp(name, "void ", 5) == 0 ? name + 5 : name);
     remove_all(wanted, "(anonymous namespace)::");
     remove_all(wanted, " ");
     bool is_called = is_same(signature, wanted) || is_same(own, wanted);
     if (!is_called) {
-        own[strcspn(own, "<")] = '\0'; /* kernels are no members: the arguments are their own */
+        own[strcspn(own, "<")] = '\0'; /* kernels are not members: these are their own arguments */
         is_called = strcmp(own, wanted) == 0;
     }
-    wp_free(wanted);
-    wp_free(own);
-    wp_free(signature);
+    wpi_free(wanted);
+    wpi_free(own);
+    wpi_free(signature);
     return is_called;
 }

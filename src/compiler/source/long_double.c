@@ -12,13 +12,13 @@
 bool wpi_long_double_is_mentioned(const char *path) {
     char *text = NULL;
     size_t size_bytes = 0;
-    if (wp_file_read(path, &text, &size_bytes, NULL) != WP_STATUS_OK) return false;
+    if (wpi_file_read(path, &text, &size_bytes, NULL) != WP_STATUS_OK) return false;
     bool found = false;
     for (const char *p = strstr(text, "long"); p && !found; p = strstr(p + 4, "long")) {
         const char *next = p + 4 + strspn(p + 4, " \t");
         found = next > p + 4 && strncmp(next, "double", 6) == 0;
     }
-    wp_free(text);
+    wpi_free(text);
     return found;
 }
 
@@ -33,7 +33,7 @@ static bool line_has(const char *line, const char *word) {
     return at && at < line + strcspn(line, "\n");
 }
 
-/* Is this metadata line a declaration of something with type number `type`? */
+/* Whether the metadata line is a declaration with type number `type`. */
 static bool declares(const char *line, long type) {
     if (line_has(line, "DILocalVariable(") || line_has(line, "DIGlobalVariable("))
         return number_after(line, ", type: !") == type;
@@ -47,9 +47,9 @@ wp_status wpi_long_double_check(const char *ir, const char *source, wp_error *er
     while (start > ir && start[-1] != '\n')
         start--;
     long type = strtol(start + 1, NULL, 10);
-    char *base = wp_path_base(source), named[512];
+    char *base = wpi_path_base(source), named[512];
     snprintf(named, sizeof named, "%.500s\"", base);
-    wp_free(base);
+    wpi_free(base);
     for (const char *line = ir; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         if (*line != '!' || !declares(line, type)) continue;
         /* Declarations of the C library's headers are not the program's. */

@@ -14,8 +14,8 @@
 #include "compiler/source/launch_syntax.h"
 
 typedef struct walk {
-    wp_job *job;
-    wp_strings seen;
+    wpi_compile_job *job;
+    wpi_strings seen;
     json_t *roots;
 } walk;
 
@@ -23,16 +23,16 @@ static wp_status visit(walk *w, const char *path, wp_error *err);
 
 /* The file of `#include "name"` in `path`, or NULL. */
 static char *find_include(const walk *w, const char *path, const char *name) {
-    char *dir = wp_path_dir(path), *found = wp_path_join(dir, name);
-    wp_free(dir);
-    const wp_strings *args = &w->job->options->source_args;
-    for (size_t i = 0; i < args->count && !wp_file_exists(found); i++) {
+    char *dir = wpi_path_dir(path), *found = wpi_path_join(dir, name);
+    wpi_free(dir);
+    const wpi_strings *args = &w->job->options->source_args;
+    for (size_t i = 0; i < args->count && !wpi_file_exists(found); i++) {
         if (strncmp(args->items[i], "-I", 2) != 0) continue;
-        wp_free(found);
-        found = wp_path_join(args->items[i] + 2, name);
+        wpi_free(found);
+        found = wpi_path_join(args->items[i] + 2, name);
     }
-    if (wp_file_exists(found)) return found;
-    wp_free(found);
+    if (wpi_file_exists(found)) return found;
+    wpi_free(found);
     return NULL;
 }
 
@@ -41,10 +41,10 @@ static wp_status visit_includes(walk *w, const char *path, const char *text, wp_
         const char *open = p + 8 + strspn(p + 8, " \t");
         size_t length = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
         if (length == 0) continue;
-        char *name = wp_must_strndup(open + 1, length), *found = find_include(w, path, name);
+        char *name = wpi_must_strndup(open + 1, length), *found = find_include(w, path, name);
         wp_status status = found ? visit(w, found, err) : WP_STATUS_OK;
-        wp_free(name);
-        wp_free(found);
+        wpi_free(name);
+        wpi_free(found);
         WP_TRY(status);
     }
     return WP_STATUS_OK;
@@ -56,15 +56,15 @@ static wp_status visit(walk *w, const char *path, wp_error *err) {
     char *text = NULL;
     size_t size_bytes = 0;
     wp_status status = WP_STATUS_OK;
-    if (wp_strings_contains(&w->seen, absolute) ||
-        wp_file_read(absolute, &text, &size_bytes, NULL) != WP_STATUS_OK)
+    if (wpi_strings_contains(&w->seen, absolute) ||
+        wpi_file_read(absolute, &text, &size_bytes, NULL) != WP_STATUS_OK)
         goto done;
-    wp_strings_add(&w->seen, absolute);
+    wpi_strings_add(&w->seen, absolute);
     WP_TRY_GOTO(visit_includes(w, absolute, text, err), done);
     bool is_changed = wpi_launch_syntax_join(text);
     char *escaped = wpi_asm_syntax_escape(text);
     if (escaped) {
-        wp_free(text);
+        wpi_free(text);
         text = escaped;
         is_changed = true;
     }
@@ -72,16 +72,17 @@ static wp_status visit(walk *w, const char *path, wp_error *err) {
         char *changed = wpi_job_temp(w->job, path, ".source");
         json_array_append_new(w->roots, json_pack("{s:s,s:s,s:s}", "name", absolute, "type", "file",
                                                   "external-contents", changed));
-        status = wp_file_write(changed, text, escaped ? strlen(text) : size_bytes, err);
-        wp_free(changed);
+        status = wpi_file_write(changed, text, escaped ? strlen(text) : size_bytes, err);
+        wpi_free(changed);
     }
 done:
-    wp_free(text);
+    wpi_free(text);
     free(absolute);
     return status;
 }
 
-wp_status wpi_source_overlay(wp_job *job, const char *source, char **overlay, wp_error *err) {
+wp_status wpi_source_overlay(wpi_compile_job *job, const char *source, char **overlay,
+                             wp_error *err) {
     *overlay = NULL;
     walk w = {.job = job, .roots = json_array()};
     wp_status status = visit(&w, source, err);
@@ -90,11 +91,11 @@ wp_status wpi_source_overlay(wp_job *job, const char *source, char **overlay, wp
             json_pack("{s:i,s:b,s:O}", "version", 0, "use-external-names", 0, "roots", w.roots);
         char *text = json_dumps(root, JSON_INDENT(1));
         *overlay = wpi_job_temp(job, source, ".overlay.json");
-        status = wp_file_write(*overlay, text, strlen(text), err);
+        status = wpi_file_write(*overlay, text, strlen(text), err);
         free(text);
         json_decref(root);
     }
     json_decref(w.roots);
-    wp_strings_deinit(&w.seen);
+    wpi_strings_deinit(&w.seen);
     return status;
 }

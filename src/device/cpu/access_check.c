@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What checked kernels ask, and what is said of it. A finding is one place in a kernel and one kind
- * of mistake: the first time it is a paragraph on stderr, then a number in the summary at the end.
+ * Calls of checked kernels, and their reports. A finding is a place in a kernel and a kind of
+ * error: it is reported on stderr the first time, and then counted for the summary at the end.
  */
 #define _GNU_SOURCE /* dladdr, dl_iterate_phdr, pthread_getattr_np, mincore */
 #include "device/cpu/access_check.h"
@@ -22,9 +22,9 @@
 
 #define DUMMY_BYTES 64u /* no access is wider */
 #define LEAKS_SHOWN_MAX 16u
-#define NEAR_BYTES ((uint64_t)1 << 30) /* further away, an allocation explains nothing */
+#define NEAR_BYTES ((uint64_t)1 << 30) /* a more distant allocation is not reported */
 
-const wp_param wpi_check_params[] = {
+const wpi_param wpi_check_params[] = {
     {"check", WP_UNIT_FLAG, "off", 0, 1,
      "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
      "barriers and leaks"},
@@ -49,21 +49,20 @@ typedef struct finding {
 static struct {
     pthread_mutex_t lock;
     finding *findings, **last;
-    uint64_t others; /* findings that the device's own messages tell */
+    uint64_t others; /* findings that the device's own messages report */
     bool stops;
-    bool has_failed;   /* the device has an error: what the program could not free is no leak */
+    bool has_failed;   /* the device has failed: memory that is not freed is no leak */
     bool is_unchecked; /* there are kernels that could not be checked */
-    pid_t owner;       /* forked children say nothing */
+    pid_t owner;       /* forked children report nothing */
     const char *found_path;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &state.findings};
 
-/* ---- start --------------------------------------------------------------------------------------
- */
+/* ---- start ---- */
 
 wp_status wpi_check_start(wp_error *err) {
-    wp_param_value check, stop;
-    WP_TRY(wp_param_load(&wpi_check_params[0], &check, err));
-    WP_TRY(wp_param_load(&wpi_check_params[1], &stop, err));
+    wpi_param_value check, stop;
+    WP_TRY(wpi_param_load(&wpi_check_params[0], &check, err));
+    WP_TRY(wpi_param_load(&wpi_check_params[1], &stop, err));
     pthread_mutex_lock(&state.lock);
     wpi_check_enabled = check.number != 0;
     state.stops = stop.number != 0;
@@ -73,7 +72,7 @@ wp_status wpi_check_start(wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* `warpage run` looks whether anything was found by the size of a file. */
+/* Marks a finding for `warpage run`, which checks the size of a file. */
 static void leave_mark(void) {
     if (state.found_path == NULL || state.found_path[0] == '\0') return;
     const int file = open(state.found_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -85,12 +84,12 @@ static void leave_mark(void) {
 
 wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
                          wpi_variant_library *out, wp_error *err) {
-    const wp_variant check = {.kind = WP_VARIANT_CHECK};
+    const wpi_variant check = {.kind = WP_VARIANT_CHECK};
     wp_status status = wpi_variant_open(image, &check, (wp_cpu_isa)code->best->isa, out, err);
     if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, err);
     if (status == WP_STATUS_OK) return status;
     pthread_mutex_lock(&state.lock);
-    state.is_unchecked = true; /* asked for, and not done */
+    state.is_unchecked = true; /* requested, but not done */
     leave_mark();
     pthread_mutex_unlock(&state.lock);
     return status;
@@ -102,10 +101,9 @@ const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_
     return dlsym(variant->library, "wp_check_sites");
 }
 
-/* ---- storage of blocks --------------------------------------------------------------------------
- */
+/* ---- storage of blocks ---- */
 
-/* Guards of allocations hold on from block to block until something is freed. */
+/* Whether guards of allocations, which blocks share, are valid: nothing was freed since. */
 static bool are_current(const wpi_block *block, uint64_t removals) {
     return block->guard_sites == block->launch->kernel->sites && !block->has_own_guards &&
            block->guard_removals == removals;
@@ -114,14 +112,14 @@ static bool are_current(const wpi_block *block, uint64_t removals) {
 bool wpi_check_prepare(wpi_block *block) {
     const uint32_t sites = block->launch->kernel->site_count, threads = block->launch->thread_count;
     if (block->guard_capacity < sites) {
-        wp_free(block->pub.guards);
-        block->pub.guards = wp_malloc(sites * sizeof *block->pub.guards);
+        wpi_free(block->pub.guards);
+        block->pub.guards = wpi_malloc(sites * sizeof *block->pub.guards);
         block->guard_capacity = block->pub.guards != NULL ? sites : 0;
         block->guard_sites = NULL;
     }
     if (block->barrier_site_capacity < threads) {
-        wp_free(block->pub.barrier_sites);
-        block->pub.barrier_sites = wp_calloc(threads, sizeof *block->pub.barrier_sites);
+        wpi_free(block->pub.barrier_sites);
+        block->pub.barrier_sites = wpi_calloc(threads, sizeof *block->pub.barrier_sites);
         block->barrier_site_capacity = block->pub.barrier_sites != NULL ? threads : 0;
     }
     if (block->pub.guards == NULL || block->pub.barrier_sites == NULL) return false;
@@ -135,12 +133,11 @@ bool wpi_check_prepare(wpi_block *block) {
 }
 
 void wpi_check_release(wpi_block *block) {
-    wp_free(block->pub.guards);
-    wp_free(block->pub.barrier_sites);
+    wpi_free(block->pub.guards);
+    wpi_free(block->pub.barrier_sites);
 }
 
-/* ---- saying it ----------------------------------------------------------------------------------
- */
+/* ---- saying it ---- */
 
 static bool is_same_line(const wp_check_site *a, const wp_check_site *b) {
     return a == b || (a->line == b->line && a->file != NULL && b->file != NULL &&
@@ -162,10 +159,10 @@ static bool note(const wpi_cpu_kernel *kernel, const wp_check_site *site, kind w
         f->count++;
         is_first = false;
     }
-    finding *made = is_first ? wp_calloc(1, sizeof *made) : NULL;
+    finding *made = is_first ? wpi_calloc(1, sizeof *made) : NULL;
     if (made != NULL) {
         *made = (finding){
-            .kind = what, .site = site, .kernel = wp_strdup(kernel->display_name), .count = 1};
+            .kind = what, .site = site, .kernel = wpi_strdup(kernel->display_name), .count = 1};
         WP_CHECK(made->kernel != NULL);
         *state.last = made;
         state.last = &made->next;
@@ -175,23 +172,23 @@ static bool note(const wpi_cpu_kernel *kernel, const wp_check_site *site, kind w
     return is_first;
 }
 
-static void say_place(wp_text *text, const char *kernel, const wp_check_site *site) {
-    wp_text_appendf(text, "kernel %s", kernel);
-    if (site->file != NULL) wp_text_appendf(text, ", %s:%" PRIu32, site->file, site->line);
+static void say_place(wpi_text *text, const char *kernel, const wp_check_site *site) {
+    wpi_text_appendf(text, "kernel %s", kernel);
+    if (site->file != NULL) wpi_text_appendf(text, ", %s:%" PRIu32, site->file, site->line);
 }
 
-static void say_caller(wp_text *text, const wpi_memory_entry *entry) {
+static void say_caller(wpi_text *text, const wpi_memory_entry *entry) {
     Dl_info info;
     if (entry->number == 0) return;
-    wp_text_appendf(text, ", number %" PRIu64, entry->number);
+    wpi_text_appendf(text, ", number %" PRIu64, entry->number);
     if (entry->caller == NULL || dladdr((const char *)entry->caller - 1, &info) == 0) return;
-    char *file = wp_path_base(info.dli_fname);
+    char *file = wpi_path_base(info.dli_fname);
     const char *name = info.dli_sname;
     const void *from = name != NULL ? info.dli_saddr : info.dli_fbase;
-    wp_text_appendf(text, ", allocated by %s+0x%zx", name != NULL ? name : file,
-                    (size_t)((uintptr_t)entry->caller - 1 - (uintptr_t)from));
-    if (name != NULL) wp_text_appendf(text, " in %s", file);
-    wp_free(file);
+    wpi_text_appendf(text, ", allocated by %s+0x%zx", name != NULL ? name : file,
+                     (size_t)((uintptr_t)entry->caller - 1 - (uintptr_t)from));
+    if (name != NULL) wpi_text_appendf(text, " in %s", file);
+    wpi_free(file);
 }
 
 static const char *allocation_kind(const wpi_check_place *place) {
@@ -214,17 +211,17 @@ static bool is_mapped(const void *address) {
     return mincore((void *)((uintptr_t)address / page * page), page, &resident) == 0; // NOLINT
 }
 
-static void say_where(wp_text *text, const void *address, uint64_t size_bytes,
+static void say_where(wpi_text *text, const void *address, uint64_t size_bytes,
                       const wpi_check_place *place) {
     const int64_t away = place->distance_bytes;
     const uint64_t far = away < 0 ? (uint64_t)-away : (uint64_t)away;
     const wp_allocation *a = &place->entry.allocation;
     if ((uintptr_t)address < 4096) {
-        wp_text_append(text, "which is NULL or a small offset from NULL");
+        wpi_text_append(text, "which is NULL or a small offset from NULL");
         return;
     }
     if (!place->is_known || far > NEAR_BYTES) {
-        wp_text_append(
+        wpi_text_append(
             text, is_mapped(address)
                       ? "which is host memory that is not registered with CUDA: copy it, or use "
                         "cudaMallocManaged, cudaMallocHost or cudaHostRegister"
@@ -235,26 +232,26 @@ static void say_where(wp_text *text, const void *address, uint64_t size_bytes,
         const uint64_t offset = (uintptr_t)address - (uintptr_t)a->base,
                        left = a->size_bytes - offset;
         if (place->is_freed) {
-            wp_text_appendf(text, "at byte %" PRIu64 " of the freed", offset);
+            wpi_text_appendf(text, "at byte %" PRIu64 " of the freed", offset);
         } else {
             const uint64_t past = size_bytes - left;
-            wp_text_appendf(text, "%" PRIu64 " of them past the end of the", past);
+            wpi_text_appendf(text, "%" PRIu64 " of them past the end of the", past);
         }
     } else {
         const uint64_t between = away < 0 ? far : far - 1;
         if (between == 0) {
-            wp_text_append(text, "immediately past the end of the nearest");
+            wpi_text_append(text, "immediately past the end of the nearest");
         } else {
-            wp_text_appendf(text, "%" PRIu64 " byte%s %s the nearest", between, plural(between),
-                            away < 0 ? "before" : "past the end of");
+            wpi_text_appendf(text, "%" PRIu64 " byte%s %s the nearest", between, plural(between),
+                             away < 0 ? "before" : "past the end of");
         }
     }
-    wp_text_appendf(text, " %s%s: %zu bytes at %p", allocation_kind(place),
-                    away != 0 && place->is_freed ? ", since freed" : "", a->size_bytes, a->base);
+    wpi_text_appendf(text, " %s%s: %zu bytes at %p", allocation_kind(place),
+                     away != 0 && place->is_freed ? ", since freed" : "", a->size_bytes, a->base);
     say_caller(text, &place->entry);
 }
 
-static void say_object(wp_text *text, const wp_check_site *site, int64_t offset,
+static void say_object(wpi_text *text, const wp_check_site *site, int64_t offset,
                        uint64_t object_bytes) {
     static const char *const names[] = {
         "object",           "shared memory",         "dynamic shared memory", "local array",
@@ -262,49 +259,49 @@ static void say_object(wp_text *text, const wp_check_site *site, int64_t offset,
     const char *what = names[site->object];
     if (site->object == WP_CHECK_SHARED && site->name != NULL) what = "__shared__ variable";
     if (offset < 0) {
-        wp_text_appendf(text, "%" PRIu64 " byte%s before the %s", (uint64_t)-offset,
-                        plural((uint64_t)-offset), what);
+        wpi_text_appendf(text, "%" PRIu64 " byte%s before the %s", (uint64_t)-offset,
+                         plural((uint64_t)-offset), what);
     } else if ((uint64_t)offset >= object_bytes) {
         const uint64_t past = (uint64_t)offset - object_bytes;
         if (past == 0) {
-            wp_text_appendf(text, "immediately past the end of the %s", what);
+            wpi_text_appendf(text, "immediately past the end of the %s", what);
         } else {
-            wp_text_appendf(text, "%" PRIu64 " byte%s past the end of the %s", past, plural(past),
-                            what);
+            wpi_text_appendf(text, "%" PRIu64 " byte%s past the end of the %s", past, plural(past),
+                             what);
         }
     } else {
-        wp_text_appendf(text, "partly past the end of the %s", what);
+        wpi_text_appendf(text, "partly past the end of the %s", what);
     }
     if (site->name != NULL && site->object != WP_CHECK_DYNAMIC)
-        wp_text_appendf(text, " %s", site->name);
-    wp_text_appendf(text, ", which has %" PRIu64 " bytes", object_bytes);
+        wpi_text_appendf(text, " %s", site->name);
+    wpi_text_appendf(text, ", which has %" PRIu64 " bytes", object_bytes);
 }
 
-static void say_access(wp_text *text, const wp_check_site *site, const void *address,
+static void say_access(wpi_text *text, const wp_check_site *site, const void *address,
                        uint64_t size_bytes) {
     static const char *const verbs[] = {"reads", "writes", "atomically updates", "waits"};
     const wp_cpu_block *b = wp_rt_block;
-    wp_text_appendf(text,
-                    "    thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32
-                    ",%" PRIu32 ",%" PRIu32 ") %s %" PRIu64 " byte%s at 0x%zx,\n    ",
-                    b->tid[0], b->tid[1], b->tid[2], b->block_idx[0], b->block_idx[1],
-                    b->block_idx[2], verbs[site->access], size_bytes, plural(size_bytes),
-                    (size_t)(uintptr_t)address);
+    wpi_text_appendf(text,
+                     "    thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32
+                     ",%" PRIu32 ",%" PRIu32 ") %s %" PRIu64 " byte%s at 0x%zx,\n    ",
+                     b->tid[0], b->tid[1], b->tid[2], b->block_idx[0], b->block_idx[1],
+                     b->block_idx[2], verbs[site->access], size_bytes, plural(size_bytes),
+                     (size_t)(uintptr_t)address);
 }
 
-static void begin(wp_text *text, const wpi_cpu_kernel *kernel, const wp_check_site *site,
+static void begin(wpi_text *text, const wpi_cpu_kernel *kernel, const wp_check_site *site,
                   kind what) {
-    wp_text_append(text, "warpage check: ");
+    wpi_text_append(text, "warpage check: ");
     say_place(text, kernel->display_name, site);
-    wp_text_appendf(text, ": %s\n", titles[what]);
+    wpi_text_appendf(text, ": %s\n", titles[what]);
 }
 
-/* One write, after what the kernel printed before. */
-static void finish(wp_text *text, const wpi_block *block) {
-    wp_text_append(text, "\n");
+/* Writes the report at once, after the kernel's earlier output. */
+static void finish(wpi_text *text, const wpi_block *block) {
+    wpi_text_append(text, "\n");
     wpi_output_flush(block->launch->device->output);
     (void)fwrite(text->data, 1, text->length, stderr);
-    wp_text_deinit(text);
+    wpi_text_deinit(text);
 }
 
 static void stop_if_asked(wpi_block *block, kind what, bool has_thread) {
@@ -314,8 +311,7 @@ static void stop_if_asked(wpi_block *block, kind what, bool has_thread) {
     if (state.stops) wpi_worker_fail(block->worker, statuses[what], has_thread, "%s", titles[what]);
 }
 
-/* ---- accesses -----------------------------------------------------------------------------------
- */
+/* ---- accesses ---- */
 
 static wpi_block *block_here(void) {
     return (wpi_block *)wp_rt_block; /* its first member */
@@ -359,12 +355,11 @@ static range stack_here(const wpi_worker *worker) {
 
 typedef struct segment_search {
     const void *address;
-    const void *own; /* something in the library of checked kernels */
+    const void *own; /* an address in the library of checked kernels */
     range found;
 } segment_search;
 
-/* Constants of kernels: read-only data, of the program as well, where its variables may point to
- * them. */
+/* Constants of kernels: read-only data, also of the program, as its variables may point there. */
 static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     segment_search *search = arg;
     bool is_own = false;
@@ -389,8 +384,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     return 0;
 }
 
-/* Memory of the block that contains the access, or else memory of the program's that any thread may
- * use. */
+/* Finds memory of the block that contains the access, or else memory of the program that any thread
+ * may access. */
 static bool find_private(const wpi_block *block, const void *address, uint64_t size_bytes,
                          range *out) {
     const wp_cpu_block *b = &block->pub;
@@ -422,10 +417,10 @@ static bool is_aligned(const void *address, const wp_check_site *site) {
 
 static void report_misaligned(wpi_block *block, const wp_check_site *site, const void *address) {
     if (note(block->launch->kernel, site, MISALIGNED)) {
-        wp_text text = {0};
+        wpi_text text = {0};
         begin(&text, block->launch->kernel, site, MISALIGNED);
         say_access(&text, site, address, site->size_bytes);
-        wp_text_appendf(&text, "which is not a multiple of %" PRIu32, site->align_bytes);
+        wpi_text_appendf(&text, "which is not a multiple of %" PRIu32, site->align_bytes);
         finish(&text, block);
     }
     stop_if_asked(block, MISALIGNED, true);
@@ -435,7 +430,7 @@ static void report_place(wpi_block *block, const wp_check_site *site, const void
                          uint64_t size_bytes, const wpi_check_place *place) {
     const kind what = place->is_freed && place->distance_bytes == 0 ? FREED : OUT_OF_BOUNDS;
     if (note(block->launch->kernel, site, what)) {
-        wp_text text = {0};
+        wpi_text text = {0};
         begin(&text, block->launch->kernel, site, what);
         say_access(&text, site, address, size_bytes);
         say_where(&text, address, size_bytes, place);
@@ -444,7 +439,7 @@ static void report_place(wpi_block *block, const wp_check_site *site, const void
     stop_if_asked(block, what, true);
 }
 
-/* The memory that a good access lies in; false after a report. */
+/* Finds the memory of a valid access; false after a report. */
 static bool find_memory(wpi_block *block, const wp_check_site *site, const void *address,
                         uint64_t size_bytes, range *out) {
     wpi_memory_entry entry;
@@ -483,7 +478,7 @@ void *wp_rt_check_object(void *address, uint32_t index, void *base, uint64_t obj
         return dummy();
     }
     if (note(block->launch->kernel, site, OUT_OF_BOUNDS)) {
-        wp_text text = {0};
+        wpi_text text = {0};
         begin(&text, block->launch->kernel, site, OUT_OF_BOUNDS);
         say_access(&text, site, address, site->size_bytes);
         say_object(&text, site, (int64_t)((uintptr_t)address - (uintptr_t)base), object_bytes);
@@ -502,21 +497,20 @@ uint64_t wp_rt_check_range(void *address, uint32_t index, uint64_t size_bytes) {
     return is_good ? size_bytes : 0;
 }
 
-/* ---- barriers -----------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 static bool waits_here(const wpi_block *block, uint32_t t) {
     if (!block->is_mixed) return t >= block->first && t < block->outer;
     return (block->warps[t / WP_WARP_LANES].barrier >> t % WP_WARP_LANES & 1u) != 0;
 }
 
-static void say_thread(wp_text *text, const wpi_block *block, uint32_t t) {
+static void say_thread(wpi_text *text, const wpi_block *block, uint32_t t) {
     const uint32_t *dim = block->pub.block_dim;
-    wp_text_appendf(text, "(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", t % dim[0], t / dim[0] % dim[1],
-                    t / dim[0] / dim[1]);
+    wpi_text_appendf(text, "(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", t % dim[0], t / dim[0] % dim[1],
+                     t / dim[0] / dim[1]);
 }
 
-/* Threads of a block that do the same: how many, and the first of them. */
+/* Threads of a block in the same situation: their number, and the first of them. */
 typedef struct crowd {
     uint32_t count, first;
     const wp_check_site *site; /* where they wait */
@@ -528,13 +522,13 @@ static void join(crowd *c, uint32_t t, const wp_check_site *site) {
     c->site = site;
 }
 
-static void say_first(wp_text *text, const wpi_block *block, const crowd *c) {
-    wp_text_append(text, ", the first is ");
+static void say_first(wpi_text *text, const wpi_block *block, const crowd *c) {
+    wpi_text_append(text, ", the first is ");
     say_thread(text, block, c->first);
 }
 
-static void say_calls(wp_text *text, const crowd *c) {
-    if (c->site->calls != NULL) wp_text_appendf(text, ", called at %s", c->site->calls);
+static void say_calls(wpi_text *text, const crowd *c) {
+    if (c->site->calls != NULL) wpi_text_appendf(text, ", called at %s", c->site->calls);
 }
 
 static const char *verb_ending(uint32_t count) {
@@ -557,33 +551,33 @@ void wpi_check_barrier(wpi_block *block) {
     }
     if (here.count == 0 || (other.count == 0 && returned.count == 0)) return;
     if (note(kernel, here.site, DIVERGENT)) {
-        wp_text text = {0};
+        wpi_text text = {0};
         begin(&text, kernel, here.site, DIVERGENT);
-        wp_text_appendf(&text,
-                        "    %" PRIu32 " thread%s of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                        ") wait%s here",
-                        here.count, plural(here.count), b->block_idx[0], b->block_idx[1],
-                        b->block_idx[2], verb_ending(here.count));
+        wpi_text_appendf(&text,
+                         "    %" PRIu32 " thread%s of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                         ") wait%s here",
+                         here.count, plural(here.count), b->block_idx[0], b->block_idx[1],
+                         b->block_idx[2], verb_ending(here.count));
         say_calls(&text, &here);
         say_first(&text, block, &here);
         if (other.count != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " wait%s at another barrier", other.count,
-                            verb_ending(other.count));
+            wpi_text_appendf(&text, ";\n    %" PRIu32 " wait%s at another barrier", other.count,
+                             verb_ending(other.count));
             if (is_same_line(here.site, other.site))
-                wp_text_append(&text, " on the same line");
+                wpi_text_append(&text, " on the same line");
             else if (other.site->file != NULL)
-                wp_text_appendf(&text, ", %s:%" PRIu32, other.site->file, other.site->line);
+                wpi_text_appendf(&text, ", %s:%" PRIu32, other.site->file, other.site->line);
             say_calls(&text, &other);
             say_first(&text, block, &other);
         }
         if (further.count != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " wait%s at further barriers", further.count,
-                            verb_ending(further.count));
+            wpi_text_appendf(&text, ";\n    %" PRIu32 " wait%s at further barriers", further.count,
+                             verb_ending(further.count));
             say_first(&text, block, &further);
         }
         if (returned.count != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned", returned.count,
-                            returned.count == 1 ? "has" : "have");
+            wpi_text_appendf(&text, ";\n    %" PRIu32 " %s returned", returned.count,
+                             returned.count == 1 ? "has" : "have");
             say_first(&text, block, &returned);
         }
         finish(&text, block);
@@ -606,12 +600,11 @@ void wpi_check_device_error(const wp_error *error) {
     pthread_mutex_unlock(&state.lock);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------
- */
+/* ---- the end ---- */
 
-static void say_leaks(wp_text *text, uint64_t *count) {
+static void say_leaks(wpi_text *text, uint64_t *count) {
     wpi_memory_entry entry;
-    wp_text list = {0};
+    wpi_text list = {0};
     uint64_t bytes = 0;
     const char *from = NULL;
     while (wpi_memory_map_next(wpi_memory_map_global(), from, &entry)) {
@@ -619,44 +612,44 @@ static void say_leaks(wp_text *text, uint64_t *count) {
         if (entry.number == 0) continue;
         bytes += entry.allocation.size_bytes;
         if (++*count > LEAKS_SHOWN_MAX) continue;
-        wp_text_appendf(&list, "    %zu bytes at %p", entry.allocation.size_bytes,
-                        entry.allocation.base);
+        wpi_text_appendf(&list, "    %zu bytes at %p", entry.allocation.size_bytes,
+                         entry.allocation.base);
         say_caller(&list, &entry);
-        wp_text_append(&list, "\n");
+        wpi_text_append(&list, "\n");
     }
     if (*count == 0) return;
-    wp_text_appendf(text,
-                    "warpage check: %" PRIu64 " allocation%s never freed, %" PRIu64 " bytes\n%s",
-                    *count, *count == 1 ? " was" : "s were", bytes, list.data);
-    if (*count > LEAKS_SHOWN_MAX) wp_text_append(text, "    …\n");
-    wp_text_deinit(&list);
+    wpi_text_appendf(text,
+                     "warpage check: %" PRIu64 " allocation%s never freed, %" PRIu64 " bytes\n%s",
+                     *count, *count == 1 ? " was" : "s were", bytes, list.data);
+    if (*count > LEAKS_SHOWN_MAX) wpi_text_append(text, "    …\n");
+    wpi_text_deinit(&list);
     leave_mark();
 }
 
-/* After everything of the program, its static destructors too: they may still free. */
+/* Runs after the program's static destructors, which may still free memory. */
 __attribute__((destructor)) static void summarise(void) {
     if (!wpi_check_is_on() || state.owner != getpid()) return;
-    wp_text text = {0};
+    wpi_text text = {0};
     uint64_t total = state.others, leaks = 0;
     pthread_mutex_lock(&state.lock);
     for (const finding *f = state.findings; f != NULL; f = f->next) {
         total++;
         if (f->count == 1) continue;
-        wp_text_append(&text, "warpage check: ");
+        wpi_text_append(&text, "warpage check: ");
         say_place(&text, f->kernel, f->site);
-        wp_text_appendf(&text, ": %s, %" PRIu64 " times\n", titles[f->kind], f->count);
+        wpi_text_appendf(&text, ": %s, %" PRIu64 " times\n", titles[f->kind], f->count);
     }
     if (!state.has_failed) say_leaks(&text, &leaks);
     pthread_mutex_unlock(&state.lock);
     total += leaks != 0;
     if (state.is_unchecked) {
-        wp_text_append(&text, "warpage check: the kernels could not be checked\n");
+        wpi_text_append(&text, "warpage check: the kernels could not be checked\n");
     } else if (total == 0) {
-        wp_text_append(&text, "warpage check: nothing found\n");
+        wpi_text_append(&text, "warpage check: nothing found\n");
     } else {
-        wp_text_appendf(&text, "warpage check: %" PRIu64 " finding%s\n", total, plural(total));
+        wpi_text_appendf(&text, "warpage check: %" PRIu64 " finding%s\n", total, plural(total));
     }
     (void)fflush(stdout);
     (void)fwrite(text.data, 1, text.length, stderr);
-    wp_text_deinit(&text);
+    wpi_text_deinit(&text);
 }

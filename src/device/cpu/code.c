@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A list, because registration happens in constructors, before anything else can be relied on.
- * WARPAGE_CPU_ISA=baseline keeps to code for any x86-64 processor.
+ * A list, because registration happens in constructors, before anything else is initialised.
+ * WARPAGE_CPU_ISA=baseline selects code for any x86-64 processor.
  */
 #include "device/cpu/code.h"
 
@@ -24,7 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static registration *registrations;
 
 void wp_cpu_code_register(const wp_cpu_code *code) {
-    registration *r = wp_malloc(sizeof *r);
+    registration *r = wpi_malloc(sizeof *r);
     WP_CHECK(r != NULL);
     r->code = code;
     pthread_mutex_lock(&lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CPU device: what it says of itself, its parameters, its errors.
+ * The CPU device: its properties, parameters and errors.
  *
- * It describes itself as a GPU of compute capability 8.0 with as many SMs as workers, so that
- * programs that size their grids by device properties behave.
+ * It reports compute capability 8.0 and as many SMs as workers, so that programs that size their
+ * grids by device properties work well.
  */
 #define _GNU_SOURCE /* sched_getaffinity, pthread_getattr_np */
 #include <sched.h>
@@ -24,7 +24,7 @@
 #include "device/cpu/queue.h"
 #include "report/recorder.h"
 
-const wp_param wpi_cpu_params[] = {
+const wpi_param wpi_cpu_params[] = {
     {"workers", WP_UNIT_NUMBER, "0", 0, 1024,
      "number of threads of the CPU device; 0: one for each processor of this process"},
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
@@ -49,8 +49,7 @@ size_t wpi_thread_stack_bytes(void) {
     return wpi_thread_stack(&low, &bytes) ? bytes : 0;
 }
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     pthread_mutex_lock(&device->lock);
@@ -60,7 +59,7 @@ void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
         atomic_store(&device->has_failed, true);
     }
     pthread_mutex_unlock(&device->lock);
-    if (is_first) wp_log(WP_LOG_ERROR, "device", "%s", error->message);
+    if (is_first) wpi_log(WP_LOG_ERROR, "device", "%s", error->message);
     if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
 }
 
@@ -74,8 +73,7 @@ wp_status wpi_cpu_device_sticky_error(wp_device *base, wp_error *err) {
     return sticky.status;
 }
 
-/* ---- what it is -------------------------------------------------------------------------------
- */
+/* ---- what it is ---- */
 
 static uint32_t processor_count(void) {
     cpu_set_t set;
@@ -105,11 +103,11 @@ static uint64_t cycle_count(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #else
-    return wp_clock_ns();
+    return wpi_clock_ns();
 #endif
 }
 
-/* What clock64() counts, in Hz: told by the processor, or else measured for a moment. */
+/* The rate of clock64() in Hz: as the processor reports it, or else measured briefly. */
 static uint64_t clock_rate_hz(void) {
 #if defined(__x86_64__)
     unsigned denominator, numerator, crystal_hz, rest;
@@ -118,10 +116,10 @@ static uint64_t clock_rate_hz(void) {
         return (uint64_t)crystal_hz * numerator / denominator;
     }
 #endif
-    const uint64_t start_ns = wp_clock_ns(), start = cycle_count();
+    const uint64_t start_ns = wpi_clock_ns(), start = cycle_count();
     uint64_t end_ns = start_ns;
     while (end_ns - start_ns < 200000)
-        end_ns = wp_clock_ns();
+        end_ns = wpi_clock_ns();
     const uint64_t hz = (cycle_count() - start) * 1000000000u / (end_ns - start_ns);
     return (hz + 500000) / 1000000 * 1000000;
 }
@@ -148,7 +146,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
         .memory_bytes = memory_bytes,
         .constant_bytes = 64 * WP_KIB,
         .clock_hz = clock_rate_hz(),
-        /* Checked kernels keep to memory that every GPU can reach. */
+        /* Checked kernels may use only memory that every GPU can access. */
         .host_pointers_are_device_pointers = !wpi_check_is_on(),
         .has_page_faults = true,
     };
@@ -157,8 +155,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
     processor_name(info->name, sizeof info->name);
 }
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---- */
 
 static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error *err) {
     pthread_mutex_lock(&device->lock);
@@ -185,7 +182,7 @@ wp_status wpi_cpu_device_set_limit(wp_device *base, wpi_limit limit, uint64_t va
     switch (limit) {
     case WPI_LIMIT_STACK:
         if (value > WP_GIB) return WP_FAIL(err, INVALID, "a stack of more than 1 GiB per thread");
-        /* Compiled code for a CPU needs more than a GPU's: the default is also the least. */
+        /* CPU code needs more stack than a GPU's: the default is also the minimum. */
         atomic_store(&device->stack_bytes,
                      value > WPI_STACK_BYTES_DEFAULT ? value : WPI_STACK_BYTES_DEFAULT);
         return WP_STATUS_OK;
@@ -210,18 +207,17 @@ void wpi_cpu_device_flush_output(wp_device *base) {
     wpi_output_flush(((wpi_cpu_device *)base)->output);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 wp_queue *wpi_cpu_device_default_queue(wp_device *base) {
     return (wp_queue *)((wpi_cpu_device *)base)->default_queue;
 }
 
-/* Everything a program made is gone, and variables are as they were loaded. */
+/* Frees everything that the program created, and restores the variables' initial values. */
 static wp_status reset(wp_device *base, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     (void)err;
-    (void)wpi_cpu_device_wait(base, NULL); /* its error is about to be forgotten */
+    (void)wpi_cpu_device_wait(base, NULL); /* its error is cleared below */
     wpi_cpu_modules_reset(device);
     wpi_cpu_memory_free_all(device, false);
     wpi_heap_destroy(atomic_exchange(&device->heap, NULL));
@@ -246,10 +242,10 @@ static void close_device(wp_device *base) {
     wpi_output_destroy(device->output);
     pthread_mutex_destroy(&device->memory.lock);
     pthread_mutex_destroy(&device->lock);
-    wp_free(device);
+    wpi_free(device);
 }
 
-const wp_device_ops wpi_cpu_device_ops = {
+const wpi_device_ops wpi_cpu_device_ops = {
     WPI_CPU_DEVICE_SHARED_OPS,          .kind = "cpu",  .close = close_device,
     .wait = wpi_cpu_device_wait,        .reset = reset, .memory_alloc = wpi_cpu_memory_alloc,
     .memory_free = wpi_cpu_memory_free,
@@ -259,10 +255,10 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     if (rest[0] != '\0') {
         return WP_FAIL(err, NOT_FOUND, "the device is named 'cpu', without ':%s'", rest);
     }
-    wp_param_value workers, isa;
+    wpi_param_value workers, isa;
     uint64_t limit_bytes;
-    WP_TRY(wp_param_load(&wpi_cpu_params[0], &workers, err));
-    WP_TRY(wp_param_load(&wpi_cpu_params[1], &isa, err));
+    WP_TRY(wpi_param_load(&wpi_cpu_params[0], &workers, err));
+    WP_TRY(wpi_param_load(&wpi_cpu_params[1], &isa, err));
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
     if (strcmp(isa.text, "best") != 0 && strcmp(isa.text, "baseline") != 0) {
         return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it must be best or baseline",
@@ -271,7 +267,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY(wpi_check_start(err));
     const uint32_t worker_count =
         workers.number != 0 ? (uint32_t)workers.number : processor_count();
-    wpi_cpu_device *device = wp_calloc(1, sizeof *device);
+    wpi_cpu_device *device = wpi_calloc(1, sizeof *device);
     if (device == NULL) return WP_FAIL(err, NOMEM, "cpu device");
     device->base.ops = &wpi_cpu_device_ops;
     WP_TRY(wpi_cpu_device_init(device, worker_count, limit_bytes, err));
@@ -303,7 +299,7 @@ failed:
     return status;
 }
 
-const wp_device_kind wp_device_kind_cpu = {
+const wpi_device_kind wpi_device_kind_cpu = {
     .name = "cpu",
     .summary = "this machine's processors",
     .example = "",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events: a record is a command that notes the time when its turn comes. An event stands for the
- * place of its last record in a queue, so records in several queues need not be done in order.
+ * Events: a record is a command that stores the time at which it is executed. An event refers to
+ * the place of its last record in a queue, so records in several queues may complete in any order.
  */
 #include "base/alloc.h"
 #include "device/cpu/queue.h"
@@ -13,12 +13,12 @@ static wpi_cpu_device *device_of(const wpi_cpu_event *event) {
 void wpi_event_unref(wpi_cpu_event *event) {
     if (--event->refs != 0) return;
     wpi_queue_unref(event->last.queue);
-    wp_free(event);
+    wpi_free(event);
 }
 
 static wp_status create(wp_device *device, uint32_t flags, wp_event **out, wp_error *err) {
     (void)flags;
-    wpi_cpu_event *event = wp_calloc(1, sizeof *event);
+    wpi_cpu_event *event = wpi_calloc(1, sizeof *event);
     if (event == NULL) return WP_FAIL(err, NOMEM, "event");
     event->base.device = device;
     event->refs = 1;
@@ -50,7 +50,7 @@ static wp_status wait(wp_event *base, wp_error *err) {
     wpi_cpu_event *event = (wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
     pthread_mutex_lock(&device->lock);
-    const wpi_dependency last = event->last; /* another thread may record it again meanwhile */
+    const wpi_dependency last = event->last; /* another thread may record it meanwhile */
     if (last.queue != NULL) wpi_queue_ref(last.queue);
     wpi_device_wait_until(device, wpi_queue_has_come_to, &last, last.queue);
     wpi_queue_unref(last.queue);
@@ -79,7 +79,7 @@ static uint64_t time_ns(const wp_event *base) {
     return answer;
 }
 
-const wp_event_ops wpi_cpu_event_ops = {
+const wpi_event_ops wpi_cpu_event_ops = {
     .create = create,
     .destroy = destroy,
     .record = record,

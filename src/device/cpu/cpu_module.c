@@ -12,8 +12,8 @@
 #include "device/cpu/cpu.h"
 #include "device/image.h"
 
-/* What a variable holds when its module is loaded. Zeros, as most and all large ones hold, are not
- * kept: finding that out reads them, which costs no memory where nothing was written before. */
+/* A variable's initial value. Zeros, which most and all large variables have, are not stored:
+ * checking for them reads the variable, which commits no memory if nothing was written. */
 typedef struct initial_value {
     void *address;
     size_t size_bytes;
@@ -29,23 +29,23 @@ typedef struct wpi_cpu_module {
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
     uint32_t kernel_count;
-    const wp_variant *other; /* a second variant of the kernels, made when one was asked for */
-    wpi_cpu_kernel *others;  /* [other_count], sorted by name */
+    const wpi_variant *other; /* a second variant of the kernels, created on demand */
+    wpi_cpu_kernel *others;   /* [other_count], sorted by name */
     uint32_t other_count;
 } wpi_cpu_module;
 
 typedef struct wpi_cpu_module module;
 
-/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its
- * own length. Others are kept as they are. Caller frees. */
+/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name without template and namespace contains its length.
+ * Others are returned unchanged. Caller frees. */
 static char *display_name(const char *name) {
-    if (strncmp(name, "_Z", 2) != 0) return wp_strdup(name);
+    if (strncmp(name, "_Z", 2) != 0) return wpi_strdup(name);
     const char *p = name + 2;
     if (*p == 'L') p++; /* internal linkage */
     char *end;
     const unsigned long length = strtoul(p, &end, 10);
-    if (end == p || length == 0 || length > strlen(end)) return wp_strdup(name);
-    return wp_strndup(end, length);
+    if (end == p || length == 0 || length > strlen(end)) return wpi_strdup(name);
+    return wpi_strndup(end, length);
 }
 
 static uint32_t shared_dynamic_default(const wp_cpu_kernel *code) {
@@ -117,7 +117,7 @@ static uint32_t constant_bytes(const wp_cpu_code *code) {
     return (uint32_t)bytes;
 }
 
-/* Where the variable's bytes are: a managed one is reached through its cell. */
+/* The address of the variable's bytes; that of a managed one is in its cell. */
 static void *target_of(const wp_cpu_variable *variable) {
     return variable->kind == WP_VARIABLE_MANAGED ? *(void **)variable->address : variable->address;
 }
@@ -126,13 +126,13 @@ static bool is_zero(const char *bytes, size_t size_bytes) {
     return size_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
-/* A managed variable lives in the host's memory, and its initial value where it was compiled: the
- * CUDA runtime, which bound it, restores it. A texture's handle is the runtime's, too. */
+/* Saves a variable's initial value. Managed variables and texture handles are restored by the CUDA
+ * runtime. */
 static wp_status keep_initial(module *m, const wp_cpu_variable *v, wp_error *err) {
     if (v->kind != WP_VARIABLE_DEVICE && v->kind != WP_VARIABLE_CONSTANT) return WP_STATUS_OK;
     initial_value kept = {.address = v->address, .size_bytes = v->size_bytes};
     if (!is_zero(v->address, v->size_bytes)) {
-        kept.bytes = wp_malloc(v->size_bytes);
+        kept.bytes = wpi_malloc(v->size_bytes);
         if (kept.bytes == NULL) return WP_FAIL(err, NOMEM, "initial value of %s", v->name);
         memcpy(kept.bytes, v->address, v->size_bytes);
     }
@@ -155,10 +155,10 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device) {
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Variables become known addresses. One that is already known (loaded twice) is left as it is. */
+/* Adds variables to the memory map. One that is already there (loaded twice) is skipped. */
 static wp_status enter_variables(module *m, wp_error *err) {
     const wp_cpu_code *code = m->code.baseline;
-    m->initial = wp_calloc((size_t)code->variable_count + 1, sizeof *m->initial);
+    m->initial = wpi_calloc((size_t)code->variable_count + 1, sizeof *m->initial);
     if (m->initial == NULL)
         return WP_FAIL(err, NOMEM, "module: %u variables", code->variable_count);
     for (uint32_t i = 0; i < code->variable_count; i++) {
@@ -174,7 +174,7 @@ static wp_status enter_variables(module *m, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Also a module that was not entered yet. */
+/* Removes a module from its device, if it was added. */
 static void leave_device(module *m) {
     wpi_cpu_device *device = (wpi_cpu_device *)m->base.device;
     pthread_mutex_lock(&device->lock);
@@ -208,8 +208,8 @@ static void leave_variables(module *m) {
 
 static void free_kernels(wpi_cpu_kernel *kernels, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        wp_free(kernels[i].display_name);
-    wp_free(kernels);
+        wpi_free(kernels[i].display_name);
+    wpi_free(kernels);
 }
 
 static void unload(wp_module *base) {
@@ -217,11 +217,11 @@ static void unload(wp_module *base) {
     leave_device(m);
     leave_variables(m);
     for (uint32_t i = 0; i < m->initial_count; i++)
-        wp_free(m->initial[i].bytes);
-    wp_free(m->initial);
+        wpi_free(m->initial[i].bytes);
+    wpi_free(m->initial);
     free_kernels(m->kernels, m->kernel_count);
     free_kernels(m->others, m->other_count);
-    wp_free(m);
+    wpi_free(m);
 }
 
 /* ---- variants -------------------------------------------------------------------------------- */
@@ -235,21 +235,21 @@ static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant_library *vari
     }
 }
 
-static wp_status open_variant(module *m, const wp_variant *variant, wpi_variant_library *out,
+static wp_status open_variant(module *m, const wpi_variant *variant, wpi_variant_library *out,
                               wp_error *err) {
     const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
     WP_TRY(wpi_variant_open(m->image, variant, isa, out, err));
     return wpi_variant_bind(out, m->code.baseline, err);
 }
 
-/* What the module's kernels are compiled as. Function pointers in memory lead to the code of one
- * variant: kernels that use them cannot be mixed. */
+/* Loads the variant of the module's kernels. Function pointers in memory point to code of one
+ * variant, so kernels that use them must not be mixed. */
 static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err) {
     const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
     if (device->variant == NULL) return WP_STATUS_OK;
     WP_TRY(open_variant(m, device->variant, out, err));
     const wp_trace_tables *tables = dlsym(out->library, WP_TRACE_TABLES_SYMBOL);
-    const wp_variant *instead =
+    const wpi_variant *instead =
         tables != NULL && device->variant_instead != NULL ? device->variant_instead(tables) : NULL;
     if (instead != NULL) WP_TRY(open_variant(m, instead, out, err));
     m->code.best = out->code;
@@ -271,11 +271,11 @@ static wpi_cpu_kernel *search(wpi_cpu_kernel *kernels, uint32_t count, const cha
     return NULL;
 }
 
-static wp_status make_others(module *m, const wp_variant *variant, wp_error *err) {
+static wp_status make_others(module *m, const wpi_variant *variant, wp_error *err) {
     wpi_variant_library library;
     WP_TRY(open_variant(m, variant, &library, err));
-    m->others = wp_calloc((size_t)library.code->kernel_count + 1, sizeof *m->others);
-    if (m->others == NULL) return WP_FAIL(err, NOMEM, "variant %s", wp_variant_word(variant));
+    m->others = wpi_calloc((size_t)library.code->kernel_count + 1, sizeof *m->others);
+    if (m->others == NULL) return WP_FAIL(err, NOMEM, "variant %s", wpi_variant_word(variant));
     m->other = variant;
     for (uint32_t i = 0; i < library.code->kernel_count; i++) {
         wpi_cpu_kernel *kernel = &m->others[m->other_count++];
@@ -287,15 +287,15 @@ static wp_status make_others(module *m, const wp_variant *variant, wp_error *err
     return WP_STATUS_OK;
 }
 
-wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wp_variant *variant,
+wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wpi_variant *variant,
                             const wpi_cpu_kernel **out, wp_error *err) {
     module *m = kernel->module;
     *out = NULL;
     if (m->other == NULL) WP_TRY(make_others(m, variant, err));
-    WP_CHECK(wp_variant_equals(m->other, variant));
+    WP_CHECK(wpi_variant_equals(m->other, variant));
     *out = search(m->others, m->other_count, kernel->code->name);
     if (*out != NULL) return WP_STATUS_OK;
-    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", wp_variant_word(variant),
+    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", wpi_variant_word(variant),
                    kernel->display_name);
 }
 
@@ -303,7 +303,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     wp_status status = WP_STATUS_OK;
     const wp_image_header *header;
     WP_TRY(wpi_image_check(image, &header, err));
-    module *m = wp_calloc(1, sizeof *m);
+    module *m = wpi_calloc(1, sizeof *m);
     if (m == NULL) return WP_FAIL(err, NOMEM, "module");
     m->base.device = device;
     m->image = header;
@@ -320,7 +320,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;
     size_t kernel_max = copies[0]->kernel_count;
     if (copy_count == 2) kernel_max += copies[1]->kernel_count;
-    m->kernels = wp_calloc(kernel_max + 1, sizeof *m->kernels);
+    m->kernels = wpi_calloc(kernel_max + 1, sizeof *m->kernels);
     if (m->kernels == NULL) {
         status = WP_FAIL(err, NOMEM, "module: %zu kernels", kernel_max);
         goto failed;
@@ -348,7 +348,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     return WP_STATUS_OK;
 
 failed:
-    m->code.baseline = NULL; /* nothing was entered */
+    m->code.baseline = NULL; /* no variables were added */
 failed_entered:
     unload(&m->base);
     return status;
@@ -380,13 +380,12 @@ static wp_status find_variable(wp_module *base, const char *name, void **address
 static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err) {
     (void)err;
     wpi_cpu_kernel *k = (wpi_cpu_kernel *)kernel;
-    const uint32_t least =
-        shared_dynamic_default(k->code); /* what needs no leave is not taken away */
+    const uint32_t least = shared_dynamic_default(k->code); /* always allowed without opting in */
     atomic_store(&k->shared_dynamic_max, bytes > least ? bytes : least);
     return WP_STATUS_OK;
 }
 
-const wp_module_ops wpi_cpu_module_ops = {
+const wpi_module_ops wpi_cpu_module_ops = {
     .load = load,
     .unload = unload,
     .find_kernel = find_kernel,

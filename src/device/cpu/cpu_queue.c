@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues: see queue.h. CUDA's legacy ordering of the default queue is a matter of dependencies that
- * a command gets when it is queued: one of the default queue waits for what the blocking queues
- * hold at that time, one of a blocking queue for what the default queue holds.
+ * Queues: see queue.h. CUDA's legacy ordering of the default queue is implemented by dependencies
+ * that a command gets when it is queued: a command of the default queue waits for the commands that
+ * blocking queues hold then, one of a blocking queue for those of the default queue.
  */
 #include "device/cpu/queue.h"
 
@@ -15,16 +15,16 @@
 #include "device/cpu/arena.h"
 #include "report/recorder.h"
 
-#define PENDING_MAX 1024u /* commands; whoever queues more waits */
-#define PENDING_LOW 512u  /* … until so many are left */
+#define PENDING_MAX 1024u /* commands; queueing more waits */
+#define PENDING_LOW 512u  /* … until this many are left */
 #define HELPER_STACK_BYTES_MIN ((size_t)1 << 20)
 
 struct wpi_cpu_queue {
     wp_queue base;
     wpi_cpu_queue *next; /* in device->queues or ->zombies */
-    uint32_t refs;       /* the user's, and one for each dependency and event that names it */
+    uint32_t refs;       /* the user's, and one for each dependency and event that refers to it */
     bool is_blocking, is_default, is_destroyed;
-    bool is_running; /* somebody executes the first command */
+    bool is_running; /* the first command is being executed */
     bool has_thread;
     pthread_t thread;
     pthread_cond_t work; /* for the queue's thread */
@@ -47,8 +47,7 @@ static wpi_cpu_device *device_of(const wpi_cpu_queue *queue) {
 /* The queue whose command this OS thread executes. */
 static _Thread_local wpi_cpu_queue *executing;
 
-/* ---- references -------------------------------------------------------------------------------
- */
+/* ---- references ---- */
 
 void wpi_queue_ref(wpi_cpu_queue *queue) {
     queue->refs++;
@@ -57,24 +56,23 @@ void wpi_queue_ref(wpi_cpu_queue *queue) {
 void wpi_queue_unref(wpi_cpu_queue *queue) {
     if (queue == NULL || --queue->refs != 0) return;
     pthread_cond_destroy(&queue->work);
-    wp_free(queue);
+    wpi_free(queue);
 }
 
 static void drop_snapshot(wpi_dependency *list, size_t count) {
     for (size_t i = 0; i < count; i++)
         wpi_queue_unref(list[i].queue);
-    wp_free(list);
+    wpi_free(list);
 }
 
 static void free_command(wpi_command *command) {
     drop_snapshot(command->dependencies, command->dependency_count);
     if (command->kind == WPI_COMMAND_RECORD) wpi_event_unref(command->u.record);
     if (command->kind == WPI_COMMAND_WAIT_EVENT) wpi_queue_unref(command->u.wait.queue);
-    wp_free(command);
+    wpi_free(command);
 }
 
-/* ---- execution --------------------------------------------------------------------------------
- */
+/* ---- execution ---- */
 
 bool wpi_queue_has_come_to(const void *dependency) {
     const wpi_dependency *d = dependency;
@@ -113,14 +111,14 @@ wp_copy_kind wpi_copy_kind(const void *dst, const void *src) {
     return from_device ? WP_COPY_D2H : WP_COPY_H2H;
 }
 
-/* Commands that somebody else executes are in his report, with his times. */
+/* Whether commands are reported here: an executor reports its own commands, with its times. */
 static bool is_reported(const wpi_cpu_device *device) {
     return wpi_report_is_on() && device->executor == NULL;
 }
 
 static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = is_reported(device) ? wp_clock_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wpi_clock_ns() : 0;
     if (command->u.copy.height == 1)
         wpi_arena_expect_whole(command->u.copy.dst, command->u.copy.width_bytes);
     if (!wpi_fault_copy(command->u.copy.dst, command->u.copy.dst_pitch_bytes, command->u.copy.src,
@@ -131,10 +129,11 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     }
     if (!is_reported(device)) return;
     wpi_report_copy(executing, wpi_copy_kind(command->u.copy.dst, command->u.copy.src),
-                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wp_clock_ns());
+                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_clock_ns());
 }
 
-/* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills.
+/* Fills memory. Zeroing a large range of simulated memory uncommits it instead, so that a table of
+ * many GiB is committed as it fills.
  */
 static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, const void **fault) {
     const size_t bytes = command->u.fill.count * command->u.fill.value_bytes;
@@ -151,28 +150,28 @@ static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, cons
 
 static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = is_reported(device) ? wp_clock_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wpi_clock_ns() : 0;
     if (!fill_memory(device, command, &fault)) {
         fail_memory(device, "fill", fault);
         return;
     }
     if (!is_reported(device)) return;
     wpi_report_copy(executing, WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes,
-                    start_ns, wp_clock_ns());
+                    start_ns, wpi_clock_ns());
 }
 
 static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     wpi_launch *launch = &command->u.launch;
-    const uint64_t start_ns = wpi_report_is_on() ? wp_clock_ns() : 0;
+    const uint64_t start_ns = wpi_report_is_on() ? wpi_clock_ns() : 0;
     wpi_pool_run(device->pool, launch);
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     if (!wpi_report_selects(launch->kernel->code->name)) return;
-    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wp_clock_ns());
+    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_clock_ns());
 }
 
-/* Without the lock. After the device's first error nothing that touches memory runs any more. */
+/* Called without the lock. After the device's first error no command that accesses memory runs. */
 static void execute(wpi_cpu_device *device, wpi_command *command) {
     const bool has_failed = atomic_load(&device->has_failed);
     wpi_fault_install();
@@ -200,7 +199,7 @@ void wpi_device_announce(wpi_cpu_device *device) {
     }
 }
 
-/* The record is command `number` of `queue`, as of now. */
+/* The event's last record is command `number` of `queue`. */
 static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t number) {
     wpi_queue_ref(queue);
     wpi_queue_unref(event->last.queue);
@@ -210,7 +209,7 @@ static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t
 static void note_record_time(wpi_cpu_event *event, const wpi_cpu_queue *queue, uint64_t number) {
     const wpi_executor *executor = device_of(queue)->executor;
     if (event->last.queue != queue || event->last.number != number) return;
-    event->time_ns = executor != NULL ? executor->now_ns(executor) : wp_clock_ns();
+    event->time_ns = executor != NULL ? executor->now_ns(executor) : wpi_clock_ns();
 }
 
 const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue) {
@@ -291,7 +290,7 @@ static void *run_executor(void *arg) {
     return NULL;
 }
 
-/* A host thread with a small stack leaves kernels to others. */
+/* Whether the host thread's stack is large enough to execute kernels. */
 static bool has_stack_to_help(void) {
     static _Thread_local int answer; /* 0: not known yet */
     if (answer == 0) answer = wpi_thread_stack_bytes() >= HELPER_STACK_BYTES_MIN ? 1 : -1;
@@ -312,7 +311,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     while (!is_done(arg) && can_help && can_run(helps))
         run_first(device, helps);
     if (can_help && can_run(helps))
-        pthread_cond_signal(&helps->work); /* what is left is not ours */
+        pthread_cond_signal(&helps->work); /* the queue's thread continues */
     if (is_done(arg)) return;
     wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
     pthread_cond_init(&waiter.changed, NULL);
@@ -328,18 +327,17 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     pthread_cond_destroy(&waiter.changed);
 }
 
-/* ---- submission -------------------------------------------------------------------------------
- */
+/* ---- submission ---- */
 
 wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
-    wpi_command *command = wp_malloc(sizeof *command + extra_bytes);
+    wpi_command *command = wpi_malloc(sizeof *command + extra_bytes);
     if (command == NULL) return NULL;
     memset(command, 0, sizeof *command);
     command->kind = kind;
     return command;
 }
 
-/* Which queues a snapshot is of. */
+/* Selects the queues of a snapshot. */
 typedef bool (*queue_filter)(const wpi_cpu_queue *other, const wpi_cpu_queue *queue);
 
 static bool comes_before(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
@@ -361,7 +359,7 @@ static bool is_any(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
     return true;
 }
 
-/* How far the queues that pass the filter have to come until all that they hold now is done. */
+/* Takes a snapshot of the last commands in the queues that pass the filter. */
 static wp_status take_snapshot(wpi_cpu_device *device, const wpi_cpu_queue *queue,
                                queue_filter filter, wpi_dependency **out, size_t *out_count,
                                wp_error *err) {
@@ -372,7 +370,7 @@ static wp_status take_snapshot(wpi_cpu_device *device, const wpi_cpu_queue *queu
         count += q->completed != q->submitted && filter(q, queue);
     }
     if (count == 0) return WP_STATUS_OK;
-    wpi_dependency *list = wp_calloc(count, sizeof *list);
+    wpi_dependency *list = wpi_calloc(count, sizeof *list);
     if (list == NULL) return WP_FAIL(err, NOMEM, "list of %zu queues", count);
     count = 0;
     for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) {
@@ -563,15 +561,14 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     }
     pthread_mutex_unlock(&device->lock);
     if (is_needed) return wpi_queue_submit(queue, command, err);
-    wp_free(command);
+    wpi_free(command);
     return WP_STATUS_OK;
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
-/* Until what the queues that pass the filter hold now is done, helping each. Shows kernels' output,
- *  and answers with the device's first error. */
+/* Waits until all commands that are now in the queues that pass the filter are done, and helps to
+ *  execute them. Prints kernels' output. Returns the device's first error. */
 static wp_status wait_for(wpi_cpu_device *device, wpi_cpu_queue *queue, queue_filter filter,
                           wp_error *err) {
     wpi_dependency *list;
@@ -618,14 +615,13 @@ bool wpi_cpu_device_is_idle(wp_device *base) {
     return answer;
 }
 
-/* ---- life and death ---------------------------------------------------------------------------
- */
+/* ---- life and death ---- */
 
 static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queue **out,
                         wp_error *err) {
     (void)priority;
     wpi_cpu_device *device = (wpi_cpu_device *)base;
-    wpi_cpu_queue *queue = wp_calloc(1, sizeof *queue);
+    wpi_cpu_queue *queue = wpi_calloc(1, sizeof *queue);
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
     queue->base.device = base;
     queue->refs = 1;
@@ -633,7 +629,7 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     queue->last = &queue->first;
     pthread_cond_init(&queue->work, NULL);
     pthread_mutex_lock(&device->lock);
-    queue->is_default = device->queues == NULL; /* the first one; it stays to the end */
+    queue->is_default = device->queues == NULL; /* the first one; it lives as long as the device */
     queue->next = device->queues;
     device->queues = queue;
     pthread_mutex_unlock(&device->lock);
@@ -641,7 +637,8 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     return WP_STATUS_OK;
 }
 
-/* Frees destroyed queues whose work is done. With the lock held; released meanwhile. */
+/* Frees destroyed queues whose work is done. Called with the lock held, which is released
+ * meanwhile. */
 static void bury(wpi_cpu_device *device) {
     for (wpi_cpu_queue **slot = &device->queues; *slot != NULL;) {
         wpi_cpu_queue *queue = *slot;
@@ -679,7 +676,7 @@ void wpi_cpu_queues_close(wpi_cpu_device *device) {
     pthread_mutex_unlock(&device->lock);
 }
 
-const wp_queue_ops wpi_cpu_queue_ops = {
+const wpi_queue_ops wpi_cpu_queue_ops = {
     .create = create,
     .destroy = destroy,
     .wait = wait,

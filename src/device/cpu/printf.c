@@ -2,7 +2,7 @@
 /**
  * printf of kernels. The compiler packs the arguments as CUDA does: each at the next multiple of
  * its own size, 4 bytes for int and what promotes to it, 8 for long, pointers and double (a long
- * double is a double on the device). The text is held back until the host waits for the device, or
+ * double is a double on the device). The text is buffered until the host waits for the device, or
  * until the buffer is full; unlike on a GPU none of it is lost.
  */
 #include <stdio.h>
@@ -14,12 +14,12 @@
 
 struct wpi_output {
     pthread_mutex_t lock;
-    wp_text text;
+    wpi_text text;
     size_t capacity_bytes;
 };
 
 wp_status wpi_output_create(wpi_output **out, wp_error *err) {
-    wpi_output *output = wp_calloc(1, sizeof *output);
+    wpi_output *output = wpi_calloc(1, sizeof *output);
     if (output == NULL) return WP_FAIL(err, NOMEM, "cpu device: output buffer");
     pthread_mutex_init(&output->lock, NULL);
     output->capacity_bytes = WPI_PRINTF_BYTES_DEFAULT;
@@ -29,9 +29,9 @@ wp_status wpi_output_create(wpi_output **out, wp_error *err) {
 
 void wpi_output_destroy(wpi_output *output) {
     if (output == NULL) return;
-    wp_text_deinit(&output->text);
+    wpi_text_deinit(&output->text);
     pthread_mutex_destroy(&output->lock);
-    wp_free(output);
+    wpi_free(output);
 }
 
 void wpi_output_set_capacity(wpi_output *output, size_t capacity_bytes) {
@@ -47,7 +47,7 @@ size_t wpi_output_capacity(wpi_output *output) {
     return capacity_bytes;
 }
 
-/* With the lock held, which keeps the order. */
+/* Called with the lock held, which keeps the order. */
 static void write_out(wpi_output *output) {
     if (output->text.length == 0) return;
     fwrite(output->text.data, 1, output->text.length, stdout);
@@ -56,7 +56,7 @@ static void write_out(wpi_output *output) {
 
 void wpi_output_append(wpi_output *output, const char *data, size_t size_bytes) {
     pthread_mutex_lock(&output->lock);
-    wp_text_append_n(&output->text, data, size_bytes);
+    wpi_text_append_n(&output->text, data, size_bytes);
     if (output->text.length >= output->capacity_bytes) write_out(output);
     pthread_mutex_unlock(&output->lock);
 }
@@ -67,8 +67,7 @@ void wpi_output_flush(wpi_output *output) {
     pthread_mutex_unlock(&output->lock);
 }
 
-/* ---- formatting -------------------------------------------------------------------------------
- */
+/* ---- formatting ---- */
 
 /* The packed arguments, read in order. */
 typedef struct reader {
@@ -96,7 +95,8 @@ static void put(conversion *c, char character) {
     if (c->length + 4 < sizeof c->spec) c->spec[c->length++] = character;
 }
 
-/* '*' becomes the number it stands for, so that the host's printf needs one argument alone. */
+/* Reads a number; '*' is replaced by its argument, so that the host's printf needs a single
+ * argument. */
 static const char *read_number(conversion *c, const char *p, reader *args) {
     if (*p != '*') {
         while (*p >= '0' && *p <= '9')
@@ -112,7 +112,7 @@ static const char *read_number(conversion *c, const char *p, reader *args) {
     return p + 1;
 }
 
-/* `p` is behind the '%'. Returns what follows the conversion; letter 0: there is none. */
+/* Reads the conversion after '%'. Returns the text that follows; letter 0: none. */
 static const char *read_conversion(const char *p, conversion *c, reader *args) {
     *c = (conversion){.spec = "%", .length = 1};
     while (*p != '\0' && strchr("-+ #0", *p) != NULL)
@@ -146,7 +146,7 @@ static const char *read_conversion(const char *p, conversion *c, reader *args) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the formats are the user's */
 #endif
-static void convert(wp_text *out, const conversion *c, reader *args) {
+static void convert(wpi_text *out, const conversion *c, reader *args) {
     switch (c->letter) {
     case 'd':
     case 'i':
@@ -157,13 +157,13 @@ static void convert(wp_text *out, const conversion *c, reader *args) {
         if (c->is_long) {
             long long value;
             take(args, &value, sizeof value);
-            wp_text_appendf(out, c->spec, value);
+            wpi_text_appendf(out, c->spec, value);
             break;
         } /* fall through */
     case 'c': {
         int value;
         take(args, &value, sizeof value);
-        wp_text_appendf(out, c->spec, value);
+        wpi_text_appendf(out, c->spec, value);
         break;
     }
     case 'f':
@@ -176,39 +176,39 @@ static void convert(wp_text *out, const conversion *c, reader *args) {
     case 'A': {
         double value;
         take(args, &value, sizeof value);
-        wp_text_appendf(out, c->spec, value);
+        wpi_text_appendf(out, c->spec, value);
         break;
     }
     case 's': {
         const char *value;
         take(args, &value, sizeof value);
-        wp_text_appendf(out, c->spec, value != NULL ? value : "(null)");
+        wpi_text_appendf(out, c->spec, value != NULL ? value : "(null)");
         break;
     }
     case 'p': {
         void *value;
         take(args, &value, sizeof value);
-        wp_text_appendf(out, c->spec, value);
+        wpi_text_appendf(out, c->spec, value);
         break;
     }
-    default: wp_text_append_n(out, c->spec, c->length); break; /* unknown: as written */
+    default: wpi_text_append_n(out, c->spec, c->length); break; /* unknown: as written */
     }
 }
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 
-int wpi_printf_format(wp_text *out, const char *format, const void *packed) {
+int wpi_printf_format(wpi_text *out, const char *format, const void *packed) {
     if (format == NULL) return -1;
     reader args = {.base = packed};
     for (const char *p = format; *p != '\0';) {
         const char *percent = strchr(p, '%');
         const size_t plain = percent != NULL ? (size_t)(percent - p) : strlen(p);
-        wp_text_append_n(out, p, plain);
+        wpi_text_append_n(out, p, plain);
         if (percent == NULL) break;
         p = percent + 1;
         if (*p == '%') {
-            wp_text_append_n(out, "%", 1);
+            wpi_text_append_n(out, "%", 1);
             p++;
             continue;
         }

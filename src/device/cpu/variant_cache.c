@@ -15,30 +15,29 @@ static bool is_variant(void *library, const wp_image_header *image) {
     return code != NULL && code->abi_version == WP_ABI_VERSION && code->image_id == image->id;
 }
 
-wp_status wpi_variant_open(const wp_image_header *image, const wp_variant *variant, wp_cpu_isa isa,
+wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *variant, wp_cpu_isa isa,
                            wpi_variant_library *out, wp_error *err) {
-    char *name = wp_variant_text(variant);
-    char *option = wp_format("--variant=%s", name);
-    char *what = wp_format("the variant '%s' of the kernels", name);
+    char *name = wpi_variant_text(variant);
+    char *option = wpi_format("--variant=%s", name);
+    char *what = wpi_format("the variant '%s' of the kernels", name);
     const char *const options[] = {
         option, isa == WP_CPU_ISA_BASELINE ? "--cpu-isa=baseline" : "--cpu-isa=x86-64-v3", NULL};
     const wpi_made_library wanted = {.image = image,
                                      .options = options,
-                                     .name = wp_variant_word(variant),
+                                     .name = wpi_variant_word(variant),
                                      .what = what,
                                      .who = "checks and simulated GPUs",
                                      .is_right = is_variant};
     *out = (wpi_variant_library){0};
     const wp_status status = wpi_made_library_open(&wanted, &out->library, err);
     if (status == WP_STATUS_OK) out->code = dlsym(out->library, WP_VARIANT_CODE_SYMBOL);
-    wp_free(what);
-    wp_free(option);
-    wp_free(name);
+    wpi_free(what);
+    wpi_free(option);
+    wpi_free(name);
     return status;
 }
 
-/* ---- variables ----------------------------------------------------------------------------------
- */
+/* ---- variables ---- */
 
 static const wp_cpu_variable *find_variable(const wp_cpu_code *code, const char *name) {
     for (uint32_t i = 0; i < code->variable_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events. The driver tells the time between two of them, as a float of milliseconds with steps of
- * half a microsecond; so times count from the event that the device recorded when it was opened,
- * and lose digits as the process gets older. `elapsed_ns` does not.
+ * Events. The driver returns only the time between two events, as a float of milliseconds with
+ * steps of half a microsecond. So times are relative to an event recorded when the device was
+ * opened, and lose digits as the process runs longer; `elapsed_ns` does not.
  */
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"
@@ -27,13 +27,13 @@ _Static_assert((int)WPI_EVENT_BLOCKING_SYNC == (int)WPI_CU_EVENT_BLOCKING_SYNC &
 static wp_status create(wp_device *base, uint32_t flags, wp_event **out, wp_error *err) {
     wpi_cuda_device *device = wpi_cuda_of(base);
     WP_TRY(wpi_cuda_enter(device, err));
-    wpi_cuda_event *event = wp_calloc(1, sizeof *event);
+    wpi_cuda_event *event = wpi_calloc(1, sizeof *event);
     if (event == NULL) return WP_FAIL(err, NOMEM, "event");
     event->base.device = base;
     event->flags = flags;
     const wp_status status = wpi_cuda_event_restore(event, err);
     if (status != WP_STATUS_OK) {
-        wp_free(event);
+        wpi_free(event);
         return status;
     }
     wpi_link_add(device, &device->events, &event->link);
@@ -50,7 +50,7 @@ static void destroy(wp_event *base) {
             device, device->cu->event_destroy(event->event), "destroying an event", NULL);
         (void)ignored;
     }
-    wp_free(event);
+    wpi_free(event);
 }
 
 static wp_status record(wp_event *base, wp_queue *queue, wp_error *err) {
@@ -108,7 +108,7 @@ static uint64_t time_ns(const wp_event *base) {
     return since_start_ns > 0 ? (uint64_t)since_start_ns : 1;
 }
 
-const wp_event_ops wpi_cuda_event_ops = {
+const wpi_event_ops wpi_cuda_event_ops = {
     .create = create,
     .destroy = destroy,
     .record = record,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues are streams. The default queue is the driver's default stream, and a blocking queue a
- * stream that keeps CUDA's order with it, so that order costs nothing here.
+ * Queues are streams. The default queue is the driver's default stream, and a blocking queue is a
+ * stream that the driver orders with it, so the order needs no code here.
  */
 #include <stdio.h>
 
@@ -33,14 +33,14 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     wpi_cuda_device *device = wpi_cuda_of(base);
     WP_TRY(wpi_cuda_enter(device, err));
     (void)wpi_cuda_queues_have_left(device);
-    wpi_cuda_queue *queue = wp_calloc(1, sizeof *queue);
+    wpi_cuda_queue *queue = wpi_calloc(1, sizeof *queue);
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
     queue->base.device = base;
     queue->flags = is_blocking ? 0 : WPI_CU_STREAM_NON_BLOCKING;
-    queue->priority = priority; /* the driver takes the nearest that it has */
+    queue->priority = priority; /* the driver uses the nearest supported value */
     const wp_status status = wpi_cuda_queue_restore(queue, err);
     if (status != WP_STATUS_OK) {
-        wp_free(queue);
+        wpi_free(queue);
         return status;
     }
     wpi_link_add(device, &device->queues, &queue->link);
@@ -48,8 +48,8 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     return WP_STATUS_OK;
 }
 
-/* The driver, too, lets the work of a destroyed stream end; but then nobody can ask whether it has.
- * So a queue with work under way keeps its stream until it is idle. */
+/* The driver, too, completes the work of a destroyed stream, but then its completion cannot be
+ * queried. So a queue with work in progress keeps its stream until it is idle. */
 static void destroy(wp_queue *base) {
     wpi_cuda_queue *queue = (wpi_cuda_queue *)base;
     wpi_cuda_device *device = device_of(queue);
@@ -64,7 +64,7 @@ static void destroy(wp_queue *base) {
             device, device->cu->stream_destroy(queue->stream), "destroying a stream", NULL);
         (void)ignored; /* kept if it is sticky */
     }
-    wp_free(queue);
+    wpi_free(queue);
 }
 
 bool wpi_cuda_queues_have_left(wpi_cuda_device *device) {
@@ -80,7 +80,7 @@ bool wpi_cuda_queues_have_left(wpi_cuda_device *device) {
         l->before->next = next;
         next->before = l->before;
         (void)device->cu->stream_destroy(queue->stream);
-        wp_free(queue);
+        wpi_free(queue);
     }
     const bool have_left = device->leaving.next == &device->leaving;
     pthread_mutex_unlock(&device->lock);
@@ -121,8 +121,8 @@ static wp_status wait_event(wp_queue *base, wp_event *event, wp_error *err) {
 
 /* ---- copies ---- */
 
-/* Memory that only kernels see is the device's; all other can be read by the host, and the driver
- * copies it as such, page-locked or not. */
+/* Memory that only kernels can access is device memory; all other is copied as host memory,
+ * page-locked or not. */
 int wpi_cuda_memory_type(const void *address) {
     wpi_memory_entry entry;
     if (!wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) return WPI_CU_MEMORY_HOST;
@@ -252,7 +252,7 @@ static wp_status launch(wp_queue *base, const wp_launch *l, wp_error *err) {
     return wpi_cuda_check(device, result, what, err);
 }
 
-const wp_queue_ops wpi_cuda_queue_ops = {
+const wpi_queue_ops wpi_cuda_queue_ops = {
     .create = create,
     .destroy = destroy,
     .wait = wait,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels and copies for the run record. Each gets an event before and one behind it; whenever the
- * host waits, those that are complete are handed over in the order in which they were queued.
- * Without a record to write nothing of this exists, and no event is made.
+ * Kernels and copies for the run record. Each gets an event before and after it; whenever the host
+ * waits, complete ones are passed to the recorder in the order in which they were queued. Without a
+ * run record none of this exists, and no event is created.
  *
- * Failures here lose a line of the report and nothing else.
+ * A failure here only loses a line of the report.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct wpi_cuda_recorder {
 
 wp_status wpi_cuda_recorder_create(wpi_cuda_device *device, wp_error *err) {
     if (!wpi_report_is_on() || device->recorder != NULL) return WP_STATUS_OK;
-    device->recorder = wp_calloc(1, sizeof *device->recorder);
+    device->recorder = wpi_calloc(1, sizeof *device->recorder);
     if (device->recorder == NULL) return WP_FAIL(err, NOMEM, "recorder");
     pthread_mutex_init(&device->recorder->lock, NULL);
     device->recorder->end = &device->recorder->first;
@@ -39,8 +39,8 @@ wp_status wpi_cuda_recorder_create(wpi_cuda_device *device, wp_error *err) {
 static void free_span(wpi_cuda_device *device, wpi_cuda_span *span) {
     if (span->first != NULL) (void)device->cu->event_destroy(span->first);
     if (span->last != NULL) (void)device->cu->event_destroy(span->last);
-    wp_free(span->kernel);
-    wp_free(span);
+    wpi_free(span->kernel);
+    wpi_free(span);
 }
 
 static bool time_between(wpi_cuda_device *device, wpi_cu_event first, wpi_cu_event second,
@@ -63,7 +63,7 @@ static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
         wpi_report_kernel(span->queue, span->kernel, span->grid, span->block, first_ns, last_ns);
 }
 
-/* Behind a fault nothing is known of what was queued, not even whether it ran: it is left out. */
+/* After a fault it is unknown which queued commands ran, so they are left out. */
 void wpi_cuda_recorder_collect(wpi_cuda_device *device) {
     wpi_cuda_recorder *r = device->recorder;
     if (r == NULL) return;
@@ -89,14 +89,14 @@ void wpi_cuda_recorder_destroy(wpi_cuda_device *device) {
         free_span(device, span);
     }
     pthread_mutex_destroy(&r->lock);
-    wp_free(r);
+    wpi_free(r);
     device->recorder = NULL;
 }
 
 wpi_cuda_span *wpi_cuda_span_begin(wpi_cuda_queue *queue) {
     wpi_cuda_device *device = wpi_cuda_of(queue->base.device);
     if (device->recorder == NULL) return NULL;
-    wpi_cuda_span *span = wp_calloc(1, sizeof *span);
+    wpi_cuda_span *span = wpi_calloc(1, sizeof *span);
     if (span == NULL) return NULL;
     if (device->cu->event_create(&span->first, 0) == WPI_CU_SUCCESS &&
         device->cu->event_create(&span->last, 0) == WPI_CU_SUCCESS &&
@@ -122,7 +122,7 @@ static void end_span(wpi_cuda_queue *queue, wpi_cuda_span *span) {
 
 void wpi_cuda_span_end_kernel(wpi_cuda_queue *queue, wpi_cuda_span *span, const wp_launch *launch) {
     if (span == NULL) return;
-    span->kernel = wp_strdup(launch->kernel->info.name);
+    span->kernel = wpi_strdup(launch->kernel->info.name);
     memcpy(span->grid, &launch->grid, sizeof span->grid);
     memcpy(span->block, &launch->block, sizeof span->block);
     if (span->kernel == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Finding the driver. A library that was called stays loaded until the process ends: it has
- * threads, and functions to call at exit. */
+/** Finds the driver. A library that was called stays loaded until the process ends, as it has
+ * threads and exit functions. */
 #include "device/cuda/libcuda.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/param.h"
 
-const wp_param wpi_cuda_params[] = {
+const wpi_param wpi_cuda_params[] = {
     {"libcuda", WP_UNIT_TEXT, "libcuda.so.1", 0, 0, "name or path of the CUDA driver's library"},
     {0}};
 
@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wpi_driver driver;
 static bool is_loaded;
 
-/* `symbols`: one name, or several with '|' between; the first that is there. */
+/* Finds the first symbol that exists; `symbols` is one name, or several separated by '|'. */
 static void *find_symbol(void *library, const char *symbols) {
     char name[64];
     for (const char *next = symbols; *next != '\0';) {
@@ -47,9 +47,9 @@ static wp_status find_function(void *library, enum need need, int since, const c
 }
 
 static wp_status load_locked(wp_error *err) {
-    wp_param_value path;
+    wpi_param_value path;
     wpi_driver found = {0};
-    WP_TRY(wp_param_load(&wpi_cuda_params[0], &path, err));
+    WP_TRY(wpi_param_load(&wpi_cuda_params[0], &path, err));
     void *library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         return WP_FAIL(err, NOT_FOUND,

@@ -11,13 +11,13 @@
 
 #define HOTTEST_PAGES 32u
 #define LINE_BYTES 128u
-#define OTHERS (WPI_WATCH_ALLOCATIONS - 1) /* what there are no rows left for */
+#define OTHERS (WPI_WATCH_ALLOCATIONS - 1) /* allocations beyond the last row */
 
 typedef struct row {
-    wpi_memory_entry entry; /* of the last one; not in the map: all 0 */
+    wpi_memory_entry entry; /* of the last allocation; all 0: not in the map */
     char *name;             /* or NULL */
     uint64_t count;
-    uint64_t place_bytes, place_outer; /* empty: it has none */
+    uint64_t place_bytes, place_outer; /* empty: no place */
     uint64_t first;                    /* address of its first page */
     uint64_t address;                  /* simulated */
 } row;
@@ -31,7 +31,7 @@ struct wpi_allocations {
 };
 
 wp_status wpi_allocations_create(uint64_t page_bytes, wpi_allocations **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "list of allocations");
     (*out)->page_bytes = page_bytes;
     return WP_STATUS_OK;
@@ -44,12 +44,11 @@ void wpi_allocations_translate(wpi_allocations *a, const wpi_addresses *addresse
 void wpi_allocations_destroy(wpi_allocations *a) {
     if (a == NULL) return;
     for (uint32_t i = 0; i < a->row_count; i++)
-        wp_free(a->rows[i].name);
-    wp_free(a);
+        wpi_free(a->rows[i].name);
+    wpi_free(a);
 }
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static bool is_same(const wpi_memory_entry *a, const wpi_memory_entry *b) {
     return a->number == b->number && a->allocation.base == b->allocation.base &&
@@ -84,12 +83,12 @@ static row *new_row(wpi_allocations *a, const char *name) {
     if (a->row_count >= OTHERS) {
         row *others = &a->rows[OTHERS];
         a->row_count = WPI_WATCH_ALLOCATIONS;
-        if (others->name == NULL) others->name = wp_strdup("others");
+        if (others->name == NULL) others->name = wpi_strdup("others");
         others->count++;
         return others;
     }
     row *r = &a->rows[a->row_count++];
-    if (name != NULL) r->name = wp_strdup(name);
+    if (name != NULL) r->name = wpi_strdup(name);
     r->count = 1;
     return r;
 }
@@ -121,7 +120,7 @@ static row *row_of_variable(wpi_allocations *a, const char *name) {
     return new_row(a, name);
 }
 
-/* What is accessed is told by line; registered memory may begin within one. */
+/* Finds an allocation by the address of a line; registered memory may begin within the line. */
 static bool find_entry(uint64_t line_address, wpi_memory_entry *out) {
     wpi_memory_map *map = wpi_memory_map_global();
     if (wpi_memory_map_find(map, (const void *)(uintptr_t)line_address, out)) return true;
@@ -137,7 +136,7 @@ void wpi_allocations_locate(void *object, uint64_t address, const char *name,
     const bool is_known =
         find_entry(original, &entry) && entry.allocation.kind != WP_MEMORY_VARIABLE;
     row *r = is_known ? row_of(a, &entry, name) : row_of_variable(a, name);
-    if (is_known && r->name == NULL && name != NULL) r->name = wp_strdup(name);
+    if (is_known && r->name == NULL && name != NULL) r->name = wpi_strdup(name);
     if (is_known) r->address = (uintptr_t)r->entry.allocation.base + (address - original);
     *out = (wpi_watch_range){.allocation = (uint32_t)(r - a->rows),
                              .has_place = r->place_outer != 0,
@@ -156,8 +155,7 @@ const char *wpi_allocations_name(const wpi_allocations *a, uint64_t address) {
     return "";
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 static wp_run_touches touches_of(const wpi_touches *t) {
     return (wp_run_touches){t->reads, t->writes, t->tlb_misses, t->walks};
@@ -183,14 +181,14 @@ static bool is_managed(const row *r) {
 }
 
 static char *text_of(const char *text) {
-    char *copy = wp_strdup(text != NULL ? text : "");
+    char *copy = wpi_strdup(text != NULL ? text : "");
     WP_CHECK(copy != NULL);
     return copy;
 }
 
 static void fill_allocation(const row *r, const wpi_touches *touches, const uint64_t *moves,
                             wp_run_allocation *out) {
-    char *site = r->entry.caller != NULL ? wp_symbol_describe(r->entry.caller) : NULL;
+    char *site = r->entry.caller != NULL ? wpi_symbol_describe(r->entry.caller) : NULL;
     *out = (wp_run_allocation){.name = text_of(r->name),
                                .site = text_of(site),
                                .kind = text_of(kind_of(r)),
@@ -201,7 +199,7 @@ static void fill_allocation(const row *r, const wpi_touches *touches, const uint
                                .has_place = r->place_outer != 0,
                                .touches = touches_of(touches)};
     memcpy(out->moves, moves, sizeof out->moves);
-    wp_free(site);
+    wpi_free(site);
 }
 
 static int by_accesses(const void *a, const void *b) {
@@ -214,9 +212,9 @@ static int by_accesses(const void *a, const void *b) {
 
 static void fill_allocations(const wpi_allocations *a, const wpi_watch_counts *counts,
                              wp_run_simulation *out) {
-    out->allocations = wp_calloc(a->row_count + 1, sizeof *out->allocations);
+    out->allocations = wpi_calloc(a->row_count + 1, sizeof *out->allocations);
     for (uint32_t i = 0; out->allocations != NULL && i < a->row_count; i++) {
-        if (a->rows[i].count == 0) continue; /* between the last row and the others' */
+        if (a->rows[i].count == 0) continue; /* unused rows */
         fill_allocation(&a->rows[i], &counts->allocations[i], counts->moves[i],
                         &out->allocations[out->allocation_count++]);
     }
@@ -224,7 +222,7 @@ static void fill_allocations(const wpi_allocations *a, const wpi_watch_counts *c
         qsort(out->allocations, out->allocation_count, sizeof *out->allocations, by_accesses);
 }
 
-/* The allocation in whose place a page begins. */
+/* The allocation whose place contains the page's start. */
 static uint32_t owner_of(const wp_run_simulation *s, uint64_t place) {
     uint32_t best = 0;
     for (uint32_t i = 0; i < s->allocation_count; i++) {
@@ -238,7 +236,7 @@ static uint32_t owner_of(const wp_run_simulation *s, uint64_t place) {
     return best;
 }
 
-/* Keeps `pages` in order, the hottest first; the last one falls out when they are full. */
+/* Inserts a page in order, hottest first; the last one is dropped if there is no room. */
 static void insert_page(wp_run_simulation *s, const wp_run_page *page) {
     size_t at = s->page_count;
     while (at > 0 && accesses_of(&s->pages[at - 1].touches) < accesses_of(&page->touches))
@@ -251,7 +249,7 @@ static void insert_page(wp_run_simulation *s, const wp_run_page *page) {
 
 static void fill_pages(const wpi_watch_counts *counts, wp_run_simulation *out) {
     out->page_bytes = counts->page_bytes;
-    out->pages = wp_calloc(HOTTEST_PAGES + 1, sizeof *out->pages);
+    out->pages = wpi_calloc(HOTTEST_PAGES + 1, sizeof *out->pages);
     for (uint32_t i = 0; out->pages != NULL && i < counts->page_count; i++) {
         wp_run_page page = {.touches = touches_of(&counts->pages[i])};
         if (accesses_of(&page.touches) == 0) continue;
@@ -275,8 +273,8 @@ static void fill_map(const wpi_watch_counts *counts, wp_run_simulation *out) {
     const size_t rows = counts->row_count, slices = counts->slice_count;
     map->row_bytes = counts->row_bytes;
     map->slice_ps = counts->slice_ps;
-    map->accesses = wp_calloc(rows * slices + 1, sizeof *map->accesses);
-    out->footprint = wp_calloc(rows + 1, sizeof *out->footprint);
+    map->accesses = wpi_calloc(rows * slices + 1, sizeof *map->accesses);
+    out->footprint = wpi_calloc(rows + 1, sizeof *out->footprint);
     if (map->accesses == NULL || out->footprint == NULL) return;
     map->row_count = rows;
     map->slice_count = slices;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor of a simulated GPU: creates the model, and does rounds. A round starts the commands
- * that can start (executor_jobs.c), runs the engine until one has ended, and tells the queues; on
+/* The executor of a simulated GPU: creates the model, and runs rounds. A round starts the commands
+ * that can start (executor_jobs.c), runs the engine until one has ended, and notifies its queue; on
  * one thread at a time (pace.h). */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,14 +18,14 @@
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
-#define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
+#define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are checked again */
 #define CONDENSE_FIRST_NS UINT64_C(4000000000)
 #define COLLECT_WAIT_S 10
 
-const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
-                                         "end the program after this number of simulated "
-                                         "thread instructions; 0: no limit"},
-                                        {0}};
+const wpi_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
+                                          "end the program after this number of simulated "
+                                          "thread instructions; 0: no limit"},
+                                         {0}};
 
 static uint64_t now_ns(const wpi_executor *base) {
     return atomic_load(&((const wpi_sim_executor *)(const void *)base)->now_ps) / WP_PS_PER_NS;
@@ -87,7 +87,8 @@ static void show_progress(wpi_sim_executor *x) {
                                      .ctas = oldest.ctas,
                                      .thread_instructions = wpi_gpu_thread_instructions(x->gpu)};
     }
-    wpi_progress_update(&x->progress, is_running ? &state : NULL, wp_clock_ns(), line, sizeof line);
+    wpi_progress_update(&x->progress, is_running ? &state : NULL, wpi_clock_ns(), line,
+                        sizeof line);
     if (line[0] != '\0') (void)fputs(line, stderr);
 }
 
@@ -105,19 +106,19 @@ static void end_early(wpi_sim_executor *x) {
     _exit(0);
 }
 
-/* The memory that a long run uses changes little, so it is condensed less and less often. */
+/* Condenses memory at growing intervals: the memory use of a long run changes little. */
 static void condense_memory(wpi_sim_executor *x) {
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     if (now_ns < x->condense_ns) return;
     if (x->condense_ns != 0) wpi_arena_condense();
     x->condense_after_ns = x->condense_after_ns == 0 ? CONDENSE_FIRST_NS : 2 * x->condense_after_ns;
     x->condense_ns = now_ns + x->condense_after_ns;
 }
 
-/* Not past the time at which a host thread asks. */
-static wp_time_ps end_of_slice(const wpi_sim_executor *x, wp_time_ps length_ps) {
-    const wp_time_ps end = wpi_engine_now(x->engine) + length_ps;
-    const wp_time_ps until = x->pace.until;
+/* Limits a slice to the time at which a host thread polls. */
+static wpi_time_ps end_of_slice(const wpi_sim_executor *x, wpi_time_ps length_ps) {
+    const wpi_time_ps end = wpi_engine_now(x->engine) + length_ps;
+    const wpi_time_ps until = x->pace.until;
     if (until == WP_TIME_NEVER || until - x->base_ps > end) return end;
     return until - x->base_ps;
 }
@@ -127,7 +128,7 @@ static wp_time_ps end_of_slice(const wpi_sim_executor *x, wp_time_ps length_ps) 
  * released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
     const bool is_awaited = wpi_device_is_awaited(x->device);
-    const wp_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
+    const wpi_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended)
@@ -170,7 +171,7 @@ static void go_on(void *object, bool calls_host) {
     x->actors.has_queued = false;
     x->pace.has_called_host = false;
     wpi_executor_start_all(x, calls_host);
-    /* A host function may have woken a host thread, which comes before time passes. */
+    /* A host function may have woken a host thread, which runs before time passes. */
     const bool is_due = !x->pace.has_called_host || !x->pace.turns.is_on;
     if (is_due &&
         (x->running != NULL || x->ended != NULL || hosts_work(x) || x->pace.until != WP_TIME_NEVER))
@@ -208,7 +209,7 @@ static bool is_visible(const void *object) {
            wpi_memory_map_count(map, WP_MEMORY_REGISTERED) != 0;
 }
 
-static wp_time_ps now_ps(const void *object) {
+static wpi_time_ps now_ps(const void *object) {
     return atomic_load(&((const wpi_sim_executor *)object)->now_ps);
 }
 
@@ -259,8 +260,8 @@ static wp_status know_variables(wpi_sim_executor *x, wp_error *err) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* The process ends. A model that another thread runs has COLLECT_WAIT_S to stop. The caller may
- * also be a host function, or the end of a run that reached its number of instructions. */
+/* The process exits. A model that another thread runs has COLLECT_WAIT_S to stop. Also called in a
+ * host function, and at the end of a run that reached its number of instructions. */
 static void collect(void *object) {
     wpi_sim_executor *x = object;
     struct timespec until;
@@ -276,12 +277,12 @@ static void collect(void *object) {
     if (!x->is_working || is_mine)
         wpi_observer_collect(x->observer);
     else
-        wp_log(
+        wpi_log(
             WP_LOG_WARN, "device.sim",
             "the process exits while kernels are running: the report lacks the totals of the run");
     wp_error error = {0};
     if (wpi_future_store(&x->managed.foresight, &error) != WP_STATUS_OK)
-        wp_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
+        wpi_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
     pthread_mutex_unlock(&x->device->lock);
 }
 
@@ -290,7 +291,7 @@ static void collect(void *object) {
 wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                   wpi_sim_executor **out, wp_error *err) {
     *out = NULL;
-    wpi_sim_executor *x = wp_calloc(1, sizeof *x);
+    wpi_sim_executor *x = wpi_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
     x->base = (wpi_executor){queued, wait_until, waited, poll, now_ns};
     x->device = device;
@@ -306,8 +307,8 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulator"), failed);
     wpi_progress_init(&x->progress);
     if (wpi_report_is_on()) {
-        wp_param_value limit;
-        WP_TRY_GOTO(wp_param_load(&wpi_executor_params[0], &limit, err), failed);
+        wpi_param_value limit;
+        WP_TRY_GOTO(wpi_param_load(&wpi_executor_params[0], &limit, err), failed);
         x->instructions_max = limit.number;
         WP_TRY_GOTO(wpi_observer_create(profile, x->addresses, &x->observer, err), failed);
     }
@@ -342,7 +343,7 @@ void wpi_sim_executor_destroy(wpi_sim_executor *x) {
     wpi_addresses_destroy(x->addresses);
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
     wpi_pace_deinit(&x->pace);
-    wp_free(x);
+    wpi_free(x);
 }
 
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *x) {

@@ -10,16 +10,16 @@
 #include "device/sim/executor_parts.h"
 #include "device/sim/in_step.h"
 
-#define IDLE_ROUNDS 1000u /* of each warp, after which all may be taken to wait in vain */
+#define IDLE_ROUNDS 1000u /* of each warp, after which all may be deadlocked */
 
-const wp_param wpi_patience_params[] = {
+const wpi_param wpi_patience_params[] = {
     {"patience", WP_UNIT_NS, "10s", 1000000, UINT64_MAX,
      "time after which a simulated kernel whose threads all wait is reported as deadlocked"},
     {0}};
 
 wp_status wpi_executor_load_patience(wpi_sim_executor *x, wp_error *err) {
-    wp_param_value patience;
-    WP_TRY(wp_param_load(&wpi_patience_params[0], &patience, err));
+    wpi_param_value patience;
+    WP_TRY(wpi_param_load(&wpi_patience_params[0], &patience, err));
     x->patience_ns = patience.number;
     return WP_STATUS_OK;
 }
@@ -27,7 +27,7 @@ wp_status wpi_executor_load_patience(wpi_sim_executor *x, wp_error *err) {
 void wpi_executor_fail_deadlocked(wpi_sim_executor *x, const char *why) {
     char waits[400], actor[200];
     wp_error error = {0};
-    wp_in_step in_step = WP_IN_STEP_AUTO;
+    wpi_in_step in_step = WP_IN_STEP_AUTO;
     const wp_status status = wpi_in_step_load(&in_step, NULL);
     const bool is_never = status == WP_STATUS_OK && in_step == WP_IN_STEP_NEVER;
     wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
@@ -42,7 +42,7 @@ void wpi_executor_fail_deadlocked(wpi_sim_executor *x, const char *why) {
 
 void wpi_executor_wait_for_host(wpi_sim_executor *x, bool is_awaited) {
     const struct timespec moment = {.tv_nsec = 100000};
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     char actor[200];
     wp_error error = {0};
     if (x->idle_ns == 0) x->idle_ns = now_ns;
@@ -65,9 +65,9 @@ static bool runs_only_launches(const wpi_sim_executor *x) {
 bool wpi_executor_waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
     if (x->activity.progress != x->progress_seen || !is_awaited || !runs_only_launches(x)) {
         x->progress_seen = x->activity.progress;
-        x->seen_ns = wp_clock_ns();
+        x->seen_ns = wpi_clock_ns();
         return false;
     }
     return x->activity.quiet > IDLE_ROUNDS * x->activity.warps && x->activity.warps != 0 &&
-           x->actors.under_way == 0 && wp_clock_ns() - x->seen_ns > x->patience_ns;
+           x->actors.under_way == 0 && wpi_clock_ns() - x->seen_ns > x->patience_ns;
 }

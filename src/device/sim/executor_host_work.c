@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declared host work (warpage/host.h): in a step, in a host function, in a host thread; and the
- * life of actors. */
+/* Declared host work (warpage/host.h), in an actor's step, a host function or a host thread;
+ * creation and end of actors. */
 #include "base/alloc.h"
 #include "device/host_copies.h"
 #include "device/memory_map.h"
 #include "device/sim/executor_parts.h"
 #include "report/recorder.h"
 
-void wpi_job_host_work_ended(void *object, uint64_t token, wp_time_ps now) {
+void wpi_job_host_work_ended(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     (void)now;
     wpi_job_end(object);
 }
 
-/* What a host function declared, piece by piece. */
-void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now) {
+/* Simulates the next piece of work that a host function declared. */
+void wpi_job_continue_host_call(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     (void)token;
     (void)now;
@@ -26,21 +26,21 @@ void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now) {
 }
 
 static wp_status add_host_work(wpi_job *j, const wp_host_work *work, wp_error *err) {
-    wp_host_work *works = wp_realloc(j->works, (j->work_count + 1) * sizeof *works);
+    wp_host_work *works = wpi_realloc(j->works, (j->work_count + 1) * sizeof *works);
     if (works == NULL) return WP_FAIL(err, NOMEM, "host work");
     works[j->work_count++] = *work;
     j->works = works;
     return WP_STATUS_OK;
 }
 
-/* Work of a host thread, which has it on its stack. An error that replaces the model drops it. */
+/* Work of a host thread, on its stack. An error that replaces the model drops it. */
 typedef struct threads_work {
     const wpi_sim_executor *executor;
     uint64_t models;
     bool is_done;
 } threads_work;
 
-static void note_done(void *object, uint64_t token, wp_time_ps now) {
+static void note_done(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     (void)now;
     ((threads_work *)object)->is_done = true;
@@ -51,7 +51,7 @@ static bool is_over(const void *object) {
     return w->is_done || w->models != w->executor->models;
 }
 
-/* In a step, in a host function, or in a host thread, which waits. */
+/* Declares work in a step, in a host function, or in a host thread, which waits for it. */
 wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *work, wp_error *err) {
     if (wpi_actors_declare(&x->actors, work)) return WP_STATUS_OK;
     wp_status status = WP_STATUS_OK;
@@ -113,7 +113,7 @@ bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
     return is_mine;
 }
 
-wp_time_ps wpi_sim_executor_step_time(wpi_sim_executor *x) {
+wpi_time_ps wpi_sim_executor_step_time(wpi_sim_executor *x) {
     return wpi_engine_now(x->actors.engine);
 }
 

@@ -12,8 +12,7 @@
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
-/* ---- ends
- * ----------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 void wpi_job_end(wpi_job *j) {
     wpi_sim_executor *x = j->executor;
@@ -28,19 +27,19 @@ void wpi_job_end(wpi_job *j) {
 }
 
 static void log_launch(const wpi_cpu_kernel *kernel, const wpi_launch_numbers *n) {
-    wp_log(WP_LOG_INFO, "device.sim",
-           "%s: %" PRIu64 " ns, %s, %" PRIu64 " thread instructions, warp accesses: %" PRIu64
-           " loads %" PRIu64 " stores %" PRIu64 " atomics %" PRIu64 " reductions",
-           kernel->display_name, (n->end_ps - n->start_ps) / WP_PS_PER_NS,
-           kernel->tables->is_in_step ? "in step" : "ahead", n->thread_instructions,
-           n->accesses[WP_TRACE_LOAD], n->accesses[WP_TRACE_STORE], n->accesses[WP_TRACE_ATOMIC],
-           n->accesses[WP_TRACE_REDUCE]);
+    wpi_log(WP_LOG_INFO, "device.sim",
+            "%s: %" PRIu64 " ns, %s, %" PRIu64 " thread instructions, warp accesses: %" PRIu64
+            " loads %" PRIu64 " stores %" PRIu64 " atomics %" PRIu64 " reductions",
+            kernel->display_name, (n->end_ps - n->start_ps) / WP_PS_PER_NS,
+            kernel->tables->is_in_step ? "in step" : "ahead", n->thread_instructions,
+            n->accesses[WP_TRACE_LOAD], n->accesses[WP_TRACE_STORE], n->accesses[WP_TRACE_ATOMIC],
+            n->accesses[WP_TRACE_REDUCE]);
 }
 
 static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
     wpi_job *j = object;
     const wpi_launch *launch = &j->command->u.launch;
-    const wp_time_ps base_ps = j->executor->base_ps;
+    const wpi_time_ps base_ps = j->executor->base_ps;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     if (is_good) log_launch(launch->kernel, numbers);
@@ -57,7 +56,7 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
     wpi_job_end(j);
 }
 
-/* What a copy or fill moves. */
+/* The bytes that a copy or fill moves. */
 typedef struct transfer {
     wp_copy_kind kind;
     uint64_t bytes;
@@ -70,7 +69,7 @@ static transfer transfer_of(const wpi_command *c) {
                       (uint64_t)c->u.copy.width_bytes * c->u.copy.height};
 }
 
-/* Copies and fills leave pages where they are; those that are nowhere come to be on the host. */
+/* Copies and fills do not migrate pages; pages that are nowhere are populated on the host. */
 static void note_written(wpi_sim_executor *x, const wpi_command *c) {
     const void *first = c->kind == WPI_COMMAND_FILL ? c->u.fill.dst : c->u.copy.dst;
     const wpi_managed_range range = {.address = wpi_variables_find((uintptr_t)first),
@@ -79,14 +78,14 @@ static void note_written(wpi_sim_executor *x, const wpi_command *c) {
 }
 
 /* The bytes move when the transfer ends. */
-static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
+static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     (void)token;
     note_written(j->executor, j->command);
     if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
     const transfer moved = transfer_of(j->command);
     wpi_executor_note_copy_end(j->executor, j->command, moved.kind);
-    const wp_time_ps base_ps = j->executor->base_ps;
+    const wpi_time_ps base_ps = j->executor->base_ps;
     if (wpi_report_is_on())
         wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
                         (base_ps + now) / WP_PS_PER_NS);
@@ -94,12 +93,11 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     wpi_job_end(j);
 }
 
-/* ---- starts
- * --------------------------------------------------------------------------------------- */
+/* ---- starts ---- */
 
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
-    const wp_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
+    const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
     const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
     if (in_step != WP_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed) return WP_STATUS_OK;
     return wpi_cpu_kernel_as(kernel, &wpi_variant_in_step, &launch->kernel, err);
@@ -109,7 +107,7 @@ static void trace_failed(void *executor, const wp_error *error) {
     wpi_executor_fail(executor, error);
 }
 
-/* Where the launch's warps come from; recorded on the way, if something is recorded. */
+/* Opens the source of the launch's warps; it records them if a trace is recorded. */
 static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
     wpi_sim_device *device = wpi_executor_device(j->executor);
     wpi_launch *launch = &j->command->u.launch;
@@ -131,12 +129,12 @@ static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
 
 static wp_status launch_functionally(wpi_job *j, wpi_warp_source *source, wp_error *err) {
     WP_TRY(wpi_functional_run(source, err));
-    const wp_time_ps now = wpi_engine_now(j->executor->engine);
+    const wpi_time_ps now = wpi_engine_now(j->executor->engine);
     launch_ended(j, &(wpi_launch_numbers){.start_ps = now, .end_ps = now}, true);
     return WP_STATUS_OK;
 }
 
-/* The source must not outlive what it reads, nor the SMs the source. */
+/* Closes the source before the data that it reads. No SM uses it any more. */
 static void close_source(wpi_job *j) {
     if (j->is_good && j->tee != NULL) {
         wpi_recorder_launch_ended(wpi_executor_device(j->executor)->recorder, j->tee);
@@ -153,15 +151,15 @@ static wp_status make_room(wpi_sim_executor *x, wp_error *err) {
     return wpi_managed_make_room(&x->managed, x->memory, x->profile, total_bytes - free_bytes, err);
 }
 
-/* Managed memory has room, and what is known of the launch is looked at. */
-static wp_status begin_paging(wpi_sim_executor *x, wp_time_ps now, wp_error *err) {
+/* Sizes device memory for managed pages, and begins the launch for policies. */
+static wp_status begin_paging(wpi_sim_executor *x, wpi_time_ps now, wp_error *err) {
     WP_TRY(make_room(x, err));
     if (x->managed.count == 0 || wpi_recorder_is_functional(wpi_executor_device(x)->recorder))
         return WP_STATUS_OK;
     return wpi_paging_launch(wpi_memory_paging(x->memory), now, err);
 }
 
-static void start_launch(void *object, uint64_t token, wp_time_ps now) {
+static void start_launch(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     wpi_sim_executor *x = j->executor;
     const wpi_launch *launch = &j->command->u.launch;
@@ -189,14 +187,14 @@ static void copy_answered(void *object, uint64_t token, const wpi_answer *answer
     transfer_ended(object, token, answer->answered);
 }
 
-/* Within device memory: at the bandwidth of DRAM, each byte read and written. */
-static wp_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
+/* Time of a copy within device memory: `passes` passes at the bandwidth of DRAM. */
+static wpi_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
     const double seconds = (double)bytes * passes / (double)profile->dram.bytes_per_s;
-    return profile->dram.latency_ps + (wp_time_ps)(seconds * (double)WP_PS_PER_S);
+    return profile->dram.latency_ps + (wpi_time_ps)(seconds * (double)WP_PS_PER_S);
 }
 
 static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
-    const wp_time_ps now = wpi_engine_now(x->engine);
+    const wpi_time_ps now = wpi_engine_now(x->engine);
     const transfer moved = transfer_of(j->command);
     const uint64_t bytes = moved.bytes;
     wpi_executor_note_copy_begin(x, j->command, moved.kind);
@@ -217,11 +215,11 @@ static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
         break;
     default:
         wpi_engine_at(x->engine, now, transfer_ended, j, 0);
-        break; /* host memory: not the GPU's */
+        break; /* within host memory: takes no GPU time */
     }
 }
 
-static void prefetched(void *object, uint64_t token, wp_time_ps now) {
+static void prefetched(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     (void)now;
     wpi_job_end(object);
@@ -233,7 +231,7 @@ static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
     wp_error error = {0};
     if (!x->profile->paging.is_on) {
         wpi_job_end(j);
-    } else if (make_room(x, &error) != WP_STATUS_OK) { /* no launch need have said how much */
+    } else if (make_room(x, &error) != WP_STATUS_OK) { /* there may have been no launch yet */
         wpi_executor_fail(x, &error);
         wpi_job_end(j);
     } else {
@@ -242,13 +240,13 @@ static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
     }
 }
 
-/* With the lock held; released meanwhile. */
+/* Starts the queue's first command. Called with the lock held, which is released meanwhile. */
 static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
     wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
-    wpi_job *j = wp_calloc(1, sizeof *j);
+    wpi_job *j = wpi_calloc(1, sizeof *j);
     WP_CHECK(j != NULL);
     *j = (wpi_job){.next = x->running,
                    .executor = x,
@@ -257,7 +255,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
                    .start_ps = wpi_engine_now(x->engine)};
     x->running = j;
     if (atomic_load(&x->device->has_failed)) {
-        wpi_command_execute(x->device, command); /* host functions are called even so */
+        wpi_command_execute(x->device, command); /* host functions are called nonetheless */
         wpi_job_end(j);
     } else if (command->kind == WPI_COMMAND_LAUNCH) {
         wpi_engine_at(x->engine, j->start_ps + x->profile->launch_ps, start_launch, j, 0);
@@ -281,10 +279,10 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_host_call(&x->pace, false);
     x->is_working = false;
-    wpi_executor_ask_what_host_did(x); /* a host function, that is */
+    wpi_executor_ask_what_host_did(x); /* by host functions */
 }
 
-/* The next queue with something to start. */
+/* The next queue with a command that can start. */
 static wpi_cpu_queue *find_startable(const wpi_sim_executor *x, bool calls_host) {
     wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL);
     while (q != NULL && !calls_host && wpi_queue_starts_host_call(q))
@@ -298,7 +296,6 @@ void wpi_executor_start_all(wpi_sim_executor *x, bool calls_host) {
         start_command(x, q);
 }
 
-/* With the lock held. */
 void wpi_executor_finish_ended(wpi_sim_executor *x) {
     while (x->ended != NULL) {
         wpi_job *j = x->ended;
@@ -306,7 +303,7 @@ void wpi_executor_finish_ended(wpi_sim_executor *x) {
         if (x->ended == NULL) x->ended_last = &x->ended;
         wpi_queue_finish(j->queue);
         close_source(j);
-        wp_free(j->works);
-        wp_free(j);
+        wpi_free(j->works);
+        wpi_free(j);
     }
 }

@@ -10,7 +10,7 @@
 
 #define MAGIC "warpage future 1\n"
 
-const wp_param wpi_future_params[] = {
+const wpi_param wpi_future_params[] = {
     {"future", WP_UNIT_TEXT, "", 0, 0,
      "read the page accesses of an earlier run from this file, for oracle policies"},
     {"note-future", WP_UNIT_TEXT, "", 0, 0,
@@ -19,31 +19,31 @@ const wp_param wpi_future_params[] = {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void append_all(wp_text *text, const uint32_t *items, uint32_t count) {
+static void append_all(wpi_text *text, const uint32_t *items, uint32_t count) {
     uint32_t before = 0;
     for (uint32_t i = 0; i < count; before = items[i++])
         wpi_varint_append(text, wpi_zigzag((uint64_t)items[i] - before));
 }
 
 wp_status wpi_future_write(const char *path, const wpi_foresight *foresight, wp_error *err) {
-    wp_text text = {0};
-    wp_text_append(&text, MAGIC);
+    wpi_text text = {0};
+    wpi_text_append(&text, MAGIC);
     wpi_varint_append(&text, foresight->window);
     wpi_varint_append(&text, foresight->launch_count);
     wpi_varint_append(&text, foresight->count);
     append_all(&text, foresight->launches, foresight->launch_count);
     append_all(&text, foresight->pages, foresight->count);
-    const wp_status status = wp_file_write(path, text.data, text.length, err);
-    wp_text_deinit(&text);
+    const wp_status status = wpi_file_write(path, text.data, text.length, err);
+    wpi_text_deinit(&text);
     return status;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* NULL if the file is shorter: each item has a byte at least. */
+/* NULL if the file is too short: each item takes at least one byte. */
 static uint32_t *read_all(wpi_cursor *cursor, uint32_t count) {
     if (count > (uint64_t)(cursor->outer - cursor->at)) cursor->is_bad = true;
-    uint32_t *items = cursor->is_bad ? NULL : wp_malloc(((size_t)count + 1) * sizeof *items);
+    uint32_t *items = cursor->is_bad ? NULL : wpi_malloc(((size_t)count + 1) * sizeof *items);
     uint64_t value = 0;
     for (uint32_t i = 0; items != NULL && i < count; i++) {
         value += wpi_unzigzag(wpi_cursor_varint(cursor));
@@ -63,8 +63,8 @@ static wp_status parse(const char *path, wpi_cursor *cursor, wpi_foresight *fore
         foresight->window = window;
         return wpi_foresight_take(foresight, pages, count, launches, launch_count, err);
     }
-    wp_free(launches);
-    wp_free(pages);
+    wpi_free(launches);
+    wpi_free(pages);
     return WP_FAIL(err, PARSE, "%s: this record of page accesses is truncated or damaged", path);
 }
 
@@ -72,7 +72,7 @@ wp_status wpi_future_read(const char *path, wpi_foresight *foresight, wp_error *
     char *data = NULL;
     size_t bytes = 0;
     const size_t magic_bytes = strlen(MAGIC);
-    WP_TRY(wp_file_read(path, &data, &bytes, err));
+    WP_TRY(wpi_file_read(path, &data, &bytes, err));
     wp_status status;
     if (bytes < magic_bytes || memcmp(data, MAGIC, magic_bytes) != 0) {
         status = WP_FAIL(err, PARSE,
@@ -83,16 +83,16 @@ wp_status wpi_future_read(const char *path, wpi_foresight *foresight, wp_error *
                              false};
         status = parse(path, &cursor, foresight, err);
     }
-    wp_free(data);
+    wpi_free(data);
     return status;
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 wp_status wpi_future_load(wpi_foresight *foresight, wp_error *err) {
-    wp_param_value future, note;
-    WP_TRY(wp_param_load(&wpi_future_params[0], &future, err));
-    WP_TRY(wp_param_load(&wpi_future_params[1], &note, err));
+    wpi_param_value future, note;
+    WP_TRY(wpi_param_load(&wpi_future_params[0], &future, err));
+    WP_TRY(wpi_param_load(&wpi_future_params[1], &note, err));
     if (future.text[0] != '\0' && note.text[0] != '\0')
         return WP_FAIL(err, INVALID,
                        "a run either records its page accesses (WARPAGE_NOTE_FUTURE) or uses "
@@ -103,8 +103,8 @@ wp_status wpi_future_load(wpi_foresight *foresight, wp_error *err) {
 }
 
 wp_status wpi_future_store(const wpi_foresight *foresight, wp_error *err) {
-    wp_param_value note;
+    wpi_param_value note;
     if (!foresight->is_noting) return WP_STATUS_OK;
-    WP_TRY(wp_param_load(&wpi_future_params[1], &note, err));
+    WP_TRY(wpi_param_load(&wpi_future_params[1], &note, err));
     return wpi_future_write(note.text, foresight, err);
 }

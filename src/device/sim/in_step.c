@@ -6,20 +6,20 @@
 #include "base/fail.h"
 #include "base/param.h"
 
-const wp_param wpi_in_step_params[] = {
+const wpi_param wpi_in_step_params[] = {
     {"in-step", WP_UNIT_TEXT, "auto", 0, 0,
      "execute threads in step with simulated time: auto (in kernels that read a clock or wait for "
      "other blocks), always, never"},
     {0}};
 
-const wp_variant wpi_variant_run_ahead = {.kind = WP_VARIANT_TRACE};
-const wp_variant wpi_variant_in_step = {.kind = WP_VARIANT_TRACE, .is_in_step = true};
+const wpi_variant wpi_variant_run_ahead = {.kind = WP_VARIANT_TRACE};
+const wpi_variant wpi_variant_in_step = {.kind = WP_VARIANT_TRACE, .is_in_step = true};
 
-wp_status wpi_in_step_load(wp_in_step *out, wp_error *err) {
-    wp_param_value value;
+wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
+    wpi_param_value value;
     *out = WP_IN_STEP_AUTO;
-    WP_TRY(wp_param_load(&wpi_in_step_params[0], &value, err));
-    return wp_in_step_parse(value.text, out, err);
+    WP_TRY(wpi_param_load(&wpi_in_step_params[0], &value, err));
+    return wpi_in_step_parse(value.text, out, err);
 }
 
 bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
@@ -27,7 +27,7 @@ bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
     return kernel != NULL && (kernel->flags & needs) != 0;
 }
 
-const wp_variant *wpi_in_step_for_all(const wp_trace_tables *tables) {
+const wpi_variant *wpi_in_step_for_all(const wp_trace_tables *tables) {
     bool is_needed = false, has_pointers = false;
     for (uint32_t k = 0; k < tables->kernel_count; k++) {
         is_needed = is_needed || wpi_in_step_is_needed(&tables->kernels[k]);

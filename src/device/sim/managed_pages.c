@@ -12,7 +12,7 @@ void wpi_managed_init(wpi_managed *managed) {
 void wpi_managed_deinit(wpi_managed *managed) {
     wpi_touch_deinit(&managed->touch);
     wpi_foresight_deinit(&managed->foresight);
-    wp_free(managed->ranges);
+    wpi_free(managed->ranges);
     managed->ranges = NULL;
 }
 
@@ -32,7 +32,7 @@ bool wpi_managed_has(const wpi_managed *managed, uint64_t address) {
     return false;
 }
 
-/* Where pages do not move, the model needs not know. */
+/* Registers a range with the model, if pages migrate. */
 static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err) {
     wpi_paging *paging = wpi_memory_paging(memory);
     if (paging == NULL) return WP_STATUS_OK;
@@ -65,7 +65,7 @@ wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_
                           wp_error *err) {
     if (managed->count == managed->capacity) {
         const size_t capacity = managed->capacity == 0 ? 16 : 2 * managed->capacity;
-        wpi_managed_range *ranges = wp_realloc(managed->ranges, capacity * sizeof *ranges);
+        wpi_managed_range *ranges = wpi_realloc(managed->ranges, capacity * sizeof *ranges);
         if (ranges == NULL) return WP_FAIL(err, NOMEM, "managed memory");
         managed->ranges = ranges;
         managed->capacity = capacity;
@@ -114,7 +114,8 @@ void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit vis
     }
 }
 
-/* What the device has, or, oversubscribed, a part of what the program has allocated at most. */
+/* Device memory for managed pages: the device's, or, oversubscribed, a share of the program's
+ * largest allocated size. */
 static uint64_t room_bytes(const wpi_managed *managed, const wpi_profile *profile,
                            uint64_t taken_bytes) {
     const wpi_footprint_bytes *footprint =
@@ -134,7 +135,7 @@ wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
         return WP_FAIL(err, INVALID,
                        "managed memory gets %s of device memory but needs at least 2 MiB: raise "
                        "gpu.memory, or lower paging.oversubscribe",
-                       wp_format_bytes(frames * WPI_PAGE_BYTES, room));
+                       wpi_format_bytes(frames * WPI_PAGE_BYTES, room));
     }
     wpi_paging_set_frames(paging, frames);
     return WP_STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The run's sums are those of a window of time: all of the run, or while selected launches are
- * under way. A window that is open lies between `base` and now. */
+/* The run's sums cover windows of time: the whole run, or the times with selected launches in
+ * progress. An open window lies between the snapshot `base` and now. */
 #include "device/sim/observer.h"
 
 #include <stdio.h>
@@ -16,36 +16,35 @@
 struct wpi_observed {
     wpi_observed *next;
     bool is_selected, is_overlapped;
-    uint32_t number;   /* in the history of pages */
+    uint32_t number;   /* its number in the history of pages */
     uint64_t before[]; /* values when it began */
 };
 
-/* Utilisations, in the order in which the model tells them. */
+/* Utilisations, in the order in which the model visits them. */
 #define SERIES_MAX 8u
 
 struct wpi_observer {
-    wp_run_simulation sums; /* of the windows that are closed */
+    wp_run_simulation sums; /* of closed windows */
     size_t column_capacity;
     wpi_allocations *allocations;
     wpi_watch *watch;
-    wpi_page_history *history; /* NULL: nobody asked */
+    wpi_page_history *history; /* NULL: not requested */
     char *series_names[SERIES_MAX];
-    wpi_utilisation series[SERIES_MAX]; /* of models that are gone */
+    wpi_utilisation series[SERIES_MAX]; /* of detached models */
     size_t series_count;
     wpi_engine *engine; /* NULL: no model is attached */
     const wpi_gpu *gpu;
     wpi_memory *memory;
-    wp_time_ps base_ps;
+    wpi_time_ps base_ps;
     uint64_t instructions, instructions_since; /* of closed windows; the GPU's when it opened */
-    uint64_t *base, *now;    /* values: when the window opened; room for another snapshot */
-    wp_time_ps window_since; /* model's time */
+    uint64_t *base, *now;     /* values at the window's opening; buffer for a snapshot */
+    wpi_time_ps window_since; /* in the model's time */
     bool is_open;
-    uint32_t selected; /* launches under way */
+    uint32_t selected; /* selected launches in progress */
     wpi_observed *under_way;
 };
 
-/* ---- columns
- * -------------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 /* "dram.read" in bytes -> "dram_read_bytes" */
 static char *column_name(const wpi_statistic *statistic) {
@@ -57,7 +56,7 @@ static char *column_name(const wpi_statistic *statistic) {
     (void)snprintf(name, sizeof name, "%s%s%s", statistic->name, unit[0] != '\0' ? "_" : "", unit);
     for (char *c = name; *c != '\0'; c++)
         if (*c == '.') *c = '_';
-    return wp_strdup(name);
+    return wpi_strdup(name);
 }
 
 static void add_column(void *object, const wpi_statistic *statistic) {
@@ -66,11 +65,11 @@ static void add_column(void *object, const wpi_statistic *statistic) {
     if (wpi_snapshot_size(statistic) == 0) return;
     if (s->column_count == o->column_capacity) {
         o->column_capacity = o->column_capacity == 0 ? 64 : 2 * o->column_capacity;
-        s->columns = wp_realloc(s->columns, o->column_capacity * sizeof *s->columns);
+        s->columns = wpi_realloc(s->columns, o->column_capacity * sizeof *s->columns);
         WP_CHECK(s->columns != NULL);
     }
     s->columns[s->column_count++] = (wp_run_column){.name = column_name(statistic),
-                                                    .unit = wp_strdup(statistic->unit),
+                                                    .unit = wpi_strdup(statistic->unit),
                                                     .is_histogram = statistic->histogram != NULL,
                                                     .first = s->value_count};
     s->value_count += wpi_snapshot_size(statistic);
@@ -91,19 +90,18 @@ static void prepare(wpi_observer *o) {
     wpi_snapshot_visit(o->gpu, o->memory, add_column, o);
     wpi_snapshot_visit(o->gpu, o->memory, add_series, o);
     const size_t count = o->sums.value_count;
-    o->sums.values = wp_calloc(count, sizeof(uint64_t));
-    o->base = wp_calloc(count, sizeof(uint64_t));
-    o->now = wp_calloc(count, sizeof(uint64_t));
+    o->sums.values = wpi_calloc(count, sizeof(uint64_t));
+    o->base = wpi_calloc(count, sizeof(uint64_t));
+    o->now = wpi_calloc(count, sizeof(uint64_t));
     WP_CHECK(o->sums.values != NULL && o->base != NULL && o->now != NULL);
 }
 
-/* ---- utilisation over time
- * ------------------------------------------------------------------------ */
+/* ---- utilisation over time ---- */
 
-/* Where a visit stands. */
+/* State of a visit. */
 typedef struct merge {
     wpi_utilisation *into;
-    wp_time_ps base_ps;
+    wpi_time_ps base_ps;
 } merge;
 
 static void merge_one(void *object, const wpi_statistic *statistic) {
@@ -112,14 +110,13 @@ static void merge_one(void *object, const wpi_statistic *statistic) {
     wpi_utilisation_append(m->into++, statistic->utilisation, m->base_ps);
 }
 
-/* Adds what the model has counted to `into`, [SERIES_MAX]. */
+/* Adds the model's utilisations to `into`, [SERIES_MAX]. */
 static void merge_series(const wpi_observer *o, wpi_utilisation *into) {
     merge m = {into, o->base_ps};
     wpi_snapshot_visit(o->gpu, o->memory, merge_one, &m);
 }
 
-/* ---- the window
- * ----------------------------------------------------------------------------------- */
+/* ---- the window ---- */
 
 static void open_window(wpi_observer *o) {
     if (o->is_open) return;
@@ -131,7 +128,7 @@ static void open_window(wpi_observer *o) {
     if (o->history != NULL) wpi_page_history_count(o->history, true);
 }
 
-static void add_window(wpi_observer *o, uint64_t *values, wp_time_ps *counted_ps) {
+static void add_window(wpi_observer *o, uint64_t *values, wpi_time_ps *counted_ps) {
     if (!o->is_open) return;
     wpi_snapshot_take(o->gpu, o->memory, o->now);
     for (size_t i = 0; i < o->sums.value_count; i++)
@@ -148,12 +145,11 @@ static void close_window(wpi_observer *o) {
     if (o->history != NULL) wpi_page_history_count(o->history, false);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,
                               wpi_observer **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "report of the simulated GPU");
     (*out)->sums.machine = (wp_run_machine){.sm_count = profile->sm_count,
                                             .warps_per_sm = profile->warps,
@@ -180,7 +176,7 @@ static void forget_launches(wpi_observer *o) {
     while (o->under_way != NULL) {
         wpi_observed *gone = o->under_way;
         o->under_way = gone->next;
-        wp_free(gone);
+        wpi_free(gone);
     }
     o->selected = 0;
 }
@@ -189,23 +185,23 @@ void wpi_observer_destroy(wpi_observer *o) {
     if (o == NULL) return;
     forget_launches(o);
     for (size_t i = 0; i < o->sums.column_count; i++) {
-        wp_free(o->sums.columns[i].name);
-        wp_free(o->sums.columns[i].unit);
+        wpi_free(o->sums.columns[i].name);
+        wpi_free(o->sums.columns[i].unit);
     }
-    wp_free(o->sums.columns);
+    wpi_free(o->sums.columns);
     for (size_t i = 0; i < o->series_count; i++)
-        wp_free(o->series_names[i]);
+        wpi_free(o->series_names[i]);
     wpi_watch_destroy(o->watch);
     wpi_page_history_destroy(o->history);
     wpi_allocations_destroy(o->allocations);
-    wp_free(o->sums.values);
-    wp_free(o->base);
-    wp_free(o->now);
-    wp_free(o);
+    wpi_free(o->sums.values);
+    wpi_free(o->base);
+    wpi_free(o->now);
+    wpi_free(o);
 }
 
 void wpi_observer_attach(wpi_observer *o, wpi_engine *engine, wpi_gpu *gpu, wpi_memory *memory,
-                         wp_time_ps base_ps) {
+                         wpi_time_ps base_ps) {
     o->engine = engine;
     o->gpu = gpu;
     o->memory = memory;
@@ -228,14 +224,13 @@ void wpi_observer_detach(wpi_observer *o) {
     forget_launches(o);
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
-    wpi_watch_forget(o->watch); /* the host may have freed since the last one */
+    wpi_watch_forget(o->watch); /* the host may have freed memory since the last launch */
     const bool is_selected = wpi_report_selects(kernel);
     const size_t count = is_selected ? o->sums.value_count : 0;
-    wpi_observed *l = wp_calloc(1, sizeof *l + count * sizeof l->before[0]);
+    wpi_observed *l = wpi_calloc(1, sizeof *l + count * sizeof l->before[0]);
     if (l == NULL) return NULL;
     l->is_selected = is_selected;
     l->is_overlapped = o->under_way != NULL;
@@ -275,7 +270,7 @@ bool wpi_observer_end(wpi_observer *o, wpi_observed *l, const char *kernel,
             wpi_page_history_ended(o->history, l->number, wpi_engine_now(o->engine));
         if (--o->selected == 0 && wpi_report_is_selective()) close_window(o);
     }
-    wp_free(l);
+    wpi_free(l);
     return is_selected;
 }
 
@@ -284,17 +279,16 @@ uint64_t wpi_observer_instructions(const wpi_observer *o) {
     return o->instructions + wpi_gpu_thread_instructions(o->gpu) - o->instructions_since;
 }
 
-/* ---- what the recorder gets
- * ----------------------------------------------------------------------- */
+/* ---- what the recorder gets ---- */
 
 static char *text_of(const char *text) {
-    char *copy = wp_strdup(text);
+    char *copy = wpi_strdup(text);
     WP_CHECK(copy != NULL);
     return copy;
 }
 
 static void copy_columns(const wpi_observer *o, wp_run_simulation *out) {
-    out->columns = wp_calloc(o->sums.column_count + 1, sizeof *out->columns);
+    out->columns = wpi_calloc(o->sums.column_count + 1, sizeof *out->columns);
     WP_CHECK(out->columns != NULL);
     out->column_count = o->sums.column_count;
     for (size_t i = 0; i < out->column_count; i++) {
@@ -305,8 +299,8 @@ static void copy_columns(const wpi_observer *o, wp_run_simulation *out) {
 }
 
 static void copy_series(const wpi_observer *o, wp_run_simulation *out) {
-    wpi_utilisation *sums = wp_malloc(sizeof o->series);
-    out->series = wp_calloc(SERIES_MAX, sizeof *out->series);
+    wpi_utilisation *sums = wpi_malloc(sizeof o->series);
+    out->series = wpi_calloc(SERIES_MAX, sizeof *out->series);
     WP_CHECK(sums != NULL && out->series != NULL);
     memcpy(sums, o->series, sizeof o->series);
     if (o->engine != NULL) merge_series(o, sums);
@@ -317,21 +311,21 @@ static void copy_series(const wpi_observer *o, wp_run_simulation *out) {
                                   .slice_ps = sums[i].slice_ps,
                                   .units = sums[i].units,
                                   .slice_count = sums[i].slice_count};
-        series->busy_ps = wp_calloc(series->slice_count + 1, sizeof *series->busy_ps);
+        series->busy_ps = wpi_calloc(series->slice_count + 1, sizeof *series->busy_ps);
         WP_CHECK(series->busy_ps != NULL);
         memcpy(series->busy_ps, sums[i].busy_ps, series->slice_count * sizeof *series->busy_ps);
     }
-    wp_free(sums);
+    wpi_free(sums);
 }
 
 void wpi_observer_collect(wpi_observer *o) {
-    wp_run_simulation *out = wp_calloc(1, sizeof *out);
+    wp_run_simulation *out = wpi_calloc(1, sizeof *out);
     if (out == NULL) return;
     out->time_ps = o->sums.time_ps;
     out->counted_ps = o->sums.counted_ps;
     out->machine = o->sums.machine;
     out->value_count = o->sums.value_count;
-    out->values = wp_calloc(out->value_count + 1, sizeof *out->values);
+    out->values = wpi_calloc(out->value_count + 1, sizeof *out->values);
     WP_CHECK(out->values != NULL);
     memcpy(out->values, o->sums.values, out->value_count * sizeof *out->values);
     if (o->engine != NULL) {

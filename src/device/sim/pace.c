@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds on the host thread that waits, and on the pace's own thread where none can. */
+/* Rounds run on the host thread that waits, or on the pace's own thread if none can. */
 #include "device/sim/pace.h"
 
 #include <errno.h>
@@ -13,10 +13,11 @@
 #include "report/recorder.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* Without a word from the host: real time, and then as much of it in which the host could run. */
+/* Time without a call of the host: this much real time, and then as much in which the host could
+ * run. */
 #define UNASKED_NS (NS_PER_S / 2)
-#define AWAY_NS 4000     /* less than it takes to create a thread */
-#define MOMENT_NS 100000 /* between two looks at threads that may still do something */
+#define AWAY_NS 4000     /* less than creating a thread takes */
+#define MOMENT_NS 100000 /* polling interval for threads that may still act */
 
 static void do_round(wpi_pace *pace, bool calls_host) {
     pace->is_driven = true;
@@ -29,13 +30,14 @@ static void do_round(wpi_pace *pace, bool calls_host) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* A host thread may look at memory and ask nobody: after a second of that, time passes all the
- * same. */
+/* Whether the host can see results in memory without a call: then time passes after a second
+ * without one. */
 static bool is_watched(const wpi_pace *pace) {
     return pace->ops->has_work(pace->object) && pace->ops->is_visible(pace->object);
 }
 
-/* For how long the process's first thread could have run, and others did, where the system says so.
+/* The time for which the process's first thread was runnable but did not run; 0 if the system does
+ * not report it.
  */
 static uint64_t delay_ns(void) {
     unsigned long long ran = 0, delayed = 0;
@@ -46,10 +48,11 @@ static uint64_t delay_ns(void) {
     return delayed;
 }
 
-/* How long the host has left the device alone; on a busy machine not all of that was its own doing.
+/* How long the host has made no call, without the time in which a busy machine kept it from
+ * running.
  */
 static uint64_t unasked_ns(wpi_pace *pace) {
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     if (pace->watched_asked_ns != pace->asked_ns) {
         if (now_ns - pace->asked_ns < UNASKED_NS) return now_ns - pace->asked_ns;
         pace->watched_asked_ns = pace->asked_ns;
@@ -64,18 +67,18 @@ static uint64_t unasked_ns(wpi_pace *pace) {
 
 static bool is_unasked(wpi_pace *pace) {
     if (!is_watched(pace)) return false;
-    if (wpi_made_library_is_being_made()) { /* the host waits for us, not for what it could see */
-        pace->asked_ns = wp_clock_ns();
+    if (wpi_made_library_is_being_made()) { /* a library is being compiled for the host */
+        pace->asked_ns = wpi_clock_ns();
         return false;
     }
     const bool is_found = pace->is_found_unasked && pace->watched_asked_ns == pace->asked_ns;
     if (!is_found && unasked_ns(pace) < 2 * UNASKED_NS) return false;
     pace->is_found_unasked = true;
     if (!pace->has_said_unasked) {
-        wp_log(WP_LOG_WARN, "device.sim",
-               "the program neither synchronises with the device nor queries it: simulated time "
-               "advances with "
-               "real time, and results may differ between runs");
+        wpi_log(WP_LOG_WARN, "device.sim",
+                "the program neither synchronises with the device nor queries it: simulated time "
+                "advances with "
+                "real time, and results may differ between runs");
     }
     pace->has_said_unasked = true;
     wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
@@ -87,7 +90,7 @@ static bool is_called(const wpi_pace *pace) {
 }
 
 static void rest_for(wpi_pace *pace, uint64_t ns) {
-    const uint64_t until_ns = wp_clock_ns() + ns;
+    const uint64_t until_ns = wpi_clock_ns() + ns;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                    .tv_nsec = (long)(until_ns % NS_PER_S)};
     (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
@@ -103,9 +106,9 @@ static void rest(wpi_pace *pace) {
     rest_for(pace, UNASKED_NS - unasked_ns(pace) % UNASKED_NS);
 }
 
-/* Several host threads take turns. False: none waits for one. */
+/* Gives the next host thread its turn, if several have called. False: none waits for a turn. */
 static bool give_turns(wpi_pace *pace) {
-    wp_time_ps until;
+    wpi_time_ps until;
     if (!pace->turns.is_on) return false;
     switch (wpi_turns_next(&pace->turns, pace->ops->now(pace->object), &until)) {
     case WPI_TURNS_NONE: return false;
@@ -149,13 +152,13 @@ void wpi_pace_arrive(wpi_pace *pace) {
 }
 
 static void note_asked(wpi_pace *pace) {
-    const uint64_t now_ns = wp_clock_ns();
+    const uint64_t now_ns = wpi_clock_ns();
     pace->has_been_away = pace->has_been_away || now_ns - pace->asked_ns >= AWAY_NS;
     pace->asked_ns = now_ns;
 }
 
-/* Before the only thread that has called lets time pass. Looking takes a system call, so only where
- * there was time to create a thread since the last look. */
+/* Checks for new threads before the only one that has called lets time pass. The check is a system
+ * call, so it is made only if there was time to create a thread since the last one. */
 static void expect_new(wpi_pace *pace) {
     note_asked(pace);
     if (pace->turns.is_on || !pace->has_been_away) return;
@@ -174,7 +177,7 @@ static bool can_drive(const wpi_pace *pace) {
            !pace->ops->has_host_call(pace->object);
 }
 
-/* A host thread goes its way: what others began to wait for meanwhile is the thread's now. */
+/* A host thread continues: the pace's thread takes over for other threads that wait. */
 static void hand_over(wpi_pace *pace) {
     if (pace->is_driven) return;
     if (is_called(pace) || (pace->is_resting && is_watched(pace))) pthread_cond_signal(&pace->work);
@@ -185,7 +188,7 @@ void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *ar
     while (!is_done(arg) && may_drive && can_drive(pace))
         do_round(pace, false);
     if (pace->turns.is_on && !is_done(arg)) wpi_turns_wait(&pace->turns, is_done, arg);
-    pace->asked_ns = wp_clock_ns();
+    pace->asked_ns = wpi_clock_ns();
     hand_over(pace);
 }
 
@@ -193,13 +196,13 @@ void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
     expect_new(pace);
     if (pace->turns.is_on) {
         wpi_turns_ask(&pace->turns, pace->ops->now(pace->object) + WPI_POLL_PS);
-        pace->asked_ns = wp_clock_ns();
+        pace->asked_ns = wpi_clock_ns();
         return;
     }
     const uint64_t number = ++pace->polls_asked;
     if (may_drive && can_drive(pace)) {
         do_round(pace, false);
-        pace->asked_ns = wp_clock_ns();
+        pace->asked_ns = wpi_clock_ns();
         hand_over(pace);
         return;
     }

@@ -7,7 +7,7 @@
 #include "report/recorder.h"
 
 static void *copy_of(const void *data, size_t count, size_t size) {
-    void *copy = wp_calloc(count + 1, size);
+    void *copy = wpi_calloc(count + 1, size);
     WP_CHECK(copy != NULL);
     memcpy(copy, data, count * size);
     return copy;
@@ -15,14 +15,14 @@ static void *copy_of(const void *data, size_t count, size_t size) {
 
 static void copy_allocations(const wpi_page_history *h, const wpi_allocations *names,
                              wp_run_managed *out) {
-    out->allocations = wp_calloc(h->allocation_count + 1, sizeof *out->allocations);
+    out->allocations = wpi_calloc(h->allocation_count + 1, sizeof *out->allocations);
     WP_CHECK(out->allocations != NULL);
     out->allocation_count = h->allocation_count;
     out->allocations_left_out = h->allocations_left_out;
     for (uint32_t i = 0; i < h->allocation_count; i++) {
         const wpi_history_allocation *from = &h->allocations[i];
         out->allocations[i] = (wp_run_managed_allocation){
-            .name = wp_strdup(wpi_allocations_name(names, from->address)),
+            .name = wpi_strdup(wpi_allocations_name(names, from->address)),
             .address = from->address,
             .bytes = from->bytes,
             .page_count = from->page_count,
@@ -34,7 +34,7 @@ static void copy_allocations(const wpi_page_history *h, const wpi_allocations *n
 }
 
 static void copy_launches(const wpi_page_history *h, wp_run_managed *out) {
-    out->launches = wp_calloc(h->launch_count + 1, sizeof *out->launches);
+    out->launches = wpi_calloc(h->launch_count + 1, sizeof *out->launches);
     WP_CHECK(out->launches != NULL);
     out->launch_count = h->launch_count;
     out->launches_left_out = h->launches_left_out;
@@ -52,7 +52,7 @@ static void copy_map(const wpi_page_history *h, wp_run_managed *out) {
     out->slice_ps = (uint64_t)1 << h->slice_bits;
     out->row_count = h->row_count;
     out->slice_count = h->slice_count;
-    out->map = wp_calloc(out->row_count * out->slice_count + 1, sizeof out->map[0]);
+    out->map = wpi_calloc(out->row_count * out->slice_count + 1, sizeof out->map[0]);
     WP_CHECK(out->map != NULL);
     for (size_t s = 0; s < out->slice_count; s++)
         memcpy(out->map[s * out->row_count], h->map[s], out->row_count * sizeof out->map[0]);
@@ -60,7 +60,7 @@ static void copy_map(const wpi_page_history *h, wp_run_managed *out) {
 
 wp_run_managed *wpi_page_record_make(const wpi_page_history *history,
                                      const wpi_allocations *allocations) {
-    wp_run_managed *out = wp_calloc(1, sizeof *out);
+    wp_run_managed *out = wpi_calloc(1, sizeof *out);
     if (out == NULL) return NULL;
     copy_allocations(history, allocations, out);
     copy_launches(history, out);

@@ -7,18 +7,18 @@
 
 #include "base/param.h"
 
-#define SILENT_NS 1000000000u /* a launch that ends before is not shown */
+#define SILENT_NS 1000000000u /* shorter launches are not shown */
 #define EVERY_NS 250000000u
 
-const wp_param wpi_progress_params[] = {
+const wpi_param wpi_progress_params[] = {
     {"progress", WP_UNIT_FLAG, "off", 0, 1,
      "show the progress of long-running kernels of simulated GPUs on stderr"},
     {0}};
 
 void wpi_progress_init(wpi_progress *progress) {
-    wp_param_value value = {0};
+    wpi_param_value value = {0};
     *progress = (wpi_progress){0};
-    if (wp_param_load(&wpi_progress_params[0], &value, NULL) == WP_STATUS_OK)
+    if (wpi_param_load(&wpi_progress_params[0], &value, NULL) == WP_STATUS_OK)
         progress->is_on = value.number != 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaying a trace is running a program: one that does what the trace's operations say, on queues
- * and events of a simulated device like any other. Copies move nothing, and launches have their
- * warps from the trace; everything else, with the report, is as it is when the program runs.
+ * Replays a trace like a program: performs its operations on queues and events of an ordinary
+ * simulated device. Copies move no data, and launches take their warps from the trace; everything
+ * else, including the report, is as when the program runs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #include "trace/names.h"
 #include "warpage/trace.h"
 
-#define ALLOC_UNIT_BYTES 512u /* as device memory is counted */
+#define ALLOC_UNIT_BYTES 512u /* granularity of device memory */
 
 #define COPY_BYTES_MAX ((uint64_t)1 << 48) /* no process has more */
 
-/* A kernel of the trace, as queues know kernels. */
+/* A kernel of the trace, in the form that queues take. */
 typedef struct replayed_kernel {
     wpi_cpu_kernel kernel;
     wp_cpu_kernel code;
@@ -37,16 +37,16 @@ typedef struct replay {
     uint64_t queue_count, event_count;
     uint64_t used_bytes; /* of device and managed memory */
     bool was_reset;
-    bool is_host_seen; /* the trace has all that the host touched */
+    bool is_host_seen; /* the trace has the pages that the host touched */
     uint64_t allocation_count, live_count;
-    wp_strings sites; /* where the program asked for memory */
+    wpi_strings sites; /* code that allocated memory */
 } replay;
 
-static replay *active; /* that a kernel's name is asked of */
+static replay *active; /* used for names of kernels */
 
-/* ---- what is asked before ------------------------------------------------------------------- */
+/* ---- checks before a replay ---- */
 
-/* What the device has answered when the trace was recorded, beside what this one would. */
+/* Compares the recorded device's answers with those of this device. */
 typedef struct check {
     wpi_trace *trace;
     const wp_device *device;
@@ -109,7 +109,7 @@ static wp_status check_launch(const check *c, uint64_t number, wp_error *err) {
     return check_cooperative(c, &launch, err);
 }
 
-/* Pages can move only of memory that has an area of its own. */
+/* Managed memory can migrate only if it is in its address area. */
 static wp_status check_managed(const check *c, const wpi_op *op, wp_error *err) {
     const wpi_sim_device *device = (const wpi_sim_device *)(const void *)c->device;
     const wpi_managed_range range = {.address = op->fields[2], .bytes = op->fields[1]};
@@ -145,22 +145,22 @@ static wp_status check_op(void *object, const wpi_op *op, wp_error *err) {
 
 static char *name_of(const char *name) {
     const char *known = wpi_names_find_code(&active->names, active->trace, name);
-    return known != NULL ? wp_strdup(known) : NULL;
+    return known != NULL ? wpi_strdup(known) : NULL;
 }
 
 static wp_status make_kernels(replay *r, wp_error *err) {
     const uint32_t tables_count = wpi_trace_root_of(r->trace)->tables_count;
-    r->kernels = wp_calloc(tables_count + (size_t)1, sizeof *r->kernels);
+    r->kernels = wpi_calloc(tables_count + (size_t)1, sizeof *r->kernels);
     if (r->kernels == NULL) return WP_FAIL(err, NOMEM, "kernels of a trace");
     for (uint32_t t = 0; t < tables_count; t++) {
         const wp_trace_tables *tables = wpi_trace_tables_of(r->trace, t);
-        replayed_kernel *kernels = wp_calloc(tables->kernel_count + (size_t)1, sizeof *kernels);
+        replayed_kernel *kernels = wpi_calloc(tables->kernel_count + (size_t)1, sizeof *kernels);
         if (kernels == NULL) return WP_FAIL(err, NOMEM, "kernels of a trace");
         r->kernels[t] = kernels;
         for (uint32_t k = 0; k < tables->kernel_count; k++) {
             kernels[k].code = (wp_cpu_kernel){.name = tables->kernels[k].name};
             kernels[k].kernel = (wpi_cpu_kernel){.code = &kernels[k].code,
-                                                 .display_name = wp_strdup(kernels[k].code.name),
+                                                 .display_name = wpi_strdup(kernels[k].code.name),
                                                  .tables = tables};
         }
     }
@@ -172,10 +172,10 @@ static void free_kernels(replay *r) {
     for (uint32_t t = 0; r->kernels != NULL && t < tables_count; t++) {
         const uint32_t count = wpi_trace_tables_of(r->trace, t)->kernel_count;
         for (uint32_t k = 0; r->kernels[t] != NULL && k < count; k++)
-            wp_free(r->kernels[t][k].kernel.display_name);
-        wp_free(r->kernels[t]);
+            wpi_free(r->kernels[t][k].kernel.display_name);
+        wpi_free(r->kernels[t]);
     }
-    wp_free(r->kernels);
+    wpi_free(r->kernels);
 }
 
 /* ---- queues and events ---------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static wp_status find_event(const replay *r, uint64_t number, wp_event **out, wp
 }
 
 static wp_status add_queue(replay *r, wp_queue *queue, wp_error *err) {
-    wp_queue **queues = wp_realloc(r->queues, ((size_t)r->queue_count + 1) * sizeof(wp_queue *));
+    wp_queue **queues = wpi_realloc(r->queues, ((size_t)r->queue_count + 1) * sizeof(wp_queue *));
     if (queues == NULL) return WP_FAIL(err, NOMEM, "queues of a trace");
     r->queues = queues;
     queues[r->queue_count++] = queue;
@@ -212,7 +212,7 @@ static wp_status create_queue(replay *r, const wpi_op *op, wp_error *err) {
 
 static wp_status create_event(replay *r, const wpi_op *op, wp_error *err) {
     if (op->fields[0] != r->event_count) return fail_number(r, "event", op->fields[0], err);
-    wp_event **events = wp_realloc(r->events, ((size_t)r->event_count + 1) * sizeof(wp_event *));
+    wp_event **events = wpi_realloc(r->events, ((size_t)r->event_count + 1) * sizeof(wp_event *));
     if (events == NULL) return WP_FAIL(err, NOMEM, "events of a trace");
     r->events = events;
     WP_TRY(wp_event_create(&r->device->cpu.base, &events[r->event_count], err));
@@ -226,7 +226,7 @@ static wp_status submit(replay *r, uint64_t queue_number, wpi_command *command, 
     wp_queue *queue;
     wp_status status = find_queue(r, queue_number, &queue, err);
     if (status != WP_STATUS_OK) {
-        wp_free(command);
+        wpi_free(command);
         return status;
     }
     if (command != NULL) command->is_replayed = true;
@@ -319,8 +319,8 @@ static wp_status launch(replay *r, const wpi_op *op, wp_error *err) {
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* A host that was told "not yet" asked on; one that was told "done" asks until it is. So a loop
- * that polls takes as many turns as it takes here. */
+/* Polls a queue once, or, if the recorded answer was "done", until it is idle. So a polling loop
+ * runs as many times as needed here. */
 static wp_status poll_queue(const replay *r, const wpi_op *op, wp_error *err) {
     wp_queue *queue;
     WP_TRY(find_queue(r, op->fields[0], &queue, err));
@@ -337,18 +337,18 @@ static wp_status poll_event(const replay *r, const wpi_op *op, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Where the program asked for memory: every place once, known by its address here. */
+/* Keeps the text of an allocation site once, identified by the kept text's address. */
 static const char *keep_site(replay *r, const char *text) {
     for (size_t i = 0; i < r->sites.count; i++) {
         if (strcmp(r->sites.items[i], text) == 0) return r->sites.items[i];
     }
-    wp_strings_add(&r->sites, text);
+    wpi_strings_add(&r->sites, text);
     return r->sites.items[r->sites.count - 1];
 }
 
 static char *describe_site(const void *address) {
     for (size_t i = 0; active != NULL && i < active->sites.count; i++) {
-        if (active->sites.items[i] == address) return wp_strdup(active->sites.items[i]);
+        if (active->sites.items[i] == address) return wpi_strdup(active->sites.items[i]);
     }
     return NULL;
 }
@@ -361,7 +361,8 @@ static void count_memory(replay *r, const wpi_op *op) {
     wpi_report_memory(r->used_bytes);
 }
 
-/* The report finds allocations in the map of the process. Nothing is there: nobody looks. */
+/* Enters an allocation into the process's memory map, where the report finds it. Its memory does
+ * not exist, and is not accessed. */
 static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     const wpi_memory_entry entry = {
         .allocation = {.base = (void *)(uintptr_t)op->fields[2],
@@ -384,7 +385,7 @@ static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Nothing else of it is told: reports of runs do not know a place of variables. */
+/* Enters a variable as managed memory only: reports have no place for variables. */
 static wp_status enter_variable(replay *r, const wpi_op *op, wp_error *err) {
     const wpi_managed_range range = {.address = op->fields[0], .bytes = op->fields[1]};
     if (!wpi_managed_has_place(range) || range.bytes == 0)
@@ -431,7 +432,7 @@ static wp_status leave_memory(replay *r, const wpi_op *op, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The device must not take them for its own. */
+/* Removes the allocations from the map, before the device would free them. */
 static void forget_memory(replay *r) {
     wpi_memory_map *map = wpi_memory_map_global();
     const char *from = NULL;
@@ -528,14 +529,14 @@ static wp_status open_device(const char *spec, wp_device **out, wp_error *err) {
     return wp_device_open(spec, out, err);
 }
 
-/* The executor reads warps while the host reads operations: each has the trace open. */
+/* Replays all operations. The executor reads warps meanwhile, so it has opened the trace itself. */
 static wp_status run(replay *r, wp_error *err) {
     const wpi_origin *origin = &wpi_trace_root_of(r->trace)->origin;
     WP_TRY(make_kernels(r, err));
     WP_TRY(wpi_names_read(&r->names, r->trace, err));
     wpi_report_program(origin->program.items, origin->program.count);
     wpi_report_set_namer(name_of);
-    wp_symbol_set_namer(describe_site);
+    wpi_symbol_set_namer(describe_site);
     WP_TRY(add_queue(r, wp_device_default_queue(&r->device->cpu.base), err));
     WP_TRY(wpi_hints_visit_ops(r->trace, r->hints, do_op, r, err));
     return wp_device_wait(&r->device->cpu.base, err);
@@ -547,7 +548,7 @@ static wp_status run_on(wpi_trace *trace, wpi_trace *warps, const char *hints, w
     r.device->trace = warps;
     active = &r;
     wp_status status = run(&r, err);
-    /* Commands name the replay's kernels: none is left behind. The first error is the one to tell.
+    /* Waits for all commands, as they use the replay's kernels. Reports the first error.
      */
     if (wp_device_wait(device, status == WP_STATUS_OK ? err : NULL) != WP_STATUS_OK &&
         status == WP_STATUS_OK)
@@ -555,15 +556,15 @@ static wp_status run_on(wpi_trace *trace, wpi_trace *warps, const char *hints, w
     if (status != WP_STATUS_OK) (void)wp_device_sticky_error(device, err);
     if (status == WP_STATUS_OK) wpi_report_write_at_exit();
     wpi_report_set_namer(NULL);
-    wp_symbol_set_namer(NULL);
+    wpi_symbol_set_namer(NULL);
     forget_memory(&r);
     for (uint64_t i = 0; i < r.event_count; i++)
         wp_event_destroy(r.events[i]);
     free_kernels(&r);
     wpi_names_deinit(&r.names);
-    wp_free(r.queues);
-    wp_free(r.events);
-    wp_strings_deinit(&r.sites);
+    wpi_free(r.queues);
+    wpi_free(r.events);
+    wpi_strings_deinit(&r.sites);
     active = NULL;
     return status;
 }

@@ -12,7 +12,7 @@
 #include "policy/load.h"
 #include "report/recorder.h"
 
-const wp_param wpi_sim_params[] = {
+const wpi_param wpi_sim_params[] = {
     {"set", WP_UNIT_TEXT, "", 0, 0,
      "parameters of the simulated GPU, as in tlb.l2.entries=128, separated by ';'"},
     {"policy-files", WP_UNIT_TEXT, "", 0, 0,
@@ -34,7 +34,7 @@ static void close_device(wp_device *base) {
     wpi_cpu_device_ops.close(base);
 }
 
-/* The model knows managed memory, too. */
+/* Allocates memory; managed memory is also registered with the model. */
 static wp_status alloc_memory(wp_device *base, wp_memory_kind kind, size_t size_bytes,
                               uint32_t flags, void **out, wp_error *err) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
@@ -108,8 +108,8 @@ static uint64_t actor_now_ns(wp_device *base) {
     return wpi_sim_executor_step_time(executor_of(base)) / WP_PS_PER_NS;
 }
 
-/* What a host thread has copied since its last call takes its time now; of host functions and
- * actors the executor asks that itself. */
+/* Simulates the time of a host thread's copies since its last call. The executor does so for host
+ * functions and actors. */
 static void arrive(wp_device *base) {
     wp_host_work copied;
     if (!wpi_queue_may_wait()) return;
@@ -143,33 +143,33 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->has_page_faults = p->paging.is_on;
 }
 
-/* "a=1;b=2" becomes two settings; spaces around them do not count. */
-static void split_settings(const char *text, wp_strings *settings) {
+/* Splits "a=1;b=2" into settings; ignores spaces around them. */
+static void split_settings(const char *text, wpi_strings *settings) {
     while (*text != '\0') {
         text += strspn(text, " ;");
         size_t length = strcspn(text, ";");
         const char *next = text + length;
         while (length != 0 && text[length - 1] == ' ')
             length--;
-        if (length != 0) wp_strings_addf(settings, "%.*s", (int)length, text);
+        if (length != 0) wpi_strings_addf(settings, "%.*s", (int)length, text);
         text = next;
     }
 }
 
 static wp_status load_profile(const char *name, wpi_profile **out, wp_error *err) {
-    wp_param_value value, policy_files;
-    WP_TRY(wp_param_load(&wpi_sim_params[POLICY_FILES], &policy_files, err));
+    wpi_param_value value, policy_files;
+    WP_TRY(wpi_param_load(&wpi_sim_params[POLICY_FILES], &policy_files, err));
     WP_TRY(wpi_policy_files_load(policy_files.text, err));
-    WP_TRY(wp_param_load(&wpi_sim_params[SET], &value, err));
-    wp_strings settings = {0};
+    WP_TRY(wpi_param_load(&wpi_sim_params[SET], &value, err));
+    wpi_strings settings = {0};
     split_settings(value.text, &settings);
     const wp_status status =
-        wpi_profile_load(name, wp_strings_argv(&settings), settings.count, out, err);
-    wp_strings_deinit(&settings);
+        wpi_profile_load(name, wpi_strings_argv(&settings), settings.count, out, err);
+    wpi_strings_deinit(&settings);
     return status;
 }
 
-static const wp_device_ops sim_device_ops = {
+static const wpi_device_ops sim_device_ops = {
     WPI_CPU_DEVICE_SHARED_OPS,  .kind = "sim",
     .close = close_device,      .wait = wait_for_all,
     .reset = reset_device,      .memory_alloc = alloc_memory,
@@ -187,11 +187,11 @@ static void report_policy_files(void) {
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
-    wp_in_step in_step;
+    wpi_in_step in_step;
     WP_TRY(wpi_in_step_load(&in_step, err));
     wpi_profile *profile;
     WP_TRY(load_profile(rest, &profile, err));
-    wpi_sim_device *device = wp_calloc(1, sizeof *device);
+    wpi_sim_device *device = wpi_calloc(1, sizeof *device);
     if (device == NULL) {
         wpi_profile_destroy(profile);
         return WP_FAIL(err, NOMEM, "simulated device");
@@ -205,7 +205,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->profile = profile;
     wp_status status = wpi_cpu_device_init(
         &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
-    if (status != WP_STATUS_OK) { /* the device itself is gone */
+    if (status != WP_STATUS_OK) { /* the device is already destroyed */
         wpi_profile_destroy(profile);
         return status;
     }
@@ -229,14 +229,14 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
 }
 
 void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object) {
-    wp_strings names = {0};
+    wpi_strings names = {0};
     wpi_profile_names(&names);
     for (size_t i = 0; i < names.count; i++) {
         char spec[300];
         snprintf(spec, sizeof spec, "sim:%s", names.items[i]);
         visit(object, spec);
     }
-    wp_strings_deinit(&names);
+    wpi_strings_deinit(&names);
 }
 
 wp_status wp_policy_file_load(const char *path, wp_error *err) {
@@ -254,7 +254,7 @@ static void visit_policy(const wpi_policy *policy, policy_visit visit, void *obj
                                     .source = policy->source});
 }
 
-/* The library's own are sorted by kind; those of files follow the last of their kind. */
+/* The library's own policies are sorted by kind; those of files follow the last of their kind. */
 void wp_device_visit_policies(policy_visit visit, void *object) {
     const wpi_policy *loaded;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
@@ -265,7 +265,7 @@ void wp_device_visit_policies(policy_visit visit, void *object) {
     }
 }
 
-/* "tlb.l3.…" of a GPU with two levels. */
+/* Whether the key is of a TLB level that the GPU lacks. */
 static bool is_of_missing_level(const wpi_profile *profile, const char *name) {
     return strncmp(name, "tlb.l", 5) == 0 && name[5] >= '1' && name[5] <= '9' &&
            (uint32_t)(name[5] - '0') > profile->tlb_levels;
@@ -294,7 +294,7 @@ wp_status wp_device_visit_keys(const char *spec,
     return WP_STATUS_OK;
 }
 
-const wp_device_kind wp_device_kind_sim = {
+const wpi_device_kind wpi_device_kind_sim = {
     .name = "sim",
     .summary = "a simulated GPU: sim:<profile>",
     .example = "k80",

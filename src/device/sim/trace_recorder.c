@@ -15,7 +15,7 @@
 #include "report/recorder.h"
 #include "warpage/version.h"
 
-const wp_param wpi_trace_params[] = {
+const wpi_param wpi_trace_params[] = {
     {"trace", WP_UNIT_TEXT, "", 0, 0,
      "write a trace of the kernels on a simulated GPU to this file"},
     {"trace-functional", WP_UNIT_FLAG, "0", 0, 1, "do not simulate time while a trace is recorded"},
@@ -23,7 +23,8 @@ const wp_param wpi_trace_params[] = {
 
 #define HANDLES_FIRST 16u
 
-/* Queues and events by number. A program has few at a time: they are found by walking a list. */
+/* Numbers of queues and events. A program has few at a time, so they are found by walking a
+ * list. */
 typedef struct handle {
     const void *pointer;
     uint64_t number;
@@ -41,18 +42,18 @@ struct wpi_recorder {
     char *path;
     bool is_functional;
     pid_t owner;
-    pthread_mutex_t lock;        /* of what follows */
-    pthread_mutex_t launch_lock; /* numbers of launches are in the order of their commands */
+    pthread_mutex_t lock;        /* protects the members below */
+    pthread_mutex_t launch_lock; /* keeps launch numbers in the order of their commands */
     handles queues, events;
-    bool is_host_seen; /* and that is written down */
-    uint32_t asked;    /* numbers of the device that are written down */
+    bool is_host_seen; /* … and the trace says so */
+    uint32_t asked;    /* device properties already written */
     uint64_t launched;
     _Atomic uint64_t recorded;
-    const wp_device_ops *inner; /* the device's own table: calls are passed on to it */
-    wp_device_ops ops;          /* the one that wraps it */
-    wp_event_ops event_ops;
+    const wpi_device_ops *inner; /* the device's own table: calls are passed on to it */
+    wpi_device_ops ops;          /* the one that wraps it */
+    wpi_event_ops event_ops;
     wpi_host_ops host_ops;
-    uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written down */
+    uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written */
     size_t named_count;
 };
 
@@ -69,7 +70,7 @@ static uint64_t add_handle(handles *list, const void *pointer) {
     pthread_mutex_lock(&active->lock);
     if (list->count == list->capacity) {
         const size_t capacity = list->capacity != 0 ? 2 * list->capacity : HANDLES_FIRST;
-        handle *items = wp_realloc(list->items, capacity * sizeof *items);
+        handle *items = wpi_realloc(list->items, capacity * sizeof *items);
         WP_CHECK(items != NULL);
         list->items = items;
         list->capacity = capacity;
@@ -80,7 +81,7 @@ static uint64_t add_handle(handles *list, const void *pointer) {
     return number;
 }
 
-/* The last one first: it is the one in use most often. */
+/* Searches the last one first, which is used most often. */
 static uint64_t find_handle(handles *list, const void *pointer, bool is_gone) {
     uint64_t number = 0;
     pthread_mutex_lock(&active->lock);
@@ -116,7 +117,7 @@ static void queue_destroy(wp_queue *queue) {
     active->inner->queue->destroy(queue);
 }
 
-/* Written when it is over: what other host threads queued meanwhile comes before it. */
+/* Written when the wait is over, after commands that other host threads queued meanwhile. */
 static wp_status queue_wait(wp_queue *queue, wp_error *err) {
     WP_TRY(active->inner->queue->wait(queue, err));
     write_op(WPI_OP_QUEUE_WAIT, queue_number(queue), 0, 0);
@@ -196,8 +197,8 @@ static wp_status host_work(wp_device *device, const wp_host_work *work, wp_error
     if (is_thread)
         write_host_work(0, work);
     else
-        wp_log(WP_LOG_WARN, "device.sim",
-               "host work of host functions and actors is not recorded: a replay takes less time");
+        wpi_log(WP_LOG_WARN, "device.sim",
+                "host work of host functions and actors is not recorded: a replay takes less time");
     return WP_STATUS_OK;
 }
 
@@ -207,7 +208,7 @@ static wp_status queue_host_work(wp_queue *queue, const wp_host_work *work, wp_e
     return WP_STATUS_OK;
 }
 
-static const wp_queue_ops recording_queue_ops = {
+static const wpi_queue_ops recording_queue_ops = {
     .create = queue_create,
     .destroy = queue_destroy,
     .wait = queue_wait,
@@ -259,18 +260,18 @@ static wp_status device_wait(wp_device *device, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Where the program asked for it, as reports say it. */
+/* Writes an allocation with its site, as in reports. */
 static void note_allocation(wp_memory_kind kind, uint64_t bytes, const void *base) {
     wpi_memory_entry entry = {0};
     const uint64_t fields[] = {kind, bytes, (uintptr_t)base};
     const bool is_known = wpi_memory_map_find(wpi_memory_map_global(), base, &entry);
-    char *site = is_known && entry.caller != NULL ? wp_symbol_describe(entry.caller) : NULL;
+    char *site = is_known && entry.caller != NULL ? wpi_symbol_describe(entry.caller) : NULL;
     wpi_trace_writer_op(active->writer, WPI_OP_ALLOC, fields, site);
-    wp_free(site);
+    wpi_free(site);
 }
 
-/* Once, before the first memory that the host may touch: traces do not have it where the system
- * does not tell, and older ones, which lack what the host touches first. */
+/* Writes, once, before the first memory that the host may touch, that the trace has the host's
+ * touches. Traces lack it if the system does not report touches, and so do older traces. */
 static void note_host_seen(void) {
     pthread_mutex_lock(&active->lock);
     const bool is_new =
@@ -280,7 +281,7 @@ static void note_host_seen(void) {
     if (is_new) wpi_trace_writer_op(active->writer, WPI_OP_HOST_SEEN, NULL, NULL);
 }
 
-/* The pages of managed variables, which replays know by their places only. */
+/* Writes the pages of managed variables, by their places. */
 static void note_variables(void) {
     wpi_managed_range run;
     for (size_t i = 0; wpi_variables_at(i, &run); i++) {
@@ -304,7 +305,7 @@ static wp_status memory_alloc(wp_device *device, wp_memory_kind kind, size_t siz
     return WP_STATUS_OK;
 }
 
-/* As device.c does it for devices that do nothing of their own. */
+/* As device.c does for devices without this operation. */
 static wp_status memory_register(wp_device *device, const wp_allocation *allocation,
                                  wp_error *err) {
     const wpi_memory_entry entry = {.allocation = *allocation, .device = device};
@@ -339,7 +340,7 @@ static wp_status memory_free(wp_device *device, const wp_allocation *allocation,
     return WP_STATUS_OK;
 }
 
-/* Each number once: its answer does not change. */
+/* Writes each queried property once: its value does not change. */
 static void note_query(wp_device *device, const char *call, uint32_t fields) {
     (void)device;
     pthread_mutex_lock(&active->lock);
@@ -358,7 +359,7 @@ static void note_occupancy(wp_device *device, const wp_kernel *kernel, uint32_t 
     wpi_trace_writer_op(active->writer, WPI_OP_OCCUPANCY, fields, kernel->info.name);
 }
 
-/* Of the recorder's own tables: another device of this kind keeps the common one. */
+/* Installs the recorder's own tables in this device only. */
 static void replace_ops(wpi_recorder *r) {
     r->inner = r->device->cpu.base.ops;
     r->event_ops = *r->inner->event;
@@ -407,20 +408,20 @@ static uint32_t find_kernel(const wp_trace_tables *tables, const char *name) {
     return k;
 }
 
-/* Reports call kernels by names that only the program's C++ runtime knows to make. */
+/* Writes a kernel's demangled name, which needs the program's C++ runtime. */
 static void note_name(wpi_recorder *r, uint32_t tables, uint32_t kernel, const char *name) {
     const uint64_t key = (uint64_t)tables << 32 | kernel;
     for (size_t i = 0; i < r->named_count; i++) {
         if (r->named[i] == key) return;
     }
-    uint64_t *named = wp_realloc(r->named, (r->named_count + 1) * sizeof *named);
+    uint64_t *named = wpi_realloc(r->named, (r->named_count + 1) * sizeof *named);
     if (named == NULL) return;
     r->named = named;
     named[r->named_count++] = key;
     char *display = wpi_report_display_name(name);
     const uint64_t fields[] = {tables, kernel};
     if (display != NULL) wpi_trace_writer_op(r->writer, WPI_OP_KERNEL_NAME, fields, display);
-    wp_free(display);
+    wpi_free(display);
 }
 
 wp_status wpi_recorder_launch(wpi_recorder *r, const wpi_launch *launch, wpi_warp_source *source,
@@ -460,14 +461,14 @@ bool wpi_recorder_is_functional(const wpi_recorder *r) {
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
-/* The command line, from the system: a library is not handed argv. */
-static void read_program(wp_strings *program) {
+/* Reads the command line from the system, as a library does not get argv. */
+static void read_program(wpi_strings *program) {
     char *data = NULL;
     size_t bytes = 0;
-    if (wp_file_read("/proc/self/cmdline", &data, &bytes, NULL) != WP_STATUS_OK) return;
+    if (wpi_file_read("/proc/self/cmdline", &data, &bytes, NULL) != WP_STATUS_OK) return;
     for (size_t at = 0; at < bytes; at += strlen(data + at) + 1)
-        wp_strings_add(program, data + at);
-    wp_free(data);
+        wpi_strings_add(program, data + at);
+    wpi_free(data);
 }
 
 static wp_status write_trace(wpi_recorder *r, wp_error *err) {
@@ -484,7 +485,8 @@ static wp_status write_trace(wpi_recorder *r, wp_error *err) {
                        "cudaDeviceSynchronize() before exiting");
     }
     const wp_device_info *info = &r->device->cpu.base.info;
-    wpi_origin origin = {.version = wp_strdup(WP_VERSION_STRING), .device = wp_strdup(info->spec)};
+    wpi_origin origin = {.version = wpi_strdup(WP_VERSION_STRING),
+                         .device = wpi_strdup(info->spec)};
     read_program(&origin.program);
     for (uint32_t i = 0; i < WPI_INFO_COUNT; i++)
         origin.info[i] = wpi_info_value(info, (wpi_info_field)i);
@@ -497,43 +499,44 @@ static void destroy(wpi_recorder *r) {
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->launch_lock);
     wpi_trace_writer_destroy(r->writer);
-    wp_free(r->queues.items);
-    wp_free(r->events.items);
-    wp_free(r->named);
-    wp_free(r->path);
-    wp_free(r);
+    wpi_free(r->queues.items);
+    wpi_free(r->events.items);
+    wpi_free(r->named);
+    wpi_free(r->path);
+    wpi_free(r);
 }
 
 void wpi_recorder_finish(wpi_recorder *r) {
     if (r == NULL) return;
     wp_error error = {0};
     active = NULL;
-    if (r->launched == 0) { /* somebody opened the device to look at it */
+    if (r->launched == 0) { /* the device was opened for queries only */
         wpi_trace_writer_abandon(r->writer);
     } else if (write_trace(r, &error) != WP_STATUS_OK) {
-        wp_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
+        wpi_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
     }
     r->device->cpu.base.ops = r->inner;
     destroy(r);
 }
 
-/* Programs do not close their devices. The recorder stays: threads may still be there. */
+/* Finishes at exit, as programs do not close their devices. Keeps the recorder, which threads may
+ * still use. */
 static void finish_at_exit(void) {
     wpi_recorder *r = active;
     wp_error error = {0};
     if (r == NULL || getpid() != r->owner) return;
     if (write_trace(r, &error) != WP_STATUS_OK)
-        wp_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
+        wpi_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
 }
 
-/* All that can fail, before anything of the device or the process is changed. */
+/* Does everything that can fail, before the device or the process is changed. */
 static wp_status prepare(wpi_recorder *r, const char *path, wp_error *err) {
-    r->path = wp_strdup(path);
-    r->queues.items = wp_malloc(HANDLES_FIRST * sizeof *r->queues.items);
+    r->path = wpi_strdup(path);
+    r->queues.items = wpi_malloc(HANDLES_FIRST * sizeof *r->queues.items);
     if (r->path == NULL || r->queues.items == NULL) return WP_FAIL(err, NOMEM, "recorder");
     r->queues.capacity = HANDLES_FIRST;
     WP_TRY(wpi_trace_writer_create(path, &r->writer, err));
-    static bool is_registered; /* without a recorder the function does nothing */
+    static bool is_registered; /* no effect without a recorder */
     is_registered = is_registered || atexit(finish_at_exit) == 0;
     if (is_registered) return WP_STATUS_OK;
     wpi_trace_writer_abandon(r->writer);
@@ -541,12 +544,12 @@ static wp_status prepare(wpi_recorder *r, const char *path, wp_error *err) {
 }
 
 wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out, wp_error *err) {
-    wp_param_value path, functional;
+    wpi_param_value path, functional;
     *out = NULL;
-    WP_TRY(wp_param_load(&wpi_trace_params[0], &path, err));
-    WP_TRY(wp_param_load(&wpi_trace_params[1], &functional, err));
+    WP_TRY(wpi_param_load(&wpi_trace_params[0], &path, err));
+    WP_TRY(wpi_param_load(&wpi_trace_params[1], &functional, err));
     if (path.text[0] == '\0' || active != NULL) return WP_STATUS_OK;
-    wpi_recorder *r = wp_calloc(1, sizeof *r);
+    wpi_recorder *r = wpi_calloc(1, sizeof *r);
     if (r == NULL) return WP_FAIL(err, NOMEM, "recorder");
     r->device = device;
     r->is_functional = functional.number != 0;
@@ -562,7 +565,7 @@ wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out, wp_err
     (void)add_handle(&r->queues, device->cpu.default_queue);
     replace_ops(r);
     note_variables();
-    (void)unsetenv("WARPAGE_TRACE"); /* programs that this one starts have traces of their own */
+    (void)unsetenv("WARPAGE_TRACE"); /* child processes must not write to this trace */
     *out = r;
     return WP_STATUS_OK;
 }

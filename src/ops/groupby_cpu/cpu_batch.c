@@ -10,9 +10,9 @@
 wp_status wpi_cpu_batch_begin(wpi_cpu_batch *b, const wpi_cpu_layout *layout, uint64_t first,
                               wpi_group_sink sink, void *object, wp_error *err) {
     *b = (wpi_cpu_batch){.layout = layout, .sink = sink, .object = object};
-    b->memory = wp_malloc((2 + 2 * (size_t)layout->field_count) * BATCH * sizeof *b->memory);
-    b->words = wp_calloc(layout->field_count + 1, sizeof *b->words);
-    b->groups = wp_malloc(BATCH * sizeof *b->groups);
+    b->memory = wpi_malloc((2 + 2 * (size_t)layout->field_count) * BATCH * sizeof *b->memory);
+    b->words = wpi_calloc(layout->field_count + 1, sizeof *b->words);
+    b->groups = wpi_malloc(BATCH * sizeof *b->groups);
     if (b->memory == NULL || b->words == NULL || b->groups == NULL)
         return WP_FAIL(err, NOMEM, "a batch of groups");
     b->keys = b->memory;
@@ -47,7 +47,8 @@ void wpi_cpu_batch_fill(wpi_cpu_batch *b, uint64_t key, const uint64_t *group) {
     if (b->batch.count == BATCH) flush(b);
 }
 
-/* Which slots are free cannot be predicted, so a group is put down in any case. */
+/* Branches on free slots are mispredicted, so a slot is always written and counted if it is
+ * used. */
 void wpi_cpu_batch_fill_slots(wpi_cpu_batch *b, const uint64_t *slots, uint64_t count) {
     const wpi_cpu_layout *layout = b->layout;
     for (uint64_t slot = 0; slot < count;) {
@@ -71,7 +72,7 @@ void wpi_cpu_batch_fill_null(wpi_cpu_batch *b, const uint64_t *group) {
 
 void wpi_cpu_batch_end(wpi_cpu_batch *b) {
     flush(b);
-    wp_free(b->memory);
-    wp_free(b->words);
-    wp_free(b->groups);
+    wpi_free(b->memory);
+    wpi_free(b->words);
+    wpi_free(b->groups);
 }

@@ -12,8 +12,8 @@
 
 void *wpi_cpu_memory_alloc(size_t bytes) {
     const bool is_large = bytes >= HUGE_BYTES;
-    void *memory = wp_malloc_aligned(is_large ? HUGE_BYTES : LINE_BYTES, bytes);
-    if (memory != NULL && is_large) /* a wish */
+    void *memory = wpi_malloc_aligned(is_large ? HUGE_BYTES : LINE_BYTES, bytes);
+    if (memory != NULL && is_large) /* a hint */
         (void)madvise(memory, bytes / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
     return memory;
 }

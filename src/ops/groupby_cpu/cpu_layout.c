@@ -18,8 +18,8 @@ wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
                                .hash_bits = traits->hash_bits,
                                .rows_at = rows_at,
                                .field_count = count};
-    layout->fields = wp_calloc(count + 1, sizeof *layout->fields);
-    layout->initial = wp_calloc(2 + 2 * (size_t)count, sizeof *layout->initial);
+    layout->fields = wpi_calloc(count + 1, sizeof *layout->fields);
+    layout->initial = wpi_calloc(2 + 2 * (size_t)count, sizeof *layout->initial);
     if (layout->fields == NULL || layout->initial == NULL) {
         wpi_cpu_layout_deinit(layout);
         return WP_FAIL(err, NOMEM, "%u accumulators", count);
@@ -38,8 +38,8 @@ wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
 }
 
 void wpi_cpu_layout_deinit(wpi_cpu_layout *layout) {
-    wp_free(layout->fields);
-    wp_free(layout->initial);
+    wpi_free(layout->fields);
+    wpi_free(layout->initial);
     *layout = (wpi_cpu_layout){0};
 }
 
@@ -72,7 +72,7 @@ void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const ui
     }
 }
 
-/* The high word of a sum that has none. */
+/* The high word of a narrow sum. */
 static uint64_t high_word(const wpi_cpu_field *field, uint64_t low) {
     return wpi_type_is_signed(field->accumulator.type) ? (uint64_t)((int64_t)low >> 63) : 0;
 }

@@ -46,7 +46,7 @@ wp_status wpi_cpu_near_init(wpi_cpu_near *near, const wpi_cpu_span *span,
     *near = (wpi_cpu_near){.layout = layout};
     const uint32_t part_bits = part_bits_of(layout, span->bits);
     const uint32_t count = (UINT32_C(1) << (span->bits - part_bits)) + 1;
-    near->parts = wp_calloc(count, sizeof *near->parts);
+    near->parts = wpi_calloc(count, sizeof *near->parts);
     if (near->parts == NULL) return WP_FAIL(err, NOMEM, "%u parts", count);
     near->span = *span;
     near->is_local = bytes_of(layout, span->bits) <= LOCAL_BYTES;
@@ -57,8 +57,8 @@ wp_status wpi_cpu_near_init(wpi_cpu_near *near, const wpi_cpu_span *span,
 }
 
 void wpi_cpu_near_deinit(wpi_cpu_near *near) {
-    wp_free(near->parts);
-    wp_free(near->memory);
+    wpi_free(near->parts);
+    wpi_free(near->memory);
     wpi_cpu_exchange_deinit(&near->exchange);
     *near = (wpi_cpu_near){0};
 }
@@ -95,7 +95,7 @@ wp_status wpi_cpu_near_convert(wpi_cpu_near *near, const wpi_cpu_layout *from, w
     for (uint32_t i = 0; i < near->part_count; i++)
         if (near->parts[i].groups != NULL)
             wpi_cpu_array_convert(&near->parts[i], from, memory_of(near, memory, i));
-    wp_free(near->memory);
+    wpi_free(near->memory);
     near->memory = memory;
     return WP_STATUS_OK;
 }

@@ -24,9 +24,9 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
                                    .morsel_count = morsel_count,
                                    .used_count = used_count,
                                    .value_count = shape->value_count};
-    exchange->values = wp_calloc(shape->value_count + 1, sizeof *exchange->values);
-    exchange->nulls = wp_calloc(shape->value_count + 1, sizeof *exchange->nulls);
-    exchange->starts = wp_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
+    exchange->values = wpi_calloc(shape->value_count + 1, sizeof *exchange->values);
+    exchange->nulls = wpi_calloc(shape->value_count + 1, sizeof *exchange->nulls);
+    exchange->starts = wpi_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
     bool is_ok = exchange->values != NULL && exchange->nulls != NULL && exchange->starts != NULL &&
                  init_stream(&exchange->keys, key_type, key_type, morsel_count);
     for (uint32_t i = 0; i < shape->value_count && is_ok; i++) {
@@ -43,13 +43,13 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
 
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange) {
     for (uint32_t i = 0; i < exchange->value_count; i++) {
-        if (exchange->values != NULL) wp_free(exchange->values[i].items);
-        if (exchange->nulls != NULL) wp_free(exchange->nulls[i].items);
+        if (exchange->values != NULL) wpi_free(exchange->values[i].items);
+        if (exchange->nulls != NULL) wpi_free(exchange->nulls[i].items);
     }
-    wp_free(exchange->keys.items);
-    wp_free(exchange->values);
-    wp_free(exchange->nulls);
-    wp_free(exchange->starts);
+    wpi_free(exchange->keys.items);
+    wpi_free(exchange->values);
+    wpi_free(exchange->nulls);
+    wpi_free(exchange->starts);
     *exchange = (wpi_cpu_exchange){0};
 }
 
@@ -64,8 +64,8 @@ void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count) {
         memset(start_of(exchange, 0, i), 0, used_count * sizeof *exchange->starts);
 }
 
-/* Where each partition's first row comes to lie: in the exchange, whose rows of the morsel begin at
- * `first`, and of those rows. */
+/* The index of each partition's first row: in the exchange, whose rows of the morsel begin at
+ * `first`, and within the morsel. */
 static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t first,
                   const wpi_cpu_routes *routes, uint32_t *next) {
     memset(next, 0, exchange->partition_count * sizeof *next);
@@ -81,14 +81,13 @@ static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t fi
     *start_of(exchange, morsel, exchange->partition_count) = first + sum;
 }
 
-/* Rows that were put in order go to the exchange. */
+/* Copies sorted rows to the exchange. */
 static void move(const wpi_cpu_stream *stream, uint32_t first, uint32_t count, const void *items) {
     const size_t bytes = stream->item_bytes;
     memcpy(stream->items + first * bytes, items, count * bytes);
 }
 
-/* ---- rows with one narrow value or none: in one loop --------------------------------------
- */
+/* ---- rows with one narrow value or none: in one loop ---- */
 
 #define SCATTER(bits)                                                                              \
     static void scatter_##bits(const wpi_cpu_routes *routes, uint32_t *restrict next,              \
@@ -127,8 +126,7 @@ static void scatter(const wpi_cpu_exchange *exchange, uint32_t first, wpi_cpu_ro
     if (is_with_value) move(&exchange->values[0], first, routes->count, to);
 }
 
-/* ---- others: places, then a column at a time -------------------------------------------------
- */
+/* ---- others: places, then a column at a time ---- */
 
 /* Rows of a partition keep their order. */
 static void route(wpi_cpu_routes *routes, uint32_t *next) {

@@ -6,7 +6,7 @@
 
 static wp_status make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots, wp_error *err) {
     const uint32_t count = UINT32_C(1) << bits;
-    totals->tables = wp_calloc(count, sizeof *totals->tables);
+    totals->tables = wpi_calloc(count, sizeof *totals->tables);
     if (totals->tables == NULL) return WP_FAIL(err, NOMEM, "%u partitions", count);
     totals->bits = bits;
     for (uint32_t i = 0; i < count; i++)
@@ -30,7 +30,7 @@ wp_status wpi_cpu_totals_make(wpi_cpu_totals *totals, uint32_t bits, uint32_t sl
 void wpi_cpu_totals_deinit(wpi_cpu_totals *totals) {
     for (uint32_t i = 0; totals->tables != NULL && i < UINT32_C(1) << totals->bits; i++)
         wpi_cpu_table_deinit(&totals->tables[i]);
-    wp_free(totals->tables);
+    wpi_free(totals->tables);
     totals->tables = NULL;
     totals->bits = 0;
 }
@@ -65,8 +65,7 @@ wp_status wpi_cpu_totals_convert(wpi_cpu_totals *totals, const wpi_cpu_layout *f
     return WP_STATUS_OK;
 }
 
-/* ---- out --------------------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 static bool has_null(const wpi_cpu_totals *totals) {
     return totals->tables != NULL &&

@@ -8,8 +8,7 @@
 #define ROWS_GRANULE 64u /* columns begin at multiples of 64 bytes */
 #define ROWS_MAX ((uint32_t)1 << 30)
 
-/* ---- what a chunk is made of --------------------------------------------------------------------
- */
+/* ---- the format of chunks ---- */
 
 static uint32_t add_column(wpi_gpu_format *format, wpi_gpu_column *columns, uint32_t bytes) {
     const uint32_t number = format->layout.column_count++;
@@ -18,7 +17,7 @@ static uint32_t add_column(wpi_gpu_format *format, wpi_gpu_column *columns, uint
     return number;
 }
 
-/* The columns, for one row; offsets are of a chunk of one row, too. */
+/* The columns and their offsets in a chunk of one row. */
 static void list_columns(wpi_gpu_format *format, wpi_gpu_column *columns) {
     const wpi_shape *shape = format->shape;
     format->key_bytes = wpi_keys_bits(format->keys) <= 32 ? 4 : 8;
@@ -81,10 +80,10 @@ wp_status wpi_gpu_format_init(wpi_gpu_format *format, wpi_gpu *gpu, const wpi_sh
     const size_t columns_bytes = (2 + 2 * (size_t)shape->value_count) * sizeof(wpi_gpu_column);
     const size_t bytes = columns_bytes + shape->accumulator_count * sizeof(wpi_gpu_accumulator);
     *format = (wpi_gpu_format){.shape = shape, .keys = keys};
-    char *lists = wp_calloc(1, bytes);
+    char *lists = wpi_calloc(1, bytes);
     format->layout.columns = (const wpi_gpu_column *)(const void *)lists;
-    format->values = wp_calloc(shape->value_count + 1, sizeof *format->values);
-    format->buffer = wp_calloc(WPI_GPU_PACK_ROWS, sizeof *format->buffer);
+    format->values = wpi_calloc(shape->value_count + 1, sizeof *format->values);
+    format->buffer = wpi_calloc(WPI_GPU_PACK_ROWS, sizeof *format->buffer);
     if (lists == NULL || format->values == NULL || format->buffer == NULL)
         return WP_FAIL(err, NOMEM, "the format of chunks");
     wpi_gpu_column *columns = (wpi_gpu_column *)(void *)lists;
@@ -98,14 +97,13 @@ wp_status wpi_gpu_format_init(wpi_gpu_format *format, wpi_gpu *gpu, const wpi_sh
 
 void wpi_gpu_format_deinit(wpi_gpu_format *format, wpi_gpu *gpu) {
     wpi_gpu_free(gpu, format->device_memory);
-    wp_free((void *)(uintptr_t)format->layout.columns);
-    wp_free(format->values);
-    wp_free(format->buffer);
+    wpi_free((void *)(uintptr_t)format->layout.columns);
+    wpi_free(format->values);
+    wpi_free(format->buffer);
     *format = (wpi_gpu_format){0};
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static char *place(const wpi_gpu_format *format, char *chunk, uint32_t column, uint32_t row) {
     const wpi_gpu_column *it = &format->layout.columns[column];

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 
 #define BUCKETS_MIN 1024u
-#define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, where nobody says */
-#define PROBES_MAX 128u /* more are not met in a table that is half full (log of its size) */
+#define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, if the caller gives none */
+#define PROBES_MAX 128u /* enough for a table that is half full (log of its size) */
 #define PROBES_FULL 16u /* in a table that is full: most searches find nothing */
 #define SLICE_BYTES ((uint64_t)4 << 20)
 #define GROWTH 4u
@@ -27,8 +27,7 @@ static uint64_t buckets_of(uint64_t group_count) {
     return 2 * group_count < BUCKETS_MIN ? BUCKETS_MIN : 2 * group_count;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static uint64_t bucket_count(const wpi_gpu_table *table) {
     return table->scope_count * table->scope_buckets;
@@ -46,7 +45,7 @@ static uint32_t probe_max(const wpi_gpu_table *table) {
     return table->scope_buckets < PROBES_MAX ? (uint32_t)table->scope_buckets : PROBES_MAX;
 }
 
-/* Scopes of one size, none larger than was asked for. */
+/* Scopes of one size, at most the requested one. */
 static wp_status make_table(const wpi_gpu_groups *groups, uint64_t buckets, wpi_gpu_table *out,
                             wp_error *err) {
     const uint64_t bucket_bytes = wpi_gpu_bucket_bytes(groups->format);
@@ -91,7 +90,7 @@ wp_status wpi_gpu_groups_init(wpi_gpu_groups *groups, wpi_gpu *gpu, const wpi_gp
                                .bytes_max = bytes_max,
                                .scopes = scopes,
                                .merge = {.format = format, .words = words_of(format)},
-                               .slice = wp_malloc(SLICE_BYTES)};
+                               .slice = wpi_malloc(SLICE_BYTES)};
     if (groups->slice == NULL) return WP_FAIL(err, NOMEM, "a slice of a table");
     WP_TRY(wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, special_words * 8, &groups->table.special, err));
     WP_TRY(wp_queue_fill(gpu->work, groups->table.special, 0, 4, 2 * special_words, err));
@@ -108,12 +107,11 @@ void wpi_gpu_groups_deinit(wpi_gpu_groups *groups) {
     wpi_gpu_free(groups->gpu, groups->table.special);
     wpi_gpu_free(groups->gpu, groups->device_state);
     wpi_gpu_merge_deinit(&groups->merge);
-    wp_free(groups->slice);
+    wpi_free(groups->slice);
     *groups = (wpi_gpu_groups){0};
 }
 
-/* ---- what is in them ----------------------------------------------------------------------------
- */
+/* ---- contents ---- */
 
 typedef struct visitor {
     wpi_gpu_visit visit;
@@ -150,8 +148,8 @@ static wp_status visit_buckets(wpi_gpu_groups *groups, const char *buckets, uint
     return WP_STATUS_OK;
 }
 
-/* The buckets that are used, one behind the other in device memory, behind a word; NULL: many
- * are, or there is no memory for them. The link is slower than reading the table. */
+/* Compacts the used buckets in device memory, after a word, because the link is slower than reading
+ * the table; NULL: too many are used, or there is no memory. */
 static wp_status compact(wpi_gpu_groups *groups, char **out, wp_error *err) {
     wpi_gpu *gpu = groups->gpu;
     wpi_gpu_table table = groups->table;
@@ -202,8 +200,7 @@ wp_status wpi_gpu_groups_spill(wpi_gpu_groups *groups, wp_error *err) {
     return set_state(groups, 0, err);
 }
 
-/* ---- rows come ----------------------------------------------------------------------------------
- */
+/* ---- growing ---- */
 
 wp_status wpi_gpu_groups_look(wpi_gpu_groups *groups, wp_error *err) {
     return wpi_gpu_fetch(groups->gpu, &groups->state, groups->device_state, sizeof groups->state,
@@ -287,18 +284,17 @@ void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups) {
     if (groups->table.probe_max > PROBES_FULL) groups->table.probe_max = PROBES_FULL;
 }
 
-/* ---- no more rows -------------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
-/* Of the key 0, and of NULL. */
+/* The buckets of key 0 and NULL. */
 static wp_status fetch_special(wpi_gpu_groups *groups, uint64_t **out, wp_error *err) {
     const size_t bytes = 2 * (size_t)words_of(groups->format) * sizeof **out;
-    uint64_t *special = wp_malloc(bytes);
+    uint64_t *special = wpi_malloc(bytes);
     *out = NULL;
     if (special == NULL) return WP_FAIL(err, NOMEM, "two groups");
     const wp_status status = wpi_gpu_fetch(groups->gpu, special, groups->table.special, bytes, err);
     if (status != WP_STATUS_OK) {
-        wp_free(special);
+        wpi_free(special);
         return status;
     }
     if (groups->table.bucket_words == 0) { /* rows of the key 0 alone */
@@ -317,7 +313,7 @@ wp_status wpi_gpu_groups_count(wpi_gpu_groups *groups, uint64_t *out, wp_error *
     *out = groups->state.created + groups->merge.count;
     *out += special[1] != 0;
     *out += special[words_of(groups->format) + 1] != 0;
-    wp_free(special);
+    wpi_free(special);
     return WP_STATUS_OK;
 }
 
@@ -329,7 +325,7 @@ static wp_status visit_special(wpi_gpu_groups *groups, const visitor *to, wp_err
         const uint64_t *bucket = &special[i * words_of(groups->format)];
         if (bucket[1] != 0) status = to->visit(to->object, bucket, i == 1, err);
     }
-    wp_free(special);
+    wpi_free(special);
     return status;
 }
 

@@ -18,7 +18,7 @@ static wp_status grow(wpi_gpu_merge *merge, wp_error *err) {
     const wpi_gpu_merge old = *merge;
     const uint64_t buckets = old.buckets == NULL ? FIRST_BUCKETS : 2 * (old.mask + 1);
     merge->mask = buckets - 1;
-    merge->buckets = wp_calloc(buckets, merge->words * sizeof *merge->buckets);
+    merge->buckets = wpi_calloc(buckets, merge->words * sizeof *merge->buckets);
     if (merge->buckets == NULL) {
         *merge = old;
         return WP_FAIL(err, NOMEM, "%llu groups in host memory", (unsigned long long)buckets / 2);
@@ -27,7 +27,7 @@ static wp_status grow(wpi_gpu_merge *merge, wp_error *err) {
         const uint64_t *bucket = &old.buckets[i * old.words];
         if (bucket[0] != 0) memcpy(find(merge, bucket[0]), bucket, old.words * sizeof *bucket);
     }
-    wp_free(old.buckets);
+    wpi_free(old.buckets);
     return WP_STATUS_OK;
 }
 
@@ -62,6 +62,6 @@ wp_status wpi_gpu_merge_add(wpi_gpu_merge *merge, const uint64_t *bucket, wp_err
 }
 
 void wpi_gpu_merge_deinit(wpi_gpu_merge *merge) {
-    wp_free(merge->buckets);
+    wpi_free(merge->buckets);
     *merge = (wpi_gpu_merge){0};
 }

@@ -6,7 +6,7 @@
 void wpi_gpu_postponed_deinit(wpi_gpu_postponed *postponed, wpi_gpu *gpu) {
     for (uint32_t i = 0; i < postponed->chunk_count; i++)
         wpi_gpu_free(gpu, postponed->chunks[i]);
-    wp_free(postponed->chunks);
+    wpi_free(postponed->chunks);
     *postponed = (wpi_gpu_postponed){0};
 }
 
@@ -15,7 +15,7 @@ uint32_t wpi_gpu_postponed_rows(const wpi_gpu_postponed *postponed, const wpi_gp
     return i + 1 < postponed->chunk_count ? format->capacity : postponed->filled;
 }
 
-/* One more chunk behind those that there are; the last one stays the last until rows are in it. */
+/* Allocates one more chunk, which becomes the last once it has rows. */
 static wp_status make_chunk(const wpi_gpu_postponed *postponed, wpi_gpu *gpu,
                             const wpi_gpu_format *format, char **chunk, wp_error *err) {
     const wp_status status = wpi_gpu_alloc(gpu, WP_MEMORY_PINNED, format->chunk_bytes, chunk, err);
@@ -27,7 +27,7 @@ static wp_status make_chunk(const wpi_gpu_postponed *postponed, wpi_gpu *gpu,
 static wp_status list_room(wpi_gpu_postponed *postponed, wp_error *err) {
     if (postponed->chunk_count < postponed->chunk_capacity) return WP_STATUS_OK;
     const uint32_t capacity = 2 * postponed->chunk_capacity + 4;
-    char **chunks = wp_realloc(postponed->chunks, capacity * sizeof *chunks);
+    char **chunks = wpi_realloc(postponed->chunks, capacity * sizeof *chunks);
     if (chunks == NULL) return WP_FAIL(err, NOMEM, "a list of chunks");
     postponed->chunks = chunks;
     postponed->chunk_capacity = capacity;

@@ -51,7 +51,7 @@ static __device__ void keep(const wpi_sample_notes *notes, uint64_t thread, cons
 }
 
 /* The generator's numbers are fractions of the rows: of 32 bits where that tells all rows apart. */
-extern "C" __global__ void wp_sample_read(wpi_sample_task task, wpi_sample_notes notes) {
+extern "C" __global__ void wpi_sample_read(wpi_sample_task task, wpi_sample_notes notes) {
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x, span = task.outer - task.first;
     const bool is_small = task.row_count <= UINT64_C(1) << 32;
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < task.thread_count;
@@ -78,5 +78,5 @@ extern "C" __global__ void wp_sample_read(wpi_sample_task task, wpi_sample_notes
 
 const void *wpi_sample_kernel_of(uint32_t kernel) {
     (void)kernel;
-    return (const void *)wp_sample_read;
+    return (const void *)wpi_sample_read;
 }

@@ -2,7 +2,7 @@
 #include "policy/thrash.h"
 
 static void moved(wpi_thrash *thrash, uint32_t chunk, const wpi_pages *pages, wpi_processor to,
-                  wp_time_ps now) {
+                  wpi_time_ps now) {
     (void)thrash;
     (void)chunk;
     (void)pages;

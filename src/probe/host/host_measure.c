@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each measurement is repeated, and its repetitions are all kept: their median is the result, their
- * range its spread. Memory is ordinary memory of the system's own pages, as programs have it, so
- * random reads include misses of TLBs. */
+ * range its spread. Memory has the system's ordinary pages, as in programs, so random reads include
+ * TLB misses. */
 #define _GNU_SOURCE /* processor sets */
 #include "probe/host/host_measure.h"
 
@@ -34,10 +34,10 @@
 #define THREADS_MAX 512u
 #define SEED 88172645463325252u /* of the order of random reads */
 #define ROUND_TRIPS 20000u
-#define CALLS 256u /* in a row; a queue takes more before it makes the caller wait */
+#define CALLS 256u /* consecutive; fewer than a queue holds before the caller waits */
 #define CALL_BYTES 64u
 
-/* What the compiler must not leave out. */
+/* Keeps the compiler from removing the loops. */
 static volatile uint64_t kept;
 
 typedef struct bench {
@@ -61,16 +61,16 @@ static void find_processors(bench *b) {
     if (b->threads == 0) b->processors[b->threads++] = 0;
 }
 
-/* The first processor of a core: "0,4" or "0-1"; itself, if the system does not say. */
+/* The first processor of a core: "0,4" or "0-1"; itself, if unknown. */
 static uint32_t first_sibling(uint32_t processor) {
     char path[128], *text = NULL;
     size_t bytes = 0;
     (void)snprintf(path, sizeof path,
                    "/sys/devices/system/cpu/cpu%" PRIu32 "/topology/thread_siblings_list",
                    processor);
-    if (wp_file_read(path, &text, &bytes, NULL) != WP_STATUS_OK) return processor;
+    if (wpi_file_read(path, &text, &bytes, NULL) != WP_STATUS_OK) return processor;
     const uint32_t first = (uint32_t)strtoul(text, NULL, 10);
-    wp_free(text);
+    wpi_free(text);
     return first;
 }
 
@@ -91,18 +91,18 @@ static uint64_t free_bytes(void) {
     return ((uint64_t)info.freeram + info.bufferram) * info.mem_unit;
 }
 
-/* Those of the TLB probe; results here are times, not cycles. */
+/* The conditions of the TLB probe; results here are times, not cycles. */
 static void add_conditions(wpi_host_result *r) {
-    wp_strings all = {0};
+    wpi_strings all = {0};
     wpi_conditions_of_cpu(&all);
     for (size_t i = 0; i + 1 < all.count; i += 2) {
         if (strcmp(all.items[i], "cycles") == 0) continue;
-        wp_strings_add(&r->conditions, all.items[i]);
-        wp_strings_add(&r->conditions, all.items[i + 1]);
+        wpi_strings_add(&r->conditions, all.items[i]);
+        wpi_strings_add(&r->conditions, all.items[i + 1]);
         if (strcmp(all.items[i], "processor") == 0)
             (void)snprintf(r->name, sizeof r->name, "%s", all.items[i + 1]);
     }
-    wp_strings_deinit(&all);
+    wpi_strings_deinit(&all);
 }
 
 static void describe(bench *b) {
@@ -117,12 +117,12 @@ static void describe(bench *b) {
     (void)snprintf(r->call_device, sizeof r->call_device, "%s", b->request->call_device);
     (void)snprintf(r->name, sizeof r->name, "This machine's processor");
     add_conditions(r);
-    wp_strings_add(&r->conditions, "memory");
-    wp_strings_addf(&r->conditions, "%s", wp_format_bytes(r->memory_bytes, bytes));
+    wpi_strings_add(&r->conditions, "memory");
+    wpi_strings_addf(&r->conditions, "%s", wpi_format_bytes(r->memory_bytes, bytes));
     if (r->cache_bytes == 0 || r->memory_bytes >= 4 * r->cache_bytes) return;
-    wp_strings_add(&r->conditions, "last cache");
-    wp_strings_addf(&r->conditions, "%s: too large for so little memory, which it holds in part",
-                    wp_format_bytes(r->cache_bytes, bytes));
+    wpi_strings_add(&r->conditions, "last cache");
+    wpi_strings_addf(&r->conditions, "%s: too large for so little memory, which it holds in part",
+                     wpi_format_bytes(r->cache_bytes, bytes));
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static uint64_t next_random(uint64_t *state) {
     return *state;
 }
 
-/* The addresses do not depend on what is read. */
+/* The addresses do not depend on the values read. */
 static void read_at_random(part *p) {
     const uint64_t lines = p->count / LINE_WORDS;
     uint64_t state = p->seed, sum = 0;
@@ -171,9 +171,9 @@ static void *run_part(void *object) {
     CPU_SET(p->processor, &set);
     (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
     (void)pthread_barrier_wait(p->start);
-    p->from_ns = wp_clock_ns();
+    p->from_ns = wpi_clock_ns();
     loop(p);
-    p->to_ns = wp_clock_ns();
+    p->to_ns = wpi_clock_ns();
     return NULL;
 }
 
@@ -198,9 +198,9 @@ static wp_status time_loop(const bench *b, uint32_t threads, void (*loop)(part *
     const uint64_t count = b->words / threads / LINE_WORDS * LINE_WORDS;
     if (threads == 1) {
         parts[0] = (part){.bench = b, .words = b->memory, .count = count, .seed = SEED};
-        const uint64_t from_ns = wp_clock_ns();
+        const uint64_t from_ns = wpi_clock_ns();
         loop(&parts[0]);
-        *ns = (double)(wp_clock_ns() - from_ns);
+        *ns = (double)(wpi_clock_ns() - from_ns);
         kept = parts[0].sum;
         return WP_STATUS_OK;
     }
@@ -273,7 +273,7 @@ static wp_status measure_random(bench *b, uint32_t threads, wpi_host_value value
 
 /* One cycle through all lines (Sattolo's shuffle); each line has the number of the next. */
 static wp_status make_cycle(bench *b, uint64_t lines, wp_error *err) {
-    uint32_t *order = wp_malloc(lines * sizeof *order);
+    uint32_t *order = wpi_malloc(lines * sizeof *order);
     uint64_t state = 2463534242u;
     if (order == NULL) return WP_FAIL(err, NOMEM, "an order of %" PRIu64 " reads", lines);
     for (uint64_t i = 0; i < lines; i++)
@@ -286,7 +286,7 @@ static wp_status make_cycle(bench *b, uint64_t lines, wp_error *err) {
     }
     for (uint64_t i = 0; i < lines; i++)
         b->memory[i * LINE_WORDS] = order[i];
-    wp_free(order);
+    wpi_free(order);
     return WP_STATUS_OK;
 }
 
@@ -298,10 +298,10 @@ static wp_status measure_latency(bench *b, wp_error *err) {
     WP_TRY(make_cycle(b, lines, err));
     uint64_t at = 0;
     for (uint32_t i = 0; i < b->request->repeats; i++) {
-        const uint64_t from_ns = wp_clock_ns();
+        const uint64_t from_ns = wpi_clock_ns();
         for (uint64_t k = 0; k < CHASE_READS; k++)
             at = b->memory[at * LINE_WORDS];
-        samples[i] = (double)(wp_clock_ns() - from_ns) / (double)CHASE_READS;
+        samples[i] = (double)(wpi_clock_ns() - from_ns) / (double)CHASE_READS;
     }
     kept = at;
     keep(b, WPI_HOST_RANDOM_LATENCY, samples);
@@ -319,7 +319,8 @@ static void derive_in_flight(bench *b) {
                            .most = latency->most * rate->most / 1e9};
 }
 
-/* From one half of the memory to the other, on and on, so that nothing is in a cache. */
+/* Copies from one half of the memory to the other, at ever new places, so that nothing is in a
+ * cache. */
 static void measure_copy(bench *b, uint64_t bytes, wpi_host_value value) {
     double samples[WPI_HOST_REPEATS_MAX];
     char *from = (char *)b->memory;
@@ -335,10 +336,10 @@ static void measure_copy(bench *b, uint64_t bytes, wpi_host_value value) {
     }
     if (copies > ((uint64_t)1 << 16)) copies = (uint64_t)1 << 16;
     for (uint32_t i = 0; i < b->request->repeats; i++) {
-        const uint64_t from_ns = wp_clock_ns();
+        const uint64_t from_ns = wpi_clock_ns();
         for (uint64_t k = 0; k < copies; k++)
             memcpy(from + half_bytes + k * stride_bytes, from + k * stride_bytes, bytes);
-        samples[i] = (double)(wp_clock_ns() - from_ns) / (double)copies;
+        samples[i] = (double)(wpi_clock_ns() - from_ns) / (double)copies;
     }
     kept = (uint64_t)from[half_bytes];
     keep(b, value, samples);
@@ -394,9 +395,9 @@ static wp_status measure_poll(bench *b, wp_error *err) {
             atomic_store_explicit(&table.word, k, memory_order_release);
             while (atomic_load_explicit(&table.word, memory_order_acquire) != k + 1)
                 ;
-            if (k == 1) from_ns = wp_clock_ns(); /* the thread has started */
+            if (k == 1) from_ns = wpi_clock_ns(); /* the thread has started */
         }
-        samples[i] = (double)(wp_clock_ns() - from_ns) / (2 * (ROUND_TRIPS - 1));
+        samples[i] = (double)(wpi_clock_ns() - from_ns) / (2 * (ROUND_TRIPS - 1));
         (void)pthread_join(other, NULL);
     }
     (void)sched_setaffinity(0, sizeof before, &before);
@@ -410,10 +411,10 @@ static wp_status time_calls(bench *b, wp_device *device, void *host, void *memor
     double samples[WPI_HOST_REPEATS_MAX];
     wp_queue *queue = wp_device_default_queue(device);
     for (uint32_t i = 0; i < b->request->repeats; i++) {
-        const uint64_t from_ns = wp_clock_ns();
+        const uint64_t from_ns = wpi_clock_ns();
         for (uint32_t k = 0; k < CALLS; k++)
             WP_TRY(wp_queue_copy(queue, memory, host, CALL_BYTES, err));
-        samples[i] = (double)(wp_clock_ns() - from_ns) / CALLS;
+        samples[i] = (double)(wpi_clock_ns() - from_ns) / CALLS;
         WP_TRY(wp_queue_wait(queue, err));
     }
     keep(b, WPI_HOST_CALL, samples);
@@ -447,14 +448,14 @@ static wp_status allocate(bench *b, wp_error *err) {
     b->words = bytes / LINE_BYTES * LINE_WORDS;
     if (b->words == 0 || b->words / b->threads < LINE_WORDS)
         return WP_FAIL(err, INVALID, "less memory than a cache line for each thread");
-    b->memory = wp_malloc(b->words * sizeof(uint64_t));
+    b->memory = wpi_malloc(b->words * sizeof(uint64_t));
     if (b->memory == NULL) return WP_FAIL(err, NOMEM, "%" PRIu64 " bytes to measure with", bytes);
     memset(b->memory, 1, b->words * sizeof(uint64_t));
     return WP_STATUS_OK;
 }
 
 static wp_status measure(bench *b, wp_error *err) {
-    WP_TRY(measure_call(b, err)); /* first: a device that is not there is found at once */
+    WP_TRY(measure_call(b, err)); /* first: a missing device is reported at once */
     WP_TRY(measure_sequential(b, 1, WPI_HOST_CORE_BANDWIDTH, err));
     WP_TRY(measure_sequential(b, b->threads, WPI_HOST_BANDWIDTH, err));
     WP_TRY(measure_random(b, 1, WPI_HOST_RANDOM_ONE, err));
@@ -476,6 +477,6 @@ wp_status wpi_host_measure_all(const wpi_host_request *request, wpi_host_result 
     WP_TRY(allocate(&b, err));
     describe(&b);
     const wp_status status = measure(&b, err);
-    wp_free(b.memory);
+    wpi_free(b.memory);
     return status;
 }

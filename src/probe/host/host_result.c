@@ -42,7 +42,7 @@ static const struct {
 };
 
 void wpi_host_result_deinit(wpi_host_result *result) {
-    wp_strings_deinit(&result->conditions);
+    wpi_strings_deinit(&result->conditions);
 }
 
 static int compare(const void *a, const void *b) {
@@ -58,7 +58,7 @@ wpi_host_measure wpi_host_measure_of(double *samples, uint32_t count) {
         .is_known = true, .median = median, .least = samples[0], .most = samples[count - 1]};
 }
 
-/* In three digits, with a unit that a profile takes where it takes one. */
+/* With three digits, and a unit of profiles if the key has one. */
 static const char *format(unit_kind unit, double value, char text[32]) {
     switch (unit) {
     case BYTES_PER_S: (void)snprintf(text, 32, "%.2fGB/s", value / 1e9); break;
@@ -74,95 +74,95 @@ static const char *format(unit_kind unit, double value, char text[32]) {
     return text;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
-void wpi_host_result_text(const wpi_host_result *result, wp_text *out) {
+void wpi_host_result_text(const wpi_host_result *result, wpi_text *out) {
     char a[32], b[32], c[32];
-    wp_text_appendf(out, "%s\n%-*s %14" PRIu32 "\n%-*s %14" PRIu32 "\n", result->name, LABEL_WIDTH,
-                    "Cores", result->cores, LABEL_WIDTH, "Threads", result->threads);
-    wp_text_appendf(out, "\n%-*s %14s %14s %14s\n", LABEL_WIDTH, "", "median", "least", "most");
+    wpi_text_appendf(out, "%s\n%-*s %14" PRIu32 "\n%-*s %14" PRIu32 "\n", result->name, LABEL_WIDTH,
+                     "Cores", result->cores, LABEL_WIDTH, "Threads", result->threads);
+    wpi_text_appendf(out, "\n%-*s %14s %14s %14s\n", LABEL_WIDTH, "", "median", "least", "most");
     for (size_t i = 0; i < WPI_HOST_VALUE_COUNT; i++) {
         const wpi_host_measure *m = &result->values[i];
         if (m->is_known)
-            wp_text_appendf(out, "%-*s %14s %14s %14s\n", LABEL_WIDTH, rows[i].label,
-                            format(rows[i].unit, m->median, a), format(rows[i].unit, m->least, b),
-                            format(rows[i].unit, m->most, c));
+            wpi_text_appendf(out, "%-*s %14s %14s %14s\n", LABEL_WIDTH, rows[i].label,
+                             format(rows[i].unit, m->median, a), format(rows[i].unit, m->least, b),
+                             format(rows[i].unit, m->most, c));
         else
-            wp_text_appendf(out, "%-*s %14s   %s\n", LABEL_WIDTH, rows[i].label, "?", m->reason);
+            wpi_text_appendf(out, "%-*s %14s   %s\n", LABEL_WIDTH, rows[i].label, "?", m->reason);
     }
-    wp_text_append(out, "\nMeasured under\n");
+    wpi_text_append(out, "\nMeasured under\n");
     for (size_t i = 0; i + 1 < result->conditions.count; i += 2)
-        wp_text_appendf(out, "  %-16s %s\n", result->conditions.items[i],
-                        result->conditions.items[i + 1]);
+        wpi_text_appendf(out, "  %-16s %s\n", result->conditions.items[i],
+                         result->conditions.items[i + 1]);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void put(json_t *object, const char *key, json_t *value) {
     WP_CHECK(json_object_set_new(object, key, value) == 0);
 }
 
-void wpi_host_result_json(const wpi_host_result *result, wp_text *out) {
+void wpi_host_result_json(const wpi_host_result *result, wpi_text *out) {
     json_t *root = json_object(), *values = json_object(), *conditions = json_object();
     put(root, "schema", json_string("warpage.host/1"));
     put(root, "version", json_string(WP_VERSION_STRING));
-    put(root, "name", wp_json_string(result->name));
+    put(root, "name", wpi_json_string(result->name));
     put(root, "cores", json_integer(result->cores));
     put(root, "threads", json_integer(result->threads));
     put(root, "memory_bytes", json_integer((json_int_t)result->memory_bytes));
     put(root, "cache_bytes", json_integer((json_int_t)result->cache_bytes));
     put(root, "repeats", json_integer(result->repeats));
-    put(root, "call_device", wp_json_string(result->call_device));
+    put(root, "call_device", wpi_json_string(result->call_device));
     for (size_t i = 0; i < WPI_HOST_VALUE_COUNT; i++) {
         const wpi_host_measure *m = &result->values[i];
         json_t *value = json_object();
         put(value, "median", m->is_known ? json_real(m->median) : json_null());
         put(value, "least", m->is_known ? json_real(m->least) : json_null());
         put(value, "most", m->is_known ? json_real(m->most) : json_null());
-        if (!m->is_known) put(value, "reason", wp_json_string(m->reason));
+        if (!m->is_known) put(value, "reason", wpi_json_string(m->reason));
         put(values, rows[i].name, value);
     }
     put(root, "values", values);
     for (size_t i = 0; i + 1 < result->conditions.count; i += 2)
         put(conditions, result->conditions.items[i],
-            wp_json_string(result->conditions.items[i + 1]));
+            wpi_json_string(result->conditions.items[i + 1]));
     put(root, "conditions", conditions);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     WP_CHECK(text != NULL);
-    wp_text_append(out, text);
-    wp_text_append(out, "\n");
+    wpi_text_append(out, text);
+    wpi_text_append(out, "\n");
     free(text); /* jansson's */
     json_decref(root);
 }
 
-/* ---- for the simulator ---- */
+/* ---- profile ---- */
 
 /* Values of a profile end at a ';'. */
-static void append_plain(const char *text, wp_text *out) {
+static void append_plain(const char *text, wpi_text *out) {
     for (; *text != '\0'; text++)
-        wp_text_append_n(out, *text == ';' || *text == '\n' ? " " : text, 1);
+        wpi_text_append_n(out, *text == ';' || *text == '\n' ? " " : text, 1);
 }
 
-void wpi_host_result_profile(const wpi_host_result *result, wp_text *out) {
+void wpi_host_result_profile(const wpi_host_result *result, wpi_text *out) {
     char a[32], b[32], c[32];
-    wp_text_append(out, "; Measured by `warpage probe host`.\n[host]\nsource = measured on ");
+    wpi_text_append(out, "; Measured by `warpage probe host`.\n[host]\nsource = measured on ");
     append_plain(result->name, out);
-    wp_text_append(out, "\non = on\ntitle = ");
+    wpi_text_append(out, "\non = on\ntitle = ");
     append_plain(result->name, out);
-    wp_text_appendf(out, "\ncores = %" PRIu32 "\n", result->cores);
+    wpi_text_appendf(out, "\ncores = %" PRIu32 "\n", result->cores);
     for (size_t i = 0; i < WPI_HOST_VALUE_COUNT; i++) {
         const wpi_host_measure *m = &result->values[i];
         if (rows[i].key == NULL) continue;
         if (!m->is_known) {
-            wp_text_appendf(out, "; %s is not known: %s\n", rows[i].key, m->reason);
+            wpi_text_appendf(out, "; %s is not known: %s\n", rows[i].key, m->reason);
             continue;
         }
-        wp_text_appendf(out, "%s = %s\n", rows[i].key, format(rows[i].unit, m->median, a));
-        wp_text_appendf(out, "%s.source = median of %" PRIu32 " measurements, %s to %s",
-                        rows[i].key, result->repeats, format(rows[i].unit, m->least, b),
-                        format(rows[i].unit, m->most, c));
-        if (i == WPI_HOST_CALL) wp_text_appendf(out, ", of device %s", result->call_device);
-        wp_text_append(out, "\n");
+        wpi_text_appendf(out, "%s = %s\n", rows[i].key, format(rows[i].unit, m->median, a));
+        wpi_text_appendf(out, "%s.source = median of %" PRIu32 " measurements, %s to %s",
+                         rows[i].key, result->repeats, format(rows[i].unit, m->least, b),
+                         format(rows[i].unit, m->most, c));
+        if (i == WPI_HOST_CALL) wpi_text_appendf(out, ", of device %s", result->call_device);
+        wpi_text_append(out, "\n");
     }
-    wp_text_append(out, "; notice takes a GPU to measure: the default counts.\n");
+    wpi_text_append(out, "; notice takes a GPU to measure: the default counts.\n");
 }

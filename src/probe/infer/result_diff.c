@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two results, member by member. What depends on the run (samples, confidence, conditions) is not
- * compared; delays of less than half a cycle, or 5%, apart are the same. */
+/* Two results, member by member. Members that depend on the run (samples, confidence, conditions)
+ * are not compared; delays that differ by less than half a cycle, or 5%, are the same. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ static wp_status read_result(const char *path, json_t **out, wp_error *err) {
     char *text = NULL;
     size_t bytes = 0;
     json_error_t error;
-    WP_TRY(wp_file_read(path, &text, &bytes, err));
+    WP_TRY(wpi_file_read(path, &text, &bytes, err));
     *out = json_loadb(text, bytes, 0, &error);
-    wp_free(text);
+    wpi_free(text);
     if (*out == NULL) return WP_FAIL(err, PARSE, "%s:%d: %s", path, error.line, error.text);
     const char *schema = json_string_value(json_object_get(*out, "schema"));
     if (schema != NULL && strcmp(schema, WPI_PROBE_SCHEMA) == 0 &&
@@ -31,16 +31,16 @@ static wp_status read_result(const char *path, json_t **out, wp_error *err) {
 }
 
 typedef struct diff {
-    wp_text *out;
+    wpi_text *out;
     bool is_same;
 } diff;
 
-/* As it is in the file; "unknown" for null and for what is not there. */
-static void append_value(const json_t *value, wp_text *out) {
+/* As in the file; "unknown" for null and for missing members. */
+static void append_value(const json_t *value, wpi_text *out) {
     char *text = json_is_null(value) || value == NULL
                      ? NULL
                      : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(4));
-    wp_text_append(out, text != NULL ? text : "unknown");
+    wpi_text_append(out, text != NULL ? text : "unknown");
     free(text);
 }
 
@@ -55,19 +55,19 @@ static void compare(diff *d, const char *prefix, const char *name, const json_t 
     const bool is_unknown = (a == NULL || json_is_null(a)) && (b == NULL || json_is_null(b));
     if (is_unknown || (is_time ? are_near(a, b) : json_equal(a, b))) return;
     d->is_same = false;
-    wp_text_appendf(d->out, "%s%s: ", prefix, name);
+    wpi_text_appendf(d->out, "%s%s: ", prefix, name);
     append_value(a, d->out);
-    wp_text_append(d->out, " | ");
+    wpi_text_append(d->out, " | ");
     append_value(b, d->out);
-    wp_text_append(d->out, "\n");
+    wpi_text_append(d->out, "\n");
 }
 
 static void compare_level(diff *d, const char *part, size_t number, const json_t *a,
                           const json_t *b) {
-    char *prefix = wp_format("%sL%zu ", part, number);
+    char *prefix = wpi_format("%sL%zu ", part, number);
     if (a == NULL || b == NULL) {
         d->is_same = false;
-        wp_text_appendf(d->out, "%sis only in the %s\n", prefix, a != NULL ? "first" : "second");
+        wpi_text_appendf(d->out, "%sis only in the %s\n", prefix, a != NULL ? "first" : "second");
     } else {
         for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++)
             compare(d, prefix, f->name, json_object_get(a, f->name), json_object_get(b, f->name));
@@ -76,7 +76,7 @@ static void compare_level(diff *d, const char *part, size_t number, const json_t
         compare(d, prefix, "sharing_groups", json_object_get(a, "sharing_groups"),
                 json_object_get(b, "sharing_groups"));
     }
-    wp_free(prefix);
+    wpi_free(prefix);
 }
 
 static void compare_hierarchy(diff *d, const char *part, const json_t *a, const json_t *b) {
@@ -89,7 +89,7 @@ static void compare_hierarchy(diff *d, const char *part, const json_t *a, const 
             json_object_get(b, "missing_sms"));
 }
 
-wp_status wpi_probe_diff(const char *a_path, const char *b_path, wp_text *out, bool *is_same,
+wp_status wpi_probe_diff(const char *a_path, const char *b_path, wpi_text *out, bool *is_same,
                          wp_error *err) {
     json_t *a = NULL, *b = NULL;
     diff d = {out, true};
@@ -100,7 +100,7 @@ wp_status wpi_probe_diff(const char *a_path, const char *b_path, wp_text *out, b
         const json_t *huge_b = json_object_get(b, "huge_pages");
         compare_hierarchy(&d, "", a, b);
         if (huge_a != NULL || huge_b != NULL) compare_hierarchy(&d, "huge pages: ", huge_a, huge_b);
-        if (d.is_same) wp_text_append(out, "the same TLBs\n");
+        if (d.is_same) wpi_text_append(out, "the same TLBs\n");
         *is_same = d.is_same;
     }
     json_decref(a);

@@ -6,10 +6,10 @@
 
 static wp_status take_sample(wpi_budget *b, wp_error *err) {
     char allowed[32];
-    b->is_spent = b->is_spent || (b->allowed_ns != 0 && wp_clock_ns() >= b->end_ns);
+    b->is_spent = b->is_spent || (b->allowed_ns != 0 && wpi_clock_ns() >= b->end_ns);
     if (b->is_spent)
         return WP_FAIL(err, UNSUPPORTED, "the budget of %s is spent",
-                       wp_format_duration(b->allowed_ns, allowed));
+                       wpi_format_duration(b->allowed_ns, allowed));
     b->samples++;
     return WP_STATUS_OK;
 }
@@ -28,7 +28,7 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
 
 wpi_sampler wpi_budget_start(wpi_budget *budget, const wpi_sampler *inner, uint64_t allowed_ns) {
     *budget = (wpi_budget){
-        .inner = inner, .end_ns = wp_clock_ns() + allowed_ns, .allowed_ns = allowed_ns};
+        .inner = inner, .end_ns = wpi_clock_ns() + allowed_ns, .allowed_ns = allowed_ns};
     return (wpi_sampler){.object = budget,
                          .memory_bytes = inner->memory_bytes,
                          .sm_count = inner->sm_count,

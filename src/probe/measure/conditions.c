@@ -12,23 +12,23 @@
 #include "probe/measure/cpuid.h"
 #include "probe/measure/nvml.h"
 
-static void add(wp_strings *out, const char *name, const char *value) {
-    wp_strings_add(out, name);
-    wp_strings_add(out, value);
+static void add(wpi_strings *out, const char *name, const char *value) {
+    wpi_strings_add(out, name);
+    wpi_strings_add(out, value);
 }
 
-static void add_clock(wp_strings *out, const char *name, uint64_t hz, const char *more) {
+static void add_clock(wpi_strings *out, const char *name, uint64_t hz, const char *more) {
     if (hz == 0) return;
-    wp_strings_add(out, name);
-    wp_strings_addf(out, "%" PRIu64 " MHz%s", hz / 1000000, more);
+    wpi_strings_add(out, name);
+    wpi_strings_addf(out, "%" PRIu64 " MHz%s", hz / 1000000, more);
 }
 
-void wpi_conditions_of_device(const wp_device *device, wp_strings *out) {
+void wpi_conditions_of_device(const wp_device *device, wpi_strings *out) {
     const wp_device_info *info = wp_device_get_info(device);
     const bool is_simulated = strncmp(info->spec, "sim:", 4) == 0;
     const char *changed = getenv("WARPAGE_SET");
     char bytes[32];
-    add(out, "memory", wp_format_bytes(info->memory_bytes, bytes));
+    add(out, "memory", wpi_format_bytes(info->memory_bytes, bytes));
     add_clock(out, "clock", info->clock_hz, is_simulated ? ", does not change" : ", as rated");
     if (is_simulated) {
         add(out, "other processes", "none: simulated");
@@ -36,38 +36,37 @@ void wpi_conditions_of_device(const wp_device *device, wp_strings *out) {
         return;
     }
     if (info->driver_version != 0) {
-        wp_strings_add(out, "driver");
-        wp_strings_addf(out, "for CUDA %" PRIu32 ".%" PRIu32, info->driver_version / 1000,
-                        info->driver_version % 1000 / 10);
+        wpi_strings_add(out, "driver");
+        wpi_strings_addf(out, "for CUDA %" PRIu32 ".%" PRIu32, info->driver_version / 1000,
+                         info->driver_version % 1000 / 10);
     }
     wpi_nvml_conditions(info->pci_id, out);
 }
 
-/* ---- the CPU ------------------------------------------------------------------------------------
- */
+/* ---- the CPU ---- */
 
 /* The rest of the line that begins with `name` in a file of lines "name : value"; NULL: none. */
 static char *value_in(const char *path, const char *name) {
     char *text = NULL, *value = NULL;
     size_t bytes = 0;
-    if (wp_file_read(path, &text, &bytes, NULL) != WP_STATUS_OK) return NULL;
+    if (wpi_file_read(path, &text, &bytes, NULL) != WP_STATUS_OK) return NULL;
     const char *at = strstr(text, name);
     if (at != NULL) {
         at += strlen(name);
         at += strspn(at, " \t:");
-        value = wp_strndup(at, strcspn(at, "\n"));
+        value = wpi_strndup(at, strcspn(at, "\n"));
     }
-    wp_free(text);
+    wpi_free(text);
     return value;
 }
 
-static void add_value(wp_strings *out, const char *name, const char *path, const char *key) {
+static void add_value(wpi_strings *out, const char *name, const char *path, const char *key) {
     char *value = value_in(path, key);
     if (value != NULL && value[0] != '\0') add(out, name, value);
-    wp_free(value);
+    wpi_free(value);
 }
 
-void wpi_conditions_of_cpu(wp_strings *out) {
+void wpi_conditions_of_cpu(wpi_strings *out) {
     double load = 0;
     add_value(out, "processor", "/proc/cpuinfo", "model name");
     add_value(out, "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "");
@@ -77,8 +76,8 @@ void wpi_conditions_of_cpu(wp_strings *out) {
             ? "yes: its pages lie behind the system's, and entries hold the smaller of the two"
             : "none seen");
     if (getloadavg(&load, 1) == 1) {
-        wp_strings_add(out, "load");
-        wp_strings_addf(out, "%.2f runnable threads in the last minute", load);
+        wpi_strings_add(out, "load");
+        wpi_strings_addf(out, "%.2f runnable threads in the last minute", load);
     }
     add(out, "cycles", "of the core: the time of additions that wait for each other");
 }

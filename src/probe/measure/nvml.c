@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library comes with the driver; its functions are looked up when they are wanted. */
+/* The library comes with the driver; its functions are looked up at run time. */
 #include "probe/measure/nvml.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ typedef struct nvml {
     int (*processes)(handle gpu, unsigned *count, process *out);
 } nvml;
 
-/* ISO C has no conversion from object to function pointers; POSIX promises that the bits will do.
+/* ISO C has no conversion from object to function pointers; POSIX guarantees equal representations.
  */
 static bool get(void *library, const char *name, void *function) {
     void *const found = dlsym(library, name);
@@ -50,43 +50,43 @@ static bool load(void *library, nvml *n) {
            get(library, "nvmlDeviceGetComputeRunningProcesses_v3", &n->processes);
 }
 
-static void add_clock(const nvml *n, handle gpu, int clock, const char *name, wp_strings *out) {
+static void add_clock(const nvml *n, handle gpu, int clock, const char *name, wpi_strings *out) {
     unsigned now_mhz = 0, max_mhz = 0;
     if (n->clock(gpu, clock, &now_mhz) != 0) return;
-    wp_strings_add(out, name);
+    wpi_strings_add(out, name);
     if (n->clock_max(gpu, clock, &max_mhz) == 0)
-        wp_strings_addf(out, "%u MHz, at most %u MHz", now_mhz, max_mhz);
+        wpi_strings_addf(out, "%u MHz, at most %u MHz", now_mhz, max_mhz);
     else
-        wp_strings_addf(out, "%u MHz", now_mhz);
+        wpi_strings_addf(out, "%u MHz", now_mhz);
 }
 
-static void add_processes(const nvml *n, handle gpu, wp_strings *out) {
+static void add_processes(const nvml *n, handle gpu, wpi_strings *out) {
     process processes[PROCESSES_MAX];
     unsigned count = PROCESSES_MAX, others = 0;
     if (n->processes(gpu, &count, processes) != 0) return;
     for (unsigned i = 0; i < count; i++)
         others += processes[i].pid != (unsigned)getpid();
-    wp_strings_add(out, "other processes");
-    wp_strings_addf(out, "%u", others);
+    wpi_strings_add(out, "other processes");
+    wpi_strings_addf(out, "%u", others);
 }
 
-static void add_all(const nvml *n, handle gpu, wp_strings *out) {
+static void add_all(const nvml *n, handle gpu, wpi_strings *out) {
     int state = 0;
     unsigned degrees = 0;
     add_clock(n, gpu, CLOCK_SM, "SM clock", out);
     add_clock(n, gpu, CLOCK_MEMORY, "memory clock", out);
     if (n->power_state(gpu, &state) == 0) {
-        wp_strings_add(out, "power state");
-        wp_strings_addf(out, "P%d", state);
+        wpi_strings_add(out, "power state");
+        wpi_strings_addf(out, "P%d", state);
     }
     if (n->temperature(gpu, TEMPERATURE_GPU, &degrees) == 0) {
-        wp_strings_add(out, "temperature");
-        wp_strings_addf(out, "%u °C", degrees);
+        wpi_strings_add(out, "temperature");
+        wpi_strings_addf(out, "%u °C", degrees);
     }
     add_processes(n, gpu, out);
 }
 
-void wpi_nvml_conditions(const char *pci_id, wp_strings *out) {
+void wpi_nvml_conditions(const char *pci_id, wpi_strings *out) {
     nvml n = {0};
     handle gpu = NULL;
     void *const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

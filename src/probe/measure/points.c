@@ -21,7 +21,7 @@ wp_status wpi_added_cycles(const wpi_sampler *sampler, uint64_t stride_bytes, ui
     return WP_STATUS_OK;
 }
 
-/* Doubles the count until it is too much, then halves the gap. */
+/* Doubles the count until it is too large, then bisects. */
 static wp_status largest_below(const wpi_sampler *sampler, uint64_t stride, double limit_cycles,
                                double *out, wp_error *err) {
     uint64_t fits = 0, misses = 1;
@@ -69,7 +69,7 @@ static wp_status contest_cycles(const wpi_sampler *sampler, const wpi_contest *c
     return WP_STATUS_OK;
 }
 
-/* What is behind the '='. */
+/* The part after the '='. */
 typedef struct point {
     bool is_contest, is_search;
     uint32_t timed, other;
@@ -95,11 +95,11 @@ static bool parse(const char *text, point *p) {
     *p = (point){0};
     if (!parse_sms(&text, p)) return false;
     const size_t length = strcspn(text, "*<");
-    char *stride = wp_strndup(text, length), *end = NULL;
+    char *stride = wpi_strndup(text, length), *end = NULL;
     WP_CHECK(stride != NULL);
     bool is_good =
-        text[length] != '\0' && wp_parse_bytes(stride, &p->stride_bytes, NULL) == WP_STATUS_OK;
-    wp_free(stride);
+        text[length] != '\0' && wpi_parse_bytes(stride, &p->stride_bytes, NULL) == WP_STATUS_OK;
+    wpi_free(stride);
     if (!is_good) return false;
     p->is_search = text[length] == '<';
     p->number = strtod(text + length + 1, &end);
@@ -107,7 +107,7 @@ static bool parse(const char *text, point *p) {
            !(p->is_search && p->is_contest);
 }
 
-wp_status wpi_point_measure(const wpi_sampler *sampler, const char *text, wp_text *out,
+wp_status wpi_point_measure(const wpi_sampler *sampler, const char *text, wpi_text *out,
                             wp_error *err) {
     const char *equals = strchr(text, '=');
     point p;
@@ -126,6 +126,6 @@ wp_status wpi_point_measure(const wpi_sampler *sampler, const char *text, wp_tex
     } else {
         WP_TRY(wpi_added_cycles(sampler, p.stride_bytes, count, WPI_SM_ANY, REPEATS, &value, err));
     }
-    wp_text_appendf(out, "%.*s %g\n", (int)(equals - text), text, value);
+    wpi_text_appendf(out, "%.*s %g\n", (int)(equals - text), text, value);
     return WP_STATUS_OK;
 }

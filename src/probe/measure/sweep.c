@@ -11,7 +11,7 @@
 
 #define REACHES 2.5 /* twice the stride has its step at twice the reach */
 #define REPEATS 3u
-#define PAIRS_LOADS_MAX ((uint64_t)1 << 24) /* more are not spent on pairs of a level */
+#define PAIRS_LOADS_MAX ((uint64_t)1 << 24) /* limit for the pairs of a level */
 #define MIB 1048576.0
 
 static wp_status measure_curve(const wpi_sampler *sampler, double distance_max, wpi_curve *curve,
@@ -47,9 +47,9 @@ wp_status wpi_sweep_level(const wpi_sampler *sampler, const wpi_hierarchy *hiera
     return WP_STATUS_OK;
 }
 
-/* The pairs that are asked: all, or where that takes too long and groups are known, each SM with
- * itself, with the first one of each group, and with one drawn at random. The others are as the
- * first ones of their groups. */
+/* The pairs to measure: all, or if that takes too long and groups are known, each SM with itself,
+ * with the first of each group, and with a random one. The others get the values of their groups'
+ * first SMs. */
 typedef struct asked_pairs {
     const wpi_sharing_groups *groups; /* NULL: all pairs */
     uint32_t first_of[WPI_PROBE_SMS_MAX];
@@ -99,7 +99,7 @@ wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, ui
                            .repeats = 1};
     if (contest.loads_timed == 0)
         return WP_FAIL(err, UNSUPPORTED, "memory is too small for two SMs");
-    *out = (wpi_matrix){sms, 0, wp_calloc((size_t)sms * sms, sizeof *out->cycles)};
+    *out = (wpi_matrix){sms, 0, wpi_calloc((size_t)sms * sms, sizeof *out->cycles)};
     if (out->cycles == NULL) return WP_FAIL(err, NOMEM, "pairs of %" PRIu32 " SMs", sms);
     choose_asked(l, 2 * contest.loads_timed + contest.loads_other, &asked);
     for (uint32_t sm = 0; sm < sms; sm++) {
@@ -113,11 +113,11 @@ wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, ui
 }
 
 void wpi_matrix_deinit(wpi_matrix *matrix) {
-    wp_free(matrix->cycles);
+    wpi_free(matrix->cycles);
     *matrix = (wpi_matrix){0};
 }
 
-/* An SM pushes out its own entries at any rate: that is what sharing looks like. */
+/* An SM always evicts its own entries: this is the reference for sharing. */
 uint32_t wpi_matrix_contradictions(const wpi_matrix *m, const wpi_level *level) {
     const uint32_t *group_of = level->sharing.group_of;
     uint32_t count = 0;
@@ -131,44 +131,44 @@ uint32_t wpi_matrix_contradictions(const wpi_matrix *m, const wpi_level *level) 
     return count;
 }
 
-void wpi_sweep_script(const wpi_sweep *sweep, uint32_t level, wp_text *out) {
+void wpi_sweep_script(const wpi_sweep *sweep, uint32_t level, wpi_text *out) {
     char stride[32];
     for (uint32_t c = 0; c < WPI_SWEEP_CURVES; c++) {
         const wpi_curve *curve = &sweep->curves[c];
-        wp_text_appendf(out, "$c%" PRIu32 " << EOD\n", c);
+        wpi_text_appendf(out, "$c%" PRIu32 " << EOD\n", c);
         for (uint32_t i = 0; i < curve->count; i++)
-            wp_text_appendf(out, "%.6f %.4f\n", curve->distance_bytes[i] / MIB,
-                            curve->added_cycles[i]);
-        wp_text_append(out, "EOD\n");
+            wpi_text_appendf(out, "%.6f %.4f\n", curve->distance_bytes[i] / MIB,
+                             curve->added_cycles[i]);
+        wpi_text_append(out, "EOD\n");
     }
-    wp_text_appendf(out,
-                    "set title 'L%" PRIu32 " TLB'\nset xlabel 'traversed data, MiB'\n"
-                    "set ylabel 'cycles a load, more than within reach'\nset yrange [0:*]\n"
-                    "set key outside right title 'stride'\n",
-                    level + 1);
+    wpi_text_appendf(out,
+                     "set title 'L%" PRIu32 " TLB'\nset xlabel 'traversed data, MiB'\n"
+                     "set ylabel 'cycles a load, more than within reach'\nset yrange [0:*]\n"
+                     "set key outside right title 'stride'\n",
+                     level + 1);
     for (uint32_t c = 0; c < WPI_SWEEP_CURVES; c++) {
-        wp_text_appendf(
+        wpi_text_appendf(
             out, "%s$c%" PRIu32 " using 1:2 with linespoints pointtype 7 pointsize 0.4 title '%s'",
             c == 0 ? "plot " : ", ", c,
             wpi_whole_bytes((double)sweep->curves[c].stride_bytes, stride));
     }
-    wp_text_append(out, "\n");
+    wpi_text_append(out, "\n");
 }
 
-void wpi_matrix_script(const wpi_matrix *matrix, uint32_t level, wp_text *out) {
-    wp_text_append(out, "$pairs << EOD\n");
+void wpi_matrix_script(const wpi_matrix *matrix, uint32_t level, wpi_text *out) {
+    wpi_text_append(out, "$pairs << EOD\n");
     for (uint32_t a = 0; a < matrix->sm_count; a++) {
         for (uint32_t b = 0; b < matrix->sm_count; b++)
-            wp_text_appendf(out, "%.4g ", matrix->cycles[a * matrix->sm_count + b]);
-        wp_text_append(out, "\n");
+            wpi_text_appendf(out, "%.4g ", matrix->cycles[a * matrix->sm_count + b]);
+        wpi_text_append(out, "\n");
     }
-    wp_text_appendf(out,
-                    "EOD\nset title 'L%" PRIu32 " TLB: who pushes whose entries out'\n"
-                    "set xlabel 'SM that loads between'\nset ylabel 'SM that is timed'\n"
-                    "set cblabel 'cycles a load'\nset size square\nset xrange [-0.5:%" PRIu32
-                    ".5]\n"
-                    "set yrange [-0.5:%" PRIu32 ".5]\n"
-                    "set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\n"
-                    "plot $pairs matrix with image pixels notitle\n",
-                    level + 1, matrix->sm_count - 1, matrix->sm_count - 1);
+    wpi_text_appendf(out,
+                     "EOD\nset title 'L%" PRIu32 " TLB: who pushes whose entries out'\n"
+                     "set xlabel 'SM that loads between'\nset ylabel 'SM that is timed'\n"
+                     "set cblabel 'cycles a load'\nset size square\nset xrange [-0.5:%" PRIu32
+                     ".5]\n"
+                     "set yrange [-0.5:%" PRIu32 ".5]\n"
+                     "set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\n"
+                     "plot $pairs matrix with image pixels notitle\n",
+                     level + 1, matrix->sm_count - 1, matrix->sm_count - 1);
 }

@@ -61,7 +61,7 @@ static json_t *policy_files_to_json(const wp_run_record *record) {
     return array;
 }
 
-void wpi_run_record_json(const wp_run_record *record, wp_text *out) {
+void wpi_run_record_json(const wp_run_record *record, wpi_text *out) {
     json_t *root = json_object();
     wpi_json_set(root, "schema", json_string(WP_RUN_SCHEMA));
     wpi_json_set(root, "version", wpi_json_string(record->version));
@@ -111,8 +111,8 @@ void wpi_run_record_json(const wp_run_record *record, wp_text *out) {
 
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     WP_CHECK(text != NULL);
-    wp_text_append(out, text);
-    wp_text_append(out, "\n");
+    wpi_text_append(out, text);
+    wpi_text_append(out, "\n");
     free(text);
     json_decref(root);
 }
@@ -151,14 +151,14 @@ static void read_copies(wpi_json_reader *r, const json_t *array, wp_run_record *
                                 .bytes = wpi_json_read_number(r, object, "bytes"),
                                 .time_ns = wpi_json_read_number(r, object, "time_ns")};
         }
-        wp_free(name);
+        wpi_free(name);
     }
 }
 
 static void read_policy_files(wpi_json_reader *r, const json_t *array, wp_run_record *out) {
     const size_t count = json_array_size(array);
     if (count == 0) return;
-    out->policy_files = wp_calloc(count, sizeof *out->policy_files);
+    out->policy_files = wpi_calloc(count, sizeof *out->policy_files);
     WP_CHECK(out->policy_files != NULL);
     for (; out->policy_file_count < count; out->policy_file_count++) {
         const json_t *object = json_array_get(array, out->policy_file_count);
@@ -166,7 +166,7 @@ static void read_policy_files(wpi_json_reader *r, const json_t *array, wp_run_re
         char *hash = wpi_json_read_string(r, object, "hash");
         file->path = wpi_json_read_string(r, object, "path");
         file->hash = strtoull(hash, NULL, 16);
-        wp_free(hash);
+        wpi_free(hash);
     }
 }
 
@@ -175,7 +175,7 @@ static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out
     if (r->status == WP_STATUS_OK && strcmp(schema, WP_RUN_SCHEMA) != 0)
         r->status =
             WP_FAIL(r->err, PARSE, "%s: schema '%s' is not %s", r->where, schema, WP_RUN_SCHEMA);
-    wp_free(schema);
+    wpi_free(schema);
     if (r->status != WP_STATUS_OK) return;
 
     out->version = wpi_json_read_string(r, root, "version");
@@ -191,18 +191,18 @@ static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out
 
     const json_t *program = wpi_json_member(r, root, "program", JSON_ARRAY);
     const size_t argument_count = json_array_size(program);
-    out->program = wp_calloc(argument_count + 1, sizeof *out->program);
+    out->program = wpi_calloc(argument_count + 1, sizeof *out->program);
     WP_CHECK(out->program != NULL);
     for (; out->program_count < argument_count; out->program_count++) {
         const char *text = json_string_value(json_array_get(program, out->program_count));
-        out->program[out->program_count] = wp_format("%s", text != NULL ? text : "");
+        out->program[out->program_count] = wpi_format("%s", text != NULL ? text : "");
     }
     const json_t *simulation = json_object_get(root, "simulation");
     if (simulation != NULL && r->status == WP_STATUS_OK)
         r->status = wpi_simulation_from_json(simulation, r->where, &out->simulation, r->err);
     const json_t *kernels = wpi_json_member(r, root, "kernels", JSON_ARRAY);
     const size_t kernel_count = json_array_size(kernels);
-    out->kernels = wp_calloc(kernel_count, sizeof *out->kernels);
+    out->kernels = wpi_calloc(kernel_count, sizeof *out->kernels);
     WP_CHECK(out->kernels != NULL);
     for (; out->kernel_count < kernel_count; out->kernel_count++)
         read_kernel(r, json_array_get(kernels, out->kernel_count), out->simulation,

@@ -4,14 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_string.h"
 
 json_t *wpi_json_number(uint64_t value) {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-json_t *wpi_json_string(const char *text) {
-    return wp_json_string(text != NULL ? text : "");
 }
 
 void wpi_json_set(json_t *object, const char *key, json_t *value) {
@@ -42,5 +37,5 @@ uint64_t wpi_json_read_number(wpi_json_reader *r, const json_t *object, const ch
 
 char *wpi_json_read_string(wpi_json_reader *r, const json_t *object, const char *key) {
     const json_t *value = wpi_json_member(r, object, key, JSON_STRING);
-    return wp_format("%s", value != NULL ? json_string_value(value) : "");
+    return wpi_format("%s", value != NULL ? json_string_value(value) : "");
 }

@@ -20,7 +20,7 @@ const char *wp_run_page_event_name(wp_run_page_event event) {
 
 char *wpi_managed_name(const wp_run_managed *managed, size_t allocation) {
     const char *name = managed->allocations[allocation].name;
-    return name[0] != '\0' ? wp_format("%s", name) : wp_format("#%zu", allocation);
+    return name[0] != '\0' ? wpi_format("%s", name) : wpi_format("#%zu", allocation);
 }
 
 /* ---- rows of numbers ------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ char *wpi_managed_name(const wp_run_managed *managed, size_t allocation) {
 typedef uint64_t (*number_at)(const void *row, size_t place);
 
 static json_t *row_to_json(const void *row, size_t count, number_at at) {
-    wp_text text = {0};
+    wpi_text text = {0};
     while (count > 0 && at(row, count - 1) == 0)
         count--;
     for (size_t i = 0; i < count;) {
@@ -37,12 +37,12 @@ static json_t *row_to_json(const void *row, size_t count, number_at at) {
         size_t end = i + 1;
         while (end < count && at(row, end) == value)
             end++;
-        wp_text_appendf(&text, "%s%" PRIu64, i == 0 ? "" : " ", value);
-        if (end - i > 1) wp_text_appendf(&text, "*%zu", end - i);
+        wpi_text_appendf(&text, "%s%" PRIu64, i == 0 ? "" : " ", value);
+        if (end - i > 1) wpi_text_appendf(&text, "*%zu", end - i);
         i = end;
     }
-    json_t *out = json_string(wp_text_string(&text));
-    wp_text_deinit(&text);
+    json_t *out = json_string(wpi_text_string(&text));
+    wpi_text_deinit(&text);
     return out;
 }
 
@@ -151,7 +151,7 @@ json_t *wpi_managed_to_json(const wp_run_managed *m) {
 /* ---- from JSON ------------------------------------------------------------------------------- */
 
 static void *zeroed(size_t count, size_t size) {
-    void *out = wp_calloc(count + 1, size);
+    void *out = wpi_calloc(count + 1, size);
     WP_CHECK(out != NULL);
     return out;
 }
@@ -240,13 +240,13 @@ wp_run_managed *wpi_managed_from_json(wpi_json_reader *r, const json_t *object) 
 void wpi_managed_destroy(wp_run_managed *m) {
     if (m == NULL) return;
     for (size_t i = 0; i < m->allocation_count; i++) {
-        wp_free(m->allocations[i].name);
-        wp_free(m->allocations[i].pages);
+        wpi_free(m->allocations[i].name);
+        wpi_free(m->allocations[i].pages);
     }
     for (size_t i = 0; i < m->launch_count; i++)
-        wp_free(m->launches[i].kernel);
-    wp_free(m->allocations);
-    wp_free(m->launches);
-    wp_free(m->map);
-    wp_free(m);
+        wpi_free(m->launches[i].kernel);
+    wpi_free(m->allocations);
+    wpi_free(m->launches);
+    wpi_free(m->map);
+    wpi_free(m);
 }

@@ -50,8 +50,7 @@ void wpi_simulation_values_to_json(const wp_run_simulation *s, const uint64_t *v
     wpi_json_set(object, "histograms", histograms);
 }
 
-/* ---- machine
- * -------------------------------------------------------------------------------------- */
+/* ---- machine ---- */
 
 #define MACHINE_MEMBERS(X)                                                                         \
     X(sm_count)                                                                                    \
@@ -77,8 +76,7 @@ static void read_machine(wpi_json_reader *r, const json_t *object, wp_run_machin
 #undef GET
 }
 
-/* ---- over time, and by place
- * --------------------------------------------------------------------------- */
+/* ---- over time, and by place ---- */
 
 static json_t *series_to_json(const wp_run_series *series) {
     json_t *object = json_object(), *busy = json_array();
@@ -97,7 +95,7 @@ static void read_series(wpi_json_reader *r, const json_t *object, wp_run_series 
     out->slice_ps = wpi_json_read_number(r, object, "slice_ps");
     out->units = wpi_json_read_number(r, object, "units");
     out->slice_count = json_array_size(busy);
-    out->busy_ps = wp_calloc(out->slice_count + 1, sizeof *out->busy_ps);
+    out->busy_ps = wpi_calloc(out->slice_count + 1, sizeof *out->busy_ps);
     WP_CHECK(out->busy_ps != NULL);
     for (size_t i = 0; i < out->slice_count; i++)
         out->busy_ps[i] = integer_of(json_array_get(busy, i));
@@ -176,11 +174,11 @@ static void read_page(wpi_json_reader *r, const json_t *object, wp_run_page *out
 
 /* A row of numbers as one string: one line of the file instead of hundreds. */
 static json_t *row_to_json(const uint32_t *numbers, size_t count) {
-    wp_text text = {0};
+    wpi_text text = {0};
     for (size_t i = 0; i < count; i++)
-        wp_text_appendf(&text, i == 0 ? "%u" : " %u", numbers[i]);
-    json_t *row = json_string(wp_text_string(&text));
-    wp_text_deinit(&text);
+        wpi_text_appendf(&text, i == 0 ? "%u" : " %u", numbers[i]);
+    json_t *row = json_string(wpi_text_string(&text));
+    wpi_text_deinit(&text);
     return row;
 }
 
@@ -221,8 +219,8 @@ static void read_map(wpi_json_reader *r, const json_t *object, wp_run_simulation
         r->status =
             WP_FAIL(r->err, PARSE, "%s: not a run record: 'access_map' is too large", r->where);
     if (r->status != WP_STATUS_OK) map->slice_count = map->row_count = 0;
-    map->accesses = wp_calloc(map->slice_count * map->row_count + 1, sizeof *map->accesses);
-    out->footprint = wp_calloc(map->row_count + 1, sizeof *out->footprint);
+    map->accesses = wpi_calloc(map->slice_count * map->row_count + 1, sizeof *map->accesses);
+    out->footprint = wpi_calloc(map->row_count + 1, sizeof *out->footprint);
     WP_CHECK(map->accesses != NULL && out->footprint != NULL);
     for (size_t i = 0; i < map->slice_count; i++)
         read_row(json_string_value(json_array_get(slices, i)), &map->accesses[i * map->row_count],
@@ -253,7 +251,7 @@ static void *read_items(wpi_json_reader *r, const json_t *object, const char *ke
                         read_item read, size_t *count) {
     const json_t *array = wpi_json_member(r, object, key, JSON_ARRAY);
     *count = json_array_size(array);
-    char *items = wp_calloc(*count + 1, size);
+    char *items = wpi_calloc(*count + 1, size);
     WP_CHECK(items != NULL);
     for (size_t i = 0; i < *count; i++)
         read(r, json_array_get(array, i), items + i * size);
@@ -283,8 +281,7 @@ static void read_places(wpi_json_reader *r, const json_t *object, wp_run_simulat
     read_map(r, wpi_json_member(r, object, "access_map", JSON_OBJECT), out);
 }
 
-/* ---- both ways
- * ------------------------------------------------------------------------------------ */
+/* ---- both ways ---- */
 
 json_t *wpi_simulation_to_json(const wp_run_simulation *s) {
     json_t *object = json_object(), *units = json_object();
@@ -306,7 +303,7 @@ static void read_columns(wpi_json_reader *r, const json_t *members, const json_t
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)members, name, value) {
         wp_run_column *column = &out->columns[out->column_count++];
-        *column = (wp_run_column){.name = wp_format("%s", name),
+        *column = (wp_run_column){.name = wpi_format("%s", name),
                                   .unit = wpi_json_read_string(r, units, name),
                                   .is_histogram = is_histogram,
                                   .first = out->value_count};
@@ -318,7 +315,7 @@ uint64_t *wpi_simulation_values_from_json(const wp_run_simulation *s, const json
     const json_t *counters = json_object_get(object, "counters");
     const json_t *histograms = json_object_get(object, "histograms");
     if (!json_is_object(counters)) return NULL;
-    uint64_t *values = wp_calloc(s->value_count + 1, sizeof *values);
+    uint64_t *values = wpi_calloc(s->value_count + 1, sizeof *values);
     WP_CHECK(values != NULL);
     for (size_t i = 0; i < s->column_count; i++) {
         const wp_run_column *column = &s->columns[i];
@@ -340,7 +337,7 @@ uint64_t *wpi_simulation_values_from_json(const wp_run_simulation *s, const json
 wp_status wpi_simulation_from_json(const json_t *object, const char *where, wp_run_simulation **out,
                                    wp_error *err) {
     wpi_json_reader r = {.where = where, .err = err};
-    wp_run_simulation *s = wp_calloc(1, sizeof *s);
+    wp_run_simulation *s = wpi_calloc(1, sizeof *s);
     WP_CHECK(s != NULL);
     s->time_ps = wpi_json_read_number(&r, object, "time_ps");
     s->counted_ps = wpi_json_read_number(&r, object, "counted_ps");
@@ -348,8 +345,8 @@ wp_status wpi_simulation_from_json(const json_t *object, const char *where, wp_r
     const json_t *counters = wpi_json_member(&r, object, "counters", JSON_OBJECT);
     const json_t *histograms = wpi_json_member(&r, object, "histograms", JSON_OBJECT);
     const json_t *units = wpi_json_member(&r, object, "units", JSON_OBJECT);
-    s->columns = wp_calloc(json_object_size(counters) + json_object_size(histograms) + 1,
-                           sizeof *s->columns);
+    s->columns = wpi_calloc(json_object_size(counters) + json_object_size(histograms) + 1,
+                            sizeof *s->columns);
     WP_CHECK(s->columns != NULL);
     read_columns(&r, counters, units, false, s);
     read_columns(&r, histograms, units, true, s);

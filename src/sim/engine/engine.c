@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three wheels: for the bucket being run a list for each ps; 2^14 buckets of 1024 ps; and 2^16
- * windows of half so many buckets each. Empty places are skipped through bitmaps. Buckets are those
- * of two windows, the one being run and the next; when that begins, the window behind it is opened:
- * its events go to their buckets. So what is far away, as pages on a busy link are, costs as much
- * as what is near. What lies beyond 2^16 windows, half a second, waits in a heap.
+/* Three timing wheels: a list for each ps of the current bucket; 2^14 buckets of 1024 ps; 2^16
+ * windows of 2^13 buckets each. Bitmaps skip empty places. The buckets cover two windows, the
+ * current and the next; when the next one begins, the window after it is opened: its events move to
+ * their buckets. So a distant event, such as a page on a busy link, costs as much as a near one.
+ * Events beyond 2^16 windows, half a second, are kept in a heap.
  *
- * Order needs no sequence numbers but in the heap. A window is a queue. A bucket is a stack, so of
- * two events at the same time the younger one is nearer to its top; dealing pushes to the front of
- * the near lists, which are empty then, so the older one ends up first. Events scheduled into the
- * bucket being run are younger than all of these and go to the end of their list. Windows and the
- * heap hand events over, in order, as soon as a finer wheel covers their time: before any younger
- * event can get there.
+ * Only the heap needs sequence numbers. A window is a queue. A bucket is a stack: of two events at
+ * the same time the younger one is nearer to its top. Dealing a bucket pushes its events to the
+ * front of the near lists, which are empty then, so the older one ends up first. Events scheduled
+ * into the current bucket are younger than all of these and are appended. Windows and the heap move
+ * events on, in order, as soon as a finer wheel covers their time, before any younger event can get
+ * there.
  *
- * Links are kept apart from what an event does: the walk through a bucket stays in the processor's
- * cache. What an event touches is mostly not there: with tens of thousands of requests under way,
- * each was put down long ago. So events are announced, and those who handle them fetch ahead: when
- * their bucket is the next one, and when it is dealt. */
+ * Links are stored apart from the events' contents, so that walking through a bucket stays in the
+ * processor's cache. The data of an event mostly are not cached: with tens of thousands of requests
+ * in flight, each was last used long ago. So events are announced to their handlers, which
+ * prefetch: when their bucket is the next one, and when it is dealt. */
 #include "sim/engine/engine.h"
 
 #include <string.h>
@@ -28,13 +28,13 @@
 #define BUCKET_PS (1u << BUCKET_BITS)
 #define WHEEL_BITS 14u
 #define BUCKET_COUNT (1u << WHEEL_BITS)
-#define WINDOW_BITS (WHEEL_BITS - 1) /* of its buckets */
+#define WINDOW_BITS (WHEEL_BITS - 1) /* log2 of a window's buckets */
 #define WINDOW_COUNT WPI_PLACES_MAX
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
 #define NO_EVENT UINT32_MAX
 #define NO_BUCKET UINT64_MAX
 
-/* Kept out of the way of what each event does. */
+/* Rare work, kept out of the path of each event. */
 #define RARE __attribute__((noinline, cold))
 
 typedef struct event {
@@ -50,9 +50,9 @@ typedef struct link {
 } link;
 
 struct wpi_engine {
-    wp_time_ps now;
-    uint64_t cursor; /* number (time >> BUCKET_BITS) of the bucket being run */
-    uint64_t window; /* number (bucket >> WINDOW_BITS) of the first that buckets are of */
+    wpi_time_ps now;
+    uint64_t cursor; /* number (time >> BUCKET_BITS) of the current bucket */
+    uint64_t window; /* number (bucket >> WINDOW_BITS) of the first window in buckets */
     uint64_t run_count;
     uint64_t pending;
     bool is_stopped;
@@ -62,22 +62,21 @@ struct wpi_engine {
     uint32_t free;      /* list */
     wpi_far_events far; /* beyond the wheels */
     uint64_t upcoming;  /* number of the first bucket after the cursor with events; or NO_BUCKET */
-    uint32_t near_summary;                /* a bit a word that is not 0 */
-    uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
+    uint32_t near_summary;                /* a bit for each word that is not 0 */
+    uint64_t near_words[NEAR_WORD_COUNT]; /* a bit for each list that is not empty */
     uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
     wpi_place_set full_buckets, full_windows;
     uint32_t buckets[BUCKET_COUNT];
     uint32_t window_first[WINDOW_COUNT], window_last[WINDOW_COUNT]; /* if it is not empty */
 };
 
-/* ---- scheduling -------------------------------------------------------------------------------
- */
+/* ---- scheduling ---- */
 
 RARE static void grow_events(wpi_engine *engine) {
     WP_CHECK(engine->event_capacity < NO_EVENT / 2);
     const uint32_t capacity = engine->event_capacity == 0 ? 4096 : 2 * engine->event_capacity;
-    event *events = wp_realloc(engine->events, capacity * sizeof *events);
-    link *links = wp_realloc(engine->links, capacity * sizeof *links);
+    event *events = wpi_realloc(engine->events, capacity * sizeof *events);
+    link *links = wpi_realloc(engine->links, capacity * sizeof *links);
     WP_CHECK(events != NULL && links != NULL);
     for (uint32_t i = engine->event_capacity; i < capacity; i++)
         links[i].next = i + 1 < capacity ? i + 1 : NO_EVENT;
@@ -87,11 +86,11 @@ RARE static void grow_events(wpi_engine *engine) {
     engine->event_capacity = capacity;
 }
 
-static uint64_t window_of(wp_time_ps time) {
+static uint64_t window_of(wpi_time_ps time) {
     return time >> (BUCKET_BITS + WINDOW_BITS);
 }
 
-static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+static void put_in_window(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint32_t at = (uint32_t)window_of(time) & (WINDOW_COUNT - 1);
     const uint32_t offset_ps = (uint32_t)time & ((1u << (BUCKET_BITS + WINDOW_BITS)) - 1);
     engine->links[number] = (link){NO_EVENT, offset_ps};
@@ -103,7 +102,7 @@ static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) 
     wpi_place_set_add(&engine->full_windows, at);
 }
 
-static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+static void put_in_bucket(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint64_t bucket = time >> BUCKET_BITS;
     const uint32_t at = (uint32_t)bucket & (BUCKET_COUNT - 1);
     engine->links[number] = (link){engine->buckets[at], (uint32_t)time & (BUCKET_PS - 1)};
@@ -112,8 +111,8 @@ static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) 
     if (bucket < engine->upcoming) engine->upcoming = bucket;
 }
 
-/* Anywhere but in the bucket being run. */
-static void put_away(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+/* Schedules an event outside the current bucket. */
+static void put_away(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint64_t ahead = window_of(time) - engine->window;
     if (ahead < 2)
         put_in_bucket(engine, time, number);
@@ -148,12 +147,12 @@ static void near_prepend(wpi_engine *engine, uint32_t offset_ps, uint32_t number
     engine->near_first[offset_ps] = number;
 }
 
-void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
+void wpi_engine_at(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn, void *object,
                    uint64_t token) {
     wpi_engine_at_announced(engine, time, fn, NULL, object, token);
 }
 
-void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn,
+void wpi_engine_at_announced(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn,
                              wpi_announce_fn announce, void *object, uint64_t token) {
     WP_ASSERT(time >= engine->now);
     if (engine->free == NO_EVENT) grow_events(engine);
@@ -167,8 +166,7 @@ void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn f
         put_away(engine, time, number);
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 /* The number of the first bucket after the cursor that holds events. */
 static uint64_t next_bucket(const wpi_engine *engine) {
@@ -192,7 +190,7 @@ static void announce(const wpi_engine *engine, uint32_t number, bool is_near) {
     if (e->announce != NULL) e->announce(e->object, e->token, is_near);
 }
 
-/* The next bucket, as far as is known. */
+/* Announces the events of the next bucket. */
 static void announce_next(const wpi_engine *engine) {
     if (engine->upcoming == NO_BUCKET) return;
     for (uint32_t number = engine->buckets[engine->upcoming & (BUCKET_COUNT - 1)];
@@ -213,10 +211,10 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
     engine->upcoming = next_bucket(engine);
 }
 
-/* Events of the window go to their buckets. */
+/* Moves the window's events to their buckets. */
 static void open_window(wpi_engine *engine, uint64_t window) {
     const uint32_t at = (uint32_t)window & (WINDOW_COUNT - 1);
-    const wp_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
+    const wpi_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
     if (!wpi_place_set_has(&engine->full_windows, at)) return;
     wpi_place_set_remove(&engine->full_windows, at);
     for (uint32_t number = engine->window_first[at]; number != NO_EVENT;) {
@@ -226,7 +224,7 @@ static void open_window(wpi_engine *engine, uint64_t window) {
     }
 }
 
-/* Buckets are those of `window`, before which there is nothing, and the next. */
+/* Makes the buckets cover `window`, before which no event is left, and the next one. */
 static void turn_to(wpi_engine *engine, uint64_t window) {
     const uint64_t before = engine->window;
     engine->window = window;
@@ -238,9 +236,9 @@ static void turn_to(wpi_engine *engine, uint64_t window) {
     }
 }
 
-/* The near lists are empty: turns the wheel to the next bucket with events. False: there is none at
- * or before `limit`. */
-static bool advance(wpi_engine *engine, wp_time_ps limit) {
+/* Moves to the next bucket with events, when the near lists are empty. False: there is none at or
+ * before `limit`. */
+static bool advance(wpi_engine *engine, wpi_time_ps limit) {
     if (engine->upcoming == NO_BUCKET) {
         const uint64_t window = next_window(engine);
         if (window > window_of(limit)) return false;
@@ -269,7 +267,7 @@ static void set_near_empty(wpi_engine *engine, uint32_t offset_ps) {
     if (*word == 0) engine->near_summary &= ~(1u << (offset_ps / 64));
 }
 
-/* Takes the first event of a near list off it and gives its place back. */
+/* Removes the first event of a near list and frees its place. */
 static event near_take(wpi_engine *engine, uint32_t offset_ps) {
     const uint32_t number = engine->near_first[offset_ps];
     link *l = &engine->links[number];
@@ -280,7 +278,7 @@ static event near_take(wpi_engine *engine, uint32_t offset_ps) {
     return engine->events[number];
 }
 
-static void run(wpi_engine *engine, wp_time_ps limit) {
+static void run(wpi_engine *engine, wpi_time_ps limit) {
     engine->is_stopped = false;
     while (!engine->is_stopped) {
         const uint32_t offset_ps = near_offset(engine);
@@ -288,7 +286,7 @@ static void run(wpi_engine *engine, wp_time_ps limit) {
             if (!advance(engine, limit)) break;
             continue;
         }
-        const wp_time_ps time = (engine->cursor << BUCKET_BITS) + offset_ps;
+        const wpi_time_ps time = (engine->cursor << BUCKET_BITS) + offset_ps;
         if (time > limit) break;
         const event e = near_take(engine, offset_ps);
         engine->now = time;
@@ -302,7 +300,7 @@ void wpi_engine_run(wpi_engine *engine) {
     run(engine, WP_TIME_NEVER);
 }
 
-void wpi_engine_run_until(wpi_engine *engine, wp_time_ps time) {
+void wpi_engine_run_until(wpi_engine *engine, wpi_time_ps time) {
     run(engine, time);
     if (!engine->is_stopped && engine->now < time) engine->now = time;
 }
@@ -311,7 +309,7 @@ void wpi_engine_stop(wpi_engine *engine) {
     engine->is_stopped = true;
 }
 
-wp_time_ps wpi_engine_now(const wpi_engine *engine) {
+wpi_time_ps wpi_engine_now(const wpi_engine *engine) {
     return engine->now;
 }
 
@@ -325,7 +323,7 @@ uint64_t wpi_engine_events_run(const wpi_engine *engine) {
 
 wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
     *out = NULL;
-    wpi_engine *engine = wp_calloc(1, sizeof *engine);
+    wpi_engine *engine = wpi_calloc(1, sizeof *engine);
     if (engine == NULL) return WP_FAIL(err, NOMEM, "engine: %zu bytes", sizeof *engine);
     engine->free = NO_EVENT;
     engine->upcoming = NO_BUCKET;
@@ -337,8 +335,8 @@ wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
 
 void wpi_engine_destroy(wpi_engine *engine) {
     if (engine == NULL) return;
-    wp_free(engine->far.items);
-    wp_free(engine->links);
-    wp_free(engine->events);
-    wp_free(engine);
+    wpi_free(engine->far.items);
+    wpi_free(engine->links);
+    wpi_free(engine->events);
+    wpi_free(engine);
 }

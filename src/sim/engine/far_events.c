@@ -10,10 +10,10 @@ static bool is_before(const wpi_far_event *a, const wpi_far_event *b) {
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
-void wpi_far_events_add(wpi_far_events *far, wp_time_ps time, uint32_t event) {
+void wpi_far_events_add(wpi_far_events *far, wpi_time_ps time, uint32_t event) {
     if (far->count == far->capacity) {
         const size_t capacity = far->capacity == 0 ? 64 : 2 * far->capacity;
-        wpi_far_event *items = wp_realloc(far->items, capacity * sizeof *items);
+        wpi_far_event *items = wpi_realloc(far->items, capacity * sizeof *items);
         WP_CHECK(items != NULL);
         far->items = items;
         far->capacity = capacity;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear probing, a quarter full at first; removal closes the gap. So look-ups are short, and
- * seldom surprise the host. */
+/* Linear probing, a quarter full at first; removal closes the gap. So look-ups are short, and the
+ * host predicts their branches well. */
 #include "sim/engine/key_index.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/fail.h"
 
 static bool give_slots(wpi_index *index, uint32_t slots) {
-    index->slots = wp_malloc(slots * sizeof *index->slots);
+    index->slots = wpi_malloc(slots * sizeof *index->slots);
     index->mask = slots - 1;
     if (index->slots == NULL) return false;
     wpi_index_clear(index);
@@ -24,7 +24,7 @@ bool wpi_index_init(wpi_index *index, uint32_t count) {
 }
 
 void wpi_index_deinit(wpi_index *index) {
-    wp_free(index->slots);
+    wpi_free(index->slots);
     index->slots = NULL;
 }
 
@@ -42,7 +42,7 @@ static void grow(wpi_index *index) {
             index->slots[wpi_index_slot_of(index, old.slots[i] >> WPI_INDEX_VALUE_BITS)] =
                 old.slots[i];
     index->count = old.count;
-    wp_free(old.slots);
+    wpi_free(old.slots);
 }
 
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {
@@ -60,7 +60,7 @@ uint32_t wpi_index_take(wpi_index *index, uint64_t key) {
     for (uint32_t at = (gap + 1) & index->mask; index->slots[at] != WPI_INDEX_FREE;
          at = (at + 1) & index->mask) {
         const uint32_t home = wpi_index_home(index, index->slots[at] >> WPI_INDEX_VALUE_BITS);
-        /* It may move into the gap unless its home lies behind the gap. */
+        /* An entry may move into the gap unless its home lies after the gap. */
         if (((at - home) & index->mask) < ((at - gap) & index->mask)) continue;
         index->slots[gap] = index->slots[at];
         gap = at;

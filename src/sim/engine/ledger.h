@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where a request's time went. Stations enter what they took; the time that nobody entered was
- * waiting, so the parts add up to the whole by construction. */
+/** Breakdown of a request's time. Components enter the time that they took; the rest is queueing,
+ * so the parts add up to the whole by construction. */
 #ifndef WP_SIM_LEDGER_H
 #define WP_SIM_LEDGER_H
 
 #include "sim/memory/memory_system.h"
 
 typedef struct wpi_ledger {
-    wp_time_ps at;                      /* how far the request has come */
+    wpi_time_ps at;                     /* the time that the request has reached */
     uint32_t spent_ps[WPI_SPENT_QUEUE]; /* at most 4 ms each */
 } wpi_ledger;
 
 /** The request waits until `time`. A time that is not later changes nothing. */
-static inline void wpi_ledger_wait(wpi_ledger *ledger, wp_time_ps time) {
+static inline void wpi_ledger_wait(wpi_ledger *ledger, wpi_time_ps time) {
     if (time > ledger->at) ledger->at = time;
 }
 
-/** The time until `time` goes to `spent`. */
-static inline void wpi_ledger_until(wpi_ledger *ledger, wpi_spent spent, wp_time_ps time) {
+/** Enters the time until `time` as `spent`. */
+static inline void wpi_ledger_until(wpi_ledger *ledger, wpi_spent spent, wpi_time_ps time) {
     if (time <= ledger->at) return;
-    const wp_time_ps sum = ledger->spent_ps[spent] + (time - ledger->at);
+    const wpi_time_ps sum = ledger->spent_ps[spent] + (time - ledger->at);
     ledger->spent_ps[spent] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
     ledger->at = time;
 }
 
-/** Of the time until `time`, the last `work_ps` went to `spent` and what was before them to
- * waiting. */
-static inline void wpi_ledger_work(wpi_ledger *ledger, wpi_spent spent, wp_time_ps work_ps,
-                                   wp_time_ps time) {
+/** Enters the last `work_ps` before `time` as `spent`, and the time before as queueing. */
+static inline void wpi_ledger_work(wpi_ledger *ledger, wpi_spent spent, wpi_time_ps work_ps,
+                                   wpi_time_ps time) {
     wpi_ledger_wait(ledger, time > work_ps ? time - work_ps : 0);
     wpi_ledger_until(ledger, spent, time);
 }

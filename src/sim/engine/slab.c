@@ -12,13 +12,13 @@
 void wpi_pool_grow(wpi_pool *pool, size_t item_bytes) {
     WP_CHECK(pool->capacity < UINT32_MAX / 4);
     const uint32_t capacity = pool->capacity == 0 ? FIRST_COUNT : 2 * pool->capacity;
-    void *memory = wp_malloc(capacity * item_bytes + CACHE_LINE_BYTES);
-    uint32_t *free = wp_realloc(pool->free, capacity * sizeof *free);
+    void *memory = wpi_malloc(capacity * item_bytes + CACHE_LINE_BYTES);
+    uint32_t *free = wpi_realloc(pool->free, capacity * sizeof *free);
     WP_CHECK(memory != NULL && free != NULL);
     const uintptr_t start =
         ((uintptr_t)memory + CACHE_LINE_BYTES - 1) & ~(uintptr_t)(CACHE_LINE_BYTES - 1);
     if (pool->capacity > 0) memcpy((void *)start, pool->items, pool->capacity * item_bytes);
-    wp_free(pool->memory);
+    wpi_free(pool->memory);
     for (uint32_t number = capacity; number > pool->capacity; number--)
         free[pool->free_count++] = number - 1;
     pool->items = (void *)start;
@@ -28,7 +28,7 @@ void wpi_pool_grow(wpi_pool *pool, size_t item_bytes) {
 }
 
 void wpi_pool_deinit(wpi_pool *pool) {
-    wp_free(pool->memory);
-    wp_free(pool->free);
+    wpi_free(pool->memory);
+    wpi_free(pool->free);
     *pool = (wpi_pool){0};
 }

@@ -10,11 +10,11 @@ void wpi_histogram_add(wpi_histogram *histogram, uint64_t value) {
     histogram->classes[value == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(value)]++;
 }
 
-void wpi_utilisation_init(wpi_utilisation *utilisation, wp_time_ps slice_ps, uint64_t units) {
+void wpi_utilisation_init(wpi_utilisation *utilisation, wpi_time_ps slice_ps, uint64_t units) {
     *utilisation = (wpi_utilisation){.slice_ps = slice_ps, .units = units};
 }
 
-/* Two slices become one. */
+/* Merges slices in pairs. */
 static void halve(wpi_utilisation *u) {
     const uint32_t half = WPI_UTILISATION_SLICES / 2;
     for (uint32_t i = 0; i < half; i++)
@@ -26,10 +26,10 @@ static void halve(wpi_utilisation *u) {
     u->last_ps = 0;
 }
 
-void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer) {
+void wpi_utilisation_add(wpi_utilisation *u, wpi_time_ps first, wpi_time_ps outer) {
     if (outer <= first) return;
     u->total_ps += outer - first;
-    if (first >= u->last_ps && outer - u->last_ps <= u->slice_ps) { /* as mostly: no division */
+    if (first >= u->last_ps && outer - u->last_ps <= u->slice_ps) { /* common: no division */
         u->busy_ps[u->last] += outer - first;
         if (u->last >= u->slice_count) u->slice_count = u->last + 1;
         return;
@@ -37,8 +37,8 @@ void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer)
     while ((outer - 1) / u->slice_ps >= WPI_UTILISATION_SLICES)
         halve(u);
     for (uint64_t slice = first / u->slice_ps; first < outer; slice++) {
-        const wp_time_ps end = (slice + 1) * u->slice_ps;
-        const wp_time_ps until = end < outer ? end : outer;
+        const wpi_time_ps end = (slice + 1) * u->slice_ps;
+        const wpi_time_ps until = end < outer ? end : outer;
         u->busy_ps[slice] += until - first;
         if (slice >= u->slice_count) u->slice_count = (uint32_t)slice + 1;
         u->last = (uint32_t)slice;
@@ -47,11 +47,12 @@ void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer)
     }
 }
 
-void wpi_utilisation_append(wpi_utilisation *u, const wpi_utilisation *more, wp_time_ps offset_ps) {
+void wpi_utilisation_append(wpi_utilisation *u, const wpi_utilisation *more,
+                            wpi_time_ps offset_ps) {
     while (u->slice_ps < more->slice_ps)
         halve(u);
     for (uint32_t i = 0; i < more->slice_count; i++) {
-        const wp_time_ps at = offset_ps + i * more->slice_ps;
+        const wpi_time_ps at = offset_ps + i * more->slice_ps;
         while (at / u->slice_ps >= WPI_UTILISATION_SLICES)
             halve(u);
         const uint32_t slice = (uint32_t)(at / u->slice_ps);
@@ -63,7 +64,7 @@ void wpi_utilisation_append(wpi_utilisation *u, const wpi_utilisation *more, wp_
 
 static void tell(wpi_visit visit, void *object, const char *prefix, const char *name,
                  wpi_statistic statistic) {
-    /* Every counter is visited at the begin and end of each launch: not by snprintf. */
+    /* Avoids snprintf: every counter is visited at the start and end of each launch. */
     char full[96];
     const size_t prefix_length = strlen(prefix), length = strlen(name);
     WP_CHECK(prefix_length + length < sizeof full);

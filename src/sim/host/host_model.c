@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A share that ends a slice while others wait for a core goes to the end of the line, as threads do
- * under a fair scheduler. The bus is a timestamp: slices that overlap queue for it, so no more
- * bytes pass than it carries. */
+/* A share that ends a slice while others wait for a core goes to the end of the queue, as threads
+ * do under a fair scheduler. The bus is reserved by a timestamp: overlapping slices queue for it,
+ * so its bandwidth is not exceeded. */
 #include "sim/host/host_model.h"
 
 #include "base/alloc.h"
@@ -14,18 +14,18 @@
 
 typedef struct host_job host_job;
 
-/* What one thread has to do yet. */
+/* The remaining work of one thread. */
 typedef struct share {
-    struct share *next; /* in the line for a core */
+    struct share *next; /* in the queue for a core */
     host_job *job;
     uint64_t read_bytes, written_bytes;
     uint64_t slice_bytes;
 } share;
 
 struct host_job {
-    host_job *previous, *following; /* among the jobs under way */
+    host_job *previous, *following; /* in the list of jobs in progress */
     wpi_host_model *model;
-    uint64_t piece_bytes; /* of random reads; 0: all is in order */
+    uint64_t piece_bytes; /* of random reads; 0: sequential */
     uint32_t shares_left;
     wpi_event_fn done;
     void *object;
@@ -55,10 +55,10 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 typedef struct slice {
     uint64_t read_bytes, written_bytes;
-    wp_time_ps core_ps, bus_ps;
+    wpi_time_ps core_ps, bus_ps;
 } slice;
 
-/* Whole pieces, and at least one. */
+/* The bytes that a slice reads: whole pieces, at least one. */
 static uint64_t read_of_slice(const share *s) {
     const uint64_t piece = s->job->piece_bytes;
     if (piece == 0) return least(s->read_bytes, s->slice_bytes);
@@ -67,7 +67,7 @@ static uint64_t read_of_slice(const share *s) {
     return least(s->read_bytes, pieces * piece);
 }
 
-/* Writing keeps pace with reading, so that a copy's slices are alike. */
+/* Writes in proportion to reads, so that a copy's slices are alike. */
 static slice next_slice(const share *s) {
     const wpi_host_profile *p = s->job->model->profile;
     const uint64_t piece = s->job->piece_bytes;
@@ -92,14 +92,14 @@ static slice next_slice(const share *s) {
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
-static void slice_ended(void *object, uint64_t token, wp_time_ps now);
+static void slice_ended(void *object, uint64_t token, wpi_time_ps now);
 
 static void run_slice(share *s) {
     wpi_host_model *model = s->job->model;
-    const wp_time_ps now = wpi_engine_now(model->engine);
+    const wpi_time_ps now = wpi_engine_now(model->engine);
     const slice next = next_slice(s);
-    const wp_time_ps carried = wpi_bus_take(&model->memory, now, next.bus_ps) + next.bus_ps;
-    const wp_time_ps done = now + next.core_ps > carried ? now + next.core_ps : carried;
+    const wpi_time_ps carried = wpi_bus_take(&model->memory, now, next.bus_ps) + next.bus_ps;
+    const wpi_time_ps done = now + next.core_ps > carried ? now + next.core_ps : carried;
     s->read_bytes -= next.read_bytes;
     s->written_bytes -= next.written_bytes;
     model->numbers.core_ps += done - now;
@@ -124,7 +124,7 @@ static void give_core(wpi_host_model *model) {
     run_slice(s);
 }
 
-static void share_ended(host_job *job, wp_time_ps now) {
+static void share_ended(host_job *job, wpi_time_ps now) {
     if (--job->shares_left != 0) return;
     if (job->following != NULL) job->following->previous = job->previous;
     if (job->previous != NULL)
@@ -132,10 +132,10 @@ static void share_ended(host_job *job, wp_time_ps now) {
     else
         job->model->jobs = job->following;
     job->done(job->object, job->token, now);
-    wp_free(job);
+    wpi_free(job);
 }
 
-static void slice_ended(void *object, uint64_t token, wp_time_ps now) {
+static void slice_ended(void *object, uint64_t token, wpi_time_ps now) {
     share *s = object;
     wpi_host_model *model = s->job->model;
     (void)token;
@@ -160,7 +160,7 @@ void wpi_host_model_work(wpi_host_model *model, const wp_host_work *work, wpi_ev
         wpi_engine_at(model->engine, wpi_engine_now(model->engine), done, object, token);
         return;
     }
-    host_job *job = wp_malloc(sizeof *job + threads * sizeof job->shares[0]);
+    host_job *job = wpi_malloc(sizeof *job + threads * sizeof job->shares[0]);
     WP_CHECK(job != NULL);
     *job = (host_job){.following = model->jobs,
                       .model = model,
@@ -198,7 +198,7 @@ const wpi_host_numbers *wpi_host_model_numbers(const wpi_host_model *model) {
 
 wp_status wpi_host_model_create(wpi_engine *engine, const wpi_host_profile *profile,
                                 wpi_host_model **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "host model");
     (*out)->engine = engine;
     (*out)->profile = profile;
@@ -211,8 +211,8 @@ void wpi_host_model_destroy(wpi_host_model *model) {
     if (model == NULL) return;
     for (host_job *job = model->jobs; job != NULL;) {
         host_job *following = job->following;
-        wp_free(job);
+        wpi_free(job);
         job = following;
     }
-    wp_free(model);
+    wpi_free(model);
 }

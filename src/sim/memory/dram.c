@@ -13,9 +13,9 @@ wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *er
                        .row_bits = (uint32_t)__builtin_ctzll(profile->dram.row_bytes)};
     dram->sector_ps =
         wpi_bytes_ps(WPI_SECTOR_BYTES * (uint64_t)channels, profile->dram.bytes_per_s);
-    dram->channels = wp_calloc(channels, sizeof *dram->channels);
-    dram->bank_free = wp_calloc(banks, sizeof *dram->bank_free);
-    dram->rows = wp_calloc((size_t)banks * profile->dram.row_window, sizeof *dram->rows);
+    dram->channels = wpi_calloc(channels, sizeof *dram->channels);
+    dram->bank_free = wpi_calloc(banks, sizeof *dram->bank_free);
+    dram->rows = wpi_calloc((size_t)banks * profile->dram.row_window, sizeof *dram->rows);
     wpi_utilisation_init(&dram->utilisation, profile->slice_ps, channels);
     if (dram->channels != NULL && dram->bank_free != NULL && dram->rows != NULL)
         return WP_STATUS_OK;
@@ -24,9 +24,9 @@ wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *er
 }
 
 void wpi_dram_deinit(wpi_dram *dram) {
-    wp_free(dram->channels);
-    wp_free(dram->bank_free);
-    wp_free(dram->rows);
+    wpi_free(dram->channels);
+    wpi_free(dram->bank_free);
+    wpi_free(dram->rows);
     *dram = (wpi_dram){0};
 }
 
@@ -51,8 +51,8 @@ static place place_of(const wpi_dram *dram, uint64_t line) {
     return out;
 }
 
-/* When the row is open for a request at `time`. */
-static wp_time_ps open_row(wpi_dram *dram, const place *at, wp_time_ps time, bool *was_open) {
+/* Returns when the row is open for a request at `time`. */
+static wpi_time_ps open_row(wpi_dram *dram, const place *at, wpi_time_ps time, bool *was_open) {
     const uint32_t window = dram->profile->dram.row_window;
     wpi_dram_row *rows = &dram->rows[(size_t)at->bank * window];
     uint32_t i = 0;
@@ -66,7 +66,7 @@ static wp_time_ps open_row(wpi_dram *dram, const place *at, wp_time_ps time, boo
     } else {
         dram->row_misses++;
         i = window - 1;
-        const wp_time_ps begin =
+        const wpi_time_ps begin =
             dram->bank_free[at->bank] > time ? dram->bank_free[at->bank] : time;
         row = (wpi_dram_row){at->row + 1, begin + dram->profile->dram.row_miss_ps};
         dram->bank_free[at->bank] = row.open;
@@ -77,34 +77,34 @@ static wp_time_ps open_row(wpi_dram *dram, const place *at, wp_time_ps time, boo
     return row.open > time ? row.open : time;
 }
 
-/* When the transfer can begin. */
-static wp_time_ps transfer(wpi_dram *dram, const place *at, uint32_t sectors, wp_time_ps time,
-                           bool *was_open) {
-    const wp_time_ps taken_ps = sectors * dram->sector_ps;
-    const wp_time_ps turn = wpi_bus_take(&dram->channels[at->channel], time, taken_ps);
-    const wp_time_ps open = open_row(dram, at, time, was_open);
+/* Returns when the transfer can begin. */
+static wpi_time_ps transfer(wpi_dram *dram, const place *at, uint32_t sectors, wpi_time_ps time,
+                            bool *was_open) {
+    const wpi_time_ps taken_ps = sectors * dram->sector_ps;
+    const wpi_time_ps turn = wpi_bus_take(&dram->channels[at->channel], time, taken_ps);
+    const wpi_time_ps open = open_row(dram, at, time, was_open);
     wpi_utilisation_add(&dram->utilisation, turn, turn + taken_ps);
     return turn > open ? turn : open;
 }
 
-wp_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wp_time_ps time,
-                         wp_time_ps *access_ps) {
+wpi_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time,
+                          wpi_time_ps *access_ps) {
     const place at = place_of(dram, line);
     bool was_open = false;
-    const wp_time_ps begin = transfer(dram, &at, sectors, time, &was_open);
+    const wpi_time_ps begin = transfer(dram, &at, sectors, time, &was_open);
     dram->read_bytes += sectors * WPI_SECTOR_BYTES;
     *access_ps = dram->profile->dram.latency_ps + (was_open ? 0 : dram->profile->dram.row_miss_ps);
     return begin + dram->profile->dram.latency_ps;
 }
 
-wp_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wp_time_ps time) {
+wpi_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time) {
     const place at = place_of(dram, line);
-    const wp_time_ps line_ps = WPI_LINE_BYTES / WPI_SECTOR_BYTES * dram->sector_ps;
-    const wp_time_ps queue_ps = dram->profile->dram.queue * line_ps;
+    const wpi_time_ps line_ps = WPI_LINE_BYTES / WPI_SECTOR_BYTES * dram->sector_ps;
+    const wpi_time_ps queue_ps = dram->profile->dram.queue * line_ps;
     bool was_open = false;
     (void)transfer(dram, &at, sectors, time, &was_open);
     dram->written_bytes += sectors * WPI_SECTOR_BYTES;
-    const wp_time_ps free = dram->channels[at.channel].free;
+    const wpi_time_ps free = dram->channels[at.channel].free;
     return free > time + queue_ps ? free - queue_ps : time;
 }
 

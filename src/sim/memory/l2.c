@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-#define SET_BITS 20u /* of a place; a slice with more sets has places in common */
+#define SET_BITS 20u /* of a place; in a slice with more sets, sets share places */
 #define SET_MASK ((1u << SET_BITS) - 1)
 
 static wp_status init_slice(wpi_l2_slice *slice, const wpi_cache_profile *profile, wp_error *err) {
@@ -14,8 +14,8 @@ static wp_status init_slice(wpi_l2_slice *slice, const wpi_cache_profile *profil
 
 static wp_status init_parts(wpi_l2 *l2, wp_error *err) {
     const wpi_profile *profile = l2->profile;
-    l2->slices = wp_calloc(profile->l2.slices, sizeof *l2->slices);
-    l2->sm_ports = wp_calloc(profile->sm_count, sizeof *l2->sm_ports);
+    l2->slices = wpi_calloc(profile->l2.slices, sizeof *l2->slices);
+    l2->sm_ports = wpi_calloc(profile->sm_count, sizeof *l2->sm_ports);
     if (l2->slices == NULL || l2->sm_ports == NULL)
         return WP_FAIL(err, NOMEM, "%u slices of L2", profile->l2.slices);
     for (uint32_t i = 0; i < profile->l2.slices; i++)
@@ -42,27 +42,27 @@ void wpi_l2_deinit(wpi_l2 *l2) {
     }
     wpi_dram_deinit(&l2->dram);
     wpi_link_deinit(&l2->link);
-    wp_free(l2->slices);
-    wp_free(l2->sm_ports);
+    wpi_free(l2->slices);
+    wpi_free(l2->sm_ports);
     *l2 = (wpi_l2){0};
 }
 
-/* The sectors that a miss on these fetches. */
+/* The sectors that L2 fetches for a miss on `sectors`. */
 static uint8_t widen(const wpi_l2 *l2, uint8_t sectors) {
     if (l2->profile->l2.sector_bytes == WPI_SECTOR_BYTES) return sectors;
     if (l2->profile->l2.sector_bytes == WPI_LINE_BYTES) return 0xf;
     return (uint8_t)(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
 }
 
-/* Room in the set, or in DRAM's queue for what had to leave, may have to be waited for. */
+/* Writes an evicted dirty line to DRAM, which may wait for room in DRAM's queue. */
 static void write_victim(wpi_l2 *l2, const wpi_cache_answer *found, wpi_ledger *ledger) {
     if (found->evicted_dirty == 0) return;
-    const wp_time_ps room = wpi_dram_write(&l2->dram, found->evicted_line,
-                                           wpi_sector_count(found->evicted_dirty), ledger->at);
+    const wpi_time_ps room = wpi_dram_write(&l2->dram, found->evicted_line,
+                                            wpi_sector_count(found->evicted_dirty), ledger->at);
     wpi_ledger_wait(ledger, room);
 }
 
-/* The line's sectors are in the cache at ledger->at. Returns the line's place. */
+/* Fetches the line's sectors, which are in the cache at ledger->at. Returns the line's place. */
 static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sectors,
                       wpi_ledger *ledger) {
     wpi_cache_answer found;
@@ -72,14 +72,14 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
         wpi_ledger_wait(ledger, found.blocked_until);
     }
     write_victim(l2, &found, ledger);
-    wp_time_ps ready = found.pending != 0 ? found.ready : 0;
+    wpi_time_ps ready = found.pending != 0 ? found.ready : 0;
     if (found.missing != 0) {
-        wp_time_ps access_ps = 0;
-        const wp_time_ps begin = wpi_slots_begin(&slice->mshrs, ledger->at);
+        wpi_time_ps access_ps = 0;
+        const wpi_time_ps begin = wpi_slots_begin(&slice->mshrs, ledger->at);
         l2->mshr_waits += begin > ledger->at;
         l2->mshr_wait_ps += begin - ledger->at;
         wpi_ledger_wait(ledger, begin);
-        const wp_time_ps read =
+        const wpi_time_ps read =
             wpi_dram_read(&l2->dram, line, wpi_sector_count(found.missing), begin, &access_ps);
         wpi_slots_end(&slice->mshrs, read);
         wpi_ledger_work(ledger, WPI_SPENT_DRAM, access_ps, read);
@@ -90,7 +90,7 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
     return found.place;
 }
 
-/* Written data stay, or go on to DRAM. */
+/* Stores data in the cache (write-back), or writes them to DRAM. */
 static void write(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sectors,
                   wpi_ledger *ledger) {
     const wpi_write policy = l2->profile->l2.write;
@@ -105,11 +105,11 @@ static void write(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sector
     wpi_ledger_wait(ledger, wpi_dram_write(&l2->dram, line, wpi_sector_count(sectors), ledger->at));
 }
 
-/* Operations on one line go one after the other, and so do those of a slice. */
+/* Performs an atomic. Atomics on a line, and those of a slice, are serialised. */
 static void update(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *request,
                    wpi_ledger *ledger) {
-    const wp_time_ps work_ps = request->turns * l2->profile->l2.atomic_ps;
-    const wp_time_ps turn = wpi_bus_take(&slice->atomics, ledger->at, work_ps);
+    const wpi_time_ps work_ps = request->turns * l2->profile->l2.atomic_ps;
+    const wpi_time_ps turn = wpi_bus_take(&slice->atomics, ledger->at, work_ps);
     const uint32_t place = fetch(l2, slice, request->line, request->sectors, ledger);
     wpi_cache_line *line = &slice->cache.lines[place];
     wpi_ledger_wait(ledger, turn);
@@ -134,7 +134,7 @@ static bool wants_answer(const wpi_l2_request *request) {
 static void serve_remote(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
     const bool is_write = request->kind != WP_TRACE_LOAD;
     const uint64_t bytes = wpi_sector_count(request->sectors) * WPI_SECTOR_BYTES;
-    wp_time_ps turn = ledger->at;
+    wpi_time_ps turn = ledger->at;
     if (is_write) turn = wpi_link_remote(&l2->link, bytes, WPI_DIRECTION_TO_HOST, turn);
     if (wants_answer(request))
         turn = wpi_link_remote(&l2->link, bytes, WPI_DIRECTION_TO_DEVICE, turn);
@@ -167,11 +167,11 @@ void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near) {
 }
 
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
-    const wp_time_ps arrival = ledger->at;
+    const wpi_time_ps arrival = ledger->at;
     const uint32_t sectors = wpi_sector_count(request->sectors);
     wpi_l2_slice *slice = slice_of(l2, request->line);
-    const wp_time_ps taken_ps = sectors * l2->sector_ps;
-    const wp_time_ps turn = wpi_bus_take(&slice->port, arrival, taken_ps);
+    const wpi_time_ps taken_ps = sectors * l2->sector_ps;
+    const wpi_time_ps turn = wpi_bus_take(&slice->port, arrival, taken_ps);
     wpi_utilisation_add(&l2->utilisation, turn, turn + taken_ps);
     wpi_ledger_wait(ledger, turn);
     l2->requests[request->kind]++;

@@ -23,22 +23,22 @@ void wpi_link_deinit(wpi_link *link) {
     *link = (wpi_link){0};
 }
 
-wp_time_ps wpi_link_transfer_ps(const wpi_profile *profile, uint64_t bytes) {
-    const wp_time_ps flat_ps = wpi_bytes_ps(bytes, profile->link.bytes_per_s);
+wpi_time_ps wpi_link_transfer_ps(const wpi_profile *profile, uint64_t bytes) {
+    const wpi_time_ps flat_ps = wpi_bytes_ps(bytes, profile->link.bytes_per_s);
     if (profile->link.curve_bytes == 0 || bytes == 0) return flat_ps;
     const double two_over_pi = 0.63661977236758134308;
     const double share = two_over_pi * atan((double)bytes / (double)profile->link.curve_bytes);
-    return (wp_time_ps)((double)flat_ps / share);
+    return (wpi_time_ps)((double)flat_ps / share);
 }
 
-wp_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction, wp_time_ps time,
-                         wp_time_ps *begun) {
+wpi_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction, wpi_time_ps time,
+                          wpi_time_ps *begun) {
     wpi_link_way *way = &link->ways[direction];
-    const wp_time_ps transfer_ps = wpi_link_transfer_ps(link->profile, bytes);
+    const wpi_time_ps transfer_ps = wpi_link_transfer_ps(link->profile, bytes);
     *begun = wpi_slots_begin(&way->engines, time);
-    const wp_time_ps turn =
+    const wpi_time_ps turn =
         wpi_bus_take(&way->bus, *begun + link->profile->link.latency_ps, transfer_ps);
-    const wp_time_ps done = turn + transfer_ps;
+    const wpi_time_ps done = turn + transfer_ps;
     wpi_slots_end(&way->engines, done);
     wpi_utilisation_add(&way->utilisation, turn, done);
     way->copying_until = done;
@@ -47,31 +47,31 @@ wp_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction
     return done;
 }
 
-wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction direction,
-                           wp_time_ps time) {
+wpi_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction direction,
+                            wpi_time_ps time) {
     wpi_link_way *way = &link->ways[direction];
-    const wp_time_ps bytes_ps = wpi_bytes_ps(bytes, link->profile->link.bytes_per_s);
-    const wp_time_ps least_ps = link->profile->link.remote_turn_ps;
-    const wp_time_ps transfer_ps = bytes_ps > least_ps ? bytes_ps : least_ps;
-    const wp_time_ps turn = wpi_bus_take(&way->accesses, time, transfer_ps);
-    const wp_time_ps taken = wpi_bus_take(&way->bus, turn, transfer_ps);
+    const wpi_time_ps bytes_ps = wpi_bytes_ps(bytes, link->profile->link.bytes_per_s);
+    const wpi_time_ps least_ps = link->profile->link.remote_turn_ps;
+    const wpi_time_ps transfer_ps = bytes_ps > least_ps ? bytes_ps : least_ps;
+    const wpi_time_ps turn = wpi_bus_take(&way->accesses, time, transfer_ps);
+    const wpi_time_ps taken = wpi_bus_take(&way->bus, turn, transfer_ps);
     wpi_utilisation_add(&way->utilisation, taken, taken + transfer_ps);
     way->remote_accesses++;
     way->remote_bytes += bytes;
     return turn;
 }
 
-bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
+bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wpi_time_ps now) {
     return link->ways[direction].accesses.free <= now;
 }
 
-wp_time_ps wpi_link_accesses_until(const wpi_link *link) {
-    const wp_time_ps in = link->ways[WPI_DIRECTION_TO_DEVICE].accesses.free;
-    const wp_time_ps out = link->ways[WPI_DIRECTION_TO_HOST].accesses.free;
+wpi_time_ps wpi_link_accesses_until(const wpi_link *link) {
+    const wpi_time_ps in = link->ways[WPI_DIRECTION_TO_DEVICE].accesses.free;
+    const wpi_time_ps out = link->ways[WPI_DIRECTION_TO_HOST].accesses.free;
     return in > out ? in : out;
 }
 
-bool wpi_link_is_copying(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
+bool wpi_link_is_copying(const wpi_link *link, wpi_direction direction, wpi_time_ps now) {
     return link->ways[direction].copying_until > now;
 }
 

@@ -11,10 +11,9 @@
 
 #define NONE WPI_MEMORY_NONE
 
-/* ---- records and answers ----------------------------------------------------------------------
- */
+/* ---- records and answers ---- */
 
-uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time_ps now,
+uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wpi_time_ps now,
                                 wpi_access_done done, void *object, uint64_t token) {
     const uint32_t number = wpi_pool_take(&m->records, sizeof(wpi_memory_record));
     *wpi_record_of(m, number) = (wpi_memory_record){.done = done,
@@ -30,7 +29,7 @@ uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_
 }
 
 static void account(const wpi_memory_record *r, wpi_answer *answer) {
-    wp_time_ps rest = answer->answered - answer->issued;
+    wpi_time_ps rest = answer->answered - answer->issued;
     for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
         answer->spent_ps[i] = r->last.spent_ps[i];
         rest -= answer->spent_ps[i];
@@ -43,7 +42,7 @@ static void account(const wpi_memory_record *r, wpi_answer *answer) {
     answer->spent_ps[WPI_SPENT_QUEUE] = rest;
 }
 
-void wpi_memory_complete(void *object, uint64_t number, wp_time_ps now) {
+void wpi_memory_complete(void *object, uint64_t number, wpi_time_ps now) {
     wpi_memory *m = object;
     const wpi_memory_record r = *wpi_record_of(m, number);
     wpi_answer answer = {.issued = r.issued, .answered = now};
@@ -58,7 +57,6 @@ void wpi_memory_complete(void *object, uint64_t number, wp_time_ps now) {
     r.done(r.object, r.token, &answer);
 }
 
-/* The part has its answer at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t number) {
     const wpi_memory_part *p = wpi_part_of(m, number);
     wpi_memory_record *r = wpi_record_of(m, p->record);
@@ -66,11 +64,10 @@ void wpi_memory_answer(wpi_memory *m, uint32_t number) {
     if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, wpi_memory_complete, m, p->record);
 }
 
-/* ---- instructions -----------------------------------------------------------------------------
- */
+/* ---- instructions ---- */
 
 static void ask_for_code(void *object, uint32_t sm_number, uint64_t address, uint64_t token,
-                         wp_time_ps now) {
+                         wpi_time_ps now) {
     wpi_memory *m = object;
     wpi_translation_ask_second(m->translation, sm_number, address, token | WPI_MEMORY_TOKEN_CODE,
                                now);
@@ -81,7 +78,7 @@ wp_status wpi_memory_place_code(wpi_memory *m, const wp_trace_tables *tables, co
     return wpi_itlb_place(&m->itlb, tables, out, err);
 }
 
-bool wpi_memory_fetch(wpi_memory *m, uint32_t sm_number, uint64_t address, wp_time_ps now,
+bool wpi_memory_fetch(wpi_memory *m, uint32_t sm_number, uint64_t address, wpi_time_ps now,
                       wpi_fetched done, void *object) {
     return wpi_itlb_fetch(&m->itlb, sm_number, address, now, done, object);
 }
@@ -97,7 +94,7 @@ bool wpi_memory_is_storing(const wpi_memory *m, uint32_t sm_number) {
     return at->stores_performed < at->stores_issued;
 }
 
-void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_access_done done,
+void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wpi_time_ps now, wpi_access_done done,
                       void *object, uint64_t token) {
     wpi_memory_sm *at = &m->sms[sm_number];
     const uint32_t number =
@@ -107,11 +104,11 @@ void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_acc
     wpi_memory_complete_fences(m, at, now);
 }
 
-void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wp_time_ps now,
+void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wpi_time_ps now,
                      wpi_access_done done, void *object, uint64_t token) {
     const uint32_t number = wpi_memory_make_record(m, WPI_RECORD_COPY, 0, now, done, object, token);
     wpi_memory_record *r = wpi_record_of(m, number);
-    const wp_time_ps end = wpi_link_copy(&m->l2.link, bytes, direction, now, &r->begun);
+    const wpi_time_ps end = wpi_link_copy(&m->l2.link, bytes, direction, now, &r->begun);
     wpi_engine_at(m->engine, end, wpi_memory_complete, m, number);
 }
 
@@ -122,7 +119,7 @@ void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {
     m->l2.host_outer = (outer + WPI_LINE_BYTES - 1) / WPI_LINE_BYTES;
 }
 
-static void replay(void *object, uint64_t token, bool is_held, wp_time_ps now) {
+static void replay(void *object, uint64_t token, bool is_held, wpi_time_ps now) {
     wpi_memory *m = object;
     wpi_translation_replay(m->translation, token, is_held, now);
 }
@@ -169,14 +166,13 @@ uint64_t wpi_memory_under_way(const wpi_memory *m) {
     return m->under_way;
 }
 
-/* ---- building ---------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
 wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_memory **out,
                             wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
-    wpi_memory *m = wp_calloc(1, sizeof *m);
+    wpi_memory *m = wpi_calloc(1, sizeof *m);
     if (m == NULL) return WP_FAIL(err, NOMEM, "memory system");
     m->engine = engine;
     m->profile = profile;
@@ -185,7 +181,7 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     if (profile->paging.replay_lines != 0)
         m->replay_ps = profile->cycle_ps / profile->paging.replay_lines;
     m->from_l2_ps = profile->l2.latency_ps - m->to_l2_ps;
-    m->sms = wp_calloc(profile->sm_count, sizeof *m->sms);
+    m->sms = wpi_calloc(profile->sm_count, sizeof *m->sms);
     if (m->sms == NULL) status = WP_FAIL(err, NOMEM, "%u SMs", profile->sm_count);
     for (uint32_t i = 0; status == WP_STATUS_OK && i < profile->sm_count; i++)
         status = wpi_memory_sm_init(&m->sms[i], profile, err);
@@ -207,18 +203,17 @@ void wpi_memory_destroy(wpi_memory *m) {
     for (uint32_t i = 0; m->sms != NULL && i < m->profile->sm_count; i++) {
         wpi_memory_sm_deinit(&m->sms[i]);
     }
-    wp_free(m->sms);
+    wpi_free(m->sms);
     if (m->itlb.profile != NULL) wpi_itlb_deinit(&m->itlb);
     wpi_l2_deinit(&m->l2);
     wpi_translation_destroy(m->translation);
     wpi_paging_destroy(m->paging);
     wpi_pool_deinit(&m->records);
     wpi_pool_deinit(&m->parts);
-    wp_free(m);
+    wpi_free(m);
 }
 
-/* ---- statistics -------------------------------------------------------------------------------
- */
+/* ---- statistics ---- */
 
 const char *wpi_spent_name(wpi_spent spent) {
     static const char *const names[WPI_SPENT_COUNT] = {"issue", "translation", "fault", "l1",

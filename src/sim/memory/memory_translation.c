@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages of an access. Its parts are chained by page; the first one of a chain asks the TLBs for
- * all of them, and the answer says whether they are local, remote, or have to ask again. */
+/* Translation of an access. Its parts are chained by page; the first part of a chain asks the TLBs
+ * for all of them. The answer is local, remote, or to ask again. */
 #include "sim/memory/memory_parts.h"
 
 #define NONE WPI_MEMORY_NONE
 
-/* Where the part's page is. */
+/* Sets where the part's page is, and holds it if it is local. */
 static void place_page(wpi_memory *m, wpi_memory_part *p, bool is_remote) {
     const uint64_t address = p->request.line * WPI_LINE_BYTES;
     const uint32_t bytes = wpi_sector_count(p->request.sectors) * WPI_SECTOR_BYTES;
@@ -19,7 +19,7 @@ static void place_page(wpi_memory *m, wpi_memory_part *p, bool is_remote) {
     }
 }
 
-bool wpi_memory_translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
+bool wpi_memory_translate(wpi_memory *m, uint32_t first, wpi_time_ps now) {
     const wpi_l2_request *request = &wpi_part_of(m, first)->request;
     wpi_translation_answer found = {.lookup_ps = m->profile->tlb[0].latency_ps};
     const bool is_hit =
@@ -30,7 +30,7 @@ bool wpi_memory_translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
 }
 
 /* When a line whose page has arrived continues: an SM replays some of them a cycle. */
-static wp_time_ps replay_turn(wpi_memory *m, const wpi_memory_part *p, wp_time_ps ready) {
+static wpi_time_ps replay_turn(wpi_memory *m, const wpi_memory_part *p, wpi_time_ps ready) {
     return m->replay_ps != 0 ? wpi_bus_take(&m->sms[p->request.sm].lsu, ready, m->replay_ps)
                              : ready;
 }
@@ -45,8 +45,8 @@ static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
                                            answer->ready);
 }
 
-/* The large page is no longer one: each part asks for its own small page. */
-static void ask_one_by_one(wpi_memory *m, uint32_t first, wp_time_ps now) {
+/* The large page was split: each part asks for its own small page. */
+static void ask_one_by_one(wpi_memory *m, uint32_t first, wpi_time_ps now) {
     for (uint32_t number = first; number != NONE;) {
         wpi_memory_part *p = wpi_part_of(m, number);
         const uint32_t next = p->next;

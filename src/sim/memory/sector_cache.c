@@ -21,7 +21,7 @@ uint32_t wpi_cache_slice(wpi_hash hash, const wpi_divider *slices, uint64_t line
     return wpi_remainder(slices, fold(hash, line));
 }
 
-/* Where a set begins: its first line; its ways, last used first, and their marks. */
+/* A set: its first line; its ways, most recently used first; a hash of each way's line. */
 typedef struct set {
     uint32_t first;
     uint16_t *order, *marks;
@@ -49,8 +49,8 @@ wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_
                          .slices = wpi_divider_of(profile->slices),
                          .hash = profile->hash};
     const uint64_t lines = sets * cache->ways;
-    cache->lines = wp_calloc(lines, sizeof *cache->lines);
-    cache->ways_of = wp_calloc(2 * sets * cache->row, sizeof *cache->ways_of);
+    cache->lines = wpi_calloc(lines, sizeof *cache->lines);
+    cache->ways_of = wpi_calloc(2 * sets * cache->row, sizeof *cache->ways_of);
     if (cache->lines == NULL || cache->ways_of == NULL) {
         wpi_cache_deinit(cache);
         return WP_FAIL(err, NOMEM, "cache of %llu lines", (unsigned long long)lines);
@@ -64,18 +64,18 @@ wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_
 }
 
 void wpi_cache_deinit(wpi_cache *cache) {
-    wp_free(cache->lines);
-    wp_free(cache->ways_of);
+    wpi_free(cache->lines);
+    wpi_free(cache->ways_of);
     *cache = (wpi_cache){0};
 }
 
-/* Of eight numbers those that equal `number`: two bits each. */
+/* Compares eight numbers with `number`: two bits for each, set if equal. */
 static uint32_t equal_ones(const uint16_t *numbers, uint16_t number) {
     const __m128i here = _mm_loadu_si128((const __m128i *)(const void *)numbers);
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(here, _mm_set1_epi16((short)number)));
 }
 
-/* The first `count` ways move one place back. */
+/* Moves the first `count` ways one place back. */
 static void shift(uint16_t *order, uint32_t count) {
     for (; count >= GROUP; count -= GROUP) {
         const __m128i some =
@@ -86,7 +86,7 @@ static void shift(uint16_t *order, uint32_t count) {
         order[count] = order[count - 1];
 }
 
-/* A way was used: it comes first in its set. */
+/* Moves a used way to the front of its set. */
 static void touch(uint16_t *order, uint16_t way) {
     if (order[0] == way) return;
     uint32_t group = 0, equal = 0;
@@ -97,7 +97,7 @@ static void touch(uint16_t *order, uint16_t way) {
     order[0] = way;
 }
 
-static bool is_pending(const wpi_cache_line *line, wp_time_ps now) {
+static bool is_pending(const wpi_cache_line *line, wpi_time_ps now) {
     return line->pending != 0 && line->ready > now;
 }
 
@@ -106,8 +106,8 @@ static void become_valid(wpi_cache_line *line, uint8_t sectors) {
     line->pending = line->pending & ~sectors & SECTORS;
 }
 
-/* What was expected has come. */
-static void settle(wpi_cache_line *line, wp_time_ps now) {
+/* Makes pending sectors valid whose time has come. */
+static void settle(wpi_cache_line *line, wpi_time_ps now) {
     if (line->pending != 0 && line->ready <= now) become_valid(line, line->pending);
 }
 
@@ -115,7 +115,7 @@ static uint16_t mark_of(uint64_t line) {
     return (uint16_t)(line * 0x9e3779b97f4a7c15u >> 48);
 }
 
-/* Marks say where it is worth looking. */
+/* Finds the line's place, comparing only lines whose marks match. */
 static uint32_t find(const wpi_cache *cache, set at, uint64_t line) {
     const uint16_t mark = mark_of(line);
     for (uint32_t group = 0; group < cache->row; group += GROUP) {
@@ -129,9 +129,10 @@ static uint32_t find(const wpi_cache *cache, set at, uint64_t line) {
     return WPI_CACHE_NO_PLACE;
 }
 
-/* The place a new line takes: of those that may leave the one not used for longest; a free one
- * first. */
-static uint32_t choose(const wpi_cache *cache, set at, wp_time_ps now, wp_time_ps *blocked_until) {
+/* Chooses the place for a new line: a free one, or else the least recently used that is not
+ * pending. */
+static uint32_t choose(const wpi_cache *cache, set at, wpi_time_ps now,
+                       wpi_time_ps *blocked_until) {
     *blocked_until = WP_TIME_NEVER;
     for (uint32_t i = cache->ways; i > 0; i--) {
         const uint32_t place = at.first + at.order[i - 1];
@@ -142,8 +143,8 @@ static uint32_t choose(const wpi_cache *cache, set at, wp_time_ps now, wp_time_p
     return WPI_CACHE_NO_PLACE;
 }
 
-/* Gives the line a place; false: it has to wait. */
-static bool make_place(wpi_cache *cache, set at, uint64_t number, wp_time_ps now,
+/* Allocates a place for the line; false: all are pending. */
+static bool make_place(wpi_cache *cache, set at, uint64_t number, wpi_time_ps now,
                        wpi_cache_answer *out) {
     out->place = choose(cache, at, now, &out->blocked_until);
     if (out->place == WPI_CACHE_NO_PLACE) return false;
@@ -161,20 +162,20 @@ static bool make_place(wpi_cache *cache, set at, uint64_t number, wp_time_ps now
 
 void wpi_cache_expect_set(const wpi_cache *cache, uint32_t number, bool is_near) {
     const set at = set_at(cache, number);
-    if (is_near) /* the line that a miss throws out */
+    if (is_near) /* the line that a miss evicts */
         __builtin_prefetch(&cache->lines[at.first + at.order[cache->ways - 1]]);
     else
         __builtin_prefetch(at.order);
 }
 
-uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t number, wp_time_ps now) {
+uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t number, wpi_time_ps now) {
     const uint32_t place = find(cache, set_of(cache, number), number);
     if (place == WPI_CACHE_NO_PLACE) return 0;
     const wpi_cache_line *line = &cache->lines[place];
     return is_pending(line, now) ? line->valid : line->valid | line->pending;
 }
 
-void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wp_time_ps now,
+void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wpi_time_ps now,
                     wpi_cache_answer *out) {
     const set at = set_of(cache, number);
     cache->is_used = true;
@@ -192,10 +193,10 @@ void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wp_time_
     cache->sector_misses += wpi_sector_count(out->missing);
     if (out->missing == 0) return;
     line->pending = (line->pending | out->missing) & SECTORS;
-    line->ready = WP_TIME_NEVER; /* until told otherwise */
+    line->ready = WP_TIME_NEVER; /* until wpi_cache_expect or _fill */
 }
 
-void wpi_cache_expect(wpi_cache *cache, uint32_t place, wp_time_ps ready) {
+void wpi_cache_expect(wpi_cache *cache, uint32_t place, wpi_time_ps ready) {
     cache->lines[place].ready = ready;
 }
 
@@ -204,15 +205,15 @@ void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors) {
     become_valid(&cache->lines[place], sectors);
 }
 
-void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wp_time_ps now) {
+void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_time_ps now) {
     wpi_cache_line *line = &cache->lines[place];
     settle(line, now);
     line->valid = (line->valid | sectors) & SECTORS;
     line->dirty = (line->dirty | sectors) & SECTORS;
 }
 
-/* Data of a line that stays: dirty, whatever was under way for these sectors. */
-static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sectors, wp_time_ps now,
+/* Writes sectors of a line, and makes them valid and dirty even if they were pending. */
+static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sectors, wpi_time_ps now,
                        wpi_cache_answer *out) {
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, at, number, now, out)) return;
     touch(at.order, (uint16_t)(out->place - at.first));
@@ -222,7 +223,7 @@ static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sector
 }
 
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t number, uint8_t sectors,
-                     wp_time_ps now, wpi_cache_answer *out) {
+                     wpi_time_ps now, wpi_cache_answer *out) {
     const set at = set_of(cache, number);
     cache->is_used = true;
     *out = (wpi_cache_answer){.place = find(cache, at, number)};
@@ -240,7 +241,7 @@ void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t number, uint8_
         touch(at.order, (uint16_t)(out->place - at.first));
 }
 
-/* The set's free ways move behind the others. */
+/* Moves the set's free ways behind the others. */
 static void free_last(wpi_cache *cache, set at) {
     for (uint32_t done = 0, i = 0; i < cache->ways; i++) {
         if (cache->lines[at.first + at.order[i]].number == 0) continue;
@@ -251,7 +252,7 @@ static void free_last(wpi_cache *cache, set at) {
 }
 
 void wpi_cache_invalidate(wpi_cache *cache) {
-    if (!cache->is_used) return; /* launches follow each other faster than SMs come to use */
+    if (!cache->is_used) return; /* common: many launches use few SMs */
     cache->is_used = false;
     for (uint32_t place = 0; place < cache->sets.by * cache->ways; place++) {
         wpi_cache_line *line = &cache->lines[place];

@@ -9,7 +9,7 @@
 
 /* How many bytes SMs could have read over the link while a block is on it, in either direction. */
 static uint64_t move_bytes(const wpi_profile *profile) {
-    const wp_time_ps move_ps =
+    const wpi_time_ps move_ps =
         wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
     return (uint64_t)((double)move_ps / WP_PS_PER_S * (double)profile->link.bytes_per_s);
 }
@@ -19,7 +19,7 @@ void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile) {
 }
 
 void wpi_block_moves_deinit(wpi_block_moves *moves) {
-    wp_free(moves->ordered);
+    wpi_free(moves->ordered);
     *moves = (wpi_block_moves){0};
 }
 
@@ -32,12 +32,12 @@ wp_status wpi_block_moves_grow(wpi_block_moves *moves, uint32_t before, uint32_t
 
 /* Advice, or thrashing: access counts do not matter. */
 static bool is_kept_remote(wpi_paging *p, const wpi_chunk *chunk, uint64_t address,
-                           wp_time_ps now) {
+                           wpi_time_ps now) {
     return wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
            wpi_thrashing_is_pinned(&p->thrashing, wpi_residency_page(&p->residency, address), now);
 }
 
-bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wpi_time_ps now) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
     const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     return ops->counts_writes || is_kept_remote(paging, chunk, address, now);
@@ -69,7 +69,7 @@ static bool is_worth_moving(const wpi_paging *p, const wpi_chunk_block *block) {
 }
 
 bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
-                                 const wpi_paging_asker *asker, wp_time_ps now) {
+                                 const wpi_paging_asker *asker, wpi_time_ps now) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
     if (is_kept_remote(paging, chunk, asker->address, now)) return true;
     if (asker->is_write && !ops->counts_writes) return false;
@@ -87,7 +87,7 @@ static bool takes_orders(const wpi_paging *p) {
     return ops->orders && !p->service->is_replaying;
 }
 
-void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wp_time_ps now) {
+void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now) {
     uint64_t *ordered = &paging->moves.ordered[wpi_page_chunk(page).v];
     const uint64_t bit = (uint64_t)1 << wpi_block_index(wpi_page_block(page));
     if ((*ordered & bit) != 0) return;
@@ -101,7 +101,7 @@ void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wp_time_ps 
  * sooner than its migration. The direction that counts is to the device: data and pages take it. A
  * page that has never been used has no data on the host. */
 bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
-                               const wpi_paging_asker *asker, wp_time_ps now) {
+                               const wpi_paging_asker *asker, wpi_time_ps now) {
     const uint32_t page = wpi_page_of(asker->address);
     if (!takes_orders(paging)) return false;
     if (wpi_pages_has(&chunk->coming, page) || wpi_pages_has(&chunk->untouched, page) ||
@@ -144,7 +144,7 @@ void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes) 
     add_bytes(&wpi_residency_block_at(r, wpi_page_block(page))->local_bytes, bytes);
 }
 
-void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wp_time_ps now) {
+void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wpi_time_ps now) {
     const wpi_residency *r = &paging->residency;
     const wpi_page_number page = wpi_residency_page(r, address);
     wpi_chunk_block *block = wpi_residency_block_at(r, wpi_page_block(page));

@@ -24,15 +24,15 @@ static inline bool wpi_block_moves_has_orders(const wpi_block_moves *moves) {
 
 /** The access goes over the link, and does not start a migration. */
 bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
-                                 const wpi_paging_asker *asker, wp_time_ps now);
+                                 const wpi_paging_asker *asker, wpi_time_ps now);
 /** The block is to be migrated, but the access need not wait: it goes over the link. */
 bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
-                               const wpi_paging_asker *asker, wp_time_ps now);
+                               const wpi_paging_asker *asker, wpi_time_ps now);
 /** Starts the migration of the page's block, without a waiter; once for each block. */
-void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wp_time_ps now);
+void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now);
 /** A service takes care of these pages: their blocks are no longer ordered. */
 void wpi_block_moves_serve(wpi_block_moves *moves, wpi_chunk_number chunk, const wpi_pages *pages);
-/** These pages are about to be evicted: the policy says whether their stay was worth it. */
+/** These pages are about to be evicted: calls the policy to judge whether their stay paid. */
 void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 
 #endif

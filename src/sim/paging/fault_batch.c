@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Far faults as NVIDIA's driver serves them: in batches. Page tables change, and who waits is not
- * told what has come: it tries again when the driver says so, a replay, and may fault again.
+/* Far faults as NVIDIA's driver services them: in batches. Waiters are not notified of single
+ * pages. When the driver replays, all of them walk again, and may fault again.
  *
  *     SMs ─► fault buffer ─► fetch ─► sort ─► 2 MiB ─► 2 MiB … ─► flush ─► replay ─► fetch …
  *     first one: interrupt   coalesce          └ migrate each      └ buffer dropped: all that wait
  *                                                                    fault again anyway
  *
- * A replay is done by the GPU behind the transfers that were ordered before it. The driver goes on
- * meanwhile, but with batch-flush, where it waits for the replay. What is in the buffer is what it
- * knows of (its copy of the put pointer), which it reads again when it has fetched all of that; a
- * flush drops as much, or, after a batch of mostly duplicates, all.
+ * The GPU replays after the transfers that were ordered before. The driver continues meanwhile,
+ * except under batch-flush, where it waits for the replay. It sees the buffer up to its copy of the
+ * put pointer (`known`), which it reads again when it has fetched all of that. A flush drops that
+ * part, or, after a batch of mostly duplicates, the whole buffer.
  *
- * Source: NVIDIA's open driver 595, replayable faults; policies and defaults are its. */
+ * Source: NVIDIA's open driver 595, replayable faults, with its policies and defaults. */
 #include "sim/paging/fault_batch.h"
 
 #include <stdlib.h>
@@ -27,33 +27,32 @@ typedef wpi_page_fault fault;
 
 /** A replay that waits for transfers. */
 typedef struct pending_replay {
-    uint64_t transfers; /* so many have to have arrived, since the beginning */
+    uint64_t transfers; /* arrivals since the start after which it is due */
     uint32_t next;
 } pending_replay;
 
 struct wpi_fault_batch {
-    fault *buffer; /* a ring */
+    fault *buffer; /* a ring buffer */
     uint32_t first, count;
-    uint32_t known; /* entries in it, of which the driver knows */
+    uint32_t known; /* entries up to the driver's copy of the put pointer */
     /* The batch. */
     fault *faults; /* coalesced, by page */
     uint32_t fault_count, served_count, fetched;
-    uint32_t missing;            /* of these, that brought a page */
+    uint32_t missing;            /* faults on pages that were not fetched yet */
     uint32_t blocks;             /* served */
-    uint32_t *last_of_sm;        /* its last fault of the batch */
-    uint64_t throttled, refused; /* faults, before */
+    uint32_t *last_of_sm;        /* [sm]: its last fault of the batch, or NONE */
+    uint64_t throttled, refused; /* counters of faults, before the batch */
     /* The service. */
     uint32_t batches, throttled_batches;
     bool is_serving;
-    bool is_waiting; /* for a replay, to go on behind it */
+    bool is_waiting; /* continues after a replay */
     wpi_pool replays;
     wpi_fifo pending;
 };
 
-static void next_batch(wpi_paging *p, wp_time_ps now);
+static void next_batch(wpi_paging *p, wpi_time_ps now);
 
-/* ---- replays ----------------------------------------------------------------------------------
- */
+/* ---- replays ---- */
 
 static pending_replay *replay_at(const struct wpi_fault_batch *b, uint32_t number) {
     return &((pending_replay *)b->replays.items)[number];
@@ -65,7 +64,7 @@ static void drop(const wpi_paging *p, struct wpi_fault_batch *b, uint32_t count)
     b->known -= count;
 }
 
-/* Faults of the batch on pages that another one, or a batch before, brought. */
+/* Faults of the batch on pages that another fault or an earlier batch fetched. */
 static uint64_t duplicates_of(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
     return b->fetched - b->missing - (wpi_thrashing_refused(&p->thrashing) - b->refused);
@@ -78,7 +77,7 @@ static void flush(wpi_paging *p, struct wpi_fault_batch *b) {
     drop(p, b, b->known);
 }
 
-/* The first of those that wait, if its transfers are over. */
+/* Pending replays, in order. */
 static wpi_fifo_links replays_of(const struct wpi_fault_batch *b) {
     return WPI_FIFO_LINKS(b->replays.items, pending_replay, next);
 }
@@ -89,7 +88,7 @@ static bool is_due(const wpi_paging *p) {
            replay_at(b, b->pending.first)->transfers <= wpi_transfers_arrived(&p->transfers);
 }
 
-static void replay_due(wpi_paging *p, wp_time_ps now) {
+static void replay_due(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     while (is_due(p)) {
         wpi_pool_give(&b->replays, wpi_fifo_take_first(&b->pending, replays_of(b)));
@@ -102,8 +101,8 @@ static void replay_due(wpi_paging *p, wp_time_ps now) {
     }
 }
 
-/* Behind all transfers that were ordered so far. */
-static void order_replay(wpi_paging *p, wp_time_ps now) {
+/* Orders a replay after all transfers that are planned so far. */
+static void order_replay(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
     *replay_at(b, number) = (pending_replay){wpi_transfers_planned(&p->transfers), NONE};
@@ -111,10 +110,10 @@ static void order_replay(wpi_paging *p, wp_time_ps now) {
     replay_due(p, now);
 }
 
-/* ---- a batch ----------------------------------------------------------------------------------
- */
+/* ---- a batch ---- */
 
-/* The fault is one with its SM's last, or with the last of all, if that asks for no less. */
+/* Merges a fault with its SM's last one, or with the last one of any SM if that is a write too or
+ * this one is a read. */
 static bool coalesce(struct wpi_fault_batch *b, const fault *own) {
     const uint32_t of_sm = b->last_of_sm[own->sm];
     if (of_sm != NONE && b->faults[of_sm].page.v == own->page.v) {
@@ -132,7 +131,7 @@ static int by_page(const void *a, const void *b) {
     return (int)other->is_write - (int)one->is_write;
 }
 
-/* False: there is nothing. */
+/* Fetches a batch from the buffer. False: the buffer is empty. */
 static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     const uint32_t most = p->profile->paging.batch_entries;
     if (b->known == 0) b->known = b->count;
@@ -152,7 +151,7 @@ static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     return b->fetched > 0;
 }
 
-/* The next faults that lie in one chunk. Their memory may have been freed meanwhile. */
+/* Takes the next faults that lie in one chunk. Their memory may have been freed meanwhile. */
 static wpi_chunk_number take_block(const wpi_paging *p, struct wpi_fault_batch *b,
                                    wpi_pages *faulting) {
     const wpi_chunk_number chunk = wpi_page_chunk(b->faults[b->served_count].page);
@@ -166,20 +165,20 @@ static wpi_chunk_number take_block(const wpi_paging *p, struct wpi_fault_batch *
     return chunk;
 }
 
-static void end_batch(wpi_paging *p, wp_time_ps now) {
+static void end_batch(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_DUPLICATE, duplicates_of(p));
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_SIZE, b->fetched);
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_BLOCKS, b->blocks);
     if (wpi_thrashing_throttled(&p->thrashing) != b->throttled) b->throttled_batches++;
     const uint32_t policy = p->profile->paging.replay;
-    b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
+    b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* continues after the replay */
     const bool goes_on = !b->is_waiting;
     if (policy == WPI_REPLAY_BATCH || policy == WPI_REPLAY_BATCH_FLUSH) order_replay(p, now);
     if (goes_on) next_batch(p, now);
 }
 
-static void serve_block(void *object, uint64_t token, wp_time_ps now) {
+static void serve_block(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     struct wpi_fault_batch *b = p->batch;
     wpi_pages faulting;
@@ -196,10 +195,9 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
         end_batch(p, now);
 }
 
-/* ---- a service --------------------------------------------------------------------------------
- */
+/* ---- a service ---- */
 
-static void begin(void *object, uint64_t token, wp_time_ps now) {
+static void begin(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
@@ -207,19 +205,19 @@ static void begin(void *object, uint64_t token, wp_time_ps now) {
     next_batch(p, now);
 }
 
-static void interrupt(wpi_paging *p, wp_time_ps now) {
+static void interrupt(wpi_paging *p, wpi_time_ps now) {
     p->batch->is_serving = true;
     wpi_engine_at(p->engine, now + p->profile->paging.interrupt_ps, begin, p, 0);
 }
 
-static void end_service(wpi_paging *p, wp_time_ps now) {
+static void end_service(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     b->is_serving = false;
     if (p->profile->paging.replay == WPI_REPLAY_ONCE) order_replay(p, now);
     if (b->count > 0) interrupt(p, now);
 }
 
-static void next_batch(wpi_paging *p, wp_time_ps now) {
+static void next_batch(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     if (b->batches == p->profile->paging.service_batches ||
         b->throttled_batches == p->profile->paging.service_throttles || !fetch(p, b)) {
@@ -229,16 +227,16 @@ static void next_batch(wpi_paging *p, wp_time_ps now) {
     b->batches++;
     b->throttled = wpi_thrashing_throttled(&p->thrashing);
     b->refused = wpi_thrashing_refused(&p->thrashing);
-    const wp_time_ps took =
+    const wpi_time_ps took =
         p->profile->paging.batch_ps + b->fault_count * p->profile->paging.fault_ps;
     wpi_engine_at(p->engine, now + took + p->profile->paging.block_ps, serve_block, p, 0);
 }
 
-static void add(wpi_paging *p, const wpi_page_fault *raised, wp_time_ps now) {
+static void add(wpi_paging *p, const wpi_page_fault *raised, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t capacity = p->profile->paging.buffer_entries;
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_RAISED, 1);
-    if (b->count == capacity) { /* it is told of the next replay, and faults again then */
+    if (b->count == capacity) { /* dropped: its request faults again after the next replay */
         wpi_page_events_add(&p->events, WPI_PAGE_BATCH_OVERFLOW, 1);
         return;
     }
@@ -246,26 +244,25 @@ static void add(wpi_paging *p, const wpi_page_fault *raised, wp_time_ps now) {
     if (!b->is_serving) interrupt(p, now);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void destroy(wpi_paging *p) {
     struct wpi_fault_batch *b = p->batch;
     if (b == NULL) return;
-    wp_free(b->buffer);
-    wp_free(b->faults);
-    wp_free(b->last_of_sm);
+    wpi_free(b->buffer);
+    wpi_free(b->faults);
+    wpi_free(b->last_of_sm);
     wpi_pool_deinit(&b->replays);
-    wp_free(b);
+    wpi_free(b);
     p->batch = NULL;
 }
 
 static wp_status create(wpi_paging *p, wp_error *err) {
-    struct wpi_fault_batch *b = p->batch = wp_calloc(1, sizeof *b);
+    struct wpi_fault_batch *b = p->batch = wpi_calloc(1, sizeof *b);
     if (b == NULL) return WP_FAIL(err, NOMEM, "the fault buffer");
-    b->buffer = wp_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
-    b->faults = wp_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
-    b->last_of_sm = wp_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
+    b->buffer = wpi_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
+    b->faults = wpi_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
+    b->last_of_sm = wpi_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
     b->pending = WPI_FIFO_EMPTY;
     if (b->buffer == NULL || b->faults == NULL || b->last_of_sm == NULL)
         return WP_FAIL(err, NOMEM, "a fault buffer of %u", p->profile->paging.buffer_entries);

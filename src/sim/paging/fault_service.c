@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Far faults with a fixed time each, as the papers have it:
+/* Far faults with a fixed service time, as in the papers:
  *
- *     drained      all faults in the buffer are taken at once; `latency` later their pages set off,
- *                  and what has come meanwhile is taken
- *     pipelined    each page sets off `latency` after its fault was raised: the handler polls while
- *                  others are under way (Zheng et al., section 3.1)
- *     serial       one after the other, each after `latency` (UVMSmart's accurate mode)
- *     added        those of a core cycle set off together at its end; the latency is not simulated,
- *                  only counted (its default) */
+ *     drained      takes all faults in the buffer at once; `latency` later their transfers start,
+ *                  and the faults raised meanwhile are taken
+ *     pipelined    a page's transfer starts `latency` after its fault was raised: the handler polls
+ *                  while others are in progress (Zheng et al., section 3.1)
+ *     serial       one fault after the other, each for `latency` (UVMSmart's accurate mode)
+ *     added        the transfers of a core cycle's faults start at its end; the latency is counted,
+ *                  but not simulated (UVMSmart's default) */
 #include "sim/paging/fault_service.h"
 
 #include "sim/paging/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
 
-static void served(void *object, uint64_t token, wp_time_ps now);
+static void served(void *object, uint64_t token, wpi_time_ps now);
 
 static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_fault_entry *)p->queue.entries.items)[number];
@@ -24,7 +24,7 @@ static wpi_fifo_links entries_of(const wpi_paging *p) {
     return WPI_FIFO_LINKS(p->queue.entries.items, wpi_fault_entry, next);
 }
 
-/* A service is what happens at the end of a cycle, of all faults that it had. */
+/* Whether a service handles all faults of a core cycle, at its end. */
 static bool is_of_a_cycle(const wpi_paging *p) {
     return p->profile->paging.service == WPI_FAULT_ADDED;
 }
@@ -33,24 +33,24 @@ static bool is_pipelined(const wpi_paging *p) {
     return p->profile->paging.service == WPI_FAULT_PIPELINED;
 }
 
-/* Whose pages set off are known only at the end: more may be raised until then. */
+/* Whether faults are taken at the end of a service, as more may be raised until then. */
 static bool takes_at_end(const wpi_paging *p) {
     return is_of_a_cycle(p) || is_pipelined(p);
 }
 
-static wp_time_ps ready_at(const wpi_paging *p, uint32_t number) {
+static wpi_time_ps ready_at(const wpi_paging *p, uint32_t number) {
     return entry_at(p, number)->raised + p->profile->paging.latency_ps;
 }
 
-static wp_time_ps service_end(const wpi_paging *p, wp_time_ps now) {
-    const wp_time_ps cycle_ps = p->profile->cycle_ps;
+static wpi_time_ps service_end(const wpi_paging *p, wpi_time_ps now) {
+    const wpi_time_ps cycle_ps = p->profile->cycle_ps;
     if (is_of_a_cycle(p)) return (now / cycle_ps + 1) * cycle_ps;
     if (is_pipelined(p)) return ready_at(p, p->queue.buffer.first);
     return now + p->profile->paging.latency_ps;
 }
 
-/* The last one of the buffer that is taken now. */
-static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
+/* The last fault in the buffer that a service takes now. */
+static uint32_t last_taken(const wpi_paging *p, wpi_time_ps now) {
     uint32_t last = p->queue.buffer.first;
     if (p->profile->paging.service == WPI_FAULT_SERIAL) return last;
     if (!is_pipelined(p)) return p->queue.buffer.last;
@@ -60,12 +60,12 @@ static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
     return last;
 }
 
-/* The buffer's faults, only the first one, or those that are as old as it. */
-static wpi_fifo take(wpi_paging *p, wp_time_ps now) {
+/* Takes all faults, the first one only (serial), or those that are due (pipelined). */
+static wpi_fifo take(wpi_paging *p, wpi_time_ps now) {
     return wpi_fifo_take_until(&p->queue.buffer, entries_of(p), last_taken(p, now));
 }
 
-static void serve(wpi_paging *p, wp_time_ps now) {
+static void serve(wpi_paging *p, wpi_time_ps now) {
     if (p->queue.is_serving || wpi_fifo_is_empty(&p->queue.buffer)) return;
     p->queue.is_serving = true;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
@@ -73,7 +73,7 @@ static void serve(wpi_paging *p, wp_time_ps now) {
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 
-static void add(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now) {
+static void add(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->queue.entries, sizeof(wpi_fault_entry));
     *entry_at(paging, number) = (wpi_fault_entry){fault->page, now, NONE};
     wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, fault->page, now);
@@ -81,8 +81,8 @@ static void add(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now)
     serve(paging, now);
 }
 
-/* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. What
- * was ordered may have been freed meanwhile. */
+/* Removes the faults in the chunk of `*first` from the list, and returns their pages. Memory may
+ * have been freed since they were raised. */
 static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
     const wpi_chunk_number chunk = wpi_page_chunk(entry_at(p, *first)->page);
     const uint32_t page_count = wpi_residency_chunk_at(&p->residency, chunk)->page_count;
@@ -102,7 +102,7 @@ static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pa
     return chunk;
 }
 
-static void served(void *object, uint64_t token, wp_time_ps now) {
+static void served(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     if (takes_at_end(p)) p->queue.served = take(p, now);

@@ -23,9 +23,9 @@ typedef struct wpi_fault_service_ops {
     /* A request waits for the page. It walks again when the page arrives or, if `is_replaying`, at
      * the service's next replay (wpi_gmmu_replay); such a service is called for each SM that waits.
      */
-    void (*add)(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now);
+    void (*add)(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now);
     bool is_replaying;
-    void (*arrived)(wpi_paging *paging, wp_time_ps now); /* a transfer has; optional */
+    void (*arrived)(wpi_paging *paging, wpi_time_ps now); /* a transfer has arrived; optional */
     void (*statistics)(const wpi_paging *paging, wpi_visit visit, void *object); /* optional */
 } wpi_fault_service_ops;
 
@@ -34,7 +34,7 @@ extern const wpi_fault_service_ops wpi_fault_rounds;
 /** An entry of the fault buffer. The page may have arrived when the entry is serviced. */
 typedef struct wpi_fault_entry {
     wpi_page_number page;
-    wp_time_ps raised;
+    wpi_time_ps raised;
     uint32_t next;
 } wpi_fault_entry;
 

@@ -10,20 +10,21 @@ void wpi_foresight_init(wpi_foresight *foresight, uint32_t window) {
 }
 
 void wpi_foresight_deinit(wpi_foresight *foresight) {
-    wp_free(foresight->last);
-    wp_free(foresight->pages);
-    wp_free(foresight->launches);
-    wp_free(foresight->future.first);
-    wp_free(foresight->future.times);
-    wp_free(foresight->future.cursors);
+    wpi_free(foresight->last);
+    wpi_free(foresight->pages);
+    wpi_free(foresight->launches);
+    wpi_free(foresight->future.first);
+    wpi_free(foresight->future.times);
+    wpi_free(foresight->future.cursors);
     *foresight = (wpi_foresight){0};
 }
 
-/* Room for item `number` of an array; new ones are 0. Memory of this kind ends with the process. */
+/* Grows an array so that it has item `number`; new items are 0. Ends the process if memory is
+ * exhausted. */
 static uint32_t *room_for(uint32_t *items, uint32_t *capacity, uint32_t number) {
     if (number < *capacity) return items;
     const uint32_t grown = number < 1024 ? 2048 : 2 * number;
-    items = wp_realloc(items, (size_t)grown * sizeof *items);
+    items = wpi_realloc(items, (size_t)grown * sizeof *items);
     WP_CHECK(items != NULL);
     memset(items + *capacity, 0, (size_t)(grown - *capacity) * sizeof *items);
     *capacity = grown;
@@ -35,7 +36,7 @@ void wpi_foresight_note(wpi_foresight *foresight) {
     foresight->is_noting = true;
 }
 
-/* Notes by page: how many each has, where they begin, and then each in its place. */
+/* Sorts notes by page: counts them, sums the counts to offsets, then places each. */
 static void sort_by_page(wpi_future *f) {
     for (uint32_t i = 0; i < f->count; i++)
         f->first[f->pages[i] + 1]++;
@@ -58,9 +59,9 @@ wp_status wpi_foresight_take(wpi_foresight *foresight, uint32_t *pages, uint32_t
     *f = (wpi_future){.pages = pages, .count = count};
     for (uint32_t i = 0; i < count; i++)
         if (pages[i] >= f->page_count) f->page_count = pages[i] + 1;
-    f->first = wp_calloc((size_t)f->page_count + 1, sizeof *f->first);
-    f->cursors = wp_calloc((size_t)f->page_count + 1, sizeof *f->cursors);
-    f->times = wp_calloc((size_t)count + 1, sizeof *f->times);
+    f->first = wpi_calloc((size_t)f->page_count + 1, sizeof *f->first);
+    f->cursors = wpi_calloc((size_t)f->page_count + 1, sizeof *f->cursors);
+    f->times = wpi_calloc((size_t)count + 1, sizeof *f->times);
     if (f->first == NULL || f->cursors == NULL || f->times == NULL)
         return WP_FAIL(err, NOMEM, "%u notes of pages", count);
     sort_by_page(f);
@@ -68,7 +69,8 @@ wp_status wpi_foresight_take(wpi_foresight *foresight, uint32_t *pages, uint32_t
     return WP_STATUS_OK;
 }
 
-/* Not beyond the launch: what this run does more often than the earlier one takes no time. */
+/* Advances time, not beyond the end of the launch: notes that this run has in excess of the earlier
+ * one do not count. */
 static void go_on(wpi_foresight *f) {
     const uint32_t outer =
         f->launch_count < f->earlier_launches ? f->launches[f->launch_count] : f->future.count;

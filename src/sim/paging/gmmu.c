@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU
- * has no far fault left or there is no MSHR, the CU's of those that were nacked. */
+/* After a walk: finds out where the page is. A request that has to wait is in the list of its far
+ * fault, or, if its CU may have no more far faults or no MSHR is free, in the CU's list of nacked
+ * requests. */
 #include "sim/paging/gmmu.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 
 wp_status wpi_gmmu_init(wpi_gmmu *gmmu, uint32_t sm_count, wp_error *err) {
     *gmmu = (wpi_gmmu){.raised = WPI_FIFO_EMPTY};
-    gmmu->cus = wp_calloc(sm_count, sizeof *gmmu->cus);
+    gmmu->cus = wpi_calloc(sm_count, sizeof *gmmu->cus);
     if (gmmu->cus == NULL || !wpi_index_init(&gmmu->fault_of, 0))
         return WP_FAIL(err, NOMEM, "the GMMU of %u SMs", sm_count);
     for (uint32_t i = 0; i < sm_count; i++)
@@ -24,14 +25,14 @@ void wpi_gmmu_deinit(wpi_gmmu *gmmu) {
     wpi_index_deinit(&gmmu->fault_of);
     wpi_pool_deinit(&gmmu->faults);
     wpi_pool_deinit(&gmmu->waiters);
-    wp_free(gmmu->cus);
-    wp_free(gmmu->fault_sms);
-    wp_free(gmmu->waited);
+    wpi_free(gmmu->cus);
+    wpi_free(gmmu->fault_sms);
+    wpi_free(gmmu->waited);
     *gmmu = (wpi_gmmu){0};
 }
 
 wp_status wpi_gmmu_grow(wpi_gmmu *gmmu, uint32_t before, uint32_t after, wp_error *err) {
-    wpi_pages *waited = wp_realloc(gmmu->waited, after * sizeof *waited);
+    wpi_pages *waited = wpi_realloc(gmmu->waited, after * sizeof *waited);
     if (waited == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
     for (uint32_t i = before; i < after; i++)
         waited[i] = (wpi_pages){{0}};
@@ -65,19 +66,19 @@ static wpi_paging_waiter take_first(wpi_paging *p, wpi_fifo *queue) {
 }
 
 static void replay(const wpi_paging *p, const wpi_paging_waiter *waiter, bool is_held,
-                   wp_time_ps now) {
+                   wpi_time_ps now) {
     p->calls.replay(p->calls.object, waiter->token, is_held, now);
 }
 
-/* A nacked request takes the place of one that has its page. It may not need a fault any more. */
-static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
+/* Replays a nacked request of the CU, as another request has its page. It may not need a fault any
+ * more. */
+static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wpi_time_ps now) {
     if (wpi_fifo_is_empty(&cu->nacked)) return;
     const wpi_paging_waiter waiter = take_first(p, &cu->nacked);
     replay(p, &waiter, false, now);
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 static bool has_fault_left(const wpi_paging *p, const wpi_paging_cu *cu) {
     const uint32_t most = p->profile->paging.cu_faults;
@@ -88,22 +89,22 @@ static bool has_mshr_left(const wpi_paging *p) {
     return p->profile->paging.mshrs == 0 || p->gmmu.fault_count < p->profile->paging.mshrs;
 }
 
-/* In order, where all are replayed together. */
+/* Keeps far faults in order, for a service that replays all of them. */
 static void append_fault(wpi_paging *p, uint32_t number) {
     wpi_fifo_append(&p->gmmu.raised, WPI_FIFO_LINKS(p->gmmu.faults.items, wpi_far_fault, next),
                     number);
 }
 
-/* The pages of the page's chunk that somebody waits for. */
+/* The pages of the page's chunk that have a far fault. */
 static wpi_pages *waited_at(const wpi_paging *p, wpi_page_number page) {
     return &p->gmmu.waited[wpi_page_chunk(page).v];
 }
 
-/* No SM waits for the fault, yet. */
+/* No SM waits for the fault yet. */
 static void clear_sms(wpi_paging *p, uint32_t fault) {
     if (p->gmmu.fault_sms_count < p->gmmu.faults.capacity) {
         p->gmmu.fault_sms =
-            wp_realloc(p->gmmu.fault_sms, p->gmmu.faults.capacity * sizeof *p->gmmu.fault_sms);
+            wpi_realloc(p->gmmu.fault_sms, p->gmmu.faults.capacity * sizeof *p->gmmu.fault_sms);
         WP_CHECK(p->gmmu.fault_sms != NULL);
         p->gmmu.fault_sms_count = p->gmmu.faults.capacity;
     }
@@ -111,7 +112,7 @@ static void clear_sms(wpi_paging *p, uint32_t fault) {
 }
 
 static uint32_t raise(wpi_paging *p, wpi_page_number page, const wpi_paging_waiter *waiter,
-                      wp_time_ps now) {
+                      wpi_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->gmmu.faults, sizeof(wpi_far_fault));
     *fault_at(&p->gmmu, number) = (wpi_far_fault){
         .page = page, .raised = now, .first = *waiter, .others = WPI_FIFO_EMPTY, .next = NONE};
@@ -125,7 +126,7 @@ static uint32_t raise(wpi_paging *p, wpi_page_number page, const wpi_paging_wait
     return number;
 }
 
-/* Notes that the SM has a waiter, where a service replays. False: it had one before. */
+/* If the service replays, records that the SM has a waiter. False: it had one before. */
 static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
     if (!p->service->is_replaying) return false;
     uint64_t *word = &p->gmmu.fault_sms[fault][sm / 64];
@@ -135,7 +136,7 @@ static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
 }
 
 static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_coming,
-                          wp_time_ps now) {
+                          wpi_time_ps now) {
     const wpi_page_number page = wpi_residency_page(&p->residency, asker->address);
     wpi_paging_cu *cu = &p->gmmu.cus[asker->sm];
     uint32_t fault = wpi_index_find(&p->gmmu.fault_of, page.v);
@@ -154,20 +155,20 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     else
         append(p, &fault_at(&p->gmmu, fault)->others, &waiter);
     cu->waiting += is_counted;
-    /* It was nacked before, and leaves the place that was to be its to another. */
+    /* If it was replayed as a nacked request, it did not need a far fault: replay another. */
     if (!is_counted && has_fault_left(p, cu)) replay_nacked(p, cu, now);
     const bool is_first = is_first_of_sm(p, fault, asker->sm);
     if (!is_new && !is_first) {
         wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
-        /* Page tables do not know what is coming. */
+        /* A replaying service also gets faults on pages in flight: page tables do not show them. */
         p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write}, now);
         wpi_idle_prefetch_ask(p, now);
     }
 }
 
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
-                                 wp_time_ps now) {
+                                 wpi_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
     const wpi_page_number page = wpi_residency_page(&paging->residency, asker->address);
     const bool is_local = wpi_pages_has(&chunk->resident, wpi_page_index(page));
@@ -182,21 +183,20 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
         wait_for_page(paging, asker, is_coming, now);
         return WPI_PAGING_WAITS;
     }
-    /* If it was nacked before, it has no use for the place that was to be its. */
+    /* If it was replayed as a nacked request, it did not need a far fault: replay another. */
     wpi_paging_cu *cu = &paging->gmmu.cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
     if (is_remote) {
-        wpi_residency_set_page_touched(&paging->residency, page); /* its data are on the host */
+        wpi_residency_set_page_touched(&paging->residency, page); /* its data now are on the host */
         wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, page, now);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
-/* Where MSHRs are what lacks, CUs that have no page to wait for would never be told. */
-static void replay_any(wpi_paging *p, wp_time_ps now) {
+/* Nacked requests for lack of an MSHR: a CU that waits for no page would never replay them. */
+static void replay_any(wpi_paging *p, wpi_time_ps now) {
     for (uint32_t i = 0; i < p->profile->sm_count; i++)
         if (p->gmmu.cus[i].waiting == 0) replay_nacked(p, &p->gmmu.cus[i], now);
 }
@@ -206,9 +206,9 @@ static bool is_resident(const wpi_paging *p, wpi_page_number page) {
     return wpi_pages_has(&chunk->resident, wpi_page_index(page));
 }
 
-/* The waiter walks again; it holds the page if that is there. */
+/* The waiter walks again; it holds the page if that is resident. */
 static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, wpi_page_number page,
-                           bool is_held, wp_time_ps now) {
+                           bool is_held, wpi_time_ps now) {
     wpi_paging_cu *cu = &p->gmmu.cus[waiter->sm];
     cu->waiting -= waiter->is_counted;
     if (is_held) (void)wpi_paging_hold(p, wpi_page_address(p->residency.first, page), false);
@@ -216,7 +216,7 @@ static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, wpi_p
     replay_nacked(p, cu, now);
 }
 
-static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
+static void release(wpi_paging *p, uint32_t number, wpi_time_ps now) {
     const wpi_far_fault fault = *fault_at(&p->gmmu, number);
     const bool is_held = is_resident(p, fault.page);
     (void)wpi_index_take(&p->gmmu.fault_of, fault.page.v);
@@ -243,7 +243,7 @@ void wpi_gmmu_expect_release(const wpi_gmmu *gmmu, wpi_page_run run) {
     __builtin_prefetch(fault_at(gmmu, wpi_index_find(&gmmu->fault_of, page.v)));
 }
 
-void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wp_time_ps now) {
+void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wpi_time_ps now) {
     if (paging->service->is_replaying) return;
     for (uint32_t index = wpi_pages_next(&paging->gmmu.waited[run.chunk.v], run.first);
          index < run.outer; index = wpi_pages_next(&paging->gmmu.waited[run.chunk.v], index + 1)) {
@@ -253,7 +253,7 @@ void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wp_time_ps now) {
     }
 }
 
-void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
+void wpi_gmmu_replay(wpi_paging *paging, wpi_time_ps now) {
     uint32_t number = wpi_fifo_take_all(&paging->gmmu.raised).first;
     while (number != NONE) {
         const uint32_t next = fault_at(&paging->gmmu, number)->next;

@@ -24,7 +24,7 @@ typedef struct wpi_paging_waiter {
  */
 typedef struct wpi_far_fault {
     _Alignas(64) wpi_page_number page;
-    wp_time_ps raised;
+    wpi_time_ps raised;
     wpi_paging_waiter first;
     wpi_fifo others;
     uint32_t next; /* raised after it, where a service replays */
@@ -66,12 +66,12 @@ static inline const wpi_pages *wpi_gmmu_waited(const wpi_gmmu *gmmu, wpi_chunk_n
 }
 
 /** Waiters of the run's pages walk again: the pages are resident, or will not arrive. */
-void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wp_time_ps now);
+void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wpi_time_ps now);
 /** The pages will arrive soon: what their waiters need is fetched into the host's caches. */
 void wpi_gmmu_expect_arrival(const wpi_gmmu *gmmu, wpi_page_run run);
-/** They arrive next. */
+/** The same, closer to the arrival. */
 void wpi_gmmu_expect_release(const wpi_gmmu *gmmu, wpi_page_run run);
 /** All waiters walk again; those of resident pages hold them. */
-void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now);
+void wpi_gmmu_replay(wpi_paging *paging, wpi_time_ps now);
 
 #endif

@@ -32,7 +32,7 @@ static wpi_pages first_of(const wpi_pages *pages, uint64_t count) {
 
 /* Those of the pages that have frames, or get them from pages that are used later. */
 static wpi_pages that_have_room(wpi_paging *p, wpi_chunk_number chunk, const wpi_pages *pages,
-                                bool is_future_known, wp_time_ps now) {
+                                bool is_future_known, wpi_time_ps now) {
     if (!is_future_known) return first_of(pages, spare_frames(p));
     return wpi_look_ahead_make_room(p, chunk, pages, now) ? *pages : (wpi_pages){{0}};
 }
@@ -43,12 +43,12 @@ static bool may_ask(const wpi_paging *p, const wpi_prefetch_ops *ops) {
     return !wpi_evictions_have_begun(&p->evictions) && is_in_use(p);
 }
 
-static bool is_idle(const wpi_paging *p, wp_time_ps now) {
+static bool is_idle(const wpi_paging *p, wpi_time_ps now) {
     return !wpi_transfers_are_waiting(&p->transfers) && p->residency.coming == 0 &&
            !wpi_link_is_copying(p->link, WPI_DIRECTION_TO_DEVICE, now);
 }
 
-void wpi_idle_prefetch_ask(wpi_paging *paging, wp_time_ps now) {
+void wpi_idle_prefetch_ask(wpi_paging *paging, wpi_time_ps now) {
     const wpi_prefetch_ops *ops = paging->profile->paging.prefetch->ops;
     if (!may_ask(paging, ops)) return;
     const wpi_prefetch_idle question = {&paging->residency, wpi_look_ahead_future(&paging->ahead),

@@ -19,6 +19,6 @@ static inline void wpi_idle_prefetch_go_back(wpi_idle_prefetch *idle, uint64_t p
 }
 
 /** If nothing is copied to the device, asks the prefetcher for pages to fetch meanwhile. */
-void wpi_idle_prefetch_ask(wpi_paging *paging, wp_time_ps now);
+void wpi_idle_prefetch_ask(wpi_paging *paging, wpi_time_ps now);
 
 #endif

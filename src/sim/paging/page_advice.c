@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program says of its managed memory: where it wants pages (cudaMemPrefetchAsync), and how
- * it will use them (cudaMemAdvise). */
+/* A program's requests and hints for managed memory: prefetches (cudaMemPrefetchAsync) and advice
+ * (cudaMemAdvise). */
 #include "sim/paging/page_advice.h"
 
 #include "sim/paging/paging_parts.h"
@@ -43,14 +43,14 @@ void wpi_page_requests_add_part(wpi_page_requests *requests, uint32_t request) {
     request_at(requests, request)->left++;
 }
 
-void wpi_page_requests_end_part(wpi_page_requests *requests, uint32_t request, wp_time_ps now) {
+void wpi_page_requests_end_part(wpi_page_requests *requests, uint32_t request, wpi_time_ps now) {
     if (--request_at(requests, request)->left != 0) return;
     const wpi_page_request ended = *request_at(requests, request);
     wpi_pool_give(&requests->pool, request);
     ended.done(ended.object, 0, now);
 }
 
-static void part_ended(void *object, uint64_t request, wp_time_ps now) {
+static void part_ended(void *object, uint64_t request, wpi_time_ps now) {
     wpi_page_requests_end_part(object, (uint32_t)request, now);
 }
 
@@ -63,9 +63,9 @@ static void bring(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages
     wpi_transfers_plan(p, number, &wanted, &none, *(const uint32_t *)object);
 }
 
-/* What a request to the host has to know. */
+/* State of a prefetch to the host. */
 typedef struct sending {
-    wp_time_ps now, done;
+    wpi_time_ps now, done;
 } sending;
 
 static void send_back(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages,
@@ -78,13 +78,13 @@ static void send_back(wpi_paging *p, wpi_chunk_number number, const wpi_pages *p
     const wpi_pages copied = wpi_pages_without(&leaving, &twice);
     if (wpi_pages_is_empty(&leaving)) return;
     wpi_residency_leave(&p->residency, chunk, &leaving);
-    const wp_time_ps done = wpi_departures_start(p, number, &leaving, &copied, s->now);
+    const wpi_time_ps done = wpi_departures_start(p, number, &leaving, &copied, s->now);
     if (done > s->done) s->done = done;
     wpi_page_events_report(&p->events, WPI_PAGE_SENT_BACK, number, &leaving, s->now);
 }
 
-void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,
-                         wpi_event_fn done, void *object) {
+void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device,
+                         wpi_time_ps now, wpi_event_fn done, void *object) {
     uint32_t request = wpi_pool_take(&paging->requests.pool, sizeof(wpi_page_request));
     *request_at(&paging->requests, request) = (wpi_page_request){done, object, 1};
     sending s = {now, now};
@@ -108,7 +108,7 @@ static void advise(wpi_paging *p, wpi_chunk_number number, const wpi_pages *page
     chunk->read_mostly = changed(&chunk->read_mostly, pages, advice->is_read_mostly);
     chunk->stays_on_host = changed(&chunk->stays_on_host, pages, advice->stays_on_host);
     chunk->prefers_device = changed(&chunk->prefers_device, pages, advice->prefers_device);
-    /* A preferred location overrides what the policy against thrashing has found. */
+    /* A preferred location overrides what the thrashing policy has recorded. */
     if (advice->prefers_device) wpi_thrashing_reset(&p->thrashing, number, pages);
 }
 

@@ -21,6 +21,6 @@ void wpi_page_requests_deinit(wpi_page_requests *requests); /* `{0}` is fine */
 /** A transfer is part of the request … */
 void wpi_page_requests_add_part(wpi_page_requests *requests, uint32_t request);
 /** … and has arrived. The last part ends the request. */
-void wpi_page_requests_end_part(wpi_page_requests *requests, uint32_t request, wp_time_ps now);
+void wpi_page_requests_end_part(wpi_page_requests *requests, uint32_t request, wpi_time_ps now);
 
 #endif

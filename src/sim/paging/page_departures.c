@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages leave the device: TLBs drop them at once, those that the host has no copy of go over the
- * link, and their frames are free when they arrive there (paging.free_at_start: when they set off).
+/* Pages leave the device: TLBs drop them at once, those of which the host has no copy are
+ * transferred, and frames are free when a transfer arrives (paging.free_at_start: when it starts).
  */
 #include "sim/paging/page_departures.h"
 
 #include "sim/paging/paging_parts.h"
 
-wp_time_ps wpi_page_copy(wpi_paging *paging, uint64_t pages, wpi_direction direction,
-                         wp_time_ps now, wp_time_ps *begun) {
+wpi_time_ps wpi_page_copy(wpi_paging *paging, uint64_t pages, wpi_direction direction,
+                          wpi_time_ps now, wpi_time_ps *begun) {
     const uint64_t bytes = pages * WPI_PAGE_BYTES;
     wpi_page_events_add(&paging->events,
                         direction == WPI_DIRECTION_TO_DEVICE ? WPI_PAGE_LINK_TO_DEVICE
@@ -16,17 +16,17 @@ wp_time_ps wpi_page_copy(wpi_paging *paging, uint64_t pages, wpi_direction direc
     return wpi_link_copy(paging->link, bytes, direction, now, begun);
 }
 
-static void written_back(void *object, uint64_t frames, wp_time_ps now) {
+static void written_back(void *object, uint64_t frames, wpi_time_ps now) {
     wpi_paging *p = object;
     wpi_residency_release(&p->residency, frames);
     wpi_transfers_pump(p, now);
 }
 
-static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
-    wp_time_ps begun = 0;
-    const wp_time_ps done = wpi_page_copy(p, pages, WPI_DIRECTION_TO_HOST, now, &begun);
+static wpi_time_ps write_back(wpi_paging *p, uint32_t pages, wpi_time_ps now) {
+    wpi_time_ps begun = 0;
+    const wpi_time_ps done = wpi_page_copy(p, pages, WPI_DIRECTION_TO_HOST, now, &begun);
     if (done > p->departures.last) p->departures.last = done;
-    const wp_time_ps free = p->profile->paging.frees_at_start ? begun : done;
+    const wpi_time_ps free = p->profile->paging.frees_at_start ? begun : done;
     if (free > now)
         wpi_engine_at(p->engine, free, written_back, p, pages);
     else
@@ -34,9 +34,9 @@ static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
     return done;
 }
 
-wp_time_ps wpi_departures_start(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
-                                const wpi_pages *copied, wp_time_ps now) {
-    wp_time_ps done = now;
+wpi_time_ps wpi_departures_start(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
+                                 const wpi_pages *copied, wpi_time_ps now) {
+    wpi_time_ps done = now;
     wpi_staging_keep(paging, chunk, pages);
     wpi_tlb_copies_drop(paging, chunk, pages);
     wpi_residency_release(&paging->residency, wpi_pages_count(pages) - wpi_pages_count(copied));

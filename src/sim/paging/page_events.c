@@ -84,20 +84,20 @@ void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_ch
 }
 
 void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event,
-                          wpi_chunk_number chunk, const wpi_pages *pages, wp_time_ps now) {
+                          wpi_chunk_number chunk, const wpi_pages *pages, wpi_time_ps now) {
     if (events->history == NULL || rows[event].entry == NO_ENTRY) return;
     wpi_page_history_note_pages(events->history, wpi_chunk_address(events->first, chunk), pages,
                                 rows[event].entry, now);
 }
 
 void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
-                            const wpi_pages *pages, wp_time_ps now) {
+                            const wpi_pages *pages, wpi_time_ps now) {
     wpi_page_events_count(events, event, chunk, wpi_pages_count(pages));
     wpi_page_events_note(events, event, chunk, pages, now);
 }
 
 void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, wpi_page_number page,
-                                wp_time_ps now) {
+                                wpi_time_ps now) {
     wpi_page_events_count(events, event, wpi_page_chunk(page), 1);
     if (events->history != NULL && rows[event].entry != NO_ENTRY)
         wpi_page_history_note(events->history, wpi_page_address(events->first, page),

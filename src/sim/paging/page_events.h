@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What happened to pages, and to requests for them: the one door through which the files of this
- * folder report it.
+ * Events of pages and of requests for them. All files of this folder report them through this
+ * interface.
  *
  *     report ─┬─ count ─┬─ counter of the run
  *             │         └─ counter of the allocation (access_watch.h), for some events
@@ -86,13 +86,13 @@ void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_ch
                            uint64_t count);
 /** Enters the event of each page of the chunk into the history. */
 void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event,
-                          wpi_chunk_number chunk, const wpi_pages *pages, wp_time_ps now);
+                          wpi_chunk_number chunk, const wpi_pages *pages, wpi_time_ps now);
 /** Counts an event of each page of the chunk, and notes it. */
 void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
-                            const wpi_pages *pages, wp_time_ps now);
+                            const wpi_pages *pages, wpi_time_ps now);
 /** The same for one page. */
 void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, wpi_page_number page,
-                                wp_time_ps now);
+                                wpi_time_ps now);
 void wpi_page_events_measure(wpi_page_events *events, wpi_page_measure measure, uint64_t value);
 
 /** How many of the event have been counted. */

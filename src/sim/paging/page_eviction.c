@@ -7,7 +7,7 @@
 #include "sim/paging/paging_parts.h"
 
 void wpi_evictions_deinit(wpi_evictions *evictions) {
-    wp_free(evictions->notes);
+    wpi_free(evictions->notes);
     *evictions = (wpi_evictions){0};
 }
 
@@ -45,7 +45,7 @@ static void count_round_trips(wpi_paging *p, const wpi_chunk *chunk, const wpi_p
 }
 
 void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number number, const wpi_pages *pages,
-                         wp_time_ps now) {
+                         wpi_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     const wpi_pages copied = to_write_back(paging, chunk, pages);
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
@@ -63,8 +63,8 @@ void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number number, const wpi_
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* False: nothing may leave now. */
-static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wp_time_ps now) {
+/* Evicts the policy's next victims. False: nothing can be evicted now. */
+static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wpi_time_ps now) {
     wpi_chunk_number chunk = {0};
     wpi_pages pages;
     if (!wpi_evictions_choose(p, &chunk, &pages)) return false;
@@ -79,14 +79,14 @@ static uint64_t expected_free(const wpi_paging *p) {
 }
 
 bool wpi_evictions_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
-                             const void *object, wp_time_ps now) {
+                             const void *object, wpi_time_ps now) {
     if (expected_free(paging) < pages) paging->evictions.is_oversubscribed = true;
     while (expected_free(paging) < pages && evict_one(paging, may_leave, object, now))
         ;
     return wpi_residency_free(&paging->residency) >= pages;
 }
 
-void wpi_evictions_keep_free(wpi_paging *paging, wp_time_ps now) {
+void wpi_evictions_keep_free(wpi_paging *paging, wpi_time_ps now) {
     const uint64_t wanted = paging->residency.frames * paging->profile->paging.free_percent / 100;
     while (expected_free(paging) < wanted && evict_one(paging, NULL, NULL, now))
         ;

@@ -32,16 +32,16 @@ static inline bool wpi_evictions_have_begun(const wpi_evictions *evictions) {
 typedef bool (*wpi_may_leave)(const wpi_paging *paging, wpi_chunk_number chunk,
                               const wpi_pages *pages, const void *object);
 
-/** The policy's next victims. False: nothing may leave now. */
+/** The policy's next victims. False: nothing can be evicted now. */
 bool wpi_evictions_choose(wpi_paging *paging, wpi_chunk_number *chunk, wpi_pages *pages);
 /** Evicts chosen pages. */
 void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
-                         wp_time_ps now);
+                         wpi_time_ps now);
 /** Makes room for so many pages by evicting what `may_leave` permits; NULL permits all. False:
  * there is no room yet, but some pages may have left. */
 bool wpi_evictions_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
-                             const void *object, wp_time_ps now);
+                             const void *object, wpi_time_ps now);
 /** Evicts until as many frames are free as the profile keeps (paging.free). */
-void wpi_evictions_keep_free(wpi_paging *paging, wp_time_ps now);
+void wpi_evictions_keep_free(wpi_paging *paging, wpi_time_ps now);
 
 #endif

@@ -32,7 +32,7 @@ static void halve_slices(wpi_page_history *h) {
     h->slice_bits++;
 }
 
-/* Rows move to the front, those of one allocation by two: what is read is never written before. */
+/* Adds rows of each allocation in pairs, in place: the destination never overtakes the source. */
 static void halve_rows_of(const wpi_page_history *h, cell *rows) {
     uint32_t to = 0;
     for (uint32_t i = 0; i < h->allocation_count; i++) {
@@ -67,7 +67,7 @@ static void halve_rows(wpi_page_history *h) {
 
 static wp_status grow(wpi_page_history *h, uint64_t chunk_count, wp_error *err) {
     if (chunk_count <= h->chunk_count) return WP_STATUS_OK;
-    uint32_t *grown = wp_realloc(h->allocation_of, chunk_count * sizeof *grown);
+    uint32_t *grown = wpi_realloc(h->allocation_of, chunk_count * sizeof *grown);
     if (grown == NULL) return WP_FAIL(err, NOMEM, "history of pages");
     for (uint64_t i = h->chunk_count; i < chunk_count; i++)
         grown[i] = NONE;
@@ -82,7 +82,7 @@ static uint32_t find(const wpi_page_history *h, uint64_t address, uint64_t bytes
     return NONE;
 }
 
-/* NONE: there is no room for one more. */
+/* *number is NONE if there is no room for another allocation. */
 static wp_status make(wpi_page_history *h, uint64_t address, uint64_t bytes, uint64_t page_count,
                       uint32_t *number, wp_error *err) {
     *number = NONE;
@@ -91,7 +91,7 @@ static wp_status make(wpi_page_history *h, uint64_t address, uint64_t bytes, uin
         return WP_STATUS_OK;
     }
     wpi_history_allocation made = {.address = address, .bytes = bytes, .page_count = page_count};
-    made.counts = wp_calloc(page_count, sizeof made.counts[0]);
+    made.counts = wpi_calloc(page_count, sizeof made.counts[0]);
     if (made.counts == NULL)
         return WP_FAIL(err, NOMEM, "history of %llu pages", (unsigned long long)page_count);
     while (h->row_count + rows_for(h, page_count) > WPI_HISTORY_ROWS)
@@ -118,8 +118,8 @@ wp_status wpi_page_history_add(wpi_page_history *history, uint64_t address, uint
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static uint32_t slice_at(wpi_page_history *h, wp_time_ps now) {
-    const wp_time_ps time = h->base_ps + now;
+static uint32_t slice_at(wpi_page_history *h, wpi_time_ps now) {
+    const wpi_time_ps time = h->base_ps + now;
     while (time >> h->slice_bits >= WPI_HISTORY_SLICES)
         halve_slices(h);
     const uint32_t slice = (uint32_t)(time >> h->slice_bits);
@@ -128,21 +128,21 @@ static uint32_t slice_at(wpi_page_history *h, wp_time_ps now) {
 }
 
 void wpi_page_history_note(wpi_page_history *history, uint64_t address, wp_run_page_event event,
-                           wp_time_ps now) {
+                           wpi_time_ps now) {
     const uint64_t chunk = (address - history->first) / WPI_CHUNK_BYTES;
     if (!history->is_counting || chunk >= history->chunk_count) return;
     const uint32_t number = history->allocation_of[chunk];
     if (number == NONE) return;
     const wpi_history_allocation *a = &history->allocations[number];
     const uint64_t page = (address - a->address) / WPI_PAGE_BYTES;
-    if (page >= a->page_count) return; /* behind the end of one that is left out */
+    if (page >= a->page_count) return; /* beyond the end of an allocation that was left out */
     const uint32_t slice = slice_at(history, now);
     a->counts[page][event]++;
     add(&history->map[slice][a->first_row + (uint32_t)(page >> history->row_bits)][event], 1);
 }
 
 void wpi_page_history_note_pages(wpi_page_history *history, uint64_t address,
-                                 const wpi_pages *pages, wp_run_page_event event, wp_time_ps now) {
+                                 const wpi_pages *pages, wp_run_page_event event, wpi_time_ps now) {
     for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1))
         wpi_page_history_note(history, address + (uint64_t)page * WPI_PAGE_BYTES, event, now);
@@ -150,8 +150,8 @@ void wpi_page_history_note_pages(wpi_page_history *history, uint64_t address,
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-uint32_t wpi_page_history_began(wpi_page_history *history, const char *kernel, wp_time_ps now) {
-    char *name = history->launch_count < WPI_HISTORY_LAUNCHES ? wp_strdup(kernel) : NULL;
+uint32_t wpi_page_history_began(wpi_page_history *history, const char *kernel, wpi_time_ps now) {
+    char *name = history->launch_count < WPI_HISTORY_LAUNCHES ? wpi_strdup(kernel) : NULL;
     if (name == NULL) {
         history->launches_left_out++;
         return NONE;
@@ -161,14 +161,14 @@ uint32_t wpi_page_history_began(wpi_page_history *history, const char *kernel, w
     return history->launch_count++;
 }
 
-void wpi_page_history_ended(wpi_page_history *history, uint32_t launch, wp_time_ps now) {
+void wpi_page_history_ended(wpi_page_history *history, uint32_t launch, wpi_time_ps now) {
     if (launch < history->launch_count) history->launches[launch].end_ps = history->base_ps + now;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 wp_status wpi_page_history_create(uint64_t first, wpi_page_history **out, wp_error *err) {
-    wpi_page_history *h = wp_calloc(1, sizeof *h);
+    wpi_page_history *h = wpi_calloc(1, sizeof *h);
     *out = h;
     if (h == NULL) return WP_FAIL(err, NOMEM, "history of pages: %zu bytes", sizeof *h);
     h->first = first;
@@ -179,14 +179,14 @@ wp_status wpi_page_history_create(uint64_t first, wpi_page_history **out, wp_err
 void wpi_page_history_destroy(wpi_page_history *history) {
     if (history == NULL) return;
     for (uint32_t i = 0; i < history->allocation_count; i++)
-        wp_free(history->allocations[i].counts);
+        wpi_free(history->allocations[i].counts);
     for (uint32_t i = 0; i < history->launch_count; i++)
-        wp_free(history->launches[i].kernel);
-    wp_free(history->allocation_of);
-    wp_free(history);
+        wpi_free(history->launches[i].kernel);
+    wpi_free(history->allocation_of);
+    wpi_free(history);
 }
 
-void wpi_page_history_set_base(wpi_page_history *history, wp_time_ps base_ps) {
+void wpi_page_history_set_base(wpi_page_history *history, wpi_time_ps base_ps) {
     history->base_ps = base_ps;
 }
 

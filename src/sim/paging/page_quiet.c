@@ -13,13 +13,13 @@ static bool is_moving(const wpi_paging *p) {
 }
 
 /* With pages to the host, and accesses. */
-static wp_time_ps link_busy_until(const wpi_paging *p) {
-    const wp_time_ps accesses = wpi_link_accesses_until(p->link);
-    const wp_time_ps departures = wpi_departures_until(&p->departures);
+static wpi_time_ps link_busy_until(const wpi_paging *p) {
+    const wpi_time_ps accesses = wpi_link_accesses_until(p->link);
+    const wpi_time_ps departures = wpi_departures_until(&p->departures);
     return accesses > departures ? accesses : departures;
 }
 
-static void check(void *object, uint64_t token, wp_time_ps now) {
+static void check(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     const wpi_event_fn quiet = p->quiet.quiet;
     (void)token;
@@ -32,15 +32,15 @@ static void check(void *object, uint64_t token, wp_time_ps now) {
     quiet(p->quiet.object, 0, now);
 }
 
-void wpi_page_quiet_check(wpi_paging *paging, wp_time_ps now) {
-    const wp_time_ps cycle_ps = paging->profile->cycle_ps, busy = link_busy_until(paging);
+void wpi_page_quiet_check(wpi_paging *paging, wpi_time_ps now) {
+    const wpi_time_ps cycle_ps = paging->profile->cycle_ps, busy = link_busy_until(paging);
     if (paging->quiet.quiet == NULL || paging->quiet.is_due || is_moving(paging)) return;
     paging->quiet.is_due = true;
     wpi_engine_at(paging->engine, ((busy > now ? busy : now) / cycle_ps + 1) * cycle_ps, check,
                   paging, 0);
 }
 
-bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet, void *object) {
+bool wpi_paging_is_quiet(wpi_paging *paging, wpi_time_ps now, wpi_event_fn quiet, void *object) {
     if (!is_moving(paging) && link_busy_until(paging) <= now) return true;
     paging->quiet.quiet = quiet;
     paging->quiet.object = object;

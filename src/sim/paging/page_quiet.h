@@ -12,6 +12,6 @@ typedef struct wpi_page_quiet {
 } wpi_page_quiet;
 
 /** Something has arrived: if that was the last, `quiet` is called, from an event. */
-void wpi_page_quiet_check(wpi_paging *paging, wp_time_ps now);
+void wpi_page_quiet_check(wpi_paging *paging, wpi_time_ps now);
 
 #endif

@@ -30,8 +30,8 @@ static wpi_fifo_links links_of(const wpi_transfers *t) {
 
 /* ---- arrival --------------------------------------------------------------------------------- */
 
-/* Its event carries the number of the transfer, and of the chunk: announced early, what it will
- * need is fetched into the host's caches. */
+/* The event's token has the number of the transfer and of the chunk. When the event is announced,
+ * prefetches their data into the host's caches. */
 static void expect_arrival(void *object, uint64_t token, bool is_near) {
     const wpi_paging *p = object;
     const wpi_transfer *t = transfer_at(&p->transfers, (uint32_t)token);
@@ -47,7 +47,7 @@ static void expect_arrival(void *object, uint64_t token, bool is_near) {
     __builtin_prefetch(&chunk->coming);
 }
 
-static void arrived(void *object, uint64_t token, wp_time_ps now) {
+static void arrived(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     const uint32_t number = (uint32_t)token;
     const wpi_transfer t = *transfer_at(&p->transfers, number);
@@ -76,36 +76,36 @@ static void arrived(void *object, uint64_t token, wp_time_ps now) {
 
 /* When pages are zero-filled, at the bandwidth of memory. A replay waits for a number of transfers,
  * so they end in the order in which they started. */
-static wp_time_ps made_at(const wpi_paging *p, uint64_t bytes, wp_time_ps now) {
+static wpi_time_ps made_at(const wpi_paging *p, uint64_t bytes, wpi_time_ps now) {
     const double seconds = (double)bytes / (double)p->profile->dram.bytes_per_s;
-    const wp_time_ps done =
-        now + p->profile->dram.latency_ps + (wp_time_ps)(seconds * (double)WP_PS_PER_S);
-    const wp_time_ps last = p->transfers.last_arrival;
+    const wpi_time_ps done =
+        now + p->profile->dram.latency_ps + (wpi_time_ps)(seconds * (double)WP_PS_PER_S);
+    const wpi_time_ps last = p->transfers.last_arrival;
     return p->service->is_replaying && done < last ? last : done;
 }
 
-static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
+static void start(wpi_paging *p, uint32_t number, wpi_time_ps now) {
     const wpi_transfer *t = transfer_at(&p->transfers, number);
     const wpi_pages pages = wpi_run_pages(t->run);
     const uint32_t count = wpi_run_page_count(t->run);
-    wp_time_ps begun = 0;
+    wpi_time_ps begun = 0;
     wpi_residency_fetch(&p->residency, wpi_residency_chunk_at(&p->residency, t->run.chunk), &pages);
-    const wp_time_ps done = t->is_made
-                                ? made_at(p, (uint64_t)count * WPI_PAGE_BYTES, now)
-                                : wpi_page_copy(p, count, WPI_DIRECTION_TO_DEVICE, now, &begun);
+    const wpi_time_ps done = t->is_made
+                                 ? made_at(p, (uint64_t)count * WPI_PAGE_BYTES, now)
+                                 : wpi_page_copy(p, count, WPI_DIRECTION_TO_DEVICE, now, &begun);
     if (done > p->transfers.last_arrival) p->transfers.last_arrival = done;
     wpi_engine_at_announced(p->engine, done, arrived, expect_arrival, p,
                             (uint64_t)t->run.chunk.v << 32 | number);
 }
 
 /* The transfer has frames. */
-static bool has_room(wpi_paging *p, const wpi_transfer *transfer, wp_time_ps now) {
+static bool has_room(wpi_paging *p, const wpi_transfer *transfer, wpi_time_ps now) {
     const uint32_t pages = wpi_run_page_count(transfer->run);
     if (p->profile->paging.stages_victims) return wpi_residency_free(&p->residency) >= pages;
     return wpi_evictions_make_room(p, pages, NULL, NULL, now);
 }
 
-void wpi_transfers_pump(wpi_paging *paging, wp_time_ps now) {
+void wpi_transfers_pump(wpi_paging *paging, wpi_time_ps now) {
     wpi_transfers *all = &paging->transfers;
     const bool is_staging = paging->profile->paging.stages_victims;
     if (is_staging) wpi_staging_pump(paging, now);
@@ -135,7 +135,7 @@ static uint32_t smaller(uint32_t a, uint32_t b) {
 }
 
 /* A transfer ends after each page that faulted (with orders: after its block), where waiters
- * continue with the page, and between pages that are made and others. */
+ * continue with the page, and between zero-filled pages and others. */
 static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi_pages *made,
                           const wpi_pages *faulting, uint32_t first) {
     const uint32_t run = wpi_pages_run_end(pages, first);

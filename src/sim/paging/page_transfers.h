@@ -20,7 +20,7 @@ typedef struct wpi_transfers {
     wpi_fifo planned;                      /* those that wait for frames, and … */
     uint64_t planned_pages;                /* … their pages */
     uint64_t planned_count, arrived_count; /* transfers so far */
-    wp_time_ps last_arrival;               /* of those in flight */
+    wpi_time_ps last_arrival;              /* of those in flight */
 } wpi_transfers;
 
 void wpi_transfers_init(wpi_transfers *transfers);
@@ -36,7 +36,7 @@ static inline uint64_t wpi_transfers_waiting_pages(const wpi_transfers *transfer
     return transfers->planned_pages;
 }
 
-/** So many have been planned since the beginning, and so many have arrived; they arrive in order.
+/** Transfers planned, and arrived, since the start; they arrive in order.
  */
 static inline uint64_t wpi_transfers_planned(const wpi_transfers *transfers) {
     return transfers->planned_count;
@@ -49,6 +49,6 @@ static inline uint64_t wpi_transfers_arrived(const wpi_transfers *transfers) {
 void wpi_transfers_plan(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                         const wpi_pages *faulting, uint32_t request);
 /** Starts transfers that wait, in order, while there are frames for them. */
-void wpi_transfers_pump(wpi_paging *paging, wp_time_ps now);
+void wpi_transfers_pump(wpi_paging *paging, wpi_time_ps now);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages that the host and the device both want: what the policy says goes between a far fault, or a
- * touch of the host's, and the migration.
+/* Pages that host and device access in turn: the policy's answer decides between a far fault, or a
+ * touch by the host, and the migration.
  *
- *     far fault ─► MIGRATE ─► comes                  touch ─► MIGRATE ─► goes to the host
- *               ─► THROTTLE ─► faults again                ─► THROTTLE ─► waits out the nap
- *               ─► PIN on the host ─► remote               ─► PIN on the host ─► goes, and stays */
+ *     far fault ─► MIGRATE ─► to the device          touch ─► MIGRATE ─► to the host
+ *               ─► THROTTLE ─► faults again                ─► THROTTLE ─► touches again later
+ *               ─► PIN on the host ─► remote               ─► PIN on the host ─► to the host, stays
+ */
 #include "sim/paging/thrashing.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "sim/paging/paging_parts.h"
 
 void wpi_thrashing_init(wpi_thrashing *thrashing, const wpi_profile *profile) {
-    const wp_time_ps lapse_ps = profile->paging.thrash_lapse_ps;
+    const wpi_time_ps lapse_ps = profile->paging.thrash_lapse_ps;
     *thrashing = (wpi_thrashing){.state = {.threshold = profile->paging.thrash_threshold,
                                            .pin_threshold = profile->paging.thrash_pin_threshold,
                                            .max_resets = profile->paging.thrash_resets,
@@ -29,7 +30,7 @@ wp_status wpi_thrashing_grow(wpi_thrashing *thrashing, uint32_t after, wp_error 
     wpi_thrash *state = &thrashing->state;
     const uint32_t before = state->chunk_count;
     if (after <= before) return WP_STATUS_OK;
-    wpi_thrash_chunk *chunks = wp_realloc(state->chunks, after * sizeof *chunks);
+    wpi_thrash_chunk *chunks = wpi_realloc(state->chunks, after * sizeof *chunks);
     if (chunks == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
     memset(chunks + before, 0, (after - before) * sizeof *chunks);
     state->chunks = chunks;
@@ -40,13 +41,13 @@ wp_status wpi_thrashing_grow(wpi_thrashing *thrashing, uint32_t after, wp_error 
 void wpi_thrashing_deinit(wpi_thrashing *thrashing) {
     for (uint32_t i = 0; i < thrashing->state.chunk_count; i++)
         wpi_thrash_forget(&thrashing->state, i);
-    wp_free(thrashing->state.chunks);
+    wpi_free(thrashing->state.chunks);
     *thrashing = (wpi_thrashing){0};
 }
 
 /* ---- what is known of pages ---- */
 
-bool wpi_thrashing_is_pinned(wpi_thrashing *thrashing, wpi_page_number page, wp_time_ps now) {
+bool wpi_thrashing_is_pinned(wpi_thrashing *thrashing, wpi_page_number page, wpi_time_ps now) {
     return wpi_thrash_pinned(&thrashing->state, wpi_page_chunk(page).v, wpi_page_index(page),
                              now) == WPI_PROCESSOR_HOST;
 }
@@ -67,13 +68,13 @@ void wpi_thrashing_reset(wpi_thrashing *thrashing, wpi_chunk_number chunk, const
 }
 
 void wpi_thrashing_moved(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
-                         wpi_processor to, wp_time_ps now) {
+                         wpi_processor to, wpi_time_ps now) {
     const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
     ops->moved(&paging->thrashing.state, chunk.v, pages, to, now);
 }
 
 wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_processor processor,
-                                  wp_time_ps now) {
+                                  wpi_time_ps now) {
     const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
     const wpi_chunk *chunk = wpi_residency_chunk_of(&paging->residency, page);
     const wpi_thrash_question question = {
@@ -88,17 +89,17 @@ wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_
     return hint;
 }
 
-/* ---- the device's faults ----------------------------------------------------------------------
- */
+/* ---- the device's faults ---- */
 
-static void fault_again(void *object, uint64_t page, wp_time_ps now) {
+static void fault_again(void *object, uint64_t page, wpi_time_ps now) {
     wpi_paging *p = object;
     p->service->add(p, &(wpi_page_fault){.page = {page}}, now);
 }
 
-/* A replay tells who waits; where there are none, it has to be done for the page. */
+/* A refused fault. A replaying service replays its waiters anyway; for others the page's waiters
+ * are replayed, or its fault is raised again, here. */
 static void refuse(wpi_paging *p, wpi_page_number page, const wpi_thrash_hint *hint,
-                   wp_time_ps now) {
+                   wpi_time_ps now) {
     const uint32_t index = wpi_page_index(page);
     p->thrashing.refused++;
     p->thrashing.throttled += hint->answer == WPI_THRASH_THROTTLE;
@@ -111,7 +112,7 @@ static void refuse(wpi_paging *p, wpi_page_number page, const wpi_thrash_hint *h
 }
 
 wpi_pages wpi_thrashing_let(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *faulting,
-                            wp_time_ps now) {
+                            wpi_time_ps now) {
     wpi_pages let = *faulting;
     for (uint32_t index = wpi_pages_next(faulting, 0); index < WPI_CHUNK_PAGES;
          index = wpi_pages_next(faulting, index + 1)) {

@@ -29,15 +29,15 @@ static inline uint64_t wpi_thrashing_refused(const wpi_thrashing *thrashing) {
 
 /** The policy's answer to an access of a page. */
 wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_processor processor,
-                                  wp_time_ps now);
+                                  wpi_time_ps now);
 /** Those of the pages that faulted that may be fetched: others are throttled or pinned. */
 wpi_pages wpi_thrashing_let(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *faulting,
-                            wp_time_ps now);
+                            wpi_time_ps now);
 /** Pages migrate to a processor that accessed them, or by prefetching; evictions do not count. */
 void wpi_thrashing_moved(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
-                         wpi_processor to, wp_time_ps now);
+                         wpi_processor to, wpi_time_ps now);
 /** The page is pinned on the host. */
-bool wpi_thrashing_is_pinned(wpi_thrashing *thrashing, wpi_page_number page, wp_time_ps now);
+bool wpi_thrashing_is_pinned(wpi_thrashing *thrashing, wpi_page_number page, wpi_time_ps now);
 /** The chunk's pages that thrash: they are not prefetched. */
 wpi_pages wpi_thrashing_pages(const wpi_thrashing *thrashing, wpi_chunk_number chunk);
 /** The chunk's pages are as if they had never moved. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a profile, in two steps. First all keys are collected as text (profile_text.h), a file
- * after the one it is based on, then overlays, settings last; then the texts in force are read, the
- * core clock before all others, because times may be written in its cycles. So each key is checked
- * once.
+/* Loads a profile in two steps. First, all keys are collected as text (profile_text.h): a file
+ * after the one it is based on, then overlays, then settings. Second, the effective texts are read,
+ * the core clock first, because times may be written in its cycles. So each key is checked once.
  */
 #include "sim/profile/profile.h"
 
@@ -16,8 +15,7 @@
 
 #define CORE_CLOCK "gpu.core_clock"
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static wp_status read_value(wpi_profile *profile, const wpi_written *w, wp_error *err) {
     wp_error detail = {0};
@@ -38,13 +36,12 @@ static wp_status finish(wpi_profile *profile, const char *const *settings, size_
     return wpi_profile_check(profile, err);
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
+/* ---- profiles ---- */
 
 static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
-    *out = wp_calloc(1, sizeof **out);
+    *out = wpi_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "profile %s", where);
-    (*out)->name = wp_path_stem(where);
+    (*out)->name = wpi_path_stem(where);
     return wpi_profile_text_create(*out, err);
 }
 
@@ -56,11 +53,11 @@ static bool is_whole(const char *spec, size_t length) {
            memcmp(spec + length - ending_length, ending, ending_length) == 0;
 }
 
-/* To the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" that follows a name or "path/file.ini"; of
- * a path without an ending, to the first one behind its folders. A file may have such characters in
- * its path. */
+/* The length up to the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" that follows a name or
+ * "path/file.ini"; in a path without an extension, to the first one after its folders. A path may
+ * contain these characters. */
 static size_t part_length(const char *spec) {
-    if (wp_file_exists(spec)) return strlen(spec);
+    if (wpi_file_exists(spec)) return strlen(spec);
     for (size_t at = strcspn(spec, "+@"); spec[at] != '\0'; at += 1 + strcspn(spec + at + 1, "+@"))
         if (is_whole(spec, at)) return at;
     const char *slash = strrchr(spec, '/');
@@ -68,30 +65,31 @@ static size_t part_length(const char *spec) {
     return (size_t)(name - spec) + strcspn(name, "+@");
 }
 
-/* The profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length` characters
- * of `spec`. A host is an overlay, too. */
+/* Reads the profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length`
+ * characters of `spec`. A host is read like an overlay. */
 static wp_status read_part(char sign, const char *spec, size_t length, wpi_profile **profile,
                            wp_error *err) {
     const bool is_overlay = sign != '\0';
     const wpi_profile_kind kind = sign == '+'   ? WPI_PROFILE_OVERLAY
                                   : sign == '@' ? WPI_PROFILE_HOST
                                                 : WPI_PROFILE_GPU;
-    char *part = wp_strndup(spec, length), *path = NULL;
+    char *part = wpi_strndup(spec, length), *path = NULL;
     if (part == NULL) return WP_FAIL(err, NOMEM, "profile %s", spec);
     wp_status status = WP_STATUS_OK;
     WP_TRY_GOTO(wpi_profile_find_file(kind, part, &path, err), done);
     if (is_overlay) {
-        char *stem = wp_path_stem(path), *name = wp_format("%s%c%s", (*profile)->name, sign, stem);
-        wp_free((*profile)->name);
+        char *stem = wpi_path_stem(path),
+             *name = wpi_format("%s%c%s", (*profile)->name, sign, stem);
+        wpi_free((*profile)->name);
         (*profile)->name = name;
-        wp_free(stem);
+        wpi_free(stem);
     } else {
         WP_TRY_GOTO(create(path, profile, err), done);
     }
     WP_TRY_GOTO(wpi_profile_read_file(*profile, path, is_overlay, err), done);
 done:
-    wp_free(path);
-    wp_free(part);
+    wpi_free(path);
+    wpi_free(part);
     return status;
 }
 
@@ -133,15 +131,15 @@ void wpi_profile_destroy(wpi_profile *profile) {
     if (profile == NULL) return;
     wpi_profile_text_destroy(profile->text);
     for (uint32_t level = 0; level < WPI_TLB_LEVELS_MAX; level++) {
-        wp_free(profile->tlb[level].set_ways);
-        wp_free(profile->tlb[level].sets_text);
-        wp_free(profile->tlb[level].groups);
+        wpi_free(profile->tlb[level].set_ways);
+        wpi_free(profile->tlb[level].sets_text);
+        wpi_free(profile->tlb[level].groups);
     }
-    wp_free(profile->name);
-    wp_free(profile->title);
-    wp_free(profile->disabled_text);
-    wp_free(profile->host.title);
-    wp_free(profile);
+    wpi_free(profile->name);
+    wpi_free(profile->title);
+    wpi_free(profile->disabled_text);
+    wpi_free(profile->host.title);
+    wpi_free(profile);
 }
 
 const char *wpi_profile_policy_key(const char *kind) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where profile files are: those that came with Warpage lie in lib/warpage/configs, beside the
- * library; hosts and overlays in folders of it. */
+/* Finds profile files: Warpage's own are in lib/warpage/configs, beside the library, with hosts and
+ * overlays in subfolders. */
 #define _GNU_SOURCE /* dladdr */
 #include "sim/profile/profile_files.h"
 
@@ -22,13 +22,13 @@ char *wpi_profile_dir(void) {
     if (dladdr((const void *)wpi_keys, &self) == 0) return NULL;
     char *real = realpath(self.dli_fname, NULL);
     if (real == NULL) return NULL;
-    char *lib = wp_path_dir(real), *prefix = wp_path_dir(lib);
-    char *dir = wp_path_join(prefix, "lib/warpage/configs");
-    wp_free(prefix);
-    wp_free(lib);
+    char *lib = wpi_path_dir(real), *prefix = wpi_path_dir(lib);
+    char *dir = wpi_path_join(prefix, "lib/warpage/configs");
+    wpi_free(prefix);
+    wpi_free(lib);
     free(real); /* realpath's own allocation */
-    if (wp_dir_exists(dir)) return dir;
-    wp_free(dir);
+    if (wpi_dir_exists(dir)) return dir;
+    wpi_free(dir);
     return NULL;
 }
 
@@ -37,27 +37,27 @@ static int is_profile(const struct dirent *entry) {
     return length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
 }
 
-/* The profiles in the folder `below` that of the profiles; "": in that one itself. */
-static void list_names(const char *below, wp_strings *names) {
+/* Lists the profiles in the subfolder `below` of the profiles' folder; "": in the folder itself. */
+static void list_names(const char *below, wpi_strings *names) {
     char *own = wpi_profile_dir();
-    char *dir = own != NULL ? wp_path_join(own, below) : NULL;
+    char *dir = own != NULL ? wpi_path_join(own, below) : NULL;
     struct dirent **entries = NULL;
     const int count = dir != NULL ? scandir(dir, &entries, is_profile, alphasort) : 0;
     for (int i = 0; i < count; i++) {
         const size_t length = strlen(entries[i]->d_name) - strlen(ENDING);
-        wp_strings_addf(names, "%.*s", (int)length, entries[i]->d_name);
+        wpi_strings_addf(names, "%.*s", (int)length, entries[i]->d_name);
         free(entries[i]); /* scandir's own allocations */
     }
     free(entries);
-    wp_free(dir);
-    wp_free(own);
+    wpi_free(dir);
+    wpi_free(own);
 }
 
-void wpi_profile_names(wp_strings *names) {
+void wpi_profile_names(wpi_strings *names) {
     list_names("", names);
 }
 
-/* What is looked up by name: a folder below that of the profiles, and the words for its files. */
+/* A kind of file that is looked up by name: its subfolder, and its name in messages. */
 typedef struct shelf {
     const char *folder, *noun, *listing;
 } shelf;
@@ -69,12 +69,12 @@ static const shelf shelves[] = {
 };
 
 static wp_status fail_unknown(const shelf *of, const char *spec, wp_error *err) {
-    wp_strings names = {0};
-    wp_nearest nearest = {.wanted = spec};
+    wpi_strings names = {0};
+    wpi_nearest nearest = {.wanted = spec};
     list_names(of->folder, &names);
     for (size_t i = 0; i < names.count; i++)
-        wp_nearest_offer(&nearest, names.items[i]);
-    const char *found = wp_nearest_result(&nearest);
+        wpi_nearest_offer(&nearest, names.items[i]);
+    const char *found = wpi_nearest_result(&nearest);
     const wp_status status =
         found != NULL
             ? WP_FAIL(err, NOT_FOUND, "there is no %s '%s'; did you mean '%s'?", of->noun, spec,
@@ -82,7 +82,7 @@ static wp_status fail_unknown(const shelf *of, const char *spec, wp_error *err) 
             : WP_FAIL(err, NOT_FOUND,
                       "there is no %s '%s'; %s; the name of a file must contain '/' or end in .ini",
                       of->noun, spec, of->listing);
-    wp_strings_deinit(&names);
+    wpi_strings_deinit(&names);
     return status;
 }
 
@@ -90,11 +90,11 @@ wp_status wpi_profile_find_file(wpi_profile_kind kind, const char *spec, char **
                                 wp_error *err) {
     const shelf *of = &shelves[kind];
     *path = NULL;
-    char *extension = wp_path_extension(spec);
+    char *extension = wpi_path_extension(spec);
     const bool is_path = strchr(spec, '/') != NULL || strcmp(extension, ".ini") == 0;
-    wp_free(extension);
+    wpi_free(extension);
     if (is_path) {
-        *path = wp_format("%s", spec);
+        *path = wpi_format("%s", spec);
         return WP_STATUS_OK;
     }
     char *dir = wpi_profile_dir();
@@ -103,29 +103,29 @@ wp_status wpi_profile_find_file(wpi_profile_kind kind, const char *spec, char **
             err, NOT_FOUND,
             "profile '%s': the folder lib/warpage/configs is not installed next to the library",
             spec);
-    char *name = wp_format("%s%s%s.ini", of->folder, of->folder[0] != '\0' ? "/" : "", spec);
-    *path = wp_path_join(dir, name);
+    char *name = wpi_format("%s%s%s.ini", of->folder, of->folder[0] != '\0' ? "/" : "", spec);
+    *path = wpi_path_join(dir, name);
     wp_status status = WP_STATUS_OK;
-    if (!wp_file_exists(*path)) {
+    if (!wpi_file_exists(*path)) {
         status = fail_unknown(of, spec, err);
-        wp_free(*path);
+        wpi_free(*path);
         *path = NULL;
     }
-    wp_free(name);
-    wp_free(dir);
+    wpi_free(name);
+    wpi_free(dir);
     return status;
 }
 
 char *wpi_profile_base_path(const char *from, const char *name) {
-    char *dir = wp_path_dir(from);
-    char *file = wp_format("%s.ini", name);
-    char *path = wp_path_join(dir, file);
-    char *own_dir = wp_file_exists(path) ? NULL : wpi_profile_dir();
-    char *own = own_dir != NULL ? wp_path_join(own_dir, file) : NULL;
-    const bool is_own = own != NULL && wp_file_exists(own);
-    wp_free(dir);
-    wp_free(file);
-    wp_free(own_dir);
-    wp_free(is_own ? path : own);
+    char *dir = wpi_path_dir(from);
+    char *file = wpi_format("%s.ini", name);
+    char *path = wpi_path_join(dir, file);
+    char *own_dir = wpi_file_exists(path) ? NULL : wpi_profile_dir();
+    char *own = own_dir != NULL ? wpi_path_join(own_dir, file) : NULL;
+    const bool is_own = own != NULL && wpi_file_exists(own);
+    wpi_free(dir);
+    wpi_free(file);
+    wpi_free(own_dir);
+    wpi_free(is_own ? path : own);
     return is_own ? own : path;
 }

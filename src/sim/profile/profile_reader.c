@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profile files: sections, keys and their sources, read into texts (profile_text.h). A file that is
- * named as the base is read at that place, so what follows overrides it. */
+/* Reads profile files: sections, keys and their sources, as texts (profile_text.h). A base is read
+ * where it is named, so that later keys override it. */
 #include <ini.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct reading {
     wp_error *err;
 } reading;
 
-/* A file to be read, and as what. */
+/* A file to be read, and its kind. */
 typedef struct wanted_file {
     const char *path;
     uint32_t depth;
@@ -40,21 +40,20 @@ static wp_status read_wanted(wpi_profile *profile, wanted_file wanted, wp_error 
 
 static wp_status fail_at(reading *r, wp_status status, const char *format, ...) WP_PRINTF(3, 4);
 
-/* Keeps the first mistake of the file. */
+/* Records the file's first error. */
 static wp_status fail_at(reading *r, wp_status status, const char *format, ...) {
     if (r->status != WP_STATUS_OK) return r->status;
-    wp_text text = {0};
+    wpi_text text = {0};
     va_list args;
     va_start(args, format);
-    wp_text_vappendf(&text, format, args);
+    wpi_text_vappendf(&text, format, args);
     va_end(args);
     r->status = wpi_fail(r->err, status, __FILE__, __LINE__, "%s:%u: %s", r->file, r->line,
-                         wp_text_string(&text));
-    wp_text_deinit(&text);
+                         wpi_text_string(&text));
+    wpi_text_deinit(&text);
     return r->status;
 }
 
-/* A base is read when it is named, so what follows overrides it. */
 static wp_status read_base(reading *r, const char *name) {
     if (r->is_overlay) return fail_at(r, WP_STATUS_INVALID, "an overlay has no base");
     if (r->keys > 0) return fail_at(r, WP_STATUS_INVALID, "base must be the first key of the file");
@@ -62,33 +61,33 @@ static wp_status read_base(reading *r, const char *name) {
         return fail_at(r, WP_STATUS_INVALID, "more than %u profiles are based on each other",
                        BASES_MAX);
     char *path = wpi_profile_base_path(r->file, name);
-    if (wp_file_exists(path))
+    if (wpi_file_exists(path))
         r->status = read_wanted(r->profile, (wanted_file){path, r->depth + 1, false}, r->err);
     else
         (void)fail_at(r, WP_STATUS_NOT_FOUND, "base '%s': there is no %s", name, path);
-    wp_free(path);
+    wpi_free(path);
     return r->status;
 }
 
-/* A number of another part says so. */
+/* Sets a key's source; that of a base profile's key begins with "as BASE: ". */
 static void set_source(const reading *r, wpi_written *w, const char *source) {
     if (source == NULL || r->depth == 0) {
         wpi_profile_replace(&w->source, source);
         return;
     }
-    char *stem = wp_path_stem(r->file);
-    char *text = wp_format("as %s: %s", stem, source);
+    char *stem = wpi_path_stem(r->file);
+    char *text = wpi_format("as %s: %s", stem, source);
     wpi_profile_replace(&w->source, text);
-    wp_free(text);
-    wp_free(stem);
+    wpi_free(text);
+    wpi_free(stem);
 }
 
 static wp_status read_key(reading *r, const char *name, const char *text) {
     wpi_written *w = wpi_profile_find_written(r->profile, name);
     if (w == NULL) {
-        char *place = wp_format("%s:%u", r->file, r->line);
+        char *place = wpi_format("%s:%u", r->file, r->line);
         r->status = wpi_profile_unknown_key(r->profile, place, name, r->err);
-        wp_free(place);
+        wpi_free(place);
         return r->status;
     }
     if (w->text != NULL && w->file != NULL && strcmp(w->file, r->file) == 0)
@@ -100,7 +99,7 @@ static wp_status read_key(reading *r, const char *name, const char *text) {
     return WP_STATUS_OK;
 }
 
-/* "entries.source": of a key that stands before it. */
+/* Reads "entries.source", which must follow its key. */
 static wp_status read_source(reading *r, const char *name, const char *text) {
     wpi_written *w = wpi_profile_find_written(r->profile, name);
     if (w == NULL || w->file == NULL || strcmp(w->file, r->file) != 0)
@@ -120,7 +119,7 @@ static int on_pair(void *user, const char *section, const char *name, const char
         wpi_profile_replace(&r->section_source, text);
         return 1;
     }
-    char *full = wp_format("%s%s%s", section, section[0] == '\0' ? "" : ".", name);
+    char *full = wpi_format("%s%s%s", section, section[0] == '\0' ? "" : ".", name);
     const size_t length = strlen(full);
     if (strcmp(full, "gpu.base") == 0) {
         (void)read_base(r, text);
@@ -131,11 +130,11 @@ static int on_pair(void *user, const char *section, const char *name, const char
         (void)read_key(r, full, text);
         r->keys++;
     }
-    wp_free(full);
+    wpi_free(full);
     return r->status == WP_STATUS_OK;
 }
 
-/* Hands the parser a line at a time, so that we know which one it is at. */
+/* Passes the parser one line at a time, to know its line number. */
 static char *next_line(char *out, int size, void *stream) {
     reading *r = stream;
     if (r->rest[0] == '\0' || r->status != WP_STATUS_OK) return NULL;
@@ -162,25 +161,25 @@ static wp_status read_ini(wpi_profile *profile, const char *ini, wanted_file wan
                  .err = err};
     const int line = ini_parse_stream(next_line, &r, on_pair, &r);
     if (line > 0 && (r.status == WP_STATUS_OK || (uint32_t)line < r.line)) {
-        r.status = WP_STATUS_OK; /* what failed later may follow from this */
+        r.status = WP_STATUS_OK; /* later errors may follow from this one */
         r.line = (uint32_t)line;
         (void)fail_at(&r, WP_STATUS_PARSE, "neither [section] nor key = value");
     }
-    wp_free(r.section_source);
+    wpi_free(r.section_source);
     return r.status;
 }
 
 static wp_status read_wanted(wpi_profile *profile, wanted_file wanted, wp_error *err) {
     char *ini = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(wanted.path, &ini, &size_bytes, err));
+    WP_TRY(wpi_file_read(wanted.path, &ini, &size_bytes, err));
     wp_status status = WP_STATUS_OK;
     if (strlen(ini) != size_bytes)
         status =
             WP_FAIL(err, PARSE, "%s: not a text file: byte %zu is 0", wanted.path, strlen(ini));
     else
         status = read_ini(profile, ini, wanted, err);
-    wp_free(ini);
+    wpi_free(ini);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of a profile as text: who wrote each, and where. Files and settings only replace texts;
- * numbers are read from those in force at the end (profile.c), so a message can always say where a
- * wrong one is written. */
+/* The keys of a profile as text, with the place of each. Files and settings only replace texts;
+ * values are read from the effective ones at the end (profile.c), so that messages can name the
+ * place of a wrong one. */
 #include "sim/profile/profile_text.h"
 
 #include <stdarg.h>
@@ -16,9 +16,9 @@ wp_status wpi_profile_text_create(wpi_profile *profile, wp_error *err) {
     size_t count = 0;
     for (size_t i = 0; i < wpi_key_count; i++)
         count += wpi_key_repeats(&wpi_keys[i]);
-    wpi_profile_text *text = wp_calloc(1, sizeof *text);
+    wpi_profile_text *text = wpi_calloc(1, sizeof *text);
     profile->text = text;
-    if (text != NULL) text->written = wp_calloc(count, sizeof *text->written);
+    if (text != NULL) text->written = wpi_calloc(count, sizeof *text->written);
     if (text == NULL || text->written == NULL)
         return WP_FAIL(err, NOMEM, "profile: %zu keys", count);
     for (size_t i = 0; i < wpi_key_count; i++) {
@@ -41,10 +41,10 @@ wpi_written *wpi_profile_find_written(const wpi_profile *profile, const char *na
 /* `place` is "k80.ini:12" or "--set". */
 wp_status wpi_profile_unknown_key(const wpi_profile *profile, const char *place, const char *name,
                                   wp_error *err) {
-    wp_nearest nearest = {.wanted = name};
+    wpi_nearest nearest = {.wanted = name};
     for (size_t i = 0; i < profile->text->count; i++)
-        wp_nearest_offer(&nearest, profile->text->written[i].name);
-    const char *meant = wp_nearest_result(&nearest);
+        wpi_nearest_offer(&nearest, profile->text->written[i].name);
+    const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, NOT_FOUND, "%s: no key '%s'; did you mean '%s'?", place, name, meant);
     return WP_FAIL(err, NOT_FOUND, "%s: no key '%s'; docs/guide/describe-a-gpu.md lists them",
@@ -52,28 +52,28 @@ wp_status wpi_profile_unknown_key(const wpi_profile *profile, const char *place,
 }
 
 void wpi_profile_replace(char **field, const char *text) {
-    char *copy = text == NULL ? NULL : wp_format("%s", text);
-    wp_free(*field);
+    char *copy = text == NULL ? NULL : wpi_format("%s", text);
+    wpi_free(*field);
     *field = copy;
 }
 
 wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_status status,
                                wp_error *err, const char *format, ...) {
-    wp_text text = {0};
+    wpi_text text = {0};
     const wpi_written *w = wpi_profile_find_written(profile, name);
     if (w != NULL && w->text != NULL && w->file != NULL)
-        wp_text_appendf(&text, "%s:%u: ", w->file, w->line);
+        wpi_text_appendf(&text, "%s:%u: ", w->file, w->line);
     else if (w != NULL && w->text != NULL)
-        wp_text_append(&text, "--set ");
+        wpi_text_append(&text, "--set ");
     else
-        wp_text_appendf(&text, "%s: default of ", profile->name);
-    wp_text_appendf(&text, "%s: ", name);
+        wpi_text_appendf(&text, "%s: default of ", profile->name);
+    wpi_text_appendf(&text, "%s: ", name);
     va_list args;
     va_start(args, format);
-    wp_text_vappendf(&text, format, args);
+    wpi_text_vappendf(&text, format, args);
     va_end(args);
-    (void)wpi_fail(err, status, __FILE__, __LINE__, "%s", wp_text_string(&text));
-    wp_text_deinit(&text);
+    (void)wpi_fail(err, status, __FILE__, __LINE__, "%s", wpi_text_string(&text));
+    wpi_text_deinit(&text);
     return status;
 }
 
@@ -84,7 +84,8 @@ bool wpi_profile_is_set(const wpi_profile *profile, const char *name) {
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* Of the keys of [paging] the last part is enough: oversubscribe=125%, migrate=adaptive. */
+/* Finds the key of a setting. Keys of [paging] may omit the section: oversubscribe=125%,
+ * migrate=adaptive. */
 static wpi_written *find_setting(const wpi_profile *profile, const char *name) {
     char full[WPI_KEY_NAME_MAX];
     wpi_written *w = wpi_profile_find_written(profile, name);
@@ -97,7 +98,7 @@ wp_status wpi_profile_apply_setting(wpi_profile *profile, const char *setting, w
     const char *equals = strchr(setting, '=');
     if (equals == NULL || equals == setting)
         return WP_FAIL(err, PARSE, "--set '%s': write it as tlb.l2.entries=128", setting);
-    char *name = wp_strndup(setting, (size_t)(equals - setting));
+    char *name = wpi_strndup(setting, (size_t)(equals - setting));
     if (name == NULL) return WP_FAIL(err, NOMEM, "--set '%s'", setting);
     for (size_t length = strlen(name); length > 0 && name[length - 1] == ' ';)
         name[--length] = '\0';
@@ -111,7 +112,7 @@ wp_status wpi_profile_apply_setting(wpi_profile *profile, const char *setting, w
         wpi_profile_replace(&w->file, NULL);
         w->line = 0;
     }
-    wp_free(name);
+    wpi_free(name);
     return status;
 }
 
@@ -120,12 +121,12 @@ wp_status wpi_profile_apply_setting(wpi_profile *profile, const char *setting, w
 void wpi_profile_text_destroy(wpi_profile_text *text) {
     if (text == NULL) return;
     for (size_t i = 0; i < text->count; i++) {
-        wp_free(text->written[i].text);
-        wp_free(text->written[i].source);
-        wp_free(text->written[i].file);
+        wpi_free(text->written[i].text);
+        wpi_free(text->written[i].source);
+        wpi_free(text->written[i].file);
     }
-    wp_free(text->written);
-    wp_free(text);
+    wpi_free(text->written);
+    wpi_free(text);
 }
 
 static bool needs_future(const wpi_key *key, const char *text) {

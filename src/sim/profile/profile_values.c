@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of keys: text with units, read into the fields of a profile. */
+/* Reads the values of keys, text with units, into the fields of a profile. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static void *field_of(const wpi_key *key, uint32_t repeat, wpi_profile *profile)
     return (char *)profile + key->offset + repeat * wpi_key_stride(key);
 }
 
-/* "9cycles", "1 cycle". False: the text does not end so. */
+/* Whether the text ends in a unit of cycles: "9cycles", "1 cycle". *length: that of the number. */
 static bool ends_in_cycles(const char *text, size_t *length) {
     static const char *const words[] = {"cycles", "cycle"};
     const size_t all = strlen(text);
@@ -33,7 +33,7 @@ static wp_status read_cycles(const char *text, uint64_t *cycles, wp_error *err) 
     if (!ends_in_cycles(text, &length) || length >= sizeof digits)
         return WP_FAIL(err, PARSE, "'%s' is not a number of cycles such as 9cycles", text);
     (void)snprintf(digits, sizeof digits, "%.*s", (int)length, text);
-    return wp_parse_count(digits, cycles, err);
+    return wpi_parse_count(digits, cycles, err);
 }
 
 static wp_status read_time(const char *text, const wpi_profile *profile, uint64_t *ps,
@@ -44,7 +44,7 @@ static wp_status read_time(const char *text, const wpi_profile *profile, uint64_
         return WP_STATUS_OK;
     }
     if (!ends_in_cycles(text, &length)) {
-        if (wp_parse_duration_ps(text, ps, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
+        if (wpi_parse_duration_ps(text, ps, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
         return WP_FAIL(err, PARSE, "'%s' is not a time such as 9cycles, 350ns or 45us", text);
     }
     uint64_t cycles = 0;
@@ -64,7 +64,7 @@ static wp_status read_rate(const char *text, const wpi_profile *profile, uint64_
     if ((!is_per_cycle && !is_per_s) || (size_t)(slash - text) >= sizeof bytes)
         return WP_FAIL(err, PARSE, "'%s' is not a rate such as 12GB/s or 64B/cycle", text);
     (void)snprintf(bytes, sizeof bytes, "%.*s", (int)(slash - text), text);
-    WP_TRY(wp_parse_bytes(bytes, bytes_per_s, err));
+    WP_TRY(wpi_parse_bytes(bytes, bytes_per_s, err));
     if (!is_per_cycle) return WP_STATUS_OK;
     if (*bytes_per_s > WPI_KEY_RATE_MAX / profile->core_hz)
         return WP_FAIL(err, INVALID, "%s is too much", text);
@@ -86,7 +86,7 @@ static wp_status read_percent(const char *text, uint64_t *percent, wp_error *err
     size_t length = strlen(text);
     if (length != 0 && text[length - 1] == '%') length--;
     (void)snprintf(digits, sizeof digits, "%.*s", length < sizeof digits ? (int)length : 0, text);
-    if (wp_parse_count(digits, percent, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
+    if (wpi_parse_count(digits, percent, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
     return WP_FAIL(err, PARSE, "'%s' is not a whole percentage such as 125%%", text);
 }
 
@@ -106,16 +106,16 @@ static wp_status read_choice(const char *words, const char *text, uint64_t *out,
 }
 
 static wp_status read_text(const char *text, char **field, wp_error *err) {
-    char *copy = wp_strdup(text);
+    char *copy = wpi_strdup(text);
     if (copy == NULL) return WP_FAIL(err, NOMEM, "'%s'", text);
-    wp_free(*field);
+    wpi_free(*field);
     *field = copy;
     return WP_STATUS_OK;
 }
 
 static wp_status read_flag(const char *text, uint64_t *value, wp_error *err) {
-    const wp_param row = {.unit = WP_UNIT_FLAG, .max = 1};
-    if (wp_param_parse(&row, text, value, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
+    const wpi_param row = {.unit = WP_UNIT_FLAG, .max = 1};
+    if (wpi_param_parse(&row, text, value, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
     return WP_FAIL(err, PARSE, "'%s' is neither on nor off", text);
 }
 
@@ -136,10 +136,10 @@ wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wp
     uint64_t value = 0;
     switch (key->unit) {
     case WPI_KEY_NUMBER:
-    case WPI_KEY_SEED: WP_TRY(wp_parse_count(text, &value, err)); break;
+    case WPI_KEY_SEED: WP_TRY(wpi_parse_count(text, &value, err)); break;
     case WPI_KEY_PERCENT: WP_TRY(read_percent(text, &value, err)); break;
-    case WPI_KEY_BYTES: WP_TRY(wp_parse_bytes(text, &value, err)); break;
-    case WPI_KEY_HZ: WP_TRY(wp_parse_hz(text, &value, err)); break;
+    case WPI_KEY_BYTES: WP_TRY(wpi_parse_bytes(text, &value, err)); break;
+    case WPI_KEY_HZ: WP_TRY(wpi_parse_hz(text, &value, err)); break;
     case WPI_KEY_TIME: WP_TRY(read_time(text, profile, &value, err)); break;
     case WPI_KEY_CYCLES: WP_TRY(read_cycles(text, &value, err)); break;
     case WPI_KEY_RATE: WP_TRY(read_rate(text, profile, &value, err)); break;

@@ -7,11 +7,10 @@
 #include "base/alloc.h"
 #include "sim/sm/sm_parts.h"
 
-/* ---- room
- * ----------------------------------------------------------------------------------------- */
+/* ---- room ---- */
 
-/* Registers are given to warps in whole units, and each scheduler has a share of them for its own
- * warps, as NVIDIA's occupancy rule has it. */
+/* Registers are allocated to warps in whole units, and each scheduler has a share of them for its
+ * own warps, as in NVIDIA's occupancy calculation. */
 static uint64_t registers_of_warp(const wpi_profile *profile, const wpi_warp_source *source) {
     const uint64_t unit = profile->register_granule;
     return (source->registers_per_thread * WPI_LANES + unit - 1) / unit * unit;
@@ -21,7 +20,8 @@ static uint64_t registers_of(const wpi_profile *profile, const wpi_warp_source *
     return registers_of_warp(profile, source) * source->warps_per_cta;
 }
 
-/* What warps of this kernel can use of the SM's: in each share a rest may be too small for one. */
+/* The SM's registers that warps of this kernel can use: the rest of each share is too small for
+ * another warp. */
 static uint64_t usable_registers(const wpi_profile *profile, const wpi_warp_source *source) {
     const uint64_t warp = registers_of_warp(profile, source);
     if (warp == 0) return profile->registers;
@@ -67,18 +67,17 @@ static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
     sm->registers_used -= registers_of(sm->profile, source);
 }
 
-/* ---- barriers
- * ------------------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
-static void unblock(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
+static void unblock(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
     warp->blocked &= ~lanes;
     if (warp->state != WPI_WARP_BARRIER) return;
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
-/* What waited at barrier `id` goes on, once enough threads are there. */
-static void complete_barrier(wpi_cta *cta, uint32_t id, wp_time_ps now) {
+/* Releases barrier `id` if enough threads have arrived. */
+static void complete_barrier(wpi_cta *cta, uint32_t id, wpi_time_ps now) {
     wpi_barrier_state *barrier = &cta->barriers[id];
     const uint32_t need = barrier->count != 0 && barrier->count < cta->threads_left
                               ? barrier->count
@@ -95,8 +94,8 @@ static void complete_barrier(wpi_cta *cta, uint32_t id, wp_time_ps now) {
 }
 
 void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
-                        wp_time_ps now) {
-    if (id >= WPI_BARRIER_COUNT) return; /* there is none: the threads have said so */
+                        wpi_time_ps now) {
+    if (id >= WPI_BARRIER_COUNT) return; /* no such barrier: the source reports that */
     wpi_barrier_state *barrier = &warp->cta->barriers[id];
     barrier->count = count;
     *(waits ? &barrier->waiting : &barrier->arrived) += (uint32_t)__builtin_popcount(lanes);
@@ -125,7 +124,7 @@ void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch) {
     }
 }
 
-void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now) {
+void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now) {
     cta->stalled = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         wpi_warp_run *warp = cta->warps[w];
@@ -135,27 +134,26 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now) {
     }
 }
 
-/* ---- CTAs
- * ----------------------------------------------------------------------------------------- */
+/* ---- CTAs ---- */
 
 static wpi_cta *obtain_cta(wpi_sm *sm, uint32_t warps) {
     wpi_cta *cta = sm->free_ctas;
     if (cta != NULL) {
         sm->free_ctas = cta->next;
-    } else if ((cta = wp_calloc(1, sizeof *cta)) == NULL) {
+    } else if ((cta = wpi_calloc(1, sizeof *cta)) == NULL) {
         return NULL;
     }
     if (cta->warp_capacity < warps) {
-        wp_free(cta->warps);
-        cta->warps = wp_calloc(warps, sizeof(wpi_warp_run *));
+        wpi_free(cta->warps);
+        cta->warps = wpi_calloc(warps, sizeof(wpi_warp_run *));
         cta->warp_capacity = cta->warps != NULL ? warps : 0;
     }
     if (cta->warps != NULL) return cta;
-    wp_free(cta);
+    wpi_free(cta);
     return NULL;
 }
 
-static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wp_time_ps now) {
+static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wpi_time_ps now) {
     wpi_warp_run *warp = sm->free_warps;
     sm->free_warps = warp->next;
     const uint64_t age = sm->warp_ages++;
@@ -171,7 +169,7 @@ static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wp_time_ps now
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
-wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_time_ps when,
+wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wpi_time_ps when,
                            wp_error *err) {
     wpi_warp_source *source = launch->source;
     wpi_cta *cta = obtain_cta(sm, source->warps_per_cta);
@@ -210,7 +208,7 @@ static void end_cta(wpi_sm *sm, wpi_cta *cta) {
     sm->parent.cta_ended(sm->parent.object, sm, launch);
 }
 
-void wpi_cta_note_exits(wpi_warp_run *warp, wp_time_ps now) {
+void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now) {
     const uint32_t exited = warp->block.exited & ~warp->exited;
     if (exited == 0) return;
     warp->exited |= exited;
@@ -219,7 +217,7 @@ void wpi_cta_note_exits(wpi_warp_run *warp, wp_time_ps now) {
         complete_barrier(warp->cta, id, now);
 }
 
-void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now) {
+void wpi_cta_warp_ended(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_sm *sm = warp->sm;
     cta->launch->numbers.resident_warp_ps += now - warp->start_ps;
@@ -239,13 +237,12 @@ void wpi_sm_end_ctas(wpi_sm *sm) {
     }
 }
 
-/* ---- the SM
- * --------------------------------------------------------------------------------------- */
+/* ---- the SM ---- */
 
-/* What a warp instruction takes of one scheduler: a scheduler has its share of the SM's units. */
-static wp_time_ps slot_ps(const wpi_profile *profile, const wpi_class_profile *class) {
-    const wp_time_ps issue = profile->cycle_ps / profile->issue_width;
-    const wp_time_ps units = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
+/* Issue time of a warp instruction on one scheduler, which has its share of the SM's units. */
+static wpi_time_ps slot_ps(const wpi_profile *profile, const wpi_class_profile *class) {
+    const wpi_time_ps issue = profile->cycle_ps / profile->issue_width;
+    const wpi_time_ps units = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
     return issue > units ? issue : units;
 }
 
@@ -253,7 +250,7 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
                         wpi_memory *memory, const wpi_sm_parent *parent, wpi_sm **out,
                         wp_error *err) {
     *out = NULL;
-    wpi_sm *sm = wp_calloc(1, sizeof *sm);
+    wpi_sm *sm = wpi_calloc(1, sizeof *sm);
     if (sm == NULL) return WP_FAIL(err, NOMEM, "simulated SM");
     sm->profile = profile;
     sm->engine = engine;
@@ -270,8 +267,8 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     }
     sm->shared = (wpi_shared){profile->shared_banks, (uint32_t)profile->shared_bank_bytes};
     sm->shared_latency_ps = profile->shared_latency_cycles * sm->cycle_ps;
-    sm->schedulers = wp_calloc(sm->scheduler_count, sizeof *sm->schedulers);
-    wpi_warp_run *warps = wp_calloc(profile->warps, sizeof *warps);
+    sm->schedulers = wpi_calloc(sm->scheduler_count, sizeof *sm->schedulers);
+    wpi_warp_run *warps = wpi_calloc(profile->warps, sizeof *warps);
     sm->warp_memory = warps;
     if (sm->schedulers == NULL || warps == NULL) {
         wpi_sm_destroy(sm);
@@ -290,8 +287,8 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
 static void free_ctas(wpi_cta *cta) {
     while (cta != NULL) {
         wpi_cta *next = cta->next;
-        wp_free(cta->warps);
-        wp_free(cta);
+        wpi_free(cta->warps);
+        wpi_free(cta);
         cta = next;
     }
 }
@@ -300,17 +297,16 @@ void wpi_sm_destroy(wpi_sm *sm) {
     if (sm == NULL) return;
     free_ctas(sm->ctas);
     free_ctas(sm->free_ctas);
-    wp_free(sm->schedulers);
-    wp_free(sm->warp_memory);
-    wp_free(sm);
+    wpi_free(sm->schedulers);
+    wpi_free(sm->warp_memory);
+    wpi_free(sm);
 }
 
 uint32_t wpi_sm_number(const wpi_sm *sm) {
     return sm->number;
 }
 
-/* ---- messages
- * -------------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_bytes) {
     const wpi_cta *cta = warp->cta;
@@ -330,8 +326,8 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
                                                         launch->source->threads_per_cta));
 }
 
-/* Others may wait for a warp that moves. In step, lanes have nothing to say while their access is
- * under way, and the others of the warp may be at a barrier. */
+/* Whether the warp can continue, so that others may wait for it. In step, a warp at a barrier may
+ * still have lanes with an access in flight. */
 static bool moves(const wpi_warp_run *warp) {
     return warp->state != WPI_WARP_BARRIER || warp->score_count != 0;
 }

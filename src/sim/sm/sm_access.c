@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses to memory of a warp: to global memory through the LSU, to shared memory by its banks. */
+/* A warp's memory accesses: to global memory through the LSU, to shared memory by banks. */
 #include "sim/sm/sm_parts.h"
 
 /* ---- stores in line at the LSU ---- */
 
-/* The first warp in line at the LSU, if there is room for its store. */
-static void serve_line(wpi_sm *sm, wp_time_ps now) {
+/* Resumes the first warp in the LSU's queue, if there is room for its store. */
+static void serve_line(wpi_sm *sm, wpi_time_ps now) {
     wpi_warp_run *warp = sm->in_line;
     if (warp == NULL || !wpi_memory_has_store_room(sm->memory, sm->number)) return;
     sm->in_line = warp->next;
@@ -50,12 +50,12 @@ static bool has_result(const wp_trace_site *site) {
     return site->access == WP_TRACE_LOAD || site->access == WP_TRACE_ATOMIC;
 }
 
-static void shared_answered(void *warp, uint64_t token, wp_time_ps now) {
+static void shared_answered(void *warp, uint64_t token, wpi_time_ps now) {
     wpi_warp_answered(warp, token, now);
 }
 
 static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
-                          const uint64_t *addresses, wp_time_ps now) {
+                          const uint64_t *addresses, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
     wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
     const bool is_atomic = site->access == WP_TRACE_ATOMIC || site->access == WP_TRACE_REDUCE;
@@ -63,7 +63,7 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
         wpi_shared_cycles(&sm->shared, warp->block.mask, addresses, site->size_bytes, is_atomic);
     numbers->shared_accesses++;
     numbers->shared_conflict_cycles += cycles - 1;
-    const wp_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
+    const wpi_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
     sm->shared_free_at = start + cycles * sm->cycle_ps;
     if (has_result(site)) {
         wpi_engine_at(sm->engine, sm->shared_free_at + sm->shared_latency_ps, shared_answered, warp,
@@ -71,18 +71,18 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     }
 }
 
-static void performed_in_l2(void *warp, uint32_t lanes, wp_time_ps now) {
+static void performed_in_l2(void *warp, uint32_t lanes, wpi_time_ps now) {
     wpi_warp_reach(warp, lanes, now);
 }
 
-/* In step, what reads what others write is made when it gets to L2; everything else, which others
- * cannot tell from that, when it is issued. */
+/* In step, accesses that must see other SMs' writes are made when they reach L2. All others are
+ * made when they are issued, which is indistinguishable. */
 static bool is_made_at_issue(const wpi_warp_run *warp, const wp_trace_site *site, place where) {
     return warp->cta->launch->source->is_in_step &&
            (where != PLACE_GLOBAL || !wpi_is_performed_in_l2(site->access, site->cache));
 }
 
-/* Lanes that touch memory: of a texture, those whose texel lies in it. */
+/* Lanes that access memory: for a texture, those whose texel lies inside it. */
 static uint32_t lanes_of(const wpi_warp_run *warp, const wp_trace_site *site,
                          const uint64_t *addresses) {
     if (site->cache != WP_TRACE_CACHE_TEXTURE) return warp->block.mask;
@@ -94,7 +94,7 @@ static uint32_t lanes_of(const wpi_warp_run *warp, const wp_trace_site *site,
     return lanes;
 }
 
-bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now) {
     const wpi_warp_source *source = warp->cta->launch->source;
     const wp_trace_site *site = &source->tables->sites[step->value];
     if (lanes_of(warp, site, warp->block.addresses + (size_t)warp->access * WPI_LANES) != 0)
@@ -105,7 +105,7 @@ bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_p
 }
 
 static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
-                          const uint64_t *addresses, bool is_made_later, wp_time_ps now) {
+                          const uint64_t *addresses, bool is_made_later, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
     const wpi_access access = {.sm = sm->number,
                                .kind = site->access,
@@ -124,7 +124,7 @@ static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     if (!answers) serve_line(sm, now);
 }
 
-bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
     const wp_trace_site *site = &warp->cta->launch->source->tables->sites[step->value];
     const uint64_t *addresses = warp->block.addresses + (size_t)warp->access * WPI_LANES;
@@ -139,7 +139,7 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_tim
         return false;
     }
     if (has_result(site) && where != PLACE_LOCAL && !wpi_warp_expect(warp, step->value)) {
-        wpi_warp_wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
+        wpi_warp_wait_for(warp, WP_TRACE_NONE); /* any answer frees an entry */
         return false;
     }
     const bool is_now = is_made_at_issue(warp, site, where);
@@ -150,7 +150,7 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_tim
                       warp->cta->launch->source->is_in_step && !is_now, now);
     }
     if (site->cache != WP_TRACE_CACHE_TEXTURE)
-        wpi_warp_count_instructions(warp, 1); /* the fetch counts */
+        wpi_warp_count_instructions(warp, 1); /* of a texture, the fetch counts: an ISSUE step */
     warp->access++;
     warp->step++;
     if (is_now) wpi_warp_reach(warp, warp->block.mask, now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ready warps are in order of age; a policy says which has the turn. */
+/* Issue: ready warps are kept in order of age, and a policy selects one. */
 #include "sim/sm/sm_parts.h"
 
 static void enter(wpi_scheduler *s, wpi_warp_run *warp) {
@@ -19,7 +19,7 @@ static wpi_warp_run *leave(wpi_scheduler *s) {
     return warp;
 }
 
-static void turn(void *object, uint64_t token, wp_time_ps now);
+static void turn(void *object, uint64_t token, wpi_time_ps now);
 
 static void ask_for_turn(wpi_scheduler *s) {
     if (s->ready == NULL || s->has_event) return;
@@ -27,7 +27,7 @@ static void ask_for_turn(wpi_scheduler *s) {
     wpi_engine_at(s->sm->engine, s->free_at, turn, s, 0);
 }
 
-static void turn(void *object, uint64_t token, wp_time_ps now) {
+static void turn(void *object, uint64_t token, wpi_time_ps now) {
     wpi_scheduler *s = object;
     (void)token;
     s->has_event = false;
@@ -36,7 +36,7 @@ static void turn(void *object, uint64_t token, wp_time_ps now) {
     ask_for_turn(s);
 }
 
-void wpi_scheduler_want(wpi_scheduler *s, wpi_warp_run *warp, wp_time_ps now) {
+void wpi_scheduler_want(wpi_scheduler *s, wpi_warp_run *warp, wpi_time_ps now) {
     if (s->ready == NULL && s->free_at <= now) {
         wpi_warp_set_state(warp, WPI_WARP_BUSY);
         wpi_warp_issue(warp, now);
@@ -47,7 +47,8 @@ void wpi_scheduler_want(wpi_scheduler *s, wpi_warp_run *warp, wp_time_ps now) {
     ask_for_turn(s);
 }
 
-void wpi_scheduler_take(wpi_scheduler *s, wpi_warp_run *warp, wp_time_ps now, wp_time_ps slots_ps) {
+void wpi_scheduler_take(wpi_scheduler *s, wpi_warp_run *warp, wpi_time_ps now,
+                        wpi_time_ps slots_ps) {
     s->last = warp;
     s->free_at = now + slots_ps;
 }

@@ -3,16 +3,15 @@
 #include "base/abi.h"
 #include "sim/sm/sm_parts.h"
 
-/* A warp that waits for another CTA's store looks again after so long. */
+/* A warp that waits for another CTA's store polls at this interval. */
 #define SPIN_CYCLES 100u
-/* One that spins on memory lets others issue for so long before it looks again. */
+/* A warp that spins on memory yields to others for this long. */
 #define YIELD_CYCLES 20u
-/* What a warp may wait for besides sites: its fence, its instructions. */
+/* Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
 #define FENCE_SITE (WP_TRACE_NONE - 1)
 #define CODE_SITE (WP_TRACE_NONE - 2)
 
-/* ---- the scoreboard
- * ------------------------------------------------------------------------------- */
+/* ---- the scoreboard ---- */
 
 static wpi_score *find_score(wpi_warp_run *warp, uint32_t site) {
     for (uint32_t i = 0; i < warp->score_count; i++) {
@@ -32,7 +31,7 @@ bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site) {
     return true;
 }
 
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wp_time_ps now) {
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wpi_time_ps now) {
     wpi_score *score = find_score(warp, (uint32_t)token);
     if (--score->outstanding != 0) return;
     *score = warp->scores[--warp->score_count];
@@ -53,16 +52,15 @@ void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
     warp->waits_for = site;
 }
 
-/* ---- steps
- * ---------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
-void wpi_warp_ready(void *object, uint64_t token, wp_time_ps now) {
+void wpi_warp_ready(void *object, uint64_t token, wpi_time_ps now) {
     wpi_warp_run *warp = object;
     (void)token;
     wpi_scheduler_want(warp->scheduler, warp, now);
 }
 
-void wpi_warp_resume_at(wpi_warp_run *warp, wp_time_ps time) {
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time) {
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
 }
@@ -74,24 +72,24 @@ void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count) {
         (uint64_t)count * (uint32_t)__builtin_popcount(warp->block.mask);
 }
 
-static wp_time_ps longer(wp_time_ps a, wp_time_ps b) {
+static wpi_time_ps longer(wpi_time_ps a, wpi_time_ps b) {
     return a > b ? a : b;
 }
 
-/* How long it takes until the warp has been sent so many instructions: one warp at a time gets its
- * next ones, in turn, of all that go on. */
-static wp_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
+/* The time to fetch `instructions` for the warp: warps that are BUSY or READY share the fetch unit
+ * in turn. */
+static wpi_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
     const wpi_sm *sm = warp->sm;
     const uint32_t width = sm->profile->fetch_width;
     if (width == 0) return 0;
     return (uint64_t)((instructions + width - 1) / width) * sm->warps_going * sm->cycle_ps;
 }
 
-/* All ISSUE steps in a row: their slots one after the other, beside them the longest chain and
- * their way to the warp. */
-static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps now) {
+/* Issues consecutive ISSUE steps. They take the longest of their slots, their dependence chains and
+ * their instruction fetches. */
+static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
-    wp_time_ps slots_ps = 0, chain_ps = 0;
+    wpi_time_ps slots_ps = 0, chain_ps = 0;
     uint32_t count = 0;
     for (; warp->step < warp->step_outer && steps[warp->step].op == WP_TRACE_ISSUE; warp->step++) {
         const wp_trace_step *step = &steps[warp->step];
@@ -100,22 +98,21 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps
         count += step->count;
     }
     wpi_warp_count_instructions(warp, count);
-    const wp_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
+    const wpi_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
     wpi_warp_resume_at(
-        warp, now + took_ps); /* before the scheduler's next turn, if that is at the same time */
+        warp, now + took_ps); /* ordered before the scheduler's next event at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
 }
 
-/* ---- what lanes are told
- * -------------------------------------------------------------------------- */
+/* ---- notifications to lanes ---- */
 
-/* Threads ran: who had no words may have some. */
-static void ask_again(wpi_warp_run *warp, wp_time_ps now) {
+/* Threads have run: asks the source again for stalled warps, and for this one. */
+static void ask_again(wpi_warp_run *warp, wpi_time_ps now) {
     if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
     if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, now);
 }
 
-void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
+void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
     wpi_warp_source *source = warp->cta->launch->source;
     if (source->ops->reach(source, warp->cta->slot, warp->number, lanes, now / warp->sm->cycle_ps,
                            now / WP_PS_PER_NS)) {
@@ -125,7 +122,7 @@ void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     }
 }
 
-static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
+static void issue_fence(wpi_warp_run *warp, wpi_time_ps now) {
     if (!wpi_warp_expect(warp, FENCE_SITE)) {
         wpi_warp_wait_for(warp, WP_TRACE_NONE);
         return;
@@ -136,11 +133,10 @@ static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
     wpi_warp_wait_for(warp, FENCE_SITE);
 }
 
-/* ---- ends of blocks
- * ------------------------------------------------------------------------------- */
+/* ---- ends of blocks ---- */
 
-/* Lanes may name different barriers where these are known only there. */
-static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wp_time_ps now) {
+/* Barrier numbers that are known only at run time may differ between lanes. */
+static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wpi_time_ps now) {
     const uint32_t mask = warp->block.mask;
     if (step->chain != WP_TRACE_NONE) {
         wpi_cta_at_barrier(warp, step->chain, step->count, mask, waits, now);
@@ -159,7 +155,7 @@ static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits
     }
 }
 
-static void stop(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+static void stop(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now) {
     switch (WP_STOP_KIND(step->value)) {
     case WP_STOP_BARRIER:
     case WP_STOP_BARRIER_COUNT:
@@ -171,21 +167,21 @@ static void stop(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) 
     }
 }
 
-/* A warp that spins must not keep the turn from warps that it waits for, however young they are. In
- * step it waits for memory in every round, as on hardware. */
+/* A spinning warp must not starve warps that it waits for, even younger ones. In step it waits for
+ * memory in every round, as on hardware. */
 static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
     return WP_STOP_KIND(step->value) == WP_STOP_YIELD && !warp->cta->launch->source->is_in_step;
 }
 
-static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
+static void let_others_go(wpi_warp_run *warp, wpi_time_ps now) {
     warp->ready.age = warp->sm->warp_ages++;
     wpi_warp_resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 
-static void code_fetched(void *object, uint64_t address, wp_time_ps now);
+static void code_fetched(void *object, uint64_t address, wpi_time_ps now);
 
-/* The pages of the block's code, from `address` on; false: the warp waits for one. */
-static bool fetch_code(wpi_warp_run *warp, uint64_t address, wp_time_ps now) {
+/* Fetches the pages of the block's code from `address` on; false: the warp waits for one. */
+static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
     const wpi_sm *sm = warp->sm;
     const uint64_t outer = warp->cta->launch->code->places[warp->block.block + 1],
                    page = sm->profile->page_bytes;
@@ -197,19 +193,19 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wp_time_ps now) {
     return true;
 }
 
-static void code_fetched(void *object, uint64_t address, wp_time_ps now) {
+static void code_fetched(void *object, uint64_t address, wpi_time_ps now) {
     wpi_warp_run *warp = object;
     const uint64_t page = warp->sm->profile->page_bytes;
     if (fetch_code(warp, (address / page + 1) * page, now)) wpi_warp_ready(warp, 0, now);
 }
 
-static bool has_code(wpi_warp_run *warp, wp_time_ps now) {
+static bool has_code(wpi_warp_run *warp, wpi_time_ps now) {
     const wpi_code *code = warp->cta->launch->code;
     return code == NULL || fetch_code(warp, code->places[warp->block.block], now);
 }
 
-/* The source names what comes next; false: the warp has not become ready. */
-static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
+/* Gets the warp's next block from its source; false: the warp is not ready. */
+static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_warp_source *source = cta->launch->source;
     const uint64_t run_count = source->run_count;
@@ -220,7 +216,7 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
         wpi_warp_set_state(warp, warp->blocked != 0 ? WPI_WARP_BARRIER : WPI_WARP_STALLS);
         cta->stalled += warp->state == WPI_WARP_STALLS;
     }
-    if (answer != WPI_SOURCE_FAILED) wpi_cta_note_exits(warp, now); /* may let it go on */
+    if (answer != WPI_SOURCE_FAILED) wpi_cta_note_exits(warp, now); /* may release its barrier */
     switch (answer) {
     case WPI_SOURCE_BLOCK: {
         const wp_trace_block *block = &source->tables->blocks[warp->block.block];
@@ -242,7 +238,7 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
     }
 }
 
-void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
+void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now) {
     const wp_trace_step *steps = warp->cta->launch->source->tables->steps;
     for (;;) {
         if (warp->step == warp->step_outer) {

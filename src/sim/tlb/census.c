@@ -7,7 +7,7 @@
 
 wp_status wpi_census_init(wpi_census *census, uint32_t tlb_count, wp_error *err) {
     *census = (wpi_census){.tlb_count = tlb_count};
-    census->tlbs = wp_calloc(tlb_count, sizeof *census->tlbs);
+    census->tlbs = wpi_calloc(tlb_count, sizeof *census->tlbs);
     if (census->tlbs == NULL || !wpi_index_init(&census->holders, 0))
         return WP_FAIL(err, NOMEM, "a census of %u TLBs", tlb_count);
     return WP_STATUS_OK;
@@ -15,7 +15,7 @@ wp_status wpi_census_init(wpi_census *census, uint32_t tlb_count, wp_error *err)
 
 void wpi_census_deinit(wpi_census *census) {
     wpi_index_deinit(&census->holders);
-    wp_free(census->tlbs);
+    wpi_free(census->tlbs);
     *census = (wpi_census){0};
 }
 
@@ -23,7 +23,7 @@ void wpi_census_clear(wpi_census *census) {
     wpi_index_clear(&census->holders);
 }
 
-/* NULL: nobody has it. */
+/* NULL: no TLB has it. */
 static uint64_t *slot_of(const wpi_census *census, uint64_t page) {
     uint64_t *slot = &census->holders.slots[wpi_index_slot_of(&census->holders, page)];
     return *slot == WPI_INDEX_FREE ? NULL : slot;

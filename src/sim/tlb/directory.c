@@ -5,17 +5,17 @@
 
 wp_status wpi_directory_init(wpi_directory *directory, uint32_t entries, wp_error *err) {
     *directory = (wpi_directory){0};
-    /* Least recently used, and never used: first in, first out. */
+    /* LRU whose entries are never touched: first in, first out. */
     WP_TRY(wpi_tags_init(&directory->tags, &entries, 1, WPI_HASH_MODULO,
                          &wpi_policy_replacement_lru, 1, err));
-    directory->notes = wp_calloc(entries, sizeof *directory->notes);
+    directory->notes = wpi_calloc(entries, sizeof *directory->notes);
     if (directory->notes == NULL) return WP_FAIL(err, NOMEM, "a directory of %u", entries);
     return WP_STATUS_OK;
 }
 
 void wpi_directory_deinit(wpi_directory *directory) {
     wpi_tags_deinit(&directory->tags);
-    wp_free(directory->notes);
+    wpi_free(directory->notes);
     *directory = (wpi_directory){0};
 }
 
@@ -47,7 +47,8 @@ static void free_entry(wpi_directory *directory, uint32_t entry) {
     wpi_tags_remove(&directory->tags, entry);
 }
 
-/* What came first leaves with what takes its place. */
+/* If the directory is full, evicts the oldest entry that is held here too. If there is none,
+ * wpi_tags_insert evicts the oldest. */
 static void make_room(wpi_directory *directory) {
     const wpi_tags *tags = &directory->tags;
     if (directory->used < tags->entry_count) return;

@@ -6,7 +6,7 @@
 typedef struct miss {
     uint64_t address;
     uint32_t sm;
-    wp_time_ps since;
+    wpi_time_ps since;
     wpi_fetched done;
     void *object;
 } miss;
@@ -24,7 +24,7 @@ wp_status wpi_itlb_init(wpi_itlb *itlb, wpi_engine *engine, const wpi_profile *p
                        .page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes),
                        .next_place = WPI_CODE_FIRST};
     if (!profile->itlb.is_on) return WP_STATUS_OK;
-    itlb->tags = wp_calloc(profile->sm_count, sizeof *itlb->tags);
+    itlb->tags = wpi_calloc(profile->sm_count, sizeof *itlb->tags);
     if (itlb->tags == NULL) return WP_FAIL(err, NOMEM, "%u instruction TLBs", profile->sm_count);
     for (uint32_t i = 0; i < profile->sm_count; i++)
         WP_TRY(wpi_tags_init(&itlb->tags[i], &profile->itlb.entries, 1, WPI_HASH_MODULO,
@@ -35,18 +35,17 @@ wp_status wpi_itlb_init(wpi_itlb *itlb, wpi_engine *engine, const wpi_profile *p
 void wpi_itlb_deinit(wpi_itlb *itlb) {
     for (uint32_t i = 0; itlb->tags != NULL && i < itlb->profile->sm_count; i++)
         wpi_tags_deinit(&itlb->tags[i]);
-    wp_free(itlb->tags);
+    wpi_free(itlb->tags);
     while (itlb->codes != NULL) {
         wpi_code *code = itlb->codes;
         itlb->codes = code->next;
-        wp_free(code);
+        wpi_free(code);
     }
     wpi_pool_deinit(&itlb->misses);
     *itlb = (wpi_itlb){0};
 }
 
-/* ---- where code lies --------------------------------------------------------------------------
- */
+/* ---- where code lies ---- */
 
 static uint64_t instructions_of(const wp_trace_tables *tables, const wp_trace_block *block) {
     uint64_t count = 0;
@@ -67,7 +66,7 @@ wp_status wpi_itlb_place(wpi_itlb *itlb, const wp_trace_tables *tables, const wp
     }
     if (*out != NULL) return WP_STATUS_OK;
     const size_t count = (size_t)tables->block_count + 1;
-    wpi_code *code = wp_malloc(sizeof *code + count * sizeof code->places[0]);
+    wpi_code *code = wpi_malloc(sizeof *code + count * sizeof code->places[0]);
     if (code == NULL) return WP_FAIL(err, NOMEM, "places of a program's code");
     code->tables = tables;
     code->block_count = tables->block_count;
@@ -83,11 +82,10 @@ wp_status wpi_itlb_place(wpi_itlb *itlb, const wp_trace_tables *tables, const wp
     return WP_STATUS_OK;
 }
 
-/* ---- fetching ---------------------------------------------------------------------------------
- */
+/* ---- fetching ---- */
 
-bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wp_time_ps now, wpi_fetched done,
-                    void *object) {
+bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wpi_time_ps now,
+                    wpi_fetched done, void *object) {
     wpi_tags *tags = &itlb->tags[sm];
     const uint32_t entry = wpi_tags_find(tags, address >> itlb->page_bits);
     if (entry != WPI_INDEX_NONE) {
@@ -102,7 +100,7 @@ bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wp_time_ps no
     return false;
 }
 
-void wpi_itlb_translated(wpi_itlb *itlb, uint64_t token, wp_time_ps ready) {
+void wpi_itlb_translated(wpi_itlb *itlb, uint64_t token, wpi_time_ps ready) {
     const miss m = *miss_of(itlb, token);
     wpi_pool_give(&itlb->misses, (uint32_t)token);
     wpi_tags *tags = &itlb->tags[m.sm];

@@ -13,8 +13,7 @@ static bool are_equal(const uint32_t *set_ways, uint32_t set_count) {
     return true;
 }
 
-/* One seat for each set that has ways left, again and again; in each round the largest sets come
- * first. */
+/* Deals a seat to each set that has ways left, the largest first, until all are dealt. */
 static void deal_seats(wpi_tags *tags) {
     uint32_t seat = 0, widest = 0;
     for (uint32_t set = 0; set < tags->set_count; set++)
@@ -40,9 +39,9 @@ wp_status wpi_tags_init(wpi_tags *tags, const uint32_t *set_ways, uint32_t set_c
         tags->entry_count += set_ways[set];
     const bool is_equal = are_equal(set_ways, set_count);
     tags->set_bits = hash == WPI_HASH_XOR ? bits_of(set_count) : 0;
-    tags->entries = wp_calloc(tags->entry_count, sizeof *tags->entries);
-    tags->sets = wp_calloc(set_count, sizeof *tags->sets);
-    if (!is_equal) tags->seats = wp_calloc(tags->entry_count, sizeof *tags->seats);
+    tags->entries = wpi_calloc(tags->entry_count, sizeof *tags->entries);
+    tags->sets = wpi_calloc(set_count, sizeof *tags->sets);
+    if (!is_equal) tags->seats = wpi_calloc(tags->entry_count, sizeof *tags->seats);
     const bool has_index = wpi_index_init(&tags->index, tags->entry_count);
     if (tags->entries == NULL || tags->sets == NULL || !has_index ||
         (!is_equal && tags->seats == NULL)) {
@@ -61,9 +60,9 @@ wp_status wpi_tags_init(wpi_tags *tags, const uint32_t *set_ways, uint32_t set_c
 }
 
 void wpi_tags_deinit(wpi_tags *tags) {
-    wp_free(tags->entries);
-    wp_free(tags->sets);
-    wp_free(tags->seats);
+    wpi_free(tags->entries);
+    wpi_free(tags->sets);
+    wpi_free(tags->seats);
     wpi_index_deinit(&tags->index);
     *tags = (wpi_tags){0};
 }
@@ -139,7 +138,8 @@ static uint32_t victim(wpi_tags *tags, const wpi_tag_set *set) {
     return set->base + tags->replacement->victim(&tags->random, set->ways);
 }
 
-/* What is likely to leave next was not used for long: large TLBs are in no cache of the host's. */
+/* Prefetches the next victim into the host's caches: it was not used for long, and large TLBs do
+ * not fit them. */
 static void prefetch_victim(const wpi_tags *tags, const wpi_tag_set *set) {
     const wpi_tag_entry *last = &tags->entries[set->last];
     wpi_index_prefetch(&tags->index, last->tag);

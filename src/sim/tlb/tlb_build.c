@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the levels of TLBs are made of a profile, cleared and counted. */
+/* Creates the levels of TLBs from a profile, clears them, and reports their counters. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ static wp_status init_prefetch(wpi_translation *t, wp_error *err) {
 }
 
 static wp_status init_tlb(wpi_tlb *at, const wpi_tlb_profile *profile, const wpi_grain *grains,
-                          wp_time_ps cycle_ps, uint64_t seed, wp_error *err) {
+                          wpi_time_ps cycle_ps, uint64_t seed, wp_error *err) {
     WP_TRY(wpi_tlb_store_init(&at->store, profile, grains, seed, err));
     at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
     at->line = WPI_FIFO_EMPTY;
@@ -32,7 +32,7 @@ static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floor
     l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
     WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
                                 err));
-    l->tlbs = wp_calloc(l->tlb_count, sizeof *l->tlbs);
+    l->tlbs = wpi_calloc(l->tlb_count, sizeof *l->tlbs);
     if (l->tlbs == NULL) return WP_FAIL(err, NOMEM, "%u TLBs", l->tlb_count);
     for (uint32_t i = 0; i < l->tlb_count; i++) {
         const uint64_t seed = (t->profile->seed + number * 1000 + i) * 0x9e3779b97f4a7c15u | 1;
@@ -48,7 +48,7 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
     wp_status status = WP_STATUS_OK;
     wpi_floorplan plan;
     wpi_floorplan_init(&plan, profile);
-    wpi_translation *t = wp_calloc(1, sizeof *t);
+    wpi_translation *t = wpi_calloc(1, sizeof *t);
     if (t == NULL) return WP_FAIL(err, NOMEM, "translation");
     t->engine = engine;
     t->profile = profile;
@@ -87,12 +87,12 @@ void wpi_translation_destroy(wpi_translation *t) {
             wpi_index_deinit(&l->tlbs[k].fills);
             wpi_pool_deinit(&l->tlbs[k].joined);
         }
-        wp_free(l->tlbs);
+        wpi_free(l->tlbs);
     }
     wpi_tlb_ring_destroy(t->ring);
     wpi_walkers_deinit(&t->walkers);
     wpi_pool_deinit(&t->requests);
-    wp_free(t);
+    wpi_free(t);
 }
 
 void wpi_translation_set_paging(wpi_translation *t, wpi_paging *paging) {

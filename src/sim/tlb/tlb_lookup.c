@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request comes to a TLB: it hits, joins a miss under way, misses, or stalls in line. */
+/* A request arrives at a TLB: it hits, joins an outstanding miss, misses, or stalls in the
+ * queue. */
 #include "sim/tlb/tlb_parts.h"
 
 void wpi_tlb_keep(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
-    /* Where misses do not merge, another one may have brought it. */
+    /* If misses do not merge, another miss may have stored it. */
     if (!l->profile->is_merging && wpi_tlb_store_use(&at->store, r->grain, r->address)) return;
     l->evictions += wpi_tlb_store_add(&at->store, r->grain, r->address);
 }
@@ -12,8 +13,8 @@ static bool is_last(const wpi_translation *t, uint32_t level_number) {
     return level_number + 1 == t->level_count;
 }
 
-/* A walk's token has the low half of the request's besides: for who may fetch ahead. */
-void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wp_time_ps time) {
+/* A walk's token also has the low half of the request's token, for wpi_expected. */
+void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wpi_time_ps time) {
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     wpi_walkers_ask(&t->walkers, r->address, (uint64_t)(uint32_t)r->token << 32 | number, time);
 }
@@ -21,8 +22,9 @@ void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wp_time_ps time) {
 /* ---- misses ---- */
 
 /* A miss leaves for the next level. */
-static void send(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps looked_up) {
-    const wp_time_ps there = looked_up + t->levels[level_number].profile->latency_ps;
+static void send(wpi_translation *t, uint32_t number, uint32_t level_number,
+                 wpi_time_ps looked_up) {
+    const wpi_time_ps there = looked_up + t->levels[level_number].profile->latency_ps;
     if (is_last(t, level_number) && wpi_walkers_are_idle(&t->walkers))
         wpi_tlb_ask_walkers(t, number, there);
     else
@@ -37,7 +39,8 @@ static void starve(wpi_translation *t, wpi_tlb *at) {
     wpi_fifo_append(&t->starved, wpi_tlb_starving(t), number);
 }
 
-/* Pages are waited for that keep this TLB from more than `least`. */
+/* Requests of this TLB wait for far faults, and paging.on_fault restricts the TLB at least as
+ * `least` does. */
 static bool waits_for_pages(const wpi_translation *t, const wpi_tlb *at, wpi_on_fault least) {
     return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
 }
@@ -56,7 +59,7 @@ static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number
 
 /* ---- prefetching ---- */
 
-/* It is neither stored nor on the way, and its walk delays no other. */
+/* The page is neither stored nor outstanding, and its walk delays no other. */
 static bool is_worth_fetching(const wpi_translation *t, const wpi_tlb_level *l, const wpi_tlb *at,
                               const wpi_tlb_request *r) {
     const wpi_grain *g = wpi_tlb_grain_of(l, r);
@@ -69,7 +72,7 @@ static bool is_worth_fetching(const wpi_translation *t, const wpi_tlb_level *l, 
 }
 
 static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
-                        wp_time_ps looked_up) {
+                        wpi_time_ps looked_up) {
     const wpi_tlb_level *l = &t->levels[level_number];
     wpi_tlb_request ahead = *wpi_tlb_request_of(t, number);
     uint64_t pages[WPI_TLB_PREFETCH_MAX];
@@ -78,7 +81,8 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
     ahead.entry = (uint8_t)level_number;
     ahead.is_prefetch = true;
     for (uint32_t i = 0; i < count; i++) {
-        if (wpi_tlb_page_grain(pages[i]) != ahead.grain) continue; /* before the first, say */
+        if (wpi_tlb_page_grain(pages[i]) != ahead.grain)
+            continue; /* beyond the first page, for example */
         ahead.address = wpi_tlb_page_address(l->grains, pages[i]);
         if (!is_worth_fetching(t, l, at, &ahead)) continue;
         const uint32_t own = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
@@ -88,16 +92,16 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
     }
 }
 
-/* Another first level may be asked before the next one is. */
+/* Queries another TLB of the first level before the next level. */
 static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
-                            wp_time_ps looked_up) {
+                            wpi_time_ps looked_up) {
     if (at->store.ring == NULL) return false;
     const uint64_t page = wpi_tlb_page_of(&t->levels[level_number], wpi_tlb_request_of(t, number));
     return wpi_tlb_ring_ask(at->store.ring, at->store.ring_number, page, number, looked_up);
 }
 
 static wpi_tlb_outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
-                            wp_time_ps looked_up) {
+                            wpi_time_ps looked_up) {
     const wpi_tlb_level *l = &t->levels[level_number];
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     const uint32_t known =
@@ -126,9 +130,9 @@ static bool is_blocked(const wpi_translation *t, const wpi_tlb_level *l, const w
            waits_for_pages(t, at, WPI_ON_FAULT_BLOCKS);
 }
 
-/* The first use of what was fetched ahead. */
+/* The first use of a prefetched translation: it moves from the buffer into the TLB. */
 static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level_number,
-                             wpi_tlb *at, wp_time_ps looked_up) {
+                             wpi_tlb *at, wpi_time_ps looked_up) {
     wpi_tlb_level *l = &t->levels[level_number];
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     if (!wpi_tlb_prefetch_use(&at->store.prefetch, wpi_tlb_page_of(l, r))) return false;
@@ -137,9 +141,9 @@ static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level
     return true;
 }
 
-/* Looks a request up; *looked_up is when its port was free. */
+/* Looks a request up; *looked_up is the time at which it got a port. */
 static wpi_tlb_outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number,
-                               wpi_tlb *at, wp_time_ps now, wp_time_ps *looked_up) {
+                               wpi_tlb *at, wpi_time_ps now, wpi_time_ps *looked_up) {
     wpi_tlb_level *l = &t->levels[level_number];
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     *looked_up = now;
@@ -168,7 +172,7 @@ static void count(wpi_translation *t, uint32_t number, uint32_t level_number, co
 }
 
 wpi_tlb_outcome wpi_tlb_offer(wpi_translation *t, uint32_t number, uint32_t level_number,
-                              wp_time_ps now, wp_time_ps *looked_up) {
+                              wpi_time_ps now, wpi_time_ps *looked_up) {
     wpi_tlb_level *l = &t->levels[level_number];
     wpi_tlb *at = wpi_tlb_of(t, level_number, wpi_tlb_request_of(t, number)->sm);
     const wpi_tlb_outcome o = look_up(t, number, level_number, at, now, looked_up);
@@ -186,31 +190,31 @@ void wpi_tlb_hold(wpi_translation *t, wpi_tlb_request *r) {
 }
 
 static void hit_later(wpi_translation *t, uint32_t number, uint32_t level_number,
-                      wp_time_ps looked_up) {
+                      wpi_time_ps looked_up) {
     wpi_tlb_hold(t, wpi_tlb_request_of(t, number));
     wpi_engine_at(t->engine, looked_up + t->levels[level_number].profile->latency_ps,
                   wpi_tlb_answer, t, wpi_tlb_pack(number, level_number));
 }
 
-void wpi_tlb_arrive(void *object, uint64_t token, wp_time_ps now) {
+void wpi_tlb_arrive(void *object, uint64_t token, wpi_time_ps now) {
     wpi_translation *t = object;
     const uint32_t number = (uint32_t)(token >> 8), level_number = (uint32_t)token & 0xff;
     if (level_number == t->level_count) {
         wpi_tlb_ask_walkers(t, number, now);
         return;
     }
-    wp_time_ps looked_up = 0;
+    wpi_time_ps looked_up = 0;
     if (wpi_tlb_offer(t, number, level_number, now, &looked_up) == WPI_TLB_HIT)
         hit_later(t, number, level_number, looked_up);
 }
 
 /* ---- requests in line ---- */
 
-void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_time_ps now) {
+void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wpi_time_ps now) {
     wpi_tlb_level *l = &t->levels[level_number];
-    /* The first one may need an MSHR: without a free one there is no need to look. */
+    /* The first request may need an MSHR, so it is not looked up before one is free. */
     while (!wpi_fifo_is_empty(&at->line) && wpi_tlb_has_mshr(l, at)) {
-        wp_time_ps looked_up = 0;
+        wpi_time_ps looked_up = 0;
         const uint32_t number = wpi_fifo_take_first(&at->line, wpi_tlb_request_links(t));
         const wpi_tlb_outcome o = look_up(t, number, level_number, at, now, &looked_up);
         count(t, number, level_number, at, o);
@@ -218,13 +222,13 @@ void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_ti
             wpi_fifo_put_first(&at->line, wpi_tlb_request_links(t), number);
             return;
         }
-        const wp_time_ps since = wpi_tlb_request_of(t, number)->stalled;
+        const wpi_time_ps since = wpi_tlb_request_of(t, number)->stalled;
         if (now > since) l->stall_wait_ps += now - since;
         if (o == WPI_TLB_HIT) hit_later(t, number, level_number, looked_up);
     }
 }
 
-void wpi_tlb_feed_starved(wpi_translation *t, wp_time_ps now) {
+void wpi_tlb_feed_starved(wpi_translation *t, wpi_time_ps now) {
     wpi_tlb_level *last = &t->levels[t->level_count - 1];
     while (!wpi_fifo_is_empty(&t->starved) && wpi_walkers_have_room(&t->walkers)) {
         wpi_tlb *at = &last->tlbs[wpi_fifo_take_first(&t->starved, wpi_tlb_starving(t))];

@@ -19,7 +19,7 @@ wp_status wpi_tlb_prefetch_init(wpi_tlb_prefetch *prefetch, const wpi_profile *p
                          &wpi_policy_replacement_lru, 1, err));
     WP_TRY(wpi_tags_init(&prefetch->buffer, &profile->tlb_prefetch.buffer_entries, 1,
                          WPI_HASH_MODULO, &wpi_policy_replacement_lru, 1, err));
-    prefetch->regions = wp_calloc(regions, sizeof *prefetch->regions);
+    prefetch->regions = wpi_calloc(regions, sizeof *prefetch->regions);
     if (prefetch->regions == NULL) return WP_FAIL(err, NOMEM, "a table of %u regions", regions);
     return WP_STATUS_OK;
 }
@@ -27,7 +27,7 @@ wp_status wpi_tlb_prefetch_init(wpi_tlb_prefetch *prefetch, const wpi_profile *p
 void wpi_tlb_prefetch_deinit(wpi_tlb_prefetch *prefetch) {
     wpi_tags_deinit(&prefetch->table);
     wpi_tags_deinit(&prefetch->buffer);
-    wp_free(prefetch->regions);
+    wpi_free(prefetch->regions);
     *prefetch = (wpi_tlb_prefetch){0};
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions on their way. Slots go round a ring to each side; one passes a TLB each beat. All TLBs
- * that a question comes by look it up, a step (hop and look-up) after one another: so where it will
- * stop is known when it gets into its slot, and is an event or two. If meanwhile a TLB on its way
- * learns the page, the plan is changed: events for other times than the one due are of former
- * plans.
+/* Questions (requests to other TLBs) on the ring. Slots circulate in each direction; one passes a
+ * TLB each beat. Each TLB that a question passes looks it up, one step (hop and look-up) after the
+ * previous one, so its stop is known when it enters its slot, and takes one or two events. If a TLB
+ * on its way stores the page meanwhile, the question is rescheduled; an event whose time is not
+ * `due` is stale.
  */
 #include "sim/tlb/tlb_ring_parts.h"
 
@@ -15,16 +15,16 @@ typedef wpi_ring_line line;
 typedef wpi_ring_slot slot;
 typedef wpi_ring_node node;
 
-static void proceed(void *object, uint64_t token, wp_time_ps now);
+static void proceed(void *object, uint64_t token, wpi_time_ps now);
 
-static void schedule(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps time) {
+static void schedule(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_time_ps time) {
     q->stage = stage;
     q->due = time;
     q->event_count++;
     wpi_engine_at(s->engine, time, proceed, s, (uintptr_t)q);
 }
 
-/* Free, once none of its events is to come. */
+/* Frees the question when it has no pending events. */
 static void end(wpi_tlb_ring *s, question *q) {
     q->stage = WPI_RING_ENDED;
     q->due = WP_TIME_NEVER;
@@ -33,8 +33,7 @@ static void end(wpi_tlb_ring *s, question *q) {
     s->free = q;
 }
 
-/* ---- ways -------------------------------------------------------------------------------------
- */
+/* ---- ways ---- */
 
 static uint32_t distance(int32_t from, int32_t to) {
     return (uint32_t)(to > from ? to - from : from - to);
@@ -44,30 +43,31 @@ static uint32_t tlb_of(const wpi_tlb_ring *s, const question *q) {
     return wpi_ring_tlb_at(s, q->home, q->from);
 }
 
-/* How far the question goes now that `asked` was in vain, if nobody has the page; 0: nowhere. */
+/* The offset to which the question travels after `asked` missed, if no TLB has the page; 0: it
+ * ends. */
 static int32_t way_end(const wpi_tlb_ring *s, const question *q, int32_t asked) {
     const node *n = &s->nodes[q->home];
     return n->course != NULL && asked >= 0 ? n->course[asked].end
                                            : wpi_ring_ask_policy(s, q->home, asked, q->page);
 }
 
-/* Behind the last on its way lies home, and whom to ask then is known now. */
+/* Whether the question, if all TLBs miss, passes every other TLB and returns home in its slot. */
 static bool is_circle(const wpi_tlb_ring *s, const question *q) {
     const node *n = &s->nodes[q->home];
     return n->course != NULL && q->offset >= 0 && (uint32_t)q->offset + 1 == n->around &&
            n->course[q->offset].next == 0;
 }
 
-/* The shorter way back. */
+/* Hops along the shorter way home; negative: to the left. */
 static int32_t steps_home(const wpi_tlb_ring *s, const question *q) {
     const int32_t count = (int32_t)s->nodes[q->home].around;
     const int32_t right = q->from > 0 ? count - q->from : -q->from;
     return 2 * right <= count ? right : right - count;
 }
 
-/* The slot that passes a TLB at a beat. */
+/* The slot that passes `tlb` at time `beat`. */
 static slot *slot_at(const wpi_tlb_ring *s, const wpi_ring_track *tracks, int side, uint32_t tlb,
-                     wp_time_ps beat) {
+                     wpi_time_ps beat) {
     const wpi_ring_track *t = &tracks[side];
     const uint32_t passed = (uint32_t)(beat / s->beat_ps % t->slot_count);
     const uint32_t ahead = s->nodes[tlb].position * t->step_beats;
@@ -79,16 +79,16 @@ static const wpi_ring *ring_of(const wpi_tlb_ring *s, uint32_t tlb) {
     return &s->rings[s->nodes[tlb].ring];
 }
 
-static wp_time_ps first_beat(const wpi_tlb_ring *s, wp_time_ps time) {
-    const wp_time_ps over = time % s->beat_ps;
+static wpi_time_ps first_beat(const wpi_tlb_ring *s, wpi_time_ps time) {
+    const wpi_time_ps over = time % s->beat_ps;
     return over == 0 ? time : time + s->beat_ps - over;
 }
 
-/* With the first free slot for answers. */
-static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps now) {
+/* Sends the question home in the first free slot for answers. */
+static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_time_ps now) {
     const int32_t steps = steps_home(s, q);
-    const wp_time_ps way_ps = distance(0, steps) * s->hop_ps;
-    wp_time_ps start = now;
+    const wpi_time_ps way_ps = distance(0, steps) * s->hop_ps;
+    wpi_time_ps start = now;
     if (way_ps > 0) {
         const uint32_t tlb = tlb_of(s, q);
         const wpi_ring_track *tracks = ring_of(s, tlb)->answers;
@@ -105,23 +105,22 @@ static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_
     schedule(s, q, stage, start + way_ps);
 }
 
-/* The next level is asked. */
-static void pass(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+/* The request goes to the next level. */
+static void pass(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     s->passed_count++;
     s->owner.passed(s->owner.object, q->token, now);
     end(s, q);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
-static void see_to_lines(void *object, uint64_t token, wp_time_ps now);
+static void see_to_lines(void *object, uint64_t token, wpi_time_ps now);
 
-/* At the first beat from then on. */
-static void wake(wpi_tlb_ring *s, wp_time_ps ready) {
+/* Serves the queues at the first beat at or after `ready`. */
+static void wake(wpi_tlb_ring *s, wpi_time_ps ready) {
     if (ready < s->free_beat) ready = s->free_beat;
     if (ready >= s->next_beat) return;
-    const wp_time_ps beat = first_beat(s, ready);
+    const wpi_time_ps beat = first_beat(s, ready);
     if (beat >= s->next_beat) return;
     s->next_beat = beat;
     wpi_engine_at(s->engine, beat, see_to_lines, s, beat);
@@ -144,8 +143,8 @@ static question *take_first(wpi_ring_queue *from) {
     return q;
 }
 
-/* From where it is to q->offset. */
-static void want_slot(wpi_tlb_ring *s, question *q, wp_time_ps ready) {
+/* Queues the question for a slot from q->from towards q->offset. */
+static void want_slot(wpi_tlb_ring *s, question *q, wpi_time_ps ready) {
     q->stage = WPI_RING_WAITS;
     q->due = WP_TIME_NEVER;
     q->since = ready;
@@ -156,24 +155,23 @@ static void want_slot(wpi_tlb_ring *s, question *q, wp_time_ps ready) {
     wake(s, ready);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------
- */
+/* ---- slots ---- */
 
 static uint16_t *in_slots(wpi_tlb_ring *s, uint64_t page) {
     return &s->in_slots[wpi_page_filter_slot(wpi_ring_key(s, page))];
 }
 
-static wp_time_ps time_at(const wpi_tlb_ring *s, const question *q, int32_t offset) {
+static wpi_time_ps time_at(const wpi_tlb_ring *s, const question *q, int32_t offset) {
     return q->since + distance(q->from, offset) * s->step_ps;
 }
 
-static void get_in(wpi_tlb_ring *s, question *q, slot *into, wp_time_ps now) {
+static void get_in(wpi_tlb_ring *s, question *q, slot *into, wpi_time_ps now) {
     s->slot_wait_ps += now - q->since;
     q->since = now;
     q->slot = into;
     ++*in_slots(s, q->page);
     const bool is_found = wpi_ring_find(s, q, &q->offset);
-    const wp_time_ps last = time_at(s, q, q->offset);
+    const wpi_time_ps last = time_at(s, q, q->offset);
     const bool circles = !is_found && is_circle(s, q);
     *into = (slot){.until = circles ? last + s->step_ps : last, .question = q};
     if (circles)
@@ -182,7 +180,7 @@ static void get_in(wpi_tlb_ring *s, question *q, slot *into, wp_time_ps now) {
         schedule(s, q, WPI_RING_STOPS, last);
 }
 
-/* Having been looked up as far as there. */
+/* Takes the question out of its slot at `offset`; all TLBs up to there have looked it up. */
 static void get_out(wpi_tlb_ring *s, question *q, int32_t offset) {
     const uint32_t steps = distance(q->from, offset);
     s->lookup_count += steps;
@@ -192,8 +190,8 @@ static void get_out(wpi_tlb_ring *s, question *q, int32_t offset) {
     --*in_slots(s, q->page);
 }
 
-/* Its port's buffer is full. */
-static void turn_away(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+/* The port's buffer is full: the request goes to the next level. */
+static void turn_away(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     s->full_count++;
     if (q->from != 0)
         go_home(s, q, WPI_RING_RETURNS, now);
@@ -201,9 +199,9 @@ static void turn_away(wpi_tlb_ring *s, question *q, wp_time_ps now) {
         pass(s, q, now);
 }
 
-/* A port's turn, at a beat: what waits there takes the slot that passes, if that is free; and one
- * more comes to it. */
-static void serve(wpi_tlb_ring *s, line *l, wp_time_ps now) {
+/* One beat of a port: the first question in its buffer takes the passing slot, if that is free;
+ * then one more question arrives at the port. */
+static void serve(wpi_tlb_ring *s, line *l, wpi_time_ps now) {
     slot *passing = slot_at(s, ring_of(s, l->tlb)->questions, l->side, l->tlb, now);
     if (passing->until <= now && l->buffer.count > 0)
         get_in(s, take_first(&l->buffer), passing, now);
@@ -217,13 +215,13 @@ static void serve(wpi_tlb_ring *s, line *l, wp_time_ps now) {
         turn_away(s, q, now);
 }
 
-/* At a beat. More lines may be added meanwhile. */
-static void see_to_lines(void *object, uint64_t token, wp_time_ps now) {
+/* One beat of all ports that have questions. Serving them may append to `waiting`. */
+static void see_to_lines(void *object, uint64_t token, wpi_time_ps now) {
     wpi_tlb_ring *s = object;
-    if (token != s->next_beat) return; /* there was an earlier one */
+    if (token != s->next_beat) return; /* stale: an earlier beat was scheduled */
     s->next_beat = WP_TIME_NEVER;
     s->free_beat = now + s->beat_ps;
-    wp_time_ps next = WP_TIME_NEVER;
+    wpi_time_ps next = WP_TIME_NEVER;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->waiting_count; i++) {
         line *l = s->waiting[i];
@@ -231,16 +229,16 @@ static void see_to_lines(void *object, uint64_t token, wp_time_ps now) {
         l->is_waiting = l->buffer.count + l->coming.count > 0;
         if (!l->is_waiting) continue;
         s->waiting[kept++] = l;
-        const wp_time_ps ready = l->buffer.count > 0 ? now : l->coming.first->since;
+        const wpi_time_ps ready = l->buffer.count > 0 ? now : l->coming.first->since;
         if (ready < next) next = ready;
     }
     s->waiting_count = kept;
     if (kept > 0) wake(s, next);
 }
 
-/* Earlier than it was to, if it has not come by there yet. */
-static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wp_time_ps now) {
-    const wp_time_ps time = time_at(s, q, offset);
+/* Makes the question stop at `offset`, before its planned stop, if it has not passed there yet. */
+static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wpi_time_ps now) {
+    const wpi_time_ps time = time_at(s, q, offset);
     if (time < now || (offset == q->offset && q->stage == WPI_RING_STOPS)) return;
     q->offset = offset;
     q->slot->until = time;
@@ -249,20 +247,19 @@ static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wp_time_ps now
 
 void wpi_ring_stop_those_who_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     if (*in_slots(s, page) == 0) return;
-    const wp_time_ps now = wpi_engine_now(s->engine);
+    const wpi_time_ps now = wpi_engine_now(s->engine);
     const wpi_ring_track *left = &ring_of(s, tlb)->questions[LEFT];
     for (uint32_t i = 0; i < WPI_RING_SIDES * left->slot_count; i++) {
-        question *q = left->slots[i].question; /* behind those to the left are those to the right */
+        question *q = left->slots[i].question; /* slots to the left, then those to the right */
         int16_t offset;
         if (q != NULL && q->page == page && wpi_ring_comes_by(s, q, tlb, &offset))
             stop_at(s, q, offset, now);
     }
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
-/* How often others have had the page for this TLB, as tlb_sharing.count says. */
+/* How often other TLBs have answered for this page, counted as tlb_sharing.count selects. */
 static uint32_t count_hit(wpi_tlb_ring *s, const question *q) {
     wpi_ring_memory *memory = &s->memories[q->home];
     if (s->profile->tlb_sharing.count == WPI_TLB_SHARING_BY_ENTRY && s->ops->uses_directory)
@@ -272,11 +269,11 @@ static uint32_t count_hit(wpi_tlb_ring *s, const question *q) {
     return memory->in_a_row;
 }
 
-static void answer(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+static void answer(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     const wpi_tlb_sharing_answer answer = {.hits = count_hit(s, q),
                                            .threshold = s->profile->tlb_sharing.threshold};
     const bool is_stored = s->ops->stores(&answer);
-    const wp_time_ps lookup_ps =
+    const wpi_time_ps lookup_ps =
         s->miss_ps + q->steps * s->step_ps + distance(0, steps_home(s, q)) * s->hop_ps;
     s->hit_count++;
     s->stored_count += is_stored;
@@ -285,8 +282,8 @@ static void answer(wpi_tlb_ring *s, question *q, wp_time_ps now) {
     end(s, q);
 }
 
-/* The end of its way to this side. */
-static void stop(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+/* The question stops: the TLB has the page, the policy names the next TLB, or it returns home. */
+static void stop(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     get_out(s, q, q->offset);
     if (s->owner.use(s->owner.object, tlb_of(s, q), q->token)) {
         go_home(s, q, WPI_RING_BRINGS, now);
@@ -301,7 +298,7 @@ static void stop(wpi_tlb_ring *s, question *q, wp_time_ps now) {
     want_slot(s, q, now);
 }
 
-static void proceed(void *object, uint64_t token, wp_time_ps now) {
+static void proceed(void *object, uint64_t token, wpi_time_ps now) {
     wpi_tlb_ring *s = object;
     question *q = (question *)(uintptr_t)token;
     q->event_count--;
@@ -318,12 +315,11 @@ static void proceed(void *object, uint64_t token, wp_time_ps now) {
     case WPI_RING_BRINGS: answer(s, q, now); break;
     case WPI_RING_RETURNS: pass(s, q, now); break;
     case WPI_RING_WAITS:
-    case WPI_RING_ENDED: break; /* not due */
+    case WPI_RING_ENDED: break; /* not due: stale events were dropped above */
     }
 }
 
-/* ---- questions --------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     const uint32_t left = wpi_ring_tlb_at(s, tlb, -1), right = wpi_ring_tlb_at(s, tlb, 1);
@@ -333,7 +329,7 @@ static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
 }
 
 bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint32_t token,
-                      wp_time_ps time) {
+                      wpi_time_ps time) {
     if (s->has_census) count_miss(s, tlb, page);
     question asked = {.page = page, .token = token, .asked = time, .home = tlb};
     asked.offset = (int16_t)way_end(s, &asked, 0);

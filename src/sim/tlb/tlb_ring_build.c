@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How rings of TLBs are made, and what they count. What a policy without a directory says depends
- * on little, and is asked for most often: so it is asked beforehand. */
+/* Creation and counters of rings. The answers of a policy without a directory depend on `asked`
+ * only, so they are tabulated here (`course`). */
 #include "base/alloc.h"
 #include "sim/tlb/tlb_ring_parts.h"
 
-/* Of a storage estimate: a question has a page's number, a frame's and what the answer is. */
+/* Bits of a question in the storage estimate: page number, frame number, and a valid bit. */
 #define QUESTION_BITS (52 + 36 + 1)
 
 int32_t wpi_ring_ask_policy(const wpi_tlb_ring *s, uint32_t home, int32_t asked, uint64_t page) {
@@ -23,7 +23,7 @@ int32_t wpi_ring_ask_policy(const wpi_tlb_ring *s, uint32_t home, int32_t asked,
 }
 
 void wpi_ring_make_questions(wpi_tlb_ring *s) {
-    wpi_ring_block *block = wp_malloc_aligned(_Alignof(wpi_ring_block), sizeof *block);
+    wpi_ring_block *block = wpi_malloc_aligned(_Alignof(wpi_ring_block), sizeof *block);
     WP_CHECK(block != NULL);
     block->next = s->blocks;
     s->blocks = block;
@@ -33,13 +33,12 @@ void wpi_ring_make_questions(wpi_tlb_ring *s) {
     }
 }
 
-/* ---- building ---------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
-/* Slots pass a TLB each cycle, or so seldom that there are no more than this for it. */
+/* A beat is a cycle, or longer so that a step has at most this many beats. */
 #define BEATS_MAX 1024u
 
-static wp_time_ps round_up(wp_time_ps time, wp_time_ps unit) {
+static wpi_time_ps round_up(wpi_time_ps time, wpi_time_ps unit) {
     return (time + unit - 1) / unit * unit;
 }
 
@@ -53,16 +52,16 @@ static wpi_ring_slot *init_tracks(wpi_ring_track *tracks, uint32_t tlbs, uint32_
 }
 
 static wp_status init_slots(wpi_tlb_ring *s, uint32_t ring_count, wp_error *err) {
-    const wp_time_ps cycle_ps = s->profile->cycle_ps, hop_ps = s->profile->tlb_sharing.hop_ps;
-    const wp_time_ps least = hop_ps + s->profile->tlb[0].latency_ps;
+    const wpi_time_ps cycle_ps = s->profile->cycle_ps, hop_ps = s->profile->tlb_sharing.hop_ps;
+    const wpi_time_ps least = hop_ps + s->profile->tlb[0].latency_ps;
     s->beat_ps = round_up(least / BEATS_MAX + 1, cycle_ps);
     s->step_ps = round_up(least > 0 ? least : 1, s->beat_ps);
     s->hop_ps = round_up(hop_ps, s->beat_ps);
     const uint32_t step_beats = (uint32_t)(s->step_ps / s->beat_ps);
     const uint32_t hop_beats = (uint32_t)(s->hop_ps / s->beat_ps);
     const size_t tracks = WPI_RING_SIDES * (size_t)s->node_count;
-    s->slots = wp_calloc(tracks * (step_beats + hop_beats), sizeof *s->slots);
-    s->waiting = wp_calloc(tracks, sizeof(wpi_ring_line *));
+    s->slots = wpi_calloc(tracks * (step_beats + hop_beats), sizeof *s->slots);
+    s->waiting = wpi_calloc(tracks, sizeof(wpi_ring_line *));
     if (s->slots == NULL || s->waiting == NULL) return WP_FAIL(err, NOMEM, "rings of TLBs");
     wpi_ring_slot *slots = s->slots;
     for (uint32_t i = 0; i < ring_count; i++) {
@@ -74,16 +73,16 @@ static wp_status init_slots(wpi_tlb_ring *s, uint32_t ring_count, wp_error *err)
     return WP_STATUS_OK;
 }
 
-/* Rings are of the SMs that share a scope; a TLB lies where its first SM does. */
+/* SMs of a scope (tlb_sharing.scope) form a ring; a TLB belongs to the ring of its first SM. */
 static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const uint32_t *group_of,
                             wp_error *err) {
     uint32_t ring_of[WPI_SMS_MAX];
     uint32_t ring_count = 0;
     WP_TRY(
         wpi_floorplan_groups(plan, s->profile->tlb_sharing.scope, "", ring_of, &ring_count, err));
-    s->rings = wp_calloc(ring_count, sizeof *s->rings);
-    s->members = wp_calloc(s->node_count, sizeof *s->members);
-    s->courses = wp_calloc(s->node_count, sizeof *s->courses);
+    s->rings = wpi_calloc(ring_count, sizeof *s->rings);
+    s->members = wpi_calloc(s->node_count, sizeof *s->members);
+    s->courses = wpi_calloc(s->node_count, sizeof *s->courses);
     if (s->rings == NULL || s->members == NULL || s->courses == NULL)
         return WP_FAIL(err, NOMEM, "rings of TLBs");
     for (uint32_t sm = plan->sm_count; sm-- > 0;)
@@ -100,7 +99,7 @@ static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const ui
     return init_slots(s, ring_count, err);
 }
 
-/* Its ring's is made by the first TLB in it. */
+/* All TLBs of a ring share its course, which the first of them fills. */
 static void init_course(wpi_tlb_ring *s, uint32_t tlb) {
     wpi_ring_node *n = &s->nodes[tlb];
     const int32_t around = (int32_t)n->around;
@@ -140,13 +139,13 @@ static uint32_t neighbours_of(const wpi_profile *profile, const wpi_tlb_sharing_
 
 static wp_status init(wpi_tlb_ring *s, const wpi_floorplan *plan, const uint32_t *group_of,
                       wp_error *err) {
-    const wp_time_ps directory_ps =
+    const wpi_time_ps directory_ps =
         s->ops->uses_directory ? s->profile->tlb_sharing.directory_ps : 0;
-    const wp_time_ps look_up_ps = s->profile->tlb[0].latency_ps;
+    const wpi_time_ps look_up_ps = s->profile->tlb[0].latency_ps;
     s->miss_ps = look_up_ps > directory_ps ? look_up_ps : directory_ps;
     s->neighbours = neighbours_of(s->profile, s->ops);
-    s->nodes = wp_calloc(s->node_count, sizeof *s->nodes);
-    s->memories = wp_calloc(s->node_count, sizeof *s->memories);
+    s->nodes = wpi_calloc(s->node_count, sizeof *s->nodes);
+    s->memories = wpi_calloc(s->node_count, sizeof *s->memories);
     if (s->nodes == NULL || s->memories == NULL)
         return WP_FAIL(err, NOMEM, "what lies beside %u TLBs", s->node_count);
     WP_TRY(init_rings(s, plan, group_of, err));
@@ -163,7 +162,7 @@ wp_status wpi_tlb_ring_create(wpi_engine *engine, const wpi_profile *profile,
     *out = NULL;
     const wpi_tlb_sharing_ops *ops = profile->tlb_sharing.policy->ops;
     if (ops->next == NULL && !profile->tlb_sharing.has_census) return WP_STATUS_OK;
-    wpi_tlb_ring *s = wp_calloc(1, sizeof *s);
+    wpi_tlb_ring *s = wpi_calloc(1, sizeof *s);
     if (s == NULL) return WP_FAIL(err, NOMEM, "sharing of TLBs");
     s->engine = engine;
     s->profile = profile;
@@ -183,25 +182,24 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *s) {
     if (s == NULL) return;
     for (uint32_t i = 0; s->memories != NULL && i < s->node_count; i++)
         wpi_directory_deinit(&s->memories[i].directory);
-    wp_free(s->nodes);
-    wp_free(s->memories);
-    wp_free(s->rings);
-    wp_free(s->members);
-    wp_free(s->courses);
-    wp_free(s->slots);
-    wp_free(s->waiting);
+    wpi_free(s->nodes);
+    wpi_free(s->memories);
+    wpi_free(s->rings);
+    wpi_free(s->members);
+    wpi_free(s->courses);
+    wpi_free(s->slots);
+    wpi_free(s->waiting);
     wpi_census_deinit(&s->census);
     for (wpi_ring_block *block = s->blocks, *next; block != NULL; block = next) {
         next = block->next;
-        wp_free(block);
+        wpi_free(block);
     }
-    wp_free(s);
+    wpi_free(s);
 }
 
-/* ---- what is counted --------------------------------------------------------------------------
- */
+/* ---- what is counted ---- */
 
-/* Beyond private TLBs: directories (valid, tag, neighbours, own bit) and the ports' buffers. */
+/* Storage beyond private TLBs: directories (valid, tag, neighbours, own bit) and ports' buffers. */
 static uint64_t storage_bits(const wpi_tlb_ring *s) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < s->node_count; i++) {

@@ -15,14 +15,14 @@ static bool has_cache(const wpi_walkers *walkers) {
     return walkers->cache.entry_count > 0;
 }
 
-/* The table `depth` reads down the tree that covers the address. */
+/* The tag of the page table that covers the address, `depth` levels below the root. */
 static uint64_t tag_of(const wpi_walkers *walkers, uint64_t address, uint32_t depth) {
     const uint32_t below = walkers->profile->walker.levels - depth;
     const uint32_t bits = walkers->page_bits + below * walkers->profile->walker.level_bits;
     return (bits >= 64 ? 0 : address >> bits) * 8 + depth;
 }
 
-/* How many levels a walk has to read. */
+/* How many levels a walk has to read, given the walk cache. */
 static uint32_t levels_left(wpi_walkers *walkers, uint64_t address) {
     const uint32_t levels = walkers->profile->walker.levels;
     for (uint32_t depth = levels - 1; depth > 0 && has_cache(walkers); depth--) {
@@ -48,17 +48,17 @@ static void remember(wpi_walkers *walkers, uint64_t address) {
 
 static void grow_starts(wpi_walk_starts *s) {
     const uint32_t capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
-    wp_time_ps *times = wp_malloc(capacity * sizeof *times);
+    wpi_time_ps *times = wpi_malloc(capacity * sizeof *times);
     WP_CHECK(times != NULL);
     for (uint32_t i = 0; i < s->count; i++)
         times[i] = s->times[(s->first + i) & (s->capacity - 1)];
-    wp_free(s->times);
+    wpi_free(s->times);
     *s = (wpi_walk_starts){.times = times, .capacity = capacity, .count = s->count};
 }
 
-/* Idle walkers' walks take the same time each, so they end in the order in which they began: how
- * many there were when this one did. */
-static void note_overlap(wpi_walkers *walkers, wp_time_ps begun, wp_time_ps walk_ps) {
+/* Walks of unlimited walkers all take the same time, so they end in the order in which they began.
+ * Updates busy_max with the number that overlap at `begun`. */
+static void note_overlap(wpi_walkers *walkers, wpi_time_ps begun, wpi_time_ps walk_ps) {
     wpi_walk_starts *s = &walkers->starts;
     while (s->count > 0 && s->times[s->first] + walk_ps <= begun) {
         s->first = (s->first + 1) & (s->capacity - 1);
@@ -69,17 +69,17 @@ static void note_overlap(wpi_walkers *walkers, wp_time_ps begun, wp_time_ps walk
     if (s->count > walkers->busy_max) walkers->busy_max = s->count;
 }
 
-static void finish(void *object, uint64_t number, wp_time_ps now);
+static void finish(void *object, uint64_t number, wpi_time_ps now);
 
-static void count_walk(wpi_walkers *walkers, uint32_t levels, wp_time_ps waited_ps,
-                       wp_time_ps first, wp_time_ps outer) {
+static void count_walk(wpi_walkers *walkers, uint32_t levels, wpi_time_ps waited_ps,
+                       wpi_time_ps first, wpi_time_ps outer) {
     walkers->walk_count++;
     walkers->level_count += levels;
     wpi_histogram_add(&walkers->queue_ps, waited_ps);
     wpi_utilisation_add(&walkers->utilisation, first, outer);
 }
 
-static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
+static void begin(wpi_walkers *walkers, uint32_t number, wpi_time_ps now) {
     wpi_walk *walk = walk_of(walkers, number);
     const uint32_t levels = levels_left(walkers, walk->address);
     walk->walk_ps = levels * walkers->profile->walker.level_ps;
@@ -89,7 +89,7 @@ static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
     wpi_engine_at(walkers->engine, now + walk->walk_ps, finish, walkers, number);
 }
 
-static void finish(void *object, uint64_t number, wp_time_ps now) {
+static void finish(void *object, uint64_t number, wpi_time_ps now) {
     wpi_walkers *walkers = object;
     const wpi_walk walk = *walk_of(walkers, number);
     wpi_pool_give(&walkers->walks, (uint32_t)number);
@@ -103,16 +103,15 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
     walkers->done(walkers->object, walk.token, walk.walk_ps, now);
 }
 
-/* ---- idle walkers: a walk is its end
- * ------------------------------------------------------------ */
+/* ---- idle walkers: a walk is its end ---- */
 
-static wp_time_ps idle_walk_ps(const wpi_walkers *walkers) {
+static wpi_time_ps idle_walk_ps(const wpi_walkers *walkers) {
     return walkers->profile->walker.levels * walkers->profile->walker.level_ps;
 }
 
-static void finish_idle(void *object, uint64_t token, wp_time_ps now) {
+static void finish_idle(void *object, uint64_t token, wpi_time_ps now) {
     wpi_walkers *walkers = object;
-    const wp_time_ps walk_ps = idle_walk_ps(walkers);
+    const wpi_time_ps walk_ps = idle_walk_ps(walkers);
     wpi_histogram_add(&walkers->latency_ps, walk_ps);
     note_overlap(walkers, now - walk_ps, walk_ps);
     walkers->done(walkers->object, token, walk_ps, now);
@@ -123,8 +122,8 @@ static void announce(void *object, uint64_t token, bool is_near) {
     walkers->announce(walkers->object, token, is_near);
 }
 
-static void ask_idle(wpi_walkers *walkers, uint64_t token, wp_time_ps time) {
-    const wp_time_ps end = time + idle_walk_ps(walkers);
+static void ask_idle(wpi_walkers *walkers, uint64_t token, wpi_time_ps time) {
+    const wpi_time_ps end = time + idle_walk_ps(walkers);
     count_walk(walkers, walkers->profile->walker.levels, 0, time, end);
     wpi_engine_at_announced(walkers->engine, end, finish_idle, announce, walkers, token);
 }
@@ -153,7 +152,7 @@ void wpi_walkers_promise(wpi_walkers *walkers) {
     walkers->promised++;
 }
 
-void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps time) {
+void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wpi_time_ps time) {
     walkers->promised--;
     if (wpi_walkers_are_idle(walkers)) {
         ask_idle(walkers, token, time);
@@ -189,7 +188,7 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
 void wpi_walkers_deinit(wpi_walkers *walkers) {
     wpi_tags_deinit(&walkers->cache);
     wpi_pool_deinit(&walkers->walks);
-    wp_free(walkers->starts.times);
+    wpi_free(walkers->starts.times);
 }
 
 void wpi_walkers_flush(wpi_walkers *walkers) {

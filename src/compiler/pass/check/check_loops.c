@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guards that no thread of a row fails are settled before the loop over the row.
+/* Guards that no thread of a row fails are decided before the loop over the row.
  *
- *     for each thread: if (bad(i)) slow else fast      any = false
- *                                                 ►    for each thread: any |= bad(i)
- *                                                      for each thread: if (any && bad(i)) slow
- * else fast
+ *     for each thread:                     any = false
+ *         if (bad(i)) slow            ►    for each thread: any |= bad(i)
+ *         else fast                        for each thread: if (any && bad(i)) slow else fast
  *
- * The first loop only computes, and is vectorised; LLVM makes a second loop without guards for the
- * case that matters (simple-loop-unswitch). Settled are guards that follow from i and from what is
- * the same for all threads: a guard of an access in an inner loop, or at an address that was
- * loaded, stays as it is. */
+ * The first loop only computes, and is vectorised; LLVM makes a copy of the second loop without
+ * guards for the common case (simple-loop-unswitch). This applies to guards that depend only on i
+ * and on uniform values; guards of accesses in an inner loop, or at a loaded address, are
+ * unchanged. */
 #include <stddef.h>
 
 #include "base/alloc.h"
@@ -26,8 +25,8 @@ typedef struct guards {
     uint32_t count;
 } guards;
 
-/* `load` is of block->guards, or (depth 1) of a word in it: there for every thread, and changed by
- * the runtime alone. */
+/* Whether `load` is of block->guards, or (depth 1) of a word in it: readable by every thread, and
+ * changed only by the runtime. */
 static bool is_guard_word(LLVMValueRef load, int depth) {
     LLVMValueRef address = LLVMGetOperand(load, 0);
     uint64_t offset = 0;
@@ -41,8 +40,9 @@ static bool is_guard_word(LLVMValueRef load, int depth) {
            address == LLVMGetParam(LLVMGetParamParent(address), 0);
 }
 
-/* Computed from i and invariants, by what may run for any thread; loads: of guards' words only. */
-static bool is_computed(const wp_thread_loop *t, LLVMValueRef value, int depth) {
+/* Whether the value is computed from i and invariants, by operations safe for any thread, with
+ * loads of guards' words only. */
+static bool is_computed(const wpi_thread_loop *t, LLVMValueRef value, int depth) {
     if (!wpi_thread_loop_has(t, value) || value == t->index) return true;
     if (depth == DEPTH_MAX || LLVMIsAPHINode(value)) return false;
     if (LLVMIsALoadInst(value) ? !(is_guard_word(value, 0) || is_guard_word(value, 1))
@@ -53,7 +53,7 @@ static bool is_computed(const wp_thread_loop *t, LLVMValueRef value, int depth) 
     return true;
 }
 
-static void collect(const wp_thread_loop *t, guards *g) {
+static void collect(const wpi_thread_loop *t, guards *g) {
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b] || g->count == GUARDS_MAX) continue;
         LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->loops->blocks[b]);
@@ -64,7 +64,7 @@ static void collect(const wp_thread_loop *t, guards *g) {
     }
 }
 
-static LLVMValueRef repeat(wp_compile *c, const wp_thread_loop *t, wp_map *made,
+static LLVMValueRef repeat(wpi_compile *c, const wpi_thread_loop *t, wpi_map *made,
                            LLVMValueRef value) {
     LLVMValueRef copy = wpi_map_get(made, value);
     if (copy || !wpi_thread_loop_has(t, value)) return copy ? copy : value;
@@ -76,7 +76,7 @@ static LLVMValueRef repeat(wp_compile *c, const wp_thread_loop *t, wp_map *made,
     return copy;
 }
 
-/* Phis of the header come from `done` now. */
+/* Redirects the edge into the header: phis come from `done`. */
 static void enter_from(LLVMBasicBlockRef header, LLVMBasicBlockRef before, LLVMBasicBlockRef done,
                        LLVMBuilderRef at) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(header), next; LLVMIsAPHINode(phi);
@@ -95,12 +95,12 @@ static void enter_from(LLVMBasicBlockRef header, LLVMBasicBlockRef before, LLVMB
     }
 }
 
-static void settle(wp_compile *c, const wp_thread_loop *t, const guards *g) {
+static void settle(wpi_compile *c, const wpi_thread_loop *t, const guards *g) {
     LLVMBuilderRef at = c->builder;
     LLVMBasicBlockRef ask = LLVMInsertBasicBlockInContext(c->context, t->header, "ask");
     LLVMBasicBlockRef done = LLVMInsertBasicBlockInContext(c->context, t->header, "asked");
     LLVMValueRef entry = LLVMGetBasicBlockTerminator(t->before), no = LLVMConstNull(c->i1);
-    wp_map made = {0};
+    wpi_map made = {0};
     LLVMPositionBuilderAtEnd(at, ask);
     LLVMValueRef i = LLVMBuildPhi(at, LLVMTypeOf(t->index), "i");
     LLVMValueRef any = LLVMBuildPhi(at, c->i1, "any"), all = any;
@@ -126,7 +126,7 @@ static void settle(wp_compile *c, const wp_thread_loop *t, const guards *g) {
     enter_from(t->header, t->before, done, at);
 }
 
-static bool is_identity_store(const wp_thread_loop *t, LLVMValueRef i) {
+static bool is_identity_store(const wpi_thread_loop *t, LLVMValueRef i) {
     if (!LLVMIsAStoreInst(i)) return false;
     LLVMValueRef at = LLVMGetOperand(i, 1);
     if (wpi_thread_loop_has(t, at) || !LLVMIsAGetElementPtrInst(at) ||
@@ -138,9 +138,9 @@ static bool is_identity_store(const wp_thread_loop *t, LLVMValueRef i) {
            offset < offsetof(wp_cpu_block, is_cooperative);
 }
 
-/* The thread's identity is kept in the block for those who are called. When only guards call, it is
- * enough to store it before their calls. */
-static void store_late(wp_compile *c, const wp_thread_loop *t) {
+/* Callees read the thread's identity from the block. If only guards call functions, stores it
+ * before their calls only. */
+static void store_late(wpi_compile *c, const wpi_thread_loop *t) {
     LLVMValueRef stores[8], calls[256];
     uint32_t store_count = 0, call_count = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(t->header); i; i = LLVMGetNextInstruction(i))
@@ -165,13 +165,13 @@ static void store_late(wp_compile *c, const wp_thread_loop *t) {
     }
 }
 
-/* One loop; true if there was one to change, after which loops have to be found anew. */
-static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *seen) {
-    wp_loops loops;
+/* Changes one loop; true if there was one, after which loops must be found again. */
+static bool settle_one(wpi_compile *c, LLVMValueRef function, wpi_map *seen) {
+    wpi_loops loops;
     bool any = false;
     wpi_loops_init(&loops, function);
     for (uint32_t i = 0; i < loops.loop_count && !any; i++) {
-        wp_thread_loop t;
+        wpi_thread_loop t;
         guards g = {0};
         if (wpi_map_has(seen, loops.blocks[loops.loops[i].header])) continue;
         wpi_map_set(seen, loops.blocks[loops.loops[i].header], function);
@@ -186,11 +186,11 @@ static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *seen) {
     return any;
 }
 
-wp_status wpi_pass_check_loops(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_check_loops(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {
-            wp_map seen = {0};
+            wpi_map seen = {0};
             while (settle_one(c, c->kernels[n].regions[s], &seen)) {
             }
             wpi_map_deinit(&seen);

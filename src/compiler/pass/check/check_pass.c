@@ -5,9 +5,9 @@
  *     load %address   becomes   │ yes         no │ slow: %other = wp_rt_check(…)
  *                               └──► load phi(%address, %other) ◄──────────────────┘
  *
- * Where the access is based on an object of known extent (an array of the thread, shared memory, a
- * variable) its bounds are compared with; accesses to it at constant offsets within need no guard.
- * Any other address is compared with the range that the site last found good. */
+ * If the access is based on an object of known extent (an array of the thread, shared memory, a
+ * variable), the guard compares with its bounds; accesses at constant offsets inside need no guard.
+ * Any other address is compared with the range that was last valid at the site. */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <string.h>
@@ -26,14 +26,14 @@
 
 /* ---- where an address comes from ---- */
 
-/* The greatest power of two that divides both; 0 is divided by all. */
+/* The greatest power of two that divides both; every one divides 0. */
 static uint64_t common_step(uint64_t a, uint64_t b) {
     uint64_t both = a | b;
     return both & (~both + 1);
 }
 
 static void add_offsets(const checker *k, LLVMValueRef gep, origin *to) {
-    wp_gep_walk walk = wpi_gep_walk(k->layout, gep);
+    wpi_gep_walk walk = wpi_gep_walk_begin(k->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -96,7 +96,7 @@ origin wpi_check_origin(const checker *k, LLVMValueRef address) {
     return o;
 }
 
-/* The fields of the block, which earlier passes read. */
+/* Whether the base is the block, whose fields earlier passes read. */
 static bool is_block(LLVMValueRef base) {
     LLVMValueRef callee = wpi_called_function(base);
     size_t length;
@@ -115,14 +115,14 @@ static uint32_t place_number(checker *k, LLVMValueRef barrier) {
     uint64_t hash = wpi_source_hash(barrier);
     for (uint32_t p = 0; p < k->place_count; p++)
         if (k->places[p] == hash) return p + 1;
-    k->places = wp_must_realloc(k->places, (k->place_count + 1) * sizeof *k->places);
+    k->places = wpi_must_realloc(k->places, (k->place_count + 1) * sizeof *k->places);
     k->places[k->place_count] = hash;
     return ++k->place_count;
 }
 
 static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
-    wp_compile *c = k->c;
-    wp_source_place place = wpi_source_place(instruction);
+    wpi_compile *c = k->c;
+    wpi_source_place place = wpi_source_place_of(instruction);
     LLVMValueRef fields[] = {
         wpi_source_text(c, place.file, place.file_length),
         o ? wpi_source_variable(c, o->base) : LLVMConstNull(c->ptr),
@@ -134,7 +134,7 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
         wpi_const32(c, a ? a->align_bytes : 0),
         wpi_const32(c, a || !place.file ? 0 : place_number(k, instruction)),
     };
-    k->sites = wp_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
+    k->sites = wpi_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
     k->sites[k->site_count] =
         LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
     return k->site_count++;
@@ -145,7 +145,7 @@ uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o) {
 }
 
 static void export_sites(checker *k) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMTypeRef words[] = {c->ptr, c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
     LLVMTypeRef type = LLVMStructTypeInContext(c->context, words, sizeof words / sizeof *words, 0);
     LLVMValueRef values[] = {LLVMConstArray2(type, k->sites, k->site_count),
@@ -160,7 +160,7 @@ static void export_sites(checker *k) {
 
 /* ---- the guard ---- */
 
-static LLVMValueRef block_field(wp_compile *c, size_t offset, LLVMTypeRef type) {
+static LLVMValueRef block_field(wpi_compile *c, size_t offset, LLVMTypeRef type) {
     LLVMValueRef address =
         wpi_lower_block_field(c, c->builder, wpi_lower_block(c, c->builder), offset);
     LLVMValueRef value = LLVMBuildLoad2(c->builder, type, address, "");
@@ -170,7 +170,7 @@ static LLVMValueRef block_field(wp_compile *c, size_t offset, LLVMTypeRef type) 
     return value;
 }
 
-static LLVMValueRef shared_memory(wp_compile *c) {
+static LLVMValueRef shared_memory(wpi_compile *c) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!function) {
         function = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -179,7 +179,7 @@ static LLVMValueRef shared_memory(wp_compile *c) {
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, NULL, 0, "");
 }
 
-LLVMValueRef wpi_check_generic(wp_compile *c, LLVMValueRef pointer) {
+LLVMValueRef wpi_check_generic(wpi_compile *c, LLVMValueRef pointer) {
     return LLVMTypeOf(pointer) == c->ptr ? pointer
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
@@ -191,13 +191,13 @@ static unsigned guard_kind(LLVMValueRef instruction) {
     return LLVMGetMDKindIDInContext(context, GUARD_METADATA, sizeof GUARD_METADATA - 1);
 }
 
-void wpi_check_mark_guard(wp_compile *c, LLVMValueRef instruction) {
+void wpi_check_mark_guard(wpi_compile *c, LLVMValueRef instruction) {
     LLVMSetMetadata(instruction, guard_kind(instruction),
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
 }
 
 bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t site) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     bounds b = {0};
     if (o->object == WP_CHECK_ANY) {
         LLVMValueRef guards = block_field(c, offsetof(wp_cpu_block, guards), c->ptr);
@@ -236,7 +236,7 @@ bool wpi_check_is_guard(LLVMValueRef branch) {
 }
 
 static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const bounds *b) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMTypeRef params[] = {c->ptr, c->i32, c->ptr, c->i64};
     LLVMValueRef args[] = {address, wpi_const32(c, site), b->base, b->size};
     const char *name = b->base ? "wp_rt_check_object" : "wp_rt_check";
@@ -245,7 +245,6 @@ static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const b
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, count, "");
 }
 
-/* An object's alignment and the size of its elements may say it. */
 bool wpi_check_is_aligned(const access *a, const origin *o) {
     if (o->object == WP_CHECK_ANY ||
         !(LLVMIsAAllocaInst(o->base) || LLVMIsAGlobalVariable(o->base)))
@@ -254,9 +253,9 @@ bool wpi_check_is_aligned(const access *a, const origin *o) {
     return alignment && common_step(o->step, alignment) >= a->align_bytes;
 }
 
-/* The address that the access is to use. */
+/* Builds a guard; returns the address for the access. */
 static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t site) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
     if (site == NO_SITE) site = add_site(k, a->instruction, a, o);
@@ -292,9 +291,9 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t
                : LLVMBuildAddrSpaceCast(at, chosen, LLVMTypeOf(pointer), "");
 }
 
-/* memcpy and its kin: nothing is copied when a range is bad. */
+/* Guards memcpy and similar: copies nothing if a range is bad. */
 static void guard_range(checker *k, const access *a, const origin *o) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     uint32_t site = add_site(k, a->instruction, a, o);
     LLVMPositionBuilderBefore(c->builder, a->instruction);
     LLVMValueRef size = LLVMGetOperand(a->instruction, 2);
@@ -311,7 +310,7 @@ static void guard_range(checker *k, const access *a, const origin *o) {
 /* ---- finding the accesses ---- */
 
 bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
-    const wp_access what = wpi_access_of(i);
+    const wpi_ir_access what = wpi_access_of(i);
     *a = (access){.instruction = i, .operand = what.operand};
     switch (what.kind) {
     case WP_ACCESS_READ: break;
@@ -324,8 +323,8 @@ bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
     return a->size_bytes != 0;
 }
 
-/* The size of the inline forms is part of the instruction: a guard cannot change it. */
-static bool is_range(const wp_access *what) {
+/* Whether the access is a range whose size a guard can change, unlike in inline forms. */
+static bool is_range(const wpi_ir_access *what) {
     if (!wpi_access_is_range(what)) return false;
     const unsigned id = LLVMGetIntrinsicID(wpi_called_function(what->instruction));
     return id != LLVMLookupIntrinsicID("llvm.memcpy.inline", 18) &&
@@ -349,9 +348,9 @@ static bool is_block_barrier(LLVMValueRef i) {
     return op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
 }
 
-/* A thread notes the barrier it comes to. */
+/* Makes threads record the barrier that they reach. */
 static void note_barrier(checker *k, LLVMValueRef stop) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     uint32_t site = add_site(k, stop, NULL, NULL);
     LLVMPositionBuilderBefore(c->builder, stop);
     LLVMValueRef sites = block_field(c, offsetof(wp_cpu_block, barrier_sites), c->ptr);
@@ -361,7 +360,7 @@ static void note_barrier(checker *k, LLVMValueRef stop) {
                    LLVMBuildInBoundsGEP2(c->builder, c->i32, sites, &thread, 1, ""));
 }
 
-/* An address that was found good is good for further accesses in its block that are no wider. */
+/* A checked address, valid for further accesses in its block that are not wider. */
 typedef struct known {
     LLVMValueRef pointer, checked;
     uint64_t size_bytes;
@@ -391,21 +390,21 @@ static void check_instruction(checker *k, LLVMValueRef i, uint32_t site, known *
     } else if (is_block_barrier(i)) {
         note_barrier(k, i);
     } else {
-        const wp_access what = wpi_access_of(i);
+        const wpi_ir_access what = wpi_access_of(i);
         if (!is_range(&what)) return;
         check_range(k, i, 0);
         if (what.kind == WP_ACCESS_COPY) check_range(k, i, 1);
     }
 }
 
-/* What a run found good is known in its guarded copy only. */
+/* Addresses checked by a run are known only in its guarded copy. */
 static void check_block(checker *k, LLVMBasicBlockRef block) {
     uint32_t count = 0, seen_count = 0, n = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
         count++;
-    LLVMValueRef *all = wp_must_calloc(count + 1, sizeof *all);
-    known *seen = wp_must_calloc(count + 1, sizeof *seen);
-    uint32_t *sites = wp_must_calloc(count + 1, sizeof *sites);
+    LLVMValueRef *all = wpi_must_calloc(count + 1, sizeof *all);
+    known *seen = wpi_must_calloc(count + 1, sizeof *seen);
+    uint32_t *sites = wpi_must_calloc(count + 1, sizeof *sites);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
         sites[n] = NO_SITE;
         all[n++] = i;
@@ -424,21 +423,21 @@ static void check_block(checker *k, LLVMBasicBlockRef block) {
         k->is_in_run = i < run.outer;
         check_instruction(k, all[i], sites[i], seen, &seen_count);
     }
-    wp_free(all);
-    wp_free(seen);
-    wp_free(sites);
+    wpi_free(all);
+    wpi_free(seen);
+    wpi_free(sites);
 }
 
 static void check_function(checker *k, LLVMValueRef function) {
     uint32_t count = LLVMCountBasicBlocks(function);
-    LLVMBasicBlockRef *blocks = wp_must_calloc(count + 1, sizeof *blocks);
+    LLVMBasicBlockRef *blocks = wpi_must_calloc(count + 1, sizeof *blocks);
     LLVMGetBasicBlocks(function, blocks);
     for (uint32_t b = 0; b < count; b++)
         check_block(k, blocks[b]);
-    wp_free(blocks);
+    wpi_free(blocks);
 }
 
-wp_status wpi_pass_check(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_check(wpi_compile *c, wp_error *err) {
     (void)err;
     checker k = {.c = c, .layout = LLVMGetModuleDataLayout(c->module)};
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
@@ -446,7 +445,7 @@ wp_status wpi_pass_check(wp_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) check_function(&k, f);
     export_sites(&k);
-    wp_free(k.places);
-    wp_free(k.sites);
+    wpi_free(k.places);
+    wpi_free(k.sites);
     return WP_STATUS_OK;
 }

@@ -4,7 +4,7 @@
  * An address is a base, variable terms and a constant: a[y][k + 2] is a + 64 * y + 4 * k + 8.
  * Accesses with the same base and terms are a group; they are all good if the range from the first
  * byte to the last one is. Groups whose terms are known before the run are tested there, with one
- * branch for all. What fails goes through the guards of single accesses, which know what to say. */
+ * branch for all. If a test fails, the guards of single accesses run, and report the error. */
 #include <string.h>
 
 #include "base/must.h"
@@ -40,7 +40,7 @@ typedef struct group {
 
 /* ---- addresses ---- */
 
-/* Constants added to an index; before an extension only where they do not overflow. */
+/* Removes constants added to an index; before an extension only if they do not overflow. */
 static void strip_constant(term *t, int64_t *offset) {
     while (LLVMIsAInstruction(t->value) && LLVMGetInstructionOpcode(t->value) == LLVMAdd &&
            LLVMIsAConstantInt(LLVMGetOperand(t->value, 1))) {
@@ -73,7 +73,7 @@ static bool add_term(address *a, LLVMValueRef index, uint64_t scale) {
 }
 
 static bool add_gep(const checker *k, address *a, LLVMValueRef gep) {
-    wp_gep_walk walk = wpi_gep_walk(k->layout, gep);
+    wpi_gep_walk walk = wpi_gep_walk_begin(k->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -104,7 +104,7 @@ static bool has_term(const address *a, const term *t) {
     return false;
 }
 
-/* They differ by a constant. */
+/* Whether the addresses differ by a constant. */
 static bool is_near(const address *a, const address *b) {
     if (a->base != b->base || a->term_count != b->term_count) return false;
     for (unsigned i = 0; i < a->term_count; i++)
@@ -164,7 +164,7 @@ bool wpi_check_is_movable(LLVMValueRef i) {
 }
 
 /* `inside`: the instructions from the start of the run on. */
-static bool is_known_before(const wp_map *inside, LLVMValueRef value, int depth) {
+static bool is_known_before(const wpi_map *inside, LLVMValueRef value, int depth) {
     if (!LLVMIsAInstruction(value) || !wpi_map_has(inside, value)) return true;
     if (!wpi_check_is_movable(value) || depth == DEPTH_MAX) return false;
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value); o++)
@@ -172,8 +172,8 @@ static bool is_known_before(const wp_map *inside, LLVMValueRef value, int depth)
     return true;
 }
 
-/* `value` where the builder stands, before the run. */
-static LLVMValueRef repeat(checker *k, const wp_map *inside, wp_map *made, LLVMValueRef value) {
+/* Rebuilds `value` at the builder's position, before the run. */
+static LLVMValueRef repeat(checker *k, const wpi_map *inside, wpi_map *made, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value) || !wpi_map_has(inside, value)) return value;
     LLVMValueRef copy = wpi_map_get(made, value);
     if (copy) return copy;
@@ -188,7 +188,7 @@ static LLVMValueRef repeat(checker *k, const wp_map *inside, wp_map *made, LLVMV
 /* ---- finding a run ---- */
 
 static bool ends_run(LLVMValueRef i) {
-    const wp_access a = wpi_access_of(i);
+    const wpi_ir_access a = wpi_access_of(i);
     if (LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i) ||
         a.kind == WP_ACCESS_FENCE || wpi_access_is_range(&a))
         return true;
@@ -200,7 +200,7 @@ static bool ends_run(LLVMValueRef i) {
 }
 
 /* Takes access all[index] into the plan; false: its address is not known before the run. */
-static bool take(checker *k, plan *p, const wp_map *inside, const access *a, uint32_t index) {
+static bool take(checker *k, plan *p, const wpi_map *inside, const access *a, uint32_t index) {
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
     origin o = wpi_check_origin(k, pointer);
     if (wpi_check_is_safe(a, &o)) return true;
@@ -231,7 +231,7 @@ static bool needs_guard(checker *k, LLVMValueRef i, access *a) {
 }
 
 static check_run walk(checker *k, LLVMValueRef *all, uint32_t count, uint32_t first, plan *p,
-                      wp_map *inside) {
+                      wpi_map *inside) {
     check_run run = {first, first};
     *p = (plan){0};
     for (uint32_t i = first; i < count; i++)
@@ -249,19 +249,19 @@ static check_run walk(checker *k, LLVMValueRef *all, uint32_t count, uint32_t fi
 check_run wpi_check_run_find(checker *k, LLVMValueRef *all, uint32_t count, uint32_t first) {
     access a;
     if (!needs_guard(k, all[first], &a)) return (check_run){first, first};
-    plan *p = wp_must_malloc(sizeof *p);
-    wp_map inside = {0};
+    plan *p = wpi_must_malloc(sizeof *p);
+    wpi_map inside = {0};
     check_run run = walk(k, all, count, first, p, &inside);
     wpi_map_deinit(&inside);
-    wp_free(p);
+    wpi_free(p);
     return run;
 }
 
 /* ---- testing it ---- */
 
-/* An address of the group is bad, where the builder stands. */
+/* Builds the test whether an address of the group is bad. */
 static LLVMValueRef is_bad_group(checker *k, const group *g, LLVMValueRef pointer, uint32_t site) {
-    wp_compile *c = k->c;
+    wpi_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
     LLVMValueRef number = LLVMBuildPtrToInt(at, wpi_check_generic(c, pointer), c->i64, "");
     LLVMValueRef lowest = LLVMBuildAdd(at, number, wpi_const64(c, (uint64_t)g->first), "");
@@ -271,7 +271,7 @@ static LLVMValueRef is_bad_group(checker *k, const group *g, LLVMValueRef pointe
     LLVMValueRef offset = LLVMBuildSub(at, lowest, b.first, "");
     LLVMValueRef bad = LLVMBuildICmp(at, LLVMIntUGE, offset, b.limit, "");
     uint64_t more = whole.size_bytes - g->leader.size_bytes;
-    if (g->origin.object == WP_CHECK_ANY && more) { /* the guard's limit is for the leader alone */
+    if (g->origin.object == WP_CHECK_ANY && more) { /* the guard's limit is only for the leader */
         LLVMValueRef last = LLVMBuildAdd(at, offset, wpi_const64(c, more), "");
         bad = LLVMBuildOr(at, bad, LLVMBuildICmp(at, LLVMIntUGE, last, b.limit, ""), "");
     }
@@ -283,7 +283,7 @@ static LLVMValueRef is_bad_group(checker *k, const group *g, LLVMValueRef pointe
 }
 
 /* Copies all[first … outer) to the builder's place; `copies` has them. */
-static void copy_run(checker *k, LLVMValueRef *all, check_run run, wp_map *copies) {
+static void copy_run(checker *k, LLVMValueRef *all, check_run run, wpi_map *copies) {
     for (uint32_t i = run.first; i < run.outer; i++) {
         LLVMValueRef copy = LLVMInstructionClone(all[i]);
         for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(copy); o++) {
@@ -295,7 +295,7 @@ static void copy_run(checker *k, LLVMValueRef *all, check_run run, wp_map *copie
     }
 }
 
-/* Values of the run that are used behind it come from either copy. */
+/* Values of the run that are used after it come from either copy. */
 static void merge_value(checker *k, LLVMValueRef value, LLVMValueRef copy, LLVMBasicBlockRef run,
                         LLVMBasicBlockRef fast, LLVMBasicBlockRef rest) {
     LLVMValueRef phi = wpi_uses_read_phi(k->c->builder, value, rest);
@@ -304,9 +304,9 @@ static void merge_value(checker *k, LLVMValueRef value, LLVMValueRef copy, LLVMB
 }
 
 void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t *sites) {
-    wp_compile *c = k->c;
-    plan *p = wp_must_malloc(sizeof *p);
-    wp_map inside = {0}, made = {0}, copies = {0};
+    wpi_compile *c = k->c;
+    plan *p = wpi_must_malloc(sizeof *p);
+    wpi_map inside = {0}, made = {0}, copies = {0};
     (void)walk(k, all, run.outer, run.first, p, &inside);
 
     LLVMPositionBuilderBefore(c->builder, all[run.first]);
@@ -337,5 +337,5 @@ void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t 
     wpi_map_deinit(&inside);
     wpi_map_deinit(&made);
     wpi_map_deinit(&copies);
-    wp_free(p);
+    wpi_free(p);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts: loops whose turns all threads of a block take side by side.
+/* Cuts: loops whose iterations all threads of a block execute together.
  *
  *     for (k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + column];     column = … + tid.x
  *
- * A thread alone would walk down a column of b, a cache line for each element; side by side the
- * threads read b row by row, and the turn is a vector operation. As all threads have the same
- * number of turns, a cut (a stop that never waits) at the end of the loop is all it takes; the
- * values that the loop carries go through the frame, as at a barrier. ir/loop_stride.h says for
- * which loops it pays.
+ * A thread alone would read a column of b, a cache line for each element; together the threads read
+ * b row by row, and an iteration is a vector operation. As all threads have the same number of
+ * iterations, a cut (a stop that never waits) at the end of the loop suffices; the values that the
+ * loop carries are stored in the frame, as at a barrier. ir/loop_stride.h decides for which loops
+ * it pays.
  *
- * Loops that only a guard on the thread leads to come first: `together` has made them loops of all
- * threads. */
+ * `together` runs before, and makes loops under a guard on the thread loops of all threads. */
 #include <stddef.h>
 
 #include "compiler/ir/edit.h"
@@ -21,8 +20,9 @@
 
 #define CUTS_MOST 16u
 
-/* Threads come to the loop together. False where there is no place to see to that. */
-static bool join_before(wp_compile *c, const wp_loops *l, const wp_loop *loop, wp_step step) {
+/* Makes threads enter the loop together. False: there is no place for that. */
+static bool join_before(wpi_compile *c, const wpi_loops *l, const wpi_loop *loop,
+                        wpi_region_step step) {
     if (step == WP_STEP_KEPT) return true;
     LLVMValueRef place = NULL;
     for (uint32_t b = 0; b < l->block_count; b++) {
@@ -39,15 +39,15 @@ static bool join_before(wp_compile *c, const wp_loops *l, const wp_loop *loop, w
     return true;
 }
 
-static void cut_loops(wp_compile *c, LLVMValueRef kernel) {
-    wp_loops loops;
-    wp_uniform uniform;
+static void cut_loops(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     uint32_t cuts = 0;
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     for (uint32_t i = 0; i < loops.loop_count && step != WP_STEP_LOST && cuts < CUTS_MOST; i++) {
-        const wp_loop *loop = &loops.loops[i];
+        const wpi_loop *loop = &loops.loops[i];
         LLVMBasicBlockRef header = loops.blocks[loop->header], latch = loops.blocks[loop->latch];
         if (wpi_uniform_is_partial(&uniform, header) || wpi_uniform_is_partial(&uniform, latch) ||
             !wpi_stride_favours_turns(&uniform, &loops, loop) ||
@@ -61,7 +61,7 @@ static void cut_loops(wp_compile *c, LLVMValueRef kernel) {
     wpi_loops_deinit(&loops);
 }
 
-wp_status wpi_pass_cuts(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_cuts(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         cut_loops(c, c->kernels[n].function);

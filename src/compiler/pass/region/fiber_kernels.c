@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that stop inside functions which were not inlined run one fiber a thread: the kernel
- * stays as it is, and so do its calls of wp_rt_stop. */
+/* Kernels that stop inside functions that were not inlined run one fiber per thread: the kernel and
+ * its calls of wp_rt_stop are unchanged. */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,21 +16,21 @@ LLVMValueRef wpi_load_settled(LLVMBuilderRef at, LLVMTypeRef type, LLVMValueRef 
     return load;
 }
 
-static void note(wp_compile *c, LLVMValueRef load, const char *kind, uint64_t value) {
+static void note(wpi_compile *c, LLVMValueRef load, const char *kind, uint64_t value) {
     LLVMMetadataRef number = LLVMValueAsMetadata(wpi_const64(c, value));
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(c->context, kind, (unsigned)strlen(kind)),
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, &number, 1)));
 }
 
-/* A structure's address: all of it can be read at any time. */
-static void note_extent(wp_compile *c, LLVMValueRef address, LLVMTypeRef type) {
+/* Marks a structure's address as dereferenceable. */
+static void note_extent(wpi_compile *c, LLVMValueRef address, LLVMTypeRef type) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     note(c, address, "dereferenceable", LLVMABISizeOfType(layout, type));
     note(c, address, "align", LLVMABIAlignmentOfType(layout, type));
 }
 
-void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
-                          LLVMValueRef *out) {
+void wpi_kernel_load_args(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef kernel,
+                          LLVMValueRef block, LLVMValueRef *out) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     LLVMValueRef field = wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, args));
     LLVMValueRef args = wpi_load_settled(at, c->ptr, field);
@@ -47,16 +47,16 @@ void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel,
     }
 }
 
-static void number_stops(LLVMValueRef function, uint32_t *point, wp_compile *c) {
+static void number_stops(LLVMValueRef function, uint32_t *point, wpi_compile *c) {
     uint32_t count;
     LLVMBasicBlockRef *blocks = wpi_blocks_rpo(function, &count);
     for (uint32_t b = 0; b < count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(blocks[b]); i; i = LLVMGetNextInstruction(i))
             if (wpi_lower_is_stop(i)) LLVMSetOperand(i, 1, wpi_const32(c, ++*point));
-    wp_free(blocks);
+    wpi_free(blocks);
 }
 
-LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel) {
+LLVMValueRef wpi_fiber_build(wpi_compile *c, wpi_kernel_ir *kernel) {
     uint32_t point = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) number_stops(f, &point, c);
@@ -69,7 +69,7 @@ LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel) {
     LLVMPositionBuilderAtEnd(c->builder,
                              LLVMAppendBasicBlockInContext(c->context, function, "entry"));
     unsigned count = LLVMCountParams(kernel->function);
-    LLVMValueRef *args = wp_must_calloc(count + 1, sizeof *args);
+    LLVMValueRef *args = wpi_must_calloc(count + 1, sizeof *args);
     wpi_kernel_load_args(c, c->builder, kernel->function, LLVMGetParam(function, 0), args);
     LLVMValueRef call = LLVMBuildCall2(c->builder, wpi_function_type(kernel->function),
                                        kernel->function, args, count, "");
@@ -79,6 +79,6 @@ LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel) {
         if (attribute) LLVMAddCallSiteAttribute(call, p, attribute);
     }
     LLVMBuildRetVoid(c->builder);
-    wp_free(args);
+    wpi_free(args);
     return function;
 }

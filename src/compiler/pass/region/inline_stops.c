@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings every stop, and every read of the thread's identity, into the kernel itself, where the
- * region builder can deal with it. Recursive functions and calls through pointers stay; kernels
- * that reach a stop through these run on fibers. */
+/* Inlines every stop, and every read of the thread's identity, into the kernel itself, as the
+ * region builder requires. Recursive functions and calls through pointers stay; kernels that reach
+ * a stop through these run on fibers. */
 #include <llvm-c/Comdat.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static bool any_callee(LLVMValueRef function, bool (*visit)(LLVMValueRef callee,
 
 typedef struct reach {
     LLVMValueRef target; /* for recursion; NULL when looking for stops and identity */
-    wp_map *seen;
+    wpi_map *seen;
 } reach;
 
 static bool reaches(LLVMValueRef callee, void *state) {
@@ -48,7 +48,7 @@ static bool reaches(LLVMValueRef callee, void *state) {
 }
 
 static bool function_reaches(LLVMValueRef function, LLVMValueRef target) {
-    wp_map seen = {0};
+    wpi_map seen = {0};
     reach r = {target, &seen};
     bool found = any_callee(function, reaches, &r);
     wpi_map_deinit(&seen);
@@ -61,14 +61,14 @@ static LLVMValueRef behind_casts(LLVMValueRef constant) {
     return constant;
 }
 
-/* Takes constants off the list of what must stay; variables remain on it. */
-static void shorten_used_list(wp_compile *c) {
+/* Removes constants from the list of used globals; variables remain on it. */
+static void shorten_used_list(wpi_compile *c) {
     static const char name[] = "llvm.compiler.used";
     LLVMValueRef list = LLVMGetNamedGlobal(c->module, name);
     LLVMValueRef array = list ? LLVMGetInitializer(list) : NULL;
     if (!array) return;
     unsigned count = (unsigned)LLVMGetNumOperands(array), kept = 0;
-    LLVMValueRef *items = wp_must_calloc(count + 1, sizeof *items);
+    LLVMValueRef *items = wpi_must_calloc(count + 1, sizeof *items);
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef global = behind_casts(LLVMGetOperand(array, i));
         if (!LLVMIsAGlobalVariable(global) || !LLVMIsGlobalConstant(global))
@@ -81,12 +81,12 @@ static void shorten_used_list(wp_compile *c) {
         LLVMSetLinkage(made, LLVMAppendingLinkage);
         LLVMSetSection(made, "llvm.metadata");
     }
-    wp_free(items);
+    wpi_free(items);
 }
 
-/* Constants that the host side uses are emitted for the device as well, with what they point to:
- * they go unless kernels use them. */
-static void internalize_constants(wp_compile *c) {
+/* Constants that the host side uses are also emitted for the device, with their referents:
+ * internalised, so that unused ones are removed. */
+static void internalize_constants(wpi_compile *c) {
     shorten_used_list(c);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         if (LLVMIsDeclaration(g) || !LLVMIsGlobalConstant(g)) continue;
@@ -96,7 +96,7 @@ static void internalize_constants(wp_compile *c) {
     }
 }
 
-wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_inline_stops(wpi_compile *c, wp_error *err) {
     internalize_constants(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || wpi_compile_is_kernel(c, f)) continue;
@@ -106,7 +106,7 @@ wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err) {
         wpi_function_attribute_remove(f, "optnone");
         wpi_function_attribute(c, f, "alwaysinline");
     }
-    /* The call sites' own noinline marks would win over the function's. */
+    /* noinline attributes of call sites would override the function's. */
     unsigned noinline_kind = LLVMGetEnumAttributeKindForName("noinline", 8);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || !wpi_function_has(f, "alwaysinline")) continue;
@@ -116,7 +116,7 @@ wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err) {
             if (wpi_called_function(users[i]) == f)
                 LLVMRemoveCallSiteEnumAttribute(
                     users[i], (LLVMAttributeIndex)LLVMAttributeFunctionIndex, noinline_kind);
-        wp_free(users);
+        wpi_free(users);
     }
     return wpi_compile_run(c, "always-inline,globaldce", NULL, err);
 }

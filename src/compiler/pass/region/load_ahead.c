@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a block reads in the next turn of its loop is asked for a turn ahead.
+/* Prefetches the data that a block reads in the next iteration of its loop.
  *
  *     for (k = 0; k < n; k += 16) {                         all threads, turn by turn
  *         for each row: for each thread: tile[y][x] = b[(k + y) * n + x];
  *         …                                                 and ask for &b[(k + 16 + y) * n + x]
  *     }
  *
- * The rows of a tile lie far apart, and come back only a turn later, when the processor has
- * forgotten them: it does not see where they go, and waits for each row. A row is asked for by its
- * first and its last element; in longer rows the processor sees what is in between. */
+ * The rows of a tile are far apart, and the next access to each is an iteration later, so the
+ * processor's prefetcher does not detect the pattern, and every row is a miss. A row's first and
+ * last elements are prefetched; in longer rows the processor's prefetcher finds the rest. */
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/same_code.h"
@@ -17,26 +17,26 @@
 
 enum { LOADS_MOST = 4, DEPTH_MOST = 12 };
 
-/* What makes the turns of a loop differ: a phi of its header that grows by `step`. */
+/* A loop's counter: a phi of its header that grows by `step`. */
 typedef struct turn {
     LLVMValueRef counter, step;
 } turn;
 
-static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
+static bool is_inside(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return false;
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
     return block == UINT32_MAX || loop->contains[block];
 }
 
 /* phi = [start, outside], [phi + step, latch] */
-static bool match_counter(const wp_loops *l, const wp_loop *loop, LLVMValueRef phi, turn *out) {
+static bool match_counter(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef phi, turn *out) {
     LLVMBasicBlockRef latch = l->blocks[loop->latch];
     if (LLVMGetTypeKind(LLVMTypeOf(phi)) != LLVMIntegerTypeKind || LLVMCountIncoming(phi) != 2)
         return false;
     unsigned back = LLVMGetIncomingBlock(phi, 0) == latch ? 0 : 1;
     if (LLVMGetIncomingBlock(phi, back) != latch) return false;
     LLVMValueRef next = LLVMGetIncomingValue(phi, back);
-    /* handed on, it is the same value */
+    /* a phi of one value is that value */
     while (LLVMIsAPHINode(next) && LLVMCountIncoming(next) == 1)
         next = LLVMGetIncomingValue(next, 0);
     if (!LLVMIsABinaryOperator(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return false;
@@ -46,8 +46,9 @@ static bool match_counter(const wp_loops *l, const wp_loop *loop, LLVMValueRef p
     return !is_inside(l, loop, out->step);
 }
 
-/* `value` with other values for those in `made`; itself, if it has nothing to do with them. */
-static LLVMValueRef restated(LLVMBuilderRef at, LLVMValueRef value, wp_map *made, int depth) {
+/* Rebuilds `value` with the replacements in `made`; returns it unchanged if it does not depend on
+ * them. */
+static LLVMValueRef restated(LLVMBuilderRef at, LLVMValueRef value, wpi_map *made, int depth) {
     LLVMValueRef known = wpi_map_get(made, value);
     if (known) return known;
     if (depth == DEPTH_MOST || !LLVMIsAInstruction(value) || !wpi_is_pure_operation(value) ||
@@ -76,8 +77,8 @@ static bool follows_from(LLVMValueRef value, LLVMValueRef source, int depth) {
     return false;
 }
 
-/* A load at base[start + i]: neighbours read neighbours. */
-static bool reads_a_row(const wp_thread_loop *t, LLVMValueRef load) {
+/* Whether a load is at base[start + i]: neighbouring threads read neighbouring elements. */
+static bool reads_a_row(const wpi_thread_loop *t, LLVMValueRef load) {
     if (!LLVMIsALoadInst(load) || LLVMGetVolatile(load)) return false;
     LLVMValueRef gep = LLVMGetOperand(load, 0);
     return LLVMIsAGetElementPtrInst(gep) && LLVMGetNumOperands(gep) == 2 &&
@@ -86,21 +87,21 @@ static bool reads_a_row(const wp_thread_loop *t, LLVMValueRef load) {
            wpi_thread_loop_is_linear(t, LLVMGetOperand(gep, 1));
 }
 
-/* Asks for what thread `index` of the row will read in the next turn. */
-static void ask(wp_compile *c, const wp_thread_loop *t, turn by, LLVMValueRef address,
+/* Prefetches the element that thread `index` of the row reads in the next iteration. */
+static void ask(wpi_compile *c, const wpi_thread_loop *t, turn by, LLVMValueRef address,
                 LLVMValueRef index) {
     LLVMBuilderRef at = c->builder;
-    wp_map made = {0};
+    wpi_map made = {0};
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(t->before));
     wpi_map_set(&made, by.counter, LLVMBuildAdd(at, by.counter, by.step, ""));
     wpi_map_set(&made, t->index, index);
     LLVMValueRef place = restated(at, address, &made, 0);
-    /* behind the last turn it may be any address: asking does no harm */
+    /* after the last iteration it may be any address, which is harmless */
     wpi_prefetch(c, LLVMBuildFreeze(at, place, ""));
     wpi_map_deinit(&made);
 }
 
-static uint32_t size_of(const wp_loops *l, const wp_loop *loop) {
+static uint32_t size_of(const wpi_loops *l, const wpi_loop *loop) {
     uint32_t size = 0;
     for (uint32_t b = 0; b < l->block_count; b++)
         size += loop->contains[b];
@@ -108,10 +109,10 @@ static uint32_t size_of(const wp_loops *l, const wp_loop *loop) {
 }
 
 /* The next loop around `inner`, or NULL. */
-static const wp_loop *around(const wp_loops *l, const wp_loop *inner) {
-    const wp_loop *found = NULL;
+static const wpi_loop *around(const wpi_loops *l, const wpi_loop *inner) {
+    const wpi_loop *found = NULL;
     for (uint32_t i = 0; i < l->loop_count; i++) {
-        const wp_loop *loop = &l->loops[i];
+        const wpi_loop *loop = &l->loops[i];
         if (loop->contains[inner->header] && size_of(l, loop) > size_of(l, inner) &&
             (!found || size_of(l, loop) < size_of(l, found)))
             found = loop;
@@ -119,11 +120,11 @@ static const wp_loop *around(const wp_loops *l, const wp_loop *inner) {
     return found;
 }
 
-/* The turns, the innermost first, in which the address moves on. Around the loop over threads is
- * the one over rows, which is not meant. */
-static bool find_turn(const wp_thread_loop *t, LLVMValueRef address, turn *out) {
-    const wp_loops *l = t->loops;
-    const wp_loop *loop = around(l, t->loop);
+/* Finds the innermost loop in whose iterations the address changes, except the loop over rows
+ * around the loop over threads. */
+static bool find_turn(const wpi_thread_loop *t, LLVMValueRef address, turn *out) {
+    const wpi_loops *l = t->loops;
+    const wpi_loop *loop = around(l, t->loop);
     while (loop && (loop = around(l, loop)))
         for (LLVMValueRef phi = LLVMGetFirstInstruction(l->blocks[loop->header]);
              LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi))
@@ -131,7 +132,7 @@ static bool find_turn(const wp_thread_loop *t, LLVMValueRef address, turn *out) 
     return false;
 }
 
-static void look_ahead(wp_compile *c, const wp_thread_loop *t) {
+static void look_ahead(wpi_compile *c, const wpi_thread_loop *t) {
     uint32_t loads = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
@@ -149,15 +150,15 @@ static void look_ahead(wp_compile *c, const wp_thread_loop *t) {
     }
 }
 
-wp_status wpi_pass_ahead(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_ahead(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++) {
         if (!c->kernels[n].whole) continue;
         wpi_thread_loops_prepare(c->kernels[n].whole);
-        wp_loops loops;
+        wpi_loops loops;
         wpi_loops_init(&loops, c->kernels[n].whole);
         for (uint32_t i = 0; i < loops.loop_count; i++) {
-            wp_thread_loop t;
+            wpi_thread_loop t;
             if (wpi_thread_loop_match(&loops, &loops.loops[i], &t)) look_ahead(c, &t);
         }
         wpi_loops_deinit(&loops);

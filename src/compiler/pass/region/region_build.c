@@ -11,8 +11,8 @@
  *   next    next row ─────────────────────────────────────────────────────────┘
  *   done    the common next state, or WP_STATE_MIXED; a free stop that leads to itself goes on ─┘
  *
- * The inner loop's accesses are independent (threads between two barriers may not race), which the
- * metadata says, so that LLVM may vectorise it. */
+ * The inner loop's accesses are independent (threads between two barriers may not race); metadata
+ * states that, so that LLVM may vectorise it. */
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/IRReader.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@
 #include "compiler/pass/region/regions.h"
 
 typedef struct region {
-    wp_region_plan *plan;
-    wp_compile *c;
+    wpi_region_plan *plan;
+    wpi_compile *c;
     LLVMBuilderRef at;
     const uint32_t *begins; /* [begin_count]: the states in which threads begin */
     uint32_t begin_count;
@@ -34,16 +34,16 @@ typedef struct region {
     LLVMBasicBlockRef entry, round, row, head, latch, next, done;
     bool *is_cloned;  /* [plan->block_count] */
     bool *is_reached; /* [state_count]: a thread may stop there */
-    wp_map block_index, values, blocks;
+    wpi_map block_index, values, blocks;
     LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT */
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
     LLVMValueRef *local;           /* [slot_count]: the region's own copy of a slot */
     LLVMValueRef *base;            /* [slot_count]: address of the slot of thread 0 */
     LLVMValueRef *initial;         /* [slot_count]: a uniform slot's value at the start */
     bool *is_touched, *is_written; /* [slot_count] */
-    LLVMValueRef next_state;       /* in step: where the threads go, when there are several ways */
-    LLVMValueRef *votes;           /* [state_count]: does a thread want another round? */
-    bool is_mixed;                 /* threads may go different ways */
+    LLVMValueRef next_state;       /* in step: the threads' next state, if there are several */
+    LLVMValueRef *votes;           /* [state_count]: whether a thread needs another round */
+    bool is_mixed;                 /* threads may diverge */
 } region;
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
@@ -78,21 +78,22 @@ static LLVMBasicBlockRef start_of(const region *r, uint32_t state) {
     return stop ? LLVMGetInstructionParent(stop) : r->plan->blocks[0];
 }
 
-/* Of the blocks with a stop, only those are copied in which a thread begins, behind the stop. */
+/* The first instruction to copy of a block: in a block with a stop, in which threads begin, the one
+ * after the stop. */
 static LLVMValueRef first_copied(LLVMBasicBlockRef block) {
     LLVMValueRef first = LLVMGetFirstInstruction(block);
     return is_stop_block(block) ? LLVMGetNextInstruction(first) : first;
 }
 
-static bool is_live_at_start(const region *r, const wp_slot *slot) {
+static bool is_live_at_start(const region *r, const wpi_slot *slot) {
     for (uint32_t i = 0; i < r->begin_count; i++)
         if (slot->is_live[r->begins[i]]) return true;
     return false;
 }
 
-/* Threads in a state of a round know which way they go. Such a state is alone in its region. */
+/* Threads in a state of a round have a known successor. Such a state is alone in its region. */
 static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
-    const wp_stop_point *stop = &r->plan->kernel->stops[r->begins[0]];
+    const wpi_stop_point *stop = &r->plan->kernel->stops[r->begins[0]];
     if (stop->op != WP_STOP_ROUND || block != start_of(r, r->begins[0])) return NULL;
     return LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), stop->is_last_round);
 }
@@ -100,7 +101,7 @@ static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
 /* ---- what is reachable ---- */
 
 static void find_reachable(region *r) {
-    LLVMBasicBlockRef *stack = wp_must_calloc(r->plan->block_count + 1, sizeof *stack);
+    LLVMBasicBlockRef *stack = wpi_must_calloc(r->plan->block_count + 1, sizeof *stack);
     uint32_t depth = 0;
     for (uint32_t i = 0; i < r->begin_count; i++) {
         stack[depth] = start_of(r, r->begins[i]);
@@ -119,7 +120,7 @@ static void find_reachable(region *r) {
             stack[depth++] = to;
         }
     }
-    wp_free(stack);
+    wpi_free(stack);
 }
 
 /* ---- cloning ---- */
@@ -132,11 +133,11 @@ static bool is_dropped(LLVMValueRef instruction) {
     return strncmp(name, "llvm.lifetime.", 14) == 0 || strncmp(name, "llvm.dbg.", 9) == 0;
 }
 
-/* The value of a placeholder call, or NULL if it is none. */
+/* The value of a placeholder call; NULL: not a placeholder. */
 static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction) {
     LLVMValueRef callee = wpi_called_function(instruction);
     if (!callee) return NULL;
-    wp_id id = wpi_lower_id_of(callee);
+    wpi_id id = wpi_lower_id_of(callee);
     if (id != WP_ID_COUNT) return r->id[id];
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
@@ -145,7 +146,7 @@ static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction) {
     return NULL;
 }
 
-/* Placeholders stand for the same value wherever in the kernel they were read. */
+/* The copy of a value. A placeholder has the same value at all its calls. */
 static LLVMValueRef mapped(region *r, LLVMValueRef value) {
     LLVMValueRef to = wpi_map_get(&r->values, value);
     if (!to && LLVMIsAInstruction(value)) to = placeholder_value(r, value);
@@ -187,7 +188,7 @@ static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef co
         LLVMSetSuccessor(copy, s, place_of(r, LLVMGetSuccessor(original, s)));
 }
 
-/* Operands of the copies, once all copies exist. */
+/* Sets the operands of the copies, once all copies exist. */
 static void connect_block(region *r, LLVMBasicBlockRef block) {
     for (LLVMValueRef i = first_copied(block); i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy = wpi_map_get(&r->values, i);
@@ -217,13 +218,14 @@ static void connect_block(region *r, LLVMBasicBlockRef block) {
 
 /* ---- the frame of the function ---- */
 
-static bool is_in_step(const wp_region_plan *plan, uint32_t state) {
+static bool is_in_step(const wpi_region_plan *plan, uint32_t state) {
     return wpi_region_stop_is_in_step(&plan->uniform, plan->step, plan->kernel->stops[state].call);
 }
 
-/* Threads that begin together and come to stops that all threads come to: all go the same way. */
+/* Whether threads begin together and reach only stops that all threads reach, so that all have the
+ * same next state. */
 static bool moves_together(region *r) {
-    const wp_region_plan *plan = r->plan;
+    const wpi_region_plan *plan = r->plan;
     for (uint32_t i = 0; i < r->begin_count; i++)
         if (r->begins[i] && !is_in_step(plan, r->begins[i])) return false;
     for (uint32_t s = 1; s < plan->state_count; s++)
@@ -231,24 +233,24 @@ static bool moves_together(region *r) {
     return true;
 }
 
-/* Does a thread of this region come to the round of state `s`? */
+/* Whether a thread of this region reaches the round of state `s`. */
 static bool is_round(region *r, uint32_t s) {
-    const wp_stop_point *stop = &r->plan->kernel->stops[s];
+    const wpi_stop_point *stop = &r->plan->kernel->stops[s];
     return stop->op == WP_STOP_ROUND && !stop->is_last_round && r->is_reached[s];
 }
 
 static void build_entry(region *r) {
-    wp_compile *c = r->c;
+    wpi_compile *c = r->c;
     LLVMPositionBuilderAtEnd(r->at, r->entry);
     LLVMValueRef kernel = r->plan->kernel->function;
     unsigned params = LLVMCountParams(kernel);
-    LLVMValueRef *args = wp_must_calloc(params + 1, sizeof *args);
+    LLVMValueRef *args = wpi_must_calloc(params + 1, sizeof *args);
     wpi_kernel_load_args(c, r->at, kernel, r->block, args);
     for (unsigned p = 0; p < params; p++)
         wpi_map_set(&r->values, LLVMGetParam(kernel, p), args[p]);
-    wp_free(args);
+    wpi_free(args);
     static const struct {
-        wp_id first;
+        wpi_id first;
         size_t offset;
     } triples[] = {{WP_ID_NTID_X, offsetof(wp_cpu_block, block_dim)},
                    {WP_ID_CTAID_X, offsetof(wp_cpu_block, block_idx)},
@@ -263,7 +265,7 @@ static void build_entry(region *r) {
     LLVMValueRef threads = field(r, offsetof(wp_cpu_block, thread_count), c->i32);
     r->threads64 = LLVMBuildZExt(r->at, threads, c->i64, "");
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
-        const wp_slot *slot = &r->plan->slots[s];
+        const wpi_slot *slot = &r->plan->slots[s];
         if (!r->is_touched[s]) continue;
         bool in_frame = r->plan->state_count > 1;
         if (in_frame && slot->is_uniform && r->plan->is_whole) {
@@ -287,7 +289,7 @@ static void build_entry(region *r) {
 
     LLVMPositionBuilderAtEnd(r->at, r->round);
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
-        const wp_slot *slot = &r->plan->slots[s];
+        const wpi_slot *slot = &r->plan->slots[s];
         if (r->is_touched[s] && slot->is_uniform && is_live_at_start(r, slot))
             r->initial[s] = LLVMBuildLoad2(r->at, slot->type, r->base[s], "");
     }
@@ -320,9 +322,9 @@ static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value) {
     return LLVMBuildStore(r->at, value, wpi_lower_block_field(r->c, r->at, r->block, offset));
 }
 
-/* What the stop that led here gave to the thread. */
+/* The result of the stop at which the thread begins. */
 static LLVMValueRef answer(region *r, uint32_t state, LLVMValueRef thread64) {
-    const wp_stop_point *stop = &r->plan->kernel->stops[state];
+    const wpi_stop_point *stop = &r->plan->kernel->stops[state];
     if (stop->op == WP_STOP_ROUND) return wpi_const64(r->c, !stop->is_last_round);
     LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
     LLVMValueRef offset = wpi_const64(r->c, offsetof(wp_cpu_request, result));
@@ -330,10 +332,10 @@ static LLVMValueRef answer(region *r, uint32_t state, LLVMValueRef thread64) {
     return LLVMBuildLoad2(r->at, r->c->i64, address, "");
 }
 
-/* Takes a thread into the state: its slots from the frame, then the copied code. */
+/* Starts a thread in the state: loads its slots from the frame, then runs the copied code. */
 static void build_start(region *r, uint32_t state, LLVMValueRef thread64) {
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
-        const wp_slot *slot = &r->plan->slots[s];
+        const wpi_slot *slot = &r->plan->slots[s];
         if (!r->is_touched[s] || r->initial[s] || slot->is_array || !slot->is_live[state]) continue;
         LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
         LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, address, ""), r->local[s]);
@@ -343,9 +345,9 @@ static void build_start(region *r, uint32_t state, LLVMValueRef thread64) {
     LLVMBuildBr(r->at, wpi_map_get(&r->blocks, start_of(r, state)));
 }
 
-/* Several states: the function's last parameter says which one. */
+/* Several states: the function's last parameter selects one. */
 static void build_starts(region *r, LLVMValueRef thread64) {
-    LLVMBasicBlockRef *start = wp_must_calloc(r->begin_count, sizeof *start);
+    LLVMBasicBlockRef *start = wpi_must_calloc(r->begin_count, sizeof *start);
     for (uint32_t i = 0; i < r->begin_count; i++) {
         start[i] = add_block(r, "start");
         LLVMMoveBasicBlockBefore(start[i], r->latch);
@@ -358,11 +360,11 @@ static void build_starts(region *r, LLVMValueRef thread64) {
         LLVMPositionBuilderAtEnd(r->at, start[i]);
         build_start(r, r->begins[i], thread64);
     }
-    wp_free(start);
+    wpi_free(start);
 }
 
 static void build_loops(region *r) {
-    wp_compile *c = r->c;
+    wpi_compile *c = r->c;
     LLVMBuilderRef at = r->at;
     LLVMValueRef first = LLVMGetParam(r->function, 1), outer = LLVMGetParam(r->function, 2);
 
@@ -401,7 +403,7 @@ static void build_loops(region *r) {
             store_field(r, offsetof(wp_cpu_block, tid) + 4 * d, r->id[WP_ID_TID_X + d]);
     }
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
-        const wp_slot *slot = &r->plan->slots[s];
+        const wpi_slot *slot = &r->plan->slots[s];
         if (!r->is_touched[s]) continue;
         if (r->initial[s]) {
             LLVMBuildStore(at, r->initial[s], r->local[s]);
@@ -454,15 +456,15 @@ static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64) {
     }
 }
 
-/* The state to which a round's threads go, from a vote. */
+/* The next state of a round's threads, from their vote. */
 static LLVMValueRef state_by_vote(region *r, uint32_t state, LLVMValueRef vote) {
     LLVMValueRef wants = LLVMBuildICmp(r->at, LLVMIntNE, vote, wpi_const32(r->c, 0), "");
     return LLVMBuildSelect(r->at, wants, wpi_const32(r->c, state), wpi_const32(r->c, state + 1),
                            "");
 }
 
-/* Threads at a round go on together as soon as one of them wants to. */
-static LLVMValueRef cast_vote(region *r, const wp_stop_point *stop, uint32_t state) {
+/* Threads at a round continue together if any of them needs to. */
+static LLVMValueRef cast_vote(region *r, const wpi_stop_point *stop, uint32_t state) {
     LLVMValueRef wish = mapped(r, LLVMGetOperand(stop->call, 4));
     wish = LLVMBuildTrunc(r->at, wish, r->c->i32, "");
     LLVMValueRef so_far = LLVMBuildLoad2(r->at, r->c->i32, r->votes[state], "");
@@ -474,9 +476,9 @@ static void build_stub(region *r, uint32_t state, LLVMValueRef value) {
     LLVMPositionBuilderAtEnd(r->at, r->stubs[state]);
     LLVMValueRef thread64 = LLVMBuildZExt(r->at, r->id[WP_ID_THREAD], r->c->i64, "");
     if (state < r->plan->state_count) {
-        const wp_stop_point *stop = &r->plan->kernel->stops[state];
+        const wpi_stop_point *stop = &r->plan->kernel->stops[state];
         for (uint32_t s = 0; s < r->plan->slot_count; s++) {
-            const wp_slot *slot = &r->plan->slots[s];
+            const wpi_slot *slot = &r->plan->slots[s];
             if (slot->is_array || slot->is_uniform || !slot->is_live[state] || !r->is_written[s])
                 continue;
             LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
@@ -492,9 +494,9 @@ static void build_stub(region *r, uint32_t state, LLVMValueRef value) {
     LLVMBuildBr(r->at, r->latch);
 }
 
-/* Slots that the copied blocks touch and write; the others stay in the frame as they are. */
+/* Finds the slots that the copied blocks use and write; others are unchanged in the frame. */
 static void find_touched(region *r) {
-    wp_map slot_index = {0};
+    wpi_map slot_index = {0};
     for (uint32_t s = 0; s < r->plan->slot_count; s++)
         wpi_map_set_index(&slot_index, r->plan->slots[s].memory, s);
     for (uint32_t b = 0; b < r->plan->block_count; b++) {
@@ -513,8 +515,8 @@ static void find_touched(region *r) {
 
 /* ---- vectorisation hints ---- */
 
-static LLVMValueRef access_group(wp_compile *c) {
-    /* LLVM-C makes no distinct nodes; the assembler does. */
+static LLVMValueRef access_group(wpi_compile *c) {
+    /* LLVM-C cannot create distinct nodes; the assembler can. */
     static const char text[] = "!wp.group = !{!0}\n!0 = distinct !{}\n";
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "group");
@@ -530,17 +532,17 @@ static LLVMValueRef access_group(wp_compile *c) {
     return group;
 }
 
-static unsigned metadata_kind(wp_compile *c, const char *name) {
+static unsigned metadata_kind(wpi_compile *c, const char *name) {
     return LLVMGetMDKindIDInContext(c->context, name, (unsigned)strlen(name));
 }
 
-static bool is_independent_access(wp_compile *c, LLVMValueRef instruction) {
+static bool is_independent_access(wpi_compile *c, LLVMValueRef instruction) {
     return (LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction)) &&
            !LLVMGetMetadata(instruction, metadata_kind(c, WP_ORDERED_METADATA));
 }
 
-/* Two vectors side by side share what is the same for all threads, and are few enough for rows of
- * 16 threads; by itself LLVM takes one, or as many as four. Not where registers would run out. */
+/* Whether to interleave two vectors, which share uniform values and fit rows of 16 threads; by
+ * default LLVM uses one, or up to four. Not if registers would run out. */
 static bool is_small(const region *r) {
     enum { INSTRUCTIONS_MOST = 400 };
     uint32_t count = 0;
@@ -550,7 +552,7 @@ static bool is_small(const region *r) {
     return count <= INSTRUCTIONS_MOST;
 }
 
-static LLVMMetadataRef interleaving(wp_compile *c) {
+static LLVMMetadataRef interleaving(wpi_compile *c) {
     enum { VECTORS = 2 };
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(c->context, "llvm.loop.interleave.count", 26),
                                LLVMValueAsMetadata(wpi_const32(c, VECTORS))};
@@ -558,7 +560,7 @@ static LLVMMetadataRef interleaving(wp_compile *c) {
 }
 
 static void mark_parallel(region *r) {
-    wp_compile *c = r->c;
+    wpi_compile *c = r->c;
     if (r->plan->state_count == 1 && r->plan->has_local_arrays) return;
     LLVMValueRef group = access_group(c);
     if (!group) return;
@@ -621,8 +623,8 @@ static uint32_t count_exits(region *r) {
     return exits;
 }
 
-static LLVMValueRef add_function(wp_region_plan *plan, const char *name, LLVMTypeRef last) {
-    wp_compile *c = plan->c;
+static LLVMValueRef add_function(wpi_region_plan *plan, const char *name, LLVMTypeRef last) {
+    wpi_compile *c = plan->c;
     LLVMTypeRef params[4] = {c->ptr, c->i32, c->i32, last};
     LLVMTypeRef type = LLVMFunctionType(c->i32, params, last ? 4 : 3, 0);
     LLVMValueRef function = LLVMAddFunction(c->module, name, type);
@@ -631,22 +633,22 @@ static LLVMValueRef add_function(wp_region_plan *plan, const char *name, LLVMTyp
     return function;
 }
 
-static void build(wp_region_plan *plan, LLVMValueRef function, const uint32_t *begins,
+static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *begins,
                   uint32_t begin_count) {
-    wp_compile *c = plan->c;
+    wpi_compile *c = plan->c;
     region r = {
         .plan = plan, .c = c, .function = function, .begins = begins, .begin_count = begin_count};
     r.block = LLVMGetParam(r.function, 0);
     r.at = LLVMCreateBuilderInContext(c->context);
-    r.is_cloned = wp_must_calloc(plan->block_count, sizeof *r.is_cloned);
-    r.is_reached = wp_must_calloc(plan->state_count + 1, sizeof *r.is_reached);
-    r.local = wp_must_calloc(plan->slot_count + 1, sizeof *r.local);
-    r.initial = wp_must_calloc(plan->slot_count + 1, sizeof *r.initial);
-    r.base = wp_must_calloc(plan->slot_count + 1, sizeof *r.base);
-    r.is_touched = wp_must_calloc(plan->slot_count + 1, sizeof *r.is_touched);
-    r.is_written = wp_must_calloc(plan->slot_count + 1, sizeof *r.is_written);
-    r.stubs = wp_must_calloc(plan->state_count + 1, sizeof *r.stubs);
-    r.votes = wp_must_calloc(plan->state_count + 1, sizeof *r.votes);
+    r.is_cloned = wpi_must_calloc(plan->block_count, sizeof *r.is_cloned);
+    r.is_reached = wpi_must_calloc(plan->state_count + 1, sizeof *r.is_reached);
+    r.local = wpi_must_calloc(plan->slot_count + 1, sizeof *r.local);
+    r.initial = wpi_must_calloc(plan->slot_count + 1, sizeof *r.initial);
+    r.base = wpi_must_calloc(plan->slot_count + 1, sizeof *r.base);
+    r.is_touched = wpi_must_calloc(plan->slot_count + 1, sizeof *r.is_touched);
+    r.is_written = wpi_must_calloc(plan->slot_count + 1, sizeof *r.is_written);
+    r.stubs = wpi_must_calloc(plan->state_count + 1, sizeof *r.stubs);
+    r.votes = wpi_must_calloc(plan->state_count + 1, sizeof *r.votes);
     for (uint32_t b = 0; b < plan->block_count; b++)
         wpi_map_set_index(&r.block_index, plan->blocks[b], b);
 
@@ -689,18 +691,18 @@ static void build(wp_region_plan *plan, LLVMValueRef function, const uint32_t *b
     wpi_map_deinit(&r.block_index);
     wpi_map_deinit(&r.values);
     wpi_map_deinit(&r.blocks);
-    wp_free(r.is_cloned);
-    wp_free(r.is_reached);
-    wp_free(r.local);
-    wp_free(r.initial);
-    wp_free(r.base);
-    wp_free(r.is_touched);
-    wp_free(r.is_written);
-    wp_free(r.stubs);
-    wp_free(r.votes);
+    wpi_free(r.is_cloned);
+    wpi_free(r.is_reached);
+    wpi_free(r.local);
+    wpi_free(r.initial);
+    wpi_free(r.base);
+    wpi_free(r.is_touched);
+    wpi_free(r.is_written);
+    wpi_free(r.stubs);
+    wpi_free(r.votes);
 }
 
-LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
+LLVMValueRef wpi_region_build(wpi_region_plan *plan, uint32_t state) {
     const bool is_part = plan->is_whole && plan->state_count > 1;
     char name[512];
     snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
@@ -709,9 +711,9 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     return function;
 }
 
-/* r<state>, which only goes on to the function of all these states. */
-static LLVMValueRef build_way_into(wp_region_plan *plan, LLVMValueRef rest, uint32_t state) {
-    wp_compile *c = plan->c;
+/* Builds r<state>, which only calls the function of all these states. */
+static LLVMValueRef build_way_into(wpi_region_plan *plan, LLVMValueRef rest, uint32_t state) {
+    wpi_compile *c = plan->c;
     char name[512];
     snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
     LLVMValueRef function = add_function(plan, name, NULL);
@@ -723,11 +725,11 @@ static LLVMValueRef build_way_into(wp_region_plan *plan, LLVMValueRef rest, uint
     return function;
 }
 
-void wpi_region_build_rest(wp_region_plan *plan, const uint32_t *states, uint32_t count) {
+void wpi_region_build_rest(wpi_region_plan *plan, const uint32_t *states, uint32_t count) {
     char name[512];
     snprintf(name, sizeof name, "%.480s.rest", plan->kernel->name);
     LLVMValueRef rest = add_function(plan, name, plan->c->i32);
-    /* It must not become one copy for each state again. */
+    /* It must not be inlined, which would be one copy per state again. */
     wpi_function_attribute(plan->c, rest, "noinline");
     wpi_function_attribute(plan->c, rest, "noduplicate");
     build(plan, rest, states, count);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread carries from one region to the next.
+/* Values that a thread carries from one region to the next.
  *
- * A value that is alive at some stop is either cheap to compute again from what every region knows
- * (arguments, thread and block indices, addresses of local memory) and then computed again before
- * each use in another block, so that addresses stay affine in the thread index and loops over
- * threads vectorise; or it gets a slot: stored after its definition, loaded before its uses. Slots
- * are allocas here; wpi_region_build turns them into registers inside a region and frame memory
- * between regions. */
+ * A value that is live at a stop is either recomputed or stored. If it is cheap to compute from
+ * values that every region has (arguments, thread and block indices, addresses of local memory), it
+ * is recomputed before each use in another block, so that addresses stay affine in the thread index
+ * and loops over threads vectorise. Otherwise it gets a slot: stored after its definition, loaded
+ * before its uses. Slots are allocas here; wpi_region_build turns them into registers inside a
+ * region and frame memory between regions. */
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -16,10 +16,10 @@
 #include "compiler/ir/same_code.h"
 #include "compiler/pass/region/regions.h"
 
-#define RECOMPUTE_MAX 24 /* instructions; more go to the frame */
+#define RECOMPUTE_MAX 24 /* instructions; more: stored in the frame */
 
 static bool is_tracked(LLVMValueRef instruction, void *state) {
-    wp_region_plan *plan = state;
+    wpi_region_plan *plan = state;
     return LLVMTypeOf(instruction) != plan->c->none && !LLVMIsAAllocaInst(instruction) &&
            !wpi_lower_stands_for_value(instruction);
 }
@@ -34,8 +34,8 @@ static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state) {
     return NULL;
 }
 
-/* Instructions it takes to compute `value` from what every region has; > RECOMPUTE_MAX if it cannot
- * be. */
+/* Instructions to compute `value` from values that every region has; > RECOMPUTE_MAX:
+ * impossible. */
 static uint32_t recompute_cost(LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return LLVMIsABasicBlock(value) ? RECOMPUTE_MAX + 1 : 0;
     if (wpi_lower_stands_for_value(value) || LLVMIsAAllocaInst(value)) return 0;
@@ -46,8 +46,8 @@ static uint32_t recompute_cost(LLVMValueRef value) {
     return cost;
 }
 
-static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wp_map *made) {
-    /* Placeholders may stand anywhere in the kernel; a copy stands where it is needed. */
+static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wpi_map *made) {
+    /* Placeholders may be anywhere in the kernel; a copy is made where it is needed. */
     if (!LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value)) return value;
     LLVMValueRef copy = wpi_map_get(made, value);
     if (copy) return copy;
@@ -59,9 +59,9 @@ static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wp_map *mad
     return copy;
 }
 
-static LLVMValueRef replacement_at(wp_compile *c, LLVMValueRef value, LLVMValueRef memory) {
+static LLVMValueRef replacement_at(wpi_compile *c, LLVMValueRef value, LLVMValueRef memory) {
     if (memory) return LLVMBuildLoad2(c->builder, LLVMTypeOf(value), memory, "");
-    wp_map made = {0};
+    wpi_map made = {0};
     LLVMValueRef copy = recompute(c->builder, value, &made);
     wpi_map_deinit(&made);
     return copy;
@@ -74,14 +74,14 @@ static LLVMBasicBlockRef place_of_use(LLVMValueRef user, unsigned index) {
     return moved ? moved : LLVMGetInstructionParent(user);
 }
 
-/* Uses outside the value's own block get a load, or a copy of the computation. */
-static void rewrite_uses(wp_compile *c, LLVMValueRef value, LLVMValueRef memory) {
+/* Replaces uses outside the value's block by a load, or a copy of the computation. */
+static void rewrite_uses(wpi_compile *c, LLVMValueRef value, LLVMValueRef memory) {
     LLVMBasicBlockRef home = LLVMGetInstructionParent(value);
     uint32_t count;
     LLVMValueRef *users = wpi_users(value, &count);
     for (uint32_t u = 0; u < count; u++) {
         if (LLVMIsAStoreInst(users[u]) && LLVMGetOperand(users[u], 1) == memory) continue;
-        wp_map by_block = {0};
+        wpi_map by_block = {0};
         for (int o = wpi_operand_find(users[u], value, 0); o >= 0;
              o = wpi_operand_find(users[u], value, o + 1)) {
             LLVMBasicBlockRef place = place_of_use(users[u], (unsigned)o);
@@ -99,11 +99,11 @@ static void rewrite_uses(wp_compile *c, LLVMValueRef value, LLVMValueRef memory)
         }
         wpi_map_deinit(&by_block);
     }
-    wp_free(users);
+    wpi_free(users);
 }
 
-static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef type,
-                         bool is_array) {
+static wpi_slot *add_slot(wpi_region_plan *plan, LLVMValueRef memory, LLVMTypeRef type,
+                          bool is_array) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(plan->c->module);
     uint32_t alignment = LLVMABIAlignmentOfType(layout, type);
     if (is_array && LLVMGetAlignment(memory) > alignment) alignment = LLVMGetAlignment(memory);
@@ -111,28 +111,28 @@ static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef 
     size = (size + alignment - 1) / alignment * alignment;
     uint32_t *end = &plan->kernel->frame_bytes;
     *end = (*end + alignment - 1) / alignment * alignment;
-    plan->slots = wp_must_realloc(plan->slots, (plan->slot_count + 1) * sizeof *plan->slots);
-    wp_slot *slot = &plan->slots[plan->slot_count++];
-    *slot = (wp_slot){.memory = memory,
-                      .type = type,
-                      .offset_bytes = *end,
-                      .size_bytes = size,
-                      .is_array = is_array,
-                      .is_live = wp_must_calloc(plan->state_count, sizeof(bool))};
+    plan->slots = wpi_must_realloc(plan->slots, (plan->slot_count + 1) * sizeof *plan->slots);
+    wpi_slot *slot = &plan->slots[plan->slot_count++];
+    *slot = (wpi_slot){.memory = memory,
+                       .type = type,
+                       .offset_bytes = *end,
+                       .size_bytes = size,
+                       .is_array = is_array,
+                       .is_live = wpi_must_calloc(plan->state_count, sizeof(bool))};
     *end += size;
     if (is_array) plan->kernel->local_bytes += size;
     return slot;
 }
 
-static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t index) {
-    wp_compile *c = plan->c;
+static void demote_value(wpi_region_plan *plan, const wpi_live *live, uint32_t index) {
+    wpi_compile *c = plan->c;
     LLVMValueRef value = live->values[index];
     LLVMPositionBuilderBefore(
         c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(plan->kernel->function)));
     LLVMValueRef memory = LLVMBuildAlloca(c->builder, LLVMTypeOf(value), "slot");
     wpi_builder_after(c->builder, value);
     LLVMBuildStore(c->builder, value, memory);
-    wp_slot *slot = add_slot(plan, memory, LLVMTypeOf(value), false);
+    wpi_slot *slot = add_slot(plan, memory, LLVMTypeOf(value), false);
     slot->is_uniform = wpi_uniform_is(&plan->uniform, value);
     for (uint32_t s = 1; s < plan->state_count; s++) {
         LLVMValueRef stop = plan->kernel->stops[s].call;
@@ -143,9 +143,9 @@ static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t ind
     rewrite_uses(c, value, memory);
 }
 
-void wpi_region_demote(wp_region_plan *plan) {
+void wpi_region_demote(wpi_region_plan *plan) {
     LLVMValueRef function = plan->kernel->function;
-    /* The program's own local memory first, so that slots do not count as such. */
+    /* Finds the program's local memory first, so that slots do not count as such. */
     for (uint32_t b = 0; b < plan->block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
@@ -158,7 +158,7 @@ void wpi_region_demote(wp_region_plan *plan) {
         }
     if (plan->state_count == 1) return;
 
-    wp_live live;
+    wpi_live live;
     wpi_live_init(&live, function, is_tracked, use_block, plan);
     for (uint32_t v = 0; v < live.value_count; v++) {
         bool crosses = false;

@@ -25,15 +25,16 @@ static bool writes_no_request(uint32_t op) {
     return kind == WP_STOP_STEP || kind == WP_STOP_YIELD || wpi_region_is_free(op);
 }
 
-static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
+static void add_flags(wpi_kernel_ir *kernel, uint32_t op) {
     uint32_t kind = WP_STOP_KIND(op);
     if (kind == WP_STOP_GRID) kernel->flags |= WP_CPU_KERNEL_GRID_SYNC;
     if (kind == WP_STOP_YIELD) kernel->flags |= WP_CPU_KERNEL_SPINS;
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_STEP) kernel->flags |= WP_CPU_KERNEL_WARP;
 }
 
-/* Where values begin to differ between the threads of a block, and where they are one again. */
-static wp_origin origin_of(LLVMValueRef i) {
+/* Classifies instructions for uniformity: where values become divergent, and where uniform
+ * again. */
+static wpi_value_origin origin_of(LLVMValueRef i) {
     if (wpi_is_settled_load(i)) return WP_ORIGIN_OPERANDS;
     if (LLVMIsALoadInst(i))
         return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == WP_SPACE_CONSTANT
@@ -50,13 +51,13 @@ static wp_origin origin_of(LLVMValueRef i) {
     }
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
-    wp_id id = wpi_lower_id_of(callee);
+    wpi_id id = wpi_lower_id_of(callee);
     if (id != WP_ID_COUNT) return id <= WP_ID_THREAD ? WP_ORIGIN_DIVERGENT : WP_ORIGIN_OPERANDS;
     bool is_ours = strncmp(name, "llvm.", 5) == 0 || strncmp(name, "wp.", 3) == 0;
     return is_ours ? WP_ORIGIN_OPERANDS : WP_ORIGIN_DIVERGENT;
 }
 
-void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel) {
+void wpi_region_uniform_init(wpi_uniform *u, LLVMValueRef kernel) {
     wpi_uniform_init(u, kernel, origin_of);
 }
 
@@ -71,7 +72,7 @@ static bool is_whole_barrier(LLVMValueRef stop) {
            is_zero(LLVMGetOperand(stop, 3));
 }
 
-/* A stop at which all threads of a block that come to it together go on together. */
+/* Whether threads of a block that reach the stop together continue together. */
 static bool keeps_step(LLVMValueRef stop) {
     uint32_t op = wpi_lower_stop_op(stop), kind = WP_STOP_KIND(op);
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_REDUX_XOR)
@@ -80,16 +81,16 @@ static bool keeps_step(LLVMValueRef stop) {
            kind == WP_STOP_STEP;
 }
 
-/* A stop after which threads may wait for each other in ways that no barrier of the whole block
- * ends. */
+/* Whether, after the stop, threads may wait for each other beyond the next barrier of the whole
+ * block. */
 static bool prevents_joining(LLVMValueRef stop) {
     uint32_t kind = WP_STOP_KIND(wpi_lower_stop_op(stop));
     if (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_ARRIVE) return !is_whole_barrier(stop);
     return kind == WP_STOP_YIELD || kind == WP_STOP_GRID;
 }
 
-wp_step wpi_region_step_of(const wp_uniform *u) {
-    wp_step step = WP_STEP_KEPT;
+wpi_region_step wpi_region_step_of(const wpi_uniform *u) {
+    wpi_region_step step = WP_STEP_KEPT;
     for (uint32_t b = 0; b < u->block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
@@ -100,17 +101,17 @@ wp_step wpi_region_step_of(const wp_uniform *u) {
     return step;
 }
 
-bool wpi_region_stop_is_in_step(const wp_uniform *u, wp_step step, LLVMValueRef stop) {
+bool wpi_region_stop_is_in_step(const wpi_uniform *u, wpi_region_step step, LLVMValueRef stop) {
     if (step == WP_STEP_LOST || wpi_uniform_is_partial(u, LLVMGetInstructionParent(stop)))
         return false;
     return step == WP_STEP_KEPT || is_whole_barrier(stop) ||
            wpi_region_is_free(wpi_lower_stop_op(stop));
 }
 
-/* Between free stops, the local memory of all threads is alive, where one thread's was before. */
+/* Between free stops the local memory of all threads is live, not only that of one thread. */
 #define LOCAL_MOST_BYTES 256u
 
-wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u) {
+wpi_region_step wpi_region_step_for_cuts(const wpi_compile *c, const wpi_uniform *u) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     uint64_t local_bytes = 0;
     for (uint32_t b = 0; b < u->block_count; b++)
@@ -122,23 +123,23 @@ wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u) {
                            LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
         }
     if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
-    wp_step step = wpi_region_step_of(u);
-    /* Checked code tells barriers apart by where the program has them. */
+    wpi_region_step step = wpi_region_step_of(u);
+    /* Checked code identifies barriers by their places in the program. */
     return step == WP_STEP_JOINED && !wpi_compile_is_own(c) ? WP_STEP_LOST : step;
 }
 
-void wpi_region_join(wp_compile *c, wp_step step) {
+void wpi_region_join(wpi_compile *c, wpi_region_step step) {
     if (step == WP_STEP_JOINED) wpi_lower_stop(c, c->builder, WP_STOP_BARRIER, NULL, NULL, NULL);
 }
 
-void wpi_region_split(wp_region_plan *plan) {
+void wpi_region_split(wpi_region_plan *plan) {
     LLVMValueRef function = plan->kernel->function;
     uint32_t count, stops = 0;
     LLVMBasicBlockRef *order = wpi_blocks_rpo(function, &count);
     for (uint32_t b = 0; b < count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(order[b]); i; i = LLVMGetNextInstruction(i))
             stops += !wpi_lower_is_stop(i) ? 0 : wpi_lower_stop_op(i) == WP_STOP_ROUND ? 2 : 1;
-    wp_stop_point *points = wp_must_calloc(stops + 1, sizeof *points);
+    wpi_stop_point *points = wpi_must_calloc(stops + 1, sizeof *points);
     uint32_t state = 1;
     for (uint32_t b = 0; b < count; b++) {
         LLVMValueRef next;
@@ -147,15 +148,15 @@ void wpi_region_split(wp_region_plan *plan) {
             if (!wpi_lower_is_stop(i)) continue;
             uint32_t op = wpi_lower_stop_op(i);
             bool is_plain = is_plain_barrier(i) || writes_no_request(op);
-            points[state++] = (wp_stop_point){.call = i, .op = op, .is_plain = is_plain};
+            points[state++] = (wpi_stop_point){.call = i, .op = op, .is_plain = is_plain};
             if (op == WP_STOP_ROUND)
                 points[state++] =
-                    (wp_stop_point){.call = i, .op = op, .is_plain = true, .is_last_round = true};
+                    (wpi_stop_point){.call = i, .op = op, .is_plain = true, .is_last_round = true};
             add_flags(plan->kernel, op);
             wpi_block_split_before(i);
         }
     }
-    wp_free(order);
+    wpi_free(order);
     plan->kernel->stops = points;
     plan->kernel->region_count = plan->state_count = stops + 1;
     plan->blocks = wpi_blocks_rpo(function, &plan->block_count);
@@ -163,10 +164,10 @@ void wpi_region_split(wp_region_plan *plan) {
     plan->step = wpi_region_step_of(&plan->uniform);
 }
 
-void wpi_region_plan_deinit(wp_region_plan *plan) {
+void wpi_region_plan_deinit(wpi_region_plan *plan) {
     for (uint32_t s = 0; s < plan->slot_count; s++)
-        wp_free(plan->slots[s].is_live);
-    wp_free(plan->slots);
-    wp_free(plan->blocks);
+        wpi_free(plan->slots[s].is_live);
+    wpi_free(plan->slots);
+    wpi_free(plan->blocks);
     wpi_uniform_deinit(&plan->uniform);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or,
- * where a stop hides in a function that was not inlined, fibers. */
+/* Kernels become loops over threads between stops (drawing in docs/rooms/compiler.md), or fibers,
+ * if a function that was not inlined contains a stop. */
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -19,11 +19,11 @@ static bool contains_stop(LLVMValueRef function) {
     return false;
 }
 
-static bool any_pointer_target_stops(wp_compile *c, wp_map *seen);
+static bool any_pointer_target_stops(wpi_compile *c, wpi_map *seen);
 
-/* A stop in `function` or in what it calls; calls through pointers may reach any function whose
+/* Whether `function` or its callees stop; calls through pointers may reach any function whose
  * address is taken. */
-static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen) {
+static bool stops_below(wpi_compile *c, LLVMValueRef function, wpi_map *seen) {
     if (wpi_map_has(seen, function)) return false;
     wpi_map_set(seen, function, function);
     if (contains_stop(function)) return true;
@@ -37,15 +37,15 @@ static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen) {
     return false;
 }
 
-static bool any_pointer_target_stops(wp_compile *c, wp_map *seen) {
+static bool any_pointer_target_stops(wpi_compile *c, wpi_map *seen) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && wpi_function_is_address_taken(f) && stops_below(c, f, seen))
             return true;
     return false;
 }
 
-static bool needs_fibers(wp_compile *c, LLVMValueRef kernel) {
-    wp_map seen = {0};
+static bool needs_fibers(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_map seen = {0};
     wpi_map_set(&seen, kernel, kernel);
     bool found = false;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b && !found;
@@ -63,7 +63,8 @@ static bool needs_fibers(wp_compile *c, LLVMValueRef kernel) {
     return found;
 }
 
-/* Every stop becomes a function; beyond this many the compiler would take minutes, and fibers do.
+/* Every stop becomes a function; beyond this many compilation would take minutes, and fibers are
+ * used.
  */
 #define REGIONS_MAX 192u
 
@@ -75,9 +76,10 @@ static bool has_too_many_stops(LLVMValueRef kernel) {
     return count > REGIONS_MAX;
 }
 
-/* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads.
+/* Copies structure arguments that a kernel writes to, as the launch's copy is common to all
+ * threads.
  */
-static void copy_written_params(wp_compile *c, LLVMValueRef kernel) {
+static void copy_written_params(wpi_compile *c, LLVMValueRef kernel) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
     for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
@@ -101,12 +103,12 @@ static bool has_register(LLVMValueRef instruction, void *state) {
     return kind != LLVMVoidTypeKind && kind != LLVMTokenTypeKind && !LLVMIsAAllocaInst(instruction);
 }
 
-/* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and
- * what addressing and the calling convention take. Bounded as theirs are. */
-static uint32_t estimate_registers(wp_compile *c, const wp_kernel_ir *k) {
+/* Estimates the 32-bit registers that a GPU's compiler would use: the most that are live at the
+ * start of a block, and those for addressing and the calling convention. Bounded as for GPUs. */
+static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
     enum { FIXED = 10, LEAST = 16, MOST = 255 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
-    wp_live live;
+    wpi_live live;
     wpi_live_init(&live, k->function, has_register, NULL, NULL);
     uint64_t most = 0;
     for (uint32_t b = 0; b < live.block_count; b++) {
@@ -122,8 +124,8 @@ static uint32_t estimate_registers(wp_compile *c, const wp_kernel_ir *k) {
     return estimate < LEAST ? LEAST : estimate > most_of ? most_of : (uint32_t)estimate;
 }
 
-/* Local memory has a place in the frame, so its size must be known. */
-static wp_status check_local_memory(const wp_kernel_ir *kernel, wp_error *err) {
+/* Local memory is in the frame, so its size must be constant. */
+static wp_status check_local_memory(const wpi_kernel_ir *kernel, wp_error *err) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b;
          b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -152,12 +154,12 @@ static void drop_body(LLVMValueRef function) {
         LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
 }
 
-/* Every region has a copy of the code that is reached from its stop. Behind each yield in the loops
- * of a large kernel that is all of it, or nearly: beyond this many instructions, counted before
- * regions are built, yields have one function together. */
+/* Every region has a copy of the code reachable from its stop. After a yield in the loops of a
+ * large kernel that is nearly all of it: beyond this many instructions, counted before regions are
+ * built, all yields share one function. */
 #define YIELDS_APART_MOST 6000u
 
-static uint32_t count_instructions(const wp_region_plan *plan) {
+static uint32_t count_instructions(const wpi_region_plan *plan) {
     uint32_t count = 0;
     for (uint32_t b = 0; b < plan->block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i;
@@ -166,10 +168,10 @@ static uint32_t count_instructions(const wp_region_plan *plan) {
     return count;
 }
 
-/* The states of yields that share a function, in memory that the caller frees; or none. */
-static uint32_t find_rest(const wp_region_plan *plan, uint32_t **out) {
+/* Returns the states of yields that share a function, which the caller frees; 0: none. */
+static uint32_t find_rest(const wpi_region_plan *plan, uint32_t **out) {
     uint32_t count = 0;
-    *out = wp_must_calloc(plan->state_count, sizeof **out);
+    *out = wpi_must_calloc(plan->state_count, sizeof **out);
     for (uint32_t s = 1; s < plan->state_count; s++)
         if (WP_STOP_KIND(plan->kernel->stops[s].op) == WP_STOP_YIELD) (*out)[count++] = s;
     const bool are_many =
@@ -177,17 +179,17 @@ static uint32_t find_rest(const wp_region_plan *plan, uint32_t **out) {
     return are_many ? count : 0;
 }
 
-static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
-    wp_region_plan plan = {.c = c, .kernel = kernel};
+static void build_regions(wpi_compile *c, wpi_kernel_ir *kernel) {
+    wpi_region_plan plan = {.c = c, .kernel = kernel};
     wpi_region_split(&plan);
     wpi_region_demote(&plan);
     plan.is_whole = wpi_region_is_whole(&plan);
     if (plan.state_count == 1) kernel->frame_bytes = 0;
-    kernel->regions = wp_must_calloc(kernel->region_count, sizeof *kernel->regions);
+    kernel->regions = wpi_must_calloc(kernel->region_count, sizeof *kernel->regions);
     uint32_t *rest;
     const uint32_t rest_count = find_rest(&plan, &rest);
     if (rest_count) wpi_region_build_rest(&plan, rest, rest_count);
-    wp_free(rest);
+    wpi_free(rest);
     for (uint32_t s = 0; s < kernel->region_count; s++)
         if (!kernel->regions[s]) kernel->regions[s] = wpi_region_build(&plan, s);
     if (plan.is_whole && plan.state_count > 1) kernel->whole = wpi_region_build_whole(&plan);
@@ -197,7 +199,7 @@ static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     drop_body(kernel->function);
 }
 
-static wp_status describe_kernels(wp_compile *c, wp_error *err) {
+static wp_status describe_kernels(wpi_compile *c, wp_error *err) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         WP_TRY(check_local_memory(&c->kernels[k], err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
@@ -205,7 +207,7 @@ static wp_status describe_kernels(wp_compile *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static uint32_t local_bytes(wp_compile *c, LLVMValueRef kernel) {
+static uint32_t local_bytes(wpi_compile *c, LLVMValueRef kernel) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     uint64_t bytes = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
@@ -216,27 +218,27 @@ static uint32_t local_bytes(wp_compile *c, LLVMValueRef kernel) {
     return (uint32_t)bytes;
 }
 
-static void build_fiber(wp_compile *c, wp_kernel_ir *kernel) {
+static void build_fiber(wpi_compile *c, wpi_kernel_ir *kernel) {
     kernel->local_bytes = local_bytes(c, kernel->function);
     kernel->thread = wpi_fiber_build(c, kernel);
     kernel->flags |= WP_CPU_KERNEL_WARP | WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC;
 }
 
-static void finish_kernels(wp_compile *c) {
+static void finish_kernels(wpi_compile *c) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         if (!LLVMIsDeclaration(c->kernels[k].function))
             LLVMSetLinkage(c->kernels[k].function, LLVMInternalLinkage);
     wpi_identity_lower(c);
 }
 
-wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_regions(wpi_compile *c, wp_error *err) {
     WP_TRY(describe_kernels(c, err));
-    bool *is_fiber = wp_must_calloc(c->kernel_count + 1, sizeof *is_fiber);
+    bool *is_fiber = wpi_must_calloc(c->kernel_count + 1, sizeof *is_fiber);
     for (uint32_t k = 0; k < c->kernel_count; k++)
         is_fiber[k] =
             needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
-        wp_kernel_ir *kernel = &c->kernels[k];
+        wpi_kernel_ir *kernel = &c->kernels[k];
         if (is_fiber[k]) {
             build_fiber(c, kernel);
         } else {
@@ -244,12 +246,12 @@ wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
             build_regions(c, kernel);
         }
     }
-    wp_free(is_fiber);
+    wpi_free(is_fiber);
     finish_kernels(c);
     return WP_STATUS_OK;
 }
 
-wp_status wpi_pass_fibers(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_fibers(wpi_compile *c, wp_error *err) {
     WP_TRY(describe_kernels(c, err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
         build_fiber(c, &c->kernels[k]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Yields of loops that only try again.
+/* Yields of loops that only retry.
  *
- * `lockstep` notes which yields stand in loops that do not wait for another thread: the walk along
- * a chain that others lengthen, a compare-and-swap that failed because another one succeeded. Such
- * a loop ends by itself. A yield in every round would cut it at its back edge, and each round would
- * cost a trip through the scheduler and the frame. One round in many yields, in case the loop does
- * wait in a way that `lockstep` did not see:
+ * `lockstep` marks yields in loops that do not wait for another thread: a walk along a chain that
+ * others extend, a compare-and-swap that failed because another one succeeded. Such a loop ends by
+ * itself. A yield in every round would split it at its back edge, and each round would go through
+ * the scheduler and the frame. Only one round in many yields, in case the loop does wait in a way
+ * that `lockstep` did not detect:
  *
  *     back edge ──► rounds++; rounds % ROUNDS == 0? ─ yes ─► yield ─┐
  *                                  └──────── no ───────────────────┴──► header */
@@ -16,7 +16,7 @@
 
 #define ROUNDS 1024u /* a power of two */
 
-static LLVMValueRef make_counter(wp_compile *c, LLVMValueRef function) {
+static LLVMValueRef make_counter(wpi_compile *c, LLVMValueRef function) {
     LLVMPositionBuilderBefore(c->builder,
                               LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     LLVMValueRef counter = LLVMBuildAlloca(c->builder, c->i32, "rounds");
@@ -24,7 +24,7 @@ static LLVMValueRef make_counter(wp_compile *c, LLVMValueRef function) {
     return counter;
 }
 
-static void make_rare(wp_compile *c, LLVMValueRef stop, LLVMValueRef counter) {
+static void make_rare(wpi_compile *c, LLVMValueRef stop, LLVMValueRef counter) {
     LLVMBasicBlockRef before = wpi_block_split_before(stop);
     LLVMBasicBlockRef yields = wpi_block_split_before(LLVMGetNextInstruction(stop));
     LLVMBasicBlockRef after = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(yields), 0);
@@ -42,22 +42,22 @@ static bool is_retry(LLVMValueRef instruction) {
     return wpi_lower_is_stop(instruction) && wpi_lower_has_note(instruction, WP_TRIES_METADATA);
 }
 
-wp_status wpi_pass_retries(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_retries(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         uint32_t count;
         LLVMBasicBlockRef *blocks = LLVMIsDeclaration(f) ? NULL : wpi_blocks_rpo(f, &count);
         if (blocks == NULL) continue;
-        LLVMValueRef counter = NULL; /* of all such loops: each more would be another value that a
-                                      * thread keeps across every stop */
+        LLVMValueRef counter = NULL; /* one for all such loops: more would be more values that a
+                                        thread keeps across every stop */
         for (uint32_t b = 0; b < count; b++) {
-            /* lockstep gives such a stop a block of its own, with the branch back. */
+            /* lockstep puts such a stop in a separate block, with the back edge. */
             LLVMValueRef first = LLVMGetFirstInstruction(blocks[b]);
             if (!first || !is_retry(first)) continue;
             if (!counter) counter = make_counter(c, f);
             make_rare(c, first, counter);
         }
-        wp_free(blocks);
+        wpi_free(blocks);
     }
     return WP_STATUS_OK;
 }

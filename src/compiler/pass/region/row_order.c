@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block that reads its part of an array in several rows reads them one after the other.
+/* Orders the loads of a block that reads its part of an array in several rows: row after row.
  *
  *     i = blockIdx.x * 512 + threadIdx.x;  mine = x[i];  mine += x[i + 256];
  *
- * Thread by thread, two streams alternate that lie close together, and hop on at the end of each
- * block: the processor's prefetcher follows neither, and memory gives a quarter of what it can.
- * With a cut between the two loads all threads do the first, then all the second: one stream that
- * goes on from block to block. (A GPU does the same: it runs a warp's first load for all lanes.) */
+ * Thread by thread, accesses alternate between two close streams, which jump at the end of each
+ * block: the processor's prefetcher follows neither, and a quarter of the memory bandwidth is used.
+ * With a cut between the two loads all threads execute the first, then all the second: one stream
+ * that continues from block to block. (A GPU also executes a warp's first load for all lanes.) */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <string.h>
@@ -21,8 +21,8 @@ enum {
     LOADS_MOST = 64,
     CUTS_MOST = 8,
     DEPTH_MOST = 10,
-    APART_LEAST_BYTES = 256, /* nearer ones are in a stream with each other */
-    APART_MOST_BYTES = 4096  /* farther ones do not disturb each other */
+    APART_LEAST_BYTES = 256, /* nearer ones are in the same stream */
+    APART_MOST_BYTES = 4096  /* more distant ones do not interfere */
 };
 
 /* constant + by_row * blockDim.x, in elements or bytes */
@@ -36,7 +36,7 @@ typedef struct place {
     uint64_t element_bytes;
 } place;
 
-static bool is_id(LLVMValueRef value, wp_id id) {
+static bool is_id(LLVMValueRef value, wpi_id id) {
     LLVMValueRef callee = LLVMIsAInstruction(value) ? wpi_called_function(value) : NULL;
     return callee && wpi_lower_id_of(callee) == id;
 }
@@ -51,7 +51,7 @@ static bool is_sum(LLVMValueRef value) {
     return opcode == LLVMAdd || (opcode == LLVMOr && LLVMGetIsDisjoint(value));
 }
 
-/* value = root + a number of elements that is the same for all threads */
+/* Splits value into root + a uniform number of elements */
 static LLVMValueRef root_of(LLVMValueRef value, extent *from_root) {
     for (int depth = 0; depth < DEPTH_MOST; depth++) {
         if (is_extension(value)) {
@@ -76,7 +76,7 @@ static LLVMValueRef root_of(LLVMValueRef value, extent *from_root) {
     return value;
 }
 
-/* By how many elements `value` is farther in the next block; false if that is not plain. */
+/* The growth of `value` from block to block, in elements; false: unknown. */
 static bool block_step(LLVMValueRef value, extent *out, int depth) {
     *out = (extent){0, 0};
     if (!LLVMIsAInstruction(value)) return true;
@@ -126,7 +126,7 @@ static bool block_step(LLVMValueRef value, extent *out, int depth) {
     return factor != 0;
 }
 
-static bool is_place(wp_compile *c, LLVMValueRef load, place *out) {
+static bool is_place(wpi_compile *c, LLVMValueRef load, place *out) {
     if (!LLVMIsALoadInst(load) || LLVMGetVolatile(load)) return false;
     LLVMValueRef gep = LLVMGetOperand(load, 0);
     if (!LLVMIsAGetElementPtrInst(gep) || LLVMGetNumOperands(gep) != 2 ||
@@ -137,7 +137,7 @@ static bool is_place(wp_compile *c, LLVMValueRef load, place *out) {
     *out = (place){.load = load, .element_bytes = bytes};
     out->root = root_of(LLVMGetOperand(gep, 1), &out->from_root);
     out->base = LLVMGetOperand(gep, 0);
-    extent inner = {0, 0}; /* a constant offset may stand in an address of its own */
+    extent inner = {0, 0}; /* a constant offset may be a separate address */
     if (LLVMIsAGetElementPtrInst(out->base) && LLVMGetNumOperands(out->base) == 2 &&
         !LLVMIsAConstantInt(LLVMGetOperand(out->base, 1)) &&
         LLVMIsAConstantInt(LLVMGetOperand(gep, 1))) {
@@ -159,7 +159,7 @@ static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
 
-/* Two rows of one block's part of an array. */
+/* Whether two places are rows of one block's part of an array. */
 static bool are_rows(const place *a, const place *b) {
     extent step;
     if (a->base != b->base || a->root != b->root || a->element_bytes != b->element_bytes ||
@@ -173,8 +173,8 @@ static bool are_rows(const place *a, const place *b) {
            apart.constant < step.constant;
 }
 
-/* Before the load, or before the guard around it, where all threads come by. */
-static LLVMValueRef cut_before(const wp_loops *l, const wp_uniform *u, LLVMValueRef load) {
+/* The place of a cut: before the load, or before the guard around it, which all threads reach. */
+static LLVMValueRef cut_before(const wpi_loops *l, const wpi_uniform *u, LLVMValueRef load) {
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(load));
     if (!wpi_uniform_is_partial(u, l->blocks[block])) return load;
     while (block && wpi_uniform_is_partial(u, l->blocks[block]))
@@ -182,8 +182,8 @@ static LLVMValueRef cut_before(const wp_loops *l, const wp_uniform *u, LLVMValue
     return LLVMGetBasicBlockTerminator(l->blocks[block]);
 }
 
-/* Loads of two blocks that run one after the other, never again. */
-static bool comes_before(const wp_loops *l, LLVMValueRef earlier, LLVMValueRef cut) {
+/* Whether `earlier` is before the cut in the blocks' order. */
+static bool comes_before(const wpi_loops *l, LLVMValueRef earlier, LLVMValueRef cut) {
     uint32_t from = wpi_map_index(&l->index, LLVMGetInstructionParent(earlier));
     uint32_t to = wpi_map_index(&l->index, LLVMGetInstructionParent(cut));
     if (from != to) return from < to;
@@ -192,22 +192,22 @@ static bool comes_before(const wp_loops *l, LLVMValueRef earlier, LLVMValueRef c
     return false;
 }
 
-static bool is_in_a_loop(const wp_loops *l, LLVMValueRef instruction) {
+static bool is_in_a_loop(const wpi_loops *l, LLVMValueRef instruction) {
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(instruction));
     for (uint32_t i = 0; i < l->loop_count; i++)
         if (l->loops[i].contains[block]) return true;
     return false;
 }
 
-static void part_rows(wp_compile *c, LLVMValueRef kernel) {
-    wp_loops loops;
-    wp_uniform uniform;
+static void part_rows(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     place places[LOADS_MOST];
     LLVMValueRef cuts[CUTS_MOST];
     uint32_t place_count = 0, cut_count = 0, first = 0; /* places[first]: the first since a cut */
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     for (uint32_t b = 0; b < loops.block_count && step != WP_STEP_LOST; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(loops.blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
@@ -234,7 +234,7 @@ static void part_rows(wp_compile *c, LLVMValueRef kernel) {
     wpi_loops_deinit(&loops);
 }
 
-wp_status wpi_pass_row_order(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_row_order(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         part_rows(c, c->kernels[n].function);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guards that all threads of a row pass are settled before the loop.
+/* Guards that all threads of a row pass are decided before the loop.
  *
  *     for each thread: sum = i < n ? x[i] : 0; if (i + 256 < n) sum += x[i + 256]; …
  *
- * All but the last block of a grid pass every such guard, yet each thread asks, and a vectorised
- * loop loads under a mask. Here one bit, computed from the first and the last thread of the row,
- * says that every guard of the loop is true; each becomes `all or guard`, and LLVM makes a loop
- * without guards of the case that matters (simple-loop-unswitch). */
+ * All but the last block of a grid pass every such guard, yet each thread tests it, and a
+ * vectorised loop loads under a mask. Here one bit, computed from the first and the last thread of
+ * the row, is set if every guard of the loop is true; each guard becomes `all or guard`, and LLVM
+ * makes a loop without guards for the common case (simple-loop-unswitch). */
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/thread_loop.h"
 #include "compiler/passes.h"
 
 #define GUARDS_MOST 8
-/* The loop is copied. In one of many instructions guards take no time that one would notice. */
+/* The loop is copied, unless it has more instructions, of which guards are a negligible part. */
 #define INSTRUCTIONS_MOST 2000u
 
 typedef struct settled {
     LLVMValueRef compare;
-    wp_linear_guard guard;
+    wpi_linear_guard guard;
     LLVMValueRef first; /* its value for the first thread */
 } settled;
 
@@ -26,14 +26,14 @@ static bool is_order(LLVMIntPredicate predicate) {
     return predicate != LLVMIntEQ && predicate != LLVMIntNE;
 }
 
-/* Does the compare decide something by itself? */
+/* Whether the compare is used as a condition. */
 static bool decides(LLVMValueRef compare) {
     for (LLVMUseRef u = LLVMGetFirstUse(compare); u; u = LLVMGetNextUse(u))
         if (LLVMIsABranchInst(LLVMGetUser(u)) || LLVMIsASelectInst(LLVMGetUser(u))) return true;
     return false;
 }
 
-static uint32_t collect(const wp_thread_loop *t, settled *out) {
+static uint32_t collect(const wpi_thread_loop *t, settled *out) {
     uint32_t count = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
@@ -49,10 +49,11 @@ static uint32_t collect(const wp_thread_loop *t, settled *out) {
     return count;
 }
 
-/* True when linear <predicate> limit for every thread: at the end that is closest to the limit. */
-static LLVMValueRef holds_for_all(const wp_thread_loop *t, settled *s, LLVMValueRef last,
+/* Builds the test that linear <predicate> limit holds for every thread: at the end closest to the
+ * limit. */
+static LLVMValueRef holds_for_all(const wpi_thread_loop *t, settled *s, LLVMValueRef last,
                                   LLVMBuilderRef at) {
-    wp_linear_ends ends = wpi_linear_ends_build(t, at, &s->guard, t->start, last);
+    wpi_linear_ends ends = wpi_linear_ends_build(t, at, &s->guard, t->start, last);
     s->first = ends.first;
     LLVMIntPredicate p = s->guard.predicate;
     bool is_upper = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
@@ -61,8 +62,8 @@ static LLVMValueRef holds_for_all(const wp_thread_loop *t, settled *s, LLVMValue
     return LLVMBuildAnd(at, ends.is_plain, holds, "");
 }
 
-/* What the loop computes is read outside only by phis of its exit. */
-static bool is_closed(const wp_thread_loop *t) {
+/* Whether values of the loop are used outside only by phis of its exit. */
+static bool is_closed(const wpi_thread_loop *t) {
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(t->loops->blocks[b]); i;
@@ -77,7 +78,7 @@ static bool is_closed(const wp_thread_loop *t) {
     return true;
 }
 
-static bool is_small(const wp_thread_loop *t) {
+static bool is_small(const wpi_thread_loop *t) {
     uint32_t count = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
@@ -88,14 +89,14 @@ static bool is_small(const wp_thread_loop *t) {
     return count <= INSTRUCTIONS_MOST;
 }
 
-static bool settle(wp_compile *c, const wp_thread_loop *t, wp_map *done) {
+static bool settle(wpi_compile *c, const wpi_thread_loop *t, wpi_map *done) {
     settled found[GUARDS_MOST];
     uint32_t count = collect(t, found);
     if (!count || !is_closed(t) || !is_small(t)) return false;
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(t->before));
     LLVMValueRef last = LLVMBuildSub(at, t->count, wpi_const32(c, 1), ""), all = NULL;
-    wp_map values = {0}, made = {0};
+    wpi_map values = {0}, made = {0};
     for (uint32_t g = 0; g < count; g++) {
         LLVMValueRef holds = holds_for_all(t, &found[g], last, at);
         all = all ? LLVMBuildAnd(at, all, holds, "") : holds;
@@ -112,13 +113,13 @@ static bool settle(wp_compile *c, const wp_thread_loop *t, wp_map *done) {
     return true;
 }
 
-/* One loop at a time: each change makes the analysis stale. */
-static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *done) {
-    wp_loops loops;
+/* Changes one loop, which invalidates the analysis. */
+static bool settle_one(wpi_compile *c, LLVMValueRef function, wpi_map *done) {
+    wpi_loops loops;
     wpi_loops_init(&loops, function);
     bool changed = false;
     for (uint32_t i = 0; i < loops.loop_count && !changed; i++) {
-        wp_thread_loop t;
+        wpi_thread_loop t;
         changed = !wpi_map_has(done, loops.blocks[loops.loops[i].header]) &&
                   wpi_thread_loop_match(&loops, &loops.loops[i], &t) && settle(c, &t, done);
     }
@@ -126,12 +127,12 @@ static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *done) {
     return changed;
 }
 
-wp_status wpi_pass_settle(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_settle(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {
             wpi_thread_loops_prepare(c->kernels[n].regions[s]);
-            wp_map done = {0};
+            wpi_map done = {0};
             while (settle_one(c, c->kernels[n].regions[s], &done)) {
             }
             wpi_map_deinit(&done);

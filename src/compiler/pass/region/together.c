@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only some threads do, all threads walk through together.
+/* Code that only some threads execute becomes code that all threads run through together.
  *
  *     if (x < n) { A; for (k = 0; k < m; k++) B; C }
  *
  * becomes        if (x < n) A;  for (k = 0; k < m; k++) if (x < n) B;  if (x < n) C
  *
- * Inside the guard, the way is the same for all threads that are let in: every branch depends on
- * uniform values only. So the threads that are left out can go along without doing anything, and
- * the loop becomes one that the whole block takes, which `cuts` can cut. Done only where that loop
- * gains by it (ir/loop_stride.h).
+ * Inside the guard, all active threads take the same path: every branch depends only on uniform
+ * values. So excluded threads can follow without effect, and the loop becomes one of the whole
+ * block, which `cuts` can cut. Done only if that loop gains by it (ir/loop_stride.h).
  *
  *     parting ──► arm: uniform branches, loops ──► join
  *        └───────────────────────────────────────┘
  *
- *     parting: anybody? ──► arm' ──► rejoin ──► left ───► join
- *        └─ nobody ────────────────────┴──► skipped ──┘
+ *     parting: any active? ──► arm' ──► rejoin ──► left ───► join
+ *        └─ none ─────────────────────────┴──► skipped ──┘
  *
- * In arm', each block computes for all what is mere arithmetic and does the rest under the guard. A
- * value from under the guard is poison in threads that were left out, which never look at it. The
- * way through arm' is that of some thread that was let in, so it ends when that thread's does; when
- * there is none, which a round finds out, nobody goes there. */
+ * In arm', each block executes pure arithmetic for all threads and the rest under the guard. A
+ * value from under the guard is poison in excluded threads, which never use it. The path through
+ * arm' is that of an active thread, so it terminates; if a round finds none, arm' is skipped. */
 #include <stddef.h>
 #include <string.h>
 
@@ -33,9 +31,9 @@
 #include "compiler/passes.h"
 
 typedef struct arm {
-    wp_compile *c;
-    const wp_loops *loops; /* blocks and loops of the kernel */
-    const wp_uniform *uniform;
+    wpi_compile *c;
+    const wpi_loops *loops; /* blocks and loops of the kernel */
+    const wpi_uniform *uniform;
     LLVMBasicBlockRef parting, first, join;
     unsigned side;  /* of the parting block's branch: the arm's */
     bool *contains; /* [block_count] */
@@ -47,7 +45,8 @@ static bool is_in_arm(const arm *a, LLVMBasicBlockRef block) {
     return index != UINT32_MAX && a->contains[index];
 }
 
-/* What every thread may compute: without effect, without a trap, from what every thread has. */
+/* Whether every thread may execute an instruction: no effect, no trap, and operands that every
+ * thread has. */
 static bool is_for_all(const arm *a, LLVMValueRef i) {
     if (LLVMIsAPHINode(i) || wpi_lower_stands_for_value(i)) return true;
     if (!wpi_is_pure_operation(i) || wpi_is_division(i)) return false;
@@ -61,8 +60,8 @@ static bool is_for_all(const arm *a, LLVMValueRef i) {
 }
 
 static bool find_arm(arm *a) {
-    const wp_loops *l = a->loops;
-    uint32_t *stack = wp_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
+    const wpi_loops *l = a->loops;
+    uint32_t *stack = wpi_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
     uint32_t first = wpi_map_index(&l->index, a->first);
     a->contains[first] = true;
     stack[depth++] = first;
@@ -76,13 +75,13 @@ static bool find_arm(arm *a) {
             stack[depth++] = to;
         }
     }
-    wp_free(stack);
+    wpi_free(stack);
     return !is_in_arm(a, a->parting);
 }
 
-/* Only the parting block leads in; the way inside is uniform; nothing stops. */
+/* Whether the arm is entered only from the parting block, has uniform branches, and no stops. */
 static bool is_uniform_arm(const arm *a) {
-    const wp_loops *l = a->loops;
+    const wpi_loops *l = a->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator) && !a->contains[b]; s++) {
@@ -103,7 +102,7 @@ static bool is_uniform_arm(const arm *a) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
             if (wpi_lower_is_stop(i)) return false;
-            /* a uniform phi must not have to wait for what is computed under the guard */
+            /* a uniform phi must not depend on values computed under the guard */
             if (!LLVMIsAPHINode(i) || !wpi_uniform_is(a->uniform, i)) continue;
             for (unsigned n = 0; n < LLVMCountIncoming(i); n++) {
                 LLVMValueRef value = LLVMGetIncomingValue(i, n);
@@ -116,10 +115,10 @@ static bool is_uniform_arm(const arm *a) {
     return true;
 }
 
-/* A loop inside that only the arm keeps from being cut. */
+/* Whether the arm has a loop that could be cut if it were outside. */
 static bool has_loop_to_cut(const arm *a) {
     for (uint32_t i = 0; i < a->loops->loop_count; i++) {
-        const wp_loop *loop = &a->loops->loops[i];
+        const wpi_loop *loop = &a->loops->loops[i];
         if (a->contains[loop->header] && wpi_stride_favours_turns(a->uniform, a->loops, loop))
             return true;
     }
@@ -127,7 +126,7 @@ static bool has_loop_to_cut(const arm *a) {
 }
 
 static bool match(arm *a, uint32_t parting, unsigned side, const uint32_t *postdominators) {
-    const wp_loops *l = a->loops;
+    const wpi_loops *l = a->loops;
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(l->blocks[parting]);
     if (postdominators[parting] >= l->block_count) return false;
     a->parting = l->blocks[parting];
@@ -150,7 +149,8 @@ static void redirect_exits(const arm *a, LLVMBasicBlockRef to) {
     }
 }
 
-/* All edges from the arm to the join lead to `rejoin`, and from `left` to the join. */
+/* Redirects all edges from the arm to the join to `rejoin`, and adds one from `left` to the
+ * join. */
 static void unify_exits(const arm *a, LLVMBasicBlockRef rejoin, LLVMBasicBlockRef left) {
     LLVMBuilderRef at = a->c->builder;
     LLVMValueRef next;
@@ -178,7 +178,8 @@ static LLVMValueRef guard_branch(const arm *a, LLVMBasicBlockRef in, LLVMBasicBl
     return LLVMBuildCondBr(a->c->builder, a->guard, a->side ? out : in, a->side ? in : out);
 }
 
-/* Uses outside of its block read a value from under the guard through a phi at the block's end. */
+/* Makes uses outside of its block read a value from under the guard through a phi at the block's
+ * end. */
 static void merge_value(const arm *a, LLVMValueRef value, LLVMBasicBlockRef under,
                         LLVMBasicBlockRef before, LLVMBasicBlockRef after) {
     LLVMValueRef phi = wpi_uses_read_phi(a->c->builder, value, after);
@@ -187,7 +188,8 @@ static void merge_value(const arm *a, LLVMValueRef value, LLVMBasicBlockRef unde
     wpi_phi_add(phi, LLVMGetPoison(LLVMTypeOf(value)), before);
 }
 
-/* What is for all first, the rest under the guard, then the block's end. */
+/* Reorders a block: instructions for all threads first, the rest under the guard, then the block's
+ * end. */
 static void guard_block(const arm *a, LLVMBasicBlockRef block) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block), next, guarded = NULL;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != end && !guarded;
@@ -209,8 +211,8 @@ static void guard_block(const arm *a, LLVMBasicBlockRef block) {
         merge_value(a, i, under, before, block);
 }
 
-static void walk_together(const arm *a, wp_step step) {
-    wp_compile *c = a->c;
+static void walk_together(const arm *a, wpi_region_step step) {
+    wpi_compile *c = a->c;
     LLVMBasicBlockRef rejoin = LLVMInsertBasicBlockInContext(c->context, a->join, "rejoin");
     LLVMBasicBlockRef left = LLVMInsertBasicBlockInContext(c->context, a->join, "left");
     unify_exits(a, rejoin, left);
@@ -230,18 +232,18 @@ static void walk_together(const arm *a, wp_step step) {
         if (a->contains[b]) guard_block(a, a->loops->blocks[b]);
 }
 
-/* One arm at a time: each change makes the analyses stale. */
-static bool change_one(wp_compile *c, LLVMValueRef kernel) {
-    wp_loops loops;
-    wp_uniform uniform;
+/* Changes one arm, which invalidates the analyses. */
+static bool change_one(wpi_compile *c, LLVMValueRef kernel) {
+    wpi_loops loops;
+    wpi_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     uint32_t *postdominators = wpi_postdominators(loops.blocks, loops.block_count, &loops.index);
     arm a = {.c = c,
              .loops = &loops,
              .uniform = &uniform,
-             .contains = wp_must_calloc(loops.block_count + 1, sizeof(bool))};
-    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+             .contains = wpi_must_calloc(loops.block_count + 1, sizeof(bool))};
+    wpi_region_step step = wpi_region_step_for_cuts(c, &uniform);
     bool changed = false, is_suited = loops.loop_count && step != WP_STEP_LOST;
     for (uint32_t b = 0; b < loops.block_count && is_suited && !changed; b++) {
         LLVMValueRef branch = LLVMGetBasicBlockTerminator(loops.blocks[b]);
@@ -254,14 +256,14 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel) {
             if (changed) walk_together(&a, step);
         }
     }
-    wp_free(a.contains);
-    wp_free(postdominators);
+    wpi_free(a.contains);
+    wpi_free(postdominators);
     wpi_uniform_deinit(&uniform);
     wpi_loops_deinit(&loops);
     return changed;
 }
 
-wp_status wpi_pass_together(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_together(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         while (change_one(c, c->kernels[n].function)) {

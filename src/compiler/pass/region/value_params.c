@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structures that a kernel takes by value, and never writes to, are the same for all its threads
- * from beginning to end. Loads of them are marked as such ("invariant.load"): uniform where their
- * address is, free to move, and as good as arithmetic to have once more. */
+/* Structures that a kernel takes by value, and never writes, are constant and the same for all its
+ * threads. Loads of them are marked ("invariant.load"): uniform if their address is, and free to be
+ * moved and repeated like arithmetic. */
 #include <stddef.h>
 
 #include "compiler/ir/edit.h"
@@ -42,7 +42,7 @@ static void mark_loads(LLVMValueRef kernel) {
                 wpi_mark_settled_load(i);
 }
 
-wp_status wpi_pass_params(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_params(wpi_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t k = 0; k < c->kernel_count; k++)
         mark_loads(c->kernels[k].function);

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warp-synchronous code on plain shared memory: steps where lanes rely on each other without saying
- * so.
+/* Warp-synchronous code on plain shared memory: adds steps where lanes rely on implicit lockstep.
  *
  *     tile[t] = x;                      the hardware runs each line for all lanes of a warp;
  *     y = tile[t ^ 1];                  without a step, a thread would run both before the next
  *     tile[t] = y;                      thread begins
  *
- * The rule. Take two plain accesses A and B of one kernel, at least one of them a store, and a way
- * from A to B without a barrier or warp operation. They clash when some lane's A and another lane's
- * B touch the same byte. A clash that the indices prove gets a step before B; what is read at an
- * index of its own, or at unknown distances, proves nothing.
+ * The rule. Take two plain accesses A and B of one kernel, at least one of them a store, and a path
+ * from A to B without a barrier or warp operation. They clash if some lane's A and another lane's B
+ * touch the same byte. A clash that is proved by the indices gets a step before B; data-dependent
+ * indices or unknown distances prove nothing.
  *
- * The indices are numbers once the shape of the block is known (thread_value.h). It is not, so the
- * usual shapes are tried. The program is taken to be right on hardware, where only the lanes of a
- * warp run in step. So a shape is impossible in which
+ * The indices are numbers once the shape of the block is known (thread_value.h). It is not, so
+ * common shapes are tried. The program is assumed to be correct on hardware, where only the lanes
+ * of a warp run in step. So a shape is impossible in which
  *     - two threads of different warps clash (ways end at block barriers only),
  *     - a store has two threads write different values to the same place, or
  *     - an access misses its variable;
- * and so is a block of one warp for a kernel with a block barrier, which would be for nothing.
- * If a possible shape has no clash at all, the kernel is taken to be free of races, launched in
- * that shape, and gets no step. If none is possible, it gets none either. Otherwise every pair that
- * clashes in a possible shape is parted.
+ * and so is a block of one warp for a kernel with a block barrier, which would be useless. If a
+ * possible shape has no clash at all, the kernel is assumed to be launched in that shape without
+ * races, and gets no step. If none is possible, it gets none either. Otherwise every pair that
+ * clashes in a possible shape gets a step.
  *
- * Guards that dominate an access (`if (t < 16)`) limit its threads where they are numbers, too;
- * else all threads count as let through. */
+ * Guards that dominate an access (`if (t < 16)`) limit its threads if they evaluate to numbers;
+ * otherwise all threads count as active. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -42,7 +41,7 @@ enum {
     PAIRS_MAX = 200 * 1000,
     NODES_MAX = 16384,
     COPY_BYTES_MAX = 64,
-    WORK_MAX = 200 * 1000 * 1000 /* threads looked at, a kernel: half a second */
+    WORK_MAX = 200 * 1000 * 1000 /* threads examined per kernel: half a second */
 };
 
 typedef struct guard {
@@ -59,7 +58,7 @@ typedef struct access {
     uint32_t block, place; /* its event */
     guard *guards;
     uint32_t guard_count;
-    uint32_t *unknowns; /* nodes in its address that a repetition defines anew */
+    uint32_t *unknowns; /* nodes in its address that a repetition redefines */
     uint32_t unknown_count;
     bool *meets_block,
         *meets_warp; /* [access_count]: reached without a barrier; … or warp operation */
@@ -68,7 +67,7 @@ typedef struct access {
     /* for the shape at hand */
     bool is_considered;
     bool is_guarded_by_unknown;
-    wp_touch touch;
+    wpi_thread_touch touch;
 } access;
 
 typedef enum event_kind { EVENT_ACCESS, EVENT_BARRIER, EVENT_WARP, EVENT_DEFINITION } event_kind;
@@ -84,20 +83,20 @@ typedef struct event_list {
 } event_list;
 
 typedef struct search {
-    wp_compile *c;
-    const wp_kernel_ir *kernel;
-    wp_thread_values values;
-    wp_loops flow;
+    wpi_compile *c;
+    const wpi_kernel_ir *kernel;
+    wpi_thread_values values;
+    wpi_loops flow;
     event_list *events; /* a block of `flow` */
     access *accesses;
     uint32_t access_count, pair_count;
     bool has_block_barrier;
-    wp_touches touches;
+    wpi_thread_touches touches;
 } search;
 
 /* ---- the accesses ---- */
 
-/* Variables of the device libraries that are right at any order of the lanes. */
+/* Whether it is a variable of the device libraries that is valid in any order of the lanes. */
 static bool is_hint(LLVMValueRef pointer) {
     while (LLVMIsAGetElementPtrInst(pointer) ||
            (LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
@@ -107,11 +106,11 @@ static bool is_hint(LLVMValueRef pointer) {
            strncmp(LLVMGetValueName2(pointer, &length), "__wp_hint_", 10) == 0;
 }
 
-/* What an instruction does to shared memory, other than in volatile or atomic accesses: `count`
- * entries of instruction, stored, size_bytes and is_store, and the pointers. */
-static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2],
+/* Describes an instruction's plain accesses to shared memory: sets instruction, stored, size_bytes,
+ * is_store and the pointers; returns how many. */
+static uint32_t describe(const wpi_thread_values *v, LLVMValueRef i, access out[2],
                          LLVMValueRef pointers[2]) {
-    const wp_access what = wpi_access_of(i);
+    const wpi_ir_access what = wpi_access_of(i);
     const uint64_t bytes = wpi_access_bytes(v->layout, &what);
     const bool is_range = wpi_access_is_range(&what);
     uint32_t count = 0;
@@ -141,7 +140,7 @@ static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2
 static void append_event(event_list *list, event_kind kind, uint32_t index) {
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? 2 * list->capacity : 8;
-        list->items = wp_must_realloc(list->items, list->capacity * sizeof *list->items);
+        list->items = wpi_must_realloc(list->items, list->capacity * sizeof *list->items);
     }
     list->items[list->count++] = (event){kind, index};
 }
@@ -156,7 +155,7 @@ static bool parts_warps(uint32_t op) {
     return (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_OR) || kind == WP_STOP_GRID;
 }
 
-/* Conditions of branches that lead to `block` by one way only. */
+/* Adds the conditions under which the access's block is reached. */
 static void add_guard(search *s, access *a, LLVMValueRef condition, bool is_true, int depth) {
     LLVMOpcode opcode =
         LLVMIsAInstruction(condition) ? LLVMGetInstructionOpcode(condition) : LLVMRet;
@@ -176,7 +175,7 @@ static void add_guard(search *s, access *a, LLVMValueRef condition, bool is_true
         add_guard(s, a, y, is_true, depth + 1);
         return;
     }
-    a->guards = wp_must_realloc(a->guards, (a->guard_count + 1) * sizeof *a->guards);
+    a->guards = wpi_must_realloc(a->guards, (a->guard_count + 1) * sizeof *a->guards);
     a->guards[a->guard_count++] = (guard){wpi_thread_values_add(&s->values, condition), is_true};
 }
 
@@ -188,7 +187,7 @@ static bool has_one_way_in(LLVMBasicBlockRef block) {
 }
 
 static void find_guards(search *s, access *a) {
-    const wp_loops *flow = &s->flow;
+    const wpi_loops *flow = &s->flow;
     for (uint32_t b = a->block; b != 0; b = flow->idom[b]) {
         LLVMValueRef branch = LLVMGetBasicBlockTerminator(flow->blocks[flow->idom[b]]);
         if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) continue;
@@ -198,22 +197,22 @@ static void find_guards(search *s, access *a) {
     }
 }
 
-static void find_unknowns(const search *s, uint32_t node, wp_map *seen, access *a) {
-    const wp_thread_node *n = &s->values.nodes[node];
+static void find_unknowns(const search *s, uint32_t node, wpi_map *seen, access *a) {
+    const wpi_thread_node *n = &s->values.nodes[node];
     if (wpi_map_has(seen, (const void *)(uintptr_t)(node + 1))) return;
     wpi_map_set_index(seen, (const void *)(uintptr_t)(node + 1), 0);
     if (wpi_thread_node_is_redefined(n)) {
-        a->unknowns = wp_must_realloc(a->unknowns, (a->unknown_count + 1) * sizeof *a->unknowns);
+        a->unknowns = wpi_must_realloc(a->unknowns, (a->unknown_count + 1) * sizeof *a->unknowns);
         a->unknowns[a->unknown_count++] = node;
     }
     for (uint32_t o = 0; o < n->operand_count; o++)
         find_unknowns(s, n->operands[o], seen, a);
 }
 
-/* False when there is nothing to look at, or too much. */
+/* Finds the accesses. False: none, or too many. */
 static bool find_accesses(search *s) {
     uint32_t stores = 0;
-    s->accesses = wp_must_calloc(ACCESSES_MAX, sizeof *s->accesses);
+    s->accesses = wpi_must_calloc(ACCESSES_MAX, sizeof *s->accesses);
     for (uint32_t b = 0; b < s->flow.block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(s->flow.blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
@@ -231,7 +230,7 @@ static bool find_accesses(search *s) {
             }
         }
     for (uint32_t n = 0; n < s->access_count; n++) {
-        wp_map seen = {0};
+        wpi_map seen = {0};
         find_unknowns(s, s->accesses[n].address, &seen, &s->accesses[n]);
         wpi_map_deinit(&seen);
     }
@@ -239,7 +238,7 @@ static bool find_accesses(search *s) {
 }
 
 static void find_events(search *s) {
-    s->events = wp_must_calloc(s->flow.block_count, sizeof *s->events);
+    s->events = wpi_must_calloc(s->flow.block_count, sizeof *s->events);
     uint32_t next = 0;
     for (uint32_t b = 0; b < s->flow.block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(s->flow.blocks[b]); i;
@@ -267,7 +266,7 @@ static bool is_unknown_of(const access *a, uint32_t node) {
     return false;
 }
 
-/* Marks what block `b` has from event `first` on; true when the way leads out of it. */
+/* Marks the accesses of block `b` from event `first` on; true: the path leaves the block. */
 static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t first,
                        bool warp_ends, bool *met) {
     for (uint32_t e = first; e < s->events[b].count; e++) {
@@ -281,11 +280,11 @@ static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t
     return true;
 }
 
-/* Which accesses follow `from` before a barrier (or a warp operation, if these end the way, too).
+/* Marks the accesses that follow `from` before a barrier (or a warp operation, if `warp_ends`).
  */
 static void walk(const search *s, const access *from, bool warp_ends, bool *met) {
-    bool *seen = wp_must_calloc(s->flow.block_count, sizeof *seen);
-    uint32_t *stack = wp_must_calloc(s->flow.block_count + 1, sizeof *stack), depth = 0;
+    bool *seen = wpi_must_calloc(s->flow.block_count, sizeof *seen);
+    uint32_t *stack = wpi_must_calloc(s->flow.block_count + 1, sizeof *stack), depth = 0;
     memset(met, 0, s->access_count * sizeof *met);
     uint32_t b = from->block;
     bool goes_on = pass_block(s, from, b, from->place + 1, warp_ends, met);
@@ -300,8 +299,8 @@ static void walk(const search *s, const access *from, bool warp_ends, bool *met)
         b = stack[--depth];
         goes_on = pass_block(s, from, b, 0, warp_ends, met);
     }
-    wp_free(seen);
-    wp_free(stack);
+    wpi_free(seen);
+    wpi_free(stack);
 }
 
 static bool has_same_guards(const access *a, const access *b) {
@@ -312,15 +311,15 @@ static bool has_same_guards(const access *a, const access *b) {
     return true;
 }
 
-/* The pairs to look at. Two accesses to one address by one set of threads tell nothing that each of
- * them does not tell alone. */
+/* Finds the pairs to examine. Two accesses to the same address by the same threads are covered by
+ * each of them alone. */
 static bool find_pairs(search *s) {
     uint32_t warp_pairs = 0;
     for (uint32_t n = 0; n < s->access_count; n++) {
         access *a = &s->accesses[n];
-        a->meets_block = wp_must_calloc(s->access_count, sizeof(bool));
-        a->meets_warp = wp_must_calloc(s->access_count, sizeof(bool));
-        a->clashes = wp_must_calloc(s->access_count, sizeof(bool));
+        a->meets_block = wpi_must_calloc(s->access_count, sizeof(bool));
+        a->meets_warp = wpi_must_calloc(s->access_count, sizeof(bool));
+        a->clashes = wpi_must_calloc(s->access_count, sizeof(bool));
         walk(s, a, false, a->meets_block);
         walk(s, a, true, a->meets_warp);
         for (uint32_t m = 0; m < s->access_count; m++) {
@@ -342,7 +341,7 @@ static void find_active(const search *s, access *a, uint32_t threads, bool *is_a
     memset(is_active, true, threads * sizeof *is_active);
     a->is_guarded_by_unknown = false;
     for (uint32_t g = 0; g < a->guard_count; g++) {
-        const wp_thread_node *node = &s->values.nodes[a->guards[g].node];
+        const wpi_thread_node *node = &s->values.nodes[a->guards[g].node];
         if (!wpi_thread_node_is_number(node)) {
             a->is_guarded_by_unknown = true;
             continue;
@@ -352,9 +351,9 @@ static void find_active(const search *s, access *a, uint32_t threads, bool *is_a
     }
 }
 
-/* Outside of the variable that it is based on? */
+/* Whether an access is outside of its variable. */
 static bool misses(const search *s, const access *a) {
-    const wp_thread_node *node = &s->values.nodes[a->address];
+    const wpi_thread_node *node = &s->values.nodes[a->address];
     if (a->is_guarded_by_unknown || node->term_count != 1 || node->terms[0].factor != 1)
         return false;
     LLVMValueRef variable = s->values.nodes[node->terms[0].unknown].value;
@@ -363,7 +362,7 @@ static bool misses(const search *s, const access *a) {
     return size != 0 && (a->touch.first < 0 || a->touch.outer > size);
 }
 
-/* Do two threads store different values to one place? */
+/* Whether two threads store different values to one place. */
 static bool quarrels(search *s, const access *a) {
     if (!a->stored || a->is_guarded_by_unknown) return false;
     if (wpi_uniform_is(&s->values.uniform, a->stored)) return false;
@@ -390,7 +389,7 @@ static bool is_possible(search *s, uint32_t threads) {
     wpi_touches_start(&s->touches, threads);
     for (uint32_t n = 0; n < s->access_count; n++) {
         access *a = &s->accesses[n];
-        const wp_thread_node *address = &s->values.nodes[a->address];
+        const wpi_thread_node *address = &s->values.nodes[a->address];
         a->is_considered = address->is_known;
         if (!a->is_considered) continue;
         find_active(s, a, threads, is_active);
@@ -406,7 +405,7 @@ static bool is_possible(search *s, uint32_t threads) {
     return true;
 }
 
-/* Notes the pairs of lanes that clash; false when there are none. */
+/* Marks accesses whose lanes clash; false: none. */
 static bool note_clashes(search *s) {
     bool found = false;
     for (uint32_t n = 0; n < s->access_count; n++)
@@ -421,15 +420,15 @@ static bool note_clashes(search *s) {
 
 /* ---- all shapes ---- */
 
-static bool uses_id(LLVMValueRef kernel, wp_id id) {
+static bool uses_id(LLVMValueRef kernel, wpi_id id) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMIsACallInst(i) && wpi_lower_id_of(wpi_called_function(i)) == id) return true;
     return false;
 }
 
-/* False when the kernel needs no steps in this shape (or it takes too long to find out). */
-static bool try_shape(search *s, wp_block_shape shape, bool *any_possible) {
+/* Evaluates a shape. False: the kernel needs no steps in it, or the limit of work is reached. */
+static bool try_shape(search *s, wpi_block_shape shape, bool *any_possible) {
     uint32_t threads = shape.x * shape.y * shape.z;
     uint32_t threads_max = s->kernel->max_threads ? s->kernel->max_threads : WP_BLOCK_THREADS_MAX;
     bool one_warp_fits = !s->has_block_barrier || threads_max <= WP_WARP_LANES;
@@ -452,7 +451,7 @@ static bool try_shapes(search *s) {
     for (size_t z = 0; z < (has_z ? sizeof sizes / sizeof *sizes : 1); z++)
         for (size_t y = 0; y < (has_y ? sizeof sizes / sizeof *sizes : 1); y++)
             for (size_t x = 0; x < sizeof sizes_x / sizeof *sizes_x; x++) {
-                wp_block_shape shape = {sizes_x[x], sizes[y], sizes[z]};
+                wpi_block_shape shape = {sizes_x[x], sizes[y], sizes[z]};
                 if (!try_shape(s, shape, &any_possible)) return false;
             }
     return any_possible;
@@ -460,17 +459,17 @@ static bool try_shapes(search *s) {
 
 /* ---- steps ---- */
 
-/* Before as few accesses as the order of the code allows: a step parts all pairs whose ways lead
- * by. */
+/* Places steps before as few accesses as the order of the code allows: a step covers all pairs
+ * whose paths pass it. */
 static void place_steps(search *s) {
-    bool *met = wp_must_calloc(s->access_count, sizeof *met);
+    bool *met = wpi_must_calloc(s->access_count, sizeof *met);
     for (uint32_t m = 0; m < s->access_count; m++)
         for (uint32_t n = 0; n < s->access_count && !s->accesses[m].has_step; n++) {
             if (!s->accesses[n].clashes[m]) continue;
             walk(s, &s->accesses[n], true, met);
             s->accesses[m].has_step = met[m];
         }
-    wp_free(met);
+    wpi_free(met);
     for (uint32_t m = 0; m < s->access_count; m++) {
         if (!s->accesses[m].has_step) continue;
         if (m > 0 && s->accesses[m - 1].has_step &&
@@ -483,16 +482,16 @@ static void place_steps(search *s) {
 
 static void search_deinit(search *s) {
     for (uint32_t n = 0; n < s->access_count; n++) {
-        wp_free(s->accesses[n].guards);
-        wp_free(s->accesses[n].unknowns);
-        wp_free(s->accesses[n].meets_block);
-        wp_free(s->accesses[n].meets_warp);
-        wp_free(s->accesses[n].clashes);
+        wpi_free(s->accesses[n].guards);
+        wpi_free(s->accesses[n].unknowns);
+        wpi_free(s->accesses[n].meets_block);
+        wpi_free(s->accesses[n].meets_warp);
+        wpi_free(s->accesses[n].clashes);
     }
-    wp_free(s->accesses);
+    wpi_free(s->accesses);
     for (uint32_t b = 0; s->events && b < s->flow.block_count; b++)
-        wp_free(s->events[b].items);
-    wp_free(s->events);
+        wpi_free(s->events[b].items);
+    wpi_free(s->events);
     wpi_touches_deinit(&s->touches);
     wpi_thread_values_deinit(&s->values);
     wpi_loops_deinit(&s->flow);
@@ -504,7 +503,7 @@ static bool uses_shared(LLVMModuleRef module) {
     return false;
 }
 
-static void part_lanes(wp_compile *c, const wp_kernel_ir *kernel) {
+static void part_lanes(wpi_compile *c, const wpi_kernel_ir *kernel) {
     search s = {.c = c, .kernel = kernel};
     wpi_thread_values_init(&s.values, c, kernel->function);
     wpi_loops_init(&s.flow, kernel->function);
@@ -515,8 +514,9 @@ static void part_lanes(wp_compile *c, const wp_kernel_ir *kernel) {
     search_deinit(&s);
 }
 
-wp_status wpi_pass_warp_synchronous(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err) {
     (void)err;
+    if (c->variant.is_in_step) return WP_STATUS_OK; /* no lane gets ahead there (lockstep.c) */
     for (uint32_t k = 0; k < c->kernel_count && uses_shared(c->module); k++)
         part_lanes(c, &c->kernels[k]);
     return WP_STATUS_OK;

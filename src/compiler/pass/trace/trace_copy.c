@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memcpy, memmove and memset as the PTX back end makes them: up to 128 bytes as words one after the
- * other, as wide as both addresses are aligned; else a loop over bytes. */
+/* Expands memcpy, memmove and memset as the PTX back end does: up to 128 bytes as a sequence of
+ * words, as wide as both addresses are aligned; otherwise a loop over bytes. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static unsigned align_of(LLVMValueRef call, unsigned operand) {
 }
 
 static bool describe(LLVMValueRef i, copy *out) {
-    const wp_access a = wpi_access_of(i);
+    const wpi_ir_access a = wpi_access_of(i);
     if (!wpi_access_is_range(&a)) return false;
     const bool is_set = a.kind == WP_ACCESS_SET;
     *out = (copy){i,
@@ -38,26 +38,26 @@ static bool describe(LLVMValueRef i, copy *out) {
     return true;
 }
 
-static LLVMValueRef byte_address(wp_compile *c, LLVMValueRef base, LLVMValueRef offset) {
+static LLVMValueRef byte_address(wpi_compile *c, LLVMValueRef base, LLVMValueRef offset) {
     return LLVMBuildInBoundsGEP2(c->builder, c->i8, base, &offset, 1, "");
 }
 
 /* ---- straight ---- */
 
-/* The byte that is set, `bytes` times side by side. */
-static LLVMValueRef repeated(wp_compile *c, LLVMValueRef byte, LLVMTypeRef type) {
+/* The byte to set, repeated to the width of `type`. */
+static LLVMValueRef repeated(wpi_compile *c, LLVMValueRef byte, LLVMTypeRef type) {
     if (LLVMTypeOf(byte) == type) return byte;
     LLVMValueRef ones = LLVMBuildUDiv(c->builder, LLVMConstAllOnes(type),
                                       LLVMConstInt(type, 0xff, 0), ""); /* 0x0101… */
     return LLVMBuildMul(c->builder, LLVMBuildZExt(c->builder, byte, type, ""), ones, "");
 }
 
-static LLVMTypeRef word_type(wp_compile *c, unsigned bytes) {
+static LLVMTypeRef word_type(wpi_compile *c, unsigned bytes) {
     return bytes == WIDEST_BYTES ? LLVMVectorType(c->i32, 4)
                                  : LLVMIntTypeInContext(c->context, 8 * bytes);
 }
 
-static LLVMValueRef word_to_set(wp_compile *c, const copy *m, unsigned bytes) {
+static LLVMValueRef word_to_set(wpi_compile *c, const copy *m, unsigned bytes) {
     if (bytes < WIDEST_BYTES) return repeated(c, m->from, word_type(c, bytes));
     LLVMValueRef vector = LLVMGetUndef(word_type(c, bytes));
     LLVMValueRef part = repeated(c, m->from, c->i32);
@@ -67,7 +67,7 @@ static LLVMValueRef word_to_set(wp_compile *c, const copy *m, unsigned bytes) {
 }
 
 /* All loads come first: memmove's ranges may overlap. */
-static void straight(wp_compile *c, const copy *m, uint64_t size_bytes) {
+static void straight(wpi_compile *c, const copy *m, uint64_t size_bytes) {
     LLVMValueRef words[STRAIGHT_MAX_BYTES];
     uint64_t offsets[STRAIGHT_MAX_BYTES];
     unsigned widths[STRAIGHT_MAX_BYTES], count = 0;
@@ -96,7 +96,7 @@ static void straight(wp_compile *c, const copy *m, uint64_t size_bytes) {
 /* ---- a loop ---- */
 
 /* for (n = 0; n < size; n++) body, before the copy; `is_down`: from the last byte to the first. */
-static void loop(wp_compile *c, const copy *m, bool is_down) {
+static void loop(wpi_compile *c, const copy *m, bool is_down) {
     LLVMBuilderRef at = c->builder;
     LLVMBasicBlockRef front = wpi_block_split_before(m->instruction);
     LLVMBasicBlockRef rest = LLVMGetInstructionParent(m->instruction);
@@ -118,8 +118,8 @@ static void loop(wp_compile *c, const copy *m, bool is_down) {
     wpi_phi_add(n, next, body);
 }
 
-/* memmove goes down where the target is above the source. */
-static void loop_either_way(wp_compile *c, const copy *m) {
+/* memmove copies downwards if the target is above the source. */
+static void loop_either_way(wpi_compile *c, const copy *m) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, m->instruction);
     LLVMValueRef to = LLVMBuildPtrToInt(at, m->to, c->i64, "");
@@ -133,7 +133,7 @@ static void loop_either_way(wp_compile *c, const copy *m) {
     loop(c, &down, true);
 }
 
-static void expand(wp_compile *c, const copy *m) {
+static void expand(wpi_compile *c, const copy *m) {
     LLVMPositionBuilderBefore(c->builder, m->instruction);
     LLVMSetCurrentDebugLocation2(c->builder, LLVMInstructionGetDebugLoc(m->instruction));
     bool is_known = LLVMIsAConstantInt(m->size) != NULL;
@@ -148,7 +148,7 @@ static void expand(wp_compile *c, const copy *m) {
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
 }
 
-void wpi_trace_expand_copies(wp_compile *c, LLVMValueRef function) {
+void wpi_trace_expand_copies(wpi_compile *c, LLVMValueRef function) {
     copy *found = NULL;
     uint32_t count = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
@@ -160,5 +160,5 @@ void wpi_trace_expand_copies(wp_compile *c, LLVMValueRef function) {
         }
     for (uint32_t m = 0; m < count; m++)
         expand(c, &found[m]);
-    wp_free(found);
+    wpi_free(found);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pass `trace`: kernels that leave behind what they do (docs/rooms/trace.md). */
+/* The pass `trace`: kernels that record their execution (docs/rooms/trace.md). */
 #include "compiler/pass/trace/trace_pass.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "compiler/passes.h"
 
 void *wpi_trace_grow(void *items, uint32_t count, size_t item_bytes) {
-    if (count & (count - 1)) return items; /* room doubles at powers of two */
-    void *grown = wp_must_realloc(items, (count ? 2 * (size_t)count : 1) * item_bytes);
+    if (count & (count - 1)) return items; /* capacity doubles at powers of two */
+    void *grown = wpi_must_realloc(items, (count ? 2 * (size_t)count : 1) * item_bytes);
     return grown;
 }
 
@@ -61,7 +61,7 @@ bool wpi_trace_has_barrier_word(const trace_block *block) {
     return block->end && wpi_trace_is_open_barrier(block->end);
 }
 
-wp_status wpi_pass_trace(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_trace(wpi_compile *c, wp_error *err) {
     (void)err;
     tracer t = {
         .c = c, .layout = LLVMGetModuleDataLayout(c->module), .is_in_step = c->variant.is_in_step};
@@ -81,11 +81,11 @@ wp_status wpi_pass_trace(wp_compile *c, wp_error *err) {
     }
     wpi_trace_export(&t);
     for (uint32_t b = 0; b < t.block_count; b++)
-        wp_free(t.blocks[b].accesses);
-    wp_free(t.blocks);
-    wp_free(t.steps);
-    wp_free(t.sites);
-    wp_free(t.functions);
+        wpi_free(t.blocks[b].accesses);
+    wpi_free(t.blocks);
+    wpi_free(t.steps);
+    wpi_free(t.sites);
+    wpi_free(t.functions);
     wpi_map_deinit(&t.block_of);
     wpi_map_deinit(&t.site_of);
     return WP_STATUS_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of base/trace_abi.h as constants, and what is known of whole kernels. */
+/* The tables of base/trace_abi.h as constants, and properties of whole kernels. */
 #include <string.h>
 
 #include "base/must.h"
@@ -8,7 +8,7 @@
 #include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
 
-static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value) {
+static LLVMValueRef constant_global(wpi_compile *c, LLVMValueRef value) {
     LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), "wp.trace");
     LLVMSetInitializer(global, value);
     LLVMSetGlobalConstant(global, 1);
@@ -17,35 +17,35 @@ static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value) {
 }
 
 /* Rows that hold nothing but numbers are written as 32-bit words. */
-static LLVMValueRef word_table(wp_compile *c, const void *rows, size_t size_bytes) {
+static LLVMValueRef word_table(wpi_compile *c, const void *rows, size_t size_bytes) {
     size_t count = size_bytes / sizeof(uint32_t);
-    LLVMValueRef *words = wp_must_calloc(count + 1, sizeof *words);
+    LLVMValueRef *words = wpi_must_calloc(count + 1, sizeof *words);
     for (size_t w = 0; w < count; w++) {
         uint32_t word;
         memcpy(&word, (const char *)rows + w * sizeof word, sizeof word);
         words[w] = wpi_const32(c, word);
     }
     LLVMValueRef made = constant_global(c, LLVMConstArray2(c->i32, words, count));
-    wp_free(words);
+    wpi_free(words);
     return made;
 }
 
 static LLVMValueRef block_table(tracer *t) {
-    wp_trace_block *rows = wp_must_calloc(t->block_count + 1, sizeof *rows);
+    wp_trace_block *rows = wpi_must_calloc(t->block_count + 1, sizeof *rows);
     for (uint32_t b = 0; b < t->block_count; b++)
         rows[b] = t->blocks[b].row;
     LLVMValueRef made = word_table(t->c, rows, t->block_count * sizeof *rows);
-    wp_free(rows);
+    wpi_free(rows);
     return made;
 }
 
 /* `items` of one type; null for none. */
-static LLVMValueRef value_table(wp_compile *c, LLVMValueRef *items, uint32_t count) {
+static LLVMValueRef value_table(wpi_compile *c, LLVMValueRef *items, uint32_t count) {
     if (!count) return LLVMConstNull(c->ptr);
     return constant_global(c, LLVMConstArray2(LLVMTypeOf(items[0]), items, count));
 }
 
-static LLVMValueRef name_text(wp_compile *c, LLVMValueRef function) {
+static LLVMValueRef name_text(wpi_compile *c, LLVMValueRef function) {
     size_t length;
     const char *name = LLVMGetValueName2(function, &length);
     return wpi_source_text(c, name, length);
@@ -53,9 +53,9 @@ static LLVMValueRef name_text(wp_compile *c, LLVMValueRef function) {
 
 /* ---- kernels ---- */
 
-static uint32_t flags_below(const tracer *t, LLVMValueRef function, wp_map *seen);
+static uint32_t flags_below(const tracer *t, LLVMValueRef function, wpi_map *seen);
 
-static uint32_t flags_behind_pointers(const tracer *t, wp_map *seen) {
+static uint32_t flags_behind_pointers(const tracer *t, wpi_map *seen) {
     uint32_t flags = 0;
     for (uint32_t f = 0; f < t->function_count; f++)
         if (wpi_function_is_address_taken(t->functions[f]))
@@ -72,7 +72,7 @@ static uint32_t flags_of_stop(LLVMValueRef stop) {
     }
 }
 
-static uint32_t flags_of(const tracer *t, LLVMValueRef i, wp_map *seen) {
+static uint32_t flags_of(const tracer *t, LLVMValueRef i, wpi_map *seen) {
     size_t length;
     LLVMValueRef callee = wpi_called_function(i);
     if (wpi_lower_is_stop(i)) return flags_of_stop(i);
@@ -84,7 +84,7 @@ static uint32_t flags_of(const tracer *t, LLVMValueRef i, wp_map *seen) {
                : 0;
 }
 
-static uint32_t flags_below(const tracer *t, LLVMValueRef function, wp_map *seen) {
+static uint32_t flags_below(const tracer *t, LLVMValueRef function, wpi_map *seen) {
     uint32_t flags = 0;
     if (wpi_map_has(seen, function)) return 0;
     wpi_map_set(seen, function, function);
@@ -101,11 +101,11 @@ static uint32_t entry_of(const tracer *t, LLVMValueRef function) {
 }
 
 static LLVMValueRef kernel_table(const tracer *t) {
-    wp_compile *c = t->c;
-    LLVMValueRef *rows = wp_must_calloc(c->kernel_count + 1, sizeof *rows);
+    wpi_compile *c = t->c;
+    LLVMValueRef *rows = wpi_must_calloc(c->kernel_count + 1, sizeof *rows);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         LLVMValueRef function = c->kernels[k].function;
-        wp_map seen = {0};
+        wpi_map seen = {0};
         LLVMValueRef fields[] = {wpi_source_text(c, c->kernels[k].name, strlen(c->kernels[k].name)),
                                  wpi_const32(c, entry_of(t, function)),
                                  wpi_const32(c, flags_below(t, function, &seen))};
@@ -113,13 +113,13 @@ static LLVMValueRef kernel_table(const tracer *t) {
         rows[k] = LLVMConstStructInContext(c->context, fields, 3, 0);
     }
     LLVMValueRef made = value_table(c, rows, c->kernel_count);
-    wp_free(rows);
+    wpi_free(rows);
     return made;
 }
 
 void wpi_trace_export(tracer *t) {
-    wp_compile *c = t->c;
-    LLVMValueRef *names = wp_must_calloc(t->function_count + 1, sizeof *names);
+    wpi_compile *c = t->c;
+    LLVMValueRef *names = wpi_must_calloc(t->function_count + 1, sizeof *names);
     for (uint32_t f = 0; f < t->function_count; f++)
         names[f] = name_text(c, t->functions[f]);
     LLVMValueRef fields[] = {
@@ -136,7 +136,7 @@ void wpi_trace_export(tracer *t) {
         kernel_table(t),
         value_table(c, names, t->function_count),
     };
-    wp_free(names);
+    wpi_free(names);
     LLVMValueRef value =
         LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
     LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), WP_TRACE_TABLES_SYMBOL);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fetches from textures, and accesses to surfaces, are calls of the runtime; what they touch is
- * known only there. So the runtime is asked, in front of each, for the place of every texel that it
- * may touch:
+/* Fetches from textures and accesses to surfaces are calls of the runtime, and only the runtime
+ * knows their addresses. So before each, calls are added that return the place of every texel that
+ * it may touch:
  *
  *     call wp_rt_tex(t, 2D, x, y, …)   ──►   p = call wp_rt_tex_place(t, 2D, x, y, …, corner 0)
- * accesses: the p = call wp_rt_tex_place(t, 2D, x, y, …, corner 1)    words are their … results
+ *                                            p = call wp_rt_tex_place(t, 2D, x, y, …, corner 1)
+ *                                            …
  *                                            call wp_rt_tex(t, 2D, x, y, …)
  *
- * A place of 0 is none: outside, a corner that is not mixed in, or in the sector of the one before.
- * What a fetch returns goes through an array of the thread, which on a GPU is registers: a load
- * from there has its value from the accesses. */
+ * These calls are the accesses; their results are the words written to the trace. A place of 0 is
+ * no access: outside, a corner with weight 0, or in the sector of the previous one. A fetch returns
+ * its result in an array of the thread, which is registers on a GPU: a load from it depends on the
+ * accesses. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -42,7 +44,7 @@ bool wpi_trace_is_place(LLVMValueRef i, wp_trace_access *kind, uint32_t *size_by
     const char *name = callee_name(i);
     if (strcmp(name, "wp_rt_tex_place") == 0) {
         *kind = WP_TRACE_LOAD;
-        *size_bytes = 1; /* a texel is aligned: it lies in one sector */
+        *size_bytes = 1; /* a texel is aligned, so it is in one sector */
         return true;
     }
     if (strcmp(name, "wp_rt_surf_place") != 0) return false;
@@ -63,7 +65,7 @@ static uint32_t corner_count(LLVMValueRef kind) {
     }
 }
 
-static void call_place(wp_compile *c, const char *name, LLVMValueRef *args, unsigned count) {
+static void call_place(wpi_compile *c, const char *name, LLVMValueRef *args, unsigned count) {
     LLVMTypeRef types[TEX_ARGS];
     for (unsigned a = 0; a < count; a++)
         types[a] = LLVMTypeOf(args[a]);
@@ -72,7 +74,7 @@ static void call_place(wp_compile *c, const char *name, LLVMValueRef *args, unsi
     LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, count, "");
 }
 
-static void expand_fetch(wp_compile *c, LLVMValueRef fetch) {
+static void expand_fetch(wpi_compile *c, LLVMValueRef fetch) {
     LLVMValueRef args[TEX_ARGS];
     for (unsigned a = 0; a < TEX_OUT; a++)
         args[a] = LLVMGetOperand(fetch, a);
@@ -82,7 +84,7 @@ static void expand_fetch(wp_compile *c, LLVMValueRef fetch) {
     }
 }
 
-static void expand_surface(wp_compile *c, LLVMValueRef access) {
+static void expand_surface(wpi_compile *c, LLVMValueRef access) {
     LLVMValueRef args[SURF_ARGS];
     const bool is_write = strcmp(callee_name(access), "wp_rt_surf_write") == 0;
     args[0] = LLVMGetOperand(access, 0);
@@ -92,7 +94,7 @@ static void expand_surface(wp_compile *c, LLVMValueRef access) {
     call_place(c, "wp_rt_surf_place", args, SURF_ARGS);
 }
 
-void wpi_trace_expand_textures(wp_compile *c, LLVMValueRef function) {
+void wpi_trace_expand_textures(wpi_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!wpi_trace_is_texture(i)) continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of blocks: frame, shared memory, states, warps. Kept by their worker for the next. */
+/* The memory of blocks: frame, shared memory, states, warps. Workers keep it for the next block. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <string.h>
 #include <sys/mman.h>
@@ -8,17 +8,17 @@
 #include "device/cpu/access_check.h"
 #include "device/cpu/block/block_parts.h"
 
-#define STACK_OF_CALLS_BYTES ((size_t)16384) /* beside large local arrays, at least */
+#define STACK_OF_CALLS_BYTES ((size_t)16384) /* minimum beside large local arrays */
 #define FRAME_ALIGN 64u /* of a block's frame, for vectors and local arrays in it */
 
 static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads) {
     size_t need;
-    if (!wp_mul_size(frame_bytes, threads, &need)) return false;
+    if (!wpi_mul_size(frame_bytes, threads, &need)) return false;
     if (block->frame_capacity >= need) return true;
-    wp_free(block->frame_memory);
+    wpi_free(block->frame_memory);
     block->storage_bytes -= block->frame_capacity;
     block->frame_capacity = 0;
-    block->frame_memory = wp_malloc(need + FRAME_ALIGN);
+    block->frame_memory = wpi_malloc(need + FRAME_ALIGN);
     if (block->frame_memory == NULL) return false;
     block->frame_capacity = need;
     block->storage_bytes += need;
@@ -27,7 +27,7 @@ static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads)
     return true;
 }
 
-/* Whole pages: programs may expect any alignment, and nothing else lies behind the end. */
+/* Allocates whole pages: programs may expect any alignment, and nothing else may follow the end. */
 static bool grow_shared(wpi_block *block, size_t need) {
     if (block->shared_capacity >= need) return true;
     const size_t bytes = (need + 4095u) / 4096u * 4096u;
@@ -42,15 +42,15 @@ static bool grow_shared(wpi_block *block, size_t need) {
 
 static bool grow_threads(wpi_block *block, size_t need) {
     if (block->thread_capacity >= need) return true;
-    wp_free(block->pub.states);
-    wp_free(block->pub.requests);
-    wp_free(block->warps);
+    wpi_free(block->pub.states);
+    wpi_free(block->pub.requests);
+    wpi_free(block->warps);
     block->storage_bytes -= block->thread_capacity * (sizeof(uint32_t) + sizeof(wp_cpu_request));
     block->thread_capacity = 0;
     need = (need + WP_WARP_LANES - 1) / WP_WARP_LANES * WP_WARP_LANES;
-    block->pub.states = wp_malloc(need * sizeof(uint32_t));
-    block->pub.requests = wp_malloc(need * sizeof(wp_cpu_request));
-    block->warps = wp_malloc(need / WP_WARP_LANES * sizeof(wpi_warp));
+    block->pub.states = wpi_malloc(need * sizeof(uint32_t));
+    block->pub.requests = wpi_malloc(need * sizeof(wp_cpu_request));
+    block->warps = wpi_malloc(need / WP_WARP_LANES * sizeof(wpi_warp));
     if (block->pub.states == NULL || block->pub.requests == NULL || block->warps == NULL) {
         return false;
     }
@@ -65,7 +65,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
         worker->blocks = block->next;
         worker->block_count--;
     } else {
-        block = wp_calloc(1, sizeof *block);
+        block = wpi_calloc(1, sizeof *block);
         if (block == NULL) return NULL;
         block->storage_bytes = sizeof *block;
     }
@@ -84,7 +84,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     if (kernel->has_states) is_complete = is_complete && grow_threads(block, threads);
     if (code->regions == NULL) {
         size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
-        /* The limit is of calls: CUDA gives a kernel's own arrays their room besides. */
+        /* The limit is for calls: CUDA allocates a kernel's own arrays in addition. */
         if (code->local_bytes + STACK_OF_CALLS_BYTES > stack_bytes)
             stack_bytes = code->local_bytes + STACK_OF_CALLS_BYTES;
         is_complete = is_complete && wpi_fibers_prepare(block, threads, stack_bytes);
@@ -112,7 +112,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
 
 void wpi_block_release(wpi_block *block) {
     wpi_worker *worker = block->worker;
-    if (worker->block_count >= worker->block_max) { /* many were parked: do not hoard */
+    if (worker->block_count >= worker->block_max) { /* many were parked: free it */
         wpi_block_destroy(block);
         return;
     }
@@ -126,11 +126,11 @@ void wpi_block_destroy(wpi_block *block) {
     wpi_fibers_release(block);
     wpi_check_release(block);
     if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
-    wp_free(block->frame_memory);
-    wp_free(block->pub.states);
-    wp_free(block->pub.requests);
-    wp_free(block->warps);
-    wp_free(block);
+    wpi_free(block->frame_memory);
+    wpi_free(block->pub.states);
+    wpi_free(block->pub.requests);
+    wpi_free(block->warps);
+    wpi_free(block);
 }
 
 void wpi_block_start(wpi_block *block, uint64_t number) {

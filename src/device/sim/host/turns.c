@@ -12,7 +12,7 @@
 #include "report/recorder.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define LOOK_NS 20000000 /* at a host function that may wait for the thread that waits */
+#define LOOK_NS 20000000 /* polling interval for a host function that may wait for this thread */
 #define MOMENT_NS 100000
 
 typedef enum wpi_turn_kind { ARRIVES, WAITS, ASKS } wpi_turn_kind; /* in order of precedence */
@@ -23,10 +23,10 @@ struct wpi_turn {
     pid_t id;
     uint64_t order;
     wpi_turn_kind kind;
-    wp_time_ps time;               /* ASKS */
+    wpi_time_ps time;              /* ASKS */
     bool (*is_done)(const void *); /* WAITS */
     const void *arg;
-    pthread_mutex_t own; /* not `lock`, for which no thread must queue but those that can go on */
+    pthread_mutex_t own; /* not `lock`, for which only threads that can continue may queue */
     pthread_cond_t given;
     bool is_given;
 };
@@ -34,14 +34,14 @@ struct wpi_turn {
 static void note_decided(const char *why) {
     static bool is_said;
     if (!is_said)
-        wp_log(WP_LOG_WARN, "device.sim",
-               "a host thread %s: simulated times may differ between runs", why);
+        wpi_log(WP_LOG_WARN, "device.sim",
+                "a host thread %s: simulated times may differ between runs", why);
     is_said = true;
     wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
 }
 
 static struct timespec after(uint64_t ns) {
-    const uint64_t until_ns = wp_clock_ns() + ns;
+    const uint64_t until_ns = wpi_clock_ns() + ns;
     return (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
                              .tv_nsec = (long)(until_ns % NS_PER_S)};
 }
@@ -66,12 +66,12 @@ static void give(wpi_turns *turns, wpi_turn *t) {
     pthread_mutex_unlock(&t->own);
 }
 
-/* A host function has blocked: it may wait for this very thread. */
+/* Whether a host function has blocked, so that it may wait for this thread. */
 static bool is_needed(const wpi_turns *turns) {
     return atomic_load(&turns->is_in_host_call) && wpi_task_is_blocked(atomic_load(&turns->giver));
 }
 
-/* Without the lock. */
+/* Called without the lock. */
 static void await_given(const wpi_turns *turns, wpi_turn *t) {
     uint32_t needs = 0;
     pthread_mutex_lock(&t->own);
@@ -111,7 +111,7 @@ static void await_turn(wpi_turns *turns, wpi_turn *t) {
     pthread_mutex_destroy(&t->own);
 }
 
-static _Thread_local uint64_t called; /* the number of the last turns that this thread has called */
+static _Thread_local uint64_t called; /* number of the turns that this thread last called */
 
 bool wpi_turns_is_alone(const wpi_turns *turns) {
     return called == turns->number && !atomic_load(&turns->is_on);
@@ -131,7 +131,7 @@ void wpi_turns_arrive(wpi_turns *turns) {
     await_turn(turns, &t);
 }
 
-void wpi_turns_ask(wpi_turns *turns, wp_time_ps time) {
+void wpi_turns_ask(wpi_turns *turns, wpi_time_ps time) {
     wpi_turn t = {.kind = ASKS, .time = time};
     await_turn(turns, &t);
 }
@@ -158,14 +158,14 @@ void wpi_turns_expect_new(wpi_turns *turns) {
     turns->is_expecting = false;
 }
 
-/* ---- who is next ----------------------------------------------------------------------------- */
+/* ---- the next turn ---- */
 
 static bool list_awaiting(wpi_turns *turns, size_t *count) {
     *count = 0;
     for (const wpi_turn *t = turns->first; t != NULL; t = t->next) {
         if (*count == turns->awaiting_capacity) {
             const size_t capacity = *count == 0 ? 16 : 2 * *count;
-            pid_t *more = wp_realloc(turns->awaiting, capacity * sizeof *more);
+            pid_t *more = wpi_realloc(turns->awaiting, capacity * sizeof *more);
             if (more == NULL) return false;
             turns->awaiting = more;
             turns->awaiting_capacity = capacity;
@@ -175,7 +175,7 @@ static bool list_awaiting(wpi_turns *turns, size_t *count) {
     return true;
 }
 
-/* The lock is not held while threads are looked at: one that waits for it would seem asleep. */
+/* Observes threads without the lock: one that waits for it would seem asleep. */
 static bool settle(wpi_turns *turns) {
     size_t count;
     wpi_tasks_found found = {0};
@@ -194,7 +194,7 @@ static bool settle(wpi_turns *turns) {
     return true;
 }
 
-static bool can_go_on(const wpi_turn *t, wp_time_ps now) {
+static bool can_go_on(const wpi_turn *t, wpi_time_ps now) {
     switch (t->kind) {
     case WAITS: return t->is_done(t->arg);
     case ASKS: return t->time <= now;
@@ -209,7 +209,7 @@ static bool comes_before(const wpi_turn *a, const wpi_turn *b) {
     return a->order < b->order;
 }
 
-wpi_turns_state wpi_turns_next(wpi_turns *turns, wp_time_ps now, wp_time_ps *until) {
+wpi_turns_state wpi_turns_next(wpi_turns *turns, wpi_time_ps now, wpi_time_ps *until) {
     wpi_turn *next = NULL;
     if (turns->first == NULL) return WPI_TURNS_NONE;
     if (!turns->is_settled && !settle(turns)) return WPI_TURNS_BUSY;
@@ -255,5 +255,5 @@ void wpi_turns_close(wpi_turns *turns) {
 
 void wpi_turns_deinit(wpi_turns *turns) {
     wpi_tasks_destroy(turns->tasks);
-    wp_free(turns->awaiting);
+    wpi_free(turns->awaiting);
 }

@@ -4,7 +4,7 @@
  * cudaStreamPerThread is a queue of the calling thread, made at its first use.
  *
  * Host functions run on a thread of the device, in order with the stream's other work. They must
- * not call the runtime; `in_callback` is how wpi_enter notices.
+ * not call the runtime: wpi_enter checks `in_callback`.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,14 +34,14 @@ void wpi_default_stream_set_per_thread(bool is_per_thread) {
 static cudaError_t create(wp_device *device, unsigned flags, int priority,
                           struct CUstream_st **out) {
     *out = NULL;
-    struct CUstream_st *stream = wp_calloc(1, sizeof *stream);
+    struct CUstream_st *stream = wpi_calloc(1, sizeof *stream);
     if (stream == NULL) return wpi_note(cudaErrorMemoryAllocation);
     wp_error err = {0};
     const bool is_blocking = (flags & cudaStreamNonBlocking) == 0;
     const cudaError_t error =
         wpi_result(wpi_queue_create(device, is_blocking, priority, &stream->queue, &err), &err);
     if (error != cudaSuccess) {
-        wp_free(stream);
+        wpi_free(stream);
         return error;
     }
     stream->flags = flags;
@@ -49,7 +49,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
     stream->id = atomic_fetch_add(&next_id, 1);
     if (!wpi_handle_add(WPI_HANDLE_STREAM, stream)) {
         wp_queue_destroy(stream->queue);
-        wp_free(stream);
+        wpi_free(stream);
         return wpi_note(cudaErrorMemoryAllocation);
     }
     *out = stream;
@@ -58,7 +58,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
 
 static void destroy(struct CUstream_st *stream) {
     wp_queue_destroy(stream->queue);
-    wp_free(stream);
+    wpi_free(stream);
 }
 
 void wpi_streams_forget(void) {
@@ -88,12 +88,12 @@ static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static pthread_key_t own_key;
 static bool has_own_key;
 
-/* The thread ends: its queue may still have work, and keeps it. */
+/* The thread ends; work in its queue still runs. */
 static void forget_own(void *memory) {
     own_stream *own = memory;
     if (own->epoch == wpi_context_epoch() && wpi_handle_remove(WPI_HANDLE_STREAM, own->stream))
         destroy(own->stream);
-    wp_free(own);
+    wpi_free(own);
 }
 
 static void make_own_key(void) {
@@ -105,9 +105,9 @@ static cudaError_t find_own(wp_device *device, struct CUstream_st **out) {
     if (!has_own_key) return wpi_note(cudaErrorMemoryAllocation);
     own_stream *own = pthread_getspecific(own_key);
     if (own == NULL) {
-        own = wp_calloc(1, sizeof *own);
+        own = wpi_calloc(1, sizeof *own);
         if (own == NULL || pthread_setspecific(own_key, own) != 0) {
-            wp_free(own);
+            wpi_free(own);
             return wpi_note(cudaErrorMemoryAllocation);
         }
     }
@@ -149,7 +149,7 @@ cudaError_t wpi_queue_sync(wp_queue *queue) {
     return wpi_result(wp_queue_wait(queue, &err), &err);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 WP_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags,
                                                 int priority) {
@@ -170,7 +170,7 @@ WP_API cudaError_t cudaStreamCreate(cudaStream_t *pStream) {
     return cudaStreamCreateWithFlags(pStream, cudaStreamDefault);
 }
 
-/* Returns at once; what was queued still runs. */
+/* Returns at once; queued work still runs. */
 WP_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
@@ -219,7 +219,7 @@ typedef struct host_call {
 
 static void run_host_call(void *arg) {
     const host_call call = *(host_call *)arg;
-    wp_free(arg);
+    wpi_free(arg);
     in_callback = true;
     if (call.function != NULL)
         call.function(call.user);
@@ -234,13 +234,13 @@ static cudaError_t queue_host_call(const host_call *call) {
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, call->stream, &queue));
     if (call->function == NULL && call->callback == NULL) return wpi_note(cudaErrorInvalidValue);
-    host_call *queued = wp_malloc(sizeof *queued);
+    host_call *queued = wpi_malloc(sizeof *queued);
     if (queued == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *queued = *call;
     queued->device = device;
     wp_error err = {0};
     const wp_status status = wp_queue_host_call(queue, run_host_call, queued, &err);
-    if (status != WP_STATUS_OK) wp_free(queued);
+    if (status != WP_STATUS_OK) wpi_free(queued);
     return wpi_result(status, &err);
 }
 
@@ -256,7 +256,7 @@ WP_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback
     return queue_host_call(&call);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 WP_API cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags) {
     wp_device *device;
@@ -288,7 +288,7 @@ WP_API cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *str
     return cudaSuccess;
 }
 
-/* Nothing can be captured (cudaStreamBeginCapture says so), so nothing is. */
+/* No stream is captured: cudaStreamBeginCapture is unsupported. */
 WP_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
                                          enum cudaStreamCaptureStatus *pCaptureStatus) {
     wp_device *device;

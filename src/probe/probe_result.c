@@ -53,8 +53,8 @@ const char *wpi_whole_bytes(double bytes, char out[32]) {
 }
 
 void wpi_probe_result_deinit(wpi_probe_result *result) {
-    wp_strings_deinit(&result->conditions);
-    wp_strings_deinit(&result->notes);
+    wpi_strings_deinit(&result->conditions);
+    wpi_strings_deinit(&result->notes);
     wpi_hierarchy_destroy(result->tlbs);
     wpi_hierarchy_destroy(result->huge_tlbs);
     *result = (wpi_probe_result){0};
@@ -62,39 +62,39 @@ void wpi_probe_result_deinit(wpi_probe_result *result) {
 
 /* "l2.groups 5", "l2.groups_of_3 3", … */
 static void append_groups(const wpi_sharing_groups *s, const char *prefix, uint32_t level,
-                          wp_text *out) {
+                          wpi_text *out) {
     uint32_t sizes[WPI_PROBE_SMS_MAX] = {0}, counts[WPI_PROBE_SMS_MAX + 1] = {0};
     if (!s->count.is_known) return;
     for (uint32_t sm = 0; sm < s->sm_count; sm++)
         sizes[s->group_of[sm]]++;
     for (uint32_t g = 0; g < (uint32_t)s->count.value; g++)
         counts[sizes[g]]++;
-    wp_text_appendf(out, "%sl%" PRIu32 ".groups %g\n", prefix, level, s->count.value);
+    wpi_text_appendf(out, "%sl%" PRIu32 ".groups %g\n", prefix, level, s->count.value);
     for (uint32_t size = 1; size <= s->sm_count; size++)
         if (counts[size] != 0)
-            wp_text_appendf(out, "%sl%" PRIu32 ".groups_of_%" PRIu32 " %" PRIu32 "\n", prefix,
-                            level, size, counts[size]);
+            wpi_text_appendf(out, "%sl%" PRIu32 ".groups_of_%" PRIu32 " %" PRIu32 "\n", prefix,
+                             level, size, counts[size]);
 }
 
-static void append_values(const wpi_hierarchy *h, const char *prefix, wp_text *out) {
+static void append_values(const wpi_hierarchy *h, const char *prefix, wpi_text *out) {
     if (h->base_cycles.is_known)
-        wp_text_appendf(out, "%sbase_cycles %g\n", prefix, h->base_cycles.value);
-    wp_text_appendf(out, "%slevels %" PRIu32 "\n", prefix, h->level_count);
+        wpi_text_appendf(out, "%sbase_cycles %g\n", prefix, h->base_cycles.value);
+    wpi_text_appendf(out, "%slevels %" PRIu32 "\n", prefix, h->level_count);
     for (uint32_t l = 0; l < h->level_count; l++) {
         const wpi_level *level = &h->levels[l];
         for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++)
             if (f->number(level)->is_known)
-                wp_text_appendf(out, "%sl%" PRIu32 ".%s %.12g\n", prefix, l + 1, f->name,
-                                f->number(level)->value);
+                wpi_text_appendf(out, "%sl%" PRIu32 ".%s %.12g\n", prefix, l + 1, f->name,
+                                 f->number(level)->value);
         append_groups(&level->sharing, prefix, l + 1, out);
     }
     for (uint32_t i = 0; i < h->missing_count; i++)
-        wp_text_appendf(out, "%smissing_sm.%" PRIu32 " %" PRIu32 "\n", prefix, i + 1,
-                        h->missing_sms[i]);
-    wp_text_appendf(out, "%smissing_sms %" PRIu32 "\n", prefix, h->missing_count);
+        wpi_text_appendf(out, "%smissing_sm.%" PRIu32 " %" PRIu32 "\n", prefix, i + 1,
+                         h->missing_sms[i]);
+    wpi_text_appendf(out, "%smissing_sms %" PRIu32 "\n", prefix, h->missing_count);
 }
 
-void wpi_probe_result_values(const wpi_probe_result *result, wp_text *out) {
+void wpi_probe_result_values(const wpi_probe_result *result, wpi_text *out) {
     if (result->tlbs != NULL) append_values(result->tlbs, "", out);
     if (result->huge_tlbs != NULL) append_values(result->huge_tlbs, "huge.", out);
 }

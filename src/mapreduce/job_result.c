@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/leftovers.h"
 #include "base/text.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -55,9 +55,9 @@ wp_status wpi_results_make(wp_mapreduce *job, wp_error *err) {
 
 void wpi_results_free(wp_mapreduce *job) {
     for (uint64_t i = 0; i < job->block_count; i++)
-        wp_free(job->blocks[i]);
-    wp_free(job->blocks);
-    wp_free(job->results);
+        wpi_free(job->blocks[i]);
+    wpi_free(job->blocks);
+    wpi_free(job->results);
 }
 
 /* ---- iterate --------------------------------------------------------------------------------- */
@@ -132,8 +132,8 @@ wp_status wp_mapreduce_write(const wp_mapreduce *job, const char *path, wp_outpu
                              wp_error *err) {
     WP_TRY(check_output(job, output, err));
     if (output == WP_OUTPUT_TABLE) return wp_table_save(job->table, path, err);
-    char *temporary = wp_format("%s.XXXXXX", path);
-    const int descriptor = wp_leftover_file(temporary);
+    char *temporary = wpi_format("%s.XXXXXX", path);
+    const int descriptor = wpi_leftover_file(temporary);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     bool is_right = file != NULL && put_pairs(job, output, file);
     int reason = errno;
@@ -154,8 +154,8 @@ wp_status wp_mapreduce_write(const wp_mapreduce *job, const char *path, wp_outpu
         is_right = false;
     }
     if (!is_right && descriptor >= 0) (void)unlink(temporary);
-    if (descriptor >= 0) wp_leftover_drop(temporary);
-    wp_free(temporary);
+    if (descriptor >= 0) wpi_leftover_drop(temporary);
+    wpi_free(temporary);
     return is_right ? WP_STATUS_OK
                     : WP_FAIL(err, IO, "mapreduce: cannot write the result to %s: %s", path,
                               strerror(reason));
