@@ -32,7 +32,7 @@ function(wp_app_object source out)
     set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
-# Under sanitizers programs would need the sanitizer's library preloaded; nobody runs them there.
+# Not under sanitizers: programs would need the sanitizer's library preloaded.
 if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/apps ${CMAKE_CURRENT_BINARY_DIR}/objects/apps)
     set(common_objects "")

@@ -161,7 +161,7 @@ function(wp_program_test name)
     set(run ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
     wp_add_test(${short} e2e ${run})
     file(STRINGS ${wp_tests}/e2e/${name} devices REGEX "^// DEVICES:")
-    if(name MATCHES "^[^/]*\\.cu$|^(apps|apps_stream|apps_table|apps_heaps|gpu_bench)\\.sh$" AND (NOT devices OR devices MATCHES "^[^(]* cuda"))
+    if(name MATCHES "^[^/]*\\.cu$|^(apps|apps_files|apps_stream|apps_table|apps_heaps|gpu_bench)\\.sh$" AND (NOT devices OR devices MATCHES "^[^(]* cuda"))
         wp_add_test(cuda.${short} e2e ${run})
         wp_on_machine(e2e.cuda.${short})
     endif()
@@ -187,7 +187,7 @@ endfunction()
 foreach(label unit contract model)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${wp_tests}/${label}/test_*.c)
     foreach(source ${sources})
-        # The thread sanitizer has nothing to find where nobody starts threads: in the simulator, the policies, the
+        # The thread sanitizer has nothing to find where no threads are started: in the simulator, the policies, the
         # compiler, the command line and most of base.
         file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|stream|table_io|trace|warpage)/)")
         if(has_threads OR NOT WARPAGE_SANITIZE STREQUAL thread)

@@ -171,7 +171,7 @@ rm -f "$root/etc/resolv.conf"
 [ ! -x "$root/usr/sbin/update-ca-certificates" ] || chroot "$root" update-ca-certificates >"$scratch/log" 2>&1
 echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # nothing has to outlive a power failure
 
-# Whoever owns the repository: it is the one that this script is from.
+# Any owner of the repository is accepted: it is the one that this script is from.
 printf '[safe]\n\tdirectory = *\n' >"$scratch/gitconfig"
 GIT_CONFIG_GLOBAL=$scratch/gitconfig git clone --quiet --no-hardlinks "$self" "$root/root/warpage" 2>"$scratch/log" ||
     cannot "the repository cannot be cloned ($(tail -n 1 "$scratch/log"))"

@@ -1,7 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law (ARCHITECTURE.md), checked over the #include lines of src/: which rooms a room may
-# see. Public headers (warpage/...) are open to all. Prints each line that breaks it; exit 1 then.
+# see. Public headers (warpage/...) are open to all. Three rules on names besides: no folder has more than 25
+# sources; a file name stands once in src/ (but for policies, docs/decisions/0005-names-of-policy-files.md); a name
+# with wp_ is public, or of the interface between compiled programs and the runtime, all others have wpi_.
+# Prints each line that breaks a rule; exit 1 then.
 cd "$(dirname "$0")/.." || exit 2
 
 allowed() { # room -> rooms it may include from
@@ -69,5 +72,15 @@ while IFS= read -r file; do
         fi
     done
 done <"$list"
+
+find src -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed 's|/[^/]*$||' | sort | uniq -c |
+    awk '$1 > 25 { print $2 ": " $1 " sources in one folder, 25 at most"; bad = 1 } END { exit bad }' || broken=1
+find src \( -name '*.[ch]' -o -name '*.cu' \) ! -path 'src/policy/*/*' | awk -F/ '
+    { if ($NF in seen) { print $0 ": " seen[$NF] " has the same name"; bad = 1 } seen[$NF] = $0 } END { exit bad }' || broken=1
+
+# The interface of compiled programs: base/*abi.h, cudart/entry.h, wp_rt_..., kernels and sections by prefix.
+grep -rhoE '\bwp_[a-z0-9_]+' include src/base/*abi.h src/cudart/entry.h | sort -u >"$list"
+grep -rhoE '\bwp_[a-z0-9_]+' src --include='*.[ch]' | sort -u | comm -13 "$list" - |
+    grep -vE '_$|^wp_(rt|gpu|probe)_' | sed 's/$/: an internal name has wpi_/' | grep . && broken=1
 [ $broken -eq 0 ] && echo "the dependency law holds"
 exit $broken

@@ -43,7 +43,7 @@ draw() { # number
             key("walker.level_latency", delay[3] "cycles")
             first = pick(8, 40)
             level(1, first, 0, page, "sm", 13)
-            least = 2 * first # or loads that miss L1 miss L2, too, and nobody can see it
+            least = 2 * first # or loads that miss L1 miss L2, too, and L2 cannot be detected
             second = pick(24, 96)
             if (second < least) second = int(least) + pick(1, 20)
             ways = 0

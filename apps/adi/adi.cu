@@ -99,8 +99,7 @@ __global__ void sweep_rows(float *field, const float *half, float *slope, float 
     }
 }
 
-/* ---- the same a launch a row -------------------------------------------------------------------
- */
+/* ---- the same a launch a row ---- */
 
 /* Down the columns as far as one row, the one above being done: PolyBench's kernels of columns. */
 __global__ void go_down(const float *from, float *slope, float *base, uint64_t row, uint64_t side,
@@ -139,8 +138,7 @@ static void sweep_columns_by_rows(const float *field, float *half, float *slope,
     }
 }
 
-/* ---- input, check, output ---------------------------------------------------------------------
- */
+/* ---- input, check, output ---- */
 
 static const double pi = 3.14159265358979323846;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Back-propagation: a neural network of one hidden layer learns to answer what it is told to.
+ * Back-propagation: a neural network of one hidden layer learns to give the target answers.
  *
  * Very many inputs, 16 hidden units, one output. The device does what concerns the weights between
  * inputs and hidden units, a block for 16 inputs, a thread a weight; the host does the rest:
@@ -42,8 +42,7 @@ static __host__ __device__ __forceinline__ void adjust_weight(float *weight, flo
     *weight += *change;
 }
 
-/* ---- the kernels ------------------------------------------------------------------------------
- */
+/* ---- the kernels ---- */
 
 /* Input 0 is the bias, always 1; blocks begin with input 1. */
 static __device__ __forceinline__ uint64_t input_of_thread(void) {
@@ -100,8 +99,7 @@ __global__ void renew_weights(float *copy, const float *weights, uint64_t weight
     }
 }
 
-/* ---- the host's part --------------------------------------------------------------------------
- */
+/* ---- the host's part ---- */
 
 /* Everything behind the hidden layer's sums. Entry 0 of each array is the bias's. */
 typedef struct head {
@@ -166,8 +164,7 @@ static void generate_weights(float *weights, uint64_t weight_count, uint64_t see
     }
 }
 
-/* ---- check, output ----------------------------------------------------------------------------
- */
+/* ---- check, output ---- */
 
 /* What a block's tree makes of its inputs' products, for one hidden unit. */
 static float serial_block_sum(const float *inputs, const float *weights, uint64_t input_count,
@@ -253,8 +250,7 @@ static void print_result(const float *outputs, const float *weights, uint64_t in
     putchar('\n');
 }
 
-/* ---- the loop ---------------------------------------------------------------------------------
- */
+/* ---- the loop ---- */
 
 typedef struct arrays {
     app_array inputs;

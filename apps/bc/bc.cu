@@ -147,8 +147,7 @@ static uint64_t search_all(app_device *device, arrays *graph, uint32_t vertex_co
     return levels;
 }
 
-/* ---- input, check, output ---------------------------------------------------------------------
- */
+/* ---- input, check, output ---- */
 
 /* Up to `count` vertices with edges, at random; returns how many. */
 static uint64_t choose_sources(const app_graph *graph, uint64_t count, uint64_t seed,

@@ -109,8 +109,7 @@ static uint32_t give_all(app_device *device, const app_array *first, const app_a
     return rounds;
 }
 
-/* ---- check, output ----------------------------------------------------------------------------
- */
+/* ---- check, output ---- */
 
 /* The same rounds over a list of the vertices that are left. */
 static uint32_t *serial_colours(const app_graph *graph, const uint32_t *priority, int variant) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graph files. The format is told from the first lines:
+ * Graph files. The format is recognized by the first lines:
  *
  *     p sp N M, a FROM TO LENGTH      DIMACS shortest paths, vertices from 1, directed
  *     p tw N M, FROM TO               vertices from 1, every edge leads both ways

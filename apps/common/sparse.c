@@ -98,8 +98,7 @@ static void build(app_sparse *matrix, entries *e) {
     *e = (entries){NULL};
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static form read_form(app_text *text) {
     char *line;
@@ -211,8 +210,7 @@ void app_sparse_read(app_sparse *matrix, const char *path) {
     snprintf(matrix->title, sizeof matrix->title, "%.150s", slash != NULL ? slash + 1 : path);
 }
 
-/* ---- generators: row r depends on seed and r alone --------------------------------------------
- */
+/* ---- generators: row r depends on seed and r alone ---- */
 
 static void allocate(app_sparse *matrix, uint32_t row_count, uint64_t most_entries) {
     *matrix = (app_sparse){.row_count = row_count, .column_count = row_count};

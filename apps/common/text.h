@@ -2,7 +2,7 @@
 /**
  * Text files line by line, compressed or not.
  *
- * What a file is compressed with is told from its first bytes: zstd is unpacked here; lz4, gzip,
+ * The compression is recognized by the first bytes: zstd is unpacked here; lz4, gzip,
  * xz and bzip2 through apt's own helper where the machine has one (package lists come that way).
  * A file that cannot be read ends the program with a sentence that names it.
  */

@@ -104,8 +104,7 @@ void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed) {
     snprintf(log->title, sizeof log->title, "generated, seed %llu", (unsigned long long)seed);
 }
 
-/* ---- enlarged logs ----------------------------------------------------------------------------
- */
+/* ---- enlarged logs ---- */
 
 /* The path of the line's URL, without a query; false if it has none. */
 static bool find_path(const app_weblog *log, uint64_t line, uint64_t *first, uint64_t *outer) {
@@ -139,7 +138,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Different paths among the first `line_count` lines, told apart by their hashes. */
+/* Different paths among the first `line_count` lines, distinguished by their hashes. */
 static uint64_t count_paths(const app_weblog *log, uint64_t line_count) {
     uint64_t *hashes = app_allocate(line_count, sizeof *hashes, "the URLs of the log");
     uint64_t count = 0;

@@ -2,7 +2,7 @@
 /**
  * Web server logs as one text with the start of every line.
  *
- * Two forms are known, told apart by the first line:
+ * Two forms are known, distinguished by the first line:
  *     combined  host - - [time] "METHOD URL PROTOCOL" status bytes ...    (Apache)
  *     table     host<TAB>logname<TAB>time<TAB>method<TAB>url<TAB>...      (NASA; after a header)
  */
@@ -31,8 +31,8 @@ void app_weblog_read(app_weblog *log, const char *path);
 /** About `line_count` requests in combined form; few pages are popular, most are rare (Zipf). */
 void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed);
 /** Makes the log about `text_bytes` long: its first lines, or more. Each further line repeats an
- * earlier one, drawn at random, so that popular URLs stay popular; as many of them get a URL of their
- * own as the log's growth asks for: URLs grow as a power of the lines, whose exponent is that
+ * earlier one, drawn at random, so that popular URLs stay popular; as many of them get a URL of
+ * their own as the log's growth asks for: URLs grow as a power of the lines, whose exponent is that
  * between the log's first half and the whole. */
 void app_weblog_resize(app_weblog *log, uint64_t text_bytes, uint64_t seed);
 void app_weblog_free(app_weblog *log);

@@ -84,8 +84,7 @@ __global__ void step_hz(const float *ex, const float *ey, float *hz, uint32_t si
     }
 }
 
-/* ---- input, check, output ---------------------------------------------------------------------
- */
+/* ---- input, check, output ---- */
 
 /* The fields on side x side cells, on the host. */
 typedef struct fields {

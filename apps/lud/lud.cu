@@ -123,8 +123,7 @@ static void factor(app_device *device, const app_array *matrix, size_t side) {
     app_kernels_end(device, "the decomposition", launches);
 }
 
-/* ---- input, check, output ---------------------------------------------------------------------
- */
+/* ---- input, check, output ---- */
 
 /* Items of either sign below 1, on the diagonal more than a row of them: no pivot is near zero. */
 static float item_at(uint64_t seed, size_t row, size_t column, size_t side) {

@@ -102,8 +102,7 @@ static uint64_t choose_all(app_device *device, const app_array *first, const app
     return rounds;
 }
 
-/* ---- check, output ----------------------------------------------------------------------------
- */
+/* ---- check, output ---- */
 
 /* Vertices in the order of priorities, each taken unless a neighbour was. */
 static uint32_t *serial_statuses(const app_graph *graph, const uint32_t *priority) {

@@ -92,8 +92,7 @@ static void score_all(app_device *device, const app_array *score, const app_arra
     app_kernels_end(device, "score_diagonal", diagonals);
 }
 
-/* ---- input, check, output ---------------------------------------------------------------------
- */
+/* ---- input, check, output ---- */
 
 static void fill_similarity(int *similarity, const app_sequence *first, const app_sequence *second,
                             shape s, int (*letters_similarity)(char, char)) {

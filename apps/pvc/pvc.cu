@@ -251,8 +251,7 @@ static void print_result(const app_weblog *log, const view *views, uint64_t view
     putchar('\n');
 }
 
-/* ---- the table in device memory ---------------------------------------------------------------
- */
+/* ---- the table in device memory ---- */
 
 typedef struct arrays {
     app_array text, line_start, buckets, entries, counters;

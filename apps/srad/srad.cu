@@ -120,8 +120,7 @@ __global__ void diffuse(float *image, const float *north, const float *south, co
     }
 }
 
-/* ---- input, check, output ---------------------------------------------------------------------
- */
+/* ---- input, check, output ---- */
 
 /* The diffusion works on brightness, of which an image's grey is the logarithm. */
 static void brighten(float *to, const app_image *image) {

@@ -5,6 +5,7 @@
  * range of consecutive records. Of a record of 64 bytes it reads 32 and writes 8. The host computes
  * new centres.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,63 +78,158 @@ static void on_host(void *object, void *records, uint64_t first, uint64_t outer)
     }
 }
 
-/* Rows of the file, and then as many again with small changes, as often as needed. */
-static record *make_records(const app_points *points, uint64_t count, uint64_t seed) {
-    record *records = (record *)app_allocate(count, sizeof *records, "the records");
-    for (uint64_t i = 0; i < count; i++) {
+/* Rows of the input, and then as many again with small changes, as often as needed: records
+ * [first, first + count). */
+static void make_records(const app_points *points, uint64_t first, uint64_t count, uint64_t seed,
+                         record *records) {
+    for (uint64_t n = 0; n < count; n++) {
+        const uint64_t i = first + n;
         const float *row = points->value + i % points->count * points->dimensions;
         app_random random = {seed, i * DIMENSIONS};
         for (int d = 0; d < DIMENSIONS; d++) {
             const double change = i < points->count ? 1.0 : 0.9 + 0.2 * app_random_unit(&random);
-            records[i].value[d] = (double)row[d] * change;
+            records[n].value[d] = (double)row[d] * change;
         }
-        records[i].cluster = -1;
-        records[i].other[0] = records[i].other[1] = records[i].other[2] = i;
+        records[n].cluster = -1;
+        records[n].other[0] = records[n].other[1] = records[n].other[2] = i;
     }
-    return records;
 }
 
-static void move_centres(const record *records, uint64_t count, double *centres,
-                         uint32_t centre_count) {
+/* ---- records in memory, or in a file that is read piece by piece ---- */
+
+#define PIECE 16384
+
+typedef struct data {
+    record *records; /* all, or a piece */
+    FILE *file;      /* NULL: all are in memory */
+    const char *path;
+    uint64_t count;
+} data;
+
+/* Records from `first` on, in order; *n: how many. */
+static const record *piece_of(data *d, uint64_t first, uint64_t *n) {
+    *n = d->count - first;
+    if (d->file == NULL) {
+        return d->records + first;
+    }
+    *n = *n < PIECE ? *n : PIECE;
+    if (fseeko(d->file, (off_t)(first * sizeof(record)), SEEK_SET) != 0 ||
+        fread(d->records, sizeof(record), *n, d->file) != *n) {
+        app_fail("%s cannot be read up to record %s", d->path, app_count(first + *n));
+    }
+    return d->records;
+}
+
+static void open_data(data *d, const char *path, uint64_t count) {
+    d->file = fopen(path, "rb");
+    if (d->file == NULL) {
+        app_fail("%s: %s", path, strerror(errno));
+    }
+    d->path = path;
+    d->count = count;
+    d->records = (record *)app_allocate(PIECE, sizeof *d->records, "records");
+}
+
+static void close_data(data *d) {
+    if (d->file != NULL) {
+        fclose(d->file);
+    }
+    free(d->records);
+}
+
+/* The file appears when it is complete. */
+static void write_file(const char *path, const app_points *points, uint64_t count, uint64_t seed) {
+    record *piece = (record *)app_allocate(PIECE, sizeof *piece, "records");
+    char part[4096];
+    snprintf(part, sizeof part, "%.4000s.part", path);
+    FILE *file = fopen(part, "wb");
+    bool is_written = file != NULL;
+    for (uint64_t first = 0; first < count && is_written; first += PIECE) {
+        const uint64_t n = count - first < PIECE ? count - first : PIECE;
+        make_records(points, first, n, seed, piece);
+        is_written = fwrite(piece, sizeof *piece, n, file) == n;
+    }
+    int reason = errno;
+    if (file != NULL && fclose(file) != 0 && is_written) {
+        is_written = false;
+        reason = errno;
+    }
+    if (is_written && rename(part, path) != 0) {
+        is_written = false;
+        reason = errno;
+    }
+    if (!is_written) {
+        remove(part);
+        app_fail("%s cannot be written: %s", path, strerror(reason));
+    }
+    free(piece);
+}
+
+/* 0: there is no such file. */
+static uint64_t records_of_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return 0;
+    }
+    if (fseeko(file, 0, SEEK_END) != 0 || ftello(file) % (off_t)sizeof(record) != 0 ||
+        ftello(file) == 0) {
+        app_fail("%s is no file of records of %zu bytes", path, sizeof(record));
+    }
+    const uint64_t count = (uint64_t)ftello(file) / sizeof(record);
+    fclose(file);
+    return count;
+}
+
+/* ---- results ---- */
+
+static void move_centres(data *d, double *centres, uint32_t centre_count) {
     double *sums = (double *)app_allocate((size_t)centre_count * (DIMENSIONS + 1), sizeof *sums,
                                           "the sums");
     memset(sums, 0, (size_t)centre_count * (DIMENSIONS + 1) * sizeof *sums);
-    for (uint64_t i = 0; i < count; i++) {
-        double *sum = sums + records[i].cluster * (DIMENSIONS + 1);
-        for (int d = 0; d < DIMENSIONS; d++) {
-            sum[d] += records[i].value[d];
+    for (uint64_t first = 0, n; first < d->count; first += n) {
+        const record *r = piece_of(d, first, &n);
+        for (uint64_t i = 0; i < n; i++) {
+            double *sum = sums + r[i].cluster * (DIMENSIONS + 1);
+            for (int dimension = 0; dimension < DIMENSIONS; dimension++) {
+                sum[dimension] += r[i].value[dimension];
+            }
+            sum[DIMENSIONS] += 1.0;
         }
-        sum[DIMENSIONS] += 1.0;
     }
     for (uint32_t c = 0; c < centre_count; c++) {
         const double *sum = sums + c * (DIMENSIONS + 1);
-        for (int d = 0; d < DIMENSIONS && sum[DIMENSIONS] != 0.0; d++) {
-            centres[c * DIMENSIONS + d] = sum[d] / sum[DIMENSIONS];
+        for (int dimension = 0; dimension < DIMENSIONS && sum[DIMENSIONS] != 0.0; dimension++) {
+            centres[c * DIMENSIONS + dimension] = sum[dimension] / sum[DIMENSIONS];
         }
     }
     free(sums);
 }
 
-static uint64_t check_records(const record *records, uint64_t count, const double *centres,
-                              uint32_t centre_count) {
+static uint64_t check_records(data *d, const double *centres, uint32_t centre_count) {
     uint64_t different = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const double *v = records[i].value;
-        different += records[i].cluster !=
-                         find_nearest(v[0], v[1], v[2], v[3], centres, centre_count) ||
-                     records[i].other[0] != i || records[i].other[1] != i ||
-                     records[i].other[2] != i;
+    for (uint64_t first = 0, n; first < d->count; first += n) {
+        const record *r = piece_of(d, first, &n);
+        for (uint64_t i = 0; i < n; i++) {
+            const double *v = r[i].value;
+            different +=
+                r[i].cluster != find_nearest(v[0], v[1], v[2], v[3], centres, centre_count) ||
+                r[i].other[0] != first + i || r[i].other[1] != first + i ||
+                r[i].other[2] != first + i;
+        }
     }
     return different;
 }
 
-static void print_clusters(const record *records, uint64_t count, uint32_t centre_count) {
+static void print_clusters(data *d, uint32_t centre_count) {
     uint64_t *sizes = (uint64_t *)app_allocate(centre_count, sizeof *sizes, "the result");
     uint64_t most = 1;
     memset(sizes, 0, centre_count * sizeof *sizes);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t size = ++sizes[records[i].cluster];
-        most = size > most ? size : most;
+    for (uint64_t first = 0, n; first < d->count; first += n) {
+        const record *r = piece_of(d, first, &n);
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t size = ++sizes[r[i].cluster];
+            most = size > most ? size : most;
+        }
     }
     printf("cluster      records\n");
     for (uint32_t c = 0; c < centre_count; c++) {
@@ -144,6 +240,40 @@ static void print_clusters(const record *records, uint64_t count, uint32_t centr
     free(sizes);
 }
 
+/* ---- input ---- */
+
+typedef struct files {
+    const char *records, *result;
+    app_size host_memory;
+} files;
+
+static void check_files(const files *f, int variant) {
+    if (f->records == NULL) {
+        if (f->result != NULL || f->host_memory.value != 0) {
+            app_fail_usage("--result and --host-memory are for records in a file; see --records");
+        }
+        return;
+    }
+    if (f->result == NULL) {
+        app_fail_usage("--records needs a file for the clusters: --result");
+    }
+    if (!app_streaming_has_files(variant)) {
+        app_fail_usage("--records is for --variant full, volume or overlap");
+    }
+    if (f->host_memory.value != 0 && !f->host_memory.is_bytes) {
+        app_fail_usage("--host-memory needs a unit, as in 64MiB");
+    }
+}
+
+/* The first centres are records at equal distances. */
+static void choose_centres(const app_points *points, uint32_t k, uint64_t seed, double *centres) {
+    for (uint32_t c = 0; c < k; c++) {
+        record r;
+        make_records(points, c * (points->count / k), 1, seed, &r);
+        memcpy(centres + (size_t)c * DIMENSIONS, r.value, sizeof r.value);
+    }
+}
+
 int main(int argc, char **argv) {
     const app_program program = {
         "stream-kmeans", "k-means over records that need not fit the GPU",
@@ -152,6 +282,7 @@ int main(int argc, char **argv) {
         "stream-kmeans --size 1M --variant full --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_streaming_options how = APP_STREAMING_DEFAULTS;
+    files file = {NULL, NULL, {0, false}};
     uint64_t clusters = 8, iterations = 1;
     const char *columns = NULL;
     const app_option options[] = {
@@ -160,13 +291,25 @@ int main(int argc, char **argv) {
         {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e6, "iterations"},
         {"--columns", APP_OPTION_TEXT, &columns, "LIST", 0, 0,
          "four columns of --input (default: the first four with numbers)"},
+        {"--records", APP_OPTION_TEXT, &file.records, "FILE", 0, 0,
+         "stream the records from this file, which is made if it does not exist"},
+        {"--result", APP_OPTION_TEXT, &file.result, "FILE", 0, 0,
+         "of --records: the file for the records with their clusters"},
+        {"--host-memory", APP_OPTION_SIZE, &file.host_memory, "BYTES", 0, 0,
+         "of --records: host memory for parts of the files (default 256MiB)"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     app_streaming job = {0};
     app_streaming_set(&job, &how);
+    check_files(&file, how.variant);
 
     app_points points;
-    const uint64_t count = app_size_items(common.size, sizeof(record), 100000, 1, UINT64_C(1) << 40);
+    const uint64_t old = file.records != NULL ? records_of_file(file.records) : 0;
+    const uint64_t count = app_size_items(common.size, sizeof(record), old != 0 ? old : 100000, 1,
+                                          UINT64_C(1) << 40);
+    if (old != 0 && count > old) {
+        app_fail_usage("%s has %s records", file.records, app_count(old));
+    }
     if (common.input != NULL) {
         app_points_read(&points, common.input, columns, count);
     } else {
@@ -181,16 +324,19 @@ int main(int argc, char **argv) {
         app_fail_usage("--clusters %s exceeds the number of points, %s", app_count(clusters),
                        app_count(points.count));
     }
-    record *records = make_records(&points, count, common.seed);
+    data all = {NULL, NULL, NULL, count};
+    if (file.records == NULL) {
+        all.records = (record *)app_allocate(count, sizeof *all.records, "the records");
+        make_records(&points, 0, count, common.seed, all.records);
+    } else if (old == 0) {
+        write_file(file.records, &points, count, common.seed);
+    }
     const uint32_t k = (uint32_t)clusters;
     const size_t centre_bytes = (size_t)k * DIMENSIONS * sizeof(double);
     double *centres = (double *)app_allocate(centre_bytes, 1, "centres");
     double *used = (double *)app_allocate(centre_bytes, 1, "centres"); /* by the last iteration */
     double *device_centres = NULL;
-    for (uint32_t c = 0; c < k; c++) {
-        const uint64_t chosen = c * (points.count / k);
-        memcpy(centres + (size_t)c * DIMENSIONS, records[chosen].value, sizeof records->value);
-    }
+    choose_centres(&points, k, common.seed, centres);
     const bool is_host = app_streaming_is_host(how.variant);
     if (!is_host) {
         app_cuda_check(cudaMalloc((void **)&device_centres, centre_bytes), "cudaMalloc", "centres",
@@ -198,9 +344,12 @@ int main(int argc, char **argv) {
     }
     kmeans task = {is_host ? centres : device_centres, k, (unsigned)how.blocks,
                    (unsigned)how.threads};
-    job.records = records;
+    job.records = all.records;
+    job.source = file.records;
+    job.target = file.result;
+    job.host_bytes = file.host_memory.value;
     job.count = count;
-    job.record_bytes = sizeof *records;
+    job.record_bytes = sizeof(record);
     job.is_written = true;
     job.launch = launch;
     job.on_host = on_host;
@@ -214,14 +363,20 @@ int main(int argc, char **argv) {
                 "centres", centre_bytes);
         }
         app_streaming_run(&job, how.variant, &times);
-        move_centres(records, count, centres, k);
+        if (file.records != NULL) {
+            if (i != 0) {
+                close_data(&all);
+            }
+            open_data(&all, file.result, count);
+        }
+        move_centres(&all, centres, k);
     }
-    printf("records    %s: %s of %zu bytes\n\n", points.title, app_count(count), sizeof *records);
-    print_clusters(records, count, k);
+    printf("records    %s: %s of %zu bytes\n\n", points.title, app_count(count), sizeof(record));
+    print_clusters(&all, k);
     app_streaming_report(&job, how.variant, &times);
     uint64_t different = 0;
     if (common.check) {
-        different = check_records(records, count, used, k);
+        different = check_records(&all, used, k);
         printf("check      clusters of %s records against a serial assignment: %s, %s differ\n",
                app_count(count), different == 0 ? "equal" : "DIFFERENT", app_count(different));
     }
@@ -231,6 +386,6 @@ int main(int argc, char **argv) {
     app_points_free(&points);
     free(used);
     free(centres);
-    free(records);
+    close_data(&all);
     return different == 0 ? 0 : 1;
 }

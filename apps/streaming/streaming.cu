@@ -23,6 +23,11 @@ bool app_streaming_is_host(int variant) {
     return variant == APP_STREAMING_SERIAL || variant == APP_STREAMING_THREADS;
 }
 
+bool app_streaming_has_files(int variant) {
+    return variant == APP_STREAMING_FULL || variant == APP_STREAMING_VOLUME ||
+           variant == APP_STREAMING_OVERLAP;
+}
+
 void app_streaming_set(app_streaming *job, const app_streaming_options *options) {
     if (!options->buffer.is_bytes) {
         app_fail_usage("--buffer needs a unit, as in 16MiB");
@@ -283,15 +288,23 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
     options.variant = variant;
+    options.host_bytes = job->host_bytes;
     check(streamingSetOptions(&options), "streamingSetOptions");
     check(streamingMalloc(&mapped, bytes), "streamingMalloc");
-    check(streamingMap(mapped, job->records, bytes), "streamingMap");
+    if (job->records != NULL) {
+        check(streamingMap(mapped, job->records, bytes), "streamingMap");
+    } else {
+        check(streamingMapFile(mapped, job->source, job->target, 0, bytes), "streamingMapFile");
+    }
     job->launch(job->object, mapped, 0, job->count, 0);
     check(cudaGetLastError(), "the streamed kernel");
     check(cudaDeviceSynchronize(), "the streamed kernel");
     check(streamingGetReport(&report), "streamingGetReport");
     times->to_device_bytes += report.sent_bytes;
     times->to_host_bytes += report.address_bytes + report.written_bytes;
+    times->file_read_bytes += report.file_read_bytes;
+    times->file_written_bytes += report.file_written_bytes;
+    times->host_bytes = report.host_bytes;
     check(streamingFree(mapped), "streamingFree");
 }
 
@@ -380,6 +393,11 @@ void app_streaming_report(const app_streaming *job, int variant, const app_strea
         fprintf(stderr, "device     %s\n", app_time(times->device_s));
         fprintf(stderr, "to device  %s\n", app_bytes(times->to_device_bytes));
         fprintf(stderr, "to host    %s\n", app_bytes(times->to_host_bytes));
+    }
+    if (times->host_bytes != 0) {
+        fprintf(stderr, "files      read %s, written %s, in %s of host memory\n",
+                app_bytes(times->file_read_bytes), app_bytes(times->file_written_bytes),
+                app_bytes(times->host_bytes));
     }
     fprintf(stderr, "wall       %s\n", app_time(times->wall_s));
     fprintf(stderr, "rate       %s\n", app_rate(bytes, seconds, "B"));

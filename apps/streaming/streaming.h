@@ -43,7 +43,9 @@ enum {
 };
 
 typedef struct app_streaming {
-    void *records; /* host memory */
+    void *records; /* host memory; NULL: they are in `source`, for full, volume and overlap only */
+    const char *source, *target; /* files; target NULL: none. All have record_bytes */
+    uint64_t host_bytes;         /* of host memory for them; 0: default */
     uint64_t count;
     uint32_t record_bytes;
     /** Records of different lengths: record i is bytes [starts[i], starts[i + 1]). NULL: all have
@@ -68,6 +70,7 @@ typedef struct app_streaming {
 typedef struct app_streaming_times {
     double wall_s, device_s;
     uint64_t to_device_bytes, to_host_bytes; /* copies; full: data, addresses, values */
+    uint64_t file_read_bytes, file_written_bytes, host_bytes;
 } app_streaming_times;
 
 /** The options that all such programs have, with their defaults. */
@@ -96,6 +99,8 @@ typedef struct app_streaming_options {
 void app_streaming_set(app_streaming *job, const app_streaming_options *options);
 /** Whether the variant works on the host alone. */
 bool app_streaming_is_host(int variant);
+/** Whether it can stream from a file. */
+bool app_streaming_has_files(int variant);
 
 /** Memory that a kernel or its twin on the host uses beside the records: on the device, or on the
  *  host for variants of the host. */

@@ -6,7 +6,7 @@
 #
 # The apps are compiled with blocks of 1, 32 and 256 threads, and run with one block at a time on the whole GPU, and
 # with as many as fit. A line each: launches, loads, stores, atomics ahead and in step, and the difference. With one
-# thread at a time nobody can race, and both ways must do the same: exit status 1 if they do not. By environment: SIZE
+# thread at a time there are no races, and both ways must do the same: exit status 1 if they do not. By environment: SIZE
 # (1500), THREADS ("1 32 256"), BLOCKS ("one all").
 set -u
 [ $# -ge 1 ] && [ -x "$1/bin/wpcc" ] || { sed -n '3,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }

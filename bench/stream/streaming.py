@@ -7,7 +7,7 @@
 The program is apps/stream-kmeans: of 64 bytes a record the kernel reads 32 and writes 8. On a simulated GPU a variant's time is
 the simulated one between two events, and each variant gets the best of the same search over blocks and threads; data of managed
 memory exceed device memory. On cpu it is wall time, the median of rounds in which every variant has its turn; there is no link,
-so ratios are told and not aimed at. Every run is checked against a serial assignment. Writes
+so ratios are reported, without a target. Every run is checked against a serial assignment. Writes
 bench/results/<date>-streaming.json and .md.
 """
 import argparse

@@ -198,7 +198,11 @@ typedef struct wp_run_streamed {
     uint64_t mapped_bytes;              /* of the reservations that were passed */
     uint64_t read_bytes, written_bytes; /* that the kernel asked for, and wrote */
     uint64_t sent_bytes, address_bytes; /* data to the device; addresses and patterns to the host */
+    uint64_t repeated_bytes; /* of those sent, that had been sent before in the same launch; 0 if
+                              * more than 1 GiB are mapped */
     uint64_t device_bytes, pinned_bytes, sets, slots; /* buffers of the last launch */
+    uint64_t host_bytes;                              /* for blocks of mapped files, likewise */
+    uint64_t file_read_bytes, file_written_bytes;     /* from and to disk, by the launches */
     uint64_t time_ns;                                 /* of the kernels */
     uint64_t stage_ns; /* the same, summed over sets of buffers: what stages have a share of */
     /* At work; addresses and compute: waiting for another stage. */

@@ -9,6 +9,8 @@
  *     cudaDeviceSynchronize();                           what the kernel wrote is in `particles`
  *     streamingFree(d_particles);
  *
+ * streamingMapFile ties them to a file in place of memory.
+ *
  * A launch that passes a mapped address runs a second form of the kernel, with twice the threads:
  * half of them run ahead and send the addresses of the mapped data that the kernel is about to
  * read; the host gathers that data and copies it to buffers on the device; the other half computes
@@ -59,8 +61,19 @@ WP_API cudaError_t streamingMalloc(void **out, size_t size_bytes);
  * was mapped there. Must not be called while a launch uses the reservation. cudaErrorInvalidValue:
  * not within one reservation, NULL, or 0 bytes. */
 WP_API cudaError_t streamingMap(void *mapped, void *host, size_t size_bytes);
-/** Gives the addresses back, after waiting for all work. NULL allowed. cudaErrorInvalidValue: not
- * the start of a reservation. */
+/** Ties the addresses to bytes of a file, from `offset` on; files may be larger than host memory,
+ * of which streamingOptions.host_bytes are used. `source` is read; NULL: zeros. Kernels write to
+ * `target`; NULL: they must not write. `target` is a new file: all of the source (the same file is
+ * allowed) with what the kernels wrote, or `offset + size_bytes` bytes. It appears under its name
+ * when streamingFree returns cudaSuccess; before, and after an error, it does not exist or is what
+ * it was. Address and offset are multiples of 16. cudaErrorInvalidValue: as streamingMap; a source
+ * that is too short; no room on the disk. Host code sees what kernels wrote only in the finished
+ * file. */
+WP_API cudaError_t streamingMapFile(void *mapped, const char *source, const char *target,
+                                    uint64_t offset, size_t size_bytes);
+/** Gives the addresses back, after waiting for all work, and finishes files that kernels wrote.
+ * NULL allowed. cudaErrorInvalidValue: not the start of a reservation, or a file could not be
+ * written. */
 WP_API cudaError_t streamingFree(void *mapped);
 
 /** What a launch does without, to measure what it gains (thesis, section 4.4.2). */
@@ -82,6 +95,9 @@ typedef struct streamingOptions {
     uint32_t without_patterns; /* 1: every address is sent */
     uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
     streamingVariant variant;
+    uint64_t host_bytes;   /* of host memory for blocks of mapped files; 0: 256 MiB. Takes effect
+                            * when no file is mapped */
+    uint64_t pinned_bytes; /* of page-locked memory for buffers, at most; 0: no limit */
 } streamingOptions;
 /** cudaErrorInvalidValue: NULL, or no such variant. */
 WP_API cudaError_t streamingSetOptions(const streamingOptions *options);
@@ -99,7 +115,10 @@ typedef struct streamingReport {
     uint32_t slots;                      /* of a thread in a chunk */
     uint64_t device_bytes, pinned_bytes; /* of buffers */
     uint64_t address_ns, address_wait_ns, gather_ns, compute_ns, compute_wait_ns, store_ns;
-    uint64_t total_ns; /* of the kernel */
+    uint64_t total_ns;                            /* of the kernel */
+    uint64_t host_bytes;                          /* for blocks of mapped files */
+    uint64_t file_read_bytes, file_written_bytes; /* from and to disk, until the launch ended */
+    uint64_t file_wait_ns;                        /* on the clock, summed over actors */
 } streamingReport;
 /** cudaErrorNotReady: no streamed launch has ended yet. */
 WP_API cudaError_t streamingGetReport(streamingReport *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What compiled kernels and the runtime agree on: the CPU code table, the thread context, the
- * points at which a thread stops. One page in words: docs/rooms/abi.md.
+ * The interface of compiled kernels and the runtime: the CPU code table, the thread context, the
+ * points at which a thread stops. In words: docs/rooms/abi.md.
  *
- * The compiler (src/compiler) emits these structures as constants, the CPU device
- * (src/device/cpu) reads them. What raises WP_ABI_VERSION is said there.
+ * The compiler (src/compiler) emits these structures as constants, the CPU device (src/device/cpu)
+ * reads them. docs/rooms/abi.md lists the changes that raise WP_ABI_VERSION.
  *
  * How a kernel runs. A thread block is a `wp_cpu_block`. Its threads are numbered
  * x-fastest, `thread = tid.x + dim.x * (tid.y + dim.y * tid.z)`; 32 neighbours are a warp.
@@ -63,24 +63,24 @@ typedef enum wp_stop {
     WP_STOP_REDUX_XOR,
     WP_STOP_ACTIVE_MASK, /* result: lanes that stopped here together */
     WP_STOP_STEP,        /* lockstep: before a volatile access to shared memory */
-    WP_STOP_YIELD,       /* about to repeat a loop that waits for others */
+    WP_STOP_YIELD,       /* about to repeat a loop that waits for other threads */
     WP_STOP_GRID,        /* grid barrier of a cooperative launch */
-    WP_STOP_ROUND,       /* between two turns of a loop that threads take side by side: never waits;
-                            result: b != 0 for any thread that stopped here in the same call */
-    WP_STOP_CUT,  /* between two pieces of work that threads do one after the other: never waits */
-    WP_STOP_COUNT /* must be last */
+    WP_STOP_ROUND, /* between two iterations of a loop that all threads execute together: never
+                      waits; result: b != 0 for any thread that stopped here in the same call */
+    WP_STOP_CUT,   /* between two pieces of work that each thread does in sequence: never waits */
+    WP_STOP_COUNT  /* must be last */
 } wp_stop;
 
-/** Added to a warp operation: `mask` is not given, the lanes that are there take part
- *  (the forms without `_sync`). */
+/** Added to a warp operation: without `mask`, the lanes that reach it together take part (the forms
+ *  without `_sync`). */
 #define WP_STOP_FLAG_ACTIVE 0x100u
 /** Added to WP_STOP_YIELD: only the host can end the waiting, so lanes that wait at a join need not
- * go on alone. */
+ * continue alone. */
 #define WP_STOP_FLAG_HOST 0x200u
 #define WP_STOP_KIND(op) ((op) & 0xffu)
 
-/** What a stopped thread asks for, and the answer. Written by the region before it stops
- *  (all fields), answered by the scheduler in `result`, read by the next region. A plain
+/** The operation that a stopped thread requests, and its result. Written by the region before it
+ *  stops (all fields), answered by the scheduler in `result`, read by the next region. A plain
  *  barrier over all threads (`WP_CPU_REGION_PLAIN`), a step and a yield write none. */
 typedef struct wp_cpu_request {
     uint32_t op;   /* wp_stop and flags */
@@ -113,16 +113,16 @@ struct wp_cpu_block {
     uint32_t sm_count;             /* %nsmid */
     uint64_t grid_id;              /* %gridid: number of the launch */
     uint32_t
-        thread; /* the running thread, kept up to date where a callee may ask (fibers: always) */
+        thread; /* the running thread, up to date where a callee may read it (fibers: always) */
     uint32_t tid[3];         /* … and its threadIdx */
     uint32_t is_cooperative; /* launched by cudaLaunchCooperativeKernel */
     /* Checked code only (`wpcc --variant=check`); see wp_check_site. */
     struct wp_check_guard *guards; /* [site count] */
-    uint32_t *barrier_sites; /* [thread_count]: the site of the barrier a thread came to last */
+    uint32_t *barrier_sites; /* [thread_count]: the site of the last barrier a thread reached */
 };
 
-/** The block whose threads run on this OS thread; set by the CPU device. Functions that were
- *  not inlined find their identity here. NULL outside kernels. */
+/** The block whose threads run on this OS thread; set by the CPU device. Functions that were not
+ *  inlined read the thread's identity here. NULL outside kernels. */
 extern _Thread_local wp_cpu_block *wp_rt_block __attribute__((tls_model("initial-exec")));
 
 /** Stops the running thread. Called by fiber-form kernels; in region form the compiler has
@@ -136,8 +136,9 @@ typedef void (*wp_thread_fn)(wp_cpu_block *block);
 
 #define WP_CPU_REGION_PLAIN 1u /* stop is BARRIER over all threads, id 0: no request is written */
 
-/** State s: why a thread stopped there, and how it goes on. States are numbered in reverse post
- *  order: among lanes of a warp the smallest state runs first, so that lanes meet again. */
+/** State s: why a thread stopped there, and the function that continues it. States are numbered in
+ *  reverse post order: among lanes of a warp the smallest state runs first, so that lanes meet
+ *  again. */
 typedef struct wp_cpu_region {
     wp_region_fn run;
     uint32_t stop; /* wp_stop and WP_STOP_FLAG_ACTIVE of the stop that led here; NONE for state 0 */
@@ -177,8 +178,9 @@ typedef enum wp_variable_kind {
     WP_VARIABLE_SURFACE
 } wp_variable_kind;
 
-/** A managed variable lives where host code reads and writes it: in the host object's variable of
- *  the same name. Kernel code reaches it through a pointer, the cell, which it loads at each use:
+/** A managed variable is stored in the host object's variable of the same name, which host code
+ *  reads and writes. Kernel code reaches it through a pointer, the cell, which it loads at each
+ *  use:
  *
  *      kernel code ──► cell (void *) ──► copy with the initial value      as compiled
  *                            └─────────► the host's variable              once registered
@@ -194,8 +196,8 @@ typedef struct wp_cpu_variable {
     uint32_t flags; /* WP_VARIABLE_… */
 } wp_cpu_variable;
 
-/** The section of the host object in which managed variables lie; whole pages, with nothing else in
- *  them. Then the variable has this flag. */
+/** The section of the host object with managed variables: whole pages, with nothing else in them.
+ *  Its variables have the flag. */
 #define WP_MANAGED_SECTION "wp_managed"
 #define WP_VARIABLE_OWN_PAGES 1u
 
@@ -244,8 +246,9 @@ typedef enum wp_tex_kind {
 } wp_tex_kind;
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
                uint32_t out[4]);
-/** For traces: where the texel lies that the fetch reads at `corner`, whose bits are steps along
- * the axes; a filtered fetch mixes all corners. 0: none, or one in the sector of the corner before.
+/** For traces: the address of the texel that the fetch reads at `corner`, whose bits are steps
+ * along the axes; a filtered fetch mixes all corners. 0: none, or one in the sector of the corner
+ * before.
  */
 uint64_t wp_rt_tex_place(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
                          uint32_t corner);
@@ -256,7 +259,8 @@ typedef enum wp_surf_mode {
     WP_SURF_CLAMP,    /* … the nearest inside */
     WP_SURF_TRAP      /* … the kernel fails */
 } wp_surf_mode;
-/** In bits 8 and up of `mode`: which instruction a GPU needs. The CPU's surfaces know their shape.
+/** In bits 8 and up of `mode`: the instruction that a GPU needs. The CPU's surfaces know their
+ * shape.
  */
 typedef enum wp_surf_shape {
     WP_SURF_1D = 0,
@@ -270,12 +274,11 @@ void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_byt
                      int32_t z, uint32_t mode);
 void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,
                       int32_t y, int32_t z, uint32_t mode);
-/** For traces: where these read or write; 0: nowhere. */
+/** For traces: the address that these access; 0: none. */
 uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int32_t y, int32_t z,
                           uint32_t mode, uint32_t is_write);
 
-/* ---- variants
- * ------------------------------------------------------------------------------------
+/* ---- variants ----
  *
  * A variant is a second compilation of an image's bitcode, with a pass more, made on first use by
  * `wpcc --variant=<name>` (base/variant.h) as a shared library. It exports its code as
@@ -284,8 +287,8 @@ uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int
  * first launch. */
 
 #define WP_VARIANT_CODE_SYMBOL "wp_variant_code"
-/* void (void): called when the cells are filled; constants that hold addresses of variables get
- * them. */
+/* void (void): called when the cells are filled; sets constants that hold addresses of
+ * variables. */
 #define WP_VARIANT_FILL_SYMBOL "wp_variant_fill"
 
 /* ---- libraries of streamed kernels
@@ -296,14 +299,13 @@ uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int
 
 #define WP_STREAM_IMAGE_SYMBOL "wp_stream_image"
 
-/* The exit status of wpcc, asked for a library, if this kernel cannot be compiled so; the last line
- * that it prints is "wpcc: error: " and the reason. */
+/* wpcc's exit status if a kernel cannot be compiled to the requested library; its last line is then
+ * "wpcc: error: " and the reason. */
 #define WP_LIBRARY_REFUSED 3
 
-/* The variant `check` tests each access that may be wrong. Most pass inline: of memory whose extent
- * the compiler does not know, a guard holds the range in which this site's last good access lay;
- * all others ask the runtime, which answers with the address to use: the same one, or harmless
- * memory that reads as 0. */
+/* The variant `check` tests each access that may be wrong. Most pass inline: for memory of unknown
+ * extent, a guard holds the range in which this site's last good access lay. All others call the
+ * runtime, which returns the address to use: the same one, or harmless memory that reads as 0. */
 
 typedef enum wp_check_access {
     WP_CHECK_LOAD = 0,
@@ -313,7 +315,7 @@ typedef enum wp_check_access {
 } wp_check_access;
 
 typedef enum wp_check_object {
-    WP_CHECK_ANY = 0,   /* whatever a pointer points to */
+    WP_CHECK_ANY = 0,   /* any memory */
     WP_CHECK_SHARED,    /* all of the block's shared memory, or one array of it */
     WP_CHECK_DYNAMIC,   /* dynamic shared memory */
     WP_CHECK_LOCAL,     /* an array of the thread */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* malloc and friends, behind one gate that tests can close. */
+/* malloc and its relatives, which tests can make fail. */
 #include "base/alloc.h"
 
 #include <stdatomic.h>

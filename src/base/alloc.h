@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Host memory. Every allocation of ours goes through these, so that a test can make the n-th fail.
- * They return NULL when memory is out (never for a size of 0). Callable from any thread.
+ * Host memory. All of Warpage allocates through these functions, so that a test can make the n-th
+ * allocation fail. They return NULL when memory is out (never for a size of 0). Callable from any
+ * thread.
  */
 #ifndef WP_BASE_ALLOC_H
 #define WP_BASE_ALLOC_H
@@ -23,7 +24,7 @@ void wpi_free(void *memory); /* NULL allowed */
 WP_NODISCARD char *wpi_strdup(const char *text);
 WP_NODISCARD char *wpi_strndup(const char *text, size_t length_max);
 
-/** *out = a * b; false when it does not fit, then *out is untouched. */
+/** *out = a * b; false if it overflows, with *out unchanged. */
 WP_NODISCARD bool wpi_mul_size(size_t a, size_t b, size_t *out);
 
 /** For tests: the n-th allocation from now on fails, once. 0 switches this off. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The software cache (docs/rooms/cache.md): what the compiler, the device library and the launch
- * share. */
+/** The software cache (docs/rooms/cache.md): definitions for the compiler, the device library and
+ * the launch. */
 #ifndef WP_BASE_CACHE_ABI_H
 #define WP_BASE_CACHE_ABI_H
 
@@ -12,8 +12,7 @@ enum {
     WPI_CACHE_LINE_BYTES = 16,  /* by default; 8, 16, 24 or 32 */
     WPI_CACHE_ALIGN_BYTES = 16, /* of the first line in shared memory */
     WPI_CACHE_ROW_BYTES = 128,  /* of shared memory's banks, each once */
-    WPI_CACHE_THRESHOLD = 300,  /* accesses after which a thread leaves monitoring, by default … */
-    WPI_CACHE_INNER = 4,        /* … so many times as many in inner loops, wherever it is */
+    WPI_CACHE_THRESHOLD = 300,  /* accesses after which a thread leaves monitoring, by default */
     WPI_CACHE_REASON = 192,     /* bytes of text */
     WPI_CACHE_NAME = 32
 };
@@ -72,6 +71,13 @@ typedef struct wpi_cache_counts {
     uint64_t filled_lines, flushed_lines;
 } wpi_cache_counts;
 
+/** What a thread does at the accesses of a nest of loops. */
+enum {
+    WPI_CACHE_MONITORED, /* counts hits */
+    WPI_CACHE_CACHED,
+    WPI_CACHE_PLAIN /* has chosen to cache nothing */
+};
+
 /** A thread's state: in registers after all has been inlined. `delta`: from an address in the line
  * to its byte in shared memory, so that an access adds it and no more; 0: the structure is not
  * cached. line + delta is the line's place, also while `line` is WPI_CACHE_NONE. */
@@ -83,7 +89,9 @@ typedef struct wpi_cache_thread {
     uint32_t next[WPI_CACHE_STRUCTURES]; /* the line that is filled next, of several */
     uint32_t at;                         /* of the thread's first line */
     uint32_t step;                       /* … to its next */
-    uint32_t calls, inner_calls;         /* in the turns so far */
+    uint32_t mode;                       /* WPI_CACHE_MONITORED … */
+    uint32_t calls;                      /* monitored in the nest so far … */
+    uint32_t leave;                      /* … and at which the loop that runs is left */
     uint32_t filled, flushed;            /* lines */
 } wpi_cache_thread;
 

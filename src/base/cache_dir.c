@@ -18,13 +18,13 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* ---- where it is ---- */
+/* ---- its path ---- */
 
 static bool is_set(const char *value) {
     return value != NULL && value[0] != '\0';
 }
 
-/* Home folders that are no place for a cache: none, a relative one, the root folder. */
+/* Not usable as home folders: none, a relative one, the root folder. */
 static bool is_home(const char *path) {
     return is_set(path) && path[0] == '/' && path[strspn(path, "/")] != '\0';
 }
@@ -55,7 +55,7 @@ char *wpi_cache_path(void) {
     return wpi_format("%s/warpage-%u", is_set(temp) ? temp : "/tmp", (unsigned)geteuid());
 }
 
-/* ---- whose it is ---- */
+/* ---- its owner ---- */
 
 static wp_status check_owner(const char *what, const char *path, const struct stat *info,
                              const char *remedy, wp_error *err) {
@@ -70,7 +70,7 @@ static wp_status check_owner(const char *what, const char *path, const struct st
     return WP_STATUS_OK;
 }
 
-/* The folder itself, and only it, is private from the start. */
+/* Only the folder itself is created private. */
 static wp_status create(const char *path, wp_error *err) {
     char *above = wpi_path_dir(path);
     wp_status status = wpi_dir_create(above, err);
@@ -80,7 +80,7 @@ static wp_status create(const char *path, wp_error *err) {
     return WP_FAIL(err, IO, "%s: cannot create the folder: %s", path, strerror(errno));
 }
 
-/* In a folder where everyone may write, a link could lead anywhere. */
+/* In a folder that any user may write, a link could lead anywhere. */
 static bool is_link(const char *path) {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != geteuid();
@@ -119,7 +119,7 @@ wp_status wpi_cache_check_owner(const char *path, wp_error *err) {
 
 /* ---- its files ---- */
 
-/* The last bytes of a file: neither shared libraries nor text mind them. */
+/* The last bytes of a file, which readers of shared libraries and of text ignore. */
 #define SEAL_FORMAT "\n#warpage-seal %016" PRIx64 " %016" PRIx64 "\n"
 enum { SEAL_BYTES = 1 + 13 + 1 + 16 + 1 + 16 + 1 };
 

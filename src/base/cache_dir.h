@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The user's folder of things that can be made again: compiled variants, precompiled headers.
+/** The user's cache: compiled variants, precompiled headers.
  *
  * It is $WARPAGE_CACHE, else $XDG_CACHE_HOME/warpage, else .cache/warpage in $HOME or, where that
- * is not set, in the home folder of the user database; where there is none either, warpage-<user
- * id> in $TMPDIR or /tmp. Code is loaded from it, so it must belong to the user, and no other user
- * may write to it. */
+ * is not set, in the home folder of the user database; without any of these, warpage-<user id> in
+ * $TMPDIR or /tmp. Code is loaded from it, so it must belong to the user, and no other user may
+ * write to it. */
 #ifndef WP_BASE_CACHE_H
 #define WP_BASE_CACHE_H
 
@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 
-/** Where it is, or would be. Free with wpi_free; never NULL. */
+/** Its path, whether it exists or not. Free with wpi_free; never NULL. */
 WP_NODISCARD char *wpi_cache_path(void);
 
 /** The folder, created with mode 0700 where it is missing, in `*out` (wpi_free). IO: it cannot be
@@ -31,7 +31,7 @@ WP_NODISCARD wp_status wpi_cache_read(const char *path, char **data, size_t *siz
  * NOT_FOUND. */
 WP_NODISCARD wp_status wpi_cache_check_owner(const char *path, wp_error *err);
 
-/** Removes what processes that were killed left in the cache: unfinished files, an hour old. */
+/** Removes unfinished files older than an hour, which killed processes leave. */
 void wpi_cache_sweep(const char *dir);
 
 #endif

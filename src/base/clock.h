@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The host's clock: nanoseconds that never go back. Simulated time is base/time.h. Any thread. */
+/** The host's monotonic clock, in nanoseconds. Simulated time is base/time.h. Any thread. */
 #ifndef WP_BASE_CLOCK_H
 #define WP_BASE_CLOCK_H
 

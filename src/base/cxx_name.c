@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Demangling is the C++ runtime's work. Programs in C++ have it loaded; the warpage command and
- * programs in C have not, and load it for this alone when the first mangled name is met. It is on
- * every machine on which wpcc runs, as LLVM needs it.
+ * The C++ runtime demangles. C++ programs have it loaded; the warpage command and C programs load
+ * it at the first mangled name. It is on every machine on which wpcc runs, as LLVM needs it.
  */
 #include "base/cxx_name.h"
 
@@ -51,8 +50,8 @@ static bool is_closing(char c) {
     return c == '>' || c == ')' || c == '}' || c == ']';
 }
 
-/* Where the parameters begin: at the '(' whose ')' ends the name, or stands before " const" or
- * " [clone …]". `length`, if there are none. */
+/* The index of the parameters: of the '(' whose ')' ends the name, or is before " const" or "
+ * [clone …]". `length`, if there are none. */
 static size_t parameters_at(const char *text, size_t length) {
     size_t depth = 0, closing = SIZE_MAX;
     for (size_t i = length; i > 0; i--) {
@@ -64,7 +63,7 @@ static size_t parameters_at(const char *text, size_t length) {
         } else if (c == '(' && depth != 0 && --depth == 0 && closing != SIZE_MAX) {
             return i - 1 != 0 ? i - 1 : length;
         } else if (depth == 0 && (c == '>' || c == '}')) {
-            return length; /* what closes there is inside of it */
+            return length; /* a bracket closes outside of it */
         }
     }
     return length;
@@ -99,7 +98,7 @@ char *wpi_cxx_demangle(const char *mangled) {
 
 /* ---- shortening ------------------------------------------------------------------------------ */
 
-/* Behind the last `mark` that is in no brackets; 0: there is none. */
+/* The index after the last `mark` outside of brackets; 0: none. */
 static size_t behind_last(part name, const char *mark) {
     const size_t mark_length = strlen(mark);
     size_t depth = 0, at = 0;
@@ -125,7 +124,7 @@ static size_t columns_of(part name) {
     return columns;
 }
 
-/* Where the last template arguments of "f<a, b>" begin, behind '<'; 0: there are none. */
+/* The index of the last template arguments of "f<a, b>", after '<'; 0: none. */
 static size_t arguments_at(part name) {
     size_t depth = 0;
     if (name.length == 0 || name.text[name.length - 1] != '>') return 0;

@@ -8,10 +8,8 @@
 
 #include <stddef.h>
 
-/** The demangled name (wpi_free); what follows a '$' stands behind the function's name: "f$x(int)"
- * for
- *  "_Z1fi$x". NULL: it is not mangled, no C++ runtime is installed, or memory is
- *  out. */
+/** The demangled name (wpi_free), with a '$' suffix after the function's name: "f$x(int)" for
+ * "_Z1fi$x". NULL: it is not mangled, no C++ runtime is installed, or memory is out. */
 char *wpi_cxx_demangle(const char *mangled);
 
 /** A demangled name without its return type and parameters, in at most `columns` (> 0) columns

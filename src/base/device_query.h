@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What programs can ask of a device, as a set of numbers of wp_device_info. A program that was told
- * 28 multiprocessors may do something else on a device with 56, so a trace keeps what was asked.
+ * The properties of a device that programs can query, as a set of members of wp_device_info. A
+ * program that gets 28 multiprocessors may do something else on a device with 56, so a trace
+ * records the queries.
  */
 #ifndef WP_BASE_DEVICE_QUERY_H
 #define WP_BASE_DEVICE_QUERY_H

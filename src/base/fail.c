@@ -20,7 +20,7 @@ const char *wp_status_string(wp_status status) {
 wp_status wpi_fail(wp_error *err, wp_status status, const char *file, int line, const char *format,
                    ...) {
     if (err != NULL) {
-        /* Formatted aside first: the arguments may include err->message itself. */
+        /* Formatted into a copy first: the arguments may include err->message itself. */
         char message[sizeof err->message];
         va_list args;
         va_start(args, format);

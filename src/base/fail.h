@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Raising and passing on errors (include/warpage/error.h), and the two kinds of assertion.
+ * Raising and propagating errors (include/warpage/error.h), and the two kinds of assertion.
  *
  *     return WP_FAIL(err, NOMEM, "table: %zu bytes", need_bytes);
  *     WP_TRY(wpi_file_read(path, &data, &size_bytes, err));        returns early
  *     WP_TRY_GOTO(wp_queue_create(device, false, &q, err), done); sets the local `status`, jumps
  *
- * WP_ASSERT guards against our own bugs in builds with WARPAGE_ASSERTS; WP_CHECK is for cheap
+ * WP_ASSERT guards against bugs in Warpage, in builds with WARPAGE_ASSERTS; WP_CHECK is for cheap
  * invariants that stay in release builds. Neither is for mistakes of users.
  */
 #ifndef WP_BASE_FAIL_H
@@ -21,7 +21,7 @@
 #define WP_PRINTF(format_index, first_index)
 #endif
 
-/** Fills `err` (if not NULL) and gives back the status: `WP_FAIL(err, STATUS, format, …)`. */
+/** Fills `err` (if not NULL) and returns the status: `WP_FAIL(err, STATUS, format, …)`. */
 #define WP_FAIL(err, status_name, ...)                                                             \
     wpi_fail((err), WP_STATUS_##status_name, __FILE__, __LINE__, __VA_ARGS__)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files over plain POSIX calls; a write goes to a sibling first so that readers never see half. */
+/* Files over plain POSIX calls; a write goes to a temporary file beside it first, so that readers
+ * never see a part. */
 #include "base/file.h"
 
 #include <errno.h>

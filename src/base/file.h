@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Whole files, temporary folders, paths. Strings given out belong to the caller (wpi_free); the
+ * Whole files, temporary folders, paths. Returned strings belong to the caller (wpi_free); the
  * wp_path_… functions never return NULL. Callable from any thread.
  */
 #ifndef WP_BASE_FILE_H
@@ -19,7 +19,7 @@ WP_NODISCARD wp_status wpi_file_read(const char *path, char **data, size_t *size
  */
 WP_NODISCARD wp_status wpi_file_write(const char *path, const void *data, size_t size_bytes,
                                       wp_error *err);
-/** The same, readable and writable by the user only, whatever was there before. */
+/** The same, readable and writable by the user only, also if it existed with other permissions. */
 WP_NODISCARD wp_status wpi_file_write_private(const char *path, const void *data, size_t size_bytes,
                                               wp_error *err);
 bool wpi_file_exists(const char *path); /* of any kind */

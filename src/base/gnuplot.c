@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 
-/* Of series, in their order: apart from each other in light and dark, and for the colour-blind. */
+/* Of series, in their order: distinct in light and dark, and for the colour-blind. */
 static const unsigned colours[] = {0x3182bd, 0xe6a23c, 0x2a9d8f, 0xc0392b,
                                    0x8e44ad, 0x6b7785, 0x9ccc65, 0x795548};
 
@@ -21,7 +21,7 @@ void wpi_gnuplot_begin(wpi_text *script, const char *name, unsigned width, unsig
         wpi_text_appendf(script, "set linetype %zu linecolor rgb '#%06x'\n", i + 1, colours[i]);
 }
 
-/* What ends a string is doubled. */
+/* Doubles the quotes that would end the string. */
 void wpi_gnuplot_quote(wpi_text *script, const char *text, size_t length) {
     wpi_text_append(script, "'");
     for (size_t i = 0; i < length && text[i] != '\0'; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Plots: gnuplot's scripts become SVG. */
+/** Plots: gnuplot scripts, and the SVG that gnuplot prints. */
 #ifndef WP_BASE_GNUPLOT_H
 #define WP_BASE_GNUPLOT_H
 
@@ -10,8 +10,8 @@
 void wpi_gnuplot_begin(wpi_text *script, const char *name, unsigned width, unsigned height);
 /** Text as gnuplot takes it, at most `length` bytes of it. */
 void wpi_gnuplot_quote(wpi_text *script, const char *text, size_t length);
-/** Runs a script, and gives what it prints: the SVG (wpi_free). NOT_FOUND: there is no gnuplot,
- * with the package's name; IO. */
+/** Runs a script and returns its output, the SVG (wpi_free). NOT_FOUND: there is no gnuplot, with
+ * the package's name; IO. */
 WP_NODISCARD wp_status wpi_gnuplot_run(const wpi_text *script, char **svg, wp_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A 64-bit hash of bytes: for cache keys and image ids. Same value on every machine and run; not
- *  meant to withstand an adversary. */
+ *  cryptographic. */
 #ifndef WP_BASE_HASH_H
 #define WP_BASE_HASH_H
 

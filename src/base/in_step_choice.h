@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which kernels run in step with simulated time, as a user says it: --in-step, WARPAGE_IN_STEP. */
+/** The user's choice of kernels that run in step with simulated time: --in-step,
+ * WARPAGE_IN_STEP. */
 #ifndef WP_BASE_IN_STEP_CHOICE_H
 #define WP_BASE_IN_STEP_CHOICE_H
 

@@ -10,10 +10,11 @@
 
 #include "base/text.h"
 
-/** A new JSON string, never NULL while memory lasts. Bytes that are not UTF-8 become U+FFFD. */
+/** A new JSON string; NULL only if memory is exhausted. Bytes that are not UTF-8 become U+FFFD,
+ * NULL an empty string. */
 static inline json_t *wpi_json_string(const char *string) {
     wpi_text valid = {0};
-    wpi_text_append_utf8(&valid, string);
+    wpi_text_append_utf8(&valid, string != NULL ? string : "");
     json_t *value = json_string(wpi_text_string(&valid));
     wpi_text_deinit(&valid);
     return value;

@@ -20,7 +20,7 @@
 enum { SLOTS = 32, PATH_BYTES = 4096, DEPTH_MAX = 16, WAIT_NS = 1000000, WAITS_MAX = 1000 };
 
 /* FREE -> BUSY -> USED -> FREE. BUSY: a thread that blocks all signals is creating the file; the
- * handler waits for it. A thread that comes later finds `is_ending` and creates nothing. */
+ * handler waits for it. A later thread sees `is_ending` and creates nothing. */
 enum { FREE, BUSY, USED };
 static struct slot {
     atomic_int state;
@@ -28,9 +28,10 @@ static struct slot {
 } slots[SLOTS];
 static atomic_bool is_ending;
 static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of who writes slots, not of the handler */
+    PTHREAD_MUTEX_INITIALIZER; /* of threads that write slots, not of the handler */
 
-/* Also blocks the thread's signals: a handler above it would wait for the slot that it has. */
+/* Also blocks the thread's signals: a handler on this thread would wait for the slot that the
+ * thread holds. */
 static void begin(sigset_t *before) {
     sigset_t all;
     sigfillset(&all);

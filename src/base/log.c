@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment variable is read at every call: messages are rare, and nothing must be set up. */
+/* The environment variable is read at every call: messages are rare, and this needs no
+ * initialisation. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -41,7 +42,7 @@ wpi_log_level wpi_log_level_of(const char *spec, const char *category) {
         const char *colon = memchr(rule, ':', length);
         wpi_log_level level = WP_LOG_DEBUG;
         if (colon == NULL) {
-            /* A lone level is for all categories; a lone category means all of its talk. */
+            /* A level alone is for all categories; a category alone means all its levels. */
             if (find_level(rule, length, &level)) {
                 if (best_length == 0) best = level;
             } else if (covers(rule, length, category) && length > best_length) {

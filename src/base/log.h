@@ -27,7 +27,7 @@ void wpi_log(wpi_log_level level, const char *category, const char *format, ...)
 /** Whether wpi_log would print: for messages that are costly to prepare. */
 bool wpi_log_is_on(wpi_log_level level, const char *category);
 
-/** The most talkative level that `spec` (as in WARPAGE_LOG; NULL: nothing) allows `category`. */
+/** The most verbose level that `spec` (as in WARPAGE_LOG; NULL: nothing) selects for `category`. */
 wpi_log_level wpi_log_level_of(const char *spec, const char *category);
 
 #endif

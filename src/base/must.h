@@ -16,12 +16,13 @@ WP_NODISCARD void *wpi_must_realloc(void *memory, size_t size_bytes);
 WP_NODISCARD char *wpi_must_strdup(const char *text);
 WP_NODISCARD char *wpi_must_strndup(const char *text, size_t length_max);
 
-/** What a program does when memory is out: report it, remove temporary files, _exit. It must not
- * allocate from here. One for the process, inherited by fork; NULL restores the default. */
+/** A program's handler for lack of memory: reports it, removes temporary files, calls _exit. It
+ * must not allocate from here. One for the process, inherited by fork; NULL restores the
+ * default. */
 typedef void (*wpi_out_of_memory_fn)(void);
 void wpi_on_out_of_memory(wpi_out_of_memory_fn handler);
 
-/** Ends the process as above: for an allocation that did not come from here. */
+/** Ends the process as above: for failed allocations by other functions. */
 _Noreturn void wpi_out_of_memory(void);
 
 #endif

@@ -8,9 +8,9 @@
 /** Single-character edits (insert, delete, replace, swap neighbours) between two names. */
 size_t wpi_edit_distance(const char *a, const char *b);
 
-enum { WP_NEAREST_NAME_MAX = 128 }; /* characters of a candidate; longer ones are never meant */
+enum { WP_NEAREST_NAME_MAX = 128 }; /* characters of a candidate; longer ones are ignored */
 
-/** Feed candidates one by one, then ask. `{.wanted = "…"}` starts. */
+/** Initialise by `{.wanted = "…"}`, add candidates one by one, then get the result. */
 typedef struct wpi_nearest {
     const char *wanted;
     char best[WP_NEAREST_NAME_MAX + 1]; /* "": nothing seen */
@@ -19,7 +19,7 @@ typedef struct wpi_nearest {
 
 void wpi_nearest_offer(wpi_nearest *nearest, const char *candidate);
 
-/** The best candidate when it is close enough to be meant (a third of its letters), or NULL. */
+/** The best candidate if it is close enough (at most a third of its letters differ), or NULL. */
 const char *wpi_nearest_result(const wpi_nearest *nearest);
 
 #endif

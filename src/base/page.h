@@ -27,7 +27,7 @@ void wpi_page_end_facts(wpi_text *out);
 void wpi_page_begin_table(wpi_text *out, const char *title);
 void wpi_page_end_table(wpi_text *out);
 
-/** A heading and a plot: `svg` may be a file, of which what stands before <svg> is left out. */
+/** A heading and a plot: `svg` may be a whole file, whose part before <svg> is left out. */
 void wpi_page_plot(wpi_text *out, const char *title, const char *svg);
 
 #endif

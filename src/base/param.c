@@ -57,7 +57,7 @@ wp_status wpi_param_parse(const wpi_param *param, const char *text, uint64_t *nu
     return WP_STATUS_OK;
 }
 
-/* Parameters are also read where memory may have run out: this takes none. */
+/* Parameters are also read where memory may have run out, so this allocates none. */
 static void name_variable(const wpi_param *param, char variable[VARIABLE_BYTES]) {
     int length = snprintf(variable, VARIABLE_BYTES, "WARPAGE_%s", param->name);
     WP_CHECK(length > 0 && (size_t)length < VARIABLE_BYTES);

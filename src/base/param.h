@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parameters: what a user can set, declared as rows in the file that uses them. The same rows
- * give parsing, range checks, the environment variable and `warpage params`.
+ * Parameters: settings for users, declared as rows in the file that uses them. From the rows follow
+ * parsing, range checks, the environment variable and `warpage params`.
  *
  *     const wpi_param wpi_device_params[] = {
  *         {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX, "limit of device memory; 0: none"},

@@ -20,7 +20,7 @@ static const char magic[15] = "warpage-pending";
 wp_status wpi_record_note_create(const char *path, wp_error *err) {
     note n = {.state = '0'};
     memcpy(n.magic, magic, sizeof magic);
-    memset(n.reason, ' ', sizeof n.reason); /* no hole: its block is allocated now */
+    memset(n.reason, ' ', sizeof n.reason); /* no hole: allocates its block */
     return wpi_file_write(path, &n, sizeof n, err);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What stands in the place of a run record until it is written, so that `warpage run` can say why
- * there is none. The command writes the note before the program starts; libwarpage, in the program,
- * changes it in place, which needs no space on a full disk; the record replaces it by a rename.
+ * A note in the place of a run record until the record is written, so that `warpage run` can report
+ * why there is none. The command writes the note before the program starts; libwarpage, in the
+ * program, changes it in place, which needs no space on a full disk; the record replaces it by a
+ * rename.
  */
 #ifndef WP_BASE_RECORD_NOTE_H
 #define WP_BASE_RECORD_NOTE_H
@@ -14,7 +15,7 @@
 typedef enum wpi_record_state {
     WP_RECORD_MISSING,     /* no file */
     WP_RECORD_NOT_STARTED, /* the note as the command left it: no program with libwarpage ran */
-    WP_RECORD_STARTED,     /* one did, and has not come to write its record */
+    WP_RECORD_STARTED,     /* one did, and has not written its record */
     WP_RECORD_FAILED,      /* it could not write it */
     WP_RECORD_WRITTEN
 } wpi_record_state;

@@ -65,7 +65,7 @@ void wpi_roff_line(wpi_text *page, const char *text) {
     wpi_text_append(page, "\n");
 }
 
-/* Without blanks at its end, of which roff's checkers complain. */
+/* Without trailing blanks, which roff's checkers report. */
 static void append_verbatim_line(wpi_text *page, const char *text, size_t length) {
     char line[512];
     if (length >= sizeof line) length = sizeof line - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which sanitizer this is compiled with, told alike for gcc and clang. */
+/** The sanitizer that this is compiled with, for gcc and clang alike. */
 #ifndef WP_BASE_SANITIZER_H
 #define WP_BASE_SANITIZER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a streamed kernel and the host agree on (docs/rooms/stream.md): buffers, words, counts.
+ * The interface of a streamed kernel and the host (docs/rooms/stream.md): buffers, words, counts.
  *
  * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
@@ -21,7 +21,9 @@ enum {
     WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
     WPI_STREAM_WINDOWS = 4,     /* of a thread, at most */
     WPI_STREAM_REASON = 192,    /* bytes of text */
-    WPI_STREAM_TIMES = 3        /* nanoseconds: of work, of waiting; since when */
+    WPI_STREAM_TIMES = 3,       /* nanoseconds: of work, of waiting; since when */
+    WPI_STREAM_LOG_SETS = 8,    /* that have logs, of the first so many events */
+    WPI_STREAM_LOG_EVENTS = 511
 };
 /* A word of a read: the address of a run of reads one behind the other, and, from this bit on, how
  * many follow the first. */
@@ -86,7 +88,13 @@ typedef struct wpi_stream_launch {
     uint32_t *busy;     /* device, a word a set: 1 while a block has it */
     uint32_t *chunks;   /* device, a word a set: chunks of the blocks before */
     uint64_t *times;    /* device, [set][2][WPI_STREAM_TIMES]: of a thread of each half, summed */
+    /* NULL, or behind `times`, [set][2]: a count, then what the time until then was
+     * (wpi_stream_time), in the lower two bits of nanoseconds. */
+    uint64_t *log;
 } wpi_stream_launch;
+
+/** Indices of times, and what an event of a log says. SINCE: the thread begins. */
+enum wpi_stream_time { WPI_STREAM_WORKED, WPI_STREAM_WAITED, WPI_STREAM_SINCE };
 
 /** Follows the name of a streamed kernel in that of the variable with its facts. */
 #define WPI_STREAM_FACTS "$facts"

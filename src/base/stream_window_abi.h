@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a kernel with windows and the host agree on (docs/rooms/stream.md).
+ * The interface of a kernel with windows and the host (docs/rooms/stream.md).
  *
  * A thread has a window for each mapped parameter: a copy, in device memory, of some of its bytes.
  * A read outside of it asks the host for a window that begins there, and waits. A region is one

@@ -46,7 +46,8 @@ static wp_status pipe_open(wpi_pipe *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A relative program is meant from here, not from the folder it will run in. */
+/* A relative path of a program is relative to this process's folder, not to the one that it will
+ * run in. */
 static char *absolute(char *program) {
     char *here = program[0] != '/' ? getcwd(NULL, 0) : NULL;
     if (here == NULL) return program;
@@ -72,7 +73,7 @@ static void merge_environment(wpi_strings *out, const char *const *extra) {
         wpi_strings_add(out, *e);
 }
 
-/* What failed in the child, sent as one write. */
+/* The step that failed in the child, sent by one write. */
 typedef struct child_error {
     enum { CHILD_DIRECTORY, CHILD_STDIN, CHILD_STDOUT, CHILD_STDERR, CHILD_EXEC } step;
     int code;
@@ -96,7 +97,7 @@ static bool redirect_path(const char *path, int flags, int target) {
 }
 
 _Noreturn static void child_main(const child_plan *plan) {
-    /* What we start does not outlive us, even when we are killed. */
+    /* The child does not outlive this process, even if this process is killed. */
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != plan->parent) _exit(126);
     const wpi_subprocess_options *o = plan->options;
@@ -173,7 +174,8 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
                    strerror(failure.code));
 }
 
-/* The program that is told to end when we are: who waits for it has things to clean up. */
+/* The program to which requests to end are passed on, so that this process can wait for it and
+ * clean up. */
 static volatile sig_atomic_t told_too;
 
 static void pass_on(int number) {
@@ -187,7 +189,8 @@ typedef struct signal_actions {
     struct sigaction interrupts[2], endings[2];
 } signal_actions;
 
-/* A terminal tells both of Ctrl-C, others only us. What was ignored before stays so. */
+/* A terminal sends Ctrl-C to both processes; other senders send only to this one. Signals that were
+ * ignored stay ignored. */
 static void leave_signals_to(pid_t pid, signal_actions *before) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, tell = {.sa_handler = pass_on};
     told_too = pid;

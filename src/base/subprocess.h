@@ -15,7 +15,7 @@ typedef struct wpi_subprocess_options {
     const char *stdin_path;
     const char *stdout_path; /* created or emptied */
     const char *stderr_path;
-    wpi_text *stdout_text; /* what it prints is appended */
+    wpi_text *stdout_text; /* its output is appended */
     wpi_text
         *stderr_text; /* may be the same text as stdout_text: the two are then mixed in order */
     const char *const *environment; /* "NAME=value" rows to add or replace; NULL-terminated */

@@ -5,13 +5,13 @@
 #ifndef WP_BASE_SYMBOL_H
 #define WP_BASE_SYMBOL_H
 
-/** "main+0x1d in app" for a return address, C++ names without parameters; "app+0x11d" where no name
- * is known; NULL where nothing is loaded. The caller frees it (wpi_free). Reads the file: not for
- * often. Any thread. */
+/** "main+0x1d in app" for a return address, C++ names without parameters; "app+0x11d" if no name is
+ * known; NULL if nothing is loaded there. The caller frees it (wpi_free). Slow: reads the file. Any
+ * thread. */
 char *wpi_symbol_describe(const void *return_address);
 
-/** Who knows addresses better than the loaded programs do: those of a program that is replayed. It
- * answers NULL for others. NULL: nobody. */
+/** Sets a function that names addresses first: those of a replayed program. It returns NULL for
+ * other addresses. NULL: none. */
 void wpi_symbol_set_namer(char *(*namer)(const void *return_address));
 
 #endif

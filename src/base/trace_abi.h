@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What traced kernels and the simulated GPU agree on: the words that a running thread leaves
- * behind, and the tables that say what they mean. One page in words: docs/rooms/trace.md.
+ * The interface of traced kernels and the simulated GPU: the words that a running thread writes,
+ * and the tables that describe them. In words: docs/rooms/trace.md.
  *
- * The pass `trace` cuts a kernel's code into blocks: straight code that ends where control may
- * leave it, and behind every call of a traced function, stop and clock read. A thread writes,
- * for each block that it enters, one word with the block's number and one word for each access
- * of the block, its address, in the order of the block's ACCESS steps. The words of a block are
- * there, all of them, before the thread stops at its end.
+ * The pass `trace` cuts a kernel's code into blocks: straight-line code that ends at branches and
+ * after every call of a traced function, stop and clock read. A thread writes, for each block that
+ * it enters, one word with the block's number and one word for each access of the block, its
+ * address, in the order of the block's ACCESS steps. All words of a block are written before the
+ * thread stops at its end.
  *
  *     words of a lane:   block 7 | address | address | block 9 | block 12 | address | …
  *
- * The lanes of a warp write side by side: a lane's next word lies WP_TRACE_STRIDE behind its last.
- * So while lanes go together, what they wrote at one place in the code is one row of memory.
+ * The words of a warp's lanes are interleaved: a lane's next word lies WP_TRACE_STRIDE after its
+ * last. So while lanes run together, their words of one place in the code are one row of memory.
  *
- * Everything that is the same each time is in the tables: what a block does, step by step.
+ * Everything that is the same at each execution is in the tables: the steps of a block.
  */
 #ifndef WP_BASE_TRACE_H
 #define WP_BASE_TRACE_H
@@ -28,8 +28,9 @@
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 
-/** What an instruction needs of an SM. Counted as a GPU would execute them: a call of a math
- *  function counts what NVIDIA's functions take, not what the CPU's copy takes. */
+/** The unit of an SM that an instruction needs. Instructions are counted as a GPU would execute
+ *  them: a call of a math function counts the instructions of NVIDIA's function, not of the
+ *  CPU's. */
 typedef enum wp_trace_class {
     WP_TRACE_INT = 0, /* add, compare, logic, shift, select, address arithmetic */
     WP_TRACE_IMUL,    /* integer multiply and multiply-add */
@@ -54,18 +55,18 @@ typedef enum wp_trace_op {
     WP_TRACE_ACCESS, /* site `value`; its address is the block's next word */
     WP_TRACE_WAIT,   /* an operand comes from site `value`: its last access must have answered; a
                         site without any has */
-    WP_TRACE_FENCE,  /* what the thread wrote before must be where others see it; fences for the
-                        block alone are instructions like others */
+    WP_TRACE_FENCE,  /* the thread's earlier writes must be visible to others; fences for the block
+                        alone are instructions like others */
     WP_TRACE_STOP,   /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
                         itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
                         threads meet (0: all) at the one with the number `chain`; NONE, of both:
                         that is known only where it runs, and is the block's last word
                         (wpi_trace_barrier_word) */
-    WP_TRACE_CLOCK,  /* last step: the thread waits to be told the time */
-    WP_TRACE_CALL,   /* last step: a traced function; its blocks follow. The block behind follows at
-                        once if a pointer led to a function that is not traced */
-    WP_TRACE_RETURN, /* last step: back to the caller, or the end of the thread; also where control
-                        never arrives, behind a trap */
+    WP_TRACE_CLOCK,  /* last step: the thread waits for the time */
+    WP_TRACE_CALL, /* last step: a traced function; its blocks follow. The block after it follows at
+                      once if a pointer led to a function that is not traced */
+    WP_TRACE_RETURN,  /* last step: back to the caller, or the end of the thread; also where control
+                         never arrives, after a trap */
     WP_TRACE_OP_COUNT /* must be last */
 } wp_trace_op;
 
@@ -92,12 +93,12 @@ typedef enum wp_trace_access {
     WP_TRACE_LOAD = 0,
     WP_TRACE_STORE,
     WP_TRACE_ATOMIC,      /* its result is used */
-    WP_TRACE_REDUCE,      /* an atomic whose result nobody wants */
+    WP_TRACE_REDUCE,      /* an atomic whose result is not used */
     WP_TRACE_ACCESS_COUNT /* must be last */
 } wp_trace_access;
 
 typedef enum wp_trace_space {
-    WP_TRACE_GENERIC = 0, /* the address says; it may be of the thread's stack */
+    WP_TRACE_GENERIC = 0, /* known from the address; it may be of the thread's stack */
     WP_TRACE_GLOBAL,
     WP_TRACE_SHARED
 } wp_trace_space;
@@ -126,7 +127,7 @@ typedef struct wp_trace_site {
     uint8_t size_bytes;
 } wp_trace_site;
 
-/** The word of a barrier that is known only where it runs. */
+/** The word of a barrier whose number and count are known only at run time. */
 static inline uint64_t wpi_trace_barrier_word(uint32_t number, uint32_t count) {
     return (uint64_t)count << 32 | number;
 }
@@ -165,14 +166,14 @@ typedef struct wp_trace_lane {
 
 #pragma GCC visibility push(default)
 
-/** The running thread's; asked in activations of functions, once or not at all: the answer must be
- *  the same each time. */
+/** The running thread's. Called at most once in each activation of a function; must return the same
+ *  each time. */
 wp_trace_lane *wp_rt_trace_lane(void);
 /** No room for the `words` words of the block just entered: returns when there is. The words
  *  written so far are all of blocks whose end was reached. */
 void wp_rt_trace_full(wp_trace_lane *lane, uint32_t words);
-/** Variant `instep`: the last words before the cursor end in the address of an access that is about
- *  to be made; returns when the model has come to it. */
+/** Variant `instep`: the last word before the cursor is the address of an access that the thread
+ *  will make next; returns when the model has reached it. */
 void wp_rt_trace_step(wp_trace_lane *lane);
 /** The block with the CLOCK step was written; returns the SM's clock in cycles, or (`is_ns`) the
  *  global timer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Quantities as people write them: "64KiB", "1.5GiB", "350ns". A bare number is refused, because it
- * does not say what it counts; 0 alone is fine.
+ * Quantities as users write them: "64KiB", "1.5GiB", "350ns". A number without a unit is refused; 0
+ * alone is accepted.
  */
 #ifndef WP_BASE_UNITS_H
 #define WP_BASE_UNITS_H
@@ -26,7 +26,7 @@ WP_NODISCARD wp_status wpi_parse_hz(const char *text, uint64_t *hz, wp_error *er
 /** A plain count: decimal digits only. */
 WP_NODISCARD wp_status wpi_parse_count(const char *text, uint64_t *count, wp_error *err);
 
-/** Short forms for people, at most 31 characters: "1.50 GiB", "350 ns". They return `out`. */
+/** Short forms for display, at most 31 characters: "1.50 GiB", "350 ns". They return `out`. */
 const char *wpi_format_bytes(uint64_t bytes, char out[32]);
 const char *wpi_format_duration(uint64_t ns, char out[32]);
 

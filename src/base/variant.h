@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the kernels of an image are compiled to: the program's own code, or a variant of it
- * (base/abi.h). A variant's name has two parts, what its code does besides running the program and
- * the rewrites (compiler/rewrite/rewrite.h) that the kernels go through first:
+ * Forms of an image's kernels: the program's own code, or a variant of it (base/abi.h). A variant's
+ * name has two parts, the kind and the rewrites (compiler/rewrite/rewrite.h) that the kernels go
+ * through first:
  *
  *     check                  accesses are tested
  *     trace                  what the threads do is recorded

@@ -83,7 +83,9 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     out->lines_offset_bytes = (uint32_t)own_bytes;
     out->shared_dynamic_bytes =
         (uint32_t)(own_bytes + out->cacheable * structure_bytes(code, block_threads));
-    if (out->lines == 0) out->shared_dynamic_bytes = shared_dynamic_bytes;
+    if (out->lines != 0) return;
+    out->shared_dynamic_bytes = shared_dynamic_bytes;
+    out->reason = "the shared memory that is left is less than a line for each thread of an SM";
 }
 
 void wpi_cache_plan_note(const wpi_cache_code *code, uint32_t block_threads,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How `warpage advise` answers: for people, as JSON, as a table, as a plot. */
+/* The output of `warpage advise`: text, JSON, table, plot. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static double times_faster(const wpi_remedies *remedies, const wpi_remedy *tried
     return time_ns > 0 ? (double)find_now(remedies)->facts.time_ns / time_ns : 1;
 }
 
-/* ---- for people ----------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static void print_count(const char *label, uint64_t count) {
     (void)printf("  %-28s %" PRIu64 "\n", label, count);
@@ -54,7 +54,7 @@ static void print_now(const wpi_paging_facts *now, const wpi_advice_shown *shown
     (void)printf("  %-28s %s\n\n", "link traffic", wpi_format_bytes(now->link_bytes, text));
 }
 
-/* Within a hundredth of the time now. */
+/* Whether its time differs from the present one by more than a hundredth. */
 static bool is_different(const wpi_remedies *remedies, const wpi_remedy *tried) {
     const double faster = times_faster(remedies, tried);
     return faster < 1 - SAME || faster > 1 + SAME;
@@ -140,7 +140,7 @@ static void print_people(const wpi_remedies *remedies, const wpi_advice_shown *s
     wpi_text_deinit(&diagnosis);
 }
 
-/* ---- for programs --------------------------------------------------------------------------- */
+/* ---- JSON and tables ---- */
 
 static void print_csv(const wpi_remedies *remedies) {
     static const char *const columns[] = {"tried",          "simulated_time_ns",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warpage advise: what would help a program with managed memory.
+ * warpage advise: changes that would speed up a program with managed memory.
  *
- *     record once ─► replay as it is ─► what to try (remedies.h) ─► replay each ─► each call for
- * each allocation that matters (advice_plan.h), greedily ─► ranked, with how it is had on a real
- * GPU
+ *     record once ─► replay unchanged ─► choose remedies (remedies.h) ─► replay with each
+ *         ─► add calls per allocation, greedily (advice_plan.h) ─► print the remedies, ranked,
+ *            with how to apply each on a real GPU
  */
 #include "cli/advise.h"
 
@@ -19,8 +19,8 @@
 #include "study/trials.h"
 #include "warpage/device.h"
 
-#define GAIN_MIN 0.99 /* of the time, from which on a remedy is said to help */
-#define GROUPS_MAX 4u /* of allocations, that are tried one by one */
+#define GAIN_MIN 0.99 /* of the time: below it a remedy helps */
+#define GROUPS_MAX 4u /* of allocations that are tried one by one */
 
 enum option_index {
     DEVICE,
@@ -62,10 +62,10 @@ typedef struct search {
     wpi_trials trials; /* one for each remedy */
     wpi_remedies remedies;
     wpi_managed_groups groups;
-    size_t reached; /* of what is planned, for progress */
+    size_t reached; /* of the planned trials, for progress */
 } search;
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- the request ---- */
 
 static void keep_key(void *object, const wp_device_key *key) {
     wpi_strings_add(object, key->name);
@@ -113,7 +113,7 @@ static void add_trial(search *s, const wpi_remedy *tried) {
     wpi_free(settings);
 }
 
-/* All that were added and have no trial yet. One that fails is said, and has no result. */
+/* Runs all remedies that have no trial yet. A failure is printed, and leaves no result. */
 static void run_tries(search *s) {
     const size_t first = s->trials.count;
     for (size_t i = first; i < s->remedies.count; i++)
@@ -178,7 +178,8 @@ static size_t fastest(const search *s, const size_t *remedies, size_t count, uin
     return best;
 }
 
-/* Each call for a group, beside those of the plan; keeps the best if that is faster than so far. */
+/* Tries each call for a group, in addition to those of the plan; keeps the best if it is faster
+ * than the plan. */
 static void try_group(search *s, size_t group, wpi_advice_plan *kept, uint64_t *best_ns) {
     size_t remedies[WP_CALL_COUNT], count = 0;
     wpi_call tried[WP_CALL_COUNT];
@@ -201,8 +202,8 @@ static void try_group(search *s, size_t group, wpi_advice_plan *kept, uint64_t *
     *best_ns = s->remedies.items[remedies[best]].facts.time_ns;
 }
 
-/* Allocations that matter, one after the other: what helps one is kept for the next. In the end all
- * others are prefetched, too. */
+/* Tries the selected allocations one after the other: a call that helps one is kept for the next.
+ * Finally all other allocations are prefetched, too. */
 static void try_greedily(search *s) {
     size_t order[GROUPS_MAX];
     const size_t count = wpi_managed_groups_order(&s->groups, order, GROUPS_MAX);
@@ -221,7 +222,7 @@ static void try_greedily(search *s) {
     wpi_advice_plan_deinit(&kept);
 }
 
-/* Those behind the limit are left out: the run as it is comes first, and is not one of them. */
+/* Drops remedies beyond the limit. The unchanged run comes first and does not count. */
 static void cut_tries(search *s) {
     if (s->remedies.count - 1 <= s->limit) return;
     (void)fprintf(stderr, "warpage advise: %zu more are not tried (--limit)\n",

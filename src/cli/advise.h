@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The answer of `warpage advise`: what the run is like, and what helped, ranked. */
+/** The output of `warpage advise`: the facts of the run, and the remedies, ranked. */
 #ifndef WP_CLI_ADVISE_H
 #define WP_CLI_ADVISE_H
 
@@ -8,7 +8,7 @@
 #include "study/remedies.h"
 #include "study/trials.h"
 
-/** What the answer is of. */
+/** The subject of the output. */
 typedef struct wpi_advice_shown {
     const char *device, *settings;
     char *const *program;

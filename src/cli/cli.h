@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The `warpage` command: one table of commands, one file a command. Results go to stdout, talk to
- * stderr; exit codes are 0 done, 1 failed, 2 wrong usage.
+ * The `warpage` command: one table of commands, one file a command. Results go to stdout, messages
+ * to stderr; exit codes are 0 done, 1 failed, 2 wrong usage.
  */
 #ifndef WP_CLI_CLI_H
 #define WP_CLI_CLI_H
@@ -22,9 +22,9 @@ typedef struct wpi_cli_command wpi_cli_command;
 struct wpi_cli_command {
     const char *name;
     const char *summary;               /* one line for `warpage help` */
-    const char *usage;                 /* what follows "warpage " */
+    const char *usage;                 /* text after "warpage " */
     const char *details;               /* paragraph for `warpage help <name>`; may be "" */
-    const wpi_cli_option *options;     /* {0}-terminated, for help; NULL: none */
+    const wpi_cli_option *options;          /* {0}-terminated, for help; NULL: none */
     const wpi_cli_command *commands;   /* {0}-terminated: of a command that has its own; or NULL */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };
@@ -43,8 +43,8 @@ struct wpi_cli_option {
     const char *doc;
 };
 
-/** What was given: `values[i]` belongs to `options[i]`; NULL: not given, "" for a flag. Of an
- * option given more than once it is the last; wpi_arguments_next has them all. */
+/** The given options: `values[i]` belongs to `options[i]`; NULL: not given, "" for a flag. Of an
+ * option given several times it is the last value; wpi_arguments_next returns all. */
 typedef struct wpi_arguments {
     const char *values[32];
     char **operands; /* the rest of argv, NULL-terminated */
@@ -52,15 +52,15 @@ typedef struct wpi_arguments {
     const wpi_cli_option *options;
     char **argv;
     int options_end;   /* in argv */
-    char device[1024]; /* what wpi_device_as makes of --device and --as */
+    char device[1024]; /* --device and --as together (wpi_device_as) */
 } wpi_arguments;
 
 /** Reads options up to the first operand or "--". INVALID, with a message, on a wrong one. */
 WP_NODISCARD wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv,
                                            wpi_arguments *out, wp_error *err);
 
-/** Moves options before operands, for commands whose operands are no program with options of its
- * own. Wrong ones are left to wpi_arguments_parse. */
+/** Moves options before operands, for commands whose operands are not a program with options of its
+ * own. wpi_arguments_parse reports wrong ones. */
 void wpi_options_first(const wpi_cli_option *options, int argc, char **argv);
 
 /** The next value given for an option, in order; NULL behind the last. `*cursor` starts at 0. */
@@ -88,8 +88,8 @@ const char *wpi_arguments_next(const wpi_arguments *arguments, size_t option, in
 #define WPI_POLICY_FILE_OPTION                                                                     \
     {WPI_POLICY_FILE, "FILE", "load policies that `wpcc --policy` compiled; repeatable"}
 
-/** All of --policy-file: loaded here from now on, and a row of `environment` (may be NULL) for a
- * program to be run. Does nothing for commands without the option. */
+/** Loads all files of --policy-file into this process, and adds a row to `environment` (may be
+ * NULL) for a program to be run. Does nothing for commands without the option. */
 WP_NODISCARD wp_status wpi_policy_files_use(const wpi_arguments *arguments,
                                             wpi_strings *environment, wp_error *err);
 
@@ -98,13 +98,14 @@ WP_NODISCARD wp_status wpi_policy_files_use(const wpi_arguments *arguments,
 WP_NODISCARD wp_status wpi_device_as(wpi_arguments *arguments, const char *otherwise,
                                      wp_error *err);
 
-/** All of --policy-file, --set and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here
- * from now on, and a row of `environment` (may be NULL) for a program to be run. Does nothing where
+/** Applies --policy-file, --set and those keys for `device` (NULL: WARPAGE_DEVICE's) to this
+ * process, and adds rows to `environment` (may be NULL) for a program to be run. Does nothing if
  * there are none. INVALID: no simulated GPU. */
 WP_NODISCARD wp_status wpi_set_keys(const wpi_arguments *arguments, const char *device,
                                     wpi_strings *environment, wp_error *err);
 
-/** Prints "warpage <command>: <message>" and where help is; gives WP_EXIT_USAGE or WP_EXIT_FAILED.
+/** Prints "warpage <command>: <message>" and the help command; returns WP_EXIT_USAGE or
+ * WP_EXIT_FAILED.
  */
 int wpi_usage_error(const char *command, const char *format, ...) WP_PRINTF(2, 3);
 int wpi_failure(const char *command, const char *format, ...) WP_PRINTF(2, 3);

@@ -21,7 +21,7 @@
 #include "warpage/device.h"
 #include "warpage/report.h"
 
-#define KEYS_MAX 8u /* with the results and those shown, what a table holds */
+#define KEYS_MAX 8u /* with the results and shown numbers, the table's columns */
 #define SHOWN_MAX 12u
 
 enum option_index {
@@ -66,7 +66,7 @@ const wpi_cli_option wpi_compare_options[] = {
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
-/* What came out of a combination. */
+/* The results of a combination. */
 typedef struct outcome {
     uint64_t kernel_ns, copy_ns, simulated_ns;
     double tlb_hit_pct, l2_hit_pct; /* of all kernels */
@@ -87,7 +87,7 @@ static size_t count_of(const comparison *c) {
     return c->variation.combination_count;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- the request ---- */
 
 static wp_status read_variation(comparison *c, wp_error *err) {
     int cursor = 0;
@@ -104,7 +104,7 @@ static wp_status read_variation(comparison *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Every combination is a GPU that can be: said before anything runs. */
+/* Every combination must be a valid GPU: checked before anything runs. */
 static wp_status make_trial(comparison *c, size_t number, const char *device, const char *base,
                             wp_error *err) {
     wpi_text settings = {0};
@@ -152,7 +152,7 @@ static void run_trials(comparison *c) {
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Of a cache's look-ups, those that found it. */
+/* The hit rate of a cache. */
 static double hit_pct(const wp_run_record *record, const char *cache) {
     static const char *const outcomes[] = {"hits", "merges", "misses"};
     uint64_t counts[3], all = 0;
@@ -215,7 +215,7 @@ static extremes find_extremes(const comparison *c) {
     return e;
 }
 
-/* Some pages moved, or were reached across the link. */
+/* Whether pages were migrated, or accessed across the link. */
 static bool has_paging(const comparison *c) {
     for (size_t i = 0; i < count_of(c); i++)
         if (c->outcomes[i].far_faults + c->outcomes[i].fetched_pages +
@@ -225,7 +225,7 @@ static bool has_paging(const comparison *c) {
     return false;
 }
 
-/* A column has one name for programs and one for people. */
+/* A column has one name in JSON and CSV and one in text. */
 typedef struct column {
     const char *name, *title;
 } column;

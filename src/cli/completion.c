@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion scripts for bash and zsh, from the table of commands. What an option's value is
- * follows from its name and its value's name in the table; devices, policies and keys are asked of
- * `warpage` when they are needed, so that a profile or a policy that is added later is completed as
- * well.
+ * Completion scripts for bash and zsh, from the table of commands. The kind of an option's value
+ * follows from its name and its value's name in the table. The scripts run `warpage` to list
+ * devices, policies and keys, so that profiles and policies added later are completed, too.
  */
 #include <string.h>
 
@@ -25,7 +24,7 @@ static char *kind_of_words(const char *const *words) {
     return wpi_text_take(&kind);
 }
 
-/* What completes the option's value: a word that both scripts know. "words:A B": one of these. */
+/* The kind of the option's value: a word that both scripts know. "words:A B": one of these. */
 static char *kind_of_value(const wpi_cli_option *o) {
     const char *value = o->value_name;
     if (strcmp(value, "POLICY") == 0) return wpi_format("policies:%s", o->name);
@@ -41,7 +40,7 @@ static char *kind_of_value(const wpi_cli_option *o) {
     return words;
 }
 
-/* What completes the operands. */
+/* The kind of the operands. */
 static const char *kind_of_operands(const wpi_cli_command *command) {
     static const struct {
         const char *word, *kind;
@@ -57,7 +56,7 @@ static const char *kind_of_operands(const wpi_cli_command *command) {
 
 typedef void (*command_visit)(const char *name, const wpi_cli_command *command, wpi_text *out);
 
-/* All commands, and after each its own: "trace", "trace record". */
+/* All commands, and after each its subcommands: "trace", "trace record". */
 static void visit_all(command_visit visit, wpi_text *out) {
     for (const wpi_cli_command *c = wpi_commands; c->name != NULL; c++) {
         visit(c->name, c, out);
@@ -91,7 +90,7 @@ static void bash_operands(const char *name, const wpi_cli_command *command, wpi_
     wpi_text_appendf(out, "    '%s') echo '%s' ;;\n", name, kind_of_operands(command));
 }
 
-/* Commands, each with its own behind it where it has some. */
+/* Commands, each followed by its subcommands. */
 static void add_names(const wpi_cli_command *commands, wpi_text *out) {
     for (const wpi_cli_command *c = commands; c->name != NULL; c++)
         wpi_text_appendf(out, "%s%s", c == commands ? "" : " ", c->name);
@@ -122,7 +121,7 @@ static const char lists[] =
     "\n";
 
 /* bash splits words at ':' and '=', which values contain: the words are taken from the line itself,
- * and what is before the last of these characters is cut off the answers. */
+ * and completions lose the part up to the last of these characters. */
 static const char bash_main[] =
     "_warpage() {\n"
     "    local words cur='' previous='' name='' device='' kind='' i word list cut\n"
@@ -297,7 +296,7 @@ static void zsh_operands(const wpi_cli_command *command, wpi_text *out) {
 }
 
 static void zsh_command(const char *name, const wpi_cli_command *command, wpi_text *out) {
-    if (command->commands != NULL) return; /* one of its own follows */
+    if (command->commands != NULL) return; /* a subcommand follows */
     wpi_text_appendf(out, "        '%s')\n            _arguments '--help[explain the command]'",
                      name);
     for (const wpi_cli_option *o = command->options; o != NULL && o->name != NULL; o++)

@@ -24,7 +24,8 @@ const wpi_cli_option wpi_devices_options[] = {
 #define MEASURE_BYTES ((size_t)64 << 20)
 #define MEASURE_COPIES 8
 
-/* For people quantities have units; for programs they are numbers, with units in their names. */
+/* In text, quantities have units; in JSON and CSV they are numbers, with the units in the column
+ * names. */
 typedef struct listing {
     wpi_listing table;
     bool is_text, is_measured;

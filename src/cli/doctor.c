@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage doctor: one line a finding, with what it enables or how to mend it. */
+/* warpage doctor: one line per finding, with the feature that needs it or the remedy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static struct {
     wpi_text findings;
 } json;
 
-/* Whether a program of ours can do without it. */
+/* Whether Warpage works without it. */
 typedef enum need { REQUIRED, OPTIONAL } need;
 
 static void add_json(const char *state, need required, const char *what, const char *note) {

@@ -95,14 +95,14 @@ typedef struct aggregate {
 
 typedef struct request {
     const wpi_arguments *arguments;
-    char *key_text, *aggregate_text; /* taken apart */
+    char *key_text, *aggregate_text; /* split */
     wpi_groupby_key *keys;
     aggregate *aggregates;
     uint32_t key_count, aggregate_count;
     wp_ops_options options;
     wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
-    char *order_text; /* taken apart */
+    char *order_text; /* split */
     wpi_groupby_order *orders;
     uint32_t order_count;
     uint64_t limit;
@@ -111,8 +111,7 @@ typedef struct request {
     bool is_sorted;
 } request;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 /* Commas become ends; how many parts there are. */
 static uint32_t split(char *text) {
@@ -297,7 +296,7 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* What says how a device does it. */
+/* Options that only devices have. */
 static wp_status check_device_options(const request *r, wp_error *err) {
     static const int options[] = {STRATEGY, SCOPE, PLACEMENT, MEMORY, PROFILE};
     const char *const *values = r->arguments->values;
@@ -352,8 +351,7 @@ static void deinit_request(request *r) {
     wpi_free(r->aggregate_text);
 }
 
-/* ---- its columns ------------------------------------------------------------------------------
- */
+/* ---- its columns ---- */
 
 /* Columns of the table that take part: keys first, then values, then others of the condition. */
 typedef struct plan {
@@ -432,8 +430,7 @@ static void deinit_plan(plan *p) {
     wpi_free(p->aggregates);
 }
 
-/* ---- the work ---------------------------------------------------------------------------------
- */
+/* ---- the work ---- */
 
 typedef struct progress {
     bool is_on, is_shown;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** `warpage groupby`: what is asked for, in terms of a table; the order and the output of groups.
+/** `warpage groupby`: the request in terms of a table; the order and the output of groups.
  */
 #ifndef WP_CLI_GROUPBY_H
 #define WP_CLI_GROUPBY_H
@@ -39,7 +39,7 @@ typedef struct wpi_groupby_result {
     wpi_groupby_form form;
 } wpi_groupby_result;
 
-/** Whether groups come in order from the group-by itself: codes of texts are not in the order of
+/** Whether the group-by itself can sort the groups: codes of texts are not in the order of
  * texts. */
 bool wpi_groupby_sorts_itself(const wpi_groupby_key *keys, uint32_t key_count);
 
@@ -48,7 +48,7 @@ const wp_column *wpi_groupby_column(const wpi_groupby_result *result, uint32_t c
 const char *wpi_groupby_column_name(const wpi_groupby_result *result, uint32_t column);
 bool wpi_groupby_is_null(const wp_column *column, uint64_t row);
 
-/** The groups' rows in the order that is wanted (wpi_free); NULL: as they are. NOMEM. */
+/** The groups' rows in the requested order (wpi_free); NULL: unchanged. NOMEM. */
 WP_NODISCARD wp_status wpi_groupby_sort(const wpi_groupby_result *result, uint64_t **rows,
                                         wp_error *err);
 

@@ -51,7 +51,7 @@ static void list_params(wpi_listing *table, const char *wanted, wpi_nearest *nea
 
 typedef struct key_list {
     wpi_listing *table;
-    const char *wanted; /* a key, or the section it is in; NULL: all */
+    const char *wanted; /* a key, or a section; NULL: all */
     wpi_nearest *nearest;
 } key_list;
 

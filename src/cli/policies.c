@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage policies: what simulated GPUs can be told to decide by. */
+/* warpage policies: lists the policies of simulated GPUs. */
 #include <string.h>
 
 #include "base/nearest.h"

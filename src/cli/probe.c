@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage probe: asks, and says what was found. How it is measured: probe_measure.c. */
+/* warpage probe: options and output. The measurement is in probe_measure.c. */
 #include "cli/probe.h"
 
 #include <stdio.h>
@@ -121,8 +121,7 @@ static wp_status parse_request(const wpi_arguments *arguments, wpi_probe_request
     return WP_STATUS_OK;
 }
 
-/* ---- what is said -------------------------------------------------------------------------------
- */
+/* ---- output ---- */
 
 static void render(const wpi_probe_result *result, result_form form, wpi_text *out) {
     switch (form) {
@@ -166,16 +165,15 @@ static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_re
     return status;
 }
 
-/* ---- a profile ----------------------------------------------------------------------------------
- */
+/* ---- a profile ---- */
 
 typedef struct likeness {
-    const char *name; /* of the device, as its driver says */
+    const char *name; /* of the device, from its driver */
     char best[64];
     size_t length;
 } likeness;
 
-/* A profile is like a device whose name has the profile's in it: "p100" and "Tesla P100-PCIE-16GB".
+/* A profile matches a device whose name contains the profile's: "p100" and "Tesla P100-PCIE-16GB".
  */
 static void compare_name(void *object, const char *spec) {
     likeness *l = object;
@@ -217,8 +215,7 @@ static wp_status write_profile(const wpi_probe_result *result, const char *base,
     return status;
 }
 
-/* ---- the command --------------------------------------------------------------------------------
- */
+/* ---- the command ---- */
 
 static wp_status read_curves(const wpi_arguments *arguments, wpi_probe_result *out, wp_error *err) {
     wpi_curves *curves = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside `warpage probe`: from what was asked to what was found. */
+/** Internals of `warpage probe`: from the request to the result. */
 #ifndef WP_CLI_PROBE_H
 #define WP_CLI_PROBE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a device's spec to what is known of its TLBs. */
+/* From a device's spec to its TLB hierarchy. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +22,11 @@
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
-/* A page of each is touched, so this is what the probe of small pages takes at most. */
+/* One line of each page is touched; this bounds the memory of the probe of small pages. */
 #define CPU_SMALL_BYTES (512 * MIB)
 #define CPU_HUGE_BYTES (UINT64_C(8192) * MIB)
 
-/* ---- progress -----------------------------------------------------------------------------------
- */
+/* ---- progress ---- */
 
 static void show_progress(void *object, const char *stage, uint64_t samples) {
     const time_t *start = object;
@@ -50,8 +49,7 @@ static wp_status find_levels(const wpi_probe_request *request, const wpi_sampler
     return status;
 }
 
-/* ---- plots --------------------------------------------------------------------------------------
- */
+/* ---- plots ---- */
 
 static wp_status write_plot(const char *dir, const char *name, const wpi_text *script,
                             wp_error *err) {
@@ -102,7 +100,7 @@ static wp_status plot_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, 
     return status;
 }
 
-/* A level of which too little is known has no plot, and one for which no time is left neither. */
+/* A level has no plot if too little is known of it, or no time is left. */
 static void add_plots(const wpi_probe_request *request, const wpi_sampler *sampler,
                       const wpi_hierarchy *h, wpi_strings *notes) {
     for (uint32_t l = 0; l < h->level_count; l++) {
@@ -117,8 +115,7 @@ static void add_plots(const wpi_probe_request *request, const wpi_sampler *sampl
     }
 }
 
-/* ---- GPUs ---------------------------------------------------------------------------------------
- */
+/* ---- GPUs ---- */
 
 static wp_status open_gpu(const wpi_probe_request *request, const wpi_round_listener *listener,
                           wp_device **device, wpi_gpu_sampler **gpu, wp_error *err) {
@@ -163,8 +160,7 @@ static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *r
     return status;
 }
 
-/* ---- the CPU ------------------------------------------------------------------------------------
- */
+/* ---- the CPU ---- */
 
 static uint64_t cpu_bytes(const wpi_probe_request *request, wpi_cpu_pages pages) {
     struct sysinfo info;
@@ -219,8 +215,7 @@ wp_status wpi_probe_device(const wpi_probe_request *request, wpi_probe_record *r
     return probe_gpu(request, record, out, err);
 }
 
-/* ---- single points ------------------------------------------------------------------------------
- */
+/* ---- single points ---- */
 
 static wp_status measure_points(const wpi_sampler *inner, const wpi_probe_request *request,
                                 char **points, wp_error *err) {

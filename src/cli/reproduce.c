@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage reproduce: what papers claim, run again here. */
+/* warpage reproduce: reruns the measurements of papers. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,7 @@ typedef struct figure_list {
     size_t count;
 } figure_list;
 
-/* ---- which --------------------------------------------------------------------------------------
- */
+/* ---- selection ---- */
 
 /* The folder of the claims, beside this program; NULL: it is not there. */
 static char *find_root(void) {
@@ -107,8 +106,7 @@ static void free_figures(figure_list *list) {
     wpi_free(list->items);
 }
 
-/* ---- what is said -------------------------------------------------------------------------------
- */
+/* ---- output ---- */
 
 static char *number_text(bool is_known, double value) {
     return is_known ? wpi_format("%.6g", value) : wpi_strdup("");

@@ -96,7 +96,7 @@ static bool library_has_param(const char *name) {
     return false;
 }
 
-/* Which launches the report is about. */
+/* The launches that the report covers. */
 static wp_status set_selection(const char *const *values, wpi_strings *environment, wp_error *err) {
     uint64_t number = 0;
     if (values[KERNELS] != NULL) {
@@ -166,7 +166,7 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     return WP_STATUS_OK;
 }
 
-/* Elsewhere nobody knows what happens to a page. */
+/* Other devices have no events of pages. */
 static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
@@ -191,7 +191,7 @@ static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The timeline is written by the program itself; from where it left it. */
+/* The program itself writes the timeline; copies it to its destination. */
 static wp_status copy_timeline(const char *from, const char *to, wp_error *err) {
     char *data = NULL;
     size_t bytes = 0;
@@ -203,7 +203,7 @@ static wp_status copy_timeline(const char *from, const char *to, wp_error *err) 
 
 static wp_status write_report(const wp_run_record *record, const char *path, wp_error *err) {
     wp_run_record told = *record;
-    /* What a simulated GPU did is the same each time, to the byte; how long that took is not. */
+    /* A simulated GPU's record is reproducible to the byte; the wall time is not. */
     if (record->simulation != NULL) told.wall_time_ns = 0;
     return wpi_report_write(&told, path, err);
 }
@@ -243,8 +243,8 @@ static void explain_missing(const char *program, wpi_record_state state, int exi
                       program);
 }
 
-/* The exit code of `warpage run`: the program's, or 1 when it succeeded but the report asked for
- * did not. */
+/* The exit code of `warpage run`: the program's, or 1 if it succeeded but the requested report
+ * failed. */
 static int report_run(const wpi_arguments *arguments, const char *record_path,
                       const char *timeline_path, int exit_code) {
     const bool has_target = arguments->values[REPORT] != NULL ||
@@ -278,7 +278,7 @@ static int report_run(const wpi_arguments *arguments, const char *record_path,
     return failed_code;
 }
 
-/* Where a policy looks ahead, the program runs once before, for what it uses when. */
+/* If a policy looks ahead, runs the program once before, to record its page uses. */
 static wp_status foresee(const wpi_arguments *arguments, const char *folder,
                          wpi_strings *environment, wp_error *err) {
     char *instead = wpi_foresee_instead(arguments->values[DEVICE]);
@@ -286,7 +286,7 @@ static wp_status foresee(const wpi_arguments *arguments, const char *folder,
     char *path = wpi_path_join(folder, "future");
     wpi_strings first = {0};
     int exit_code = 0;
-    wpi_foresee_note(instead, path, &first); /* of a name's rows the first one counts */
+    wpi_foresee_note(instead, path, &first); /* of rows with one name the first counts */
     wpi_strings_add_all(&first, environment);
     (void)fprintf(stderr,
                   "warpage run: a policy looks ahead: the program runs twice, first to note "
@@ -314,7 +314,7 @@ int wpi_run_main(int argc, char **argv) {
     char *temp = NULL;
     char *record_path = NULL;
     char *timeline_path = NULL;
-    char *found_path = NULL; /* exists when a check found something */
+    char *found_path = NULL; /* exists if a check found an error */
     int exit_code = WP_EXIT_FAILED;
 
     if (wpi_arguments_parse(wpi_run_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
@@ -357,7 +357,7 @@ int wpi_run_main(int argc, char **argv) {
         goto done;
     }
     exit_code = report_run(&arguments, record_path, timeline_path, exit_code);
-    /* libwarpage has said what it found; the program may not know. */
+    /* libwarpage has printed its findings; the program may exit with 0. */
     if (exit_code == 0 && wpi_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
 done:
     wpi_temp_dir_remove(temp);

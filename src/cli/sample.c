@@ -82,8 +82,7 @@ typedef struct request {
     form form;
 } request;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
                               wp_error *err) {
@@ -184,14 +183,13 @@ static wp_status parse_request(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- the column -------------------------------------------------------------------------------
- */
+/* ---- the column ---- */
 
-/* All of a column, in memory of ours. */
+/* A whole column, copied to memory. */
 typedef struct whole {
     wp_type type;
     char *values;
-    uint8_t *valid; /* where one is NULL */
+    uint8_t *valid; /* of NULLs */
     uint64_t row_count, capacity;
 } whole;
 
@@ -274,8 +272,8 @@ static wp_status read_column(const request *r, wpi_column_table *table, uint32_t
     }
 }
 
-/* Where it is, if values there are as they are in memory and the device can look at it; else all of
- * it is read. A GPU could not be shown a file. */
+/* Maps the column's file if values need no conversion or selection, and the device reads the host's
+ * memory or gets a copy; otherwise reads all of it. GPUs cannot access a mapped file themselves. */
 static wp_status get_column(const request *r, wp_device *device, wpi_column_table *table, whole *w,
                             wp_column *out, uint64_t *row_count, wp_error *err) {
     const char *name = r->arguments->values[COLUMN];
@@ -298,8 +296,7 @@ static wp_status get_column(const request *r, wp_device *device, wpi_column_tabl
     return WP_STATUS_OK;
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ---- */
 
 typedef struct estimates {
     const char *column;
@@ -409,8 +406,7 @@ static wp_status write_estimates(const request *r, const estimates *e, wp_error 
     return status;
 }
 
-/* ---- the work ---------------------------------------------------------------------------------
- */
+/* ---- the work ---- */
 
 static wp_status run(const request *r, wp_error *err) {
     const wpi_arguments *arguments = r->arguments;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The commands behind `warpage trace`, one a file. */
+/** The subcommands of `warpage trace`, one per file. */
 #ifndef WP_CLI_TRACE_H
 #define WP_CLI_TRACE_H
 

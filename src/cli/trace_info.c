@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage trace info: what is in a trace, by kernel or by launch. */
+/* warpage trace info: the contents of a trace, by kernel or by launch. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -17,14 +17,14 @@
 enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES, POLICY_FILE };
 
 const wpi_cli_option wpi_trace_replay_options[] = {[DEVICE] = {"device", "sim:GPU", ""},
-                                                   [AS] = WPI_AS_OPTION,
-                                                   [SET] = {"set", "KEY=VALUE", ""},
-                                                   [HINT] = {"hint", "N=WORD", ""},
-                                                   [FORMAT] = {"format", "text|json|csv", ""},
-                                                   [REPORT] = {"report", "FILE", ""},
-                                                   [PAGES] = {"pages", "DIR", ""},
-                                                   [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
-                                                   {0}};
+                                              [AS] = WPI_AS_OPTION,
+                                              [SET] = {"set", "KEY=VALUE", ""},
+                                              [HINT] = {"hint", "N=WORD", ""},
+                                              [FORMAT] = {"format", "text|json|csv", ""},
+                                              [REPORT] = {"report", "FILE", ""},
+                                              [PAGES] = {"pages", "DIR", ""},
+                                              [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
+                                              {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {
     wp_run_record *record = object;
@@ -40,7 +40,7 @@ static void print_record(const wp_run_record *record, wpi_listing_format format)
     wp_run_text_free(text);
 }
 
-/* All of --hint, as a replay wants them; NULL: none. */
+/* All values of --hint, joined for a replay; NULL: none. */
 static char *join_hints(const wpi_arguments *arguments) {
     wpi_text hints = {0};
     int cursor = 0;
@@ -50,7 +50,7 @@ static char *join_hints(const wpi_arguments *arguments) {
     return hints.length != 0 ? wpi_text_take(&hints) : NULL;
 }
 
-/* Where a policy looks ahead, the trace is replayed once before, for what it uses when. */
+/* If a policy looks ahead, replays the trace once before, to record its page uses. */
 static wp_status foresee(const char *trace, const char *device, const char *hints,
                          const char *folder, wp_error *err) {
     char *instead = wpi_foresee_instead(device);
@@ -88,7 +88,7 @@ static wp_status replay(const wpi_arguments *arguments, const char *folder,
     if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
     if (status == WP_STATUS_OK)
         status = wp_trace_read_info(trace, note_exit_status, NULL, &record, err);
-    record.wall_time_ns = 0; /* the only number that is not the same each time */
+    record.wall_time_ns = 0; /* the only number that is not reproducible */
     if (status == WP_STATUS_OK && report != NULL) {
         status = wpi_report_write(&record, report, err);
     } else if (status == WP_STATUS_OK) {

@@ -16,8 +16,8 @@
 #include "base/must.h"
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
-    /* LLVM prints warnings of its own to stderr and exits on errors unless someone listens;
-     * what matters comes back as a status of the call. */
+    /* Without a handler LLVM prints warnings to stderr and exits on errors; calls return a status
+     * anyway. */
     (void)info;
     (void)context;
 }
@@ -99,7 +99,7 @@ static bool is_managed(wpi_compile *c, LLVMValueRef global) {
     return false;
 }
 
-/* The host's variable lies in that section; what kernels begin with does not. */
+/* Flags of a variable, from its section, which is then removed. */
 static uint32_t take_flags(LLVMValueRef global) {
     const char *section = LLVMGetSection(global);
     if (section == NULL || strcmp(section, WP_MANAGED_SECTION) != 0) return 0;

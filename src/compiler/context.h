@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One compilation of device code: the LLVM context and module, the types used everywhere, and what
- * the passes have learned about kernels and variables. Every pass takes it first.
+ * One compilation of device code: the LLVM context and module, common types, and the passes'
+ * results on kernels and variables. The first argument of every pass.
  *
  * Ownership: the context owns everything it points to; strings of kernels and variables included.
  */
@@ -31,7 +31,7 @@ typedef struct wpi_stop_point {
     LLVMValueRef call; /* the call of wp_rt_stop, first in its block */
     uint32_t op;       /* wp_stop and flags */
     bool is_plain;     /* barrier over all threads: no request */
-    /* A round has two states: of threads that go on with the loop, then of those that left it. */
+    /* A round has two states: of threads that continue the loop, then of those that left it. */
     bool is_last_round;
 } wpi_stop_point;
 
@@ -64,7 +64,7 @@ typedef struct wpi_variable_ir {
 typedef struct wpi_compile {
     LLVMContextRef context;
     LLVMModuleRef module;
-    LLVMBuilderRef builder; /* scratch; a pass may leave it anywhere */
+    LLVMBuilderRef builder; /* scratch; its position is undefined between passes */
     LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, none;
     wpi_kernel_ir *kernels;
     uint32_t kernel_count;
@@ -98,7 +98,7 @@ WP_NODISCARD wp_status wpi_compile_run(wpi_compile *c, const char *pipeline,
 /** Verifies the module; the message names `after`. */
 WP_NODISCARD wp_status wpi_compile_verify(wpi_compile *c, const char *after, wp_error *err);
 
-/** A declaration of the runtime function or placeholder `name`, made when absent. */
+/** Returns the declaration of the runtime function or placeholder `name`, created if absent. */
 LLVMValueRef wpi_compile_declare(wpi_compile *c, const char *name, LLVMTypeRef result,
                                  LLVMTypeRef *params, unsigned count);
 /** The function type of `wpi_compile_declare`d or any other function. */
@@ -111,9 +111,9 @@ bool wpi_function_has(LLVMValueRef function, const char *name);
 LLVMValueRef wpi_const32(const wpi_compile *c, uint32_t value);
 LLVMValueRef wpi_const64(const wpi_compile *c, uint64_t value);
 
-/** Target machines, made once a process: nvptx64, and the host at an instruction set. */
+/** Target machines, created once per process: nvptx64, and the host at an instruction set. */
 WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err);
-/** A target machine of the caller's own: arch 70 for sm_70, PTX version 63 for 6.3. */
+/** Creates a target machine for the caller: arch 70 for sm_70, PTX version 63 for 6.3. */
 WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version,
                                            LLVMTargetMachineRef *out, wp_error *err);
 WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);

@@ -6,7 +6,7 @@
  * From `retarget` on the module is host code; before it, nvptx64. All passes change the module
  * in place. Order matters and is the order below.
  *
- * Adding a pass: write pass/<name>.c, declare it here with what it needs and what it leaves, add
+ * To add a pass: write pass/<subject>/<name>.c, declare it here with its needs and guarantees, add
  * a row to pipeline.c, add tests/ir/<name>_*.cu with FileCheck lines.
  */
 #ifndef WP_COMPILER_PASSES_H
@@ -15,14 +15,14 @@
 #include "compiler/context.h"
 #include "compiler/ir/loop.h"
 
-/** limits: fails, naming the place, at what CUDA does not have: computed gotos, more than 64 KiB of
- * __constant__ variables or 512 KiB of a function's local ones, names that are not ASCII. Changes
- * nothing. */
+/** limits: fails, naming the place, on features that CUDA lacks: computed gotos, more than 64 KiB
+ * of __constant__ variables or 512 KiB of a function's local ones, names that are not ASCII.
+ * Changes nothing. */
 WP_NODISCARD wp_status wpi_pass_limits(wpi_compile *c, wp_error *err);
 
-/** as_ptx (variants that record): what the PTX back end does to memory accesses before it selects
- * instructions: addresses of kernel arguments are global, redundant loads go, neighbours become
- * vectors. Needs: the bitcode as it is in the image, for its inline PTX and intrinsics. */
+/** as_ptx (variants that record): transforms memory accesses as the PTX back end does before it
+ * selects instructions: makes addresses of kernel arguments global, removes redundant loads,
+ * vectorises neighbours. Needs: the bitcode as in the image, with inline PTX and intrinsics. */
 WP_NODISCARD wp_status wpi_pass_as_ptx(wpi_compile *c, wp_error *err);
 
 /** inline_stops: functions that contain (or reach) a barrier or warp operation and are not
@@ -30,21 +30,21 @@ WP_NODISCARD wp_status wpi_pass_as_ptx(wpi_compile *c, wp_error *err);
  * stops only in kernels and in functions that recur or are called through pointers. */
 WP_NODISCARD wp_status wpi_pass_inline_stops(wpi_compile *c, wp_error *err);
 
-/** lower_asm: inline PTX becomes IR or calls of intrinsics. Fails naming the instruction it does
- * not know. Leaves: no inline assembly. */
+/** lower_asm: inline PTX becomes IR or calls of intrinsics. Fails naming an unknown instruction.
+ * Leaves: no inline assembly. */
 WP_NODISCARD wp_status wpi_pass_lower_asm(wpi_compile *c, wp_error *err);
 
 /** lower_intrinsics: every llvm.nvvm intrinsic and device runtime function becomes plain IR, a call
  * of `wp_rt_*`, a call of a devicelib function, a placeholder `wp.sreg.*`, or `wp_rt_stop`. */
 WP_NODISCARD wp_status wpi_pass_lower_intrinsics(wpi_compile *c, wp_error *err);
 
-/** check (variant "check" only): a guard before every access that may be out of bounds or
- * misaligned; barriers note where they are. Needs: address spaces, lines, and no code but the
+/** check (variant "check" only): adds a guard before every access that may be out of bounds or
+ * misaligned, and records the places of barriers. Needs: address spaces, lines, and no code but the
  * program's. Leaves: `wp_check_sites`. */
 WP_NODISCARD wp_status wpi_pass_check(wpi_compile *c, wp_error *err);
 
-/** trace (variants "trace" and "instep" only): blocks of code write down that they ran, and the
- * addresses they accessed. Needs: as check. Leaves: WP_TRACE_TABLES_SYMBOL (base/trace_abi.h). */
+/** trace (variants "trace" and "instep" only): blocks of code record their execution, and the
+ * addresses they access. Needs: as check. Leaves: WP_TRACE_TABLES_SYMBOL (base/trace_abi.h). */
 WP_NODISCARD wp_status wpi_pass_trace(wpi_compile *c, wp_error *err);
 
 /** retarget: triple, data layout and attributes of the host; fused multiply-add by the rule of
@@ -56,7 +56,7 @@ WP_NODISCARD wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err);
  *  loop that waits for another thread. Needs: shared memory still in its address space. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err);
 
-/** Whether lockstep takes this loop for one that waits for another thread. `postdom`: of the
+/** Whether lockstep treats this loop as one that waits for another thread. `postdom`: of the
  * function's blocks. */
 bool wpi_lockstep_waits(const wpi_loops *loops, uint32_t loop, const uint32_t *postdom);
 
@@ -67,7 +67,7 @@ WP_NODISCARD wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err);
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a
  * variant also those in initial values of constants. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wpi_compile *c, wp_error *err);
-/** What it does for one variable: uses in functions load the address from variable->cell. */
+/** The same for one variable: uses in functions load the address from variable->cell. */
 void wpi_variable_through_cell(wpi_compile *c, const wpi_variable_ir *variable);
 
 /** lower_shared: shared variables become offsets into the block's shared memory; atomics on
@@ -75,29 +75,29 @@ void wpi_variable_through_cell(wpi_compile *c, const wpi_variable_ir *variable);
  * shared_static_bytes. */
 WP_NODISCARD wp_status wpi_pass_lower_shared(wpi_compile *c, wp_error *err);
 
-/** retries: a yield of a loop that lockstep found to try again without waiting happens once in many
- * rounds, so that the loop stays in one region. Needs: lockstep. */
+/** retries: a loop that lockstep found to retry without waiting yields only once in many rounds, so
+ * that it stays in one region. Needs: lockstep. */
 WP_NODISCARD wp_status wpi_pass_retries(wpi_compile *c, wp_error *err);
 
 /** fences: a fence next to an atomic operation on global memory becomes part of it. Needs:
  * lower_shared, after which shared memory has no atomics. */
 WP_NODISCARD wp_status wpi_pass_fences(wpi_compile *c, wp_error *err);
 
-/** params: loads of structure arguments that nobody writes to are marked as invariant. Needs: as
+/** params: marks loads of structure arguments that are never written as invariant. Needs: as
  * rounds. */
 WP_NODISCARD wp_status wpi_pass_params(wpi_compile *c, wp_error *err);
 
 /** rounds: loops that start at the thread index and step by the grid become loops that all threads
- * of a block take side by side, a turn at a time, with WP_STOP_ROUND between turns. Needs: loops as
- * the front end rotated them; threads that stay in step. */
+ * of a block execute together, one iteration at a time, with WP_STOP_ROUND between iterations.
+ * Needs: loops rotated by the front end; threads that stay in step. */
 WP_NODISCARD wp_status wpi_pass_rounds(wpi_compile *c, wp_error *err);
 
-/** together: code that a guard on the thread keeps some threads from is walked through by all,
- * guarded piece by piece, where it holds a loop that is to be cut. Needs: as rounds. */
+/** together: code under a guard on the thread that contains a loop to be cut is executed by all
+ * threads, with its pieces guarded one by one. Needs: as rounds. */
 WP_NODISCARD wp_status wpi_pass_together(wpi_compile *c, wp_error *err);
 
-/** cuts: loops that all threads take equally often get a WP_STOP_CUT at their end where neighbours
- * then touch neighbouring memory. Needs: as rounds. */
+/** cuts: adds a WP_STOP_CUT at the end of loops with the same trip count in all threads, if
+ * neighbouring threads then access neighbouring memory. Needs: as rounds. */
 WP_NODISCARD wp_status wpi_pass_cuts(wpi_compile *c, wp_error *err);
 
 /** row_order: a WP_STOP_CUT between loads of different rows of a block's own part of an array.
@@ -108,7 +108,7 @@ WP_NODISCARD wp_status wpi_pass_row_order(wpi_compile *c, wp_error *err);
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
 WP_NODISCARD wp_status wpi_pass_regions(wpi_compile *c, wp_error *err);
 
-/** fibers (variants that record): each kernel becomes its fiber function, whether it stops or not.
+/** fibers (variants that record): each kernel becomes its fiber function, with or without stops.
  */
 WP_NODISCARD wp_status wpi_pass_fibers(wpi_compile *c, wp_error *err);
 
@@ -124,12 +124,13 @@ WP_NODISCARD wp_status wpi_pass_narrow(wpi_compile *c, wp_error *err);
  * loop. Needs: as narrow, after it. */
 WP_NODISCARD wp_status wpi_pass_settle(wpi_compile *c, wp_error *err);
 
-/** ahead: in loops that a whole block takes, the rows that its threads read in the next turn are
- * asked for. Needs: kernels as one function a block, with uniform values outside of thread loops.
+/** ahead: in loops that a whole block executes, prefetches the rows that its threads read in the
+ * next iteration. Needs: kernels as one function per block, with uniform values outside of thread
+ * loops.
  */
 WP_NODISCARD wp_status wpi_pass_ahead(wpi_compile *c, wp_error *err);
 
-/** check_loops (variant "check" only): guards that no thread of a row fails are settled before the
+/** check_loops (variant "check" only): guards that no thread of a row fails are decided before the
  * thread loop. Needs: regions, with uniform values outside of the loops. */
 WP_NODISCARD wp_status wpi_pass_check_loops(wpi_compile *c, wp_error *err);
 

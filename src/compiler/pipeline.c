@@ -12,7 +12,7 @@
 #include "compiler/passes.h"
 
 static wp_status clean(wpi_compile *c, wp_error *err) {
-    /* Shared memory accesses get their address space while nvptx64's rules are known. */
+    /* Infers address spaces of shared memory accesses by nvptx64's rules. */
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_nvptx(&machine, err));
     return wpi_compile_run(c, "function(infer-address-spaces,sroa,early-cse,simplifycfg),globaldce",
@@ -28,7 +28,7 @@ static wp_status simplify(wpi_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Thread loops with what is uniform outside of them, for `narrow`. */
+/* Hoists uniform values out of thread loops, for `narrow`. */
 static wp_status hoist(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
@@ -39,7 +39,7 @@ static wp_status hoist(wpi_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Regions that are parts of one function come into it. */
+/* Inlines regions that are parts of one function into it. */
 static wp_status merge(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
@@ -49,7 +49,7 @@ static wp_status merge(wpi_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Rows of threads are short: what the widest vectors leave of them is worth vectors, too. */
+/* Vectorises the remainder of rows of threads too, as rows are short. */
 static void allow_short_vectors(void) {
     static bool is_done;
     const char *const words[] = {"wpcc", "-epilogue-vectorization-minimum-VF=8"};
@@ -64,8 +64,8 @@ static wp_status optimize(wpi_compile *c, wp_error *err) {
     return wpi_compile_run(c, "default<O3>", machine, err);
 }
 
-/* Kernels that are recorded stay as a GPU runs them: nothing is vectorised, and no loop becomes a
- * call. The front end has optimised the code; what is left to do is what came after that. */
+/* Recorded kernels stay as a GPU runs them: no vectorisation, and no loop becomes a call. The front
+ * end has optimised the code; only code added later is optimised. */
 static wp_status optimize_recorded(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
@@ -76,7 +76,7 @@ static wp_status optimize_recorded(wpi_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* The kinds of code that a pass is for. */
+/* The kinds of code that a pass applies to. */
 enum {
     OWN = 1 << WP_VARIANT_OWN,
     CHECK = 1 << WP_VARIANT_CHECK,

@@ -8,10 +8,10 @@
 typedef struct wpi_pipeline_options {
     const char *print_after; /* name of a pass whose result goes to stderr, "all", or NULL */
     const char *stop_after;  /* the last pass to run, or NULL */
-    const char *stop_output; /* where the IR goes then */
+    const char *stop_output; /* file for the IR then */
 } wpi_pipeline_options;
 
-/** Runs every pass; `*stopped` tells that `stop_after` ended it early. */
+/** Runs every pass; `*stopped`: `stop_after` ended it early. */
 WP_NODISCARD wp_status wpi_pipeline_run(wpi_compile *c, const wpi_pipeline_options *options,
                                         bool *stopped, wp_error *err);
 /** Writes the module as a relocatable object for c->isa. */

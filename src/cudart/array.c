@@ -15,7 +15,7 @@ static void destroy(struct cudaArray *array) {
 void wpi_arrays_forget(void) {
     struct cudaArray *array;
     while ((array = wpi_handle_take_any(WPI_HANDLE_ARRAY)) != NULL)
-        destroy(array); /* the device gives the memory back */
+        destroy(array); /* the device frees the memory */
 }
 
 wpi_extent wpi_array_extent(cudaArray_const_t array) {

@@ -2,7 +2,7 @@
 /*
  * Copies between pointers. Every form of copy comes down to a box of bytes: `wpi_copy`.
  *
- * When does a call return? CUDA's rules, by what the host can see:
+ * Calls return by CUDA's rules:
  *
  *     between device memory               once queued, also without Async
  *     others, without Async               once done
@@ -19,7 +19,7 @@
 
 #define STAGED_BYTES_MAX (64u * 1024u)
 
-/* ---- what a pointer is ---- */
+/* ---- classes of memory ---- */
 
 static wpi_memory_class class_of(wp_memory_kind kind) {
     switch (kind) {
@@ -55,7 +55,7 @@ bool wpi_is_device_range(wp_device *device, const void *pointer, size_t size_byt
            class != WPI_MEMORY_PAGEABLE;
 }
 
-/* Whether memory of a class may stand where `kind` says "host" or "device". */
+/* Whether memory of a class may be on a side that `kind` calls "host" or "device". */
 static bool can_be_host(wpi_memory_class class) {
     return class != WPI_MEMORY_DEVICE;
 }
@@ -99,7 +99,8 @@ static wp_status queue_box(wp_queue *queue, wpi_box dst, wpi_box src, wpi_extent
     return WP_STATUS_OK;
 }
 
-/* Copies the source away, so that the program may change it while the copy is under way. */
+/* Copies the source to a buffer first, so that the program may change it while the copy is under
+ * way. */
 static cudaError_t copy_staged(wp_queue *queue, wpi_box dst, wpi_box src, wpi_extent e,
                                size_t size_bytes) {
     wp_error err = {0};
@@ -142,7 +143,7 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
         return wpi_note(cudaErrorInvalidValue);
 
     const bool is_pageable = dst_class == WPI_MEMORY_PAGEABLE || src_class == WPI_MEMORY_PAGEABLE;
-    const size_t size_bytes = e.width_bytes * e.height * e.depth; /* no more than a span */
+    const size_t size_bytes = e.width_bytes * e.height * e.depth; /* at most a span */
     const bool is_devices_task = src_class == WPI_MEMORY_PAGEABLE &&
                                  dst_class == WPI_MEMORY_DEVICE &&
                                  wpi_device_stages_pageable(device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the files of the CUDA runtime share. Every public function has the same shape:
+ * Internals of the CUDA runtime. Every public function has the same shape:
  *
  *     cudaError_t cudaSomething(…)
  *     {
@@ -11,8 +11,8 @@
  *         return wpi_result(wp_device_wait(device, &err), &err);
  *     }
  *
- * `wpi_note` and `wpi_result` note what they return as the calling thread's last error. All
- * functions here may be called from any thread.
+ * `wpi_note` and `wpi_result` record the error that they return as the calling thread's last one
+ * ("noted" below). All functions here may be called from any thread.
  */
 #ifndef WP_CUDART_CUDART_H
 #define WP_CUDART_CUDART_H
@@ -37,9 +37,9 @@
 
 /** Notes `error` as the thread's last one (success notes nothing) and returns it. */
 cudaError_t wpi_note(cudaError_t error);
-/** The CUDA code of a status of ours. */
+/** The CUDA code of a Warpage status. */
 cudaError_t wpi_error_of(wp_status status);
-/** Translates, explains on stderr what a user would want explained, notes, returns. */
+/** Translates, prints a message if the user needs one, notes, returns. */
 cudaError_t wpi_result(wp_status status, const wp_error *err);
 /** Prints `err`'s sentence, unless it was printed lately, and notes and returns `error`. */
 cudaError_t wpi_explain(cudaError_t error, const wp_error *err);
@@ -47,7 +47,7 @@ cudaError_t wpi_explain(cudaError_t error, const wp_error *err);
 cudaError_t wpi_error_sticky(wp_device *device);
 /** Prints `err`'s sentence with the error's name, unless it was printed lately. */
 void wpi_print_once(cudaError_t error, const wp_error *err);
-/** Forgets which sentences were printed: after cudaDeviceReset the same fault is news. */
+/** Forgets which sentences were printed: after cudaDeviceReset the same fault is printed again. */
 void wpi_error_reset(void);
 
 /* ---- rt_context.c ---- */
@@ -59,16 +59,16 @@ cudaError_t wpi_enter(wp_device **device);
 cudaError_t wpi_enter_any(wp_device **device);
 /** The device if it is open, else NULL. */
 wp_device *wpi_device_if_open(void);
-/** What it is or will be opened as. */
+/** The spec that it is or will be opened with. */
 const char *wpi_device_spec(void);
 /** Flags of cudaSetDeviceFlags. */
 unsigned wpi_context_flags(void);
 void wpi_context_set_flags(unsigned flags);
-/** Counts resets: what a thread remembered of an earlier epoch is gone. */
+/** Counts resets: objects that a thread kept from an earlier epoch are gone. */
 uint64_t wpi_context_epoch(void);
-/** Everything but the device itself is forgotten: streams, events, arrays, opt-ins. */
+/** Forgets everything but the device itself: streams, events, arrays, opt-ins. */
 void wpi_context_forget(void);
-/** Work was still running at exit: nothing it may use can be taken down. */
+/** Whether work was still running at exit: then nothing that it may use can be freed. */
 bool wpi_context_work_was_dropped(void);
 
 /* ---- handle.c ---- */
@@ -80,7 +80,7 @@ typedef enum wpi_handle_kind {
     WPI_HANDLE_COUNT /* must be last */
 } wpi_handle_kind;
 
-/** The set of live handles of a kind, so that a stale or foreign one is an error and no crash. */
+/** The set of live handles of a kind, so that a stale or foreign one is an error, not a crash. */
 bool wpi_handle_add(wpi_handle_kind kind, void *handle); /* false: out of memory */
 bool wpi_handle_is_live(wpi_handle_kind kind, const void *handle);
 bool wpi_handle_remove(wpi_handle_kind kind, const void *handle); /* false: was not live */
@@ -91,14 +91,14 @@ bool wpi_handle_all(wpi_handle_kind kind, bool (*visit)(void *handle, void *arg)
 
 /* ---- register.c ---- */
 
-/** What is known of a __global__ function. The opt-ins are the program's (cudaFuncSet…). */
+/** A __global__ function. The opt-ins are the program's (cudaFuncSet…). */
 typedef struct wpi_function {
     const char *name;
     const void *image;
     wp_module *module;
     wp_kernel *kernel;
     const wp_kernel_info *info;
-    uint32_t shared_dynamic_bytes_max; /* what a launch may ask for */
+    uint32_t shared_dynamic_bytes_max; /* of a launch, at most */
     int shared_carveout_pct;           /* -1: no preference */
     int cache_config;                  /* enum cudaFuncCache */
     wpi_cache_code *cached;            /* its form that caches; NULL: wpcc --cache was not given */
@@ -107,16 +107,16 @@ typedef struct wpi_function {
 /** The kernel behind the host function `function`; loads its image on first use. Explained and
  *  noted. The result lives until its program or library is unloaded. */
 cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_function **out);
-/** Blocks of what a launch will run that an SM takes at once. */
+/** The number of the launch's blocks that fit an SM at once. */
 uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
                                 uint32_t shared_dynamic_bytes);
-/** Every function forgets its opt-ins (cudaDeviceReset). */
+/** Resets the opt-ins of all functions (cudaDeviceReset). */
 void wpi_functions_forget(void);
 
 /** A variable that host code names. */
 typedef struct wpi_variable {
     const char *name;
-    const void *host; /* how host code names it */
+    const void *host; /* the address that host code uses */
     void *address;    /* on the device */
     size_t size_bytes;
     wp_variable_kind kind;
@@ -135,10 +135,13 @@ void wpi_variables_reset(void);
 
 /* ---- rt_streaming.c ---- */
 
-/** InvalidValue, explained and noted, for an address of streamingMalloc's: there is no memory. */
+/** InvalidValue, explained and noted, for a pointer from streamingMalloc, which has no memory. */
 cudaError_t wpi_refuse_reserved(const void *address);
-/** Before the device's memory is freed, and at exit: no streamed launch is under way. */
+/** Before the device's memory is freed: no streamed launch is under way. Files that kernels were
+ * writing will not appear. */
 void wpi_streaming_forget(void);
+/** The same at exit, where reservations end, too. */
+void wpi_streaming_end(void);
 
 /** A launch with mapped data: `mask` says which parameters. Explained and noted. */
 cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_queue *queue,
@@ -156,7 +159,7 @@ struct CUstream_st {
 /** The queue of a stream: the default one for NULL and cudaStreamLegacy, the calling thread's own
  * for cudaStreamPerThread. InvalidResourceHandle otherwise. Noted. */
 cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **out);
-/** Waits for a queue and answers with whatever it or an earlier kernel ran into. Noted. */
+/** Waits for a queue and returns its error or that of an earlier kernel. Noted. */
 cudaError_t wpi_queue_sync(wp_queue *queue);
 /** True when nothing is queued or running anywhere. */
 bool wpi_streams_are_idle(wp_device *device);
@@ -171,7 +174,7 @@ bool wpi_in_callback(void);
 void wpi_events_forget(void);
 void wpi_arrays_forget(void);
 void wpi_textures_forget(void);
-/** Advice given for addresses in [base, base + size_bytes) is void: the memory is gone. */
+/** Forgets advice for [base, base + size_bytes): the memory was freed. */
 void wpi_advice_forget(const void *base, size_t size_bytes);
 void wpi_advice_forget_all(void);
 
@@ -184,7 +187,8 @@ typedef enum wpi_memory_class {
     WPI_MEMORY_DEVICE
 } wpi_memory_class;
 
-/** What [pointer, pointer + size_bytes) is; false when it begins in an allocation and leaves it. */
+/** The class of [pointer, pointer + size_bytes); false if it begins in an allocation and leaves
+ * it. */
 bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_bytes,
                          wpi_memory_class *out);
 /** True when [pointer, pointer + size_bytes) lies in one allocation that kernels can use. */
@@ -218,14 +222,14 @@ static inline wpi_box wpi_row_at(const void *first) {
     return wpi_rows_at(first, 0);
 }
 
-/** Bytes from the first to behind the last of a box; false when no address space holds it. */
+/** Bytes from the first byte of a box to the end of its last; false on overflow. */
 bool wpi_box_span(const wpi_box *box, const wpi_extent *extent, size_t *out);
 
 /** Only device 0 exists. Noted. */
 cudaError_t wpi_check_peers(int dst_device, int src_device);
 
-/** Copies a box; checks both sides against `kind`. With `is_async` it returns as soon as the
- * program may go on, which for pageable memory is when the program may change it. Noted. */
+/** Copies a box; checks both sides against `kind`. With `is_async` it returns as early as CUDA
+ * does: for pageable memory, when the program may change it. Noted. */
 cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent extent,
                      enum cudaMemcpyKind kind, bool is_async);
 
@@ -235,7 +239,7 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
 struct cudaArray {
     char *base;
     struct cudaChannelFormatDesc format;
-    struct cudaExtent extent; /* elements; 0 for dimensions it has not got */
+    struct cudaExtent extent; /* elements; 0 for missing dimensions */
     unsigned flags;
     size_t element_bytes;
 };

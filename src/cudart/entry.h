@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions that compiled objects call behind the program's back: clang's registration code and
- * kernel stubs. The names and signatures are clang's; programs never see this header.
+ * The functions that compiled objects call without the program's source naming them, in clang's
+ * registration code and kernel stubs. The names and signatures are clang's; programs do not include
+ * this header.
  *
  * An object registers its image first, then each kernel and variable by the address that host code
- * uses for it. Only records are made then: other objects may not be set up yet, and opening a
- * device is for the first real call.
+ * uses for it. Registration only records: other objects may not be initialised yet, and the first
+ * call of the runtime opens the device.
  */
 #ifndef WP_CUDART_ENTRY_H
 #define WP_CUDART_ENTRY_H

@@ -3,8 +3,8 @@
  * Errors as CUDA reports them: names, strings, the last error of each thread, and sticky errors.
  *
  * A sticky error (a kernel faulted) belongs to the device: every call that enters the runtime
- * answers with it until cudaDeviceReset, on all threads. The other errors answer one call; the
- * thread remembers the last until it asks for it.
+ * returns it until cudaDeviceReset, on all threads. Other errors are returned by one call; a thread
+ * keeps its last one until it reads it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -246,8 +246,8 @@ cudaError_t wpi_error_of(wp_status status) {
     return cudaErrorUnknown;
 }
 
-/* A mistake in an argument is the program's business and often on purpose. What a kernel ran into
- * the device has said when it happened. */
+/* Wrong arguments are the program's responsibility, and often intended. The device has printed
+ * errors of kernels already. */
 static bool is_worth_a_sentence(wp_status status) {
     switch (status) {
     case WP_STATUS_OK:
@@ -263,7 +263,7 @@ static bool is_worth_a_sentence(wp_status status) {
     }
 }
 
-/* The sentences printed last: a program that polls an error in a loop shall not fill the screen. */
+/* The sentences printed last: a program that polls an error in a loop prints it once. */
 #define SENTENCES_KEPT 16
 
 static struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events: marks in a stream that can be waited for, asked about, and timed. */
+/* Events: marks in a stream, for waits, queries and times. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -65,7 +65,7 @@ WP_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
     wp_device *device;
     WPI_TRY(enter(&device, event));
     if (!wpi_handle_remove(WPI_HANDLE_EVENT, event))
-        return wpi_note(cudaErrorInvalidResourceHandle); /* another thread was faster */
+        return wpi_note(cudaErrorInvalidResourceHandle); /* another thread destroyed it first */
     destroy(event);
     return cudaSuccess;
 }
@@ -81,7 +81,7 @@ WP_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaSuccess;
 }
 
-/* The flag for events outside a graph capture makes no difference: there are no captures. */
+/* The flag for events outside of a graph capture has no effect: there are no captures. */
 WP_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                             unsigned int flags) {
     if (flags == cudaEventRecordExternal) return wpi_note(cudaErrorNotSupported);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills: cudaMemset and kin. Like CUDA's they return once queued, except that the host may look at
- * managed and page-locked memory at once: then they wait. */
+/* Fills: cudaMemset and related calls. As in CUDA they return once queued, but wait for managed and
+ * page-locked memory, which the host may read at once. */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
 
@@ -31,7 +31,7 @@ static cudaError_t fill(cudaStream_t stream, wpi_box box, int value, wpi_extent 
 
 static cudaError_t fill_2d(void *first, size_t pitch, int value, size_t width, size_t height,
                            cudaStream_t stream, bool is_async) {
-    if (pitch == width && height > 1) { /* no gaps: one long row, if that can be counted */
+    if (pitch == width && height > 1) { /* no gaps: one long row, unless that overflows */
         size_t size_bytes;
         if (!wpi_mul_size(width, height, &size_bytes)) return wpi_note(cudaErrorInvalidValue);
         return fill(stream, wpi_row_at(first), value, wpi_row_of(size_bytes), is_async);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel needs, what it may use, and how many of its blocks fit an SM. */
+/* A kernel's attributes and opt-ins, and the number of its blocks that fit an SM. */
 #include "cache/cache_launch.h"
 #include "cudart/cudart.h"
 #include "device/device.h"
@@ -82,7 +82,7 @@ WP_API cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache c
     return cudaSuccess;
 }
 
-/* A hint about bank widths, without meaning on GPUs since 2014, too. */
+/* A hint about bank widths, which GPUs since 2014 ignore, too. */
 WP_API cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config) {
     wp_device *device;
     wpi_function *f;

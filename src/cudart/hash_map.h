@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** uthash over our allocator. After an addition `entry->hh.tbl` is NULL when memory was out. */
+/** uthash over Warpage's allocator. After an addition `entry->hh.tbl` is NULL if memory was out. */
 #ifndef WP_CUDART_HASH_MAP_H
 #define WP_CUDART_HASH_MAP_H
 

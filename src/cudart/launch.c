@@ -20,7 +20,7 @@
 #define BLOCK_XY_MAX 1024u
 #define BLOCK_Z_MAX 64u
 
-#define CONFIGURATIONS_MAX 32 /* launches inside launch arguments, deep */
+#define CONFIGURATIONS_MAX 32 /* nesting of launches in launch arguments */
 #define ARGUMENT_BYTES_MAX 4096
 #define ARGUMENTS_MAX 512
 
@@ -30,8 +30,8 @@ typedef struct configuration {
     cudaStream_t stream;
 } configuration;
 
-/* What a thread has set up and not yet launched. It is not thread-local itself: of that memory a
- * library that is loaded late (by Python, say) gets a few hundred bytes only. */
+/* A thread's configurations that are not launched yet. Not thread-local itself: a library that is
+ * loaded late (by Python, say) gets only a few hundred bytes of that memory. */
 typedef struct pending {
     configuration items[CONFIGURATIONS_MAX];
     unsigned count;
@@ -174,7 +174,7 @@ WP_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, d
     return launch(func, &c, args, true);
 }
 
-/* Attributes that say how, not what: leaving them out changes no result. */
+/* Attributes that affect performance only: leaving them out changes no result. */
 static bool is_hint(cudaLaunchAttributeID id) {
     switch (id) {
     case cudaLaunchAttributeIgnore:
@@ -265,7 +265,7 @@ WP_API cudaError_t cudaSetupArgument(const void *arg, size_t size, size_t offset
 WP_API cudaError_t cudaLaunch(const void *func) {
     configuration c;
     if (!pop(&c)) return wpi_note(cudaErrorMissingConfiguration);
-    pending *p = own_pending; /* there is one: a configuration was in it */
+    pending *p = own_pending; /* not NULL: it had a configuration */
     const unsigned count = p->argument_count;
     p->argument_count = 0;
     wp_device *device;

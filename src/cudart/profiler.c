@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudaProfilerStart and cudaProfilerStop mark what a profiler should look at: here what a report
- * with
- * --region is about. What was launched before the mark is done by then. Otherwise they have no
- * effect, like CUDA's without a profiler attached.
+ * cudaProfilerStart and cudaProfilerStop mark the region that a report with --region covers; they
+ * wait for earlier launches. Otherwise they have no effect, like CUDA's without a profiler.
  */
 #include "cudart/cudart.h"
 #include "report/selection.h"
@@ -26,7 +24,7 @@ WP_API cudaError_t cudaProfilerStop(void) {
     return mark(false);
 }
 
-/* Gone from CUDA 12: it configured a profiler that no longer exists. */
+/* Removed in CUDA 12: it configured a profiler that no longer exists. */
 WP_API cudaError_t cudaProfilerInitialize(const char *configFile, const char *outputFile,
                                           cudaOutputMode_t outputMode) {
     (void)configFile, (void)outputFile, (void)outputMode;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which images, kernels and variables the program has. Registration only records; an image is
- * loaded, and a name looked up in it, when the first call needs it.
+ * The program's images, kernels and variables. Registration only records; the first call that needs
+ * an image loads it and looks a name up in it.
  *
  *     host address ──► entry (hash table) ──► image ──► wp_module (loaded once)
  *                            └── wp_kernel or device address, kept after the first look-up
  *
- * One exception: a __managed__ variable is bound at once, because host code may read it without
- * calling us at all (see base/abi.h).
+ * One exception: a __managed__ variable is bound at once, because host code may read it without a
+ * call (see base/abi.h).
  *
  * Locking: `table_lock` guards the tables; `load_lock` is held while an image is loaded or a name
  * looked up, and is taken first. Entries stay until their image is unregistered.
@@ -27,7 +27,7 @@
 
 typedef struct image {
     struct image *next;
-    const wp_image_header *header; /* NULL: not ours, and said so */
+    const wp_image_header *header; /* NULL: not Warpage's; a message was printed */
     wp_module *module;
     cudaError_t error; /* why it cannot be used */
     wp_error detail;
@@ -62,7 +62,7 @@ static variable_entry *variables;
 
 static image *add_image(const void *data) {
     image *it = wpi_calloc(1, sizeof *it);
-    WP_CHECK(it != NULL); /* before main there is nobody to tell */
+    WP_CHECK(it != NULL); /* before main no caller can get an error */
     const wp_image_header *header = data;
     if (header != NULL && memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) == 0) {
         if (header->abi_version == WP_ABI_VERSION) {
@@ -140,8 +140,8 @@ static void remove_image_locked(image *gone) {
 void __cudaUnregisterFatBinary(void **handle) {
     image *gone = (image *)handle;
     if (gone == NULL || wpi_context_work_was_dropped()) return;
-    /* Kernels of this image may still be queued; their code is about to go. What they ran into
-     * has been, or will be, reported by others. */
+    /* Kernels of this image may still be queued, and their code is unloaded next. Other calls
+     * report their errors. */
     wp_device *device = wpi_device_if_open();
     if (device != NULL && gone->module != NULL) {
         const wp_status ignored = wp_device_wait(device, NULL);
@@ -182,7 +182,7 @@ int __cudaRegisterFunction(void **handle, const char *host, char *device, const 
     entry->image = (image *)handle;
     entry->function.name = device_name;
     pthread_rwlock_wrlock(&table_lock);
-    /* A template instantiated in several objects has one host function; any of its images will do.
+    /* A template instantiated in several objects has one host function; any of its images serves.
      */
     function_entry *known = NULL;
     HASH_FIND_PTR(functions, &entry->key, known);
@@ -283,15 +283,15 @@ static bool is_zero(const char *bytes, size_t size_bytes) {
     return size_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
-/* Gives the managed variable its storage: the host's. Returns where its value as compiled is; NULL
- * when that was done before. */
+/* Binds the managed variable to the host's storage. Returns the address of its compiled value; NULL
+ * if it was bound before. */
 static const void *bind_managed(const wp_cpu_variable *v, void *host) {
     void **cell = v->address;
     const void *initial = *cell;
     if (initial == host) return NULL;
     if ((v->flags & WP_VARIABLE_OWN_PAGES) != 0)
         wpi_device_place_variable(wpi_device_spec(), host, v->size_bytes);
-    if (!is_zero(initial, v->size_bytes)) memcpy(host, initial, v->size_bytes); /* it is touched */
+    if (!is_zero(initial, v->size_bytes)) memcpy(host, initial, v->size_bytes); /* touches pages */
     *cell = host;
     return initial;
 }
@@ -335,7 +335,7 @@ void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
                               const char *device_name, int is_extern, size_t size_bytes,
                               int is_constant, int is_global) {
     (void)device, (void)is_extern, (void)is_constant, (void)is_global;
-    /* Here host code, too, goes through a pointer: the storage can stay where it is. */
+    /* Host code, too, uses a pointer here: the storage need not move. */
     const wp_cpu_variable *v = find_managed((image *)handle, device_name);
     if (v != NULL) *host_pointer = *(void **)v->address;
     void *const storage = v != NULL ? *host_pointer : NULL;
@@ -404,8 +404,8 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
     return error;
 }
 
-/* Is `name` what the source calls `device_name`? Static variables: "_ZL5table", and then maybe
- * something that tells those of different files apart. */
+/* Whether `name` is the source's name of `device_name`. Static variables: "_ZL5table", possibly
+ * with a suffix that distinguishes files. */
 static bool is_called(const char *device_name, const char *name) {
     if (strncmp(device_name, "_ZL", 3) != 0) return strcmp(device_name, name) == 0;
     char *rest;
@@ -425,7 +425,7 @@ const void *wp_symbol_find(const void *address, const char *name) {
     return found;
 }
 
-/* Variables that the host does not share are reset by the device, maybe at other addresses. */
+/* The device resets variables that are not shared with the host, possibly at other addresses. */
 void wpi_variables_reset(void) {
     pthread_mutex_lock(&load_lock);
     pthread_rwlock_rdlock(&table_lock);

@@ -5,7 +5,7 @@
  *
  * At exit, work that was queued and never waited for gets a short while to finish, so that its
  * output appears; a kernel that does not end is dropped, as a GPU driver would. The device is never
- * closed: static destructors and detached threads may still call in.
+ * closed: static destructors and detached threads may still call the runtime.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,7 +42,7 @@ static void finish_at_exit(void) {
         }
         nanosleep(&poll, NULL);
     }
-    wpi_streaming_forget();
+    wpi_streaming_end();
     wpi_cache_collect();
     wpi_device_flush_output(device);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions about the device, and its switches. There is one device, number 0.
+ * Queries of the device, and its settings. There is one device, number 0.
  *
- * What a device of ours does not know (texture extents, say) is answered as for a GPU of its
- * compute capability, because programs size things by it.
+ * Properties that a device does not have (texture extents, say) are those of a GPU of its compute
+ * capability, because programs size things by them.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static cudaError_t check_device(int device) {
     return wpi_note(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
-/* ---- which device ---- */
+/* ---- the current device ---- */
 
 WP_API cudaError_t cudaGetDeviceCount(int *count) {
     if (count == NULL) return wpi_note(cudaErrorInvalidValue);
@@ -184,7 +184,7 @@ static void fill_properties(const wp_device_info *info, struct cudaDeviceProp *p
     }
 }
 
-/* Properties that a device may know better: what it does not answer stays. */
+/* Properties that the device may have; others stay. */
 static void ask_device(wp_device *device, struct cudaDeviceProp *p) {
     const struct {
         enum cudaDeviceAttr attribute;
@@ -236,7 +236,7 @@ WP_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int devi
     return cudaSuccess;
 }
 
-/* The name that objects compiled with NVIDIA's headers of CUDA 12 ask for. */
+/* The name in objects compiled with NVIDIA's headers of CUDA 12. */
 WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device);
 WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device) {
     return cudaGetDeviceProperties(prop, device);
@@ -362,7 +362,7 @@ WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int d
     X(MpsEnabled, 0)                                                                               \
     X(HostNumaId, 0)
 
-/* Whether the device answers; the rest is what this runtime can do, whatever the device could. */
+/* Whether the attribute is the device's; others describe this runtime. */
 static bool is_devices(enum cudaDeviceAttr attr) {
     switch (attr) {
     case cudaDevAttrCooperativeMultiDeviceLaunch:
@@ -379,7 +379,8 @@ static bool is_devices(enum cudaDeviceAttr attr) {
     }
 }
 
-/* Which numbers of the device an attribute tells; the rest is the same on every simulated one. */
+/* The device's properties that an attribute depends on; the rest is the same on every simulated
+ * one. */
 static uint32_t fields_of(enum cudaDeviceAttr attr) {
     switch (attr) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -433,7 +434,7 @@ WP_API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElemen
     return cudaSuccess;
 }
 
-/* ---- waiting and starting over ---- */
+/* ---- waits and resets ---- */
 
 WP_API cudaError_t cudaDeviceSynchronize(void) {
     wp_device *device;
@@ -447,7 +448,7 @@ WP_API cudaError_t cudaDeviceReset(void) {
     wp_device *device;
     WPI_TRY(wpi_enter_any(&device));
     wp_error err = {0};
-    /* Work under way ends first; what it ran into is forgotten with the rest. */
+    /* Work under way ends first; its errors are dropped. */
     const wp_status ignored = wp_device_wait(device, NULL);
     (void)ignored;
     wpi_streaming_forget();
@@ -458,7 +459,7 @@ WP_API cudaError_t cudaDeviceReset(void) {
     return cudaSuccess;
 }
 
-/* ---- switches ---- */
+/* ---- settings ---- */
 
 WP_API cudaError_t cudaSetDeviceFlags(unsigned int flags) {
     const unsigned schedule = flags & cudaDeviceScheduleMask;
@@ -474,7 +475,7 @@ WP_API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
     return cudaSuccess;
 }
 
-/* Limits of things that no device of ours has: remembered, since programs read them back. */
+/* Limits of features that Warpage's devices lack: stored, since programs read them back. */
 static atomic_size_t sync_depth = 2, pending_launches = 2048, fetch_granularity = 64;
 
 static atomic_size_t *remembered_limit(enum cudaLimit limit) {
@@ -531,7 +532,7 @@ WP_API cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit) {
     return cudaSuccess;
 }
 
-/* Preferences between L1 and shared memory, and of bank widths: CUDA, too, takes them as hints. */
+/* Preferences between L1 and shared memory, and of bank widths: hints, as in CUDA. */
 static atomic_int cache_config = cudaFuncCachePreferNone;
 static atomic_int bank_config = cudaSharedMemBankSizeFourByte;
 
@@ -563,10 +564,10 @@ WP_API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfi
 
 WP_API cudaError_t cudaCtxResetPersistingL2Cache(void) {
     wp_device *device;
-    return wpi_enter(&device); /* nothing can persist: the size of that part is 0 */
+    return wpi_enter(&device); /* no line can persist: the size of that part is 0 */
 }
 
-/* ---- other devices: there are none ---- */
+/* ---- peers: none ---- */
 
 WP_API cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice) {
     if (canAccessPeer == NULL) return wpi_note(cudaErrorInvalidValue);

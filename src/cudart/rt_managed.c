@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pointer is, and advice about managed memory. Advice and prefetches change where pages are,
- * never what they hold. Devices are told; what was said is kept for those who ask, too: per range
- * of pages, as a sorted list of ranges with the same advice.
+ * Attributes of pointers, and advice about managed memory. Advice and prefetches change where pages
+ * are, never their contents. Advice is passed to the devices, and kept for queries as a sorted list
+ * of ranges of pages with the same advice.
  */
 #include <pthread.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define ACCESSED_BY_DEVICE 1u
 #define ACCESSED_BY_HOST 2u
 
-/* What was said about a range; "nowhere" is cudaInvalidDeviceId. */
+/* Advice for a range; "nowhere" is cudaInvalidDeviceId. */
 typedef struct range_advice {
     bool is_read_mostly;
     unsigned accessed_by;
@@ -128,13 +128,13 @@ static cudaError_t check_location(int location) {
                                                                  : cudaErrorInvalidDevice);
 }
 
-/* Of calls that name a location: a GPU whose pages do not move is none. */
+/* Result of calls that name a location: a GPU whose pages do not migrate is invalid. */
 static cudaError_t result_at(wp_status status, const wp_error *err) {
     if (status == WP_STATUS_NOT_FOUND) return wpi_note(cudaErrorInvalidDevice);
     return wpi_result(status, err);
 }
 
-/* Beside CUDA's kinds of advice. */
+/* In addition to CUDA's kinds of advice. */
 #define PREFETCHED 0
 
 static void apply(range_advice *a, int what, int location) {
@@ -181,7 +181,7 @@ WP_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemo
     if ((int)advice < cudaMemAdviseSetReadMostly || (int)advice > cudaMemAdviseUnsetAccessedBy)
         return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_managed(opened, devPtr, count));
-    /* Only these look at the device. */
+    /* Only these use the device argument. */
     const bool has_location = advice == cudaMemAdviseSetPreferredLocation ||
                               advice == cudaMemAdviseSetAccessedBy ||
                               advice == cudaMemAdviseUnsetAccessedBy;
@@ -207,7 +207,7 @@ WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int ds
     return change_range(device, devPtr, count, PREFETCHED, dstDevice);
 }
 
-/* A location of the newer signatures as a device number. Host memory is one place here. */
+/* A location of the newer signatures as a device number. All host memory is one location here. */
 static bool location_of(struct cudaMemLocation location, int *out) {
     switch (location.type) {
     case cudaMemLocationTypeDevice: *out = location.id; return true;
@@ -251,14 +251,14 @@ WP_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, s
         allocation.base != devPtr || (length != 0 && length != allocation.size_bytes))
         return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_managed(device, devPtr, allocation.size_bytes));
-    /* Where host and kernels may use managed memory at the same time this grants nothing new. */
+    /* Without effect where host and kernels may use managed memory at the same time. */
     wp_error err = {0};
     return wpi_result(wpi_queue_attach(queue, devPtr, allocation.size_bytes, flags, &err), &err);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* The advice common to all of the range: what pages differ in reads as unset. */
+/* The advice common to all of the range; where pages differ it is unset. */
 static range_advice find_common(uintptr_t first, uintptr_t outer) {
     range_advice common = no_advice;
     pthread_mutex_lock(&ranges.lock);
@@ -295,7 +295,7 @@ static void answer_accessed_by(unsigned accessed_by, int *data, size_t count) {
         data[used++] = cudaInvalidDeviceId;
 }
 
-/* What was said here. */
+/* The advice recorded here. */
 static void answer(const range_advice *a, enum cudaMemRangeAttribute attribute, int *data,
                    size_t count) {
     switch (attribute) {
@@ -312,7 +312,7 @@ static void answer(const range_advice *a, enum cudaMemRangeAttribute attribute, 
     }
 }
 
-/* An answer is an int; of those who access the range there are as many as there is room for. */
+/* A result is an int; the list of accessing devices has as many as there is room for. */
 static bool is_answer(enum cudaMemRangeAttribute attribute, const void *data, size_t size_bytes) {
     if (data == NULL || size_bytes == 0 || size_bytes % sizeof(int) != 0) return false;
     if (attribute < cudaMemRangeAttributeReadMostly ||

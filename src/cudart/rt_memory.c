@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocation: device, managed, pitched and page-locked host memory, and the program's own memory
- * made known to the device.
+ * Allocation of device, managed, pitched and page-locked host memory, and registration of the
+ * program's own memory.
  */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
@@ -106,7 +106,7 @@ WP_API cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStr
     return allocate(WP_MEMORY_DEVICE, size, 0, devPtr);
 }
 
-/* Waits, as cudaFree does: correct, if later than CUDA's, which frees in stream order. */
+/* Waits, as cudaFree does: correct, but later than CUDA's, which frees in stream order. */
 WP_API cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) {
     wp_device *device;
     wp_queue *queue;
@@ -125,7 +125,7 @@ WP_API cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags) 
         return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
     const wp_status status = wp_memory_register(device, ptr, size, flags, &err);
-    /* The arguments are fine, so part of the range must be known already. */
+    /* The arguments are valid, so part of the range must be registered already. */
     if (status == WP_STATUS_INVALID) return wpi_note(cudaErrorHostMemoryAlreadyRegistered);
     return wpi_result(status, &err);
 }

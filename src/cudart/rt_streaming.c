@@ -25,15 +25,29 @@ cudaError_t streamingMap(void *mapped, void *host, size_t size_bytes) {
                                        : wpi_result(status, &err);
 }
 
+cudaError_t streamingMapFile(void *mapped, const char *source, const char *target, uint64_t offset,
+                             size_t size_bytes) {
+    wp_device *device;
+    wp_error err = {0};
+    WPI_TRY(wpi_enter(&device));
+    const wp_status status =
+        wpi_reservation_map_file(mapped, source, target, offset, size_bytes, &err);
+    return status == WP_STATUS_OK || status == WP_STATUS_NOMEM
+               ? wpi_result(status, &err)
+               : wpi_explain(cudaErrorInvalidValue, &err);
+}
+
 cudaError_t streamingFree(void *mapped) {
     wp_device *device;
     wp_error err = {0};
     WPI_TRY(wpi_enter_any(&device));
     if (mapped == NULL) return cudaSuccess;
     WPI_TRY(wpi_result(wp_device_wait(device, &err), &err));
-    const wp_status status = wpi_reservation_free(mapped, &err);
-    return status == WP_STATUS_INVALID ? wpi_explain(cudaErrorInvalidValue, &err)
-                                       : wpi_result(status, &err);
+    wpi_stream_contexts_retire();
+    const wp_status status = wpi_reservation_free(mapped, true, &err);
+    return status == WP_STATUS_INVALID || status == WP_STATUS_IO
+               ? wpi_explain(cudaErrorInvalidValue, &err)
+               : wpi_result(status, &err);
 }
 
 cudaError_t streamingSetOptions(const streamingOptions *options) {
@@ -42,6 +56,7 @@ cudaError_t streamingSetOptions(const streamingOptions *options) {
     if (options == NULL || (unsigned)options->variant > streamingOverlap)
         return wpi_note(cudaErrorInvalidValue);
     wpi_stream_set_options(options);
+    wpi_file_blocks_set_budget(options->host_bytes);
     return cudaSuccess;
 }
 
@@ -67,6 +82,12 @@ cudaError_t wpi_refuse_reserved(const void *address) {
 
 void wpi_streaming_forget(void) {
     wpi_stream_contexts_free();
+    wpi_reservations_spoil();
+}
+
+void wpi_streaming_end(void) {
+    wpi_stream_contexts_free();
+    wpi_reservations_free();
 }
 
 cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_queue *queue,

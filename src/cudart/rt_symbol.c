@@ -2,7 +2,7 @@
 /* Device variables by their host name: address, size, copies. */
 #include "cudart/cudart.h"
 
-/* Textures and surfaces are variables, too, but hold a handle that is not the program's. */
+/* Refuses textures and surfaces: these variables hold a handle of the runtime. */
 static cudaError_t find(const void *symbol, wpi_variable *out) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));

@@ -7,8 +7,8 @@
  *     cudaBindTexture     makes an object of the reference's modes and the memory, and stores its
  *                         handle in the device's variable
  *
- * Kernels already queued must see what was bound at their launch, so binding something else waits
- * for them; binding the same again changes nothing and does not wait.
+ * Kernels already queued must use the binding of their launch, so another binding waits for them;
+ * binding the same again changes nothing and does not wait.
  */
 #include <pthread.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "cudart/hash_map.h"
 #include "device/device.h"
 
-/* How an object was asked for, by its handle. References have entries, too, by their address. */
+/* The description of an object, by its handle. References have entries, too, by their address. */
 typedef struct entry {
     uint64_t key;
     bool is_surface;
@@ -100,7 +100,7 @@ static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc
     return cudaErrorInvalidValue;
 }
 
-/* The other half: how coordinates are understood and what comes back. Not noted. */
+/* The other half: coordinates and the format of results. The error is not noted. */
 static cudaError_t set_modes(const struct cudaTextureDesc *m, wpi_texture *t) {
     for (int i = 0; i < 3; i++) {
         if ((unsigned)m->addressMode[i] > cudaAddressModeBorder) return cudaErrorInvalidValue;
@@ -223,7 +223,7 @@ WP_API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewD
     return cudaSuccess;
 }
 
-/* Kernels write through surfaces: only arrays, and only those made for it. */
+/* Whether kernels can write it as a surface: arrays created for that. */
 static bool is_surface_memory(const struct cudaResourceDesc *r) {
     return r->resType == cudaResourceTypeArray && r->res.array.array != NULL &&
            wpi_handle_is_live(WPI_HANDLE_ARRAY, r->res.array.array) &&
@@ -255,7 +255,7 @@ WP_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pRe
 
 /* ---- references ---- */
 
-/* Stores a handle in the variable and keeps what it stands for; `t` NULL: nothing is bound. */
+/* Stores a handle in the variable and records the texture; `t` NULL: nothing is bound. */
 static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_texture *t) {
     const uint64_t key = (uint64_t)(uintptr_t)v->host;
     pthread_mutex_lock(&lock);
@@ -331,7 +331,7 @@ static cudaError_t bind_texture(const struct textureReference *texref,
     return bind(device, &v, &t);
 }
 
-/* The bytes that a linear binding may cover: programs often give no size. */
+/* The most bytes that a linear binding can cover: programs often give no size. */
 static size_t bytes_from(wp_device *device, const void *pointer, size_t most_bytes) {
     wp_allocation allocation;
     if (!wp_memory_find(device, pointer, &allocation)) return most_bytes;
@@ -345,7 +345,7 @@ WP_API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference
                                    size_t size) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
-    if (offset != NULL) *offset = 0; /* any address will do */
+    if (offset != NULL) *offset = 0; /* any address is aligned enough */
     if (devPtr == NULL || desc == NULL) return wpi_note(cudaErrorInvalidValue);
     struct cudaResourceDesc r = {.resType = cudaResourceTypeLinear};
     r.res.linear.devPtr = (void *)(uintptr_t)devPtr;
@@ -458,7 +458,7 @@ void wpi_textures_forget(void) {
     HASH_ITER(hh, references, e, next) {
         HASH_DEL(references, e);
         const wp_status ignored = wpi_device_texture_bind(device, e->variable, 0, NULL);
-        (void)ignored; /* a device that failed gets its variables anew */
+        (void)ignored; /* a failed device creates its variables again */
         wpi_device_texture_destroy(device, e->handle, e->is_surface);
         wpi_free(e);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a missing call says so. */
+/* The message of an unimplemented call. */
 #include "cudart/unsupported.h"
 
 #include "base/log.h"

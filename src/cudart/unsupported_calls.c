@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of CUDA 12.3 that are missing, so that programs which contain them still link and learn at
- * run time what they cannot have. Moving a call from here to a file of its own is how it becomes
- * supported.
+ * Unimplemented calls of CUDA 12.3, so that programs which contain them link, and get an error at
+ * run time. To implement a call, move it from here to the file of its subject.
  */
 #include "cudart/unsupported.h"
 
@@ -87,8 +86,8 @@
     X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)
 /* clang-format on */
 
-/* Arguments are not looked at, so no parameters are declared: with the calling conventions of the
- * processors we run on the caller owns them. */
+/* Arguments are ignored, so no parameters are declared: by the calling conventions of the supported
+ * processors the caller owns them. */
 #define UNSUPPORTED_CALL(name)                                                                     \
     WP_API int name(void);                                                                         \
     WP_API int name(void) {                                                                        \

@@ -38,7 +38,7 @@ wpi_memory_map *wpi_memory_map_global(void) {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* NULL: there is none. */
+/* NULL: none. */
 static const wpi_device_kind *find_kind(const char *spec, const char **rest) {
     const char *colon = strchr(spec, ':');
     const size_t length = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
@@ -81,7 +81,7 @@ wp_status wp_device_reset(wp_device *device, wp_error *err) {
     return device->ops->reset(device, err);
 }
 
-/* A host thread does something with the device. */
+/* A host thread calls the device. */
 static void arrive(wp_device *device) {
     if (device->ops->host != NULL) device->ops->host->arrive(device);
 }
@@ -578,7 +578,7 @@ uint32_t wpi_registers_at_most(const wp_device_info *device, uint32_t registers)
     return registers < most ? registers : most;
 }
 
-/* Warps that an SM has registers for, as NVIDIA's calculator has it: a warp gets whole units of its
+/* Warps that an SM has registers for, as in NVIDIA's calculator: a warp gets whole units of its
  * scheduler's share. */
 static uint64_t warps_by_registers(const wp_device_info *device, uint32_t registers_per_thread) {
     const uint64_t warp = rounded_up((uint64_t)registers_per_thread * 32, device->register_granule);

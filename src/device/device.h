@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The seam between "a device" and the devices: small tables of operations, one per noun.
+ * The interface that devices implement: small tables of operations, one per noun.
  *
  *     kind ──opens──► device ──► queue, event, module ──► kernel
  *
- * A device of some kind embeds the base structures below as its first member and fills in the
- * tables. device.c offers include/warpage/device.h over them: it checks arguments, so an operation
- * may rely on non-NULL pointers and on handles of its own device. Operations that a table marks
- * optional may be NULL; the default is stated there. What is called from any thread must be safe
- * from any thread.
+ * A device embeds the base structures below as its first member and fills in the tables. device.c
+ * implements include/warpage/device.h over them: it checks arguments, so an operation may rely on
+ * non-NULL pointers and on handles of its own device. Operations that a table marks optional may be
+ * NULL; the default is stated there. All operations may be called from any thread.
  *
  * Below the tables: calls that the CUDA runtime needs and that are too special for the public
  * header.
@@ -50,21 +49,21 @@ struct wp_kernel {
 /** Numbers that cudaDeviceSetLimit changes. */
 typedef enum wpi_limit {
     WPI_LIMIT_STACK = 0,   /* bytes of stack a thread */
-    WPI_LIMIT_HEAP,        /* bytes that malloc in kernels can give out */
-    WPI_LIMIT_PRINTF_FIFO, /* bytes of kernel output held back until the host waits */
+    WPI_LIMIT_HEAP,        /* bytes that malloc in kernels can allocate */
+    WPI_LIMIT_PRINTF_FIFO, /* bytes of kernel output buffered until the host waits */
     WPI_LIMIT_COUNT        /* must be last */
 } wpi_limit;
 
 /** Hints for an event, numbered as CUDA's. */
 typedef enum wpi_event_flag {
     WPI_EVENT_BLOCKING_SYNC = 1, /* a host thread that waits for it sleeps */
-    WPI_EVENT_NO_TIMING = 2      /* nobody will ask for its time: it may be unknown, 0 */
+    WPI_EVENT_NO_TIMING = 2      /* its time is not needed: it may be unknown, 0 */
 } wpi_event_flag;
 
-/** What a program has said of a range of managed memory; all false at first. */
+/** A program's advice on a range of managed memory; all false initially. */
 typedef struct wpi_advice {
     bool is_read_mostly;
-    bool prefers_host, prefers_device; /* its preferred location, if either */
+    bool prefers_host, prefers_device; /* preferred location, if any */
     bool is_accessed_by_device;
 } wpi_advice;
 
@@ -123,11 +122,11 @@ typedef struct wpi_host_ops {
     wp_status (*wait)(wp_actor *actor, wp_error *err);
     void (*destroy)(wp_actor *actor);
     uint64_t (*now_ns)(wp_device *device); /* in a step */
-    /** A host thread is about to do something with the device. */
+    /** A host thread is about to call the device. */
     void (*arrive)(wp_device *device);
 } wpi_host_ops;
 
-/** Actors as threads that yield while they wait; work takes the time it takes. */
+/** Actors as threads that yield while they wait; work takes real time. */
 extern const wpi_host_ops wpi_host_threads;
 /** In a step of an actor: the time on the device's clock, for measurements of its stages. */
 uint64_t wpi_actor_now_ns(const wp_actor *actor);
@@ -162,47 +161,48 @@ struct wpi_device_ops {
     /** `size_bytes` is not 0. The operation enters the allocation in wpi_memory_map_global. */
     wp_status (*memory_alloc)(wp_device *device, wp_memory_kind kind, size_t size_bytes,
                               uint32_t flags, void **out, wp_error *err);
-    /** `allocation` is an entry of this device, of a kind that memory_alloc makes; no work is
-     *  under way. Takes the entry out. */
+    /** `allocation` is an entry of this device, made by memory_alloc; no work is in progress.
+     *  Removes the entry. */
     wp_status (*memory_free)(wp_device *device, const wp_allocation *allocation, wp_error *err);
-    /** Optional; both default to entering the range in the map, or taking it out. */
+    /** Optional; both default to adding the range to the map, or removing it. */
     wp_status (*memory_register)(wp_device *device, const wp_allocation *allocation, wp_error *err);
     wp_status (*memory_unregister)(wp_device *device, const wp_allocation *allocation,
                                    wp_error *err);
     void (*memory_info)(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
-    /** Optional: from now on that is said of a range of managed memory, in whole pages. */
+    /** Optional: sets the advice for a range of managed memory, in whole pages. */
     void (*memory_advise)(wp_device *device, const void *address, size_t size_bytes,
                           const wpi_advice *advice);
-    /** Optional: what that comes from, as the program said it: a cudaMemoryAdvise, and 0 or
-     *  cudaCpuDeviceId. INVALID, NOT_FOUND: no such device. Defaults to nothing. */
+    /** Optional: the same as the program passed it: a cudaMemoryAdvise, and 0 or cudaCpuDeviceId.
+     *  INVALID, NOT_FOUND: no such device. Defaults to nothing. */
     wp_status (*managed_advise)(wp_device *device, const void *address, size_t size_bytes,
                                 int advice, int location, wp_error *err);
     /** Optional: a cudaMemRangeAttribute of a range, checked but for the size of the answer.
-     *  Default: UNSUPPORTED; whoever gave the advice knows the answer. */
+     *  Default: UNSUPPORTED; the CUDA runtime then answers from the advice it has passed. */
     wp_status (*managed_attribute)(wp_device *device, const void *address, size_t size_bytes,
                                    int attribute, void *data, size_t data_bytes, wp_error *err);
 
     /** Optional, both; default: UNSUPPORTED. */
     wp_status (*set_limit)(wp_device *device, wpi_limit limit, uint64_t value, wp_error *err);
     wp_status (*get_limit)(wp_device *device, wpi_limit limit, uint64_t *value, wp_error *err);
-    /** Optional: the device has no output of kernels to show. */
+    /** Optional; default: there is no output of kernels. */
     void (*flush_output)(wp_device *device);
-    /** Optional: copies from memory that is in no allocation to device memory return when that
-     *  memory may change. Defaults to false: that is when the copy is done. */
+    /** Optional: whether copies to device memory from memory outside of allocations return before
+     *  they are done, when that memory may be changed. Defaults to false. */
     bool (*stages_pageable)(wp_device *device);
-    /** Optional: nothing is queued or running, in destroyed queues either. Defaults to true. */
+    /** Optional: whether nothing is queued or running, including destroyed queues. Defaults to
+     * true. */
     bool (*is_idle)(wp_device *device);
-    /** Optional; default: UNSUPPORTED, and what is asked about is answered from `info`. `attribute`
-     *  is a cudaDeviceAttr. */
+    /** Optional; default: UNSUPPORTED, and the caller answers from `info`. `attribute` is a
+     *  cudaDeviceAttr. */
     wp_status (*attribute)(wp_device *device, int attribute, int *value, wp_error *err);
-    /** Optional: is told what `call` has told the program: a set of WPI_INFO_SET. */
+    /** Optional: `call` has returned device properties to the program: a set of WPI_INFO_SET. */
     void (*note_query)(wp_device *device, const char *call, uint32_t fields);
-    /** Optional: … how many blocks fit. */
+    /** Optional: … or an occupancy. */
     void (*note_occupancy)(wp_device *device, const wp_kernel *kernel, uint32_t block_threads,
                            uint32_t shared_dynamic_bytes, uint32_t blocks);
-    /** Optional; default: device memory with rows without gaps. The addresses that come back stand
-     *  for the elements in that order, in copies and in texture descriptions; memory_free takes
-     *  them. Kind WP_MEMORY_ARRAY in the map, if kernels cannot use them as addresses. */
+    /** Optional; default: device memory with rows without gaps. The returned addresses represent
+     *  the elements in that order, in copies and in texture descriptions; memory_free takes them.
+     *  Kind WP_MEMORY_ARRAY in the map if kernels cannot use them as addresses. */
     wp_status (*array_create)(wp_device *device, const wpi_array *array, void **out, wp_error *err);
     /** Optional, all three; default: kernels take the handles of wpi_texture_create, and a
      *  reference's variable is written directly. */
@@ -212,25 +212,25 @@ struct wpi_device_ops {
     wp_status (*texture_bind)(wp_device *device, void *variable, uint64_t handle, wp_error *err);
 };
 
-/** A kind of device: what "kind" or "kind:rest" opens. */
+/** A kind of device, opened by "kind" or "kind:rest". */
 typedef struct wpi_device_kind {
     const char *name;
     const char *summary; /* one line for `warpage devices` */
-    const char *example; /* a rest that names one of them */
+    const char *example; /* an example of a rest */
     wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
-    /** Optional: before main, a device of this kind will be opened, and the program has a managed
-     *  variable, in pages of their own. It stays where it is, and keeps its value. */
+    /** Optional: the program has a managed variable, in separate pages, and will open a device of
+     *  this kind. Called before main; address and value of the variable must not change. */
     void (*place_variable)(void *address, size_t size_bytes);
 } wpi_device_kind;
 
-/** A device will be opened by that spec: its kind hears of a managed variable. */
+/** Passes a managed variable to the kind of the device `spec`, which will be opened. */
 void wpi_device_place_variable(const char *spec, void *address, size_t size_bytes);
 
-/** Tells the device, if it wants to know. */
+/** Passes advice to the device, if it has the operation. */
 void wpi_memory_advise(wp_device *device, const void *address, size_t size_bytes,
                        const wpi_advice *advice);
 
-/** The device's own part in advice, attributes and attachments, if it has one. */
+/** Passes advice, attributes and attachments to the device, if it has the operations. */
 WP_NODISCARD wp_status wpi_managed_advise(wp_device *device, const void *address, size_t size_bytes,
                                           int advice, int location, wp_error *err);
 WP_NODISCARD wp_status wpi_managed_attribute(wp_device *device, const void *address,
@@ -249,16 +249,16 @@ const wpi_device_kind *const *wpi_device_kinds(void);
 /** The map of all allocations of all devices of this process. */
 wpi_memory_map *wpi_memory_map_global(void);
 
-/** What the parameter device-memory allows cudaMalloc to give out; 0: as much as there is. */
+/** The parameter device-memory: the limit of cudaMalloc; 0: all memory. */
 WP_NODISCARD wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err);
 
-/** Registers of a thread that has use for so many: a compiler for this device keeps the rest in
+/** Limits a thread's registers to those that a compiler for this device would use; the rest is in
  * local memory. */
 uint32_t wpi_registers_at_most(const wp_device_info *device, uint32_t registers);
-/** Threads of a block that an SM has registers for; where these have no granule: as many as a block
- * can have. */
+/** Threads of a block that an SM has registers for; all threads of a block if register_granule is
+ * unknown. */
 uint32_t wpi_occupancy_threads(const wp_device_info *device, uint32_t registers_per_thread);
-/** Blocks that fit one SM by threads, registers, shared memory and block slots; 0: not even one. */
+/** Blocks that fit one SM by threads, registers, shared memory and block slots; 0: none fits. */
 uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
                               uint32_t block_threads, uint32_t shared_dynamic_bytes);
 
@@ -268,28 +268,29 @@ WP_NODISCARD wp_status wpi_device_set_limit(wp_device *device, wpi_limit limit, 
                                             wp_error *err);
 WP_NODISCARD wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value,
                                             wp_error *err);
-/** How much dynamic shared memory launches of `kernel` may ask for (cudaFuncSetAttribute); until
- *  this is called static and dynamic together stay within 48 KiB. */
+/** Sets the maximum of dynamic shared memory of `kernel` (cudaFuncSetAttribute); initially static
+ *  and dynamic together are limited to 48 KiB. */
 WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes,
                                                  wp_error *err);
-/** wp_queue_create and wp_event_create with what CUDA's runtime knows besides. */
+/** wp_queue_create and wp_event_create with the CUDA runtime's further arguments. */
 WP_NODISCARD wp_status wpi_queue_create(wp_device *device, bool is_blocking, int priority,
                                         wp_queue **out, wp_error *err);
 WP_NODISCARD wp_status wpi_event_create(wp_device *device, uint32_t flags, wp_event **out,
                                         wp_error *err);
-/** Whether the device stages copies from the program's own memory (wpi_device_ops). */
+/** Whether the device stages copies from pageable memory (wpi_device_ops). */
 bool wpi_device_stages_pageable(wp_device *device);
 /** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit.
  */
 void wpi_device_flush_output(wp_device *device);
-/** False when work is known to be under way, in destroyed queues, too. */
+/** False: work is known to be in progress, also in destroyed queues. */
 bool wpi_device_is_idle(wp_device *device);
 /** Nanoseconds between two complete records. */
 int64_t wpi_event_elapsed_ns(const wp_event *first, const wp_event *second);
-/** UNSUPPORTED: the device leaves the answer to whoever asks. */
+/** UNSUPPORTED: the device leaves the answer to the caller. */
 WP_NODISCARD wp_status wpi_device_attribute(wp_device *device, int attribute, int *value,
                                             wp_error *err);
-/** The program was told numbers of the device (base/device_query.h): recordings keep that. */
+/** The program has queried properties of the device (base/device_query.h), which recordings
+ * store. */
 void wpi_device_note_query(wp_device *device, const char *call, uint32_t fields);
 void wpi_device_note_occupancy(const wp_kernel *kernel, uint32_t block_threads,
                                uint32_t shared_dynamic_bytes, uint32_t blocks);
@@ -298,12 +299,12 @@ WP_NODISCARD wp_status wpi_device_array_create(wp_device *device, const wpi_arra
 WP_NODISCARD wp_status wpi_device_texture_create(wp_device *device, const wpi_texture *description,
                                                  bool is_surface, uint64_t *handle, wp_error *err);
 void wpi_device_texture_destroy(wp_device *device, uint64_t handle, bool is_surface);
-/** Writes a handle into the variable that is a texture or surface reference. No work is under way.
+/** Writes a handle into the variable of a texture or surface reference. No work may be in progress.
  */
 WP_NODISCARD wp_status wpi_device_texture_bind(wp_device *device, void *variable, uint64_t handle,
                                                wp_error *err);
-/** A variable in the code registered for an image, before any device is open; NULL if there is
- * none. The address of a managed one is its cell (base/abi.h). */
+/** Finds a variable in the code registered for an image, before any device is open; NULL: none. The
+ * address of a managed one is its cell (base/abi.h). */
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filled memory is kept by lines of 64 bytes, a mask for each 4 KiB. */
+/* Filled memory is tracked by lines of 64 bytes, with a mask for each 4 KiB. */
 #include "device/host_copies.h"
 
 #include <pthread.h>
@@ -28,13 +28,13 @@ typedef struct filled_page {
 static atomic_uint watching; /* devices with a host model */
 
 static _Thread_local wpi_host_account mine;
-static _Thread_local bool is_caller; /* of a device: it pays for its own copies */
+static _Thread_local bool is_caller; /* the thread has called a device, so it pays for its copies */
 static _Thread_local uint64_t counted_in;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static filled_page *filled;
-static uint64_t credit_bytes; /* of declared work, not used by copies to the device yet */
-/* The account of threads that call no device, and how many have copied since it was last paid. */
+static uint64_t credit_bytes; /* of declared work, not yet used by copies to the device */
+/* The common account of threads that call no device, and the number of times that it was paid. */
 static uint64_t shared_bytes, shared_turn = 1;
 static uint32_t shared_threads;
 
@@ -53,7 +53,7 @@ static filled_page *page_of(uintptr_t number, bool is_made) {
     return NULL;
 }
 
-/* The lines of page `number` that the lines [first, outer) have. */
+/* The lines of page `number` within the lines [first, outer). */
 static uint64_t lines_in(uintptr_t number, uintptr_t first, uintptr_t outer) {
     const uintptr_t begin = number * PAGE_LINES, end = begin + PAGE_LINES;
     const uintptr_t from = first > begin ? first - begin : 0;
@@ -86,8 +86,8 @@ static uint64_t bytes_in(uintptr_t number, uint64_t lines, uintptr_t first, uint
     return bytes;
 }
 
-/* The bytes of [first, outer) in lines that nothing has filled. Where the credit is enough for what
- * a page lacks, that is filled now, and not counted. */
+/* Counts the bytes of [first, outer) in unfilled lines. If the credit covers a page's unfilled
+ * bytes, they are marked as filled, and not counted. */
 static uint64_t count_unfilled(uintptr_t first, uintptr_t outer) {
     const uintptr_t first_line = first / LINE_BYTES, outer_line = (outer - 1) / LINE_BYTES + 1;
     uint64_t unfilled_bytes = 0;

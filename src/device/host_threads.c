@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actors on devices in real time: a thread each. A thread that waits for a word looks at it,
- * yields, and after a while sleeps in between: kernels of the CPU device need the processors that
- * it would spin on. */
+/* Actors on real-time devices: one thread each. A thread that waits for a word polls it, yields,
+ * and after a while sleeps in between, as kernels of the CPU device need the processors. */
 #include "device/device.h"
 
 #include <errno.h>
@@ -15,9 +14,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 
-#define YIELDS 2000u         /* looks before it sleeps in between */
+#define YIELDS 2000u         /* polls before it sleeps in between */
 #define SLEEP_NS 20000       /* as little as a timer gives */
-#define LOOKS_PER_ERROR 256u /* … for each look at the device's error */
+#define LOOKS_PER_ERROR 256u /* polls between checks of the device's error */
 
 typedef struct thread_actor {
     wp_actor base; /* first */
@@ -25,7 +24,7 @@ typedef struct thread_actor {
     pthread_mutex_t lock;
     bool is_joined; /* under the lock */
     atomic_bool is_stopping;
-    const volatile uint32_t *word; /* NULL: none is watched */
+    const volatile uint32_t *word; /* NULL: no word is watched */
     uint32_t value;
 } thread_actor;
 
@@ -38,7 +37,7 @@ static bool must_end(const thread_actor *a) {
            wp_device_sticky_error(a->base.device, NULL) != WP_STATUS_OK;
 }
 
-/* False: the actor is to end. */
+/* Waits until the word changes. False: the actor must end. */
 static bool await_change(const thread_actor *a) {
     const struct timespec moment = {.tv_nsec = SLEEP_NS};
     for (uint32_t looks = 1; !has_changed(a); looks++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Every offset is checked before it is followed: a damaged program gets a sentence, not a crash.
+/** Every offset is checked before use: a damaged program gets an error message, not a crash.
  */
 #include "device/image.h"
 

@@ -7,7 +7,7 @@
 #include "warpage/error.h"
 
 /** Checks the header and the section table. The bytes that `image` names must be readable up to the
- *  size in the header. PARSE when it is no image or a damaged one, UNSUPPORTED for another version.
+ *  size in the header. PARSE: not an image, or a damaged one. UNSUPPORTED: another version.
  */
 WP_NODISCARD wp_status wpi_image_check(const void *image, const wp_image_header **out,
                                        wp_error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The cache is a folder of shared libraries, one for each (options, image, wpcc), named by a hash
- * of these. A file appears complete or not at all. Before one is loaded, its owner, length and hash
- * are checked (base/cache_dir.h): the loader maps what a header says, and a page that a truncated
- * file lacks is a SIGBUS. A damaged one is made again. Without a folder of the user's own to write
- * to, the library is made in a private temporary one and opened from there.
+ * of these. Files are written atomically. Before one is loaded, its owner, length and hash are
+ * checked (base/cache_dir.h): a page that a truncated file lacks would be a SIGBUS. A damaged one
+ * is compiled again. Without a writable folder of the user's own, the library is compiled in a
+ * private temporary folder and opened there.
  */
 #define _GNU_SOURCE /* dladdr, RTLD_NODELETE */
 #include "device/made_library.h"
@@ -36,8 +36,7 @@ const wpi_param wpi_variant_params[] = {
      "directory of compiled variants; empty: $XDG_CACHE_HOME/warpage or ~/.cache/warpage"},
     {0}};
 
-/* ---- where things are ---------------------------------------------------------------------------
- */
+/* ---- where things are ---- */
 
 static wp_status refuse_setting(const char *setting, const wpi_made_library *wanted,
                                 wp_error *err) {
@@ -80,8 +79,7 @@ static wp_status find_wpcc(const wpi_made_library *wanted, char **out, wp_error 
     return status;
 }
 
-/* NULL: none that can be written, or that is the user's own: only the latter is worth a word.
- * Caller frees. */
+/* NULL: no writable folder, or not the user's own, which is logged. Caller frees. */
 static char *find_cache(void) {
     wp_error error = {0};
     char *dir = NULL;
@@ -90,7 +88,7 @@ static char *find_cache(void) {
     return dir;
 }
 
-/* A new build of wpcc makes new libraries: the key has its version, size and time. */
+/* The key includes the version, size and time of wpcc, so that a new build makes new libraries. */
 static uint64_t key_of(const wpi_made_library *wanted, const char *wpcc) {
     struct stat tool = {0};
     (void)stat(wpcc, &tool);
@@ -103,10 +101,9 @@ static uint64_t key_of(const wpi_made_library *wanted, const char *wpcc) {
     return wpi_hash64(wanted->image, wanted->image->size_bytes, key);
 }
 
-/* ---- making and opening -------------------------------------------------------------------------
- */
+/* ---- making and opening ---- */
 
-/* The last message of an output, without what comes before and after it; NULL if there is none. */
+/* The last message of an output, alone; NULL: none. */
 static char *take_message(wpi_text *said) {
     static const char prefix[] = "wpcc: error: ";
     char *found = NULL;
@@ -149,8 +146,7 @@ done:
     return status;
 }
 
-/* A library that is not the right one stays loaded, because its constructors may have left pointers
- * to it. */
+/* A wrong library stays loaded, because its constructors may have stored pointers to it. */
 static wp_status open_library(const wpi_made_library *wanted, const char *path, void **out,
                               wp_error *err) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -218,8 +214,8 @@ wp_status wpi_made_library_open(const wpi_made_library *wanted, void **out, wp_e
         wpi_log(WP_LOG_INFO, "device.variant", "%s from the cache", kept);
     } else {
         if (cache != NULL) wpi_cache_sweep(cache);
-        wpi_leftovers_remove_on_signals(); /* the temporary folder, if the program is interrupted
-                                            * now
+        wpi_leftovers_remove_on_signals(); /* so that an interrupted program removes the temporary
+                                            * folder
                                             */
         atomic_fetch_add(&makers, 1);
         status = make(wanted, wpcc, kept, out, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shared libraries that wpcc makes from a program's image while the program runs: made on first
- * use, kept in a cache, open until the process ends. Callable from any thread. */
+/** Shared libraries that wpcc compiles from a program's image at run time: on first use, cached,
+ * open until the process ends. Callable from any thread. */
 #ifndef WP_DEVICE_MADE_LIBRARY_H
 #define WP_DEVICE_MADE_LIBRARY_H
 
@@ -11,22 +11,21 @@
 
 typedef struct wpi_made_library {
     const wp_image_header *image;
-    const char *const *options; /* of wpcc, before the image: what to make; NULL-terminated */
-    const char *name;           /* how its file in the cache begins: "check" */
+    const char *const *options; /* of wpcc, before the image; NULL-terminated */
+    const char *name;           /* prefix of its file name in the cache: "check" */
     const char *what;           /* in messages: "the variant 'check' of the kernels" */
     const char *who;            /* … when wpcc is missing: "checks and simulated GPUs" (need it) */
-    const char *instead; /* … what the user can do without wpcc: "compile the program with …"; NULL:
-                          * nothing */
-    bool may_be_refused; /* that wpcc cannot compile these kernels so is an answer, not a failure */
-    bool (*is_right)(void *library, const wp_image_header *image); /* has the symbols it should */
+    const char *instead; /* … a remedy without wpcc: "compile the program with …"; NULL: none */
+    bool may_be_refused; /* wpcc may refuse these kernels, which is an answer, not a failure */
+    bool (*is_right)(void *library, const wp_image_header *image); /* has the right symbols */
 } wpi_made_library;
 
-/** The library, for dlsym. UNSUPPORTED with the sentence of wpcc, as it is, where it may refuse the
- * kernels and does; TOOLCHAIN when there is no wpcc, or when it failed (the message has its words).
+/** Returns the library, for dlsym. UNSUPPORTED, with wpcc's message: wpcc refuses the kernels, and
+ * may. TOOLCHAIN: there is no wpcc, or it failed (the message quotes it).
  */
 WP_NODISCARD wp_status wpi_made_library_open(const wpi_made_library *wanted, void **library,
                                              wp_error *err);
-/** A thread of this process waits for wpcc. */
+/** Whether a thread of this process waits for wpcc. */
 bool wpi_made_library_is_being_made(void);
 
 #endif

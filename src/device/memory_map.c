@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A treap: a search tree by base address that is at the same time a heap by a pseudo-random
- * priority, which keeps it flat without rotations to reason about. The priority is a hash of the
- * address, so the shape depends on the contents alone. Insertion splits, removal joins.
+ * A treap: a search tree by base address that is also a heap by a pseudo-random priority, which
+ * keeps it balanced without rotations. The priority is a hash of the address, so the shape depends
+ * only on the contents. Insertion splits, removal joins.
  */
 #include "device/memory_map.h"
 
@@ -40,7 +40,7 @@ static uint64_t scatter(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/* Everything below `key` to *low, the rest to *high. */
+/* Splits a tree: keys below `key` to *low, the rest to *high. */
 static void split(node *tree, uintptr_t key, node **low, node **high) {
     while (tree != NULL) {
         if (base_of(tree) < key) {
@@ -205,7 +205,7 @@ bool wpi_memory_map_nearest(wpi_memory_map *map, const void *address, const wp_d
     while (above != NULL && device != NULL && above->entry.device != device) {
         above = ceiling_of(map->root, base_of(above) + 1);
     }
-    uint64_t after = UINT64_MAX; /* how far behind the end of `below` */
+    uint64_t after = UINT64_MAX; /* distance from the end of `below` */
     if (below != NULL) after = key < outer_of(below) ? 0 : (uint64_t)(key - outer_of(below)) + 1;
     const uint64_t before = above != NULL ? (uint64_t)(base_of(above) - key) : UINT64_MAX;
     const bool is_found = below != NULL || above != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every allocation of every device, ordered by address. Ranges never overlap. It answers the one
- * question that CUDA programs pose with a bare pointer: what is this?
+ * Every allocation of every device, ordered by address. Ranges never overlap. CUDA programs pass
+ * plain pointers; the map finds the allocation that a pointer belongs to.
  *
  * Thread rule: all functions from any thread. Entries are copied in and out.
  */
@@ -15,27 +15,27 @@ typedef struct wpi_memory_map wpi_memory_map;
 typedef struct wpi_memory_entry {
     wp_allocation allocation;
     const wp_device *device;
-    size_t mapped_bytes; /* the device's own bookkeeping: bytes from `base` that it gives back */
-    uint64_t number;     /* when kernels are checked: in order of allocation, from 1 … */
-    const void *caller;  /* … and who asked for it, or NULL */
+    size_t mapped_bytes; /* private to the device: bytes from `base` that it unmaps */
+    uint64_t number;     /* if kernels are checked: in order of allocation, from 1 … */
+    const void *caller;  /* … and its caller, or NULL */
 } wpi_memory_entry;
 
 WP_NODISCARD wp_status wpi_memory_map_create(wpi_memory_map **out, wp_error *err);
-void wpi_memory_map_destroy(wpi_memory_map *map); /* entries are forgotten */
+void wpi_memory_map_destroy(wpi_memory_map *map); /* drops its entries */
 
-/** INVALID when the range is empty or overlaps another. */
+/** INVALID: the range is empty or overlaps another. */
 WP_NODISCARD wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
                                           wp_error *err);
-/** Takes out the entry that starts at `base`; false if there is none. `out` may be NULL. */
+/** Removes the entry that starts at `base`; false: none. `out` may be NULL. */
 bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out);
-/** How many entries were taken out so far: what was found before is still there while it stays. */
+/** The number of removals so far. Entries found earlier are still valid while it is unchanged. */
 uint64_t wpi_memory_map_removals(const wpi_memory_map *map);
-/** How many entries there are of a kind. */
+/** The number of entries of a kind. */
 uint64_t wpi_memory_map_count(const wpi_memory_map *map, wp_memory_kind kind);
 /** The entry that contains `address`. `out` may be NULL. */
 bool wpi_memory_map_find(wpi_memory_map *map, const void *address, wpi_memory_entry *out);
-/** The entry of `device` (NULL: any) whose range is least far from `address`, and how far: 0
- * inside, negative before its start, else counted from its end (1: the byte behind the last one).
+/** Finds the entry of `device` (NULL: any) nearest to `address`, and the distance: 0 inside,
+ * negative before its start, otherwise from its end (1: the byte after the last one).
  */
 bool wpi_memory_map_nearest(wpi_memory_map *map, const void *address, const wp_device *device,
                             wpi_memory_entry *out, int64_t *distance_bytes);

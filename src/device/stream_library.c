@@ -18,7 +18,7 @@ static bool is_stream(void *library, const wp_image_header *image) {
     return own != NULL && wpi_image_check(own, &header, NULL) == WP_STATUS_OK;
 }
 
-/* The option of wpcc that makes this call superfluous. Caller frees. */
+/* The option of wpcc with which the program needs no such library. Caller frees. */
 static char *advise(const char *kernel, uint64_t mask) {
     wpi_text text = {0};
     wpi_text_appendf(&text, "compile the program with --stream=%s", kernel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Texture objects: what the CUDA runtime describes and kernels fetch from.
+ * Texture objects: described by the CUDA runtime, fetched from by kernels.
  *
  * Memory is addressed as `data + z * slice_bytes + y * pitch_bytes + x * texel`, where a texel is
  * its channels side by side. A dimension that the texture does not have is 0.
@@ -14,7 +14,7 @@
 
 #include "warpage/error.h"
 
-/** What a coordinate outside the texture reads. Numbered as CUDA's cudaTextureAddressMode. */
+/** How coordinates outside the texture are read. Numbered as CUDA's cudaTextureAddressMode. */
 typedef enum wpi_tex_address {
     WPI_TEX_ADDRESS_WRAP = 0, /* normalised coordinates only; otherwise as CLAMP */
     WPI_TEX_ADDRESS_CLAMP = 1,
@@ -52,8 +52,8 @@ typedef struct wpi_array {
     uint32_t flags; /* cudaArray… */
 } wpi_array;
 
-/** For devices whose kernels share our memory. Copies the description; `handle` is what kernels
- * use. INVALID for formats that do not exist. */
+/** For devices whose kernels share the process's memory. Copies the description; kernels use
+ * `handle`. INVALID: no such format. */
 WP_NODISCARD wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle,
                                           wp_error *err);
 void wpi_texture_destroy(uint64_t handle); /* 0 allowed */

@@ -43,8 +43,7 @@ void wpi_gpu_deinit(wpi_gpu *gpu) {
     *gpu = (wpi_gpu){0};
 }
 
-/* ---- launches ---------------------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
 static uint32_t block_threads(const wpi_gpu *gpu) {
     const bool is_few = gpu->thread_count != 0 && gpu->thread_count < WPI_GPU_BLOCK_THREADS;
@@ -78,15 +77,14 @@ wp_status wpi_gpu_launch_over(wpi_gpu *gpu, uint32_t kernel, uint64_t items, voi
     return wpi_gpu_launch(gpu, kernel, wpi_gpu_blocks(gpu, kernel, items, 0), 0, args, err);
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 wp_status wpi_gpu_alloc(wpi_gpu *gpu, wp_memory_kind kind, uint64_t bytes, void *out,
                         wp_error *err) {
     return wp_memory_alloc(gpu->device, kind, bytes, 0, out, err);
 }
 
-/* Not to be given back only when there is no device any more. */
+/* Fails only if the device is lost. */
 void wpi_gpu_free(wpi_gpu *gpu, void *memory) {
     if (memory == NULL) return;
     const wp_status ignored = wp_memory_free(gpu->device, memory, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device that our kernels run on: they are loaded once and launched by number. One thread. */
+/** A device with Warpage's kernels: they are loaded once and launched by number. One thread. */
 #ifndef WP_OPS_GPU_H
 #define WP_OPS_GPU_H
 
@@ -11,7 +11,7 @@
 
 typedef struct wpi_gpu {
     wp_device *device;
-    wp_queue *work, *copies; /* work of its own, so that chunks may move meanwhile */
+    wp_queue *work, *copies; /* two queues, so that copies overlap with kernels */
     const void *images[WPI_GPU_KERNELS_MAX];
     wp_module *modules[WPI_GPU_KERNELS_MAX];
     wp_kernel *kernels[WPI_GPU_KERNELS_MAX];
@@ -24,13 +24,14 @@ WP_NODISCARD wp_status wpi_gpu_init(wpi_gpu *gpu, wp_device *device,
                                     uint32_t kernel_count, uint64_t thread_count, wp_error *err);
 void wpi_gpu_deinit(wpi_gpu *gpu); /* `{0}` is fine */
 
-/** Blocks that a launch for so many items has: as many as run at once, or fewer. */
+/** The number of blocks of a launch for so many items: as many as run at once, or fewer. */
 uint32_t wpi_gpu_blocks(const wpi_gpu *gpu, uint32_t kernel, uint64_t items, uint32_t shared_bytes);
-/** Queues a launch of `blocks` blocks; where fewer threads than a block has are allowed, so many.
+/** Queues a launch of `blocks` blocks, each with the usual number of threads, or fewer if
+ * `thread_count` is less.
  */
 WP_NODISCARD wp_status wpi_gpu_launch(wpi_gpu *gpu, uint32_t kernel, uint32_t blocks,
                                       uint32_t shared_bytes, void **args, wp_error *err);
-/** … with threads that take turns at the items. */
+/** … with threads that loop over the items. */
 WP_NODISCARD wp_status wpi_gpu_launch_over(wpi_gpu *gpu, uint32_t kernel, uint64_t items,
                                            void **args, wp_error *err);
 

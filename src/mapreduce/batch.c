@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "warpage/host.h"
 #include "warpage/report.h"
 

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "warpage/report.h"
 
 #define PAGES_OF_MEMORY ((uint64_t)1 << 20)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 
 #define BLOCK_BYTES ((uint64_t)1 << 20)
 #define HEAD_BYTES 8u /* bytes of values that kernels asked for */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 
 wp_status wpi_grow(void *items, uint64_t count, uint64_t *capacity, size_t item_bytes,
                    wp_error *err) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing, at most half full; the table holds places, so growing moves no words. */
+/* Open addressing, at most half full; the table holds indices, so growing moves no words. */
 #include "ops/codes.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 typedef struct shard {
     pthread_mutex_t lock;
     uint64_t *words; /* [count] */
-    uint32_t *slots; /* place + 1; 0: free */
+    uint32_t *slots; /* index + 1; 0: free */
     uint32_t mask, count, capacity;
     char apart[64]; /* threads in different shards share no cache line */
 } shard;
@@ -46,8 +46,7 @@ uint64_t wpi_codes_word(const wpi_codes *codes, uint32_t number) {
     return codes->shards[number % SHARDS].words[number / SHARDS];
 }
 
-/* ---- a shard ----------------------------------------------------------------------------------
- */
+/* ---- a shard ---- */
 
 static uint32_t slot_of(const shard *s, uint64_t word, uint64_t hash) {
     uint32_t at = (uint32_t)hash & s->mask;
@@ -86,10 +85,9 @@ static wp_status place_of(shard *s, uint64_t word, uint64_t hash, uint32_t *out,
     return WP_STATUS_OK;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
-/* Words of a call in order of their shards. */
+/* A call's words, sorted by shard. */
 typedef struct batch {
     const uint64_t *words;
     uint64_t hashes[WPI_CODES_BATCH];
@@ -117,7 +115,7 @@ static void sort_by_shards(batch *b, uint32_t count) {
         b->order[next[shard_of(b->hashes[i])]++] = (uint16_t)i;
 }
 
-/* Slots are on their way to the cache together, and so are the words that they name. */
+/* Prefetches all slots, then all words that they refer to. */
 static void prefetch(const shard *s, const batch *b, uint32_t first, uint32_t outer) {
     if (s->capacity == 0) return;
     for (uint32_t i = first; i < outer; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Numbers for words, by any threads at a time. A word's hash says which of the shards numbers it;
- * each has a lock, and a call takes it once for all its words.
+ * Numbers for words, for any number of threads. A word's hash selects the shard that numbers it.
+ * Each shard has a lock, which a call takes once for all its words of the shard.
  *
- *     number: place in the shard | shard
+ *     number: index in the shard | shard
  */
 #ifndef WP_OPS_CODES_H
 #define WP_OPS_CODES_H
@@ -23,7 +23,7 @@ void wpi_codes_destroy(wpi_codes *codes); /* NULL allowed */
  * also when there are too many. */
 WP_NODISCARD wp_status wpi_codes_number(wpi_codes *codes, const uint64_t *words, uint32_t count,
                                         uint32_t *numbers, wp_error *err);
-/** What a number stands for. While no words are numbered. */
+/** The word of a number. Not while words are numbered. */
 uint64_t wpi_codes_word(const wpi_codes *codes, uint32_t number);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The front: checks, then a grouper does the work. */
+/* The front: checks arguments, then calls a grouper. */
 #include <string.h>
 
 #include "base/alloc.h"

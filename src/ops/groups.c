@@ -23,8 +23,7 @@ typedef struct filling {
     atomic_uint overflowed; /* 1 + the aggregate whose sum did not fit; 0: none */
 } filling;
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static void put(wpi_group_column *column, uint64_t at, uint64_t word, bool is_valid) {
     const uint32_t bytes = wp_type_bytes(column->column.type);
@@ -55,7 +54,7 @@ static bool fits(wide sum, wp_type type) {
     return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
 }
 
-/* Where an aggregate's values of a batch go. */
+/* The destination of an aggregate's values of a batch. */
 typedef struct target {
     const wpi_shape_aggregate *aggregate;
     uint32_t count;
@@ -118,8 +117,7 @@ static bool put_values(const target *t, const wpi_accumulator *accumulator, cons
     return true;
 }
 
-/* ---- batches ----------------------------------------------------------------------------------
- */
+/* ---- batches ---- */
 
 static void take_keys(const filling *f, const wpi_group_batch *batch) {
     for (uint32_t key = 0; key < f->groups->key_count; key++) {
@@ -153,7 +151,7 @@ static void take_aggregate(filling *f, const wpi_group_batch *batch, uint32_t nu
     uint8_t *valid = &column->valid[batch->first];
     for (uint32_t i = 0; i < batch->count; i++) {
         valid[i] = t.values[i] != 0 || aggregate->op == WP_AGGREGATE_COUNT;
-        if (!valid[i]) put(column, batch->first + i, 0, false); /* nothing has no bits */
+        if (!valid[i]) put(column, batch->first + i, 0, false); /* the value of NULL is 0 */
     }
 }
 
@@ -164,8 +162,7 @@ static void take(void *object, const wpi_group_batch *batch) {
         take_aggregate(f, batch, number);
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ---- */
 
 static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t count,
                              wp_error *err) {

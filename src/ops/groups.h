@@ -5,7 +5,7 @@
 
 #include "ops/grouper.h"
 
-/** Asks the grouper for its groups. INVALID: a sum does not fit its type. */
+/** Gets the grouper's groups. INVALID: a sum does not fit its type. */
 WP_NODISCARD wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys,
                                          wpi_grouper *grouper, bool is_sorted, wp_groups **out,
                                          wp_error *err);

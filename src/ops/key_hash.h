@@ -27,7 +27,7 @@ WPI_EVERYWHERE uint32_t wpi_hash_half_word(uint32_t x) {
     return x ^ x >> 16;
 }
 
-/* Each step backwards: shifts by half the bits or more undo themselves. */
+/* Inverts each step, last first: a shift by half the bits or more is its own inverse. */
 WPI_EVERYWHERE uint64_t wpi_unhash_word(uint64_t x) {
     x ^= x >> 33;
     x *= 0x9cb4b2f8129337dbu;

@@ -7,7 +7,7 @@
 #include "ops/codes.h"
 #include "ops/groupby_cpu/cpu_vectors.h"
 
-/* The last two of a list of columns whose numbers make a word: pairs of all before are numbered.
+/* The last two columns' numbers make the word; pairs of all columns before are numbered.
  *
  *     k0 ─► codes ─┐
  *     k1 ─► codes ─┴─► pairs ─┐
@@ -16,7 +16,7 @@
 struct wpi_keys {
     const wpi_shape *shape;
     wpi_key_form form;
-    wpi_codes **codes; /* CODED: [key_count]; a value's is its number + 1, that of NULL 0 */
+    wpi_codes **codes; /* CODED: [key_count]; a value's code is its number + 1, that of NULL is 0 */
     wpi_codes **pairs; /* CODED: [key_count], as many as make a word of all columns */
 };
 
@@ -24,7 +24,8 @@ static uint32_t bits_of(wp_type type) {
     return 8 * wp_type_bytes(type);
 }
 
-/* Of a column side by side with others: a NULL has a bit, and its own are 0. */
+/* Bits of a column packed with others: NULL has a bit of its own, and then the value's bits are
+ * 0. */
 static uint32_t part_bits(const wp_key *key) {
     return bits_of(key->type) + key->is_nullable;
 }
@@ -89,10 +90,9 @@ uint32_t wpi_keys_bits(const wpi_keys *keys) {
     return keys->form == WPI_KEYS_CODED ? 64 : bits_together(keys->shape);
 }
 
-/* ---- packing ----------------------------------------------------------------------------------
- */
+/* ---- packing ---- */
 
-/* The word of a value: equal words are equal keys. Integers have their own bits and no more. */
+/* The word of a value: equal words are equal keys. An integer's word has its own bits only. */
 static uint64_t word_of(const wp_column *column, uint64_t row) {
     const uint64_t word = wpi_value_word(column->type, column->values, row);
     const uint32_t bits = bits_of(column->type);
@@ -123,7 +123,7 @@ WIDEN(8)
 WIDEN(16)
 WIDEN(32)
 
-/* word_of for many. */
+/* word_of for many rows. */
 static void words_of(const wp_column *column, uint64_t first, uint32_t count, uint64_t *words) {
     const uint32_t bits = bits_of(column->type);
     const void *in = (const uint8_t *)column->values + first * (bits / 8);
@@ -154,7 +154,7 @@ static void pack_one(const wp_column *column, uint64_t first, uint32_t count, ui
 /* Rows whose parts stay in the first cache. */
 #define PART_ROWS WPI_CODES_BATCH
 
-/* words_of, but 0 where there is NULL; whether there is. */
+/* words_of, but 0 for NULL; returns whether there is a NULL. */
 static bool parts_of(const wp_column *column, uint64_t first, uint32_t count, uint64_t *parts,
                      bool *nulls) {
     words_of(column, first, count, parts);
@@ -245,10 +245,9 @@ wp_status wpi_keys_words(wpi_keys *keys, const wp_column *columns, uint64_t firs
     return WP_STATUS_OK;
 }
 
-/* ---- and back ---------------------------------------------------------------------------------
- */
+/* ---- unpacking ---- */
 
-/* The word of column `key`, or false: NULL. */
+/* The word of column `key`; false: NULL. */
 static bool side_of(const wpi_shape *shape, uint32_t key, uint64_t word, uint64_t *out) {
     for (uint32_t i = shape->key_count - 1; i > key; i--)
         word >>= part_bits(&shape->keys[i]);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys as words of 64 bits, so that groupers know one kind only.
+ * Keys as words of 64 bits, so that groupers handle one kind only.
  *
  *     ONE      a column: its bits, widened; its NULL has no word but a bit of its own
- *     PACKED   columns that together have at most 64 bits, with a bit more for each that may be
- *              NULL: side by side
+ *     PACKED   columns that together have at most 64 bits, with one more bit for each that may be
+ *              NULL
  *     CODED    anything else: each column's values are numbered, NULL among them; two numbers are a
  *              word, and pairs are numbered again where there are more
  *
- * Any threads may pack at a time. Numbers of CODED depend on who comes first: words are equal or
- * not, and nothing else.
+ * Any threads may pack at a time. Numbers of CODED depend on the order in which threads call: only
+ * equality of words has a meaning.
  */
 #ifndef WP_OPS_KEYS_H
 #define WP_OPS_KEYS_H
@@ -33,7 +33,8 @@ WP_NODISCARD wp_status wpi_keys_pack(wpi_keys *keys, const wp_column *columns, u
                                      uint32_t count, uint64_t *words, uint8_t *nulls,
                                      wp_error *err);
 
-/** The same, but words that lie in memory are left where they are: `scratch` has them otherwise. */
+/** The same, but words that are in memory in that form are not copied: else they are in
+ * `scratch`. */
 WP_NODISCARD wp_status wpi_keys_words(wpi_keys *keys, const wp_column *columns, uint64_t first,
                                       uint32_t count, uint64_t *scratch, uint8_t *nulls,
                                       const uint64_t **words, wp_error *err);

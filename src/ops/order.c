@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Radix sort of row numbers, from the last key's lowest byte to the first key's highest; bytes that
- * are the same in all rows cost a pass over the words only. */
+/* Radix sort of row numbers, from the last key's lowest byte to the first key's highest; a byte
+ * that is the same in all rows is skipped after counting. */
 #include "ops/order.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/shape.h"
 
-/* The word goes with the row, so that a pass reads in order. */
+/* The word is stored beside the row number, so that a pass reads sequentially. */
 typedef struct item {
-    uint64_t word; /* of the key at hand */
+    uint64_t word; /* of the current key */
     uint64_t row;
 } item;
 

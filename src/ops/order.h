@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Columns of groups, put in order of their keys. */
+/** Columns of groups, sorted by their keys. */
 #ifndef WP_OPS_ORDER_H
 #define WP_OPS_ORDER_H
 
 #include "base/fail.h"
 #include "warpage/ops.h"
 
-/** A column being made. `values` and `valid` are ours; `valid` has a byte for each value. */
+/** A column of the result. Owns `values` and `valid`; `valid` has a byte for each value. */
 typedef struct wpi_group_column {
     wp_column column;
     void *values;

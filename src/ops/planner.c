@@ -13,21 +13,20 @@
 
 #define SECTOR_BYTES 32.0
 #define WARP_LANES 32.0
-#define PASS_INSTRUCTIONS 30.0  /* a row is read, hashed, placed, and left alone */
+#define PASS_INSTRUCTIONS 30.0  /* to read and hash a row, and skip it */
 #define TABLE_INSTRUCTIONS 20.0 /* … or not */
 #define PARTITION_PASSES 3.0    /* counting, sorting, and each scope's own */
 #define TEAM_OPERATIONS 24.0    /* of a warp, to find its rows of one key … */
 #define JOIN_OPERATIONS 15.0    /* … and to add their values up, for each atomic but the first */
-#define LAUNCH_LATENCIES 4.0    /* accesses that wait for one another in a launch's begin and end */
+#define LAUNCH_LATENCIES 4.0    /* dependent accesses at a launch's begin and end */
 #define PASSES_MAX 4096u
-#define GROUPS_MOST 1e18 /* where every row has been a group of its own */
-/* What is less simple must cost less than this share: the terms are estimates. */
+#define GROUPS_MOST 1e18 /* if every row has been a group of its own */
+/* A less simple strategy must cost less than this share: the terms are estimates. */
 #define GAIN_MIN 0.9
 
-/* ---- what is known ------------------------------------------------------------------------------
- */
+/* ---- numbers of the device ---- */
 
-/* Numbers of a simulated GPU, as they come. */
+/* Numbers of a simulated GPU, as read. */
 typedef struct numbers {
     double clock_hz, memory, link, int_lanes, sms, walkers, walk_levels, walk_level_cycles;
     double l2_bytes, l2_bandwidth, l2_latency_cycles, atomic_cycles, page_bytes;
@@ -119,9 +118,9 @@ static double share_ns(double ns, double count) {
     return count > 0 ? ns / count : 0;
 }
 
-/* The next level answers a miss through its ports, and MSHRs limit the misses under way; behind the
- * last level walkers do both. As in profiles, 0 ports, MSHRs or walkers are any number of them, and
- * an entry whose coverage is 0 maps one page. */
+/* The next level's ports serve a level's misses, and MSHRs limit the misses in flight; after the
+ * last level walkers do both. As in profiles, 0 ports, MSHRs or walkers mean any number, and an
+ * entry whose coverage is 0 maps one page. */
 static void set_levels(wpi_planner *planner, const numbers *n) {
     const double cycle_ns = 1e9 / n->clock_hz, walk_cycles = n->walk_levels * n->walk_level_cycles;
     for (uint32_t i = 0; i < n->levels && i < WPI_PLANNER_LEVELS_MAX; i++) {
@@ -141,7 +140,7 @@ static void set_levels(wpi_planner *planner, const numbers *n) {
     }
 }
 
-/* What is not known of a device is as usual. */
+/* Typical values, for unknown properties of a device. */
 static numbers usual_numbers(const wp_device_info *info) {
     return (numbers){.clock_hz = info->clock_hz != 0 ? (double)info->clock_hz : 1e9,
                      .memory = (double)info->memory_clock_hz * 2 * info->memory_bus_bits / 8,
@@ -158,7 +157,7 @@ static numbers usual_numbers(const wp_device_info *info) {
                      .launch_cycles = 5e3};
 }
 
-/* A sector that lies in a row of its own keeps the channel for its bytes, a bank for the row. */
+/* A sector in a DRAM row of its own occupies the channel for its bytes and a bank for the row. */
 static void set_memory(wpi_planner *planner, const numbers *n) {
     const double cycle_ns = 1e9 / n->clock_hz;
     const double row_ns = n->row_miss_cycles * cycle_ns / (n->dram_channels * n->dram_banks);
@@ -207,8 +206,7 @@ wp_status wpi_planner_init(wpi_planner *planner, wp_device *device, const char *
     return WP_STATUS_OK;
 }
 
-/* ---- costs --------------------------------------------------------------------------------------
- */
+/* ---- costs ---- */
 
 typedef struct cost {
     double link, input, passes, table, atomics, launches, row;
@@ -218,8 +216,8 @@ static double missed_of(double reach_bytes, double region_bytes) {
     return region_bytes > reach_bytes ? 1 - reach_bytes / region_bytes : 0;
 }
 
-/* Of a row: the key is looked at, then atomics go to the bucket, whose sectors are read and written
- * back. Only the look is waited for. */
+/* The cost of a row: the key is compared, then atomics access the bucket, whose sectors are read
+ * and written back. The thread waits only for the comparison. */
 static double table_ns(const wpi_planner *planner, const wpi_plan_task *task, double region_bytes) {
     const double accesses = task->is_read_only ? 1 : 1 + task->row_atomics;
     const double beyond = task->bucket_bytes > 8 ? (double)task->bucket_bytes - 8 : 0;
@@ -237,9 +235,8 @@ static double table_ns(const wpi_planner *planner, const wpi_plan_task *task, do
     return larger(slowest, latency / planner->threads);
 }
 
-/* What is kept on the device for later passes comes through the link in the first one, beside which
- * only that one's work is done; chunks that are copied ahead, or read through the link each time,
- * come beside all of it. */
+/* If the first pass stores the rows on the device, its transfer overlaps only with that pass;
+ * chunks that are copied ahead, or read through the link in each pass, overlap with all passes. */
 static double row_of(const cost *c, const wpi_plan_task *task, wp_strategy strategy,
                      double passes) {
     const double looks = c->input + c->passes, work = looks + larger(c->table, c->atomics);
@@ -271,7 +268,7 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     c.table = (1 - task->hot_share) * table_ns(planner, task, region) +
               TABLE_INSTRUCTIONS * planner->instruction_ns;
     c.atomics = task->hottest_share * task->row_atomics * planner->atomic_ns;
-    if (is_combined) { /* the rows of a warp's most frequent key are one */
+    if (is_combined) { /* rows of a warp's most frequent key count as one */
         const double joined = task->row_atomics > 1 ? task->row_atomics - 1 : 0;
         c.atomics /= larger(1, WARP_LANES * task->warp_share);
         c.passes += (TEAM_OPERATIONS + JOIN_OPERATIONS * joined) * planner->warp_ns * looks;
@@ -283,8 +280,7 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     return c;
 }
 
-/* ---- the choice ---------------------------------------------------------------------------------
- */
+/* ---- the choice ---- */
 
 typedef struct search {
     const wpi_planner *planner;
@@ -307,7 +303,7 @@ static void consider(search *s, wp_strategy strategy, uint64_t scope_bytes) {
         s->best = (wpi_plan){strategy, scope_bytes, c.row};
 }
 
-/* A scope is what a level reaches, less a little for the input's own pages. */
+/* A scope is a level's reach, less a part for the input's pages. */
 static uint64_t scope_of(const wpi_planner_level *level) {
     return level->reach_bytes - level->reach_bytes / 64;
 }
@@ -347,17 +343,15 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
     if (task->strategy == WP_STRATEGY_SEPO) consider(&s, WP_STRATEGY_SEPO, 0);
     for (wp_strategy it = WP_STRATEGY_SCOPED; it <= WP_STRATEGY_PARTITION; it++)
         if (is_allowed(task, it)) consider_scopes(&s, it);
-    if (s.best.strategy == WP_STRATEGY_AUTO) /* asked for, but all fits one scope */
+    if (s.best.strategy == WP_STRATEGY_AUTO) /* requested, but all fits one scope */
         s.best = (wpi_plan){.strategy = task->strategy, .scope_bytes = task->scope_bytes};
     if (text != NULL) wpi_text_appendf(text, "  ─► %s\n", wp_strategy_name(s.best.strategy));
     return s.best;
 }
 
-/* ---- a table that is full, and there is no memory for a larger one
- * --------------------------------
- */
+/* ---- a full table, without memory for a larger one ---- */
 
-/* Of all groups, when `rows` rows at random had `groups` of them: groups = all (1 -
+/* The number of all groups, if `rows` random rows had `groups` of them: groups = all (1 -
  * exp(-rows/all)). */
 double wpi_planner_groups(double groups, double rows) {
     double low = groups, high = GROUPS_MOST;

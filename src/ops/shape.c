@@ -24,8 +24,7 @@ uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row) {
     return wpi_load_word(type, values, row);
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 static wp_status check_type(wp_type type, const char *what, uint32_t number, wp_error *err) {
     if ((unsigned)type < WP_TYPE_COUNT) return WP_STATUS_OK;
@@ -51,10 +50,9 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- accumulators -----------------------------------------------------------------------------
- */
+/* ---- accumulators ---- */
 
-/* Its number; the same one for all that need it. */
+/* The number of an accumulator, which aggregates share. */
 static uint32_t accumulator_of(wpi_shape *shape, wpi_accumulate how, uint32_t value) {
     for (uint32_t i = 0; i < shape->accumulator_count; i++)
         if (shape->accumulators[i].how == how && shape->accumulators[i].value == value) return i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a group keeps. Aggregates share accumulators: sum and average of a column are one sum and
- * one count. The count of rows is always kept.
+ * A group's accumulators. Aggregates share them: sum and average of a column are one sum and one
+ * count. Rows are always counted.
  *
  *     avg:price, sum:price, count  ─►  rows | SUM_FLOAT price | COUNT price
  */
@@ -28,7 +28,7 @@ typedef struct wpi_accumulator {
 
 typedef struct wpi_shape_aggregate {
     wp_aggregate_op op;
-    uint32_t accumulator; /* or NONE: the rows are the answer */
+    uint32_t accumulator; /* or NONE: the result is the count of rows */
     uint32_t count;       /* the accumulator that counts its values; NONE: rows */
     wp_type type;         /* of the result */
 } wpi_shape_aggregate;
@@ -47,7 +47,7 @@ typedef struct wpi_shape {
 WP_NODISCARD wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error *err);
 void wpi_shape_deinit(wpi_shape *shape); /* `{0}` is fine */
 
-/** Value `row` of a column, as wpi_load_word has it. */
+/** Value `row` of a column, as by wpi_load_word. */
 uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row);
 
 static inline bool wpi_is_valid(const wp_column *column, uint64_t row) {

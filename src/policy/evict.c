@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What eviction policies share: chunks in order of age. Ages only grow, so a chunk's age, noted
- * when it was looked at, is never more than what it is now: only chunks whose notes are smaller
- * than the best age found are looked at. */
+/* Shared by eviction policies: chunks in order of age. Ages only grow, so a chunk's noted age is
+ * never more than its present one: only chunks whose notes are smaller than the best age found are
+ * examined. */
 #include "policy/evict.h"
 
 static bool has_frames(const wpi_chunk *chunk) {
@@ -9,7 +9,7 @@ static bool has_frames(const wpi_chunk *chunk) {
            !wpi_pages_is_empty(&chunk->coming);
 }
 
-/* Of the chunks that may be taken the oldest that is younger than `age`. */
+/* Returns the oldest chunk that is younger than `age` and that `may` accepts. */
 static uint32_t next_chunk(const wpi_evict_question *question, wpi_evict_age age_of, uint64_t age,
                            bool (*may)(const wpi_evict_question *question,
                                        const wpi_chunk *chunk)) {
@@ -20,7 +20,7 @@ static uint32_t next_chunk(const wpi_evict_question *question, wpi_evict_age age
         if (question->notes[i] >= best) continue;
         const wpi_chunk *chunk = &residency->chunks[i];
         const uint64_t own = age_of(chunk);
-        question->notes[i] = has_frames(chunk) ? own : residency->clock; /* what comes is younger */
+        question->notes[i] = has_frames(chunk) ? own : residency->clock; /* arrivals are younger */
         if (own <= age || own >= best || !may(question, chunk)) continue;
         found = i;
         best = own;
@@ -57,7 +57,7 @@ bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chu
     return question->is_pressed || resident == block_pages(chunk, block);
 }
 
-/* `percent` of the things there are, counted by chunk. */
+/* reserve_percent of a sum over all chunks. */
 static uint64_t reserved(const wpi_evict_question *question,
                          uint64_t (*count)(const wpi_chunk *chunk)) {
     uint64_t sum = 0;
@@ -94,7 +94,7 @@ static uint64_t age_by_use(const wpi_chunk *chunk) {
     return chunk->age;
 }
 
-/* Of the blocks older than none that was skipped, the oldest that may leave. */
+/* Returns the chunk's oldest block that may be evicted, after *skip older blocks. */
 static uint32_t oldest_in(const wpi_evict_question *question, const wpi_chunk *chunk,
                           uint64_t *skip) {
     uint64_t age = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which pages make room for others. */
+/** Eviction policy: which pages to evict when others need frames. */
 #ifndef WP_POLICY_EVICT_H
 #define WP_POLICY_EVICT_H
 
@@ -11,37 +11,39 @@
 
 typedef struct wpi_evict_question {
     const wpi_residency *residency;
-    uint32_t
-        reserve_percent; /* of what could leave, this part, which was used longest ago, stays */
-    bool is_pressed;     /* no answer before: parts of larger things may leave, too */
-    uint64_t *random;    /* state of a generator, never 0 */
-    uint64_t *notes;     /* [chunk]: of the policy; 0 for chunks that are new */
+    uint32_t reserve_percent; /* share of evictable memory, least recently used, that is kept */
+    bool is_pressed;          /* asked again: incomplete blocks and chunks may be evicted too */
+    uint64_t *random;         /* state of a generator, never 0 */
+    uint64_t *notes;          /* [chunk]: the policy's own; 0 for new chunks */
     const wpi_future *future; /* NULL: not known */
 } wpi_evict_question;
 
 typedef struct wpi_evict_ops {
     bool needs_page_ages, needs_future;
-    /* Pages that leave together: of one chunk, resident, of blocks that are not busy. False: none
-     * may leave now; it is asked again, pressed, and when an access or a transfer has ended. */
+    /* Chooses pages to evict together: resident pages of one chunk, in blocks that are not busy.
+     * False: none can be evicted now; the simulator calls again with is_pressed, and when an access
+     * or a transfer has ended. */
     bool (*choose)(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages);
 } wpi_evict_ops;
 
 #define WPI_EVICT_NONE UINT32_MAX
 
-/** By what chunks are sorted; it only grows. Who sorts leaves the notes alone, and has one order.
+/** The age by which chunks are ordered; it only grows. A policy that uses it keeps one order and
+ * does not write the notes.
  */
 typedef uint64_t (*wpi_evict_age)(const wpi_chunk *chunk);
 
-/** The chunk has resident pages that may leave as a whole: all there are if not pressed, none busy.
+/** Whether the chunk's resident pages may be evicted together: none is busy and, unless pressed,
+ * the chunk is complete.
  */
 bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk);
-/** … of a block. */
+/** The same for a block. */
 bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk,
                                uint32_t block);
-/** Takes the oldest chunk that may leave, behind the reserved ones. */
+/** Chooses the oldest chunk that may be evicted, after the reserved ones. */
 bool wpi_evict_oldest_chunk(const wpi_evict_question *question, wpi_evict_age age_of,
                             uint32_t *chunk, wpi_pages *pages);
-/** Takes a block: of the chunk used longest ago the block used longest ago. */
+/** Chooses the least recently used block of the least recently used chunk. */
 bool wpi_evict_oldest_block(const wpi_evict_question *question, uint32_t *chunk, uint32_t *block);
 /** Adds the resident pages of a block. */
 void wpi_evict_add_block(const wpi_chunk *chunk, uint32_t block, wpi_pages *pages);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is checked as a whole before any of its policies is added: interface first, because
- * nothing else in it can be read safely if that differs, then each policy. */
+/* A file is checked as a whole before any of its policies is added: first the interface, because
+ * nothing else can be read safely if it differs, then each policy. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "policy/load.h"
 
@@ -31,7 +31,7 @@ static loaded_file *files; /* in order of loading */
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
-/* The operation that a policy of the kind lacks; NULL: it has all that are not optional. */
+/* The name of a mandatory operation that a policy of the kind lacks; NULL: none. */
 static const char *lack_of_scheduler(const void *ops) {
     return ((const wpi_scheduler_ops *)ops)->pick == NULL ? "pick" : NULL;
 }
@@ -85,13 +85,13 @@ static size_t kind_number(const char *name, wpi_nearest *nearest) {
 
 /* ---- one policy ----------------------------------------------------------------------------- */
 
-/* Names stand in lists with commas, colons and semicolons between them. */
+/* Names must not contain the separators of lists: commas, colons, semicolons. */
 static bool is_name(const char *name) {
     return name[0] != '\0' && name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
                                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
 }
 
-/* Where a policy of this kind and name is already; NULL: nowhere. Called under the lock. */
+/* The file that has a policy of this kind and name already; NULL: none. Called under the lock. */
 static const char *owner_of(const wpi_policy *policy) {
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++)
         if (strcmp((*p)->kind, policy->kind) == 0 && strcmp((*p)->name, policy->name) == 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Loads policy files (policy_file.h). Their policies are then found by wpi_policy_find, like those
- * that are part of the library. A loaded file stays loaded until the process ends. Callable from
- * any thread.
+ * Loads policy files (policy_file.h). wpi_policy_find then finds their policies, like the library's
+ * own. A loaded file stays loaded until the process ends. Callable from any thread.
  */
 #ifndef WP_POLICY_LOAD_H
 #define WP_POLICY_LOAD_H
@@ -17,14 +16,14 @@
  * added, and the message names the file. NOT_FOUND, IO, NOMEM; INVALID: not a policy file, made for
  * another interface, or a policy that cannot be used. */
 WP_NODISCARD wp_status wpi_policy_file_load(const char *path, wp_error *err);
-/** … several, separated by ':' as in WARPAGE_POLICY_FILES. */
+/** Loads several, separated by ':' as in WARPAGE_POLICY_FILES. */
 WP_NODISCARD wp_status wpi_policy_files_load(const char *paths, wp_error *err);
 
-/** The i-th file that was loaded, in order; false behind the last. `*hash` is wpi_hash64 of its
- * bytes, with seed 1. */
+/** The i-th loaded file, in order; false after the last. `*hash` is wpi_hash64 of its bytes, with
+ * seed 1. */
 bool wpi_policy_file_at(size_t i, const char **path, uint64_t *hash);
 
-/** The i-th policy from files, in order; NULL behind the last. */
+/** The i-th policy from files, in order; NULL after the last. */
 const wpi_policy *wpi_policy_loaded_at(size_t i);
 
 #endif

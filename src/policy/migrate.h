@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Whether a page that a GPU reads and has not got comes to it, or is read across the link. */
+/** Migration policy: when to migrate a page instead of accessing it over the link. */
 #ifndef WP_POLICY_MIGRATE_H
 #define WP_POLICY_MIGRATE_H
 
@@ -9,27 +9,28 @@
 #include "policy/policy.h"
 
 typedef struct wpi_migrate_question {
-    uint32_t accesses;             /* of the page's block, this one with them */
+    uint32_t accesses;             /* to the page's block, including this one */
     uint32_t round_trips;          /* of the block */
-    uint64_t frames, taken_frames; /* of the device; resident, on the way or ordered */
+    uint64_t frames, taken_frames; /* of the device; resident, in flight or on order */
     bool is_oversubscribed;        /* memory was full before */
     uint32_t threshold;            /* paging.migrate_threshold: t_s */
     uint64_t penalty;              /* paging.migrate_penalty: p */
-    uint64_t remote_bytes;         /* of the block's accesses across the link, since it last left */
-    uint64_t local_bytes;          /* of those that found it here */
-    uint32_t in_vain;              /* stays in a row, the last ones, that were */
-    uint64_t move_bytes;           /* as many take the link as long as the block does, one way */
+    uint64_t remote_bytes;         /* of its accesses over the link, since its last eviction */
+    uint64_t local_bytes;          /* of those to it on the device */
+    uint32_t in_vain;              /* number of last consecutive stays that did not pay */
+    uint64_t move_bytes;           /* bytes that take the link for as long as migrating the block */
 } wpi_migrate_question;
 
 typedef struct wpi_migrate_ops {
-    /* How many accesses bring the page; or bytes across the link. UINT64_MAX: none does. */
+    /* The number of accesses, or of bytes over the link, at which the page migrates. UINT64_MAX:
+     * never. */
     uint64_t (*threshold)(const wpi_migrate_question *question);
-    /* Optional: the block leaves, and should have stayed on the host. */
+    /* Optional: whether the block, which is evicted, should have stayed on the host. */
     bool (*was_in_vain)(const wpi_migrate_question *question);
     bool counts_bytes;
-    bool counts_writes; /* as reads; without it the first write brings the page */
-    /* A block is ordered with the access that paid for it, if it pays in bytes, and moved whole;
-     * accesses use an idle link until it is on its way. */
+    bool counts_writes; /* writes count like reads; otherwise the first write migrates the page */
+    /* With counts_bytes, the access that reaches the threshold orders the block, which migrates as
+     * a whole; accesses continue over an idle link until its transfer starts. */
     bool orders;
 } wpi_migrate_ops;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sets of pages of one chunk. A page is 4 KiB: what is resident or not. A block is 64 KiB: what is
- * fetched together at least, and has an access counter. A chunk is 2 MiB, aligned: what has a tree,
- * and is the largest thing to be evicted. Thread rule: none, all is in the caller's memory.
+ * Sets of pages of one chunk. A page, 4 KiB, is the unit of residency. A block, 64 KiB, has an
+ * access counter and is the smallest unit that prefetchers fetch. A chunk, 2 MiB, aligned, has a
+ * tree and is the largest unit of eviction. Thread rule: none, all state is the caller's.
  */
 #ifndef WP_POLICY_PAGES_H
 #define WP_POLICY_PAGES_H
@@ -49,8 +49,8 @@ static inline void wpi_pages_add_range(wpi_pages *set, uint32_t first, uint32_t 
         set->words[i] |= wpi_pages_mask(i, first, outer);
 }
 
-/** How many bits of the word are set. Every x86-64 processor is meant, and not all of them have an
- * instruction for it; the compiler's way is a call and a table. */
+/** Counts the set bits of a word. Baseline x86-64 has no instruction for it, and the compiler's
+ * fallback is a call and a table. */
 static inline uint32_t wpi_bits_count(uint64_t word) {
     word -= word >> 1 & 0x5555555555555555u;
     word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
@@ -72,7 +72,7 @@ static inline uint64_t wpi_block_bits(const wpi_pages *set, uint32_t block) {
     return set->words[page / 64] >> (page % 64) & 0xffff;
 }
 
-/** Pages of the block are in the set. */
+/** Some page of the block is in the set. */
 static inline bool wpi_block_has(const wpi_pages *set, uint32_t block) {
     return wpi_block_bits(set, block) != 0;
 }
@@ -89,7 +89,7 @@ static inline uint32_t wpi_pages_count(const wpi_pages *set) {
     return count;
 }
 
-/** The first page of the set from `from` on; WPI_CHUNK_PAGES: there is none. */
+/** The first page of the set from `from` on; WPI_CHUNK_PAGES: none. */
 static inline uint32_t wpi_pages_next(const wpi_pages *set, uint32_t from) {
     for (uint32_t i = from / 64; i < WPI_PAGES_WORDS; i++) {
         const uint64_t left = set->words[i] & wpi_pages_mask(i, from, WPI_CHUNK_PAGES);
@@ -98,7 +98,7 @@ static inline uint32_t wpi_pages_next(const wpi_pages *set, uint32_t from) {
     return WPI_CHUNK_PAGES;
 }
 
-/** The first block from `from` on of which a page is in the set; WPI_CHUNK_BLOCKS: there is none.
+/** The first block from `from` on with a page in the set; WPI_CHUNK_BLOCKS: none.
  */
 static inline uint32_t wpi_pages_next_block(const wpi_pages *set, uint32_t from) {
     return wpi_pages_next(set, from * WPI_BLOCK_PAGES) / WPI_BLOCK_PAGES;
@@ -133,7 +133,7 @@ static inline wpi_pages wpi_pages_and(const wpi_pages *a, const wpi_pages *b) {
     return out;
 }
 
-/** What is in `a` and not in `b`. */
+/** Pages in `a` and not in `b`. */
 static inline wpi_pages wpi_pages_without(const wpi_pages *a, const wpi_pages *b) {
     wpi_pages out;
     for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
@@ -141,7 +141,7 @@ static inline wpi_pages wpi_pages_without(const wpi_pages *a, const wpi_pages *b
     return out;
 }
 
-/** The first page behind `first` that is not in the set: the end of a run. */
+/** The first page after `first` that is not in the set: the end of a run. */
 static inline uint32_t wpi_pages_run_end(const wpi_pages *set, uint32_t first) {
     for (uint32_t i = first / 64; i < WPI_PAGES_WORDS; i++) {
         const uint64_t left = ~set->words[i] & wpi_pages_mask(i, first, WPI_CHUNK_PAGES);

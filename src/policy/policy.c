@@ -9,7 +9,7 @@
 #include "policy/load.h"
 #include "policy/prefetch.h"
 
-/* The i-th policy, those of the library first; NULL behind the last. */
+/* The i-th policy, the library's own first; NULL after the last. */
 static const wpi_policy *policy_at(size_t i) {
     size_t own = 0;
     while (wpi_policies[own] != NULL && own < i)

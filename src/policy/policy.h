@@ -25,18 +25,19 @@ typedef struct wpi_policy {
     const void *ops;    /* wpi_<kind>_ops */
 } wpi_policy;
 
-/** The name of a kind's policy that does nothing, where there is one. */
+/** The name of a kind's policy that does nothing, if it has one. */
 #define WPI_POLICY_NONE "none"
 
-/** The library's own, by kind and name; the last is NULL. */
+/** The library's own policies, by kind and name; the last is NULL. */
 extern const wpi_policy *const wpi_policies[];
 
-/** Looks among the library's own and those of loaded policy files. NOT_FOUND: the message names the
- * nearest of the kind, or all. */
+/** Searches the library's own policies and those of loaded policy files. NOT_FOUND: the message
+ * names the nearest of the kind, or all. */
 WP_NODISCARD wp_status wpi_policy_find(const char *kind, const char *name, const wpi_policy **out,
                                        wp_error *err);
 
-/** The policy looks ahead: it uses what an earlier run of the program noted (future.h). */
+/** Whether the policy looks ahead: it uses page uses that an earlier run of the program recorded
+ * (future.h). */
 bool wpi_policy_needs_future(const wpi_policy *policy);
 
 #endif

@@ -19,8 +19,8 @@
 #include "policy/tlb_sharing.h"
 
 /** Version of the interface between policies and Warpage. Increment it with every change to a
- * header of this folder that WPI_POLICY_SIZES does not show: members in another order or with
- * another meaning. */
+ * header of this folder that WPI_POLICY_SIZES does not detect: a changed order or meaning of
+ * members. */
 #define WPI_POLICY_ABI 1u
 
 /** Sizes of what policies and Warpage share; a file with other sizes is refused. */

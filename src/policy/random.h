@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Random numbers for policies, from a state that the mechanism keeps: xorshift64*. */
+/** Random numbers for policies, from a state that the simulator owns: xorshift64*. */
 #ifndef WP_POLICY_RANDOM_H
 #define WP_POLICY_RANDOM_H
 
 #include <stdint.h>
 
-/** The next one; *state is never 0. */
+/** The next number; *state is never 0. */
 static inline uint64_t wpi_random_next(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What policies against thrashing, and those who ask them, share. */
+/* Shared by policies against thrashing and the simulator. */
 #include "policy/thrash.h"
 
 #include "base/alloc.h"

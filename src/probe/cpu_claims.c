@@ -10,8 +10,8 @@ typedef struct comparison {
     wpi_probe_result *result;
 } comparison;
 
-/* One level may be several TLBs, for loads and for all; the one with most entries is what a chase
- * of loads meets. */
+/* A level may have several TLBs, for loads and for all accesses; a chase of loads uses the one with
+ * most entries. */
 static const wpi_cpuid_tlb *find(const comparison *c, uint32_t level, uint32_t pages) {
     const wpi_cpuid_tlb *best = NULL;
     for (size_t i = 0; i < c->count; i++) {

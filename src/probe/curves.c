@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading files. Everything in them is doubted: each mistake is a sentence with file and line. */
+/* Reads files. All contents are checked: each error is a sentence with file and line. */
 #include "probe/curves.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static wp_status refuse(const reader *r, wp_error *err, const char *format, ...)
     return WP_FAIL(err, PARSE, "%.200s:%u: %s", r->path, r->line, why);
 }
 
-/* *is_line false: the end. */
+/* *is_line false: end of file. */
 static wp_status next_line(reader *r, bool *is_line, wp_error *err) {
     *is_line = *r->at != '\0';
     if (!*is_line) return WP_STATUS_OK;
@@ -49,7 +49,7 @@ static wp_status next_line(reader *r, bool *is_line, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A number from 0 on at *at, which moves behind it. */
+/* A number from 0 on at *at, which advances past it. */
 static bool read_number(const char **at, double most, double *out) {
     char *end = NULL;
     if (**at < '0' || **at > '9') return false;
@@ -59,8 +59,7 @@ static bool read_number(const char **at, double most, double *out) {
     return true;
 }
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
+/* ---- curves ---- */
 
 static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     size_t i = 0;
@@ -76,7 +75,7 @@ static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     return &more[i];
 }
 
-/* In order; of two at the same distance the first one counts. */
+/* Inserts in order; of two points at the same distance the first one counts. */
 static bool add_point(wpi_curve *curve, wpi_curve_point point) {
     if (curve->count == curve->capacity) {
         const size_t capacity = curve->capacity == 0 ? 64 : 2 * curve->capacity;
@@ -166,8 +165,7 @@ static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------
- */
+/* ---- sharing ---- */
 
 static wp_status read_matrix_row(const reader *r, wpi_matrix *m, uint32_t row, wp_error *err) {
     const char *at = r->text;
@@ -183,7 +181,7 @@ static wp_status read_matrix_row(const reader *r, wpi_matrix *m, uint32_t row, w
     return *at == '\0' ? WP_STATUS_OK : REFUSE(r, err, "more than %u cycles", m->sm_count);
 }
 
-/* "#   000 001 002": how many SMs. 0: another line. */
+/* The number of SMs of a line "#   000 001 002". 0: another line. */
 static uint32_t count_sms(const char *text) {
     const char *at = text + 1;
     uint32_t count = 0;
@@ -226,8 +224,7 @@ done:
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp_error *err) {
     reader r = {.path = path, .at = text};

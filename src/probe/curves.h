@@ -37,7 +37,7 @@ struct wpi_curves {
     size_t matrix_count;
 };
 
-/** Reads one text; `path` says which kind it is, and names it in messages. PARSE, NOMEM. */
+/** Reads one text; `path` determines its kind, and names it in messages. PARSE, NOMEM. */
 WP_NODISCARD wp_status wpi_curves_parse(wpi_curves *curves, const char *path, const char *text,
                                         wp_error *err);
 

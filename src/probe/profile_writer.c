@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a miss adds is the latency of what is behind it: of the next level, at last of the walk. */
+/* The delay of a miss is the latency of the next level, at the last level that of the walk. */
 #include <math.h>
 
 #include "probe/infer/plan.h"
@@ -41,7 +41,7 @@ static void write_floorplan(const wpi_hierarchy *h, const wpi_plan *plan, wpi_te
     wpi_text_append(out, "\n");
 }
 
-/* Groups that no floorplan gives are listed. */
+/* Lists groups that no floorplan has. */
 static wp_status write_groups(const wpi_level *l, uint32_t number, wpi_text *out, wp_error *err) {
     wpi_text groups = {0}, line = {0};
     wpi_sharing_text(&l->sharing, &groups);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For programs: what is known is a number, what is not is null and has its reason. */
+/* JSON: a known number is a number, an unknown one is null and has a reason. */
 #include <jansson.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For people: levels are columns, as in Table 2 of Karnagel et al., DaMoN'17. */
+/* Text: levels are columns, as in Table 2 of Karnagel et al., DaMoN'17. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define TITLE_WIDTH 18
 #define COLUMN_WIDTH 14
-#define SURE 0.9 /* below it the confidence is said */
+#define SURE 0.9 /* below it the confidence is printed */
 
 static bool is_bytes(const char *name) {
     const size_t length = strlen(name);

@@ -13,7 +13,7 @@
 
 #define NAME_WIDTH 34
 
-/* The numbers of a row and of a structure: names in JSON, and whether launches add up. */
+/* The numbers of a row and of a structure: names in JSON, and whether launches are summed. */
 typedef struct field {
     const char *name;
     size_t offset;
@@ -197,7 +197,7 @@ static double pct(uint64_t part, uint64_t all) {
     return all == 0 ? 0.0 : 100.0 * (double)part / (double)all;
 }
 
-/* What the threads decided: mostly all the same. */
+/* The threads' decisions, which mostly agree. */
 static void describe_choice(const wp_run_cached_structure *s, char *text, size_t size) {
     const uint64_t all = s->chosen + s->seldom + s->crowded;
     if (all == 0)

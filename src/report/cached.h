@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What launches of cached kernels did (wpcc --cache), in all forms of a record. */
+/** Launches of cached kernels (wpcc --cache), in all forms of a record. */
 #ifndef WP_REPORT_CACHED_H
 #define WP_REPORT_CACHED_H
 

@@ -26,7 +26,7 @@ static void put_form(wpi_new_folder *f, const char *name, const wp_run_record *r
     wpi_new_folder_put_text(f, name, &text);
 }
 
-/* How long the simulation took: not the same from run to run, so it is beside the report. */
+/* Writes the duration of the simulation, which differs between runs, beside the report. */
 static void put_host(wpi_new_folder *f, const wp_run_record *record, uint64_t wall_time_ns) {
     const uint64_t instructions =
         wp_run_count(record, record->simulation->values, "kernel_thread_instructions");
@@ -67,7 +67,7 @@ static void put_timeline(wpi_new_folder *f, const char *timeline_path) {
     wpi_free(data);
 }
 
-/* What a folder is made from. */
+/* Contents of a folder. */
 typedef struct content {
     const wp_run_record *record;
     const char *timeline_path;

@@ -9,7 +9,7 @@
 
 #define TEXT_WIDTH 96u
 
-/* In JSON, and as a sentence; in the order of wp_run_host_threads. */
+/* Words in JSON, and sentences; in the order of wp_run_host_threads. */
 static const struct {
     const char *name, *sentence;
 } threads_words[] = {
@@ -56,7 +56,7 @@ void wpi_host_facts_from_json(wpi_json_reader *r, const json_t *root, wp_run_rec
 
 /* ---- for people ---- */
 
-/* The sentence of undeclared copies; NULL: there are none. For wpi_free. */
+/* The sentence on undeclared copies; NULL: none. For wpi_free. */
 static char *undeclared_sentence(const wp_run_record *record) {
     char undeclared[32], all[32];
     const uint64_t bytes = record->host.undeclared_copy_bytes;

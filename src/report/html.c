@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record as one page that needs nothing else: tables, and plots as inline SVG. */
+/* The record as a self-contained page: tables, and plots as inline SVG. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void append_number(wpi_text *out, uint64_t number) {
     wpi_text_appendf(out, "<td>%" PRIu64 "</td>", number);
 }
 
-/* A kernel: its short name, and the full one under the pointer. */
+/* A kernel's short name, with the full one as a tooltip. */
 static void append_kernel_cell(wpi_text *out, const char *tag, const wp_run_kernel *k,
                                size_t columns) {
     char *name = wpi_cxx_name_short(k->display_name, columns);

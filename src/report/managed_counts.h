@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside the report room: what happened to pages of managed memory. */
+/** Internal to report: events of pages of managed memory. */
 #ifndef WP_REPORT_MANAGED_H
 #define WP_REPORT_MANAGED_H
 
@@ -13,13 +13,13 @@ json_t *wpi_managed_to_json(const wp_run_managed *managed);
 wp_run_managed *wpi_managed_from_json(wpi_json_reader *r, const json_t *object);
 void wpi_managed_destroy(wp_run_managed *managed); /* NULL allowed */
 
-/** Its name, or its number: of the table and the plots. For wpi_free. */
+/** The allocation's name, or its number, for tables and plots. For wpi_free. */
 char *wpi_managed_name(const wp_run_managed *managed, size_t allocation);
 
 /** A plot: writes gnuplot's script, data included. False: there is nothing to draw. */
 typedef bool (*wpi_page_plot_fn)(const wp_run_record *record, wpi_text *out);
 
-/** Accesses of each page; accesses over time; comings and goings over time; the link over time. */
+/** Accesses of each page; accesses over time; migrations over time; the link over time. */
 bool wpi_plot_frequency(const wp_run_record *record, wpi_text *out);
 bool wpi_plot_accesses(const wp_run_record *record, wpi_text *out);
 bool wpi_plot_movement(const wp_run_record *record, wpi_text *out);

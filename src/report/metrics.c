@@ -154,8 +154,8 @@ static double spent_of_all(const counted *c) {
     return (double)sum;
 }
 
-/* What the machine could do in the time; negative: not a name of that. IPC and occupancy are of the
- * time in which kernels ran. */
+/* The machine's capacity in the counted time; negative: no such capacity. IPC and occupancy are
+ * relative to the time in which kernels ran. */
 static double capacity(const counted *c, const char *name) {
     const wp_run_machine *m = &c->simulation->machine;
     bool is_known;
@@ -182,7 +182,7 @@ static void put_level(const char *pattern, uint32_t level, char *out, size_t out
                        mark + 1);
 }
 
-/* False: a term is not known. */
+/* Sums terms. False: a term is unknown. */
 static bool add_up(const counted *c, const char *const terms[TERMS_MAX], uint32_t level,
                    double *sum) {
     *sum = 0;
@@ -198,7 +198,7 @@ static bool add_up(const counted *c, const char *const terms[TERMS_MAX], uint32_
     return true;
 }
 
-/* False: there is no such level. */
+/* Visits a metric of a level. False: there is no such level. */
 static bool tell(const counted *c, const row *r, uint32_t level, wpi_metric_visit visit,
                  void *object) {
     double above, below;
@@ -229,7 +229,7 @@ const char *wpi_metric_format(const wpi_metric *metric, char out[32]) {
         (void)snprintf(out, 32, "%.2f GB/s", metric->value * 1e-9);
     else if (metric->unit[0] != '\0')
         (void)snprintf(out, 32, "%.2f %s", metric->value, metric->unit);
-    else if (metric->value < 1) /* IPC of a GPU with little to do */
+    else if (metric->value < 1) /* IPC of a lightly loaded GPU */
         (void)snprintf(out, 32, "%.2g", metric->value);
     else
         (void)snprintf(out, 32, "%.2f", metric->value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is computed from counters: ratios, rates, shares. One table (metrics.c) gives every form of
- * the report its numbers.
+ * Metrics computed from counters: ratios, rates, shares. One table (metrics.c) serves every form of
+ * the report.
  */
 #ifndef WP_REPORT_METRICS_H
 #define WP_REPORT_METRICS_H
@@ -12,15 +12,15 @@ typedef struct wpi_metric {
     const char *name;  /* with its unit: "l2_hit_pct" */
     const char *label; /* for people: "L2 hit rate" */
     const char *unit;  /* "%", "ns", "" */
-    const char *group; /* the heading under which it stands: "DRAM and link" */
+    const char *group; /* its heading: "DRAM and link" */
     const char *doc;   /* one phrase */
     double value;
 } wpi_metric;
 
 typedef void (*wpi_metric_visit)(void *object, const wpi_metric *metric);
 
-/** Every metric that the values have a base for, in a fixed order; `metric` is valid during the
- *  call. `time_ps`: in which the values were counted. */
+/** Visits every metric that can be computed from the values, in a fixed order; `metric` is valid
+ *  during the call. `time_ps`: the time in which the values were counted. */
 void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *values,
                        uint64_t time_ps, wpi_metric_visit visit, void *object);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A folder of results, which is there complete or not at all. It is written beside its place under
- * another name and then takes its place; an earlier one is exchanged for it and removed. A folder
- * with files that are not ours is not touched.
+ * A folder of results that is written atomically: under a temporary name beside its place, and then
+ * renamed; an earlier one is exchanged for it and removed. A folder with other files is not
+ * touched.
  */
 #ifndef WP_REPORT_NEW_FOLDER_H
 #define WP_REPORT_NEW_FOLDER_H
@@ -11,12 +11,12 @@
 #include "base/text.h"
 
 typedef struct wpi_new_folder {
-    const char *dir; /* where it is written */
+    const char *dir; /* temporary folder */
     wp_status status;
     wp_error *err;
 } wpi_new_folder;
 
-/** INVALID, with a message, if `dir` is there and has files of other names. `names` ends with NULL.
+/** INVALID, with a message, if `dir` exists and has files with other names. `names` ends with NULL.
  */
 WP_NODISCARD wp_status wpi_new_folder_check(const char *dir, const char *const *names,
                                             wp_error *err);
@@ -24,7 +24,7 @@ WP_NODISCARD wp_status wpi_new_folder_check(const char *dir, const char *const *
 WP_NODISCARD wp_status wpi_new_folder_write(const char *dir,
                                             void (*fill)(wpi_new_folder *folder, void *object),
                                             void *object, wp_error *err);
-/** One file; nothing, when an earlier one failed. */
+/** Writes a file; does nothing if an earlier one failed. */
 void wpi_new_folder_put(wpi_new_folder *folder, const char *name, const char *data, size_t bytes);
 /** The same; the text is empty afterwards. */
 void wpi_new_folder_put_text(wpi_new_folder *folder, const char *name, wpi_text *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of managed memory: pages from below, allocation upon allocation, or from left to right;
- * time from left to right, with a mark where a kernel begins. */
+/* Plots of managed memory: pages on the vertical axis, allocation above allocation, or on the
+ * horizontal one; time on the horizontal axis, with a mark where a kernel begins. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static double ms_of(uint64_t time_ps) {
     return (double)time_ps * 1e-9;
 }
 
-/* The picture ends with the run. */
+/* The end of the time axis: that of the run. */
 static double end_ms(const wp_run_record *record) {
     return ms_of(record->simulation->time_ps);
 }
@@ -39,7 +39,8 @@ static void append_name(const wp_run_managed *m, size_t number, wpi_text *out) {
     wpi_free(name);
 }
 
-/* Of those that begin close to each other, the largest one's name is shown. */
+/* Whether the allocation's name is shown: of those that begin close to each other, the largest
+ * one's is. */
 static bool has_room(const wp_run_managed *m, size_t number) {
     const wp_run_managed_allocation *own = &m->allocations[number];
     for (size_t i = 0; i < m->allocation_count; i++) {
@@ -53,7 +54,7 @@ static bool has_room(const wp_run_managed *m, size_t number) {
     return true;
 }
 
-/* A line where an allocation begins, and its name. */
+/* Draws a line where an allocation begins, and its name. */
 static void append_borders(const wp_run_managed *m, bool is_upright, wpi_text *out) {
     for (size_t i = 0; i < m->allocation_count; i++) {
         const uint64_t page = m->allocations[i].first_row * m->row_pages;
@@ -72,8 +73,8 @@ static void append_borders(const wp_run_managed *m, bool is_upright, wpi_text *o
     }
 }
 
-/* A tick above the picture where a kernel begins; its name, if another one's came before and there
- * are not too many for that. */
+/* Draws a tick above the plot where a kernel begins, with its name if it differs from the previous
+ * one's and there is room. */
 static void append_launches(const wp_run_record *record, const wp_run_managed *m, wpi_text *out) {
     const char *last = "";
     double tick_ms = -end_ms(record), free_ms = tick_ms; /* where a name ends */
@@ -103,7 +104,7 @@ static void append_time_axis(const wp_run_record *record, wpi_text *out) {
                      end_ms(record));
 }
 
-/* Pages from below. */
+/* The vertical axis of pages. */
 static void append_page_axis(const wp_run_managed *m, wpi_text *out) {
     wpi_text_appendf(out, "set ylabel 'page (4 KiB)'\nset yrange [0:%" PRIu64 "]\nset rmargin 24\n",
                      m->row_count * m->row_pages);
@@ -205,7 +206,7 @@ bool wpi_plot_accesses(const wp_run_record *record, wpi_text *out) {
 
 /* ---- which pages come and leave when --------------------------------------------------------- */
 
-/* What a cell shows, the rarest first. */
+/* Events that a cell shows, rarest first. */
 static const struct {
     wp_run_page_event event;
     unsigned rgb;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happened to pages of managed memory, as a folder: a summary, tables, plots. */
+/* Events of pages of managed memory, as a folder: a summary, tables, plots. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,6 +242,6 @@ wp_status wp_run_record_write_pages(const wp_run_record *record, const char *dir
                        "is nothing to show");
     WP_TRY(wp_run_record_check_pages(dir, err));
     wp_run_record told = *record;
-    told.wall_time_ns = 0; /* the same each time */
+    told.wall_time_ns = 0; /* for equal output of equal runs */
     return wpi_new_folder_write(dir, fill, &told, err);
 }

@@ -21,8 +21,7 @@
 #define NAME_WIDTH 24
 #define NAMES_APART 16u /* of the axis */
 
-/* ---- utilisation over time
- * ------------------------------------------------------------------------ */
+/* ---- utilisation over time ---- */
 
 static const char *label_of(const char *series) {
     static const char *const labels[][2] = {{"dram_utilisation", "DRAM"},
@@ -70,8 +69,7 @@ static bool draw_utilisation(const wp_run_record *record, wpi_text *out) {
     return has_one;
 }
 
-/* ---- pages over time
- * ------------------------------------------------------------------------------ */
+/* ---- pages over time ---- */
 
 static const char *name_of(const wp_run_allocation *a) {
     return a->name[0] != '\0' ? a->name : a->site;
@@ -164,10 +162,9 @@ static bool draw_pages(const wp_run_record *record, wpi_text *out) {
     return true;
 }
 
-/* ---- where time went
- * ------------------------------------------------------------------------------ */
+/* ---- where time went ---- */
 
-/* Of one kernel: the same in each. */
+/* Data of one kernel's plot. */
 typedef struct shares {
     wpi_text *out;
     char titles[SHARES_MAX][NAME_WIDTH + 1];
@@ -234,8 +231,7 @@ static bool draw_walks(const wp_run_record *record, wpi_text *out) {
     return true;
 }
 
-/* ---- gnuplot
- * -------------------------------------------------------------------------------------- */
+/* ---- gnuplot ---- */
 
 static const struct {
     const char *name, *title;
@@ -248,7 +244,7 @@ static const struct {
     {"walks", "Page walks by latency", draw_walks},
 };
 
-/* Adds a plot, if there is something to draw. */
+/* Adds a plot, if it has data. */
 static wp_status draw(const wp_run_record *record, size_t number, wpi_plots *out, wp_error *err) {
     wpi_text script = {0};
     wp_status status = WP_STATUS_OK;

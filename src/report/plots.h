@@ -8,7 +8,7 @@
 #define WPI_PLOTS_MAX 5u
 
 typedef struct wpi_plot {
-    const char *name;  /* "utilisation": of the file, too */
+    const char *name;  /* "utilisation": also of the file */
     const char *title; /* for people */
     char *svg;
 } wpi_plot;
@@ -16,10 +16,10 @@ typedef struct wpi_plot {
 typedef struct wpi_plots {
     wpi_plot items[WPI_PLOTS_MAX];
     size_t count;
-    char why_not[160]; /* plots are missing, and why; "": none is */
+    char why_not[160]; /* why plots are missing; "": none is */
 } wpi_plots;
 
-/** Draws what there is to draw; none for real devices. */
+/** Draws all plots that have data; none for real devices. */
 void wpi_plots_make(const wp_run_record *record, wpi_plots *out);
 void wpi_plots_deinit(wpi_plots *plots); /* `{0}` is fine */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One record for the process, one mutex. Programs have few kernels, so a kernel is found by walking
- * the list, the last one first. Recording must never break the program it watches: when memory is
- * out, an entry is dropped.
+ * the list, the last one first. Recording must never break the program: without memory, an entry is
+ * dropped.
  */
 #include "report/recorder.h"
 
@@ -64,7 +64,7 @@ char *wpi_report_display_name(const char *name) {
     return wpi_strdup(name);
 }
 
-/* The entry of `name`, made if new; NULL when memory is out. */
+/* The entry of `name`, created if new; NULL: out of memory. */
 static wp_run_kernel *find_kernel(const char *name) {
     if (last_kernel < record.kernel_count && strcmp(record.kernels[last_kernel].name, name) == 0)
         return &record.kernels[last_kernel];
@@ -114,6 +114,14 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
     }
     wpi_timeline_add(queue, name, WP_COPY_KIND_COUNT, 0, start_ns, end_ns);
     (void)pthread_mutex_unlock(&mutex);
+}
+
+bool wpi_report_has_timeline(void) {
+    if (!wpi_report_enabled) return false;
+    (void)pthread_mutex_lock(&mutex);
+    const bool is_on = wpi_timeline_is_on();
+    (void)pthread_mutex_unlock(&mutex);
+    return is_on;
 }
 
 void wp_timeline_phase(const char *track, const char *name, uint64_t start_ns, uint64_t end_ns) {
@@ -245,7 +253,7 @@ void wpi_report_device(const char *spec, const char *name) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* Under the mutex. */
+/* Called under the mutex. */
 static void add_policy_file(const char *path, uint64_t hash) {
     for (size_t i = 0; i < record.policy_file_count; i++)
         if (strcmp(record.policy_files[i].path, path) == 0) return;
@@ -276,7 +284,7 @@ void wpi_report_program(char *const *arguments, size_t count) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* The command line, from the kernel: a library is not handed argv. */
+/* Reads the command line from the system, as a library does not get argv. */
 static void read_program(void) {
     char *data = NULL;
     size_t size_bytes = 0;
@@ -335,8 +343,8 @@ void wpi_report_restart(const char *path) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* Before main: no launch can come earlier. The variable is removed so that programs which this one
- * starts do not overwrite its record. */
+/* Runs before main, and so before any launch. Removes the variable, so that child processes do not
+ * overwrite the record. */
 __attribute__((constructor)) static void start_recording(void) {
     const char *path = getenv("WARPAGE_RUN_RECORD");
     if (path == NULL || path[0] == '\0') return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The recorder: devices and the CUDA runtime tell it what they did; at exit it writes a run record
- * (include/warpage/report.h) to the file named by WARPAGE_RUN_RECORD.
+ * The recorder: devices and the CUDA runtime report their work to it; at exit it writes a run
+ * record (include/warpage/report.h) to the file named by WARPAGE_RUN_RECORD.
  *
  *     const uint64_t start_ns = wpi_report_is_on() ? now_ns() : 0;
  *     ...
@@ -25,11 +25,11 @@ static inline bool wpi_report_is_on(void) {
 }
 
 /** One launch. `name` is copied. Times in ns of the device's clock. `queue`, which may be NULL, is
- *  for the timeline, which tells queues apart by their addresses. */
+ *  for the timeline, which identifies queues by their addresses. */
 void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[3],
                        const uint32_t block[3], uint64_t start_ns, uint64_t end_ns);
-/** Counters of a launch on a simulated GPU, which wpi_report_kernel has told, by the columns of
- *  wpi_report_simulation; always as many. */
+/** Counters of a launch on a simulated GPU, reported before by wpi_report_kernel, in the columns of
+ *  wpi_report_simulation; always the same number. */
 void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,
                               bool is_overlapped);
 void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint64_t start_ns,
@@ -40,40 +40,43 @@ void wpi_report_streamed(const wp_run_streamed *launch);
 void wpi_report_host_model(void);
 /** The program has copied to page-locked memory, which took simulated time. */
 void wpi_report_host_copied(uint64_t bytes);
-/** Bytes of a copy to the device came from memory that nothing declared has filled. */
+/** Bytes of a copy to the device came from memory that no declared work has filled. */
 void wpi_report_host_undeclared(uint64_t bytes);
 /** Host threads have influenced simulated times; the larger value counts. */
 void wpi_report_host_threads(wp_run_host_threads what);
 /** Launches of a cached kernel that have ended; strings are copied. */
 void wpi_report_cached(const wp_run_cached *launches);
-/** Device and managed memory given out now; the record keeps the largest. */
+/** Device and managed memory now allocated; the record keeps the maximum. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */
 void wpi_report_device(const char *spec, const char *name);
 
-/** A policy file that the device loaded, with the hash of its bytes. Once for each path; copied. */
+/** A policy file that the device loaded, with the hash of its bytes. Recorded once for each path;
+ * copied. */
 void wpi_report_policy_file(const char *path, uint64_t hash);
 
-/** What a simulated GPU counted so far; the last call counts. Takes it (simulation.h). */
+/** Counters of a simulated GPU so far; the last call counts. Takes ownership (simulation.h). */
 void wpi_report_simulation(wp_run_simulation *simulation);
-/** `collect` is called before the record is written, to tell what is told at the end; NULL: nobody
- *  any more. */
+/** `collect` is called before the record is written, to report final values; NULL: none. */
 void wpi_report_set_collector(void (*collect)(void *object), void *object);
 
-/** Whether the report is about this launch (selection.h). Ask once for each, in order. */
+/** Whether the report includes this launch (selection.h). Call once for each, in order. */
 bool wpi_report_selects(const char *name);
-/** Some launches may be left out. */
+/** Whether launches may be left out. */
 bool wpi_report_is_selective(void);
 
-/** Whether the record is to have what happens to pages of managed memory. */
+/** Whether phases (wp_timeline_phase) are kept. */
+bool wpi_report_has_timeline(void);
+
+/** Whether the record should have events of pages of managed memory. */
 bool wpi_report_wants_pages(void);
 
-/** A kernel's name for people; for wpi_free, NULL: memory is out. From the C++ runtime where the
- *  program has one, or from whoever was set. */
+/** A kernel's demangled name; for wpi_free; NULL: out of memory. From the program's C++ runtime, if
+ *  it has one, or from the function set below. */
 char *wpi_report_display_name(const char *name);
-/** Who knows names; answers NULL for others. NULL: nobody. */
+/** Sets a function that demangles names, and returns NULL for unknown ones. NULL: none. */
 void wpi_report_set_namer(char *(*namer)(const char *name));
-/** The program that the record is of, if it is not this process. Copied. */
+/** Sets the recorded program, if it is not this process. Copied. */
 void wpi_report_program(char *const *arguments, size_t count);
 
 /** Writes the record; registered with atexit. Does nothing in forked children. */

@@ -11,7 +11,7 @@
 #include "report/run_record.h"
 #include "report/simulation.h"
 
-/* Quotes as RFC 4180 asks, where needed. */
+/* Quotes as RFC 4180 requires, where needed. */
 static void append_field(wpi_text *out, const char *value) {
     if (strpbrk(value, ",\"\r\n") == NULL) {
         wpi_text_append(out, value);
@@ -23,8 +23,8 @@ static void append_field(wpi_text *out, const char *value) {
     wpi_text_append(out, "\"");
 }
 
-/* Of simulated GPUs, a column for each metric and counter. Metrics that have no base in a row are
- * empty there; which there are follows from those of the run. */
+/* For simulated GPUs, a column for each metric and counter of the run. A metric that a row's values
+ * do not define is empty there. */
 typedef struct cells {
     const wp_run_simulation *simulation;
     const uint64_t *values; /* of this row; NULL: empty cells */
@@ -76,7 +76,8 @@ static void append_counted(const wp_run_record *record, const uint64_t *values, 
     }
 }
 
-/* Has what paging did in the columns of the counters that it adds up to; all others are empty. */
+/* Writes an allocation's moves in the columns of the counters that they sum to; all others are
+ * empty. */
 static void append_allocation(const wp_run_simulation *s, const wp_run_allocation *a,
                               wpi_text *out) {
     wpi_text_append(out, "allocation,");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record for people, in the manner of `perf stat`. */
+/* The record as text, in the manner of `perf stat`. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void append_copies(const wp_run_record *record, wpi_text *out) {
     }
 }
 
-/* How fast the simulator was; left out where the wall time is. */
+/* The simulator's speed, if the wall time is known. */
 static void append_speed(const wp_run_record *record, wpi_text *out) {
     if (record->simulation == NULL || record->wall_time_ns == 0) return;
     const double instructions =

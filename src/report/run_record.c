@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record as a value: release, order, and writing by a path's ending. */
+/* The record as a value: release, order, and writing in the format of a path's extension. */
 #include "report/run_record.h"
 
 #include <stdlib.h>

@@ -30,7 +30,7 @@ static struct {
     regex_t kernels;
     uint64_t first, last; /* numbers of launches, from 1 */
     uint64_t warmup;
-    uint64_t count; /* of launches that matched */
+    uint64_t count; /* launches that matched */
     _Atomic bool is_inside;
 } selection = {.first = 1, .last = UINT64_MAX};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside the report room: what a simulated GPU counted, as part of a run record. */
+/** Internal to report: counters of a simulated GPU, as part of a run record. */
 #ifndef WP_REPORT_SIMULATION_H
 #define WP_REPORT_SIMULATION_H
 

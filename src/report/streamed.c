@@ -13,20 +13,37 @@
 
 #define NAME_WIDTH 34
 
-/* The numbers of a row: names in JSON, and whether launches add up. */
+/* The numbers of a row: names in JSON, and whether launches are summed. */
 static const struct {
     const char *name;
     size_t offset;
     bool is_sum;
 } fields[] = {
 #define FIELD(name, is_sum) {#name, offsetof(wp_run_streamed, name), is_sum}
-    FIELD(launches, true),      FIELD(blocks, true),          FIELD(chunks, true),
-    FIELD(mapped_bytes, true),  FIELD(read_bytes, true),      FIELD(written_bytes, true),
-    FIELD(sent_bytes, true),    FIELD(address_bytes, true),   FIELD(device_bytes, false),
-    FIELD(pinned_bytes, false), FIELD(sets, false),           FIELD(slots, false),
-    FIELD(time_ns, true),       FIELD(stage_ns, true),        FIELD(address_ns, true),
-    FIELD(gather_ns, true),     FIELD(address_wait_ns, true), FIELD(compute_ns, true),
-    FIELD(store_ns, true),      FIELD(compute_wait_ns, true),
+    FIELD(launches, true),
+    FIELD(blocks, true),
+    FIELD(chunks, true),
+    FIELD(mapped_bytes, true),
+    FIELD(read_bytes, true),
+    FIELD(written_bytes, true),
+    FIELD(sent_bytes, true),
+    FIELD(address_bytes, true),
+    FIELD(device_bytes, false),
+    FIELD(pinned_bytes, false),
+    FIELD(sets, false),
+    FIELD(slots, false),
+    FIELD(time_ns, true),
+    FIELD(stage_ns, true),
+    FIELD(address_ns, true),
+    FIELD(gather_ns, true),
+    FIELD(address_wait_ns, true),
+    FIELD(compute_ns, true),
+    FIELD(store_ns, true),
+    FIELD(compute_wait_ns, true),
+    FIELD(host_bytes, false),
+    FIELD(file_read_bytes, true),
+    FIELD(file_written_bytes, true),
+    FIELD(repeated_bytes, true),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
@@ -122,7 +139,7 @@ void wpi_streamed_from_json(wpi_json_reader *r, const json_t *array, wp_run_reco
 /* Stages in the order in which data pass through them. */
 static const struct {
     const char *label;
-    size_t work, wait; /* wait 0: it is not known */
+    size_t work, wait; /* wait 0: an actor's, see wait_of */
 } stages[] = {
     {"addresses", offsetof(wp_run_streamed, address_ns),
      offsetof(wp_run_streamed, address_wait_ns)},
@@ -132,11 +149,27 @@ static const struct {
 };
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
-/* A share of the kernel's time; "" if there is none. */
-static const char *share(const wp_run_streamed *row, size_t offset, char text[32]) {
+static uint64_t at_offset(const wp_run_streamed *row, size_t offset) {
+    return *(const uint64_t *)(const void *)((const char *)row + offset);
+}
+
+static uint64_t work_of(const wp_run_streamed *row, size_t stage) {
+    return at_offset(row, stages[stage].work);
+}
+
+/* An actor waits while it does not work. With windows, an actor has several sets: UINT64_MAX. */
+static uint64_t wait_of(const wp_run_streamed *row, size_t stage) {
+    if (stages[stage].wait != 0) return at_offset(row, stages[stage].wait);
+    const uint64_t work_ns = work_of(row, stage);
+    return row->windows != NULL || work_ns == 0 || work_ns > row->stage_ns
+               ? UINT64_MAX
+               : row->stage_ns - work_ns;
+}
+
+/* A share of the kernel's time; "": unknown. */
+static const char *share(const wp_run_streamed *row, uint64_t ns, char text[32]) {
     text[0] = '\0';
-    if (offset == 0 || row->stage_ns == 0) return text;
-    const uint64_t ns = *(const uint64_t *)(const void *)((const char *)row + offset);
+    if (row->stage_ns == 0 || ns == UINT64_MAX) return text;
     (void)snprintf(text, 32, "%.1f %%", 100.0 * (double)ns / (double)row->stage_ns);
     return text;
 }
@@ -144,7 +177,7 @@ static const char *share(const wp_run_streamed *row, size_t offset, char text[32
 typedef void (*fact_fn)(wpi_text *out, const char *label, const char *value);
 
 static void visit_facts(const wp_run_streamed *row, wpi_text *out, fact_fn fact) {
-    char a[32], b[32], text[96];
+    char a[32], b[32], c[32], text[160];
     (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " chunks", row->launches,
                    row->chunks);
     fact(out, "launches", text);
@@ -155,6 +188,7 @@ static void visit_facts(const wp_run_streamed *row, wpi_text *out, fact_fn fact)
         row->mapped_bytes == 0 ? 0.0 : 100.0 * (double)row->read_bytes / (double)row->mapped_bytes);
     fact(out, "read by the kernel", text);
     fact(out, "sent to the device", wpi_format_bytes(row->sent_bytes, a));
+    fact(out, "sent more than once", wpi_format_bytes(row->repeated_bytes, a));
     fact(out, "addresses and patterns", wpi_format_bytes(row->address_bytes, a));
     if (row->written_bytes != 0)
         fact(out, "written by the kernel", wpi_format_bytes(row->written_bytes, a));
@@ -162,6 +196,12 @@ static void visit_facts(const wp_run_streamed *row, wpi_text *out, fact_fn fact)
                    row->sets, row->slots, wpi_format_bytes(row->device_bytes, a),
                    wpi_format_bytes(row->pinned_bytes, b));
     fact(out, "buffers", text);
+    if (row->host_bytes == 0) return;
+    (void)snprintf(text, sizeof text, "read %s, written %s, in %s of host memory",
+                   wpi_format_bytes(row->file_read_bytes, a),
+                   wpi_format_bytes(row->file_written_bytes, b),
+                   wpi_format_bytes(row->host_bytes, c));
+    fact(out, "files", text);
 }
 
 static void text_fact(wpi_text *out, const char *label, const char *value) {
@@ -180,7 +220,7 @@ void wpi_streamed_text(const wp_run_record *record, wpi_text *out) {
                          "waiting", wpi_format_duration(row->time_ns, time));
         for (size_t s = 0; s < STAGE_COUNT; s++)
             wpi_text_appendf(out, "  %-*s %10s %10s\n", NAME_WIDTH, stages[s].label,
-                             share(row, stages[s].work, work), share(row, stages[s].wait, wait));
+                             share(row, work_of(row, s), work), share(row, wait_of(row, s), wait));
     }
 }
 
@@ -209,8 +249,8 @@ void wpi_streamed_html(const wp_run_record *record, wpi_text *out) {
         for (size_t s = 0; s < STAGE_COUNT; s++) {
             wpi_text_append(out, "<tr>");
             wpi_page_element(out, "td", stages[s].label);
-            wpi_page_element(out, "td", share(row, stages[s].work, work));
-            wpi_page_element(out, "td", share(row, stages[s].wait, wait));
+            wpi_page_element(out, "td", share(row, work_of(row, s), work));
+            wpi_page_element(out, "td", share(row, wait_of(row, s), wait));
             wpi_text_append(out, "</tr>\n");
         }
         wpi_page_end_table(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What streamed launches did, in all forms of a record. */
+/** Streamed launches, in all forms of a record. */
 #ifndef WP_REPORT_STREAMED_H
 #define WP_REPORT_STREAMED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a simulated GPU counted, for people: a row for each number, a column for each of the kernels
- * that took longest, and one for the run. */
+/* A simulated GPU's counters as text: a row for each number, a column for each of the longest
+ * kernels, and one for the run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define BAR_WIDTH 40u
 #define ROWS_MAX 8u /* of allocations, of pages */
 
-/* Counts that are shown as they are. */
+/* Counters that are shown unchanged. */
 static const struct {
     const char *name, *label;
     bool is_bytes;
@@ -112,7 +112,7 @@ static void append_counts(const table *t) {
     }
 }
 
-/* The metric of that name, if the values have it. */
+/* Looks up a metric by name. */
 typedef struct wanted {
     const char *name;
     char *cell; /* [32] */
@@ -160,8 +160,8 @@ static void append_walks(const wp_run_record *record, wpi_text *out) {
     }
 }
 
-/* 64 KiB blocks by how often they were evicted: each counter has the blocks that were evicted at
- * least so often, the first one all that were migrated in. */
+/* 64 KiB blocks by number of evictions: each counter has the blocks that were evicted at least that
+ * often, the first one all that were migrated in. */
 static const struct {
     const char *counter, *label;
 } trips[] = {{"paging_blocks_fetched", "0"},
@@ -184,7 +184,7 @@ static void append_round_trips(const wp_run_record *record, wpi_text *out) {
     if (at_least[1] == 0) return;
     wpi_text_append(out, "\n  64 KiB blocks by evictions\n");
     for (size_t i = 0; i < TRIPS; i++) {
-        /* Those of a selection may have come before it. */
+        /* Migrations may have happened before the selected launches. */
         if (at_least[i] <= at_least[i + 1]) continue;
         const uint64_t count = at_least[i] - at_least[i + 1];
         wpi_text_appendf(out, "  %-16s %14" PRIu64 "  ", trips[i].label, count);
@@ -222,7 +222,7 @@ static void append_allocations(const wp_run_simulation *s, wpi_text *out) {
         wpi_text_appendf(out, "  … and %zu more\n", s->allocation_count - ROWS_MAX);
 }
 
-/* Columns of nothing but zeros are left out. */
+/* Leaves out columns that are all zero. */
 static void append_moves(const wp_run_simulation *s, wpi_text *out) {
     size_t count;
     size_t *order = wpi_moves_order(s, &count);

@@ -14,10 +14,10 @@
 
 #define NAME_WIDTH 40u
 #define SPANS_MAX 65536u
-#define STREAMS_MAX 256u /* others share the last track */
+#define STREAMS_MAX 256u /* further ones share the last track */
 
 typedef struct span {
-    char *name; /* of a kernel or a phase; NULL: a copy */
+    char *name; /* name of a kernel or a phase; NULL: a copy */
     bool is_phase;
     wp_copy_kind copy;
     uint32_t stream;
@@ -112,10 +112,9 @@ void wpi_timeline_add_phase(const char *track, const char *name, uint64_t start_
         name);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
-/* Quoted; kernels' names hold no more than what a compiler lets pass. */
+/* Appends a quoted string; names of kernels need no further escapes. */
 static void append_string(wpi_text *out, const char *text) {
     json_t *value = wpi_json_string(text);
     char *quoted = json_dumps(value, JSON_ENCODE_ANY);
@@ -147,7 +146,7 @@ static void append_tracks(const wp_run_record *record, wpi_text *out) {
     append_name(out, "process_labels", 0, note);
 }
 
-/* Times are in µs, with three digits behind the point: ns. */
+/* Times are in µs, with three decimals. */
 static void append_time(wpi_text *out, const char *key, uint64_t ns) {
     wpi_text_appendf(out, "\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
 }
@@ -158,7 +157,8 @@ static const char *display_name(const wp_run_record *record, const char *name) {
     return name;
 }
 
-/* Where the timeline's 0 is: simulated time has its own, that of a processor began long ago. */
+/* The timeline's origin: 0 of simulated time, or the first event, as the processor's clock started
+ * earlier. */
 static uint64_t origin_ns(const wp_run_record *record) {
     if (record->simulation != NULL || timeline.count == 0) return 0;
     uint64_t first_ns = UINT64_MAX;
@@ -196,7 +196,7 @@ static void append_span(const wp_run_record *record, const span *s, uint64_t zer
     wpi_text_append(out, "}");
 }
 
-/* A counter keeps its value until the next: equal ones are told once. */
+/* A counter keeps its value until the next event, so equal consecutive values are written once. */
 static void append_series(const wp_run_series *series, wpi_text *out) {
     double last = -1;
     if (series->units == 0) return;

@@ -202,12 +202,24 @@ wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *ds
     return WP_STATUS_OK;
 }
 
-void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t block, bool is_write,
-                             uint32_t bytes, uint64_t address) {
+void wpi_stream_add_file_work(const wpi_reservation_cursor *cursor, uint64_t *moved_bytes,
+                              wp_host_work *work) {
+    const uint64_t all = cursor->counts.read_bytes + cursor->counts.written_bytes;
+    work->read_bytes += all - *moved_bytes;
+    work->written_bytes += all - *moved_bytes;
+    *moved_bytes = all;
+}
+
+void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor,
+                             const char *kernel_name, uint32_t block, bool is_write, uint32_t bytes,
+                             uint64_t address) {
     void *base = NULL;
     size_t size_bytes = 0;
     wp_status ignored;
-    if (wpi_reservation_find((const void *)(uintptr_t)address, &base, &size_bytes, NULL))
+    if (cursor->failure.status != WP_STATUS_OK)
+        ignored = WP_FAIL(err, IO, "kernel %s: block %u: %s", kernel_name, block,
+                          cursor->failure.message);
+    else if (wpi_reservation_find((const void *)(uintptr_t)address, &base, &size_bytes, NULL))
         ignored = WP_FAIL(
             err, INVALID,
             "kernel %s: block %u %s %u bytes at offset %llu of the streaming reservation %p (%zu "
@@ -223,9 +235,15 @@ void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t bl
 
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
                              uint64_t address) {
-    wpi_stream_fail_outside(&side->failure, side->kernel_name,
+    wpi_stream_fail_outside(&side->failure, &side->cursor, side->kernel_name,
                             *wpi_stream_word(launch_of(side)->block, side->set), is_write, bytes,
                             address);
+}
+
+void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side) {
+    const uint64_t now_ns = wpi_actor_now_ns(actor);
+    side->counts.worked_ns += now_ns - side->since_ns;
+    wpi_stream_spans_add(&side->spans, side->since_ns, now_ns);
 }
 
 /* The kernel waits for one of the two words, or will. */

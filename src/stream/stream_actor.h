@@ -12,13 +12,16 @@
 #define WP_STREAM_STREAM_ACTOR_H
 
 #include "stream/reservation.h"
+#include "stream/sent_bytes.h"
 #include "stream/stream_buffers.h"
+#include "stream/stream_timeline.h"
 #include "warpage/host.h"
 
 /** What one actor has counted. */
 typedef struct wpi_stream_counts {
     uint64_t chunks, accesses, useful_bytes, copied_bytes;
-    uint64_t words; /* addresses, bases and strides */
+    uint64_t words;          /* addresses, bases and strides */
+    uint64_t repeated_bytes; /* of those sent, that had been sent before; not always counted */
     uint64_t worked_ns;
 } wpi_stream_counts;
 
@@ -35,7 +38,10 @@ typedef struct wpi_stream_side {
     uint32_t slots[WPI_STREAM_CLASSES]; /* of the chunk: most that a thread used */
     uint64_t since_ns;                  /* the chunk's work began */
     wpi_reservation_cursor cursor;
+    wpi_sent_bytes *sent; /* of the launch; may be empty */
+    uint64_t moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts;
+    wpi_stream_spans spans;
     bool has_failed;
     wp_error failure;
 } wpi_stream_side;
@@ -56,14 +62,20 @@ bool wpi_stream_visit_chunk(wpi_stream_side *side, bool is_write, char *places,
 /** The buffer of the chunk that the side is at. */
 uint64_t wpi_stream_buffer(const wpi_stream_side *side);
 uint32_t *wpi_stream_word(uint32_t *words, uint32_t set);
+/** The chunk is done: counts the time since it began. */
+void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side);
 /** Notes the failure; the kernel is told to trap. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
-/** A thread of the block accessed what is not mapped. */
+/** A thread of the block accessed what is not mapped, or what a file did not give. */
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
                              uint64_t address);
 /** The same error, for others. */
-void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t block, bool is_write,
-                             uint32_t bytes, uint64_t address);
+void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor,
+                             const char *kernel_name, uint32_t block, bool is_write, uint32_t bytes,
+                             uint64_t address);
+/** The work of moving what the cursor's files read and wrote since the last time. */
+void wpi_stream_add_file_work(const wpi_reservation_cursor *cursor, uint64_t *moved_bytes,
+                              wp_host_work *work);
 /** Copies one value of a class. */
 void wpi_stream_copy(uint32_t class, void *to, const void *from);
 /** The work of touching the chunk's lines of host memory, at random. */

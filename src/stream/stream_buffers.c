@@ -21,8 +21,11 @@ static uint64_t counts_bytes(const wpi_stream_launch *l) {
     return round_up(buffers_of(l) * WPI_STREAM_CLASSES * l->half * sizeof(uint32_t));
 }
 
-static uint64_t times_bytes(const wpi_stream_launch *l) {
-    return round_up((uint64_t)l->set_count * 2 * WPI_STREAM_TIMES * sizeof(uint64_t));
+/* Times, and the log behind them. */
+static uint64_t times_bytes(const wpi_stream_launch *l, bool has_log) {
+    const uint64_t sets = l->set_count < WPI_STREAM_LOG_SETS ? l->set_count : WPI_STREAM_LOG_SETS;
+    const uint64_t logged = has_log ? sets * 2 * (WPI_STREAM_LOG_EVENTS + 1) : 0;
+    return round_up(((uint64_t)l->set_count * 2 * WPI_STREAM_TIMES + logged) * sizeof(uint64_t));
 }
 
 static uint64_t patterns_bytes(const wpi_stream_launch *l) {
@@ -37,7 +40,7 @@ typedef struct plan {
 } plan;
 
 /* Sizes for `turns` times the need. */
-static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
+static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns) {
     const plan *p = object;
     const wpi_stream_facts *facts = p->facts;
     wpi_stream_layout *out = p->out;
@@ -63,13 +66,15 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
     }
     const uint64_t buffers = buffers_of(l), words = words_bytes(l);
     const uint64_t flags = round_up(buffers * sizeof(uint32_t));
-    out->device_bytes = buffers * (l->data_bytes + l->values_bytes) + 4 * words + times_bytes(l) +
-                        round_up(sizeof *l);
+    out->device_bytes = buffers * (l->data_bytes + l->values_bytes) + 4 * words +
+                        times_bytes(l, out->has_log) + round_up(sizeof *l);
     out->pinned_bytes =
         buffers * (l->addresses_bytes + l->data_bytes + l->targets_bytes + l->values_bytes) +
         4 * counts_bytes(l) + patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
-        times_bytes(l);
-    return out->device_bytes;
+        times_bytes(l, out->has_log);
+    /* A log does not change the launch that it is of. */
+    const uint64_t log_bytes = times_bytes(l, out->has_log) - times_bytes(l, false);
+    return (wpi_stream_needs){out->device_bytes - log_bytes, out->pinned_bytes - log_bytes};
 }
 
 static uint32_t largest_need(const wpi_stream_facts *facts) {
@@ -85,7 +90,8 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                  wpi_stream_layout *out, wp_error *err) {
     const wp_dim3 block = shape->block;
     const uint32_t threads = block.x * block.y * block.z, need = largest_need(facts);
-    *out = (wpi_stream_layout){.launch = {.block_x = block.x,
+    *out = (wpi_stream_layout){.has_log = shape->has_log,
+                               .launch = {.block_x = block.x,
                                           .block_y = block.y,
                                           .block_z = block.z,
                                           .threads = threads,
@@ -94,7 +100,9 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
     const plan p = {out, facts, shape->is_original};
     const uint32_t turns = wpi_stream_fit(shape, shape->slots_max / need, SLOTS_ENOUGH / need,
                                           fill_layout, (void *)&p);
-    if (turns == 0) return wpi_stream_no_room(out->device_bytes, shape->device_bytes_max, err);
+    if (turns == 0)
+        return wpi_stream_no_room((wpi_stream_needs){out->device_bytes, out->pinned_bytes}, shape,
+                                  err);
     out->slots = turns * need;
     return WP_STATUS_OK;
 }
@@ -110,7 +118,8 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
     l.block = wpi_stream_take(&pinned, words);
     b->returned = wpi_stream_take(&pinned, words);
     b->placed = wpi_stream_take(&pinned, words);
-    b->times = wpi_stream_take(&pinned, times_bytes(&l));
+    b->times_bytes = times_bytes(&l, layout->has_log);
+    b->times = wpi_stream_take(&pinned, b->times_bytes);
     memset(m->pinned, 0, (size_t)(pinned - (char *)m->pinned));
     b->answer_flags = wpi_stream_take(&pinned, flags);
     b->store_flags = wpi_stream_take(&pinned, flags);
@@ -129,7 +138,8 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
     l.stored = wpi_stream_take(&device, words);
     l.busy = wpi_stream_take(&device, words);
     l.chunks = wpi_stream_take(&device, words);
-    l.times = wpi_stream_take(&device, times_bytes(&l));
+    l.times = wpi_stream_take(&device, b->times_bytes);
+    if (layout->has_log) l.log = l.times + (uint64_t)l.set_count * 2 * WPI_STREAM_TIMES;
     l.data = wpi_stream_take(&device, buffers * l.data_bytes);
     l.values = wpi_stream_take(&device, buffers * l.values_bytes);
     b->launch = wpi_stream_take(&device, sizeof l);
@@ -139,5 +149,5 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
 void wpi_stream_buffers_words(const wpi_stream_buffers *b, const wpi_stream_memory *m, char **first,
                               uint64_t *bytes) {
     *first = m->memory;
-    *bytes = 4 * words_bytes(b->launch_source) + times_bytes(b->launch_source);
+    *bytes = 4 * words_bytes(b->launch_source) + b->times_bytes;
 }

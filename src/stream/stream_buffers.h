@@ -9,6 +9,7 @@
 /** The layout: kernel's view in `launch`, without pointers; sizes of the two allocations. */
 typedef struct wpi_stream_layout {
     wpi_stream_launch launch;
+    bool has_log;
     uint32_t slots; /* of the class with the largest need */
     uint64_t pinned_bytes, device_bytes;
 } wpi_stream_layout;
@@ -25,7 +26,8 @@ typedef struct wpi_stream_buffers {
     char *data_copy, *value_copy;     /* pinned, [set][buffer] as data and values */
     uint32_t *answer_flags;           /* pinned, [set][buffer]: sources of copied flags */
     uint32_t *store_flags;
-    uint64_t *times;    /* pinned: the launch's times, at its end */
+    uint64_t *times; /* pinned: the launch's times and log, at its end */
+    uint64_t times_bytes;
     uint32_t *returned; /* pinned, a word a set: chunks whose values came back */
     uint32_t *placed;   /* … whose values are in place: only the host looks at it */
 } wpi_stream_buffers;

@@ -5,8 +5,10 @@
 #include <sched.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "report/recorder.h"
+#include "stream/stream_timeline.h"
 
 enum { IN_FLIGHT_MAX = 8 };
 
@@ -30,7 +32,18 @@ static void add_counts(streamingReport *r, const wpi_stream_counts *c, bool is_w
     }
 }
 
+static void add_file(streamingReport *r, const wpi_reservation_cursor *cursor) {
+    r->file_read_bytes += cursor->counts.read_bytes;
+    r->file_written_bytes += cursor->counts.written_bytes;
+    r->file_wait_ns += cursor->counts.waited_ns;
+}
+
 static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
+    uint64_t repeated_bytes = 0;
+    for (uint32_t i = 0; i < x->set_count; i++)
+        repeated_bytes += x->gather[i].counts.repeated_bytes;
+    for (uint32_t i = 0; i < x->service_count; i++)
+        repeated_bytes += x->services[i].counts.repeated_bytes;
     const wp_run_streamed launch = {.name = x->name,
                                     .windows = x->windows[0] != '\0' ? x->windows : NULL,
                                     .launches = 1,
@@ -41,8 +54,12 @@ static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
                                     .written_bytes = r->written_bytes,
                                     .sent_bytes = r->sent_bytes,
                                     .address_bytes = r->address_bytes,
+                                    .repeated_bytes = repeated_bytes,
                                     .device_bytes = r->device_bytes,
                                     .pinned_bytes = r->pinned_bytes,
+                                    .host_bytes = r->host_bytes,
+                                    .file_read_bytes = r->file_read_bytes,
+                                    .file_written_bytes = r->file_written_bytes,
                                     .sets = r->sets,
                                     .slots = r->slots,
                                     .time_ns = r->total_ns,
@@ -62,11 +79,26 @@ static void add_windows(const wpi_stream_context *x, streamingReport *r) {
         add_counts(r, &x->services[i].counts, false);
         add_counts(r, &x->services[i].write_counts, true);
         r->gather_ns += x->services[i].counts.worked_ns;
+        add_file(r, &x->services[i].write_cursor);
+        for (uint32_t w = 0; w < WPI_STREAM_WINDOWS; w++)
+            add_file(r, &x->services[i].cursors[w]);
     }
     for (uint32_t i = 0; x->service_count != 0 && i < r->sets; i++) {
         r->compute_ns += times[i * WPI_STREAM_TIMES];
         r->compute_wait_ns += times[i * WPI_STREAM_TIMES + 1];
     }
+}
+
+static void add_to_timeline(const wpi_stream_context *x) {
+    const wpi_stream_moments moments = {wp_event_time_ns(x->began), wp_event_time_ns(x->ended),
+                                        x->actors_ended_ns};
+    if (x->set_count != 0) wpi_stream_timeline_add_log(&x->buffers, &moments);
+    for (uint32_t i = 0; i < x->set_count; i++) {
+        wpi_stream_timeline_add_spans("gather", i, &x->gather[i].spans, &moments);
+        wpi_stream_timeline_add_spans("store", i, &x->store[i].spans, &moments);
+    }
+    for (uint32_t i = 0; i < x->service_count; i++)
+        wpi_stream_timeline_add_spans("windows", i, &x->services[i].spans, &moments);
 }
 
 static void make_report(wpi_stream_context *x) {
@@ -76,6 +108,8 @@ static void make_report(wpi_stream_context *x) {
     for (uint32_t i = 0; i < x->set_count; i++) {
         add_counts(&r, &x->gather[i].counts, false);
         add_counts(&r, &x->store[i].counts, true);
+        add_file(&r, &x->gather[i].cursor);
+        add_file(&r, &x->store[i].cursor);
         r.gather_ns += x->gather[i].counts.worked_ns;
         r.store_ns += x->store[i].counts.worked_ns;
         const uint64_t *ahead = &times[2 * i * WPI_STREAM_TIMES];
@@ -86,6 +120,7 @@ static void make_report(wpi_stream_context *x) {
         r.compute_wait_ns += compute[1];
     }
     r.total_ns = wp_event_time_ns(x->ended) - wp_event_time_ns(x->began);
+    add_to_timeline(x);
     last_report = r;
     has_report = true;
     tell_recorder(x, &r);
@@ -98,6 +133,13 @@ static void retire_locked(wpi_stream_context *x) {
     if (atomic_load(&x->has_ended) && wp_event_is_complete(x->ended)) make_report(x);
     for (uint32_t i = 0; i < x->service_count; i++)
         wpi_window_service_free(&x->services[i]);
+    for (uint32_t i = 0; i < x->set_count; i++) {
+        wpi_reservation_leave(&x->gather[i].cursor);
+        wpi_reservation_leave(&x->store[i].cursor);
+        wpi_stream_spans_deinit(&x->gather[i].spans);
+        wpi_stream_spans_deinit(&x->store[i].spans);
+    }
+    wpi_sent_bytes_deinit(&x->sent);
     wpi_free(x->actors);
     wpi_free(x->gather);
     wpi_free(x->store);
@@ -118,7 +160,14 @@ static void retire_ended_locked(void) {
 
 void wpi_stream_context_on_end(void *object) {
     wpi_stream_context *x = object;
+    x->actors_ended_ns = wpi_clock_ns();
     atomic_store(&x->has_ended, true);
+}
+
+void wpi_stream_contexts_retire(void) {
+    pthread_mutex_lock(&lock);
+    retire_ended_locked();
+    pthread_mutex_unlock(&lock);
 }
 
 bool wpi_stream_last_report(streamingReport *out) {

@@ -30,9 +30,11 @@ typedef struct wpi_stream_context {
     bool is_used;
     bool is_queued; /* its launch is complete: it can be retired when that has ended */
     atomic_bool has_ended;
+    uint64_t actors_ended_ns;        /* when that was set, on the actors' clock */
     char *name;                      /* of the kernel, mangled */
     char windows[WPI_STREAM_REASON]; /* why it has windows; "": it has not */
-    streamingReport report;          /* what is known at the launch */
+    wpi_sent_bytes sent;
+    streamingReport report; /* what is known at the launch */
     struct wpi_stream_context *next;
 } wpi_stream_context;
 
@@ -45,6 +47,8 @@ void wpi_stream_context_drop(wpi_stream_context *context);
 /** A queue's call behind the launch: it has ended. */
 void wpi_stream_context_on_end(void *context);
 
+/** Lets go of what ended launches hold. */
+void wpi_stream_contexts_retire(void);
 /** False: no launch has ended yet. */
 bool wpi_stream_last_report(streamingReport *out);
 /** Frees all contexts. All launches have ended, or their device has failed. */

@@ -6,11 +6,13 @@
 enum { WAIT, LINES, SEND };
 
 static bool copy_in(wpi_stream_side *side, uint32_t k, uint64_t address, void *place) {
-    const void *from = wpi_reservation_host(&side->cursor, address, 1u << k);
+    const void *from = wpi_reservation_host(&side->cursor, address, 1u << k, false);
     if (from == NULL) {
         wpi_stream_note_outside(side, false, 1u << k, address);
         return false;
     }
+    if (side->sent != NULL)
+        side->counts.repeated_bytes += wpi_sent_bytes_note(side->sent, address, UINT64_C(1) << k);
     wpi_stream_copy(k, place, from);
     return true;
 }
@@ -60,6 +62,7 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
             return wpi_stream_fail(side);
         work.read_bytes = side->words * sizeof(uint64_t) + side->lines_in_order * 64;
         work.written_bytes = side->bytes;
+        wpi_stream_add_file_work(&side->cursor, &side->moved_bytes, &work);
         side->state = LINES;
         break;
     case LINES:
@@ -68,7 +71,7 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
         break;
     default:
         if (!send(side)) return wpi_stream_fail(side);
-        side->counts.worked_ns += wpi_actor_now_ns(actor) - side->since_ns;
+        wpi_stream_note_worked(actor, side);
         side->chunk++;
         side->state = WAIT;
         return WP_ACTOR_GOES_ON;

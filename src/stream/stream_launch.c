@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "device/device.h"
+#include "report/recorder.h"
 #include "stream/stream_context.h"
 
 enum { SLOTS_DEFAULT = 64, ARGUMENTS_MAX = 512 };
@@ -92,6 +93,23 @@ static uint64_t default_bytes(wp_device *device) {
     return free_bytes / 4 < DEVICE_BYTES_DEFAULT ? free_bytes / 4 : DEVICE_BYTES_DEFAULT;
 }
 
+/* So many that each thread can have two blocks of a file in host memory: the one that it reads, and
+ * the one where its neighbour's part begins. */
+static uint64_t sets_with_files(const wp_launch *launch, const wpi_stream_code *code) {
+    const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    bool has_files = false;
+    for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++)
+        has_files |=
+            (code->mask >> i & 1) != 0 && wpi_reservation_has_file(*(void *const *)launch->args[i]);
+    if (!has_files) return UINT64_MAX;
+    const uint64_t sets = wpi_file_blocks_count() / (2 * threads);
+    return sets != 0 ? sets : 1;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                  const wpi_stream_code *code) {
     const streamingOptions o = options_now();
@@ -101,10 +119,13 @@ static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                                  launch->shared_dynamic_bytes);
     if (o.blocks != 0 && o.blocks < active) active = o.blocks;
     if (blocks < active) active = blocks;
+    active = least(active, sets_with_files(launch, code));
     return (wpi_stream_shape){.block = launch->block,
                               .set_count_max = active != 0 ? (uint32_t)active : 1,
                               .device_bytes_max =
                                   o.device_bytes != 0 ? o.device_bytes : default_bytes(device),
+                              .pinned_bytes_max = o.pinned_bytes,
+                              .has_log = wpi_report_has_timeline(),
                               .looks_for_patterns = o.without_patterns == 0,
                               .is_original = o.variant != streamingFull,
                               .slots_max = o.slots};
@@ -147,8 +168,11 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
                                       .reads_own = code->facts.reads_own != 0,
                                       .down = x->down,
                                       .up = x->up,
+                                      .sent = &x->sent,
                                       .set = i};
         x->gather[i] = x->store[i] = side;
+        WP_TRY(wpi_stream_spans_init(&x->gather[i].spans, i, err));
+        WP_TRY(wpi_stream_spans_init(&x->store[i].spans, i, err));
         WP_TRY(wp_actor_start(x->device, "gathering for a streamed kernel", wpi_stream_gather_step,
                               &x->gather[i], &x->actors[2 * i], err));
         if (has_writes(&code->facts))
@@ -178,7 +202,7 @@ static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *co
     p->end_counts[0] = p->end_counts[1] = words;
     p->times = x->buffers.times;
     p->device_times = l->times;
-    p->times_bytes = (size_t)l->set_count * 2 * WPI_STREAM_TIMES * sizeof *l->times;
+    p->times_bytes = x->buffers.times_bytes;
     x->report = (streamingReport){.sets = l->set_count,
                                   .slots = layout.slots,
                                   .device_bytes = layout.device_bytes,
@@ -199,6 +223,7 @@ static wp_status start_services(wpi_stream_context *x, const wpi_stream_code *co
         s->kernel_name = code->display_name;
         s->down = x->down;
         s->up = x->up;
+        s->sent = &x->sent;
         WP_TRY(wpi_window_service_init(s, &x->window_buffers, i, err));
         WP_TRY(wp_actor_start(x->device, "filling windows of a streamed kernel",
                               wpi_window_service_step, s, &x->actors[i], err));
@@ -264,6 +289,18 @@ static wp_status queue_all(wpi_stream_context *x, wp_queue *queue, const wp_laun
     return queue_end(x, p, queue, err);
 }
 
+/* What the launch is to note while it is under way, for its report. */
+static void note_mapped(wpi_stream_context *x, const wp_launch *launch,
+                        const wpi_stream_code *code) {
+    for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {
+        void *base;
+        size_t size_bytes;
+        if ((code->mask >> i & 1) != 0 && wpi_report_is_on() &&
+            wpi_reservation_find(*(void *const *)launch->args[i], &base, &size_bytes, NULL))
+            wpi_sent_bytes_add(&x->sent, base, size_bytes);
+    }
+}
+
 static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_stream_code *code) {
     wpi_free(x->name);
     x->name = wpi_strdup(code->name);
@@ -274,8 +311,11 @@ static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_s
     for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {
         uint64_t mapped_bytes = 0;
         if ((mask >> i & 1) != 0 &&
-            wpi_reservation_find(*(void *const *)launch->args[i], NULL, NULL, &mapped_bytes))
+            wpi_reservation_find(*(void *const *)launch->args[i], NULL, NULL, &mapped_bytes)) {
             x->report.mapped_bytes += mapped_bytes;
+            if (wpi_reservation_has_file(*(void *const *)launch->args[i]))
+                x->report.host_bytes = wpi_file_blocks_bytes();
+        }
     }
 }
 
@@ -292,6 +332,7 @@ wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
     WP_TRY(check_aliases(device, code, launch->args, err));
     WP_TRY(wpi_stream_context_take(device, &x, err));
     const wpi_stream_shape shape = shape_of(device, launch, code);
+    note_mapped(x, launch, code);
     WP_TRY_GOTO(
         (code->facts.windows != 0 ? prepare_windows : prepare_slices)(x, code, &shape, &p, err),
         failed);

@@ -38,23 +38,35 @@ void *wpi_stream_take(char **at, uint64_t bytes) {
     return taken;
 }
 
-wp_status wpi_stream_no_room(uint64_t needed_bytes, uint64_t most_bytes, wp_error *err) {
-    return WP_FAIL(err, DEVICE_NOMEM,
-                   "the smallest buffers of a streamed launch take %llu bytes of device memory, "
-                   "but %llu may be used",
-                   (unsigned long long)needed_bytes, (unsigned long long)most_bytes);
+static bool fits(wpi_stream_needs needs, const wpi_stream_shape *shape) {
+    return needs.device_bytes <= shape->device_bytes_max &&
+           (shape->pinned_bytes_max == 0 || needs.pinned_bytes <= shape->pinned_bytes_max);
+}
+
+wp_status wpi_stream_no_room(wpi_stream_needs needs, const wpi_stream_shape *shape, wp_error *err) {
+    if (needs.device_bytes > shape->device_bytes_max)
+        return WP_FAIL(
+            err, DEVICE_NOMEM,
+            "the smallest buffers of a streamed launch take %llu bytes of device memory, "
+            "but %llu may be used",
+            (unsigned long long)needs.device_bytes, (unsigned long long)shape->device_bytes_max);
+    return WP_FAIL(
+        err, INVALID,
+        "the smallest buffers of a streamed launch take %llu bytes of page-locked memory, "
+        "but %llu may be used (streamingOptions.pinned_bytes)",
+        (unsigned long long)needs.pinned_bytes, (unsigned long long)shape->pinned_bytes_max);
 }
 
 /* The largest number of turns, up to `most`, that fits; 0: not even one. */
 static uint32_t turns_that_fit(const wpi_stream_shape *shape, uint32_t sets, uint32_t most,
-                               uint64_t (*fill)(void *, uint32_t, uint32_t), void *layout) {
+                               wpi_stream_needs (*fill)(void *, uint32_t, uint32_t), void *layout) {
     for (uint32_t turns = most; turns > 0; turns--)
-        if (fill(layout, sets, turns) <= shape->device_bytes_max) return turns;
+        if (fits(fill(layout, sets, turns), shape)) return turns;
     return 0;
 }
 
 uint32_t wpi_stream_fit(const wpi_stream_shape *shape, uint32_t most, uint32_t enough,
-                        uint64_t (*fill)(void *, uint32_t, uint32_t), void *layout) {
+                        wpi_stream_needs (*fill)(void *, uint32_t, uint32_t), void *layout) {
     uint32_t sets = shape->set_count_max;
     if (most == 0) most = 1;
     if (enough > most) enough = most;

@@ -10,8 +10,10 @@ typedef struct wpi_stream_shape {
     wp_dim3 block;
     uint32_t set_count_max;
     uint64_t device_bytes_max;
+    uint64_t pinned_bytes_max; /* 0: no limit */
     bool looks_for_patterns;
     bool is_original;   /* the layout of data */
+    bool has_log;       /* of stages, for the timeline */
     uint32_t slots_max; /* of a thread, of the class with the largest need */
 } wpi_stream_shape;
 
@@ -34,16 +36,22 @@ uint64_t wpi_stream_round_up(uint64_t bytes);
 /** `*at`, which moves on. */
 void *wpi_stream_take(char **at, uint64_t bytes);
 
-/** DEVICE_NOMEM: how many bytes the smallest buffers need. */
-WP_NODISCARD wp_status wpi_stream_no_room(uint64_t needed_bytes, uint64_t most_bytes,
+/** What buffers take. */
+typedef struct wpi_stream_needs {
+    uint64_t device_bytes, pinned_bytes;
+} wpi_stream_needs;
+
+/** DEVICE_NOMEM, INVALID: the smallest buffers, `needs`, are more than `shape` allows; the message
+ * has the bytes. */
+WP_NODISCARD wp_status wpi_stream_no_room(wpi_stream_needs needs, const wpi_stream_shape *shape,
                                           wp_error *err);
 
 /** Chooses sets and multiples of the need: the most that fit. Each exchange with the host takes
  * some microseconds: where memory is short, fewer blocks run at a time, down to a quarter, so that
  * exchanges do not get too small. `fill` makes the layout for so many sets and turns and gives its
- * device bytes. The chosen turns; 0: not even one set and turn fit. */
+ * bytes. The chosen turns; 0: not even one set and turn fit. */
 uint32_t wpi_stream_fit(const wpi_stream_shape *shape, uint32_t most, uint32_t enough,
-                        uint64_t (*fill)(void *layout, uint32_t sets, uint32_t turns),
+                        wpi_stream_needs (*fill)(void *layout, uint32_t sets, uint32_t turns),
                         void *layout);
 
 #endif

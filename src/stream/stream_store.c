@@ -6,7 +6,7 @@
 enum { WAIT, RETURN, LINES, TELL };
 
 static bool copy_out(wpi_stream_side *side, uint32_t k, uint64_t address, void *place) {
-    void *to = wpi_reservation_host(&side->cursor, address, 1u << k);
+    void *to = wpi_reservation_host(&side->cursor, address, 1u << k, true);
     if (to == NULL) {
         wpi_stream_note_outside(side, true, 1u << k, address);
         return false;
@@ -59,6 +59,7 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
         if (!wpi_stream_visit_chunk(side, true, values, copy_out)) return wpi_stream_fail(side);
         __atomic_store_n(wpi_stream_word(b->placed, side->set), side->chunk + 1, __ATOMIC_RELEASE);
         work.read_bytes = side->accesses * sizeof(uint64_t) + side->bytes;
+        wpi_stream_add_file_work(&side->cursor, &side->moved_bytes, &work);
         side->state = LINES;
         break;
     case LINES:
@@ -67,7 +68,7 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
         break;
     default:
         if (!tell(side)) return wpi_stream_fail(side);
-        side->counts.worked_ns += wpi_actor_now_ns(actor) - side->since_ns;
+        wpi_stream_note_worked(actor, side);
         side->chunk++;
         side->state = WAIT;
         return WP_ACTOR_GOES_ON;

@@ -66,7 +66,7 @@ static void set_groups(wpi_window_launch *l, uint32_t sets) {
         l->ring_shift++;
 }
 
-static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
+static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns) {
     wpi_window_layout *out = object;
     wpi_window_launch *l = &out->launch;
     set_groups(l, sets);
@@ -81,7 +81,7 @@ static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {
                         2 * words_bytes(l->group_count) + times_bytes(l) + 3 * counts_bytes(l) +
                         wants_bytes(l) + targets_bytes(l) + data_bytes(l) + values_bytes(l) +
                         wpi_stream_round_up(sizeof *l);
-    return out->device_bytes;
+    return (wpi_stream_needs){out->device_bytes, out->pinned_bytes};
 }
 
 wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream_shape *shape,
@@ -99,7 +99,8 @@ wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream
         shape->slots_max != 0 ? shape->slots_max : (uint32_t)WINDOW_BYTES >> facts->granule;
     if (wpi_stream_fit(shape, most, (uint32_t)ENOUGH_BYTES >> facts->granule, fill_layout, out) ==
         0)
-        return wpi_stream_no_room(out->device_bytes, shape->device_bytes_max, err);
+        return wpi_stream_no_room((wpi_stream_needs){out->device_bytes, out->pinned_bytes}, shape,
+                                  err);
     return WP_STATUS_OK;
 }
 

@@ -59,16 +59,20 @@ wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffer
     if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->taken == NULL ||
         s->blocks == NULL || s->past == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
-    return WP_STATUS_OK;
+    return wpi_stream_spans_init(&s->spans, group, err);
 }
 
 void wpi_window_service_free(wpi_window_service *s) {
+    for (uint32_t w = 0; w < WPI_STREAM_WINDOWS; w++)
+        wpi_reservation_leave(&s->cursors[w]);
+    wpi_reservation_leave(&s->write_cursor);
     wpi_free(s->batch);
     wpi_free(s->rows);
     wpi_free(s->write_rows);
     wpi_free(s->taken);
     wpi_free(s->blocks);
     wpi_free(s->past);
+    wpi_stream_spans_deinit(&s->spans);
     *s = (wpi_window_service){0};
 }
 
@@ -121,12 +125,12 @@ static wp_status copy_rows(wpi_window_service *s, wp_queue *queue, char *dst, co
     return WP_STATUS_OK;
 }
 
-static bool outside(wpi_window_service *s, uint32_t number, bool is_write, uint32_t bytes,
-                    uint64_t address) {
+static bool outside(wpi_window_service *s, const wpi_reservation_cursor *cursor, uint32_t number,
+                    bool is_write, uint32_t bytes, uint64_t address) {
     const wpi_window_launch *l = launch_of(s);
     const uint32_t set = s->group * l->sets_per_group + number / l->threads;
-    wpi_stream_fail_outside(&s->failure, s->kernel_name, *word_of(l->block, set), is_write, bytes,
-                            address);
+    wpi_stream_fail_outside(&s->failure, cursor, s->kernel_name, *word_of(l->block, set), is_write,
+                            bytes, address);
     return false;
 }
 
@@ -171,8 +175,8 @@ static bool store_thread(wpi_window_service *s, uint32_t number, uint64_t *last_
     for (uint32_t n = 0; n < count; n++, slot += WPI_WINDOW_LANES) {
         const uint64_t target = l->targets[slot], address = target & WPI_WINDOW_ADDRESS;
         const uint32_t class = (uint32_t)(target >> WPI_WINDOW_BYTES_SHIFT), bytes = 1u << class;
-        void *to = wpi_reservation_host(&s->write_cursor, address, bytes);
-        if (to == NULL) return outside(s, number, true, bytes, address);
+        void *to = wpi_reservation_host(&s->write_cursor, address, bytes, true);
+        if (to == NULL) return outside(s, &s->write_cursor, number, true, bytes, address);
         wpi_stream_copy(class, to, s->buffers->value_copy + (slot << l->value_class));
         s->write_counts.useful_bytes += bytes;
         if (address / LINE_BYTES == *last_line) continue;
@@ -251,8 +255,8 @@ static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, w
     const uint64_t address = want & WPI_WINDOW_ADDRESS, first = address >> granule << granule;
     wpi_reservation_cursor *cursor = &s->cursors[w];
     wpi_window_past *past = &s->past[(uint64_t)w * group_threads(s) + number];
-    if (wpi_reservation_host(cursor, address, read_bytes) == NULL)
-        return outside(s, number, false, read_bytes, address);
+    if (wpi_reservation_host(cursor, address, read_bytes, false) == NULL)
+        return outside(s, cursor, number, false, read_bytes, address);
     uint32_t bytes = bytes_ahead(s, number, want, past);
     if (cursor->outer - first < bytes) bytes = (uint32_t)(cursor->outer - first);
     past->outer = first + bytes;
@@ -278,7 +282,9 @@ static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, w
     s->random_work.read_bytes += LINE_BYTES;
     work->read_bytes += (bytes - 1) / LINE_BYTES * LINE_BYTES;
     work->written_bytes += bytes;
+    wpi_stream_add_file_work(cursor, &s->moved_bytes[w], work);
     s->counts.useful_bytes += bytes;
+    if (s->sent != NULL) s->counts.repeated_bytes += wpi_sent_bytes_note(s->sent, first, bytes);
     s->counts.accesses++;
     return true;
 }
@@ -365,6 +371,12 @@ static wp_actor_answer begin(wp_actor *actor, wpi_window_service *s) {
     return s->state == GATHER || fetch(s) ? WP_ACTOR_GOES_ON : fail(s);
 }
 
+static void note_worked(const wp_actor *actor, wpi_window_service *s) {
+    const uint64_t now_ns = wpi_actor_now_ns(actor);
+    s->counts.worked_ns += now_ns - s->since_ns;
+    wpi_stream_spans_add(&s->spans, s->since_ns, now_ns);
+}
+
 wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
     wpi_window_service *s = object;
     wp_host_work work = {0};
@@ -376,6 +388,7 @@ wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
         if (value != s->batches + 1) return watch(actor, word, value);
         if (!store(s)) return fail(s);
         work.read_bytes = s->batch_count * sizeof(uint64_t);
+        wpi_stream_add_file_work(&s->write_cursor, &s->write_moved_bytes, &work);
         return spend(actor, s, &work, GATHER);
     }
     case GATHER:
@@ -384,7 +397,7 @@ wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
     case LINES: return spend(actor, s, &s->random_work, SEND);
     default:
         if (!send(s)) return fail(s);
-        s->counts.worked_ns += wpi_actor_now_ns(actor) - s->since_ns;
+        note_worked(actor, s);
         s->state = WAIT;
         return WP_ACTOR_GOES_ON;
     }

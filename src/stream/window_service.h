@@ -37,8 +37,11 @@ typedef struct wpi_window_service {
     wpi_window_past *past;    /* [windows][threads] */
     wp_host_work random_work; /* of the batch */
     uint64_t since_ns;        /* the batch's work began */
+    wpi_sent_bytes *sent;     /* of the launch; may be empty */
     wpi_reservation_cursor cursors[WPI_STREAM_WINDOWS], write_cursor;
+    uint64_t moved_bytes[WPI_STREAM_WINDOWS], write_moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts, write_counts;
+    wpi_stream_spans spans;
     bool has_failed;
     wp_error failure;
 } wpi_window_service;

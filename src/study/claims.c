@@ -21,8 +21,7 @@ const char *wpi_verdict_name(wpi_verdict verdict) {
     return (unsigned)verdict < WPI_VERDICT_COUNT ? names[verdict] : "unknown";
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     char *text = NULL;
@@ -41,7 +40,7 @@ static bool are_valid(const json_t *values, const json_t *runs) {
     return json_array_size(values) > 0;
 }
 
-/* What the claim is about: a value, or values in an order. */
+/* Whether the claim has a value, or values in an order. */
 static bool has_values(const json_t *object, const json_t *runs) {
     const json_t *value = json_object_get(object, "value");
     return value != NULL ? wpi_claims_value_is_valid(value, runs)
@@ -63,7 +62,7 @@ char *wpi_claim_also_true_for(const wpi_claim *claim) {
     return wpi_text_take(&text);
 }
 
-/* A claim says what it is about, where its value comes from, and what the paper has or the order.
+/* A claim has a text, a value, and the published number or the order.
  */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
     const json_t *published = json_object_get(object, "published");
@@ -144,8 +143,7 @@ void wpi_figure_deinit(wpi_figure *figure) {
     *figure = (wpi_figure){0};
 }
 
-/* ---- verdicts -----------------------------------------------------------------------------------
- */
+/* ---- verdicts ---- */
 
 /* Each is larger than the one before. */
 static wp_status is_ascending(const json_t *values, const wpi_outcome *from, bool *out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What papers claim, and what came out here. A figure is a folder, repro/<paper>/<figure>:
- * claims.json has the claims and how their values are measured, results.json the values of the
- * committed run. docs/rooms/repro.md has the forms.
+ * Claims of papers, and the results here. A figure is a folder, repro/<paper>/<figure>: claims.json
+ * has the claims and how their values are measured, results.json the values of the committed run.
+ * docs/rooms/repro.md has the forms.
  *
  * One thread at a time.
  */
@@ -18,7 +18,7 @@ typedef enum wpi_verdict {
     WPI_VERDICT_OPEN = 0,   /* no run has been recorded */
     WPI_VERDICT_REPRODUCED, /* within the tolerance, 10% unless the claim says otherwise */
     WPI_VERDICT_ORDER,      /* "same shape": the stated order holds */
-    WPI_VERDICT_CALIBRATED, /* as published, as it must be: the profile was made to */
+    WPI_VERDICT_CALIBRATED, /* as published, by construction: the profile was set to match it */
     WPI_VERDICT_DIFFERS,
     WPI_VERDICT_UNPUBLISHED, /* the paper has no number for it */
     WPI_VERDICT_COUNT        /* must be last */
@@ -27,8 +27,8 @@ typedef enum wpi_verdict {
 typedef struct wpi_claim {
     const char *text;       /* "K80: delay on an L1 miss" */
     const char *unit;       /* "cycles" */
-    const char *calibrated; /* to what of the profile; NULL: to nothing */
-    const char *reason;     /* why it differs; NULL: not said */
+    const char *calibrated; /* the key of the profile that was set; NULL: none */
+    const char *reason;     /* why it differs; NULL: unknown */
     const struct json_t
         *also_true_for; /* wrong models that would meet the claim; NULL: none known */
     bool has_published, has_ours;
@@ -42,7 +42,7 @@ typedef struct wpi_figure {
     wpi_claim *claims;
     size_t claim_count;
     char *folder;
-    struct json_t *json; /* which the texts are in */
+    struct json_t *json; /* owns the texts */
 } wpi_figure;
 
 /** Reads a figure's claims and recorded results. NOT_FOUND, PARSE. */
@@ -51,7 +51,7 @@ WP_NODISCARD wp_status wpi_figure_load(const char *root, const char *paper, cons
 void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
 
 /** Compiles the figure's program with `wpcc` (or takes the `warpage` or the apps beside it), runs
- * it, and puts values and verdicts into the claims; `say` (may be NULL) is told of each run.
+ * it, and puts values and verdicts into the claims; `say` (may be NULL) is called before each run.
  * TOOLCHAIN; NOT_FOUND: no such app; IO: the program failed; PARSE: it printed something else than
  * "name value". */
 WP_NODISCARD wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc,

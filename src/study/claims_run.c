@@ -59,7 +59,7 @@ static wp_status compile(const wpi_figure *figure, const char *wpcc, const char 
     return status;
 }
 
-/* Whose program is what a figure's `program` says. */
+/* Whether `name` is the figure's `program`. */
 static bool has_program(const wpi_figure *figure, const char *name) {
     return strcmp(wpi_json_text(figure->json, "program"), name) == 0;
 }
@@ -76,7 +76,7 @@ static void add_arguments(const json_t *run, size_t first, wpi_strings *argv) {
     }
 }
 
-/* Runs what is in `argv`; what it prints goes to `out`. An app appends values to a file. */
+/* Runs `argv`; its output goes to `out`. An app appends values to a file. */
 static wp_status run_once(const json_t *run, const wpi_strings *argv, const char *values_path,
                           wpi_text *out, wp_error *err) {
     wpi_strings environment = {0};
@@ -122,7 +122,7 @@ static void set_value(json_t *values, const char *name, uint64_t value) {
     WP_CHECK(json_object_set_new(values, name, json_real((double)value)) == 0);
 }
 
-/* For how long pages came while no kernel ran: brought ahead of need between launches. */
+/* The time in which pages were transferred while no kernel ran: prefetches between launches. */
 static uint64_t paging_between_kernels_ns(const wp_run_record *record) {
     static const char *const name = "paging_link_to_device_ps";
     const uint64_t all_ps = wp_run_count(record, record->simulation->values, name);
@@ -156,7 +156,8 @@ static void read_streamed(const wp_run_record *record, json_t *values) {
     set_value(values, "streamed_store_ns", sum.store_ns);
 }
 
-/* Of all cached kernels together: what their threads monitored, and the hits of what some cache. */
+/* Of all cached kernels together: monitored accesses, and the hits of structures that some threads
+ * cache. */
 static void read_cached(const wp_run_record *record, json_t *values) {
     uint64_t accesses = 0, hits = 0;
     for (size_t i = 0; i < record->cached_count; i++)
@@ -169,7 +170,7 @@ static void read_cached(const wp_run_record *record, json_t *values) {
     set_value(values, "cached_hits", hits);
 }
 
-/* What a report counts, by its names. */
+/* The report's counters, by name. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
     WP_TRY(wp_run_record_read(path, &record, err));
@@ -197,7 +198,7 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* What an app measured itself. */
+/* The values that an app measured itself. */
 static wp_status read_values(const char *path, json_t *values, wp_error *err) {
     char *text;
     size_t bytes;

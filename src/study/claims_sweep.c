@@ -18,7 +18,7 @@ typedef struct sweep {
 
 /* ---- templates ---- */
 
-/* "{a.b}" from `text` on, which begins with '{': its value, and where it ends. */
+/* The value of "{a.b}" at the start of `text`, and its end. */
 static wp_status look_up(const sweep *s, const char *text, const json_t **out, const char **end) {
     const char *close = strchr(text, '}');
     if (close == NULL)
@@ -125,7 +125,7 @@ static wp_status fill(const sweep *s, const json_t *pattern, json_t **out) {
     return status;
 }
 
-/* ---- what comes out ---- */
+/* ---- expanded runs and claims ---- */
 
 static json_t *member_of(json_t *figure, const char *name, json_t *(*make)(void)) {
     json_t *member = json_object_get(figure, name);

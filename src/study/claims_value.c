@@ -78,7 +78,7 @@ static const operation operations[] = {
     {"min", smallest, 0}, {"max", largest, 0}, {"share", share, 0},
 };
 
-/* Of a list, a sum; of an object, what it names. NULL: there is no such form. */
+/* A list is a sum; an object names its operation. NULL: there is no such form. */
 static const operation *find_operation(const json_t *value, const json_t **list) {
     static const operation sum = {"sum", add_up, 0};
     *list = value;
@@ -90,7 +90,7 @@ static const operation *find_operation(const json_t *value, const json_t **list)
     return NULL;
 }
 
-/* "name", or "run:name"; "-" takes it off. Without a run, *run is NULL. */
+/* "name", or "run:name"; "-" subtracts it. Without a run, *run is NULL. */
 static const char *read_name(const char *text, char **run) {
     const char *name = text + (text[0] == '-');
     const char *colon = strchr(name, ':');

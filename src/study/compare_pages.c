@@ -44,7 +44,7 @@ static wp_status write_one(const wpi_trial *trial, const char *path, wp_error *e
     return status;
 }
 
-/* What has a meaning in an address, and what is not ASCII, is written as %XX. */
+/* Characters with a meaning in URLs, or outside of ASCII, become %XX. */
 static void append_address(const char *name, const char *file, wpi_text *out) {
     wpi_text_append(out, "./");
     for (const char *c = name; *c != '\0'; c++) {
@@ -57,7 +57,7 @@ static void append_address(const char *name, const char *file, wpi_text *out) {
     wpi_text_appendf(out, "/%s", file);
 }
 
-/* A combination's picture, under what it is a picture of. */
+/* A combination's picture, with its title. */
 static void append_picture(const char *dir, const char *name, const char *plot, wpi_text *out) {
     char *folder = wpi_path_join(dir, name), *file = wpi_format("%s.svg", plot);
     char *path = wpi_path_join(folder, file);

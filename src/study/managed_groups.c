@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-#define SMALL_PART 100u /* of all that moves: less does not matter */
+#define SMALL_PART 100u /* of all migrated pages: smaller parts do not matter */
 
 void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation) {
     wpi_managed_groups *g = groups;
@@ -31,14 +31,14 @@ void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation)
     wpi_strings_addf(&g->items[i].numbers, "%" PRIu64, allocation->number);
 }
 
-/* ---- what a run says of them ---------------------------------------------------------------- */
+/* ---- results of a run ---- */
 
 static bool is_of(const wp_run_allocation *a, const wpi_managed_group *group) {
     return strcmp(a->kind, "managed") == 0 && a->bytes == group->bytes &&
            strcmp(a->site, group->site) == 0;
 }
 
-/* Its row; or that of one which took over, after it was freed. */
+/* Its row, or a row that it shares with later allocations. */
 static const wp_run_allocation *row_of(const wp_run_simulation *s, const wpi_managed_group *group) {
     const wp_run_allocation *later = NULL;
     for (size_t i = 0; i < s->allocation_count; i++) {
@@ -100,7 +100,7 @@ void wpi_managed_groups_describe(wpi_managed_groups *groups, const wp_run_record
     groups->count = kept;
 }
 
-/* ---- which matter --------------------------------------------------------------------------- */
+/* ---- selection ---- */
 
 static uint64_t traffic_of(const wpi_managed_group *group) {
     uint64_t sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Managed allocations as a programmer knows them: those of one name, size and place in the program
+/** Managed allocations of the program's source: those of one name, size and place in the program
  * are one group. */
 #ifndef WP_STUDY_MANAGED_GROUPS_H
 #define WP_STUDY_MANAGED_GROUPS_H
@@ -26,7 +26,8 @@ typedef struct wpi_managed_groups {
 
 /** An allocation of the trace, as wp_trace_read_managed visits them; `groups` is the object. */
 void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation);
-/** Names, accesses and what paging did, from a run; those that cannot be told apart become one. */
+/** Adds names, accesses and paging counts from a run; allocations that the run does not distinguish
+ * become one group. */
 void wpi_managed_groups_describe(wpi_managed_groups *groups, const wp_run_record *record);
 /** Those that matter: with most far faults, pages moved and remote accesses first, and at least a
  * hundredth of them all. Returns how many, at most `most`; `out`: [most]. */

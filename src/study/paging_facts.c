@@ -55,7 +55,7 @@ wpi_paging_facts wpi_paging_facts_of(const wp_run_record *record) {
     };
 }
 
-/* How often a page that came at all came, in the mean. */
+/* The mean number of fetches of a page that was fetched. */
 static double times_fetched(const wpi_paging_facts *f) {
     const uint64_t different = f->fetched_pages - f->again_pages;
     return different != 0 ? (double)f->fetched_pages / (double)different : 0;

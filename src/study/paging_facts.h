@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a run's report says of managed memory, and in plain words what that means. */
+/** A run's numbers about managed memory, and their meaning in words. */
 #ifndef WP_STUDY_PAGING_FACTS_H
 #define WP_STUDY_PAGING_FACTS_H
 
@@ -11,7 +11,7 @@ typedef struct wpi_paging_facts {
     uint64_t kernel_ns; /* of all launches */
     double wait_pct;    /* of the time of all accesses, waiting for pages */
     uint64_t far_faults, fetched_pages, prefetched_pages;
-    uint64_t again_pages; /* fetched that were there before */
+    uint64_t again_pages; /* fetched again after an eviction */
     uint64_t evicted_pages, host_faults,
         host_pages;           /* that host and those that the host took back */
     uint64_t remote_accesses; /* across the link */

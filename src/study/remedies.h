@@ -12,7 +12,7 @@
 #include "study/paging_facts.h"
 
 typedef enum wpi_remedy_kind {
-    WP_REMEDY_NOW = 0,   /* as the program and the GPU are */
+    WP_REMEDY_NOW = 0,   /* unchanged program and GPU */
     WP_REMEDY_PROGRAM,   /* calls in the program */
     WP_REMEDY_DRIVER,    /* parameters of the kernel module nvidia-uvm */
     WP_REMEDY_SIMULATED, /* a policy that no GPU has */

@@ -25,7 +25,7 @@ static wp_status keep_trace(const char *made, const char *path, int exit_code, w
     return WP_FAIL(err, IO, "%s: cannot be written", path);
 }
 
-/* What a program that was ended had written so far: "<made>.<process id>.part". */
+/* Removes the parts that an interrupted program wrote: "<made>.<process id>.part". */
 static void remove_parts(const char *made) {
     char *folder = wpi_path_dir(made), *base = wpi_path_base(made);
     DIR *dir = opendir(folder);

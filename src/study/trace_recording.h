@@ -9,14 +9,14 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-/** What `warpage trace record` does, for others: runs `program` so that it writes the trace
- *  `path`. `device`: NULL for the default. `stderr_text`: takes what it says;
- *  NULL: that goes to stderr. `*exit_code` is the program's. IO, NOT_FOUND (no such
- *  program), INVALID (it left no trace: why was said on stderr). */
+/** As `warpage trace record`: runs `program` so that it writes the trace `path`. `device`: NULL for
+ *  the default. `stderr_text` receives the program's stderr; NULL: it is passed through.
+ *  `*exit_code` is the program's. IO, NOT_FOUND (no such program), INVALID (it left no trace;
+ *  stderr has the reason). */
 WP_NODISCARD wp_status wpi_trace_record(const char *const *program, const char *path,
                                         const char *device, bool is_functional,
                                         const char *stdout_path, wpi_text *stderr_text,
                                         wpi_strings *environment, int *exit_code, wp_error *err);
-#define WPI_TRACE_DEVICE "sim:gtx1080ti" /* where programs are recorded if nobody says */
+#define WPI_TRACE_DEVICE "sim:gtx1080ti" /* where programs are recorded by default */
 
 #endif

@@ -46,7 +46,7 @@ static char *hash_name(const char *text) {
     return wpi_format("%016" PRIx64, wpi_hash64(text, strlen(text), 1));
 }
 
-/* What policy files contain: another build of one gives other results. */
+/* Hashes the contents of policy files: another build of one gives other results. */
 static wp_status hash_policy_files(wpi_text *text, wp_error *err) {
     const char *files = getenv("WARPAGE_POLICY_FILES");
     wp_status status = WP_STATUS_OK;
@@ -65,7 +65,7 @@ static wp_status hash_policy_files(wpi_text *text, wp_error *err) {
     return status;
 }
 
-/* Program and arguments, and where they are; what the program reads is not in it. */
+/* Program, arguments and folder; the program's input files are not included. */
 static wp_status make_key(wpi_trials *t, wp_error *err) {
     char *data = NULL, here[4096] = "";
     size_t bytes = 0;
@@ -86,7 +86,7 @@ static wp_status make_key(wpi_trials *t, wp_error *err) {
     return hashed;
 }
 
-/* "<folder>/<hash of what it follows from><ending>" */
+/* "<folder>/<hash of everything that determines it><ending>" */
 static char *path_of(const wpi_trials *t, const char *device, const char *settings,
                      const char *hints, const char *ending) {
     const bool has_pages = t->wants_pages && strcmp(ending, ".json") == 0;
@@ -129,7 +129,7 @@ wp_status wpi_trials_record(wpi_trials *t, wp_error *err) {
         status =
             wpi_trace_record((const char *const *)t->program, t->trace_path, first->device,
                              t->is_functional, "/dev/null", &said, &environment, &exit_code, err);
-    /* What the program says is of use where it failed. */
+    /* The program's stderr, if it failed. */
     if (status != WP_STATUS_OK) (void)fputs(wpi_text_string(&said), stderr);
     wpi_text_deinit(&said);
     if (status != WP_STATUS_OK) {
@@ -174,7 +174,7 @@ static void add_command(const wpi_trials *t, const wpi_trial *trial, wpi_strings
         wpi_strings_add(argv, t->program[i]);
 }
 
-/* One that failed leaves no result: its times would be of what it did not do. */
+/* A failed trial leaves no result: its times would be of an incomplete run. */
 static void make_result(const wpi_trials *t, wpi_trial *trial) {
     wpi_strings argv = {0}, environment = {0};
     wpi_text said = {0};

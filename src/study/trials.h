@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program under many settings of a simulated GPU: recorded once, replayed for each of them where
- * that may be, run elsewhere.
+ * A program under many settings of a simulated GPU: recorded once, and replayed for each setting if
+ * possible, else run.
  *
  *     record once ─► for each trial: replay (if it may) or run ─► <hash>.json
  *
- * Each trial is a process of its own, `warpage trace replay` or `warpage run`; a result has the
- * name of a hash of everything that it follows from, so that what was interrupted goes on where it
- * was. All that is asked for is asked by one thread.
+ * Each trial is a process of its own, `warpage trace replay` or `warpage run`; a result is named by
+ * a hash of everything that determines it, so that an interrupted command can be continued.
+ * Callable from one thread.
  */
 #ifndef WP_STUDY_TRIALS_H
 #define WP_STUDY_TRIALS_H
@@ -21,11 +21,11 @@
 typedef struct wpi_trial {
     const char *device; /* borrowed */
     char *settings;     /* WARPAGE_SET */
-    char *hints;        /* laid over the trace (wp_trace_replay), only where it is replayed; NULL */
+    char *hints;        /* applied to the trace (wp_trace_replay), only in replays; NULL */
     char *label;        /* for progress */
     char *result_path;  /* its report */
     bool is_replayed;   /* else the program runs */
-    char *failure;      /* what was said; NULL: none */
+    char *failure;      /* the message; NULL: none */
 } wpi_trial;
 
 typedef struct wpi_trials {
@@ -34,7 +34,7 @@ typedef struct wpi_trials {
     int program_count;
     bool is_functional; /* recorded without a model */
     bool only_replays;  /* a trial that may not be replayed has failed */
-    bool wants_pages;   /* reports have what happens to each page, and when */
+    bool wants_pages;   /* reports have the history of each page */
     uint64_t jobs;      /* processes at a time */
     wpi_trial *items;
     size_t count;
@@ -55,15 +55,15 @@ void wpi_trials_add(wpi_trials *trials, const char *device, const char *settings
                     const char *label);
 /** "4": how many processes at a time; NULL: as there are processors. INVALID. */
 WP_NODISCARD wp_status wpi_trials_read_jobs(const char *text, uint64_t *jobs, wp_error *err);
-/** The folder, `output` or (NULL) a temporary one, and what results are named after. NOT_FOUND: no
- * such program. */
+/** Opens the folder, `output` or (NULL) a temporary one, and computes the hash that names results.
+ * NOT_FOUND: no such program. */
 WP_NODISCARD wp_status wpi_trials_open(wpi_trials *trials, const char *output, wp_error *err);
 /** Records on the first trial's GPU, unless the folder has it already. */
 WP_NODISCARD wp_status wpi_trials_record(wpi_trials *trials, wp_error *err);
 /** Makes the results of trials from `first` on, in parallel: each has a file at `result_path`, or a
- * `failure`. Why one cannot be replayed is said once, where the program runs. */
+ * `failure`. Prints once why a trial is run and not replayed. */
 void wpi_trials_run(wpi_trials *trials, size_t first);
-/** Progress counts `done` trials from now on: those that turned out not to be needed are done. */
+/** Progress continues at `done` trials: trials that turned out not to be needed count as done. */
 void wpi_trials_reach(wpi_trials *trials, size_t done);
 void wpi_trials_deinit(wpi_trials *trials); /* `{0}` is fine */
 

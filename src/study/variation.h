@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The part of `warpage compare` that says what is varied. */
+/** The combinations that `warpage compare` tries. */
 #ifndef WP_STUDY_COMPARE_H
 #define WP_STUDY_COMPARE_H
 
@@ -11,11 +11,11 @@
 
 /** One --vary KEY=A,B,C. */
 typedef struct wpi_vary {
-    char *key; /* "device": which GPU; else one of its numbers */
+    char *key; /* "device": the GPU; else a key of its profile */
     wpi_strings values;
 } wpi_vary;
 
-/** All combinations of what is varied, the last key going fastest. */
+/** All combinations of the varied keys' values, the last key fastest. */
 typedef struct wpi_variation {
     wpi_vary *keys;
     size_t key_count;
@@ -27,11 +27,11 @@ WP_NODISCARD wp_status wpi_variation_add(wpi_variation *variation, const char *t
 void wpi_variation_deinit(wpi_variation *variation);
 /** The value of key `key` in combination `number`. */
 const char *wpi_variation_value(const wpi_variation *variation, size_t number, size_t key);
-/** The combination's GPU, and its numbers as WARPAGE_SET has them behind `base` (NULL: none). */
+/** The combination's GPU, and its settings as WARPAGE_SET, appended to `base` (NULL: none). */
 const char *wpi_variation_device(const wpi_variation *variation, size_t number, const char *device);
 void wpi_variation_settings(const wpi_variation *variation, size_t number, const char *base,
                             wpi_text *out);
-/** "tlb.l2.entries=64 gpu.sms=2", for people. */
+/** "tlb.l2.entries=64 gpu.sms=2", for display. */
 void wpi_variation_label(const wpi_variation *variation, size_t number, wpi_text *out);
 
 #endif

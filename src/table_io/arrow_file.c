@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parquet and Arrow files are read by pyarrow: a program of the Python package says what columns
- * there are, a line each ("int64 user"), and writes those selected as CSV without a header, which
- * is read as any other. CSV keeps all of it: floats are written with all their digits, and a text
- * that is empty has quotes, NULL has none. */
+/* Parquet and Arrow files are read by pyarrow: a program of the Python package prints a line for
+ * each column ("int64 user"), and writes selected columns as CSV without a header, which is read as
+ * any other. CSV loses nothing: floats are written with all their digits, and an empty text has
+ * quotes, NULL has none. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -53,8 +53,7 @@ static wp_status read_fields(arrow_file *a, wp_error *err) {
     return status;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected, uint32_t count,
                                 wp_error *err) {

@@ -29,12 +29,12 @@ struct wpi_bytes {
     char *name;
     pid_t child; /* 0: none */
     packing packing;
-    unsigned char *stored; /* [STORED_BYTES]: read, not yet given out or unpacked */
+    unsigned char *stored; /* [STORED_BYTES]: read, not yet returned or unpacked */
     size_t used, filled;
     bool is_at_end, is_in_member; /* of the file; inside packed data */
     z_stream gzip;
     ZSTD_DStream *zstd;
-    _Atomic uint64_t done_bytes; /* asked for by other threads */
+    _Atomic uint64_t done_bytes; /* read by other threads */
     uint64_t total_bytes;
     void *mapped; /* NULL: nothing is */
     size_t mapped_bytes;
@@ -45,8 +45,7 @@ static wp_status fail_errno(wp_error *err, const char *what, const char *name) {
     return WP_FAIL(err, IO, "cannot %s %s: %s", what, name, strerror(errno));
 }
 
-/* ---- stored bytes -----------------------------------------------------------------------------
- */
+/* ---- stored bytes ---- */
 
 static wp_status read_some(wpi_bytes *bytes, void *to, size_t size_bytes, size_t *got,
                            wp_error *err) {
@@ -61,7 +60,7 @@ static wp_status read_some(wpi_bytes *bytes, void *to, size_t size_bytes, size_t
     return WP_STATUS_OK;
 }
 
-/* At least `wanted` bytes are there, unless the file ends before. */
+/* Reads until `wanted` bytes are stored, unless the file ends before. */
 static wp_status fill(wpi_bytes *bytes, size_t wanted, wp_error *err) {
     memmove(bytes->stored, bytes->stored + bytes->used, bytes->filled - bytes->used);
     bytes->filled -= bytes->used;
@@ -82,8 +81,7 @@ static packing packing_of(const wpi_bytes *bytes) {
     return PLAIN;
 }
 
-/* ---- open -------------------------------------------------------------------------------------
- */
+/* ---- open ---- */
 
 static wp_status create(const char *name, int fd, wpi_bytes **out, wp_error *err) {
     wpi_bytes *bytes = wpi_calloc(1, sizeof *bytes);
@@ -164,7 +162,7 @@ wp_status wpi_bytes_spawn(const char *const argv[], const char *name, wpi_bytes 
 void wpi_bytes_close(wpi_bytes *bytes) {
     if (bytes == NULL) return;
     (void)close(bytes->fd);
-    if (bytes->child != 0) { /* it was still at it */
+    if (bytes->child != 0) { /* it is still running */
         (void)kill(bytes->child, SIGTERM);
         (void)waitpid(bytes->child, NULL, 0);
     }
@@ -176,10 +174,9 @@ void wpi_bytes_close(wpi_bytes *bytes) {
     wpi_free(bytes);
 }
 
-/* ---- read -------------------------------------------------------------------------------------
- */
+/* ---- read ---- */
 
-/* The program has closed its output: how did it end? */
+/* The program has closed its output: checks its exit status. */
 static wp_status reap(wpi_bytes *bytes, wp_error *err) {
     int how = 0;
     const pid_t child = bytes->child;
@@ -277,7 +274,7 @@ bool wpi_bytes_map(wpi_bytes *bytes, bool is_random, const void **data, size_t *
     const size_t size = (size_t)(info.st_size - page);
     void *mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, bytes->fd, page);
     if (mapped == MAP_FAILED) return false;
-    if (is_random) (void)madvise(mapped, size, MADV_RANDOM); /* no page but those accessed */
+    if (is_random) (void)madvise(mapped, size, MADV_RANDOM); /* without reading around each page */
     bytes->mapped = mapped;
     bytes->mapped_bytes = size;
     *data = (const char *)mapped + (first - page);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of columns, side by side: of each, as many rows as a chunk has are read at a time. Where a
- * row is one value, what was read is the column; elsewhere values are picked out of rows. */
+/* Files of columns, side by side: a chunk's rows are read from each. If a row is one value, the
+ * bytes read are the column; otherwise values are gathered from rows. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ typedef struct column_file {
 typedef struct place { /* of a selected column */
     uint32_t file, field;
     wpi_use use;
-    unsigned char *values; /* picked out; NULL: the file's rows themselves */
+    unsigned char *values; /* gathered; NULL: the file's rows themselves */
 } place;
 
 typedef struct column_files {
@@ -37,8 +37,7 @@ typedef struct column_files {
     uint32_t selected_count;
 } column_files;
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static wp_status fail_short(const column_file *file, uint64_t rows, wp_error *err) {
     return WP_FAIL(err, PARSE, "%s is truncated: it has %llu of %llu rows", file->name,
@@ -91,8 +90,7 @@ static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 static place place_of(const column_files *c, uint32_t column) {
     place p = {.field = column};
@@ -123,8 +121,7 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
     return WP_STATUS_OK;
 }
 
-/* ---- a column where it is ---------------------------------------------------------------------
- */
+/* ---- a mapped column ---- */
 
 #define READ_AROUND_BYTES                                                                          \
     ((uint64_t)128 << 10) /* by the system, where it is not told otherwise                         \
@@ -192,8 +189,7 @@ static const wpi_reader_ops column_file_ops = {.select = select_columns,
                                                .progress = progress,
                                                .close = close_reader};
 
-/* ---- open -------------------------------------------------------------------------------------
- */
+/* ---- open ---- */
 
 static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head, wp_error *err) {
     char *colon = strrchr(name, ':');
@@ -212,7 +208,7 @@ static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head,
     return WP_STATUS_OK;
 }
 
-/* Of the first file; the others have as many. A head may say more than the file holds. */
+/* Of the first file; the others have as many. A head may state more rows than the file has. */
 static uint64_t expected_rows(const column_file *file) {
     const uint64_t fit = wpi_bytes_total(file->bytes) / file->head.row_bytes;
     return file->head.row_count < fit ? file->head.row_count : fit;
@@ -234,7 +230,7 @@ static wp_status open_file(column_files *c, uint32_t number, const char *path, w
     return WP_STATUS_OK;
 }
 
-/* A column without a name has its file's, or c1, c2, … where the file has more. */
+/* A column without a name gets its file's name, or c1, c2, … if the file has several. */
 static char *field_name(const column_file *file, uint32_t field) {
     if (file->head.fields[field].name != NULL) return wpi_strdup(file->head.fields[field].name);
     return file->head.field_count == 1 ? wpi_path_stem(file->name) : wpi_format("c%u", field + 1);

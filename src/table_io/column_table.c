@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which reader a file is for, by its name. */
+/* Chooses the reader of a file by its name. */
 #include "table_io/column_table.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static bool is_raw(const char *path) {
            wpi_type_parse(colon + 1, strlen(colon + 1), &type, &is_text);
 }
 
-/* Messages show what stands in files: they stay one line. */
+/* Messages quote contents of files: keeps them on one line. */
 static wp_status tell(wp_status status, wp_error *err) {
     for (char *at = err != NULL && status != WP_STATUS_OK ? err->message : NULL;
          at != NULL && *at != '\0'; at++)
@@ -108,7 +108,8 @@ uint64_t wpi_column_table_expected_rows(const wpi_column_table *table) {
     return table->reader->expected_rows;
 }
 
-/* What is there instead; in a text of one column another delimiter is likely. */
+/* Names the first column; if it is the only one and has a delimiter in its name, also the options
+ * that may be wrong. */
 static wp_status fail_unknown(const wpi_column_table *table, const char *name, wp_error *err) {
     const char *first = table->reader->fields[0].name;
     if (table->reader->width == 1 && first[strcspn(first, ";|\t,")] != '\0')

@@ -6,8 +6,8 @@
  *         ─► wpi_column_table_next … ─► wpi_column_table_close
  *
  * CSV and TSV (also packed by gzip or zstd, also from stdin), NumPy's .npy, raw columns
- * ("user.bin:int32"), Parquet and Arrow files by way of a program. One thread; what is given out
- * lives as long as the table, except chunks, which live until the next one.
+ * ("user.bin:int32"), Parquet and Arrow files by way of a program. One thread; returned pointers
+ * live as long as the table, except chunks, which live until the next one.
  */
 #ifndef WP_TABLE_IO_COLUMN_TABLE_H
 #define WP_TABLE_IO_COLUMN_TABLE_H
@@ -23,17 +23,17 @@ typedef struct wpi_field {
 } wpi_field;
 
 typedef struct wpi_column_options {
-    const char *types;     /* "zip:text,fare:float64"; NULL: as the first rows look */
+    const char *types;     /* "zip:text,fare:float64"; NULL: from the first rows */
     const char *null_text; /* a further text that is NULL, as the empty one; may be NULL */
     char delimiter;        /* '\0': by the file's ending, a tab or a comma */
     bool has_no_header;    /* columns are c1, c2, … */
     uint32_t thread_count; /* that parse; 0: as many as there are processors */
-    size_t block_bytes;    /* of CSV that a thread takes at a time; 0: 2 MiB */
+    size_t block_bytes;    /* of CSV, for a thread at a time; 0: 2 MiB */
 } wpi_column_options;
 
 typedef enum wpi_use {
     WPI_USE_VALUES = 0,
-    WPI_USE_NULLS /* only which are NULL: the values are zeros (uint8), and not checked */
+    WPI_USE_NULLS /* only which are NULL: values are zeros (uint8), and not checked */
 } wpi_use;
 
 typedef struct wpi_selected {
@@ -56,7 +56,7 @@ void wpi_column_table_close(wpi_column_table *table); /* NULL allowed */
 
 uint32_t wpi_column_table_width(const wpi_column_table *table);
 const wpi_field *wpi_column_table_field(const wpi_column_table *table, uint32_t column);
-/** About how many rows there are; 0: not known. Of CSV: as its first rows look. */
+/** The approximate number of rows; 0: unknown. Of CSV: from the length of its first rows. */
 uint64_t wpi_column_table_expected_rows(const wpi_column_table *table);
 /** NOT_FOUND with the nearest name; INVALID: two columns have that name. */
 WP_NODISCARD wp_status wpi_column_table_find(const wpi_column_table *table, const char *name,
@@ -66,9 +66,9 @@ WP_NODISCARD wp_status wpi_column_table_find(const wpi_column_table *table, cons
 WP_NODISCARD wp_status wpi_column_table_select(wpi_column_table *table,
                                                const wpi_selected *selected, uint32_t count,
                                                wp_error *err);
-/** A column of a file that has its values one behind the other, as memory of which the system reads
- * what is looked at, about `read_count` values at random. It lives as long as the table, whose
- * chunks need not be read. `*row_count` 0: it is to be read by chunks. PARSE: the file is cut off.
+/** Maps a column whose file has its values one after the other, for about `read_count` reads at
+ * random. Valid as long as the table, whose chunks need not be read. `*row_count` 0: it must be
+ * read by chunks. PARSE: the file is truncated.
  */
 WP_NODISCARD wp_status wpi_column_table_map(wpi_column_table *table, uint32_t column,
                                             uint64_t read_count, wp_column *out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks come a few thousand at a time, so that they and their text are still in the cache when rows
- * are made of them. A row is `width` marks of which only the last is a newline; of its fields only
- * those selected are looked at. */
+/* A few thousand marks are made at a time, so that they and their text are still in the cache when
+ * rows are made of them. A row is `width` marks of which only the last is a newline; only selected
+ * fields are parsed. */
 #include "table_io/csv_block.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ typedef struct parser {
     wp_error *err;
 } parser;
 
-/* As many bytes as a byte can count: sums of bytes make the shortest vectors. */
+/* Few enough that counts fit in bytes, whose sums make the shortest vectors. */
 #define LINES_STEP 192
 
 uint64_t wpi_csv_lines(const char *text, size_t size) {
@@ -38,8 +38,7 @@ uint64_t wpi_csv_lines(const char *text, size_t size) {
     return lines;
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 wp_status wpi_csv_block_reserve(wpi_csv_block *block, size_t size, wp_error *err) {
     if (size <= block->capacity) return WP_STATUS_OK;
@@ -115,8 +114,7 @@ void wpi_csv_block_deinit(wpi_csv_block *block, uint32_t selected_count) {
     *block = (wpi_csv_block){0};
 }
 
-/* ---- fields -----------------------------------------------------------------------------------
- */
+/* ---- fields ---- */
 
 bool wpi_csv_field(char *text, size_t *first, size_t *outer, bool *is_quoted) {
     *is_quoted = *first < *outer && text[*first] == WPI_CSV_QUOTE;
@@ -201,7 +199,7 @@ static bool is_null(const wpi_csv_shape *shape, const char *text, size_t length,
            memcmp(text, shape->null_text, length) == 0;
 }
 
-/* Whether there is a value. The text stays as it is: a key may be the same column. */
+/* Stores whether there is a value. Leaves the text unchanged: a key may be the same column. */
 static void put_presence(parser *p, uint32_t place, uint64_t row, size_t first, size_t outer) {
     const wpi_csv_shape *shape = p->shape;
     const wpi_field *field = &shape->fields[shape->selected[place].column];
@@ -246,10 +244,9 @@ static wp_status put_field(parser *p, uint32_t place, uint64_t row, size_t first
     return WP_STATUS_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
-/* A line without anything; where there is one column, it is a row. */
+/* An empty line; in a table of one column it is a row. */
 static bool is_blank(const parser *p, size_t start, uint32_t mark) {
     const size_t length = (mark & ~WPI_CSV_NEWLINE) - start;
     return length <= 1 && (mark & WPI_CSV_NEWLINE) != 0 && p->shape->width > 1 &&
@@ -275,13 +272,13 @@ static wp_status fail_ragged(parser *p, const uint32_t *marks, size_t count) {
                    fields == 0 ? "" : "s", p->shape->width);
 }
 
-/* A text that is itself: no quotes, not NULL, no end of its line's. */
+/* A text without conversion: no quotes, not NULL, no end of line. */
 static bool is_plain_text(const parser *p, const char *text, size_t length) {
     return length != 0 && *text != WPI_CSV_QUOTE && text[length - 1] != '\r' &&
            p->shape->null_text == NULL;
 }
 
-/* Rows whose marks are at hand, one behind the other. */
+/* Rows whose marks are available, one after the other. */
 typedef struct row_marks {
     const uint32_t *marks;  /* [count][width] */
     const uint32_t *starts; /* [count]: where each begins */
@@ -299,8 +296,8 @@ static inline span field_of(const row_marks *rows, uint32_t column, size_t row) 
     return (span){first, (*marks & ~WPI_CSV_NEWLINE) - first};
 }
 
-/* Fields of one column, of rows that follow those in the block; on failure `*row` is the one that
- * is wrong. What is plain and short is done here, the rest by put_field. */
+/* Adds fields of one column for the next rows of the block; on failure `*row` is the wrong one.
+ * Plain and short fields are handled here, others by put_field. */
 typedef wp_status put_column(parser *p, uint32_t place, const row_marks *rows, size_t *row);
 
 static wp_status put_rest(parser *p, uint32_t place, const row_marks *rows, size_t row) {
@@ -375,8 +372,8 @@ static put_column *putter(const wpi_csv_shape *shape, uint32_t place) {
                                             : put_fields;
 }
 
-/* Marks of rows that are whole come to lie one behind the other, those of blank lines in between
- * are left out; how many marks were looked at. It ends before a row that is not whole. */
+/* Compacts the marks of whole rows, without those of blank lines; returns the number of marks
+ * examined. Ends before an incomplete row. */
 static size_t find_rows(parser *p, uint32_t *marks, size_t count, row_marks *rows) {
     const uint32_t width = p->shape->width;
     uint32_t *starts = p->block->starts, *to = marks;
@@ -398,8 +395,8 @@ static size_t find_rows(parser *p, uint32_t *marks, size_t count, row_marks *row
     return at;
 }
 
-/* Rows of the marks; how many marks are left, of a row that is not whole yet. Of mistakes the first
- * row's counts, and in it the first: behind one, only rows before it are looked at. */
+/* Makes rows of the marks; `*left`: the marks of an incomplete row at the end. The first error of
+ * the first wrong row is reported: after an error, only earlier rows are parsed. */
 static wp_status take_rows(parser *p, uint32_t *marks, size_t count, size_t *left) {
     wp_status status = WP_STATUS_OK;
     row_marks rows;

@@ -14,7 +14,7 @@
 
 #define ROWS_LOOKED_AT 10000
 
-/* Marks of the text, given one by one. */
+/* Marks of the text, one by one. */
 typedef struct walk {
     wpi_csv_marker marker;
     uint32_t *marks; /* [WPI_CSV_MARKS_STEP] */
@@ -43,8 +43,7 @@ void wpi_fields_free(wpi_field *fields, uint32_t count) {
     wpi_free(fields);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static wp_status add_field(wpi_csv_head *head, const char *name, size_t length, wp_error *err) {
     const uint32_t width = head->width;
@@ -77,7 +76,7 @@ static wp_status read_names(char *text, size_t size, bool has_no_header, char de
         if (has_no_header)
             outer = first;
         else
-            (void)wpi_csv_field(text, &first, &outer, &is_quoted); /* an odd name is a name */
+            (void)wpi_csv_field(text, &first, &outer, &is_quoted); /* malformed: kept as it is */
         WP_TRY_GOTO(add_field(head, text + first, outer - first, err), done);
     }
     status = WP_STATUS_OK;
@@ -90,8 +89,7 @@ done:
     return status;
 }
 
-/* ---- types ------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 typedef struct look {
     bool is_seen, is_no_integer, is_no_int64, is_no_uint64, is_no_float;
@@ -172,8 +170,7 @@ static wp_status infer(const char *text, size_t size, const wpi_column_options *
     return WP_STATUS_OK;
 }
 
-/* ---- types that are said ----------------------------------------------------------------------
- */
+/* ---- types from options ---- */
 
 bool wpi_type_parse(const char *name, size_t length, wp_type *type, bool *is_text) {
     *is_text = length == 4 && strncmp(name, "text", 4) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What columns CSV text has: names from its first record, types from the first rows or as they are
- * said. */
+/** The columns of CSV text: names from its first record, types from the first rows or from
+ * options. */
 #ifndef WP_TABLE_IO_CSV_HEAD_H
 #define WP_TABLE_IO_CSV_HEAD_H
 
@@ -14,9 +14,9 @@ typedef struct wpi_csv_head {
     double row_bytes;    /* of the first rows, on average; 0: there is none */
 } wpi_csv_head;
 
-/** `text` begins with the file's first record and has whole records only, WPI_CSV_PADDING bytes
- * more are readable; the header's quotes are taken out in place. PARSE: there is no record;
- * INVALID: types that are not understood. */
+/** `text` begins with the file's first record and has whole records only; WPI_CSV_PADDING more
+ * bytes are readable. Removes the header's quotes in place. PARSE: there is no record; INVALID:
+ * unknown types. */
 WP_NODISCARD wp_status wpi_csv_head_read(char *text, size_t size, const char *name,
                                          const wpi_column_options *options, char delimiter,
                                          wpi_csv_head *out, wp_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes are compared with the delimiter, the newline and the quote at once; a bit each says
- * where one is. Where no quote is among them, and that is most of the time, bits become marks
- * without looking at the text again. SSE2 is what every x86-64 has; other machines compare bytes.
+/* 64 bytes are compared with the delimiter, the newline and the quote at once; each gives a word of
+ * 64 bits. If none is a quote, which is the common case, bits become marks without reading the text
+ * again. Every x86-64 has SSE2; other machines compare bytes.
  */
 #include "table_io/csv_marks.h"
 
@@ -52,8 +52,7 @@ size_t wpi_csv_closing_quote(const char *text, size_t at, size_t size) {
     return size;
 }
 
-/* ---- cutting ----------------------------------------------------------------------------------
- */
+/* ---- cutting ---- */
 
 static size_t behind_last_newline(const char *text, size_t first, size_t outer, size_t otherwise) {
     for (size_t i = outer; i > first; i--)
@@ -81,8 +80,7 @@ size_t wpi_csv_cut(const char *text, size_t size, char delimiter, size_t *open_q
     }
 }
 
-/* ---- marking ----------------------------------------------------------------------------------
- */
+/* ---- marking ---- */
 
 static size_t put(uint32_t *marks, size_t count, uint64_t ends, uint64_t newlines, size_t first) {
     while (ends != 0) {
@@ -93,7 +91,7 @@ static size_t put(uint32_t *marks, size_t count, uint64_t ends, uint64_t newline
     return count;
 }
 
-/* 64 bytes with a quote among them: one after the other. Steps over what is quoted. */
+/* 64 bytes with a quote among them: one by one. Skips quoted text. */
 static size_t put_quoted(wpi_csv_marker *marker, const seen *s, uint64_t inside, uint32_t *marks,
                          size_t count) {
     const size_t first = marker->at;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of CSV go around a ring, each in one of three hands:
+/* Blocks of CSV circulate between three users:
  *
- *     filler thread: reads, unpacks,  ──►  parser threads: columns  ──►  caller: texts' codes
- * become the cuts behind a whole record           of a block                    table's; gives the
- * chunk away ▲                                                                         │
- *           └───────────────────────────── next call ◄───────────────────────────────┘
+ *     filler thread: reads,    ──►  parser threads:       ──►  caller: converts codes to the
+ *     unpacks, cuts after           columns of a block         table's, returns the chunk
+ *     a whole record                                                      │
+ *            ▲                                                            │
+ *            └────────────────────── next call ◄──────────────────────────┘
  *
- * Blocks are filled and given in the order of the file, so line numbers add up and codes do not
- * depend on threads. A failure is a block, too: what lies before it is given first. */
+ * Blocks are filled and returned in the order of the file, so line numbers add up and codes do not
+ * depend on threads. A failure is a block, too: earlier rows are returned first. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ typedef struct csv {
     wpi_selected *selected;
     uint32_t parser_count;
 
-    wpi_csv_block rest; /* text that was read, but not taken: from `rest_at` on; the filler's */
+    wpi_csv_block rest; /* the filler's: text that was read, but not used, from `rest_at` on */
     size_t rest_at, block_bytes;
     bool is_at_end; /* of the bytes */
 
@@ -51,8 +52,7 @@ typedef struct csv {
     uint32_t thread_count;
     slot *slots;
     uint32_t slot_count;
-    uint64_t filled, taken, given,
-        outer; /* blocks; `outer`: how many there are, once it is known */
+    uint64_t filled, taken, given, outer; /* blocks; `outer`: their number, once known */
     bool is_stopping;
 
     uint64_t line; /* of the next block's first, from 1 on */
@@ -62,8 +62,7 @@ typedef struct csv {
     uint32_t code_capacity;
 } csv;
 
-/* ---- the filler -------------------------------------------------------------------------------
- */
+/* ---- the filler ---- */
 
 static wp_status fail_open_quote(const csv *c, const wpi_csv_block *block, size_t quote,
                                  uint64_t *bad_line, wp_error *err) {
@@ -72,7 +71,7 @@ static wp_status fail_open_quote(const csv *c, const wpi_csv_block *block, size_
     return WP_FAIL(err, PARSE, "the quote that begins here is not closed within 64 MiB");
 }
 
-/* Text that was put aside comes before what is read. */
+/* Returns text that was put aside before text from the file. */
 static wp_status take_text(csv *c, char *to, size_t size, size_t *got, wp_error *err) {
     const size_t aside = c->rest.size - c->rest_at, taken = aside < size ? aside : size;
     size_t more = 0;
@@ -86,7 +85,7 @@ static wp_status take_text(csv *c, char *to, size_t size, size_t *got, wp_error 
     return status;
 }
 
-/* The end of what was taken last. */
+/* Puts the end of the last text aside. */
 static wp_status put_aside(csv *c, const char *text, size_t size, wp_error *err) {
     if (size > c->rest_at) { /* then nothing is left behind it there */
         WP_TRY(wpi_csv_block_reserve(&c->rest, size, err));
@@ -101,8 +100,8 @@ static bool is_all_taken(const csv *c) {
     return c->is_at_end && c->rest_at == c->rest.size;
 }
 
-/* Puts whole records into the block, about `wanted` bytes, and the text behind them aside. An empty
- * block: that was all. */
+/* Puts whole records into the block, about `wanted` bytes, and the text after them aside. An empty
+ * block: end of file. */
 static wp_status fill_block(csv *c, wpi_csv_block *block, size_t wanted, uint64_t *bad_line,
                             wp_error *err) {
     size_t got = 0, cut, quote;
@@ -155,10 +154,9 @@ static void *fill_blocks(void *object) {
     return NULL;
 }
 
-/* ---- parsers ----------------------------------------------------------------------------------
- */
+/* ---- parsers ---- */
 
-/* The next block to parse, or NULL: there will be none. */
+/* The next block to parse; NULL: there are no more. */
 static slot *take_block(csv *c) {
     slot *s = NULL;
     (void)pthread_mutex_lock(&c->lock);
@@ -183,10 +181,9 @@ static void *parse_blocks(void *object) {
     return NULL;
 }
 
-/* ---- chunks -----------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
-/* The next block in order, or NULL at the end. The one before goes back. */
+/* The next block in order, or NULL at the end. Returns the one before to the filler. */
 static slot *await_block(csv *c) {
     slot *s = NULL;
     (void)pthread_mutex_lock(&c->lock);
@@ -206,7 +203,7 @@ static wp_status fail_block(const csv *c, const slot *s, wp_error *err) {
     const char *message = s->error.message;
     const size_t length = strlen(c->name);
     if (strncmp(message, c->name, length) == 0 && strncmp(message + length, ": ", 2) == 0)
-        message += length + 2; /* it is said with the line */
+        message += length + 2; /* it is printed with the line */
     switch (s->status) {
     case WP_STATUS_NOMEM: return WP_FAIL(err, NOMEM, "%s:%llu: %s", c->name, line, message);
     case WP_STATUS_PARSE: return WP_FAIL(err, PARSE, "%s:%llu: %s", c->name, line, message);
@@ -214,7 +211,7 @@ static wp_status fail_block(const csv *c, const slot *s, wp_error *err) {
     }
 }
 
-/* A block's codes become the table's. */
+/* Converts a block's codes to the table's. */
 static wp_status join_texts(csv *c, wpi_csv_block *block, uint32_t place, wp_error *err) {
     const wpi_dictionary *texts = &block->columns[place].texts;
     uint32_t *codes = block->columns[place].values;
@@ -257,8 +254,7 @@ static wp_status next(wpi_reader *reader, wpi_column_chunk *out, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- open, select, close ----------------------------------------------------------------------
- */
+/* ---- open, select, close ---- */
 
 static wp_status start_threads(csv *c, wp_error *err) {
     while (c->thread_count < c->parser_count + 1) {
@@ -335,14 +331,14 @@ static const wpi_reader_ops csv_ops = {.select = select_columns,
                                        .progress = progress,
                                        .close = close_reader};
 
-/* The text so far stands for all of it; packed text, too: it took a known part of the file. */
+/* Extrapolates from the text so far; for packed text, from its part of the file. */
 static uint64_t expected_rows(const csv *c, const wpi_csv_head *head, size_t text_bytes) {
     const uint64_t done = wpi_bytes_done(c->bytes), total = wpi_bytes_total(c->bytes);
     if (head->row_bytes == 0 || done == 0) return 0;
     return (uint64_t)((double)text_bytes / head->row_bytes * ((double)total / (double)done));
 }
 
-/* The first block: its head says what columns there are; its rows are what the filler begins with.
+/* The first block: its head has the columns; the filler begins with its rows.
  */
 static wp_status read_head(csv *c, const wpi_column_options *options, uint64_t *bad_line,
                            wp_error *err) {
@@ -361,7 +357,7 @@ static wp_status read_head(csv *c, const wpi_column_options *options, uint64_t *
     c->shape.fields = head.fields;
     c->line += head.line_count;
     c->base.expected_rows = expected_rows(c, &head, first.size - skip - head.size + c->rest.size);
-    /* What is left of the block comes before the rest. */
+    /* The remaining text of the block comes before the rest. */
     const size_t begin = skip + head.size, left = first.size - begin;
     WP_TRY_GOTO(wpi_csv_block_reserve(&first, left + begin + c->rest.size, err), done);
     memmove(first.text, first.text + begin, left);

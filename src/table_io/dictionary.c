@@ -122,8 +122,7 @@ void wpi_dictionary_deinit(wpi_dictionary *dictionary) {
     *dictionary = (wpi_dictionary){.is_owner = dictionary->is_owner};
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 static int compare(const void *a, const void *b) {
     const wpi_slice *const left = *(const wpi_slice *const *)a, *const right =

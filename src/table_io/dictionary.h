@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Strings and their codes, in the order in which they come: 1, 2, … Code 0 is NULL. One thread. */
+/** Strings and their codes, in order of insertion: 1, 2, … Code 0 is NULL. One thread. */
 #ifndef WP_TABLE_IO_DICTIONARY_H
 #define WP_TABLE_IO_DICTIONARY_H
 
@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 
-/** A string that lies somewhere. */
+/** A string in memory of another owner. */
 typedef struct wpi_slice {
     const char *text;
     uint32_t length;
@@ -25,11 +25,11 @@ typedef struct wpi_dictionary {
     size_t page_count, page_used_bytes, page_bytes;
 } wpi_dictionary;
 
-/** The string's code; 8 bytes behind it must be readable. Where the dictionary does not own its
- * strings, `text` must stay. `{0}` is empty. NOMEM. */
+/** The string's code; 8 bytes after it must be readable. If the dictionary does not own its
+ * strings, `text` must stay valid. `{0}` is empty. NOMEM. */
 WP_NODISCARD wp_status wpi_dictionary_code(wpi_dictionary *dictionary, const char *text,
                                            uint32_t length, uint32_t *out, wp_error *err);
-/** The same, for a slice that another dictionary has. */
+/** The same, for a slice of another dictionary. */
 WP_NODISCARD wp_status wpi_dictionary_slice_code(wpi_dictionary *dictionary, const wpi_slice *slice,
                                                  uint32_t *out, wp_error *err);
 void wpi_dictionary_clear(wpi_dictionary *dictionary); /* keeps memory; not for owners */

@@ -66,8 +66,7 @@ static wp_status take_number(literal *l, uint64_t *out) {
     return WP_STATUS_OK;
 }
 
-/* ---- types ------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 static wp_status type_of(const literal *l, const char *text, size_t length, wp_type *type) {
     static const struct {
@@ -138,8 +137,7 @@ static wp_status take_descr(literal *l, wpi_npy_head *head) {
     return add_field(l, head, NULL, 0, type);
 }
 
-/* ---- shape ------------------------------------------------------------------------------------
- */
+/* ---- shape ---- */
 
 typedef struct shape {
     uint64_t sizes[2];
@@ -180,8 +178,7 @@ static wp_status apply_shape(const literal *l, const shape *s, wpi_npy_head *hea
     return head->row_bytes <= ROW_BYTES_MAX ? WP_STATUS_OK : fail_literal(l);
 }
 
-/* ---- head -------------------------------------------------------------------------------------
- */
+/* ---- head ---- */
 
 static wp_status take_head(literal *l, wpi_npy_head *head) {
     bool has_descr = false, has_shape = false;

@@ -20,7 +20,7 @@ typedef struct wpi_npy_head {
     uint64_t row_count;
 } wpi_npy_head;
 
-/** Reads the head; the data follow. PARSE: no .npy file; UNSUPPORTED: not of those that are read.
+/** Reads the head; the data follow. PARSE: not a .npy file; UNSUPPORTED: another kind of array.
  */
 WP_NODISCARD wp_status wpi_npy_head_read(wpi_bytes *bytes, const char *name, wpi_npy_head *out,
                                          wp_error *err);

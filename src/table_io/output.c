@@ -18,9 +18,9 @@
 
 struct wpi_output {
     int fd;
-    char *path, *temporary; /* of a file; the temporary one is there until the end */
+    char *path, *temporary; /* of a file; the temporary one exists until the end */
     size_t used;
-    int code; /* errno of what failed first */
+    int code; /* errno of the first failure */
     char buffer[BUFFER_BYTES];
 };
 
@@ -29,7 +29,7 @@ static wp_status fail_errno(const wpi_output *output, int code, wp_error *err) {
                    output->path != NULL ? output->path : "to stdout", strerror(code));
 }
 
-/* A plain file is written beside the place where it will be. */
+/* A plain file is written to a temporary one beside it. */
 static int open_file(wpi_output *output) {
     struct stat info;
     const bool exists = stat(output->path, &info) == 0;
@@ -125,8 +125,7 @@ void wpi_output_close(wpi_output *output) {
     wpi_free(output);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 static bool needs_quotes(const char *text, size_t length, char delimiter) {
     for (size_t i = 0; i < length; i++)

@@ -13,11 +13,10 @@
 #include <emmintrin.h>
 #endif
 
-/* ---- integers ---------------------------------------------------------------------------------
- */
+/* ---- integers ---- */
 
 #ifdef __SSE2__
-/* Two words side by side; each multiplication adds up neighbours: pairs in 16 bits, fours in 32. */
+/* Two words at once; each multiplication adds up neighbours: pairs in 16 bits, fours in 32. */
 static __m128i add_digits_up(__m128i words) {
     const __m128i low_bytes = _mm_set1_epi16(0xff), weights = _mm_set1_epi32(1 << 16 | 100);
     const __m128i pairs =
@@ -117,8 +116,7 @@ bool wpi_integer_fits(wp_type type, uint64_t value) {
     }
 }
 
-/* ---- floats -----------------------------------------------------------------------------------
- */
+/* ---- floats ---- */
 
 static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -126,7 +124,8 @@ static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 #define TENS 22
 #define EXACT ((uint64_t)1 << 53)
 
-/* What is neither digits nor short: strtod, to which hexadecimal and the like are not shown. */
+/* Numbers that are long or have other characters: strtod, except for hexadecimal and similar
+ * forms. */
 static wpi_parsed slow_float(const char *text, size_t length, double *out) {
     char copy[512], *end;
     static const char *const words[] = {"inf", "infinity", "nan", NULL};
@@ -171,8 +170,7 @@ wpi_parsed wpi_float_parse(const char *text, size_t length, double *out) {
     return WPI_PARSED_OK;
 }
 
-/* ---- back to text -----------------------------------------------------------------------------
- */
+/* ---- back to text ---- */
 
 static size_t format_unsigned(uint64_t value, bool is_negative, char *out) {
     char reversed[24];

@@ -12,11 +12,11 @@
 
 typedef enum wpi_parsed { WPI_PARSED_OK, WPI_PARSED_NO_NUMBER, WPI_PARSED_OUT_OF_RANGE } wpi_parsed;
 
-/* Digits are read 8 at once, as one word (little-endian) of which each byte is one: a shorter
- * number has leading zeros shifted in, and what is no digit is no byte below 10. */
+/* 8 digits are read at once, as one word (little-endian) with a digit per byte: a shorter number
+ * has leading zeros shifted in, and a byte of 10 or more is not a digit. */
 
-/** 1 to 8 characters as such a word; of any other length: what is no digits. 8 bytes from `text` on
- * must be readable. */
+/** 1 to 8 characters as such a word; for other lengths a word without digits. 8 bytes from `text`
+ * on must be readable. */
 static inline uint64_t wpi_digits_word(const char *text, size_t length) {
     uint64_t word;
     memcpy(&word, text, sizeof word);
@@ -31,7 +31,7 @@ static inline uint64_t wpi_digits_value(uint64_t word) {
     word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
     return (word * 10000 + (word >> 32)) & 0xffffffffu;
 }
-/** Of many words at once. False: some are no digits; what they become is not said. */
+/** Values of many words at once. False: some have no digits; their values are unspecified. */
 bool wpi_digits_values(const uint64_t *words, size_t count, uint64_t *out);
 
 /** 1 to 8 digits and nothing else; 8 bytes from `text` on must be readable. */

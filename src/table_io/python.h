@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Programs of the Python package, which read and write what pyarrow can. */
+/** Programs of the Python package, which read and write files by pyarrow. */
 #ifndef WP_TABLE_IO_PYTHON_H
 #define WP_TABLE_IO_PYTHON_H
 
@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "base/subprocess.h"
 
-/** The interpreter (WARPAGE_PYTHON, else python3) and the path of the program `name`, which lies in
+/** The interpreter (WARPAGE_PYTHON, else python3) and the path of the program `name` in
  * lib/warpage/python/warpage. */
 WP_NODISCARD wp_status wpi_python_argv(const char *name, wpi_strings *argv, wp_error *err);
 /** Runs it. IO: its first line on stderr, where it fails. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A reader of one kind of file: what column_table.c asks. Its structure begins with its operations
- * and fields. */
+/** A reader of one kind of file, for column_table.c. Its structure begins with its operations and
+ * fields. */
 #ifndef WP_TABLE_IO_READER_H
 #define WP_TABLE_IO_READER_H
 
@@ -25,10 +25,10 @@ struct wpi_reader {
     const wpi_reader_ops *ops;
     wpi_field *fields;
     uint32_t width;
-    uint64_t expected_rows; /* about; 0: not known */
+    uint64_t expected_rows; /* approximate; 0: unknown */
 };
 
-/** Takes `bytes`, also when it fails. `types` as in options, `name` for messages. */
+/** Takes ownership of `bytes`, also on failure. `types` as in options, `name` for messages. */
 WP_NODISCARD wp_status wpi_csv_open(wpi_bytes *bytes, const char *name,
                                     const wpi_column_options *options, wpi_reader **out,
                                     wp_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chunk's rows have a byte each, 1 while they satisfy all comparisons so far. Numbers are
  * compared as long double, whose 64 bits of significand hold every integer and every double. A text
- * is compared once: its dictionary code has the answer from then on. */
+ * is compared once: later the result is looked up by its dictionary code. */
 #include "table_io/where.h"
 
 #include <float.h>
@@ -42,15 +42,14 @@ struct wpi_where {
     uint32_t count;
     uint8_t *keeps;
     uint64_t keep_capacity;
-    wp_column *columns; /* what is left of a chunk */
+    wp_column *columns; /* the remaining rows of a chunk */
     void **values;
     uint8_t **valid;
     uint64_t *capacities; /* rows that `values` and `valid` have room for */
     uint32_t column_count;
 };
 
-/* ---- text to comparisons ------------------------------------------------------------------------
- */
+/* ---- text to comparisons ---- */
 
 typedef struct parser {
     const char *whole, *at;
@@ -69,7 +68,7 @@ static wp_status fail_expected(const parser *p, const char *expected) {
                    p->at);
 }
 
-/* 'a ''quoted'' text' or "a ""quoted"" name", behind its first quote. */
+/* 'a ''quoted'' text' or "a ""quoted"" name", after its first quote. */
 static wp_status parse_quoted(parser *p, const char *what, char **out, size_t *length) {
     const char quote = *p->at;
     const char *start = ++p->at;
@@ -219,8 +218,7 @@ void wpi_where_close(wpi_where *where) {
     wpi_free(where);
 }
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 uint32_t wpi_where_width(const wpi_where *where) {
     return where->count;
@@ -259,8 +257,7 @@ wp_status wpi_where_bind(wpi_where *where, const wpi_column_table *table, wpi_se
     return WP_STATUS_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static bool is_valid(const wp_column *column, uint64_t row) {
     const uint64_t bit = column->valid_offset + row;
@@ -358,8 +355,7 @@ static wp_status keep(comparison *c, const wpi_column_table *table, const wpi_co
     return WP_STATUS_OK;
 }
 
-/* ---- what is left -------------------------------------------------------------------------------
- */
+/* ---- remaining rows ---- */
 
 #define TAKE(type)                                                                                 \
     do {                                                                                           \

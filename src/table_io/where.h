@@ -18,7 +18,7 @@
 
 typedef struct wpi_where wpi_where;
 
-/** INVALID: what was expected, and where. */
+/** INVALID: the message has the position and the expected form. */
 WP_NODISCARD wp_status wpi_where_parse(const char *text, wpi_where **out, wp_error *err);
 void wpi_where_close(wpi_where *where); /* NULL allowed */
 

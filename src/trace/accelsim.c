@@ -24,7 +24,7 @@ static bool read_line(wpi_accelsim *in) {
 
 /* ---- words of a line ------------------------------------------------------------------------ */
 
-/* Cuts the next word off; "" when there is none. */
+/* Cuts off the next word; "": none. */
 static char *next_word(char **at) {
     char *word = *at + strspn(*at, " \t");
     char *outer = word + strcspn(word, " \t");
@@ -45,7 +45,7 @@ static bool next_number(char **at, int base, uint64_t *value) {
     return parse_number(next_word(at), base, value);
 }
 
-/* "R12", or another file's register, which is not followed. */
+/* "R12", or a register of another file, which is not tracked. */
 static bool next_registers(char **at, uint8_t *registers, uint32_t *count) {
     uint64_t listed, number;
     *count = 0;
@@ -62,7 +62,7 @@ static bool next_registers(char **at, uint8_t *registers, uint32_t *count) {
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
-/* ".64", ".U8", ".S16": bytes of an access; 4 where nothing is said. */
+/* The bytes of an access, from ".64", ".U8", ".S16"; 4 by default. */
 static uint32_t width_of(const char *opcode) {
     for (const char *dot = strchr(opcode, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
         const char *digits = dot + 1;
@@ -163,7 +163,7 @@ static bool take_number(const char *text, int base, uint64_t max, uint64_t *valu
     return sscanf(text, "%63s", word) == 1 && parse_number(word, base, value) && *value <= max;
 }
 
-/* A line "-name = value"; names that are not known say nothing that matters here. */
+/* Reads a line "-name = value"; ignores unknown names. */
 static bool read_property(wpi_accelsim *in) {
     wpi_accelsim_kernel *k = &in->kernel;
     const char *text;
@@ -217,7 +217,7 @@ wp_status wpi_accelsim_open(wpi_accelsim *in, const char *path, wp_error *err) {
     if (in->file == NULL) return WP_FAIL(err, IO, "%s: %s", path, strerror(errno));
     in->kernel.version = 3;
     while (read_line(in)) {
-        if (in->line[0] == '#') break; /* what follows are instructions */
+        if (in->line[0] == '#') break; /* instructions follow */
         if (in->line[0] == '-' && !read_property(in))
             return fail_line(in, "the value of this property is malformed", err);
         if (in->line[0] != '-' && in->line[0] != '\0')

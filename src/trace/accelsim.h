@@ -11,9 +11,9 @@
  *     0010 ffffffff 0 EXIT 0 0
  *     #END_TB
  *
- * An instruction: address in the code, lanes, destination registers, opcode, source registers,
- * bytes (0: no memory), and how the lanes' addresses are written: 0 all, 1 first and stride, 2
- * first and differences.
+ * An instruction: code address, lanes, destination registers, opcode, source registers, bytes (0:
+ * no memory), and the encoding of the lanes' addresses: 0 all, 1 first and stride, 2 first and
+ * differences.
  */
 #ifndef WP_TRACE_ACCELSIM_H
 #define WP_TRACE_ACCELSIM_H

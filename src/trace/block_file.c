@@ -4,7 +4,7 @@
  *     block     4 mark, 4 kind, 4 raw bytes, 4 stored bytes, 8 hash of these 16 bytes and the data
  *     end mark  8 magic, 8 offset of the root, 8 bytes of the root, 8 hash of the 24 bytes before
  *
- * Every hash begins with the offset of what it covers, so a block in a wrong place is found out.
+ * Every hash includes the offset of the hashed data, so a misplaced block is detected.
  */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "trace/block_file.h"
@@ -25,7 +25,7 @@
 #define EDGE_BYTES 32u /* of header and end mark */
 #define BLOCK_HEADER_BYTES 24u
 #define BLOCK_MARK 0x42545057u /* "WPTB" */
-#define LEVEL 3                /* of zstd: deltas are most of the work, more gains little */
+#define LEVEL 3                /* of zstd: higher levels gain little on deltas */
 
 static const char header_magic[8] = {'\x89', 'W', 'P', 'T', '\r', '\n', '\x1a', '\n'};
 static const char end_magic[8] = {'W', 'P', 'T', 'E', 'N', 'D', '\r', '\n'};
@@ -53,7 +53,7 @@ static uint64_t get64(const uint8_t *from) {
 
 struct wpi_block_writer {
     char *path, *temporary;
-    pid_t owner; /* a child that the program forks has the file open, too, and leaves it alone */
+    pid_t owner; /* forked children inherit the open file, and must not use it */
     int fd;
     uint64_t offset;
     ZSTD_CCtx *zstd;
@@ -295,7 +295,7 @@ static wp_status damaged(const wpi_block_file *f, uint64_t offset, const char *w
     return WP_FAIL(err, PARSE, "%s: offset %" PRIu64 ": %s", f->path, offset, what);
 }
 
-/* Into f->raw; `*next` is where the following block is. */
+/* Reads a block into f->raw; `*next` is the offset of the following block. */
 static wp_status read_block(wpi_block_file *f, wpi_block_kind kind, uint64_t offset, size_t *bytes,
                             uint64_t *next, wp_error *err) {
     uint8_t header[BLOCK_HEADER_BYTES];

@@ -20,7 +20,7 @@ static void append_string(wpi_text *out, const char *string) {
     wpi_text_append_n(out, string, length);
 }
 
-/* NULL: it is damaged, or memory is out. */
+/* NULL: damaged, or out of memory. */
 static char *read_string(wpi_cursor *from) {
     const uint64_t length = wpi_cursor_varint(from);
     const uint8_t *bytes = wpi_cursor_bytes(from, length);
@@ -52,7 +52,7 @@ void wpi_trace_launch_append(wpi_text *out, const wpi_trace_launch *l) {
     wpi_varint_append(out, l->bytes);
 }
 
-/* Numbers that programs on a device can have. */
+/* Whether the numbers of a launch are possible on a device. */
 static bool is_launch_good(const wpi_trace_launch *l) {
     for (int i = 0; i < 3; i++) {
         if (l->grid[i] == 0 || l->grid[i] > 0x7fffffffu || l->block[i] == 0 || l->block[i] > 1024)
@@ -124,7 +124,7 @@ static wpi_places_root read_places(wpi_cursor *from) {
     wpi_places_root places;
     places.count = wpi_cursor_varint(from);
     places.offset = wpi_cursor_varint(from);
-    /* Sizes in memory are made of this. */
+    /* Sizes in memory are computed from this. */
     from->is_bad = from->is_bad || places.count > (uint64_t)1 << 48;
     return places;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a trace holds beside warps and host operations: the program, the device, launches, totals.
+/** Contents of a trace besides warps and host operations: program, device, launches, totals.
  */
 #ifndef WP_TRACE_CONTENT_H
 #define WP_TRACE_CONTENT_H
@@ -14,13 +14,13 @@ typedef struct wpi_origin {
     char *version;                 /* of Warpage */
     char *device;                  /* "sim:p100"; "" when it was imported */
     wpi_strings program;           /* argv */
-    uint64_t info[WPI_INFO_COUNT]; /* what the device answered */
+    uint64_t info[WPI_INFO_COUNT]; /* the device's properties */
 } wpi_origin;
 
 void wpi_origin_deinit(wpi_origin *origin);
 
 #define WPI_LAUNCH_COOPERATIVE 1u
-#define WPI_LAUNCH_IN_STEP 2u /* not recorded: it depends on time */
+#define WPI_LAUNCH_IN_STEP 2u /* not recorded: depends on time */
 
 /** A launch, without its warps. */
 typedef struct wpi_trace_launch {
@@ -31,7 +31,7 @@ typedef struct wpi_trace_launch {
     uint32_t shared_static_bytes, shared_dynamic_bytes;
     uint32_t registers;  /* a thread */
     uint64_t first_part; /* number of the first CTA's first part; the others' follow */
-    /* What was recorded. */
+    /* Recorded totals. */
     uint64_t ctas;
     uint64_t blocks;   /* of code, executed by warps */
     uint64_t accesses; /* warp instructions that access memory */
@@ -49,7 +49,7 @@ static inline uint32_t wpi_trace_launch_threads(const wpi_trace_launch *launch) 
     return launch->block[0] * launch->block[1] * launch->block[2];
 }
 
-/** What the end of a trace says: everything else is found from here. */
+/** The root, at the end of a trace, from which everything else is found. */
 typedef struct wpi_trace_root {
     wpi_origin origin;
     wpi_places_root ops; /* blocks of host operations */
@@ -62,7 +62,7 @@ typedef struct wpi_trace_root {
 } wpi_trace_root;
 
 void wpi_trace_root_append(wpi_text *out, const wpi_trace_root *root);
-/** False: not what wpi_trace_root_append wrote. Deinit either way. */
+/** False: not written by wpi_trace_root_append. Deinit in any case. */
 bool wpi_trace_root_read(wpi_cursor *from, wpi_trace_root *root);
 void wpi_trace_root_deinit(wpi_trace_root *root);
 

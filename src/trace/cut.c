@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace of some of the launches: operations are copied but for the other launches, and the parts
- * of those that stay are copied as they are, one after the other. */
+/* Writes a trace of selected launches: copies all operations except other launches, and the parts
+ * of the selected ones unchanged. */
 #include <regex.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct cut {
     regex_t kernels;
     bool has_kernels;
     uint64_t kept; /* launches */
-    wpi_text part; /* put together here */
+    wpi_text part; /* buffer */
 } cut;
 
 static bool is_selected(const cut *c, uint64_t number, const wpi_trace_launch *launch) {
@@ -27,7 +27,7 @@ static bool is_selected(const cut *c, uint64_t number, const wpi_trace_launch *l
            regexec(&c->kernels, wpi_names_find(&c->names, c->from, launch), 0, NULL, 0) == 0;
 }
 
-/* Part `old` becomes part `number`, and what follows it. */
+/* Copies part `old` as part `number`, and the parts that follow it. */
 static wp_status copy_parts(cut *c, uint32_t warps, uint64_t old, uint64_t number, wp_error *err) {
     while (old != WPI_PART_NONE) {
         wpi_cursor from, section;
@@ -39,7 +39,7 @@ static wp_status copy_parts(cut *c, uint32_t warps, uint64_t old, uint64_t numbe
         }
         const uint64_t next_number =
             next != WPI_PART_NONE ? wpi_trace_writer_reserve(c->to, 1) : WPI_PART_NONE;
-        (void)wpi_cursor_varint(&from); /* the next part: what is behind it stays */
+        (void)wpi_cursor_varint(&from); /* skips the next part's number; the rest is copied */
         wpi_text_clear(&c->part);
         wpi_varint_append(&c->part, next_number + 1);
         wpi_text_append_n(&c->part, from.at, (size_t)(section.outer - from.at));

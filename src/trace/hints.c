@@ -22,9 +22,9 @@ typedef struct hint {
 typedef struct hinted {
     uint64_t address, bytes;
     uint32_t what;
-    uint64_t host_bytes;   /* of a copy: that the device has not, or not as they are now */
+    uint64_t host_bytes;   /* of a copy: bytes that the device lacks, or has outdated */
     bool has_run;          /* a host thread has waited for a launch since it was allocated */
-    uint64_t device_bytes; /* … that the host has not, at most */
+    uint64_t device_bytes; /* … bytes that the host lacks, at most */
 } hinted;
 
 struct wpi_hints {
@@ -37,7 +37,7 @@ struct wpi_hints {
     size_t live_count, live_capacity;
 };
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
 static uint32_t find_word(const char *text, size_t length) {
     static const char *const words[] = {"host", "read-mostly", "prefetch",
@@ -147,7 +147,7 @@ static uint64_t advice_of(uint32_t what) {
            ((what & READ_MOSTLY) != 0 ? WPI_ADVICE_READ_MOSTLY : 0);
 }
 
-/* A copy's memory is the device's. */
+/* Passes a `copy` allocation on as device memory. */
 static wp_status pass_as_device_memory(wpi_hints *h, const wpi_op *op, wp_error *err) {
     wpi_op changed = *op;
     changed.fields[0] = WP_MEMORY_DEVICE;
@@ -173,7 +173,7 @@ static wp_status release(wpi_hints *h, const wpi_op *op, wp_error *err) {
     return is_copy ? pass_as_device_memory(h, op, err) : pass(h, op, err);
 }
 
-/* What the program says comes on top. */
+/* Adds the program's own advice to the hint. */
 static wp_status advise(wpi_hints *h, const wpi_op *op, wp_error *err) {
     const hinted *a = find_live(h, op->fields[0]);
     if (a == NULL) return pass(h, op, err);
@@ -185,7 +185,7 @@ static wp_status advise(wpi_hints *h, const wpi_op *op, wp_error *err) {
 static wp_status touch(wpi_hints *h, const wpi_op *op, wp_error *err) {
     hinted *a = find_live(h, op->fields[0]);
     if (a == NULL || (a->what & COPY) == 0) return pass(h, op, err);
-    if (!a->has_run) return WP_STATUS_OK; /* found at the wait, it was before the first launch */
+    if (!a->has_run) return WP_STATUS_OK; /* touched before its first launch */
     const uint64_t bytes = op->fields[1] < a->device_bytes ? op->fields[1] : a->device_bytes;
     if (bytes == 0) return WP_STATUS_OK;
     a->device_bytes -= bytes;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Hints: what the program might say of its managed memory, laid over a trace. Operations of the
- * host are added, or take another's place; whoever replays them sees a program that says so itself.
+ * Hints: advice on managed memory that the program did not give, applied to a trace. Host
+ * operations are added or replaced, so that the replay sees a program that gives the advice itself.
  *
  *     operations of the trace ─► hints ─► operations that are replayed
  *
- * "2=host,read-mostly" is of the second managed allocation, as the program asked for them, "all=…"
- * of those that have no hint of their own; several lie between semicolons.
+ * "2=host,read-mostly" is for the second managed allocation, in order of allocation, "all=…" for
+ * those without their own hint; several are separated by semicolons.
  *
  * | word          | is as                                                                     |
  * | `host`        | cudaMemAdvise: the preferred location is the host, the device has access  |
@@ -22,18 +22,18 @@
 
 #include "trace/trace_reader.h"
 
-/** As wpi_trace_visit_ops, with `hints` (NULL: none) in them. INVALID: it is none, or of an
- * allocation that the trace has not. */
+/** As wpi_trace_visit_ops, with `hints` (NULL: none) applied. INVALID: malformed, or for an
+ * allocation that the trace lacks. */
 WP_NODISCARD wp_status wpi_hints_visit_ops(wpi_trace *trace, const char *hints, wpi_op_visit visit,
                                            void *object, wp_error *err);
 
-/** The same for operations that come one by one. All given out by `_create` goes with `_destroy`,
- * which accepts NULL. */
+/** The same for operations one by one. `_destroy` accepts NULL and frees all that `_create` and
+ * visits allocated. */
 typedef struct wpi_hints wpi_hints;
 WP_NODISCARD wp_status wpi_hints_create(const char *text, wpi_op_visit visit, void *object,
                                         wpi_hints **out, wp_error *err);
 WP_NODISCARD wp_status wpi_hints_op(void *hints, const wpi_op *op, wp_error *err);
-/** Behind the last operation. INVALID: as above. */
+/** Call after the last operation. INVALID: as above. */
 WP_NODISCARD wp_status wpi_hints_check(const wpi_hints *hints, wp_error *err);
 void wpi_hints_destroy(wpi_hints *hints);
 

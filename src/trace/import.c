@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accel-Sim's traces become ours. Each kernel's file is read twice: for its code (sass_code.c),
- * then for what its warps do. The second reading is a warp source that a tee records, as if it ran.
+ * Converts Accel-Sim's traces. Each kernel's file is read twice: for its code (sass_code.c), then
+ * for its warps. The second reading is a warp source that a tee records, as if it ran.
  *
- * Local memory is laid out as GPUs do it: the same word of all threads lies side by side.
+ * Local memory is laid out as on GPUs: the same word of all threads is contiguous.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 #include "warpage/trace.h"
 #include "warpage/version.h"
 
-/* A kernel's file as a warp source: whoever reads the file says what the warp does next. */
+/* A kernel's file as a warp source: the reader of the file sets the warp's next block. */
 typedef struct text_source {
     wpi_warp_source base; /* first */
     uint32_t live;        /* lanes of the warp */
     uint32_t exited;
     wpi_warp_block block;
     bool has_block;
-    uint32_t accesses; /* of the block, that `addresses` holds */
+    uint32_t accesses; /* of the block, stored in `addresses` */
     uint64_t addresses[WP_TRACE_BLOCK_WORDS_MAX * WPI_LANES];
 } text_source;
 
@@ -34,14 +34,14 @@ typedef struct import {
     wpi_trace_writer *to;
     wpi_origin origin;
     wp_trace_tables *
-        *tables; /* [tables_count], kept to the end: the writer knows them by address */
+        *tables; /* [tables_count], kept to the end: the writer identifies them by address */
     uint32_t tables_count;
     uint64_t launches;
     uint64_t *streams; /* [stream_count]: stream i is queue i; the first one is 0 */
     uint64_t stream_count;
 } import;
 
-/* One kernel's file, the second time. */
+/* The second reading of a kernel's file. */
 typedef struct recording {
     wpi_accelsim in;
     wpi_sass_code code;
@@ -115,7 +115,7 @@ static void end_warp(recording *r, uint32_t warp) {
     r->is_in_warp = false;
 }
 
-/* Word by word, all threads of the launch side by side. */
+/* Address of a local word: words of all threads of the launch are interleaved. */
 static uint64_t interleave(const recording *r, uint32_t lane, uint64_t address) {
     const uint64_t base = r->in.kernel.local_base, in_thread = address - base;
     const uint64_t thread =
@@ -136,7 +136,7 @@ static void take_addresses(recording *r, const wpi_sass_instruction *code) {
     }
 }
 
-/* The block is complete with its last instruction. */
+/* Adds an instruction to the block; the last one completes it. */
 static wp_status take_instruction(recording *r, wp_error *err) {
     const wpi_accelsim_instruction *i = &r->in.instruction;
     const wpi_sass_instruction *code = wpi_sass_find(&r->code, i->pc);
@@ -171,7 +171,7 @@ static wp_status begin_cta(recording *r, wp_error *err) {
     return tee->ops->start(tee, r->in.cta, 0, &r->slot, &windows, err);
 }
 
-/* Warps that are not in the file did nothing. */
+/* Ends a CTA. Warps that are not in the file executed nothing. */
 static void end_cta(recording *r) {
     wpi_warp_source *tee = wpi_tee_source(r->tee);
     end_warp(r, r->in.warp);
@@ -256,7 +256,8 @@ static wp_status read_code(wpi_sass_code *code, const char *path, wp_error *err)
     return status;
 }
 
-/* Most launches of a kernel have the same tables: one is enough. `*tables` becomes the kept one. */
+/* Most launches of a kernel have equal tables, of which one is kept. `*tables` becomes the kept
+ * one. */
 static bool has_tables(const import *m, wp_trace_tables **tables) {
     bool is_found = false;
     wpi_text own = {0}, other = {0};
@@ -327,7 +328,7 @@ static wp_status import_kernel_file(import *m, recording *r, const char *path, w
     return record_kernel(m, r, tables, err);
 }
 
-/* Streams are queues; the default one is there from the beginning. */
+/* The queue of a stream; the default one always exists. */
 static wp_status queue_of(import *m, uint64_t stream, uint64_t *queue, wp_error *err) {
     for (*queue = 0; *queue < m->stream_count; ++*queue) {
         if (m->streams[*queue] == stream) return WP_STATUS_OK;
@@ -362,7 +363,7 @@ static wp_status import_kernel(import *m, const char *path, wp_error *err) {
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-/* "MemcpyHtoD,0x7f…,4096": the host waits for it. */
+/* Imports "MemcpyHtoD,0x7f…,4096", for which the host waits. */
 static wp_status import_copy(import *m, const char *list_path, const char *line, wp_error *err) {
     char address[32];
     uint64_t bytes;
@@ -377,7 +378,7 @@ static wp_status import_copy(import *m, const char *list_path, const char *line,
 
 static wp_status import_line(import *m, const char *list_path, const char *line, wp_error *err) {
     if (strncmp(line, "MemcpyHtoD", 10) == 0) return import_copy(m, list_path, line, err);
-    if (strncmp(line, "Memcpy", 6) == 0) return WP_STATUS_OK; /* Accel-Sim has no others either */
+    if (strncmp(line, "Memcpy", 6) == 0) return WP_STATUS_OK; /* Accel-Sim ignores others too */
     if (strncmp(line, "kernel", 6) != 0)
         return WP_FAIL(err, PARSE, "%s: '%.80s': neither a copy nor the file of a kernel",
                        list_path, line);

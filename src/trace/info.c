@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace says of itself. */
+/* Properties of a trace, for warpage/trace.h. */
 #include "base/alloc.h"
 #include "trace/names.h"
 #include "trace/trace_reader.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the host did with the device, one operation after the other: the part of a trace that says
- *  in which order, and beside what else, copies and launches are replayed. */
+/** Operations of the host on the device, in order: they determine the order and the concurrency of
+ *  copies and launches in a replay. */
 #ifndef WP_TRACE_OP_H
 #define WP_TRACE_OP_H
 
 #include "trace/varint.h"
 
-/** Kinds, with what their fields are. Queues and events are numbered as they were created; queue 0
- *  is the default one. X(name, word, fields, has_text) */
+/** Kinds, with their fields. Queues and events are numbered in order of creation; queue 0 is the
+ *  default one. X(name, word, fields, has_text) */
 #define WPI_OP_MAP(X)                                                                              \
     X(QUEUE_CREATE, "queue", 2, false) /* queue, is_blocking */                                    \
     X(QUEUE_DESTROY, "destroy", 1, false)                                                          \
@@ -61,9 +61,9 @@ typedef struct wpi_op {
 } wpi_op;
 
 const char *wpi_op_word(wpi_op_kind kind);
-/** `text`: NULL where the kind has none. */
+/** `text`: NULL if the kind has none. */
 void wpi_op_append(wpi_text *out, wpi_op_kind kind, const uint64_t *fields, const char *text);
-/** False: not what wpi_op_append wrote. */
+/** False: not written by wpi_op_append. */
 bool wpi_op_read(wpi_cursor *from, wpi_op *op);
 
 #endif

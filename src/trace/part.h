@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parts of CTAs: the sections of its warps, a while long.
+ * Parts of CTAs: a section of each warp's execution.
  *
  *     next part's number + 1 (0: none) │ warps │ bytes of each warp's section │ the sections
  */
@@ -13,8 +13,8 @@
 #define WPI_PART_BYTES ((size_t)24 << 10)
 #define WPI_PART_NONE UINT64_MAX
 
-/* Addresses that are not in global memory have these, whatever they were where they were recorded:
- * above all that processes have. */
+/* Addresses of shared and local memory in traces, independent of those when recording: above all
+ * addresses of processes. */
 #define WPI_TRACE_SHARED_BASE ((uint64_t)1 << 62)
 #define WPI_TRACE_SHARED_BYTES ((uint64_t)1 << 32)
 #define WPI_TRACE_LOCAL_BASE ((uint64_t)1 << 61)
@@ -26,7 +26,7 @@ static inline void wpi_part_append_head(wpi_text *out, uint64_t next_part, uint3
 }
 
 /** Reads the head of part `part` and finds the section of `warp`, which may be empty. Chains only
- * go forward, so they end. False: damaged. */
+ * go forward, so they terminate. False: damaged. */
 static inline bool wpi_part_find(wpi_cursor from, uint64_t part, uint32_t warp, uint32_t warps,
                                  uint64_t *next_part, wpi_cursor *section) {
     *next_part = wpi_cursor_varint(&from) - 1;

@@ -44,7 +44,7 @@ wp_status wpi_places_set(wpi_places_writer *places, uint64_t number, uint64_t pl
     return WP_FAIL(err, IO, "the index of a trace needs a temporary file, which cannot be written");
 }
 
-/* Entries that nobody set lie behind the file's end, or in its holes. */
+/* Reads a page. Entries never set are beyond the file's end, or in its holes: 0. */
 static wp_status read_page(const wpi_places_writer *places, uint64_t page, uint64_t *entries,
                            wp_error *err) {
     memset(entries, 0, PAGE_BYTES);

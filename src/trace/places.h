@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where things are in a trace: a growing array of numbers that is kept in a temporary file while a
- * trace is written, and read a page at a time. So neither side's memory grows with its length, but
- * for 8 bytes for every 8192 entries.
+ * Places in a trace: a growing array of numbers that is kept in a temporary file while a trace is
+ * written, and read a page at a time. So memory does not grow with its length on either side,
+ * except 8 bytes per 8192 entries.
  *
- * A place names a block, and where in it something begins. 0 means: nowhere.
+ * A place is a block, and an offset in it. 0: none.
  */
 #ifndef WP_TRACE_PLACES_H
 #define WP_TRACE_PLACES_H
@@ -26,16 +26,16 @@ static inline size_t wpi_place_in_block(uint64_t place) {
 }
 
 typedef struct wpi_places_writer {
-    FILE *file; /* NULL: nothing is in it yet */
+    FILE *file; /* NULL: empty */
     uint64_t count;
 } wpi_places_writer;
 
-/** How an array is found in a finished trace. */
+/** Locates an array in a finished trace. */
 typedef struct wpi_places_root {
     uint64_t count, offset;
 } wpi_places_root;
 
-/** Makes room for `count` more; the number of the first. They are 0 until they are set. */
+/** Adds `count` entries, which are 0; returns the number of the first. */
 uint64_t wpi_places_reserve(wpi_places_writer *places, uint64_t count);
 WP_NODISCARD wp_status wpi_places_set(wpi_places_writer *places, uint64_t number, uint64_t place,
                                       wp_error *err);
@@ -48,7 +48,7 @@ typedef struct wpi_places {
     wpi_block_file *file;
     uint64_t count;
     uint64_t *pages; /* offsets of blocks */
-    uint64_t page;   /* that is loaded; UINT64_MAX: none */
+    uint64_t page;   /* the loaded page; UINT64_MAX: none */
     uint64_t *entries;
 } wpi_places;
 
@@ -56,7 +56,7 @@ typedef struct wpi_places {
 WP_NODISCARD wp_status wpi_places_init(wpi_places *places, wpi_block_file *file,
                                        const wpi_places_root *root, wp_error *err);
 void wpi_places_deinit(wpi_places *places);
-/** Entry `number`. PARSE: there is none. */
+/** Reads entry `number`. PARSE: there is none. */
 WP_NODISCARD wp_status wpi_places_get(wpi_places *places, uint64_t number, uint64_t *place,
                                       wp_error *err);
 

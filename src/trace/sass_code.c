@@ -6,14 +6,14 @@
 #include "base/abi.h"
 #include "base/alloc.h"
 
-#define MANY (UINT32_MAX - 1) /* several came before, or behind */
+#define MANY (UINT32_MAX - 1) /* several predecessors, or successors */
 #define PC_STEP_BYTES 8u
 #define PC_BYTES_MAX ((uint64_t)64 << 20)
 #define BLOCK_ACCESSES_MAX 32u
 
 /* ---- opcodes -------------------------------------------------------------------------------- */
 
-/* What an opcode's first word stands for; the first row that begins it counts. */
+/* Meaning of an opcode's first word; the first row that is a prefix of it applies. */
 static const struct {
     const char *word;
     uint8_t class;
@@ -39,7 +39,7 @@ static const struct {
     {"BREAK", WP_TRACE_CONTROL},   {"YIELD", WP_TRACE_CONTROL}, {"NOP", WP_TRACE_CONTROL},
     {"WARPSYNC", WP_TRACE_CONTROL}};
 
-/* Instructions that access memory at addresses that the trace has. */
+/* Instructions that access memory at addresses in the trace. */
 static const struct {
     const char *word;
     uint8_t access, space, memory;
@@ -167,10 +167,10 @@ static void note_only(uint32_t *only, uint32_t number) {
     if (*only != number) *only = MANY;
 }
 
-/* Two instructions follow each other, and `mask` has both. */
+/* Links an instruction to the previous one of the warp. */
 static void link_to(wpi_sass_code *code, uint32_t number, uint32_t mask) {
     wpi_sass_instruction *i = &code->instructions[number];
-    if (code->last == WPI_SASS_NONE) { /* the warp begins here */
+    if (code->last == WPI_SASS_NONE) { /* first instruction of the warp */
         i->before = MANY;
         return;
     }
@@ -228,14 +228,14 @@ const wpi_sass_instruction *wpi_sass_find(const wpi_sass_code *code, uint64_t pc
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* What is being put together. */
+/* Tables under construction. */
 typedef struct builder {
     wpi_sass_code *code;
     wp_trace_block *blocks;
     wp_trace_step *steps;
     wp_trace_site *sites;
     uint32_t block_count, step_count, site_count;
-    /* Instructions since the last other step: how many of a class, and the longest chain. */
+    /* Instructions since the last other step: counts by class, and longest chains. */
     uint32_t counts[WP_TRACE_CLASS_COUNT];
     uint32_t chains[WPI_ACCELSIM_REGISTERS][WP_TRACE_CLASS_COUNT]; /* of a register's value */
     uint32_t depths[WPI_ACCELSIM_REGISTERS];
@@ -269,7 +269,7 @@ static void flush_issues(builder *b) {
     b->longest_depth = 0;
 }
 
-/* One instruction more: its chain is the longest of its sources', and itself. */
+/* Adds an instruction: its chain is the longest of its sources' plus itself. */
 static void add_issue(builder *b, const wpi_sass_instruction *i) {
     uint32_t depth = 0, chain[WP_TRACE_CLASS_COUNT] = {0};
     for (uint32_t s = 0; s < i->source_count; s++) {
@@ -324,7 +324,7 @@ static void add_instruction(builder *b, const wpi_sass_instruction *i) {
     }
 }
 
-/* From a leader to where the block must end. */
+/* Adds the block that begins at a leader. */
 static void add_block(builder *b, wpi_sass_instruction *leader) {
     wp_trace_block *block = &b->blocks[b->block_count];
     *block = (wp_trace_block){.join = WP_TRACE_NONE, .first_step = b->step_count};
@@ -346,7 +346,7 @@ static void add_block(builder *b, wpi_sass_instruction *leader) {
     b->block_count++;
 }
 
-/* In order of addresses: blocks that are entered from several places, or from none. */
+/* Adds blocks in order of addresses, also those without predecessors. */
 static void add_blocks(builder *b) {
     wpi_sass_code *code = b->code;
     for (uint32_t i = 0; i < code->count; i++) {
@@ -366,7 +366,7 @@ static void add_blocks(builder *b) {
     }
 }
 
-/* Tables with what they point to: one piece of memory each. */
+/* Tables and the data that they point to, in one allocation. */
 typedef struct sass_tables {
     wp_trace_tables tables; /* first */
     wp_trace_kernel kernel;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Machine code as it was seen in a trace of instructions, and the tables (base/trace_abi.h) that
- * follow: which instructions always come one after the other with the same lanes is a block; which
- * load a register came from is what to wait for.
+ * Machine code reconstructed from a trace of instructions, and the tables (base/trace_abi.h)
+ * derived from it: instructions that always follow each other with the same lanes form a block; an
+ * instruction waits for the loads of its source registers.
  *
  *     begin_warp, see, see, …  begin_warp, …  ──► build ──► tables; block_of, accesses
  */
@@ -37,8 +37,8 @@ typedef struct wpi_sass_instruction {
     uint8_t class;                            /* wp_trace_class */
     uint32_t destination_count, source_count;
     uint8_t destinations[WPI_ACCELSIM_SOURCES], sources[WPI_ACCELSIM_SOURCES];
-    uint32_t before, behind;              /* the only instruction that came there; NONE, or MANY */
-    uint32_t loads[WPI_ACCELSIM_SOURCES]; /* instructions whose answers it needs */
+    uint32_t before, behind;              /* the only predecessor and successor; NONE, or MANY */
+    uint32_t loads[WPI_ACCELSIM_SOURCES]; /* instructions whose results it needs */
     uint32_t load_count;
     uint32_t block; /* after build */
     uint32_t site;  /* … of an ACCESS */
@@ -49,19 +49,19 @@ typedef struct wpi_sass_code {
     uint32_t count, capacity;
     uint32_t *by_pc; /* [pc_count], in steps of 8 bytes: number + 1, or 0 */
     uint64_t pc_count;
-    uint32_t last, last_mask; /* of the warp that is being seen */
+    uint32_t last, last_mask; /* last instruction of the current warp */
     uint32_t loaded_by[WPI_ACCELSIM_REGISTERS];
 } wpi_sass_code;
 
 void wpi_sass_init(wpi_sass_code *code);
 void wpi_sass_deinit(wpi_sass_code *code);
-/** A warp begins; the one before has ended. */
+/** A warp begins; the previous one has ended. */
 void wpi_sass_begin_warp(wpi_sass_code *code);
-/** The warp executes an instruction; its lanes are not empty. NULL, or what is wrong with it. */
+/** The warp executes an instruction; its lanes are not empty. NULL, or the error. */
 const char *wpi_sass_see(wpi_sass_code *code, const wpi_accelsim_instruction *instruction);
-/** The instruction at that address; NULL: none was seen. */
+/** The instruction at the address; NULL: never executed. */
 const wpi_sass_instruction *wpi_sass_find(const wpi_sass_code *code, uint64_t pc);
-/** Whether the block goes on behind the instruction. */
+/** Whether the block continues after the instruction. */
 bool wpi_sass_goes_on(const wpi_sass_code *code, const wpi_sass_instruction *instruction);
 
 /** Tables of a kernel called `name` with this code, for wpi_sass_free_tables. NOMEM. */

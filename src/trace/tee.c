@@ -13,9 +13,9 @@ typedef struct tee_warp {
     wpi_text section;
 } tee_warp;
 
-/* A CTA under way, by the inner source's number. */
+/* A running CTA, by the inner source's number. */
 typedef struct slot {
-    uint64_t part; /* that is being filled */
+    uint64_t part; /* the current part */
     size_t bytes;  /* of its sections */
     wpi_windows windows;
     tee_warp *warps; /* kept from CTA to CTA */
@@ -29,7 +29,7 @@ struct wpi_tee {
     wpi_trace_launch launch;
     slot *slots;
     uint32_t slot_count;
-    wpi_text part; /* put together here */
+    wpi_text part; /* buffer */
     uint64_t addresses[WP_TRACE_BLOCK_WORDS_MAX * WPI_LANES];
     uint8_t entry[WPI_WARP_ENTRY_BYTES_MAX];
 };
@@ -70,7 +70,7 @@ static uint64_t in_trace(const wp_trace_site *site, const wpi_windows *windows, 
     return in_local < windows->local_bytes ? WPI_TRACE_LOCAL_BASE + in_local : address;
 }
 
-/* The block with addresses as they are written; valid until the next one. */
+/* The block with addresses in the trace's form; valid until the next call. */
 static wpi_warp_block translate(wpi_tee *tee, const wpi_windows *windows,
                                 const wpi_warp_block *block) {
     const wp_trace_tables *tables = tee->source.tables;

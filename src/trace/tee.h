@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A warp source that passes on what another one hands out, and writes it down: recording. Who takes
- * warps from it sees no difference.
+ * Recording: a warp source that forwards another source's blocks, and writes them to a trace. Its
+ * user sees no difference.
  *
  *     threads (device/sim) ──► tee ──► SMs
  *                               └──► writer
@@ -16,12 +16,12 @@
 
 typedef struct wpi_tee wpi_tee;
 
-/** `launch` says what it is; parts and totals are filled in. `inner` must outlive the tee. */
+/** `launch` describes it; the tee fills in parts and totals. `inner` must outlive the tee. */
 WP_NODISCARD wp_status wpi_tee_create(wpi_trace_writer *writer, uint64_t number,
                                       const wpi_trace_launch *launch, wpi_warp_source *inner,
                                       wpi_tee **out, wp_error *err);
 wpi_warp_source *wpi_tee_source(wpi_tee *tee);
-/** The launch has ended, all its slots are finished; it is written, and the tee gone. */
+/** The launch has ended, with all its slots finished: writes it, and frees the tee. */
 void wpi_tee_finish(wpi_tee *tee);
 void wpi_tee_abandon(wpi_tee *tee); /* NULL allowed */
 

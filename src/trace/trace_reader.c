@@ -6,12 +6,12 @@
 
 #include "base/alloc.h"
 
-/* CTAs that start together lie in a few blocks: so many are kept. */
+/* Cached blocks: CTAs that start together are in a few. */
 #define KEPT_BLOCKS 32u
 
 typedef struct kept_block {
-    uint64_t offset; /* 0: none; a block is never there */
-    uint64_t used;   /* when */
+    uint64_t offset; /* 0: none */
+    uint64_t used;   /* last use */
     uint8_t *data;
     size_t bytes;
 } kept_block;
@@ -161,7 +161,7 @@ static wp_status visit_block(wpi_trace *trace, uint64_t offset, const uint8_t *d
 }
 
 wp_status wpi_trace_visit_ops(wpi_trace *trace, wpi_op_visit visit, void *object, wp_error *err) {
-    uint8_t *copy = wpi_malloc(WPI_BLOCK_BYTES_MAX); /* whoever visits may read other blocks */
+    uint8_t *copy = wpi_malloc(WPI_BLOCK_BYTES_MAX); /* `visit` may read other blocks */
     wp_status status = WP_STATUS_OK;
     if (copy == NULL) return WP_FAIL(err, NOMEM, "trace");
     for (uint64_t i = 0; i < trace->ops.count && status == WP_STATUS_OK; i++) {

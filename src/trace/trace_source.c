@@ -10,12 +10,12 @@
 
 typedef struct source_warp {
     wpi_warp_code code;
-    uint8_t *section; /* what it has yet to do, of one part */
+    uint8_t *section; /* its remaining section of a part */
     size_t capacity;
     wpi_cursor cursor;
     uint64_t next_part;
     uint64_t offset; /* of the part's block, for messages */
-    bool has_entry;  /* `entry` was read, and waits */
+    bool has_entry;  /* `entry` was read, and not returned yet */
     wpi_warp_entry entry;
     uint32_t block, mask; /* of it */
     uint32_t exited;
@@ -45,7 +45,7 @@ static wp_status fail_damaged(const wpi_trace_source *source, uint64_t offset, w
                    wpi_trace_path(source->trace), offset);
 }
 
-/* The warp's own copy of its section: the block may be gone when it is needed. */
+/* Copies the warp's section, as the block may be replaced before it is used. */
 static wp_status load_part(wpi_trace_source *source, source_warp *warp, uint32_t number,
                            uint64_t part, wp_error *err) {
     wpi_cursor from, section;
@@ -161,7 +161,7 @@ static wp_status start(wpi_warp_source *base, uint64_t cta, uint32_t sm, uint32_
     return WP_STATUS_OK;
 }
 
-/* Clocks are read in step only, and such launches are not in traces. */
+/* Only launches in step reach clocks, and these are not in traces. */
 static bool reach(wpi_warp_source *base, uint32_t number, uint32_t warp, uint32_t lanes,
                   uint64_t cycles, uint64_t time_ns) {
     (void)base;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A recorded launch as a warp source: its warps do what they did. A warp whose next block has lanes
- * at a barrier waits, as running threads would; nothing else of when a warp may go on is recorded,
- * because the SMs find it out again.
+ * A recorded launch as a warp source. A warp whose next block has lanes at a barrier waits, as
+ * running threads would; no other timing is recorded, because the SMs simulate it.
  *
  * Thread rule: one thread, which is that of the trace it reads from.
  */
@@ -14,7 +13,7 @@
 
 typedef struct wpi_trace_source wpi_trace_source;
 
-/** What is told an error in the middle of the trace, before a warp answers FAILED. */
+/** Called with an error in the trace, before `next` returns FAILED. */
 typedef void (*wpi_source_fail_fn)(void *object, const wp_error *error);
 
 /** `trace` must outlive it. UNSUPPORTED: the launch was not recorded, because it runs in step. */

@@ -8,7 +8,7 @@
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* 0: NULL; else the length and one, and the bytes. */
+/* 0: NULL; otherwise the length plus one, and the bytes. */
 static void append_string(wpi_text *out, const char *string) {
     const size_t length = string != NULL ? strlen(string) : 0;
     wpi_varint_append(out, string != NULL ? length + 1 : 0);
@@ -90,7 +90,7 @@ static bool is_block_good(const wp_trace_tables *t, const wp_trace_block *b) {
     uint32_t accesses = 0;
     for (uint32_t i = 0; i < b->step_count; i++)
         accesses += t->steps[b->first_step + i].op == WP_TRACE_ACCESS;
-    /* Beside addresses, at most one word more: of how the block ends. */
+    /* Besides addresses, at most one more word, for the block's end. */
     return accesses <= b->access_count && b->access_count - accesses <= 1 &&
            b->access_count < WP_TRACE_BLOCK_WORDS_MAX;
 }
@@ -114,7 +114,7 @@ const char *wpi_tables_find_fault(const wp_trace_tables *t) {
 
 /* ---- in ------------------------------------------------------------------------------------- */
 
-/* What is read, and the memory that it goes to: one piece, large enough for all of it. */
+/* The input, and the memory for the result: one allocation for all of it. */
 typedef struct reader {
     wpi_cursor in;
     char *at;
@@ -175,14 +175,14 @@ static wp_trace_kernel read_kernel(reader *r) {
     return k;
 }
 
-/* Room for `count` items in front of the strings; each was at least one byte of the input. */
+/* Allocates `count` items before the strings; each took at least one byte of the input. */
 static void *take(reader *r, uint64_t count, size_t item_bytes) {
     char *items = r->at;
     r->at += count * item_bytes;
     return items;
 }
 
-/* The counts say how much memory the arrays take; false: the input cannot hold so much. */
+/* Reads the counts, and computes the memory for the arrays; false: more than the input can have. */
 static bool read_counts(reader *r, wp_trace_tables *t, size_t input_bytes, size_t *memory_bytes) {
     t->version = wpi_cursor_u32(&r->in);
     t->is_in_step = wpi_cursor_u32(&r->in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Whole numbers in as few bytes as they need: seven bits a byte, lowest first. Signed ones are
- *  folded, so that small differences are short in both directions. */
+/** Variable-length integers: seven bits per byte, lowest first. Signed ones are zigzag-encoded, so
+ *  that small differences of both signs are short. */
 #ifndef WP_TRACE_VARINT_H
 #define WP_TRACE_VARINT_H
 
@@ -19,7 +19,7 @@ static inline uint64_t wpi_unzigzag(uint64_t folded) {
     return folded >> 1 ^ (0 - (folded & 1));
 }
 
-/** Writes at `to`, which has room for WPI_VARINT_BYTES_MAX; the end of what was written. */
+/** Writes at `to`, which has room for WPI_VARINT_BYTES_MAX; returns the end. */
 static inline uint8_t *wpi_varint_put(uint8_t *to, uint64_t value) {
     for (; value >= 0x80; value >>= 7)
         *to++ = (uint8_t)(value | 0x80);
@@ -32,8 +32,8 @@ static inline void wpi_varint_append(wpi_text *text, uint64_t value) {
     wpi_text_append_n(text, bytes, (size_t)(wpi_varint_put(bytes, value) - bytes));
 }
 
-/** Bytes that are read one after the other. Behind their end everything is 0 and `is_bad` is set,
- *  so that a reader may ask once, at the end. */
+/** A sequential reader. After the end it returns 0 and sets `is_bad`, which callers need to check
+ *  only once, at the end. */
 typedef struct wpi_cursor {
     const uint8_t *at, *outer;
     bool is_bad;
@@ -50,14 +50,14 @@ static inline uint64_t wpi_cursor_varint(wpi_cursor *cursor) {
     return 0;
 }
 
-/** … that must fit 32 bits. */
+/** … which must fit 32 bits. */
 static inline uint32_t wpi_cursor_u32(wpi_cursor *cursor) {
     const uint64_t value = wpi_cursor_varint(cursor);
     cursor->is_bad = cursor->is_bad || value > UINT32_MAX;
     return (uint32_t)value;
 }
 
-/** The next `count` bytes; NULL: there are not so many. */
+/** The next `count` bytes; NULL: fewer are left. */
 static inline const uint8_t *wpi_cursor_bytes(wpi_cursor *cursor, uint64_t count) {
     if (count > (uint64_t)(cursor->outer - cursor->at)) {
         cursor->is_bad = true;

@@ -3,11 +3,11 @@
 
 enum { HEAD_SAME_LANES = 0, HEAD_LANES, HEAD_EXIT };
 
-/* How the other lanes' addresses follow from the first one's. */
+/* How the other lanes' addresses are derived from the first one's. */
 typedef enum pattern {
     PATTERN_SAME = 0, /* all lanes at one address */
-    PATTERN_ROW,      /* one element after the other */
-    PATTERN_STRIDE,   /* … so many bytes apart */
+    PATTERN_ROW,      /* consecutive elements */
+    PATTERN_STRIDE,   /* a fixed number of bytes apart */
     PATTERN_ELEMENTS, /* differences from lane to lane, in elements */
     PATTERN_BYTES,    /* … in bytes */
     PATTERN_COUNT
@@ -17,11 +17,11 @@ static uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);
 }
 
-/* The words of a block, one after the other: of its accesses, and of what has a word else, such as
- * a barrier whose number is known only where it runs. */
+/* Iterates over the words of a block: those of its accesses, and others, such as that of a barrier
+ * whose number is known only at run time. */
 typedef struct word {
-    uint32_t step; /* to look at next */
-    uint32_t slot; /* where the last one of its kind is kept */
+    uint32_t step; /* next step to examine */
+    uint32_t slot; /* index into `last` */
     uint32_t size; /* of an element; a power of two in most cases */
 } word;
 
@@ -70,12 +70,13 @@ static pattern pattern_of(const uint64_t *a, uint32_t first, uint32_t others, ui
     return are_elements(a, first, others, size) ? PATTERN_ELEMENTS : PATTERN_BYTES;
 }
 
-/* Signed, and exact: PATTERN_ELEMENTS has nothing left over. */
+/* A signed difference in elements; PATTERN_ELEMENTS divides exactly. */
 static uint64_t in_elements(uint64_t difference, uint32_t size) {
     return (uint64_t)((int64_t)difference / (int64_t)size);
 }
 
-/* Pattern, and the difference of the first address: 4 bits beside it, the rest follows. */
+/* Writes the pattern, and the difference of the first address: 4 bits beside it, the rest after
+ * it. */
 static uint8_t *put_tag(uint8_t *to, pattern p, uint64_t difference) {
     const uint64_t folded = wpi_zigzag(difference), rest = folded >> 4;
     *to++ = (uint8_t)((uint32_t)p | (folded & 0xf) << 3 | (uint64_t)(rest != 0) << 7);

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "trace/trace_tables.h"
 
-/* An item that waits, in a block that is being filled, to be told where it is. */
+/* An item in a block under construction, whose place is not known yet. */
 typedef struct pending {
     uint64_t number;
     size_t in_block;
@@ -21,7 +21,7 @@ typedef struct packer {
     wpi_places_writer places;
 } packer;
 
-/* Tables that are in the trace. */
+/* Tables already in the trace. */
 typedef struct module {
     const wp_trace_tables *tables;
     uint64_t offset, bytes;
@@ -70,7 +70,7 @@ static wp_status flush(wpi_trace_writer *w, packer *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The item begins where the block ends now. */
+/* Begins an item at the block's present end. */
 static wp_status begin_item(packer *p, uint64_t number, wp_error *err) {
     if (p->item_count == p->item_capacity) {
         const size_t capacity = p->item_capacity != 0 ? 2 * p->item_capacity : 64;
@@ -112,7 +112,7 @@ static void pack_item(wpi_trace_writer *w, packer *p, uint64_t number, const voi
     if (w->status == WP_STATUS_OK) note(w, pack(w, p, number, data, bytes, &error), &error);
 }
 
-/* Operations are read one after the other: only the blocks have places. */
+/* Operations are read sequentially, so only their blocks have places. */
 void wpi_trace_writer_op(wpi_trace_writer *w, wpi_op_kind kind, const uint64_t *fields,
                          const char *text) {
     pthread_mutex_lock(&w->lock);
@@ -215,7 +215,7 @@ static wp_status write_root(wpi_trace_writer *w, wpi_trace_root *root, wp_error 
     return status;
 }
 
-/* With the lock held. From now on nothing goes in. */
+/* Called with the lock held. Later calls write nothing. */
 static void close_file(wpi_trace_writer *w) {
     wpi_block_writer_abandon(w->file);
     w->file = NULL;

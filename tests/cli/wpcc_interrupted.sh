@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Told to end while it compiles, it takes its temporary folder along and dies of the signal.
+# On a signal while it compiles, wpcc removes its temporary folder and dies of the signal.
 mkdir temporary
 export TMPDIR=$PWD/temporary
-mkfifo slow.cu # the front end waits for somebody to write
+mkfifo slow.cu # the front end waits for a writer
 for signal in INT TERM; do
     env --default-signal=INT wpcc -c slow.cu -o slow.o &
     wpcc=$!

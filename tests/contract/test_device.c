@@ -77,8 +77,7 @@ static void freed_memory_can_be_had_again(void **state) {
     for_every_device(check_freed_memory);
 }
 
-/* ---- queues against a model ---------------------------------------------------------------------
- */
+/* ---- queues against a model ---- */
 
 enum { BUFFER_BYTES = 4096, STEPS = 400, QUEUES = 3 };
 

@@ -26,8 +26,7 @@ typedef struct rows {
     uint32_t hot_pct, hot; /* so many rows have this one of the groups */
 } rows;
 
-/* ---- both ways ---------------------------------------------------------------------------------
- */
+/* ---- both ways ---- */
 
 static void fill(const rows *r, uint64_t seed) {
     for (uint32_t i = 0; i < r->count; i++) {
@@ -146,8 +145,7 @@ static void check_on(const char *spec, const rows *r, const wp_ops_options *opti
     wp_device_close(device);
 }
 
-/* ---- what must hold ----------------------------------------------------------------------------
- */
+/* ---- what must hold ---- */
 
 static const rows tables[] = {
     {.count = 1200, .groups = 1000},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Checked kernels are made once and kept; a damaged one is made again; without wpcc or a folder one is told, or
-# goes on without a cache.
+# Checked kernels are compiled once and kept; a damaged one is compiled again; without wpcc the launch fails with a
+# message; without a folder it goes on without a cache.
 cd "$TMP" || exit 2
 export WARPAGE_CACHE="$TMP/cache"
 export WARPAGE_CHECK=1

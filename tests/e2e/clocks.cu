@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock(), clock64() and the global timer go forward, and stand still for nobody. */
+/* clock(), clock64() and the global timer go forward in every thread. */
 #include "check.h"
 
 __global__ void measure(long long *cycles, int *ok, int *chain)

@@ -32,7 +32,7 @@ same_folders() { # all but the trace, which knows when it was made
 }
 same_folders kept again
 
-# Other numbers of the same results; one that no report has is told.
+# Other numbers of the same results; one that no report has is an error.
 "$WARPAGE" compare --device sim:gtx1080ti $vary --format csv --show dram_read_bytes,dram_read_byte --output kept \
     -- ./vecadd >shown 2>err || fail "$(cat err)"
 grep -q "no report has 'dram_read_byte'; did you mean 'dram_read_bytes'?" err || fail "an unknown number: $(cat err)"

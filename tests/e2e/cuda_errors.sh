@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a program's user is told when a GPU does not do: one sentence each, once. On the stand-in for the driver,
+# Messages to a program's user about GPUs that cannot be used: one sentence each, once. On the stand-in for the driver,
 # of which one call fails.
 set -u
 fake=$(cd "$(dirname "$WPCC")/../tests" && pwd)/libfake_cuda.so

@@ -69,7 +69,7 @@ __global__ void nested(const int *a, int *out, int w, int h, int times)
     }
 }
 
-__global__ void divided(const int *a, int *out, int w, int h, int by) /* by is 0 where nobody gets in */
+__global__ void divided(const int *a, int *out, int w, int h, int by) /* by is 0 where no thread enters */
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     if (x < w) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The streamed form of a kernel is made once, kept, and is a module of every device; without wpcc, or for a kernel that
-# wpcc refuses, one is told.
+# wpcc refuses, the call fails with a message.
 cd "$TMP" || exit 2
 export WARPAGE_CACHE="$TMP/cache" WARPAGE_LOG=device.variant:info WARPAGE_WORKERS=2
 build=$(cd "$(dirname "$WPCC")/.." && pwd)
@@ -38,7 +38,7 @@ run image _Z3sumPKiiPi 1 cpu || fail "a truncated library is not made again"
 touch file
 WARPAGE_CACHE="$TMP/file/cache" run image _Z3sumPKiiPi 1 cpu || fail "not made without a cache"
 
-# What wpcc refuses is told in its words.
+# A refusal of wpcc is reported in its words.
 run image _Z6biasedPKiPi 1 cpu && fail "a variable of the program is streamed"
 [ "$(cat talk)" = 'not supported: biased uses the variable bias: compile the program with --stream=biased:in' ] ||
     fail "not wpcc's sentence"

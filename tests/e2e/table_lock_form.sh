@@ -70,6 +70,6 @@ forms prone.cu
 mkdir -p older/warpage
 include=$("$WPCC" -M kernels.cu 2>/dev/null | tr ' \\' '\n\n' | grep '/warpage/table\.h$' | head -n 1)
 cp "${include%/*}"/*.h older/warpage/
-sed -i '/is_done = wp_word_meet/d' older/warpage/table.h
+sed -i '/is_done = wp_word_meet/d' older/warpage/table_kernel.h
 forms kernels.cu -I older
 grep -q '^prone.*combining' forms.txt || { echo "without wp_word_meet:"; cat forms.txt; exit 1; }

@@ -22,7 +22,7 @@ fail() {
 
 # Every program, page and script; nothing in it leads to the build tree.
 for file in bin/wpcc bin/warpage lib/libwarpage.so.0 lib/warpage/devicelib.bc lib/warpage/configs/k80.ini lib/warpage/cuda/bin/nvcc \
-    lib/warpage/policy/libwarpage_policy.a lib/warpage/policy/include/policy/migrate.h include/warpage/warpage.h include/warpage/table.h include/warpage/postpone.h include/warpage/mapreduce.h lib/pkgconfig/warpage.pc \
+    lib/warpage/policy/libwarpage_policy.a lib/warpage/policy/include/policy/migrate.h include/warpage/warpage.h include/warpage/table.h include/warpage/table_data.h include/warpage/table_kernel.h include/warpage/postpone.h include/warpage/mapreduce.h lib/pkgconfig/warpage.pc \
     share/man/man1/warpage.1 share/man/man1/wpcc.1 share/bash-completion/completions/warpage share/bash-completion/completions/wpcc \
     share/zsh/site-functions/_warpage share/zsh/site-functions/_wpcc; do
     [ -e "$prefix/$file" ] || fail "$file is not installed"

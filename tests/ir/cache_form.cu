@@ -7,13 +7,16 @@
 // RUN: awk '/^define .*_Z5mixedPKcPci[$]cache/,/^}/' %t.ll | grep -c 'icmp eq i64' > %t.mixed
 // RUN: test $(cat %t.alone) -gt 0 && test $(cat %t.alone) -lt $(cat %t.mixed)
 // RUN: FileCheck %s --check-prefix=OUTSIDE < %t.ll
-// RUN: awk '/^define .*_Z4rowsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.rows
-// RUN: awk '/^define .*_Z4metsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.mets
-// RUN: test $(cat %t.rows) = 2 && test $(cat %t.mets) = 1
+// RUN: awk '/^define .*_Z4rowsPKfPfi[$]cache/,/^}/' %t.ll > %t.rows
+// RUN: test $(grep -c ' fadd ' %t.rows) = 3 && test $(grep -c 'store float' %t.rows) = 1
+// RUN: awk '/^define .*_Z4metsPKfPfi[$]cache/,/^}/' %t.ll > %t.mets
+// RUN: test $(grep -c ' fadd ' %t.mets) = 3 && test $(grep -c 'call .*shfl' %t.mets) = 1
+// RUN: awk '/^define .*_Z5tilesPKfPfi[$]cache/,/^}/' %t.ll > %t.tiles
+// RUN: test $(grep -c 'call .*barrier' %t.tiles) = 1 && test $(grep -c ' fadd ' %t.tiles) = 1
 // RUN: %wpcc --cache -ptx %s -o - | FileCheck %s --check-prefix=PTX
 // RUN: %wpcc --cache-layout=padded -ptx %s -o - | FileCheck %s --check-prefix=PADDED
 // RUN: %wpcc -emit-llvm -c %s -o %t.plain.bc && llvm-dis-19 %t.plain.bc -o - | FileCheck %s --check-prefix=PLAIN
-// Each kernel keeps its own form; its cached form has two copies of the loop, and state in registers only.
+// Each kernel keeps its own form; its cached form has three copies of the innermost loop, and state in registers only.
 
 // CHECK-LABEL: define {{.*}}void @_Z3sumPKiPii(
 // CHECK-NOT: addrspace(3)
@@ -59,8 +62,7 @@
 // OUTSIDE: load i32, ptr [[Q]]
 // OUTSIDE: }
 
-// Monitoring is left at the outer and at the inner loop; with a warp function in the nest, lanes leave only together, at the
-// outer.
+// Only the innermost loop is copied: monitored, cached, plain; and not where lanes meet in it.
 
 // PTX-NOT: .local
 // PTX: .visible .entry _Z3sumPKiPii$cache(
@@ -125,6 +127,16 @@ __global__ void mets(const float *in, float *out, int n) {
         for (int i = 0; i < n; i++) s += in[r * n + i];
         out[r] = __shfl_xor_sync(~0u, s, 1);
     }
+}
+
+__global__ void tiles(const float *in, float *out, int n) {
+    float s = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        s += in[threadIdx.x * n + i];
+        __syncthreads();
+    }
+    out[threadIdx.x] = s;
 }
 
 __global__ void chased(const int **rows, int n) {

@@ -34,7 +34,7 @@ __global__ void count(int *bins, int n) {
         atomicAdd(&bins[i % 7], 1);
 }
 
-// A delay waits for nobody.
+// A delay waits for no other thread.
 // CHECK-LABEL: define {{.*}}@_Z5delayPii(
 // CHECK-NOT: call i64 @wp_rt_stop
 // CHECK: ret void
@@ -86,5 +86,32 @@ __global__ void not_by_one(volatile int *seen, int *spins, int steps) {
         tries++;
         for (int i = 0; i < steps; i++)
             spins[i] += i;
+    }
+}
+
+// A flag that stays in memory: the branches that lead to its stores are followed.
+// CHECK-LABEL: define {{.*}}@_Z9by_memoryPViPi(
+// CHECK: call i64 @wp_rt_stop(i32 27,
+// CHECK: ret void
+__global__ void by_memory(volatile int *turn, int *out) {
+    volatile bool done = false;
+    while (!done)
+        if (*turn == 1) {
+            *turn = 2;
+            done = true;
+        }
+    *out = 1;
+}
+
+// What sets it depends on nothing that others write.
+// CHECK-LABEL: define {{.*}}@_Z13not_by_memoryPViPi(
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: ret void
+__global__ void not_by_memory(volatile int *turn, int *out) {
+    volatile bool done = false;
+    for (int i = 0; !done; i++) {
+        out[0] += *turn;
+        if (out[i] == 1)
+            done = true;
     }
 }

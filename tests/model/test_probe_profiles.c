@@ -78,8 +78,7 @@ static void unequal_sets_of_the_k80_are_found(void **state) {
     wpi_hierarchy_destroy(h);
 }
 
-/* ---- sharing matrices -------------------------------------------------------------------------
- */
+/* ---- sharing matrices ---- */
 
 /* Groups of a chip whose units take turns, with units missing and two exchanged; rows of a matrix
  * differ as those of a GPU do, with noise. */
@@ -159,8 +158,7 @@ static void contradictions_of_a_matrix_are_said(void **state) {
     assert_contains(groups.count.reason, "contradict");
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
+/* ---- profiles ---- */
 
 static void assert_same_number(const wpi_number *a, const wpi_number *b) {
     assert_u64(a->is_known, b->is_known);

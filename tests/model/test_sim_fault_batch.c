@@ -67,8 +67,7 @@ static void a_fault_alone_takes_what_its_parts_take(void **state) {
     bench_close(&b);
 }
 
-/* ---- replay policies --------------------------------------------------------------------------
- */
+/* ---- replay policies ---- */
 
 /* 600 pages, of four SMs; all fault before the driver looks. */
 static void open_600(bench *b, const char *replay) {
@@ -148,8 +147,9 @@ static void batch_flush_drops_what_will_come_again(void **state) {
     bench_close(&b);
 }
 
-/* Four blocks, of an SM each. Behind each of them all try again: 3 fault again, 2, 1. These 6 are a
- * batch, as 3, for an SM's own last fault is merged with it; 3 more replays, of nobody. */
+/* Four blocks, of an SM each. After each of them all SMs are replayed: 3 fault again, then 2,
+ * then 1. These 6 are a batch of 3 faults, as each is merged with the same SM's last; 3 more
+ * replays have no waiting SM. */
 static void block_replays_behind_each_block(void **state) {
     (void)state;
     for (uint32_t coalesces = 0; coalesces < 2; coalesces++) {
@@ -176,8 +176,7 @@ static void block_replays_behind_each_block(void **state) {
     }
 }
 
-/* ---- the buffer -------------------------------------------------------------------------------
- */
+/* ---- the buffer ---- */
 
 /* 8 of 20 find room, then 8 of 12, then 4. */
 static void what_finds_no_room_faults_again(void **state) {
@@ -311,8 +310,8 @@ static void blocks_are_served_by_address(void **state) {
     bench_close(&b);
 }
 
-/* Pages side by side are one transfer, though each was asked for: nobody goes on before all are
- * there. On a link with a curve that takes less time than 8 transfers. */
+/* Adjacent pages are one transfer, though each was requested: no warp continues before all are
+ * resident. On a link with a curve that takes less time than 8 transfers. */
 static void pages_side_by_side_come_together(void **state) {
     (void)state;
     bench b;
@@ -350,8 +349,7 @@ static void reading_in_order_gets_5_gb_a_second(void **state) {
     bench_close(&b);
 }
 
-/* ---- with less memory than pages --------------------------------------------------------------
- */
+/* ---- with less memory than pages ---- */
 
 /* One frame: of two pages that come one after the other the first is gone at the replay, and faults
  * again. */

@@ -58,7 +58,8 @@ static void a_rounded_allocation_is_as_large_as_its_trees(void **state) {
     }
 }
 
-/* What nobody has used is made here: as many faults, and only what the host has used comes. */
+/* Unused pages are created on the device: as many faults, and only pages that the host has used are
+ * transferred. */
 static void untouched_pages_are_made(void **state) {
     (void)state;
     bench b;
@@ -290,11 +291,11 @@ static void blocks_are_counted_by_round_trips(void **state) {
     bench_close(&b);
 }
 
-/* ---- while the link is idle -------------------------------------------------------------------
- */
+/* ---- while the link is idle ---- */
 
 /* A far fault waits for its service for 45 us, in which ten blocks come, of 4.096 us each, and most
- * of another one, behind which its page comes. Then nobody uses memory, and nothing more comes. */
+ * of another one, after which the page is transferred. Then no accesses are made, and no more
+ * blocks are transferred. */
 static void an_idle_link_brings_blocks_until_nobody_waits(void **state) {
     (void)state;
     bench b;
@@ -362,8 +363,7 @@ static void nothing_is_evicted_to_prefetch(void **state) {
     }
 }
 
-/* ---- random traffic ---------------------------------------------------------------------------
- */
+/* ---- random traffic ---- */
 
 static void run_on(const char *prefetch, const char *evict, const char *migrate, const char *more,
                    wpi_foresight *foresight) {
@@ -434,8 +434,7 @@ static void random_traffic_ends_under_all_policies(void **state) {
     assert_true(runs >= 36);
 }
 
-/* ---- behind TLBs, in front of caches ----------------------------------------------------------
- */
+/* ---- behind TLBs, in front of caches ---- */
 
 /* Lanes in a row, or all over; loads, stores and atomics. */
 static void choose(traffic *t, wpi_access *access) {

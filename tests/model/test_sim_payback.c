@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* payback: when a block has paid for its move, and that nobody waits for what is only ordered. */
+/* payback: when a block's remote accesses have paid for its move, and that no warp waits for a
+ * block that is only ordered. */
 #include "sim_paging_bench.h"
 
 #define BLOCK_BYTES ((uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES)
@@ -35,8 +36,8 @@ static void a_block_comes_when_its_accesses_have_paid_for_it(void **state) {
     bench_close(&b);
 }
 
-/* Eight accesses in the time of a service: one order, nobody waits, and then the block is there.
- * With a policy that does not go on all eight wait. */
+/* Eight accesses in the time of a service: one order, no warp waits, and then the block is
+ * resident. With a policy that does not continue remotely all eight wait. */
 static void accesses_go_on_until_the_block_is_on_its_way(void **state) {
     (void)state;
     static const char *const migrate[] = {"paging.migrate=payback", "paging.migrate=first-touch"};
@@ -136,7 +137,7 @@ static void accesses_do_not_keep_blocks_away(void **state) {
     bench_close(&b);
 }
 
-/* What nobody has used is nowhere to be reached: it is made, and nothing takes the link. */
+/* Unused pages have no remote copy: they are created, and nothing uses the link. */
 static void pages_that_nobody_used_are_made_at_once(void **state) {
     (void)state;
     bench b;

@@ -39,7 +39,8 @@ static void a_page_is_local_to_who_has_reached_it(void **state) {
     }
 }
 
-/* One that came meanwhile is on the device for all, and when it leaves nobody knows it any more. */
+/* A page that was fetched meanwhile is on the device for all SMs, and its eviction invalidates the
+ * remote translation that an SM had. */
 static void who_knew_it_forgets_it_when_it_leaves(void **state) {
     (void)state;
     rig r;

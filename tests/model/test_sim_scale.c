@@ -68,8 +68,7 @@ static void idle_sms_have_no_events(void **state) {
     assert_u64(events[1], events[0]);
 }
 
-/* ---- launches ---------------------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
 static const wp_trace_step steps[] = {
     {.op = WP_TRACE_ISSUE, .class = WP_TRACE_INT, .count = 1000, .chain = 1000},

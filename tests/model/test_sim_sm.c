@@ -178,8 +178,7 @@ static void a_barrier_waits_for_the_last(void **state) {
     assert_u64(eight, alone + 2 * 100 * WP_PS_PER_NS);
 }
 
-/* ---- occupancy --------------------------------------------------------------------------------
- */
+/* ---- occupancy ---- */
 
 /* NVIDIA's rule, as its calculator has it: a warp's registers in units, each scheduler has its own
  * share of the register file, shared memory in units. */
@@ -247,8 +246,7 @@ static void as_many_ctas_fit_as_the_calculator_says(void **state) {
     }
 }
 
-/* ---- whose turn it is -------------------------------------------------------------------------
- */
+/* ---- whose turn it is ---- */
 
 /* Two warps on one scheduler, which never wait: the order in which they take their blocks. */
 static void order_of_turns(const char *scheduler, uint32_t log[SCRIPT_LOG_MAX]) {
@@ -275,8 +273,7 @@ static void greedy_schedulers_stay_and_others_go_round(void **state) {
         assert_int_equal(log[i], 1 - log[i - 1]);
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 /* Little's law: as long as nothing is full, warps that wait for one load at a time make warps /
  * latency loads. */

@@ -118,8 +118,7 @@ static void what_the_host_takes_leaves_once(void **state) {
     bench_close(&b);
 }
 
-/* ---- no page on its way -----------------------------------------------------------------------
- */
+/* ---- no page on its way ---- */
 
 static void note_time(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;

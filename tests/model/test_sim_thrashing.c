@@ -99,7 +99,7 @@ static void fight(const char *service, const char *replay, uint64_t throttled) {
     assert_true(bench_count_of(&b, "paging.throttled") >= throttled);
     if (throttled == 10) {
         assert_count(&b, "paging.throttled", 10);
-    } else { /* nobody faults but who waits, and what is throttled was not served before */
+    } else { /* only waiting SMs fault, and throttled pages were not served before */
         assert_count(&b, "paging.batch.raised", b.waits);
         assert_count(&b, "paging.batch.duplicates", 0);
     }
@@ -203,8 +203,7 @@ static void pages_that_thrash_are_not_prefetched(void **state) {
     bench_close(&b);
 }
 
-/* ---- behind TLBs, in front of caches ----------------------------------------------------------
- */
+/* ---- behind TLBs, in front of caches ---- */
 
 #define TRAFFIC_PAGES 12u
 

@@ -6,7 +6,7 @@
 #define PAGE ((uint64_t)64 * 1024)
 #define LOCALITY "tlb_prefetch.policy=locality"
 
-/* Pages from `first` on, `stride` apart: how many walks somebody waited for. */
+/* Pages from `first` on, `stride` apart: the number of walks that an access waited for. */
 static uint64_t waits(rig *r, uint64_t first, uint64_t stride, uint64_t count) {
     const uint64_t before = rig_count(r, "tlb.l2.misses");
     for (uint64_t i = 0; i < count; i++)

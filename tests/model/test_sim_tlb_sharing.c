@@ -235,8 +235,7 @@ static void an_answer_is_stored_at_once_never_or_the_second_time(void **state) {
     assert_string_equal(misses_of(twice, "tlb_sharing.threshold=1", "1111"), "mhhh");
 }
 
-/* ---- random traffic ---------------------------------------------------------------------------
- */
+/* ---- random traffic ---- */
 
 #define WARPS 64u
 

@@ -54,7 +54,7 @@ texts = [random_.choice([None, "", "a", "zürich", "b" * 40, "B"]) for _ in rang
 check([texts], array.array("i", range(3000)))
 check([array.array("b", (i % 3 for i in range(3000))), texts], array.array("i", range(3000)))
 
-# What an array of its own has is shared, also when nobody else refers to it; the result outlives the call.
+# The memory of an array is shared, also when no other reference to it exists; the result outlives the call.
 groups = warpage.groupby({"k": memoryview(bytes([1, 2, 1]))}, "k")
 assert rows_of(groups) == [(1, 2), (2, 1)] and len(groups) == 2 and groups.explain
 assert rows_of(warpage.groupby({"k": array.array("i")}, "k", "count")) == []

@@ -35,7 +35,7 @@ typedef struct bench {
     uint64_t random, left, span_bytes;
 } bench;
 
-/* No access is made, or is told that it may be, where its page is not. */
+/* Accesses are made, or allowed, only where the page is resident. */
 static inline void bench_check_page(const bench *b, uint64_t address) {
     const wpi_chunk *chunk = wpi_residency_chunk(wpi_paging_residency(b->paging), address);
     assert_true(wpi_pages_has(&chunk->resident, wpi_page_of(address)));

@@ -129,7 +129,7 @@ extern "C" __global__ void takes_work(int *next, int *y, int n)
     for (int i; (i = atomicAdd(next, 1)) < n;) y[i] = i;
 }
 
-// Neither waits for others: an update that somebody else's came before, a place that is taken.
+// Neither waits for other threads: an update that lost a race, a place that is taken.
 extern "C" __global__ void updates(unsigned long long *x, double v)
 {
     unsigned long long old = *x, seen;

@@ -132,7 +132,7 @@ static void a_copy_has_a_source_and_a_fill_has_a_value(void **state) {
 
 static void an_address_starts_from_all_values_that_lead_to_it(void **state) {
     (void)state;
-    const wpi_pointer_roots roots = wpi_pointer_roots_of(named("addresses", "next"));
+    const wpi_pointer_roots_of roots = wpi_pointer_roots_of(named("addresses", "next"));
     assert_int_equal(roots.count, 2);
     assert_false(roots.is_incomplete);
     assert_true(roots.items[0] == named("addresses", "a") ||
@@ -154,7 +154,7 @@ static void the_parts_of_an_offset_come_in_order(void **state) {
     (void)state;
     LLVMValueRef index;
     uint64_t bytes;
-    wpi_gep_walk walk = wpi_gep_walk_begin(layout, named("addresses", "field"));
+    wpi_gep_walk_begin walk = wpi_gep_walk_begin(layout, named("addresses", "field"));
     assert_true(wpi_gep_next(&walk, &index, &bytes));
     assert_ptr_equal(index, named("addresses", "i"));
     assert_u64(bytes, 40); /* i32, 4 bytes of padding, 4 of i64 */

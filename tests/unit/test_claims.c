@@ -181,8 +181,7 @@ static void broken_sweeps_are_refused(void **state) {
                    WP_STATUS_PARSE, "also_true_for");
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* Of runs "one", where x is 8 and y is 2, and "two", where x is 32. */
 static wp_status value_of(const char *text, double *out, wp_error *err) {

@@ -19,8 +19,7 @@ static void run_ok(const char *workers, const wp_cpu_kernel *code, uint32_t bloc
                      &err);
 }
 
-/* ---- identity -----------------------------------------------------------------------------------
- */
+/* ---- identity ---- */
 
 static uint32_t write_identity(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     uint32_t *out = ARG(b, 0, uint32_t *);
@@ -55,8 +54,7 @@ static void every_block_of_a_3d_grid_runs_once(void **state) {
     wp_device_close(device);
 }
 
-/* ---- barriers -----------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 /* for (step = 1; step < n; step *= 2) { add to shared from the left; barrier twice }: a prefix sum.
  * The frame holds `step` and the value read. */
@@ -260,8 +258,7 @@ static void arriving_threads_do_not_wait(void **state) {
         assert_u64(out[t], 2 * (t + 32));
 }
 
-/* ---- warp operations ----------------------------------------------------------------------------
- */
+/* ---- warp operations ---- */
 
 /* One operation a thread: op, mask and operands by `WARP_CASE` of the launch, result kept. */
 typedef struct warp_case {
@@ -448,8 +445,7 @@ static void lanes_without_a_mask_meet_where_they_are(void **state) {
     }
 }
 
-/* ---- lockstep -----------------------------------------------------------------------------------
- */
+/* ---- lockstep ---- */
 
 /* Old warp-synchronous code: s[t] += s[t + step] for step 16, 8, 4, 2, 1, a step before each
  * access. The load and the store are separate, so that only lockstep gives the right sum. */
@@ -513,8 +509,7 @@ static void steps_keep_a_warp_in_lockstep(void **state) {
     assert_int_equal(sum, expected);
 }
 
-/* ---- waiting loops ------------------------------------------------------------------------------
- */
+/* ---- waiting loops ---- */
 
 /* while (!try_lock) yield; count++; several stops inside; unlock. All lanes of a warp fight. */
 static uint32_t lock_start(wp_cpu_block *b, uint32_t first, uint32_t outer) {
@@ -627,8 +622,7 @@ static void kernels_that_wait_for_each_other_finish_with_one_worker(void **state
     wp_device_close(device);
 }
 
-/* ---- the grid -----------------------------------------------------------------------------------
- */
+/* ---- the grid ---- */
 
 /* out[block] = block; grid barrier; out2[block] = out[next block]; grid barrier; again. */
 static uint32_t grid_write(wp_cpu_block *b, uint32_t first, uint32_t outer) {
@@ -713,8 +707,7 @@ static void a_grid_barrier_that_some_blocks_skip_is_a_deadlock(void **state) {
     }
 }
 
-/* ---- deadlocks ----------------------------------------------------------------------------------
- */
+/* ---- deadlocks ---- */
 
 /* Lane 0 of the block waits for its whole warp, the others at a barrier. */
 static uint32_t part_ways(wp_cpu_block *b, uint32_t first, uint32_t outer) {

@@ -104,8 +104,7 @@ static void blocks_keep_their_bytes(void **state) {
     wpi_heap_destroy(heap);
 }
 
-/* ---- through kernels ----------------------------------------------------------------------------
- */
+/* ---- through kernels ---- */
 
 static uint32_t allocate_in_kernel(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     (void)outer;

@@ -92,8 +92,7 @@ static void a_format_that_is_missing_gives_minus_one(void **state) {
     assert_int_equal(wpi_printf_format(&text, NULL, NULL), -1);
 }
 
-/* ---- when it appears ----------------------------------------------------------------------------
- */
+/* ---- when it appears ---- */
 
 static uint32_t say(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     (void)first, (void)outer;

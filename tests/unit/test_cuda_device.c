@@ -462,7 +462,7 @@ static void streams_and_events_are_what_was_asked_for(void **state) {
                      &err);
     assert_u64(fake->given().event_flags, 3);
     assert_status_ok(wp_event_record(e, q, &err), &err);
-    assert_u64(wp_event_time_ns(e), 0); /* nobody measured it */
+    assert_u64(wp_event_time_ns(e), 0); /* not measured */
     assert_status_ok(wp_device_reset(d, &err), &err);
     assert_int_equal(fake->given().stream_priority, -3); /* made anew as they were */
     assert_u64(fake->given().event_flags, 3);

@@ -78,8 +78,7 @@ static void a_launch_brings_the_run_into_step(void **state) {
     wpi_foresight_deinit(&later);
 }
 
-/* ---- Belady -----------------------------------------------------------------------------------
- */
+/* ---- Belady ---- */
 
 #define PAGES 7u
 #define FRAMES 3u
@@ -158,8 +157,7 @@ static void no_eviction_has_fewer_misses_than_the_oracle(void **state) {
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static void notes_are_read_as_they_were_written(void **state) {
     (void)state;

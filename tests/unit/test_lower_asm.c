@@ -246,7 +246,7 @@ static void sweep(const char *code, const char *operands,
     drop(&l);
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static void integers_add_multiply_and_divide(void **state) {
     (void)state;
@@ -552,7 +552,7 @@ static void comparisons_set_and_select(void **state) {
           {"slct.f32.f32 $0, $1, $2, $3;", "=f,f,f,f", {f(1.0f), f(2.0f), nan}, f(2.0f)});
 }
 
-/* ---- form --------------------------------------------------------------------------------- */
+/* ---- form ---- */
 
 static void guards_scopes_comments_and_tied_operands_are_read(void **state) {
     (void)state;
@@ -637,7 +637,7 @@ static void asynchronous_copies_are_copies(void **state) {
     assert_memory_equal(to, expected, sizeof to);
 }
 
-/* ---- as text ------------------------------------------------------------------------------ */
+/* ---- as text ---- */
 
 static void expect_text(const char *code, const char *operands, const char *part) {
     wpi_compile *c = lower_block(code, operands);
@@ -776,7 +776,7 @@ static void exit_returns_from_the_kernel(void **state) {
                  "  ret void\n\nthen:");
 }
 
-/* ---- refusals ----------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void refuse(const char *code, const char *operands, const char *part) {
     char *ir = function_text(code, operands, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs whose "kernel" is a loop on the host, on the CPU device: partitioners, what each bad input
- * is told, reports, results and files. */
+/* Jobs whose "kernel" is a loop on the host, on the CPU device: partitioners, the error for
+ * each bad input, reports, results and files. */
 #include "warpage/mapreduce.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 #include "test_folder.h"
 #include "wp_test.h"
 

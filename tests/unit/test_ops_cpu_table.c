@@ -49,8 +49,7 @@ static void widen(fixture *f, wpi_cpu_layout *old) {
     assert_status_ok(wpi_cpu_layout_init(&f->layout, &f->shape, &f->traits, &err), &err);
 }
 
-/* ---- hashes ------------------------------------------------------------------------------------
- */
+/* ---- hashes ---- */
 
 static uint64_t hash_at(const wpi_cpu_layout *layout, const void *hashes, uint32_t i) {
     return wpi_cpu_hash_type(layout) == WP_TYPE_UINT32 ? ((const uint32_t *)hashes)[i]
@@ -83,8 +82,7 @@ static void keys_come_back_from_hashes(void **state) {
     check_hashes(64, false);
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding ---- */
 
 /* Two groups begin at one slot, so one has another; free slots are none's. */
 static void a_hash_of_zero_has_rows_of_its_own(void **state) {
@@ -134,8 +132,7 @@ static void rows_that_may_not_fit_change_nothing(void **state) {
     tear_down(&f);
 }
 
-/* ---- more rows than half a word counts ---------------------------------------------------------
- */
+/* ---- more rows than half a word counts ---- */
 
 static uint64_t key_of(uint32_t row) {
     return row % GROUPS * UINT64_C(2654435761) & UINT32_MAX;

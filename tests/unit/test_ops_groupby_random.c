@@ -29,8 +29,7 @@ typedef struct table {
 
 static uint64_t seed;
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 typedef int64_t (*draw)(uint64_t at, uint64_t groups);
 
@@ -87,8 +86,7 @@ static void draw_rows(table *t, draw keys, uint64_t groups, uint32_t nulls_pct) 
     }
 }
 
-/* ---- what it should be ------------------------------------------------------------------------
- */
+/* ---- what it should be ---- */
 
 static int compare_rows(const void *a, const void *b) {
     const row *x = a, *y = b;
@@ -112,8 +110,7 @@ static group next_group(const table *t, uint64_t *at) {
     return g;
 }
 
-/* ---- and is -----------------------------------------------------------------------------------
- */
+/* ---- and is ---- */
 
 static void put(wp_type type, void *values, uint64_t at, int64_t value) {
     switch (type) {

@@ -13,8 +13,7 @@
 #define THREADS 4u
 #define WORDS 20000u
 
-/* ---- words and back ----------------------------------------------------------------------------
- */
+/* ---- words and back ---- */
 
 static int64_t values64[3][ROWS];
 static int32_t values32[ROWS];
@@ -98,8 +97,7 @@ static void columns_of_more_bits_are_numbered(void **state) {
     check(halves, 2, WPI_KEYS_CODED); /* 65 bits */
 }
 
-/* ---- numbers by threads ------------------------------------------------------------------------
- */
+/* ---- numbers by threads ---- */
 
 typedef struct worker {
     wpi_codes *codes;

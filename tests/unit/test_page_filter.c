@@ -32,7 +32,7 @@ static void no_is_certain(void **state) {
         assert_int_equal(held[page] & ~(1u << wpi_page_filter_one(&filter, page)), 0);
         only++;
     }
-    assert_true(nobody > 0 && only > 0); /* or nothing was said */
+    assert_true(nobody > 0 && only > 0); /* or nothing was tested */
     wpi_page_filter_clear(&filter);
     assert_int_equal(wpi_page_filter_count(&filter, 0), 0);
 }

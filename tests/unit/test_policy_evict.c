@@ -88,8 +88,7 @@ static void assert_leaves(scene *s, const char *name, uint32_t chunk, uint32_t f
             fail_msg("%s: page %u of %u to %u", name, page, first, outer);
 }
 
-/* ---- 2 MiB ------------------------------------------------------------------------------------
- */
+/* ---- 2 MiB ---- */
 
 static void lru_takes_the_chunk_used_longest_ago(void **state) {
     (void)state;
@@ -216,8 +215,7 @@ static void reserved_chunks_stay(void **state) {
     close_scene(&s);
 }
 
-/* ---- 64 KiB -----------------------------------------------------------------------------------
- */
+/* ---- 64 KiB ---- */
 
 static void sequential_local_takes_the_oldest_block_of_the_oldest_chunk(void **state) {
     (void)state;
@@ -308,8 +306,7 @@ static void the_tree_knows_what_comes_and_what_leaves(void **state) {
     }
 }
 
-/* ---- 4 KiB ------------------------------------------------------------------------------------
- */
+/* ---- 4 KiB ---- */
 
 static void assert_page_leaves(scene *s, const char *name, uint32_t chunk, uint32_t page) {
     assert_leaves(s, name, chunk, page, page + 1);
@@ -386,8 +383,7 @@ static void random_starts_anywhere(void **state) {
     close_scene(&s);
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ---- */
 
 static void nothing_leaves_memory_that_is_empty(void **state) {
     (void)state;

@@ -95,8 +95,7 @@ static void locality_brings_512_kib(void **state) {
     assert_u64(sequential_faults("locality", 512, 512), 4);
 }
 
-/* ---- tree -------------------------------------------------------------------------------------
- */
+/* ---- tree ---- */
 
 /* In order: blocks 0, 1, 2 (with 3), 4 (to 7), 8 (to 15), 16 (to 31); each time a node has more
  * than half. */
@@ -167,8 +166,7 @@ static void pages_that_do_not_exist_do_not_come(void **state) {
     assert_range(&s.chosen, 32, 42);
 }
 
-/* ---- as the driver does it --------------------------------------------------------------------
- */
+/* ---- as the driver does it ---- */
 
 /* 51 percent of 32 pages is 16.32: one block of two is not enough, and of 512 pages 262 are. */
 static void the_driver_takes_more_than_its_threshold(void **state) {
@@ -231,8 +229,7 @@ static void the_drivers_regions_end_with_the_allocation(void **state) {
     assert_range(&s.chosen, 0, 32);
 }
 
-/* ---- random -----------------------------------------------------------------------------------
- */
+/* ---- random ---- */
 
 /* Pages that are nowhere yet, where they are wanted: with the first fault. */
 static void the_driver_brings_2_mib_to_where_they_are_wanted_first(void **state) {
@@ -288,8 +285,7 @@ static void random_pages_are_uniform_over_the_tree(void **state) {
     assert_within(chi_squared, 99.6, 5 * 14.1);
 }
 
-/* ---- while the link is idle -------------------------------------------------------------------
- */
+/* ---- while the link is idle ---- */
 
 #define IDLE_CHUNKS 3u
 
@@ -395,7 +391,7 @@ static void idle_tree_completes_a_chunk_that_is_used(void **state) {
     s.chunks[0].resident = range(BLOCK(2), BLOCK(4));
     s.chunks[0].frames_age = 2;
     s.chunks[0].blocks[3].age = 7;
-    s.chunks[0].blocks[10].age = 8; /* it faults, which nobody knows yet */
+    s.chunks[0].blocks[10].age = 8; /* it faults, not yet seen by the driver */
     s.chunks[0].stays_on_host = range(BLOCK(31), WPI_CHUNK_PAGES);
     s.chunks[2].resident = range(0, 20);
     s.chunks[2].stays_on_host = range(20, 40);
@@ -453,8 +449,7 @@ static void idle_ones_add_nothing_to_faults(void **state) {
     assert_u64(sequential_faults("idle-random", 512, 512), 512);
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ---- */
 
 /* Whatever is there and faults: answers depend on nothing else, and come from the chunk's tree. */
 static void all_answers_are_of_the_tree(void **state) {

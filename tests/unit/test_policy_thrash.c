@@ -119,7 +119,8 @@ static void events_have_to_follow_one_another(void **state) {
     close_scene(&s);
 }
 
-/* Who comes first is exempt for 500 us, then the other one; who is throttled is told until when. */
+/* The first processor is exempt for 500 us, then the other one; a throttled one gets the end of its
+ * throttling. */
 static void processors_take_turns(void **state) {
     (void)state;
     scene s;
@@ -136,7 +137,7 @@ static void processors_take_turns(void **state) {
     close_scene(&s);
 }
 
-/* The exempt one of a period, asking first in the next, is not exempt again; then whoever comes is.
+/* The exempt processor of a period is not exempt in the next, even if it is first; then either is.
  */
 static void nobody_is_exempt_twice_running(void **state) {
     (void)state;
@@ -282,8 +283,7 @@ static void quiet_chunks_are_forgotten_four_times(void **state) {
     close_scene(&s);
 }
 
-/* ---- votes ------------------------------------------------------------------------------------
- */
+/* ---- votes ---- */
 
 /* A fault within the lapse votes for a shorter one, and every single one makes it an eighth longer.
  */

@@ -17,7 +17,7 @@ static wpi_number unknown(const char *reason) {
     return n;
 }
 
-/* Two levels, the second with entries and sharing that nobody knows. */
+/* Two levels, the second with unknown entries and sharing. */
 static wpi_probe_result example(void) {
     wpi_hierarchy *h = wpi_calloc(1, sizeof *h);
     assert_non_null(h);

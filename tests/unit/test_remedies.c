@@ -120,7 +120,8 @@ static void allocations_of_one_place_are_one_group(void **state) {
     wpi_managed_groups_deinit(&groups);
 }
 
-/* Two live ones of the same size and place are told apart by their names; those without are not. */
+/* Two live ones of the same size and place are distinguished by their names; those without are not.
+ */
 static void what_has_names_is_told_apart(void **state) {
     (void)state;
     wpi_managed_groups groups = {0};

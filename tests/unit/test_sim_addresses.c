@@ -107,7 +107,7 @@ static void simulated_addresses_follow_the_order(void **state) {
         assert_status_ok(wpi_memory_map_add(wpi_memory_map_global(), &entry, &err), &err);
         seen[run][0] = wpi_address_simulated(a, heap + 0x10010 + 50000);
         seen[run][1] = wpi_address_simulated(a, heap + 0x10010);
-        seen[run][2] = wpi_address_simulated(a, heap + 8);       /* nobody registered it */
+        seen[run][2] = wpi_address_simulated(a, heap + 8);       /* not registered */
         seen[run][3] = wpi_address_simulated(a, heap + 0x1000f); /* … the page of the first byte */
         seen[run][4] = wpi_address_simulated(a, heap + 0x10010 + 99999);
         assert_u64(wpi_addresses_original(a, seen[run][0]), heap + 0x10010 + 50000);

@@ -11,7 +11,7 @@
 
 static const char callers[2] = {0}; /* their addresses stand for code */
 
-/* "Allocates" at an address that nobody uses. */
+/* "Allocates" at an unused address. */
 static void add(uint64_t base, size_t size_bytes, uint64_t number, const void *caller) {
     const wpi_memory_entry entry = {.allocation = {.base = (void *)(uintptr_t)base,
                                                    .size_bytes = size_bytes,

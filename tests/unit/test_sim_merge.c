@@ -333,8 +333,7 @@ static void lanes_at_a_barrier_stay_there(void **state) {
     expect(3, ~0u);
 }
 
-/* ---- nested code at random
- * -------------------------------------------------------------------------
+/* ---- nested code at random ----
  *
  * A tree of ifs and loops, each with a block before and the block behind as its join. Lanes walk it
  * with decisions of their own. What comes out must be each lane's own walk, and the blocks behind a

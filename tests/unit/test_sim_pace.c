@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who does rounds: one thread at a time, whoever waits, and the pace's own where nobody else can.
- */
+/* Which thread does rounds: one at a time, any that waits, and the pace's own if no other can. */
 #include "device/sim/pace.h"
 
 #include <time.h>
@@ -10,7 +9,7 @@
 #define THREADS 6
 #define WAITS 200
 
-/* A clock that somebody has to turn. */
+/* A clock that advances only in rounds. */
 typedef struct clock_model {
     pthread_mutex_t lock;
     pthread_cond_t turned;
@@ -210,8 +209,8 @@ static void who_waits_beside_one_that_asks_is_not_forgotten(void **state) {
     close_model(&m);
 }
 
-/* Who takes it lets go of the lock, and still nobody does a round; what was asked for comes then.
- */
+/* While a thread has taken the pace, without the lock, no thread does a round; requested times are
+ * reached after it is given back. */
 static void nobody_does_a_round_while_it_is_taken(void **state) {
     (void)state;
     clock_model m;
@@ -232,7 +231,8 @@ static void nobody_does_a_round_while_it_is_taken(void **state) {
     close_model(&m);
 }
 
-/* Real time: what nobody asks for happens after a second, if the host may see it, else never. */
+/* Real time: without a waiting thread, simulated time advances after a second if the host may see
+ * the effect, else never. */
 static void what_is_looked_at_happens_unasked(void **state) {
     (void)state;
     clock_model m;

@@ -52,7 +52,7 @@ static void an_allocation_is_chunks_and_a_rest(void **state) {
     }
 }
 
-/* What nobody has used is nowhere, until it is planned; what was made has to be written back. */
+/* Unused pages are on neither side until they are planned; created pages must be written back. */
 static void untouched_pages_are_of_the_allocation(void **state) {
     (void)state;
     wpi_residency r;
@@ -203,8 +203,7 @@ static void ages_are_in_the_order_of_uses_and_arrivals(void **state) {
     wpi_residency_deinit(&r);
 }
 
-/* ---- against plain arrays ---------------------------------------------------------------------
- */
+/* ---- against plain arrays ---- */
 
 typedef enum place { HOST, PLANNED, COMING, RESIDENT } place;
 

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 
 #include "device/device.h"
-#include "stream/stream_actor.h"
 #include "slow_queue.h"
+#include "stream/stream_actor.h"
 #include "wp_random.h"
 #include "wp_test.h"
 
@@ -213,7 +213,7 @@ static outcome run(int failing_call, bool reads_own) {
             for (uint32_t s = 0; s < count_of(n, t); s++)
                 o.stored +=
                     results[(n * THREADS + t) * SLOTS + s] == read_word(n, s, t) * 3 + 1 + n;
-    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
     wp_queue_destroy(down);
     wp_queue_destroy(up);
     assert_int_equal(wp_device_wait(device, NULL), WP_STATUS_OK);

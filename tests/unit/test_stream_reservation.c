@@ -22,7 +22,7 @@ static void map(char *address, char *host, size_t bytes) {
 
 static char *host_of(const char *address, uint32_t bytes) {
     wpi_reservation_cursor cursor = {0};
-    return wpi_reservation_host(&cursor, (uintptr_t)address, bytes);
+    return wpi_reservation_host(&cursor, (uintptr_t)address, bytes, false);
 }
 
 static void nothing_is_mapped_at_first(void **state) {
@@ -39,7 +39,7 @@ static void nothing_is_mapped_at_first(void **state) {
     assert_u64(bytes, BYTES);
     assert_u64(mapped, 0);
     assert_false(wpi_reservation_find(base + BYTES, NULL, NULL, NULL));
-    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
     assert_false(wpi_reservation_any());
 }
 
@@ -60,7 +60,7 @@ static void later_parts_replace_earlier_ones(void **state) {
     uint64_t mapped;
     assert_true(wpi_reservation_find(base, NULL, NULL, &mapped));
     assert_u64(mapped, BYTES);
-    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
 }
 
 static void parts_that_continue_each_other_are_one(void **state) {
@@ -73,10 +73,10 @@ static void parts_that_continue_each_other_are_one(void **state) {
     assert_null(host_of(base + 196, 8));
     wpi_reservation_cursor cursor = {0}; /* there and back */
     for (int i = 0; i < 300; i += 50)
-        assert_ptr_equal(wpi_reservation_host(&cursor, (uintptr_t)base + (uintptr_t)i, 4),
+        assert_ptr_equal(wpi_reservation_host(&cursor, (uintptr_t)base + (uintptr_t)i, 4, false),
                          i < 200 ? host_a + i : host_b + i - 200);
-    assert_ptr_equal(wpi_reservation_host(&cursor, (uintptr_t)base, 4), host_a);
-    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    assert_ptr_equal(wpi_reservation_host(&cursor, (uintptr_t)base, 4, false), host_a);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
 }
 
 static void mistakes_are_told(void **state) {
@@ -88,15 +88,16 @@ static void mistakes_are_told(void **state) {
                         "no addresses left");
     char *reserved = reserve(BYTES);
     assert_status_fails(wpi_reservation_map(reserved, NULL, 1, &err), WP_STATUS_INVALID, &err,
-                        "no host memory");
+                        "without host memory");
     assert_status_fails(wpi_reservation_map(reserved + 1, host_a, BYTES, &err), WP_STATUS_INVALID,
                         &err, "from offset 1 on, but 10000 bytes were reserved");
     assert_status_fails(wpi_reservation_map(host_a, host_a, 1, &err), WP_STATUS_INVALID, &err,
                         "not an address of streamingMalloc");
-    assert_status_fails(wpi_reservation_free(reserved + 1, &err), WP_STATUS_INVALID, &err,
+    assert_status_fails(wpi_reservation_free(reserved + 1, true, &err), WP_STATUS_INVALID, &err,
                         "not what streamingMalloc returned");
-    assert_int_equal(wpi_reservation_free(reserved, NULL), WP_STATUS_OK);
-    assert_status_fails(wpi_reservation_free(reserved, &err), WP_STATUS_INVALID, &err, "is freed");
+    assert_int_equal(wpi_reservation_free(reserved, true, NULL), WP_STATUS_OK);
+    assert_status_fails(wpi_reservation_free(reserved, true, &err), WP_STATUS_INVALID, &err,
+                        "is freed");
 }
 
 static void *reserve_and_free(void *arg) {
@@ -106,8 +107,8 @@ static void *reserve_and_free(void *arg) {
         wpi_reservation_cursor cursor = {0};
         if (wpi_reservation_create(BYTES, &base, NULL) != WP_STATUS_OK ||
             wpi_reservation_map(base, host_a, BYTES, NULL) != WP_STATUS_OK ||
-            wpi_reservation_host(&cursor, (uintptr_t)base + 7, 4) != host_a + 7 ||
-            wpi_reservation_free(base, NULL) != WP_STATUS_OK)
+            wpi_reservation_host(&cursor, (uintptr_t)base + 7, 4, false) != host_a + 7 ||
+            wpi_reservation_free(base, true, NULL) != WP_STATUS_OK)
             return arg;
     }
     return NULL;

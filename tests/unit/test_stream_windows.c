@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host's side of windows against a model of the threads of several blocks, with random delays
- * on both sides and on the copies: a window has what host memory has, writes are stored before what
- * comes with them is read, nobody waits for ever; and each call of a queue that fails ends the
- * launch with one error.
+ * on both sides and on the copies: a window has the contents of host memory, writes are stored
+ * before data that comes with them is read, no thread waits for ever; and each failing call of a
+ * queue ends the launch with one error.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -217,7 +217,7 @@ static outcome run(int failing_call, uint32_t granules) {
         o.failures += services[g].has_failed;
         wpi_window_service_free(&services[g]);
     }
-    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
     wp_queue_destroy(down);
     wp_queue_destroy(up);
     assert_int_equal(wp_device_wait(device, NULL), WP_STATUS_OK);

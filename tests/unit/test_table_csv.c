@@ -143,8 +143,7 @@ static void how_many_rows_there_are_is_known_about(void **state) {
     }
 }
 
-/* ---- random tables, in pieces ------------------------------------------------------------------
- */
+/* ---- random tables, in pieces ---- */
 
 #define WIDTH 4 /* integers, texts, floats, texts */
 
@@ -318,8 +317,8 @@ static void check_reading(const random_table *t, const reading *r, const reading
     assert_string_equal(r->err.message, whole->err.message);
 }
 
-/* What is read, and the mistake that is told, do not depend on how the text is cut, nor on who
- * reads the pieces. */
+/* The table and the reported error depend neither on how the text is cut nor on which thread reads
+ * which piece. */
 static void pieces_of_any_size_are_the_same_table(void **state) {
     (void)state;
     const char *said = getenv("SEED");

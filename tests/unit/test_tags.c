@@ -142,7 +142,7 @@ static void memory_that_runs_out_is_reported(void **state) {
     }
 }
 
-/* `room` it is told of, 100 keys at most. */
+/* `room`: the size given to the index, which holds 100 keys at most. */
 static void compare_index(uint32_t room) {
     static uint32_t values[512];
     uint64_t random = 31337;

@@ -149,7 +149,7 @@ static void moves_are_of_the_allocation_at_the_address(void **state) {
     assert_u64(c.moves[0][WP_RUN_MOVE_EVICTED], 2);
     assert_u64(c.moves[0][WP_RUN_MOVE_THRASHED], 0);
     assert_u64(c.moves[1][WP_RUN_MOVE_FETCHED], 0);
-    assert_u64(c.page_count, 0); /* nobody accessed any */
+    assert_u64(c.page_count, 0); /* none was accessed */
     wpi_watch_destroy(watch);
 }
 

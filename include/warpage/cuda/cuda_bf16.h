@@ -15,13 +15,11 @@
 
 typedef struct __align__(2) {
     unsigned short x;
-}
-__nv_bfloat16_raw;
+} __nv_bfloat16_raw;
 typedef struct __align__(4) {
     unsigned short x;
     unsigned short y;
-}
-__nv_bfloat162_raw;
+} __nv_bfloat162_raw;
 
 #if defined(__cplusplus)
 
@@ -109,8 +107,7 @@ struct __align__(4) __nv_bfloat162 {
 };
 typedef __nv_bfloat162 nv_bfloat162;
 
-/* ---- conversions -------------------------------------------------------------------------------
- */
+/* ---- conversions ---- */
 
 WP_BF16 float __bfloat162float(const __nv_bfloat16 a) {
     return wp_bf16_widen(((__nv_bfloat16_raw)a).x);
@@ -272,8 +269,7 @@ WP_BF16 __nv_bfloat162 __lowhigh2highlow(const __nv_bfloat162 a) {
     return __nv_bfloat162(a.y, a.x);
 }
 
-/* ---- arithmetic and comparisons
- * ------------------------------------------------------------------ */
+/* ---- arithmetic and comparisons ---- */
 
 #define WP_BF16_BINARY(name, name2, op)                                                            \
     WP_BF16 __nv_bfloat16 name(const __nv_bfloat16 a, const __nv_bfloat16 b) {                     \
@@ -288,11 +284,11 @@ WP_BF16 __nv_bfloat162 __lowhigh2highlow(const __nv_bfloat162 a) {
     WP_BF16 __nv_bfloat162 operator op(const __nv_bfloat162 &a, const __nv_bfloat162 &b) {         \
         return name2(a, b);                                                                        \
     }                                                                                              \
-    WP_BF16 __nv_bfloat16 &operator op##=(__nv_bfloat16 &a, const __nv_bfloat16 &b) {              \
+    WP_BF16 __nv_bfloat16 &operator op##=(__nv_bfloat16 & a, const __nv_bfloat16 & b) {            \
         a = name(a, b);                                                                            \
         return a;                                                                                  \
     }                                                                                              \
-    WP_BF16 __nv_bfloat162 &operator op##=(__nv_bfloat162 &a, const __nv_bfloat162 &b) {           \
+    WP_BF16 __nv_bfloat162 &operator op##=(__nv_bfloat162 & a, const __nv_bfloat162 & b) {         \
         a = name2(a, b);                                                                           \
         return a;                                                                                  \
     }
@@ -400,8 +396,7 @@ WP_BF16_FUNCTION(exp10, exp10f)
 WP_BF16_FUNCTION(log10, log10f)
 #undef WP_BF16_FUNCTION
 
-/* ---- shuffles, hinted accesses, atomics --------------------------------------------------------
- */
+/* ---- shuffles, hinted accesses, atomics ---- */
 
 WP_BF16_DEVICE unsigned int wp_bf162_bits(const __nv_bfloat162 a) {
     return (unsigned int)__bfloat16_as_ushort(a.x) |

@@ -27,8 +27,7 @@ typedef enum { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;
 
 #define WP_FP8 static __inline__ __host__ __device__
 
-/* ---- one number --------------------------------------------------------------------------------
- */
+/* ---- one number ---- */
 
 WP_FP8 __nv_fp8_storage_t __nv_cvt_double_to_fp8(const double x, const __nv_saturation_t saturate,
                                                  const __nv_fp8_interpretation_t kind) {
@@ -101,8 +100,7 @@ WP_FP8 __half_raw __nv_cvt_fp8_to_halfraw(const __nv_fp8_storage_t x,
     return (__half_raw)__float2half(wp_fp8_widen(x, kind));
 }
 
-/* ---- two numbers, the first in the lower byte --------------------------------------------------
- */
+/* ---- two numbers, the first in the lower byte ---- */
 
 WP_FP8 __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(const double2 x,
                                                       const __nv_saturation_t saturate,
@@ -136,8 +134,7 @@ WP_FP8 __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x,
     return (__half2_raw)__float22half2_rn(wp_fp8x2_widen(x, kind));
 }
 
-/* ---- types: conversions into them saturate -----------------------------------------------------
- */
+/* ---- types: conversions into them saturate ---- */
 
 #define WP_FP8_FROM(name, type, value)                                                             \
     explicit __host__ __device__ name(const type v)                                                \

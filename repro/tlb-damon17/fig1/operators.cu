@@ -25,9 +25,6 @@
 #define THREAD_READS 32u
 #define POINTS_MAX 256
 
-static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy",
-                                                     "partition"};
-
 typedef struct point {
     wp_strategy strategy;
     double scope_mib, size_mib;
@@ -58,9 +55,10 @@ static void fail(const char *text) {
 static point parse(const char *text) {
     point p = {WP_STRATEGY_AUTO, 0, 0, 0};
     const size_t name = strcspn(text, "-@");
-    for (int s = 1; s < WP_STRATEGY_COUNT; s++)
-        if (strlen(names[s]) == name && strncmp(names[s], text, name) == 0)
-            p.strategy = (wp_strategy)s;
+    for (int s = 1; s < WP_STRATEGY_COUNT; s++) {
+        const char *const word = wp_strategy_name((wp_strategy)s);
+        if (strlen(word) == name && strncmp(word, text, name) == 0) p.strategy = (wp_strategy)s;
+    }
     if (p.strategy == WP_STRATEGY_AUTO) fail(text);
     char *at = (char *)text + name;
     while (*at == '-') {

@@ -73,32 +73,20 @@ INLINE void __wp_cache_begin(thread_state *t, uint32_t offset, uint32_t how) {
     }
     t->at = offset + thread * LINE_BYTES + thread / (WPI_CACHE_ROW_BYTES / LINE_BYTES) * PAD_BYTES;
     t->step = wpi_cache_row_bytes(x * y * z, LINE_BYTES, PAD_BYTES);
-    t->calls = t->inner_calls = t->filled = t->flushed = 0;
+    t->mode = WPI_CACHE_MONITORED;
+    t->calls = t->leave = t->filled = t->flushed = 0;
 }
 
 /* ---- monitoring ---- */
 
-/* Whether the thread leaves; else the turn that begins has so many accesses. */
-INLINE uint32_t __wp_cache_turn(thread_state *t, uint32_t accesses, uint32_t lines) {
-    if (t->calls >= lines >> WPI_CACHE_THRESHOLD_SHIFT) return 1;
-    t->calls += accesses;
-    return 0;
-}
-
-/* The same in an inner loop whose number of turns may differ between threads: only long ones are
- * left. */
-INLINE uint32_t __wp_cache_inner_turn(thread_state *t, uint32_t accesses, uint32_t lines) {
-    if (t->inner_calls >= (lines >> WPI_CACHE_THRESHOLD_SHIFT) * WPI_CACHE_INNER) return 1;
-    t->inner_calls += accesses;
-    return 0;
-}
-
+/* Counts have 16 bits: a turn of the program's longest loops has some thousand accesses, a
+ * threshold at most 16,000. */
 INLINE void __wp_cache_simulate(thread_state *t, const char *address, uint32_t s, uint32_t how) {
     const uint64_t line = line_of((uint64_t)address);
     const uint32_t seen = t->seen[s];
     uint32_t is_hit = 0;
     EACH_WAY(w) is_hit |= t->line[s][w] == line;
-    t->seen[s] = (seen & COUNT_MASK) == COUNT_MASK ? seen : seen + (is_hit ? HIT | ACCESS : ACCESS);
+    t->seen[s] = seen + (is_hit ? HIT | ACCESS : ACCESS);
     if (WAYS == 1) {
         t->line[s][0] = line;
     } else if (!is_hit) {
@@ -119,13 +107,6 @@ static INLINE void count_accesses(const thread_state *t, wpi_cache_counts *count
     }
 }
 
-/* The loop ended before the thread left monitoring. */
-INLINE void __wp_cache_end_monitored(thread_state *t, wpi_cache_counts *counts, uint32_t used) {
-    if (counts == NULL) return;
-    count_accesses(t, counts, used);
-    add(&counts->stayed, 1);
-}
-
 static INLINE uint32_t is_worth_it(uint32_t seen, uint32_t hits_pct) {
     return 100 * (seen >> 16) > hits_pct * (seen & COUNT_MASK);
 }
@@ -140,12 +121,12 @@ static INLINE uint32_t score(const thread_state *t, uint32_t s, uint32_t written
 }
 
 /* Monitoring ends: as many structures get lines as the launch has room for. */
-INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
-                              uint32_t used, uint32_t written, uint32_t how) {
+INLINE uint32_t __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
+                                  uint32_t used, uint32_t written, uint32_t how) {
     const uint32_t hits_pct = lines >> WPI_CACHE_HITS_SHIFT &
                               ((1u << (WPI_CACHE_THRESHOLD_SHIFT - WPI_CACHE_HITS_SHIFT)) - 1);
     const uint32_t most = lines & ((1u << WPI_CACHE_HITS_SHIFT) - 1);
-    uint32_t scores[WPI_CACHE_STRUCTURES];
+    uint32_t scores[WPI_CACHE_STRUCTURES], any_is_chosen = 0;
     EACH(s) scores[s] = HAS(used, s) ? score(t, s, written, hits_pct) : 0;
     if (counts != NULL) {
         count_accesses(t, counts, used);
@@ -159,6 +140,7 @@ INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_
             if (u > s) rank += scores[u] > scores[s];
         }
         const uint32_t is_chosen = scores[s] != 0 && rank < most;
+        any_is_chosen |= is_chosen;
         if (counts != NULL)
             add(is_chosen        ? &counts->chosen[s]
                 : scores[s] != 0 ? &counts->crowded[s]
@@ -171,6 +153,36 @@ INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_
         }
         t->next[s] = 0;
     }
+    t->mode = any_is_chosen ? WPI_CACHE_CACHED : WPI_CACHE_PLAIN;
+    return t->mode;
+}
+
+static INLINE uint32_t threshold_of(uint32_t lines) {
+    return lines >> WPI_CACHE_THRESHOLD_SHIFT;
+}
+
+/* At the header of a loop that all modes share. */
+INLINE void __wp_cache_consider(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
+                                uint32_t used, uint32_t written, uint32_t how) {
+    if (t->mode == WPI_CACHE_MONITORED && t->calls >= threshold_of(lines))
+        (void)__wp_cache_choose(t, counts, lines, used, written, how);
+}
+
+/* A loop begins that each mode has a copy of: which copy runs. Lanes of a warp that are in the
+ * monitored one leave it together, since they count its turns from here; lanes that ended it before
+ * wait behind it, whatever their copy. */
+INLINE uint32_t __wp_cache_enter(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
+                                 uint32_t used, uint32_t written, uint32_t how) {
+    __wp_cache_consider(t, counts, lines, used, written, how);
+    t->leave = t->calls + threshold_of(lines);
+    return t->mode;
+}
+
+/* Whether the monitored copy is left; else the turn that begins has so many accesses. */
+INLINE uint32_t __wp_cache_turn(thread_state *t, uint32_t accesses) {
+    if (t->calls >= t->leave) return 1;
+    t->calls += accesses;
+    return 0;
 }
 
 /* ---- cached ---- */
@@ -188,17 +200,9 @@ static INLINE void copy_part(void *to, const void *from, uint32_t how) {
         COPY_PART(uint32_t, to, from);
 }
 
-/* Only what the thread wrote: its neighbours' bytes may have changed since. */
-static INLINE void store_dirty(uint64_t line, uint64_t place, uint32_t dirty, uint32_t how) {
+/* Bytes of a line that are dirty, while others are not. */
+static INLINE void store_bytes(uint64_t line, uint64_t place, uint32_t dirty) {
     const char *from = (const char *)place;
-    if (dirty == ALL_DIRTY) {
-        UNROLLED(i, PARTS) {
-            line_part part;
-            copy_part(&part, (const line_part *)from + i, how);
-            ((line_part *)line)[i] = part;
-        }
-        return;
-    }
     _Pragma("clang loop unroll(disable)") for (uint32_t b = 0; b < LINE_BYTES; b += WORD_BYTES) {
         const uint32_t bytes = dirty >> b & 0xf;
         if (bytes == 0xf) {
@@ -210,6 +214,19 @@ static INLINE void store_dirty(uint64_t line, uint64_t place, uint32_t dirty, ui
         if (bytes & 4) *(char *)(line + b + 2) = from[b + 2];
         if (bytes & 8) *(char *)(line + b + 3) = from[b + 3];
     }
+}
+
+/* Only what the thread wrote: its neighbours' bytes may have changed since. */
+static INLINE void store_dirty(uint64_t line, uint64_t place, uint32_t dirty, uint32_t how) {
+    if (dirty == ALL_DIRTY) {
+        UNROLLED(i, PARTS) {
+            line_part part;
+            copy_part(&part, (const line_part *)place + i, how);
+            ((line_part *)line)[i] = part;
+        }
+        return;
+    }
+    store_bytes(line, place, dirty);
 }
 
 static INLINE void fill(uint64_t place, uint64_t line, uint32_t how) {
@@ -242,13 +259,6 @@ INLINE void __wp_cache_flush(thread_state *t, uint32_t used, uint32_t written, u
             if (t->delta[s][w] != 0) set_line(t, s, w, WPI_CACHE_NONE);
         }
     }
-}
-
-/* Flushed at the loop's end. */
-INLINE void __wp_cache_end(thread_state *t, wpi_cache_counts *counts) {
-    if (counts == NULL) return;
-    add(&counts->filled_lines, t->filled);
-    add(&counts->flushed_lines, t->flushed);
 }
 
 static INLINE uint32_t byte_mask(uint64_t address, uint32_t bytes) {
@@ -328,4 +338,42 @@ INLINE void __wp_cache_outside(thread_state *t, const char *address, uint32_t ot
             if (is_write && t->line[u][w] != WPI_CACHE_NONE) set_line(t, u, w, WPI_CACHE_NONE);
         }
     }
+}
+
+/* ---- in code that all modes share ---- */
+
+INLINE char *__wp_cache_access_any(thread_state *t, char *address, uint32_t s, uint32_t others,
+                                   uint32_t written, uint32_t bytes, uint32_t is_write,
+                                   uint32_t how) {
+    if (t->mode == WPI_CACHE_CACHED)
+        return __wp_cache_access(t, address, s, others, written, bytes, is_write, how);
+    if (t->mode == WPI_CACHE_MONITORED) {
+        __wp_cache_simulate(t, address, s, how);
+        t->calls++;
+    }
+    return address;
+}
+
+INLINE void __wp_cache_outside_any(thread_state *t, const char *address, uint32_t others,
+                                   uint32_t written, uint32_t bytes, uint32_t is_write,
+                                   uint32_t how) {
+    if (t->mode == WPI_CACHE_CACHED)
+        __wp_cache_outside(t, address, others, written, bytes, is_write, how);
+}
+
+INLINE void __wp_cache_flush_any(thread_state *t, uint32_t used, uint32_t written, uint32_t how) {
+    if (t->mode == WPI_CACHE_CACHED) __wp_cache_flush(t, used, written, how);
+}
+
+/* All ways out of the nest. */
+INLINE void __wp_cache_end(thread_state *t, wpi_cache_counts *counts, uint32_t used,
+                           uint32_t written, uint32_t how) {
+    __wp_cache_flush_any(t, used, written, how);
+    if (counts == NULL) return;
+    if (t->mode == WPI_CACHE_MONITORED) {
+        count_accesses(t, counts, used);
+        add(&counts->stayed, 1);
+    }
+    add(&counts->filled_lines, t->filled);
+    add(&counts->flushed_lines, t->flushed);
 }

@@ -49,8 +49,8 @@ static bool is_option(const char *text) {
     return text[0] == '-' && text[1] != '\0' && strcmp(text, "--") != 0;
 }
 
-wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv,
-                              wpi_arguments *out, wp_error *err) {
+wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv, wpi_arguments *out,
+                              wp_error *err) {
     *out = (wpi_arguments){.options = options, .argv = argv};
     int at = 1;
     while (at < argc && is_option(argv[at])) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --policy-file FILE: loaded here, and named in WARPAGE_POLICY_FILES for the processes that this
+/* --policy-file FILE: loads the file, and lists it in WARPAGE_POLICY_FILES for processes that this
  * one starts. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "warpage/report.h"
 
-/** What --help says of it. */
+/** Its text in --help. */
 #define WPI_REPORT_DOC                                                                             \
     "write the report to FILE.txt, .json, .csv or .html; - is standard output, as text "           \
     "(-.json or -.csv: in that form), after what the program printed"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --set KEY=VALUE, and the keys that are options of their own: what becomes WARPAGE_SET, here and
- * in the program that is run. --as NAME: another simulated GPU. */
+/* --set KEY=VALUE, and the keys that are options of their own: they become WARPAGE_SET, here and in
+ * the program that is run. --as NAME: another simulated GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void append(wpi_text *settings, const wpi_arguments *arguments, size_t op
                          key != NULL ? key : "", key != NULL ? "=" : "", value);
 }
 
-/* The last option that there is; NULL: none. */
+/* Returns the last given option; NULL: none. */
 static const char *append_all(wpi_text *settings, const wpi_arguments *arguments) {
     const wpi_cli_option *options = arguments->options;
     const char *given = NULL;

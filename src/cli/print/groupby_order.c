@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups in order. Where a key is text, by the places of texts among all texts, which are sorted
- * once. */
+/* Sorts groups. Keys of text are compared by their ranks among all texts, which are sorted once. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -11,7 +10,7 @@ typedef struct ordering {
     uint32_t **ranks; /* [key_count]; NULL where a key is no text */
 } ordering;
 
-typedef struct place { /* qsort passes its comparison nothing else */
+typedef struct place { /* for qsort's comparison, which gets no context */
     uint64_t row;
     const ordering *ordering;
 } place;
@@ -59,7 +58,7 @@ static int compare_values(const wp_column *column, uint64_t a, uint64_t b) {
     return (left > right) - (left < right);
 }
 
-/* NULL is last, whichever way the others are. */
+/* NULL is last in both directions. */
 static int compare_column(const ordering *o, uint32_t number, bool is_descending, uint64_t a,
                           uint64_t b) {
     const wp_column *column = wpi_groupby_column(o->result, number);

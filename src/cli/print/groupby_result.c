@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups as CSV, JSON, a table for people, or Parquet. */
+/* Groups as CSV, JSON, text, or Parquet. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include "table_io/parquet.h"
 #include "table_io/parse_number.h"
 
-#define TEXT_DIGITS 15 /* of a double in a table for people: what decimal input keeps */
+#define TEXT_DIGITS 15 /* of a double in text: those that survive a round trip */
 
 const wp_column *wpi_groupby_column(const wpi_groupby_result *result, uint32_t column) {
     return column < result->key_count
@@ -31,8 +31,7 @@ static bool is_text(const wpi_groupby_result *result, uint32_t column) {
     return column < result->key_count && result->keys[column].is_text;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* A key's text; NULL: it is NULL. */
 static const wpi_slice *text_at(const wpi_groupby_result *result, uint32_t key, uint64_t row) {
@@ -70,8 +69,7 @@ static void write_value(wpi_output *output, const wpi_groupby_result *result, ui
         wpi_output_write(output, text, format_number(result, values, row, text));
 }
 
-/* ---- forms --------------------------------------------------------------------------------------
- */
+/* ---- forms ---- */
 
 static void write_csv_row(wpi_output *output, const wpi_groupby_result *result, uint64_t row) {
     for (uint32_t i = 0; i < width_of(result); i++) {
@@ -101,7 +99,7 @@ static void write_csv_head(wpi_output *output, const wpi_groupby_result *result)
     wpi_output_write(output, "\n", 1);
 }
 
-/* The rows that are wanted, in order. */
+/* The selected rows, in order. */
 typedef struct selection {
     const uint64_t *rows; /* NULL: as they are */
     uint64_t count;

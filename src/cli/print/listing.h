@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A table of strings, printed as aligned text, JSON or CSV: what commands put on stdout.
+ * A table of strings, printed as aligned text, JSON or CSV: the commands' output.
  *
  * Text in a pipe or file has one line a row and every column, whatever the width. On a terminal it
  * fits the terminal: groups of rows get a heading, long cells are wrapped, details go beneath their
@@ -46,8 +46,7 @@ WP_NODISCARD wp_status wpi_listing_format_parse(const char *name, wpi_listing_fo
 void wpi_listing_print(const wpi_listing *table, wpi_listing_format format);
 /** The same as text, for lines of at most `width` characters; 0: a line a row, of any length. */
 void wpi_listing_to_text(const wpi_listing *table, size_t width, wpi_text *out);
-/** Characters of a terminal's line: of the terminal itself, else COLUMNS, else 80; 0: stdout is no
- * terminal. */
+/** The terminal's width in characters, else COLUMNS, else 80; 0: stdout is not a terminal. */
 size_t wpi_terminal_width(void);
 size_t wpi_listing_column_count(const wpi_listing *table);
 /** A string with quotes and escapes, as JSON has it. */

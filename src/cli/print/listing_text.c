@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables for people. Columns of quantities are right-aligned. Where lines are limited, the widest
- * column of words gives way first, down to its longest word; if that is not enough, each row is a
+/* Tables as text. Columns of quantities are right-aligned. If the width is limited, the widest
+ * column of words is narrowed first, down to its longest word; if that is not enough, each row is a
  * paragraph with one line a column. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define INDENT 2u         /* of rows beneath a heading */
 #define WORD_MAX 48u      /* longer words may be broken */
 #define NARROWEST 8u      /* room for text behind an indentation */
-#define WIDTH_DEFAULT 80u /* of a terminal that does not say */
-#define WIDTH_LEAST 20u   /* a narrower terminal is one that does not say */
+#define WIDTH_DEFAULT 80u /* of a terminal of unknown width */
+#define WIDTH_LEAST 20u   /* a narrower width counts as unknown */
 
 size_t wpi_terminal_width(void) {
     struct winsize size = {0};
@@ -28,8 +28,7 @@ size_t wpi_terminal_width(void) {
     return columns >= (long)WIDTH_LEAST ? (size_t)columns : WIDTH_DEFAULT;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* Characters of UTF-8. */
 static size_t length_of(const char *text, size_t bytes) {
@@ -39,7 +38,7 @@ static size_t length_of(const char *text, size_t bytes) {
     return count;
 }
 
-/* A cell may come from a file: what would move the cursor is shown as an escape. */
+/* A cell may come from a file: control characters are shown as escapes. */
 static char *printable(const char *text) {
     wpi_text out = {0};
     for (const char *c = text; *c != '\0'; c++) {
@@ -64,7 +63,7 @@ static bool is_quantity(const char *text) {
     return strcspn(end, " ,;:.()[]=0123456789-") == strlen(end) && strlen(end) <= 6;
 }
 
-/* Bytes of what is not divided: a word, or a part of it up to a hyphen. */
+/* Bytes of an unbreakable part: a word, or a part of it up to a hyphen. */
 static size_t part_bytes(const char *text) {
     const size_t bytes = strcspn(text, " -");
     return bytes + (text[bytes] == '-');
@@ -99,8 +98,7 @@ static size_t line_bytes(const char *text, size_t width, size_t *skipped) {
     return at_space;
 }
 
-/* ---- layout -------------------------------------------------------------------------------------
- */
+/* ---- layout ---- */
 
 typedef struct layout {
     const wpi_listing *table;
@@ -150,7 +148,7 @@ static bool narrow(layout *l) {
     return true;
 }
 
-/* False: they cannot. */
+/* Narrows columns to the line's width. False: impossible. */
 static bool fit(layout *l) {
     if (l->width == 0) return true;
     while (total(l) > l->width && narrow(l)) {
@@ -158,8 +156,7 @@ static bool fit(layout *l) {
     return total(l) <= l->width;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static void end_line(layout *l) {
     while (l->out->length > 0 && l->out->data[l->out->length - 1] == ' ')
@@ -234,7 +231,7 @@ static void append_paragraph(layout *l, const char *const *cells) {
                          cells[c]);
 }
 
-/* Beneath the second column, where the details' words have room there. */
+/* Beneath the second column, if the details' words fit there. */
 static size_t detail_indent(const layout *l) {
     const size_t indent = l->indent + l->widths[l->first] + GAP;
     for (size_t i = l->from; i < l->to; i++)

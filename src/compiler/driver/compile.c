@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One source file: the device side through clang and our passes, the host side through clang with
- * the image in it, both merged into one object. */
+/* Compiles one source file: the device side with clang and our passes, the host side with clang and
+ * the image embedded, both merged into one object. */
 #include <llvm-c/Core.h>
 #include <llvm-c/Object.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ static void add(wpi_strings *command, const char *const *words) {
 }
 #define ADD(command, ...) add(command, (const char *const[]){__VA_ARGS__, NULL})
 
-/* clang is stricter than nvcc's host compilers about old code; what they accept is no error here.
+/* clang is stricter than nvcc's host compilers about old code; these make it accept what they
+ * accept.
  */
 static const char *const lenient[] = {"-Wno-unknown-cuda-version",
                                       "-Wno-unused-command-line-argument",
@@ -74,7 +75,7 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     ADD(command, "-include", "cuda_runtime.h");
     if (o->standard) wpi_strings_addf(command, "-std=%s", o->standard);
     wpi_host_args_add(job, command, &o->source_args);
-    wpi_strings_add(command, "-Wno-error"); /* clang has warnings of its own */
+    wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
     if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
@@ -83,8 +84,7 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     wpi_strings_add(command, input->path);
 }
 
-/* A value that the two sides of a file share and that two files do not; the same whenever the same
- * is compiled. */
+/* A value common to both sides of a file and different between files; reproducible. */
 static uint64_t unit_id(const wpi_compile_job *job, const wpi_input *input, const char *output) {
     uint64_t id = wpi_hash64(input->path, strlen(input->path), 0x9e3779b97f4a7c15u);
     id = wpi_hash64(output, strlen(output), id);
@@ -105,10 +105,10 @@ static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wp
                                      : "63");
     add(command, lenient);
     add_language(job, command, input);
-    wpi_strings_add(command, "-w"); /* the host side gives the warnings */
+    wpi_strings_add(command, "-w"); /* warnings come from the host side */
 }
 
-/* Nobody else tells of long double in device code; see long_double.h. */
+/* clang does not diagnose long double in device code; see long_double.h. */
 static wp_status check_long_double(wpi_compile_job *job, const wpi_input *input, wp_error *err) {
     if (job->options->print_only || !wpi_long_double_is_mentioned(input->path)) return WP_STATUS_OK;
     char *ir_path = wpi_job_temp(job, input->path, ".debug.ll"), *ir = NULL;
@@ -141,18 +141,17 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
     WP_TRY(check_long_double(job, input, err));
     wpi_strings command = {0};
     add_device_side(job, &command, input);
-    /* Kernels keep the loads and stores they were written with: no vectors, no memset or memcpy
-     * from loops. */
+    /* Kernels keep their loads and stores as written: no vectors, no memset or memcpy from
+     * loops. */
     ADD(&command, "-O2", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
         "-disable-loop-idiom-all");
     wpi_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
-    /* nvcc's meaning: functions, quotients and products with sums are approximate. Sums keep their
-     * order, and infinities, NaNs and signed zeros theirs, which -ffast-math would take away. */
+    /* As in nvcc, functions, quotients and fused products are approximate. The order of sums,
+     * infinities, NaNs and signed zeros are preserved, unlike with -ffast-math. */
     if (o->fast_math)
         ADD(&command, "-fapprox-func", "-freciprocal-math", "-fcuda-approx-transcendentals");
     if (o->no_contract) wpi_strings_add(&command, "-ffp-contract=off");
-    /* Lines are for what the checked variant finds; they change no code, which is made without
-     * them. */
+    /* Line tables are for findings of the checked variant; they do not change the code. */
     ADD(&command, o->debug_device ? "-g" : "-gline-tables-only", "-fdebug-compilation-dir=.",
         "-fno-discard-value-names", "-emit-llvm", "-c", "-o", bitcode);
     wpi_header_cache_use(job, &command, input);
@@ -173,7 +172,7 @@ static void add_depfile(wpi_compile_job *job, wpi_strings *command, const wpi_in
     wpi_strings_add_all(command, &o->depfile_args);
     if (o->goal == WP_GOAL_DEPENDENCIES || o->goal == WP_GOAL_PREPROCESS) return;
     bool is_named =
-        o->goal == WP_GOAL_OBJECT; /* otherwise the object is a temporary file, or none */
+        o->goal == WP_GOAL_OBJECT; /* otherwise the object is temporary, or there is none */
     char *stem = wpi_path_stem(is_named ? output : input->path);
     char *dir =
         is_named ? wpi_path_dir(output) : wpi_must_strdup(o->output_dir ? o->output_dir : ".");
@@ -204,8 +203,8 @@ static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_
     wpi_strings_addf(&command, "--cuda-gpu-arch=sm_%u", o->arch);
     wpi_strings_addf(&command, "-O%c", o->optimization);
     ADD(&command, "-fPIC",
-        "-fwrapv"); /* old programs count on signed overflow, which gcc mostly lets wrap */
-    /* Loops stay loops: memcpy takes simulated time, a loop does not, however it is optimised. */
+        "-fwrapv"); /* old programs rely on signed overflow, which mostly wraps with gcc */
+    /* Loops must not become memcpy, which takes simulated time. */
     ADD(&command, "-mllvm", "-disable-loop-idiom-memcpy");
     if (image) ADD(&command, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", image);
     wpi_strings_add(&command, "-Xclang");
@@ -222,8 +221,8 @@ static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_
     return status;
 }
 
-/* Managed variables get whole pages, so that nothing else is in them; and none of the file, because
- * initial values are with the kernels. */
+/* Managed variables get whole pages of their own, and no space in the file, because their initial
+ * values are stored with the kernels. */
 static const char sections[] = "SECTIONS { " WP_MANAGED_SECTION " (NOLOAD) : ALIGN(4096) {"
                                " *(" WP_MANAGED_SECTION ") . = ALIGN(4096); } }\n";
 
@@ -276,8 +275,8 @@ static bool has_image_section(const char *object) {
     return found;
 }
 
-/* clang puts an image into a section of the host side, and reaches it by the section's start: the
- * image takes the place of what was there. Without kernels and variables there is no section. */
+/* Replaces the image in the section of the host side that clang made for it. Without kernels and
+ * variables there is no section. */
 static wp_status embed_image(wpi_compile_job *job, const char *image, const char *host,
                              wp_error *err) {
     if (!has_image_section(host)) return WP_STATUS_OK;
@@ -290,9 +289,8 @@ static wp_status embed_image(wpi_compile_job *job, const char *image, const char
     return status;
 }
 
-/* Everything between the device front end and the finished object. The host side and the code of
- * the kernels do not depend on each other: they are made side by side, the host side with an empty
- * image. */
+/* Builds the object from the device front end's bitcode. The host side, with an empty image, and
+ * the code of the kernels are independent and compiled in parallel. */
 static wp_status build_object(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
                               const char *bitcode, const char *output, const char *temp,
                               wp_error *err) {

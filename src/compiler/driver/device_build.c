@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device bitcode to what a program carries: the image, and CPU code for each instruction set. */
+/* Builds the parts of a program from device bitcode: the image, and CPU code for each instruction
+ * set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,8 +75,8 @@ static char *cubin_path(const char *ptx_path, uint32_t arch) {
     return wpi_format("%s.sm_%u.cubin", ptx_path, arch);
 }
 
-/* Beside the PTX, for each architecture that was named and that ptxas takes. A program without it
- * has its PTX: that ptxas refuses is worth a word only where this ptxas was asked for. */
+/* Adds cubins to the PTX, for each named architecture that ptxas supports. A program without them
+ * has its PTX, so a failure of ptxas is reported only if WARPAGE_PTXAS names it. */
 static void make_cubins(const wpi_options *o, const char *ptx_path) {
     bool is_asked_for;
     char *ptxas = o->cubin_count != 0 ? wpi_ptxas_find(&is_asked_for) : NULL;
@@ -100,14 +101,14 @@ static wp_status build_ptx(void *arg, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A program without PTX still runs everywhere but on NVIDIA's GPUs. */
+/* Only warns: a program without PTX still runs on all devices except NVIDIA's GPUs. */
 static void warn(const char *what, const wp_error *error) {
     char *message = wpi_demangle(error->message);
     fprintf(stderr, "wpcc: warning: %s: no code for NVIDIA GPUs: %s\n", what, message);
     wpi_free(message);
 }
 
-/* Bitcode; unless its path is NULL, PTX; what was assembled from that. */
+/* Writes an image: bitcode; PTX, unless its path is NULL; cubins. */
 static wp_status write_image(const wpi_options *o, const void *bitcode, size_t size_bytes,
                              const char *ptx_path, uint64_t id, const char *image_path,
                              wp_error *err) {
@@ -189,7 +190,7 @@ wp_status wpi_device_build_finish(wpi_device_build *build, const char *image_pat
         if (status == WP_STATUS_OK)
             status = wpi_task_wait(&build->tasks[i], err);
         else
-            wpi_task_cancel(&build->tasks[i]); /* it would only say the same */
+            wpi_task_cancel(&build->tasks[i]); /* its error would be the same */
     }
     if (status != WP_STATUS_OK) {
         wpi_task_cancel(&build->ptx_task);

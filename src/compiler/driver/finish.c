@@ -20,7 +20,7 @@ static void mark(LLVMModuleRef module) {
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, mark);
 }
 
-/* What a node of nvvm.annotations says: !{function, !"name", i32 value, …}. */
+/* Whether a node of nvvm.annotations, !{function, !"name", i32 value, …}, has one of the names. */
 static bool has_annotation(LLVMValueRef node, LLVMValueRef *function, const char *const *names) {
     const unsigned count = LLVMGetMDNodeNumOperands(node);
     LLVMValueRef *values = wpi_must_calloc(count + 1, sizeof *values);
@@ -37,7 +37,7 @@ static bool has_annotation(LLVMValueRef node, LLVMValueRef *function, const char
     return has && *function != NULL && LLVMIsAFunction(*function);
 }
 
-/* As nvcc, which takes __launch_bounds__ instead where a kernel has it. */
+/* Annotates kernels, except those with __launch_bounds__, as nvcc does. */
 static void limit_registers(LLVMModuleRef module, uint32_t registers) {
     static const char *const kernel[] = {"kernel", NULL};
     static const char *const bounds[] = {"maxntidx", "minctasm", "maxnreg", NULL};
@@ -71,7 +71,7 @@ static void drop_locations(LLVMModuleRef module) {
                 if (LLVMIsACallInst(i) && LLVMGetMetadata(i, kind)) LLVMSetMetadata(i, kind, NULL);
 }
 
-/* Only arguments keep their names. */
+/* Removes all names except those of arguments. */
 static void drop_names(LLVMModuleRef module) {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {

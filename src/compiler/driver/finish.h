@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happens to the front end's bitcode before anything is made of it.
+/** Completes the front end's bitcode before it is used.
  *
- *  -fmad=true: GPUs fuse multiply and add unless told otherwise, so the front end allows it in any
- *  case; that the CPU shall fuse too is a mark on each function. So every later compilation (device
- *  link, variants) follows the rule of the file that a function came from.
+ *  -fmad=true: GPUs fuse multiply and add by default, so the front end always allows it; a mark on
+ *  each function makes the CPU fuse too. So every later compilation (device link, variants) follows
+ *  the rule of the file that a function came from.
  *
  *  -maxrregcount: an annotation of each kernel, which the simulated GPU's occupancy and the PTX
  *  (.maxnreg) follow.
  *
- *  Inline assembly loses its `srcloc`, a number that says nothing outside clang's run and differs
- *  between headers read and headers precompiled: the same source is to give the same object.
+ *  Inline assembly loses its `srcloc`, a number that is meaningless outside clang's run and differs
+ *  with precompiled headers, so that the same source gives the same object.
  *
- *  Of names only those of arguments stay: what a trace says of an access names the kernel's
- * parameter. */
+ *  Only names of arguments are kept: a trace's accesses name the kernel's parameters. */
 #ifndef WP_COMPILER_FINISH_H
 #define WP_COMPILER_FINISH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of -Xcompiler were written for gcc. clang knows nearly all of them; the others are
- * tuning and are left out with a warning, since a program means the same without them. */
+/* The words of -Xcompiler are options of gcc. clang supports nearly all of them; the others are
+ * tuning options and are left out with a warning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "compiler/driver/job.h"
 
-/* Words that are not worth asking clang about. */
+/* Common options that clang supports. */
 static bool is_common(const char *word) {
     static const char *const common[] = {
         "-fPIC",          "-fpic",          "-fPIE",        "-fpie",         "-fopenmp",
@@ -32,7 +32,7 @@ static bool is_unknown(const char *complaints, const char *word) {
     return found;
 }
 
-/* clang -### reads the options and does nothing. */
+/* Checks options by clang -###, which only parses them. */
 static wp_status ask_clang(const wpi_compile_job *job, wpi_text *complaints, wp_error *err) {
     wpi_strings command = {0};
     const char *const head[] = {job->tools->clang, "-###", "-x",       "c++", "-c",

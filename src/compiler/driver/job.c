@@ -39,7 +39,7 @@ static void print_command(const wpi_strings *command) {
         if (!is_plain) wpi_text_append(&line, "\"");
     }
     wpi_text_append(&line, "\n");
-    fputs(wpi_text_string(&line), stderr); /* in one piece: others print at the same time */
+    fputs(wpi_text_string(&line), stderr); /* at once: other processes print at the same time */
     wpi_text_deinit(&line);
 }
 
@@ -75,7 +75,7 @@ wp_status wpi_job_run(wpi_compile_job *job, const wpi_strings *command, wp_error
     return wpi_job_run_as(job, command, command, err);
 }
 
-/* The temporary folder is often on another file system, where rename does not reach. */
+/* Copies a file, as rename fails if the temporary folder is on another file system. */
 static wp_status copy(const char *temp, mode_t mode, const char *output, bool is_special,
                       wp_error *err) {
     char *data = NULL;

@@ -24,40 +24,39 @@ typedef struct wpi_compile_job {
 /** A fresh path in the temporary folder: "<n>-<stem of name><extension>"; the caller frees it. */
 char *wpi_job_temp(wpi_compile_job *job, const char *name, const char *extension);
 
-/** Runs a command (prints it with -v, only prints it with -###). A command that fails has said why
- * on stderr; the status is then TOOLCHAIN with an empty message. */
+/** Runs a command (prints it with -v, only prints it with -###). A failing command has printed its
+ * error; the status is then TOOLCHAIN with an empty message. */
 WP_NODISCARD wp_status wpi_job_run(wpi_compile_job *job, const wpi_strings *command, wp_error *err);
 /** The same, printing `shown` in place of the command. */
 WP_NODISCARD wp_status wpi_job_run_as(wpi_compile_job *job, const wpi_strings *command,
                                       const wpi_strings *shown, wp_error *err);
-/** What nvcc prints before its commands: where it is, and its folders. */
+/** Prints nvcc's lines before its commands: its path, and its folders. */
 void wpi_job_print_environment(const wpi_compile_job *job);
-/** Gives a finished temporary file its name; the output is complete or untouched. */
+/** Moves a finished temporary file to its name, atomically. */
 WP_NODISCARD wp_status wpi_job_publish(const wpi_compile_job *job, const char *temp,
                                        const char *output, wp_error *err);
 
-/** Fills job->compiler_args: without what clang does not know, and checked for what it needs. */
+/** Fills job->compiler_args, without options that clang lacks, and checks requirements. */
 WP_NODISCARD wp_status wpi_host_args_prepare(wpi_compile_job *job, wp_error *err);
 /** Adds words, leaving out include folders of other CUDA toolkits: ours must not mix with them. */
 void wpi_host_args_add(const wpi_compile_job *job, wpi_strings *command, const wpi_strings *words);
 
-/** One input to one object (or to whatever the goal is when it is not an object): writes `temp`;
- * `output` is the name that it will have. */
+/** Compiles one input to an object (or another goal): writes `temp`; `output` is its final name. */
 WP_NODISCARD wp_status wpi_compile_file(wpi_compile_job *job, const wpi_input *input,
                                         const char *output, const char *temp, wp_error *err);
 
-/** Host and CPU code of linked relocatable device code, as one object; `*object` stays NULL when no
- * input has any, or when the inputs hold such an object already. */
+/** Links relocatable device code, and builds its host and CPU code as one object; `*object` is NULL
+ * if no input has any, or if the inputs already have such an object. */
 WP_NODISCARD wp_status wpi_device_link(wpi_compile_job *job, const wpi_strings *inputs,
                                        char **object, wp_error *err);
-/** An object with nothing in it. */
+/** Writes an empty object. */
 WP_NODISCARD wp_status wpi_empty_object(const char *path, wp_error *err);
 
 /** Executable, shared or static library. */
 WP_NODISCARD wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects,
                                 const char *output, const char *temp, wp_error *err);
 
-/** --policy: refuses what is not C, and a missing -o. */
+/** --policy: rejects sources that are not C, and a missing -o. */
 WP_NODISCARD wp_status wpi_policy_check(const wpi_options *options, const wpi_toolchain *tools,
                                         wp_error *err);
 /** Adds the dialect, the warnings and the headers with which policies are compiled. */
@@ -73,30 +72,29 @@ typedef struct wpi_device_build wpi_device_build;
 WP_NODISCARD wp_status wpi_device_build_start(wpi_compile_job *job, const char *bitcode_path,
                                               uint64_t id, const char *what, wpi_strings *objects,
                                               wpi_device_build **out, wp_error *err);
-/** Waits for it, writes the image that programs embed, and frees it. Where no PTX can be made, the
- * image goes without, and a warning says why. */
+/** Waits for it, writes the image that programs embed, and frees it. If PTX cannot be made, warns
+ * and omits it. */
 WP_NODISCARD wp_status wpi_device_build_finish(wpi_device_build *build, const char *image_path,
                                                wp_error *err);
 /** Ends it early and frees it; NULL allowed. */
 void wpi_device_build_cancel(wpi_device_build *build);
-/** Writes the image that programs embed, here and now. */
+/** Writes the image that programs embed, without tasks. */
 WP_NODISCARD wp_status wpi_device_image(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
                                         const char *image_path, wp_error *err);
 /** Writes PTX text. */
 WP_NODISCARD wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path,
                                       const char *ptx_path, wp_error *err);
 
-/** `wpcc --variant=NAME IMAGE -o LIBRARY`: a command line of its own, given by libwarpage; true if
- * `argv` is one. */
+/** Whether `argv` is `wpcc --variant=NAME IMAGE -o LIBRARY`, which libwarpage runs. */
 bool wpi_is_variant_command(int argc, char **argv);
-/** OK: it was attempted, any message is printed, and *exit_code says how it ended. */
+/** OK: it ran, any message is printed, and *exit_code is its result. */
 WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err);
 
 /** `wpcc --stream-library=KERNEL:MASK IMAGE -o LIBRARY`: the same for streamed kernels. */
 bool wpi_is_stream_command(int argc, char **argv);
 WP_NODISCARD wp_status wpi_stream_run(int argc, char **argv, int *exit_code, wp_error *err);
 
-/** Writes the object that carries relocatable device code: a section that linkers drop. */
+/** Writes an object with relocatable device code, in a section that linkers drop. */
 WP_NODISCARD wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,
                                     wp_error *err);
 

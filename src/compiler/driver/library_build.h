@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shared libraries that libwarpage has made from the image of a program while it runs: what
- * `wpcc --variant` and `wpcc --stream-library` have in common. */
+/** Shared libraries that wpcc makes from the image of a running program, for libwarpage: common to
+ * `wpcc --variant` and `wpcc --stream-library`. */
 #ifndef WP_COMPILER_LIBRARY_BUILD_H
 #define WP_COMPILER_LIBRARY_BUILD_H
 
@@ -10,11 +10,11 @@
 typedef struct wpi_image_bitcode {
     char *data; /* wpi_free */
     size_t size_bytes;
-    uint64_t id;   /* of the image; 0: the file was bitcode, as -emit-llvm writes it */
-    uint32_t arch; /* of its PTX: 70 for sm_70; 0: it has none */
+    uint64_t id;   /* of the image; 0: the file was bitcode, as of -emit-llvm */
+    uint32_t arch; /* of its PTX: 70 for sm_70; 0: none */
 } wpi_image_bitcode;
 
-/** Reads an image or a file of bitcode. PARSE: it is neither, or damaged. */
+/** Reads an image or a file of bitcode. PARSE: neither, or damaged. */
 WP_NODISCARD wp_status wpi_image_bitcode_read(const char *path, wpi_image_bitcode *out,
                                               wp_error *err);
 

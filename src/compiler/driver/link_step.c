@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last step: programs and libraries, by the system's linker through clang, or ar. */
+/* Links programs and libraries, by the system's linker through clang, or by ar. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,7 +18,7 @@ static wp_status archive(wpi_compile_job *job, const wpi_strings *objects, const
     return status;
 }
 
-/* A CUDA runtime of another toolkit, given by its path: ours takes its place. */
+/* Whether the word is the path of another toolkit's CUDA runtime, which ours replaces. */
 static bool is_foreign_runtime(const char *word) {
     static const char *const names[] = {"libcudart.so", "libcudart_static.a", "libcudadevrt.a",
                                         "libcuda.so"};
@@ -45,8 +45,8 @@ static void add_words(wpi_strings *command, const char *const *words) {
         wpi_strings_add(command, *words);
 }
 
-/* The same step as a command of nvcc. Build systems take the link line they are shown as a model:
- * CMake the linker and the libraries, configure scripts what follows -o "a.out". */
+/* The same step as a command of nvcc. Build systems parse the printed link line: CMake for the
+ * linker and the libraries, configure scripts for the words after -o "a.out". */
 static void show_as_nvcc(const wpi_compile_job *job, const wpi_strings *objects, const char *output,
                          wpi_strings *shown) {
     wpi_strings_addf(shown, "%s/bin/nvcc", job->tools->cuda_dir);
@@ -66,9 +66,9 @@ wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects, const char 
     wpi_strings command = {0}, shown = {0};
     add_words(&command, (const char *const[]){job->tools->clang, "--driver-mode=g++", NULL});
     if (o->goal == WP_GOAL_SHARED) wpi_strings_add(&command, "-shared");
-    /* CMake reads the linker's own command to learn where libraries are searched. */
+    /* CMake reads the linker's own command for the library search path. */
     if (o->verbose) wpi_strings_add(&command, "-v");
-    /* Ours comes before folders of other toolkits that the user names. */
+    /* Our folder comes before those of other toolkits. */
     wpi_strings_addf(&command, "-L%s", job->tools->cuda_lib_dir);
     wpi_strings_add_all(&command, &o->host_args);
     wpi_strings_add_all(&command, &job->compiler_args);
@@ -76,7 +76,7 @@ wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects, const char 
     add_link_args(job, &command);
     wpi_strings_addf(&command, "-L%s", job->tools->lib_dir);
     wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
-    /* The runtime sees what the program copies into page-locked memory: device/host_copies.h. */
+    /* The runtime tracks the program's copies into page-locked memory: device/host_copies.h. */
     add_words(&command, (const char *const[]){"-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", NULL});
     add_words(&command,
               (const char *const[]){"-lwarpage", "-lm", "-ldl", "-lrt", "-lpthread",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line. One table: names, how the value is given, what to do. nvcc takes a value as the
- * next argument or after '='; long options may be written with one or two dashes. */
+/* Parses the command line by one table: names, form of the value, action. nvcc accepts a value as
+ * the next argument or after '='; long options may have one or two dashes. */
 #include "compiler/driver/options.h"
 #include "compiler/driver/stream_option.h"
 #include "compiler/driver/wpcc_manual.h"
@@ -35,8 +35,7 @@ typedef struct option {
     const char *doc; /* NULL: accepted, not listed */
 } option;
 
-/* The last one counts; but -c, which only says where to stop, gives way to what says what to make,
- * and -shared to -c. */
+/* Sets the goal. The last option counts, but others override -c, and -c overrides -shared. */
 static wp_status set_goal(wpi_options *o, const char *value, int goal, wp_error *err) {
     (void)value;
     (void)err;
@@ -163,7 +162,7 @@ static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error
     return WP_STATUS_OK;
 }
 
-/* -keep: the files between the steps stay in the current folder, or in --keep-dir. */
+/* -keep: keeps intermediate files in the current folder, or in --keep-dir. */
 static wp_status set_keep_here(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     (void)err;
@@ -238,9 +237,8 @@ static uint32_t arch_number(const char *text) {
 #define ARCH_LOWEST 70
 #define ARCH_HIGHEST 90
 
-/* The lowest architecture named wins, so that the code runs wherever the program was meant to;
- * below sm_70 (which clang's front end and independent thread scheduling need) it is raised to
- * sm_70. */
+/* The lowest named architecture is used, so that the code runs on all named ones; at least sm_70,
+ * which clang's front end and independent thread scheduling need. */
 static wp_status add_arch(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     static const char *const whole[] = {"native", "all", "all-major", "host"};
@@ -262,7 +260,7 @@ static void add_cubin(wpi_options *o, uint32_t arch) {
     if (arch >= ARCH_LOWEST && o->cubin_count < WP_CUBINS_MAX) o->cubins[o->cubin_count++] = arch;
 }
 
-/* Every sm_NN of "sm_80,compute_80", "[sm_80,sm_86]"; compute_NN is what we make anyway. */
+/* Adds every sm_NN of "sm_80,compute_80", "[sm_80,sm_86]"; PTX for compute_NN is made anyway. */
 static wp_status add_codes(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg, (void)err;
     for (const char *at = value; (at = strstr(at, "sm_")) != NULL;) {
@@ -305,7 +303,8 @@ static wp_status refuse_format(wpi_options *o, const char *value, int arg, wp_er
 
 enum { TO_SOURCE, TO_HOST, TO_LINK, TO_COMPILER };
 
-/* Which list gets `prefix` + value. nvcc takes comma lists for those with `is_list`. */
+/* The list to which `prefix` + value is added. nvcc accepts comma lists for those with
+ * `is_list`. */
 static const struct {
     int list;
     const char *prefix;
@@ -364,7 +363,7 @@ static bool is_one_macro(const char *value) {
 
 static wp_status forward(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
-    /* The macro is the other way to say --default-stream per-thread. */
+    /* The macro is equivalent to --default-stream per-thread. */
     if (which == FW_D && strncmp(value, "CUDA_API_PER_THREAD_DEFAULT_STREAM", 34) == 0) {
         o->per_thread_stream = true;
         return WP_STATUS_OK;
@@ -652,7 +651,7 @@ static const option table[] = {
 static bool names_option(const char *name, const char *arg, size_t length) {
     if (!name) return false;
     if (strlen(name) == length && memcmp(name, arg, length) == 0) return true;
-    /* -option for --option and the other way round */
+    /* -option for --option and vice versa */
     if (name[0] == '-' && name[1] == '-' && arg[1] != '-')
         return strlen(name + 1) == length && memcmp(name + 1, arg, length) == 0;
     if (name[1] && name[1] != '-' && name[2] && arg[1] == '-')
@@ -706,7 +705,7 @@ static wpi_language language_of(const char *path) {
     return language;
 }
 
-/* Files that are for the linker whatever -x says. */
+/* Whether a file is for the linker, regardless of -x. */
 static bool is_link_file(const char *path) {
     char *extension = wpi_path_extension(path);
     bool is_one = strcmp(extension, ".o") == 0 || strcmp(extension, ".a") == 0 ||
@@ -771,7 +770,7 @@ static void print_help(void) {
 }
 
 static void print_version(void) {
-    /* Makefiles look for "release X.Y" in nvcc's answer, CMake for the name of the driver. */
+    /* Makefiles search nvcc's output for "release X.Y", CMake for the name of the driver. */
     puts("wpcc: the CUDA C compiler of Warpage " WP_VERSION_STRING ", in place of\n"
          "nvcc: NVIDIA (R) Cuda compiler driver\n"
          "Cuda compilation tools, release 12.3, V12.3.0");
@@ -783,7 +782,7 @@ static void print_archs(const char *prefix) {
         printf("%s_%d\n", prefix, archs[i]);
 }
 
-/* Options that print something and end. */
+/* Whether an option only prints. */
 static bool shows(const char *arg) {
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0 || strcmp(arg, "-help") == 0)
         print_help();
@@ -817,7 +816,8 @@ static wp_status set_language(const char *value, bool *forced, wpi_language *lan
     return WP_STATUS_OK;
 }
 
-/* nvcc's -Werror takes a list of kinds, the host compiler's none. */
+/* Whether the word is a kind of nvcc's -Werror, which takes a list; the host compiler's takes
+ * none. */
 static bool is_werror_kind(const char *word) {
     static const char *const kinds[] = {
         "all-warnings",           "cross-execution-space-call", "reorder",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** nvcc's command line, as wpcc understands it: docs/guide/wpcc.md lists it. */
+/** nvcc's command line, as supported by wpcc: docs/guide/wpcc.md lists it. */
 #ifndef WP_COMPILER_OPTIONS_H
 #define WP_COMPILER_OPTIONS_H
 
@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "warpage/error.h"
 
-/** What the last step is. */
+/** The result of a run. */
 typedef enum wpi_goal {
     WP_GOAL_LINK = 0,     /* an executable */
     WP_GOAL_OBJECT,       /* -c */
@@ -45,7 +45,7 @@ typedef struct wpi_options {
     wpi_input *inputs;
     uint32_t input_count;
     char *output;
-    char *output_dir;               /* -odir: where outputs without -o go */
+    char *output_dir;               /* -odir: folder for outputs without -o */
     wpi_strings source_args;        /* -I -D -U -include …: both sides, and plain C and C++ */
     wpi_strings host_args;          /* -g, -pg: host side and linking */
     wpi_strings compiler_args;      /* -Xcompiler: host side and linking */
@@ -56,7 +56,7 @@ typedef struct wpi_options {
     char *host_compiler;            /* -ccbin, or NULL: clang */
     char *keep_dir;                 /* --keep-dir, "." with -keep, NULL: a temporary folder */
     uint32_t arch;                  /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
-    uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: assembled for these, too */
+    uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: cubins to assemble too */
     uint32_t cubin_count;
     uint32_t registers_max; /* -maxrregcount; 0: no limit */
     char optimization;      /* '0' to '3' of the host side */
@@ -80,9 +80,9 @@ typedef struct wpi_options {
     char *print_after, *stop_after;
 } wpi_options;
 
-/** Parses; on a mistake the message names the option, and the nearest known one. `*show` is set for
- *  --help, --version and the like, which print and need nothing else. Reads NVCC_PREPEND_FLAGS,
- *  NVCC_APPEND_FLAGS and the files named by @file. */
+/** Parses; error messages name the option, and the nearest known one. `*show` is set for --help,
+ *  --version and similar options, which only print. Reads NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS and
+ *  the files named by @file. */
 WP_NODISCARD wp_status wpi_options_parse(int argc, char **argv, wpi_options *out, bool *show,
                                          wp_error *err);
 /** An option that --help lists. `doc` begins with the value's name and two spaces where it takes

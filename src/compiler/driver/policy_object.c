@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wpcc --policy: C files with policies of simulated GPUs become a policy file, which `warpage run
- * --policy-file` loads. The objects are searched for variables wpi_policy_<kind>_<name>; a
- * generated source lists them in the table that Warpage looks for (src/policy/policy_file.h), and
- * is compiled with the same headers, so that the table says for which interface the policies were
- * built.
+ * wpcc --policy: compiles C files with policies of simulated GPUs to a policy file, which `warpage
+ * run --policy-file` loads. Searches the objects for variables wpi_policy_<kind>_<name>; a
+ * generated source lists them in the table that Warpage reads (src/policy/policy_file.h), and is
+ * compiled with the same headers, so that the table records the policies' interface.
  */
 #include <elf.h>
 #include <string.h>
@@ -56,7 +55,7 @@ typedef struct object_file {
     size_t bytes;
 } object_file;
 
-/* `count` items of `item_bytes` at `offset` lie in the file, suitably aligned. */
+/* Whether `count` items of `item_bytes` at `offset` are in the file, suitably aligned. */
 static bool has_range(const object_file *f, uint64_t offset, uint64_t count, size_t item_bytes) {
     return offset <= f->bytes && count <= (f->bytes - offset) / item_bytes && offset % 8 == 0;
 }
@@ -107,7 +106,7 @@ static wp_status find_policies(const char *path, wpi_strings *found, wp_error *e
 
 /* ---- the table ---- */
 
-/* `policies`: names and sizes in turn. */
+/* `policies`: alternating names and sizes. */
 static wp_status write_table(const char *path, const wpi_strings *policies, wp_error *err) {
     wpi_text text = {0};
     wpi_text_append(&text, "#include \"policy/policy_file.h\"\n"

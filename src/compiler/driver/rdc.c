@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Relocatable device code. Each object carries its bitcode in a section of its own, framed so that
- * `ld -r` may concatenate several; linking gathers all of them, links the bitcode, and makes one
- * image.
+/* Relocatable device code. Each object has its bitcode in a separate section, framed so that `ld
+ * -r` may concatenate several; linking gathers all of them, links the bitcode, and makes one image.
  *
  *   .wpi_rdc:  | "WPRDC\0\0\0" | id | size | bitcode … padding to 16 | next frame …
  *
  * The host side of such an object calls __cudaRegisterLinkedBinary<id>, which the device link
- * defines: it hands the linked image to libwarpage. */
+ * defines: it passes the linked image to libwarpage. */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Linker.h>
@@ -80,10 +79,10 @@ typedef struct gathered {
     wpi_strings registrations; /* names of undefined __cudaRegisterLinkedBinary… */
     bool is_linked;            /* an input defines one: the device code was linked before */
     wpi_strings seen;
-    wpi_text complaint; /* what LLVM's linker said */
+    wpi_text complaint; /* message of LLVM's linker */
 } gathered;
 
-/* Without a handler LLVM would end the process. */
+/* Records a diagnostic. Without a handler LLVM would end the process. */
 static void note_complaint(LLVMDiagnosticInfoRef info, void *arg) {
     wpi_text *complaint = arg;
     if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || complaint->length) return;
@@ -92,8 +91,8 @@ static void note_complaint(LLVMDiagnosticInfoRef info, void *arg) {
     LLVMDisposeMessage(text);
 }
 
-/* clang may meet a static variable in a kernel before the host code that makes it visible to the
- * host, and then calls it "v" in the kernel and "v__static__<file>" where it is defined. */
+/* clang may see a static variable in a kernel before the host code that makes it visible to the
+ * host, and then names it "v" in the kernel and "v__static__<file>" in its definition. */
 static void join_static_names(LLVMModuleRef module) {
     for (LLVMValueRef v = LLVMGetFirstGlobal(module), next; v; v = next) {
         next = LLVMGetNextGlobal(v);
@@ -148,7 +147,7 @@ static wp_status gather_object(gathered *g, const char *path, const char *data, 
     LLVMBinaryRef binary = LLVMCreateBinary(buffer, NULL, &message);
     wp_status status = WP_STATUS_OK;
     if (!binary) {
-        LLVMDisposeMessage(message); /* not an object: the linker will say what it thinks of it */
+        LLVMDisposeMessage(message); /* not an object: left to the linker */
         LLVMDisposeMemoryBuffer(buffer);
         return WP_STATUS_OK;
     }
@@ -214,8 +213,8 @@ static wp_status gather(gathered *g, const char *path, wp_error *err) {
     return status;
 }
 
-/* -lname or -l:file: the first of the user's folders that has it, as the linker looks. A shared
- * library there ends the search: it has no device code. System folders hold none either. */
+/* Finds -lname or -l:file in the first of the user's folders that has it, as the linker does. A
+ * shared library ends the search: it has no device code. Neither do system folders. */
 static char *find_library(const wpi_strings *folders, const char *name) {
     char *archive = name[0] == ':' ? wpi_must_strdup(name + 1) : wpi_format("lib%s.a", name);
     char *shared = wpi_format("lib%s.so", name), *found = NULL;
@@ -243,7 +242,8 @@ static void list_folders(const wpi_strings *words, wpi_strings *folders) {
     wpi_free(path);
 }
 
-/* The words of a link line: objects, archives and -l name files, everything else is the linker's.
+/* Gathers from the files of a link line: objects, archives and -l libraries; other words are for
+ * the linker.
  */
 static wp_status gather_all(gathered *g, const wpi_strings *words, wp_error *err) {
     wpi_strings folders = {0};
@@ -305,7 +305,7 @@ wp_status wpi_empty_object(const char *path, wp_error *err) {
     return status;
 }
 
-/* The linked image as an object: registrations, and the kernels for each instruction set. */
+/* Builds the object of the linked image: registrations, and kernels for each instruction set. */
 static wp_status build_linked(wpi_compile_job *job, const gathered *g, const char *object,
                               wp_error *err) {
     char *bitcode = wpi_job_temp(job, "dlink", ".bc"),

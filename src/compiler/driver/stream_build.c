@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel of an image in the form that streams, as a shared library that libwarpage opens
+/* Builds the streamed form of an image's kernel as a shared library, which libwarpage opens
  * (base/abi.h):
  *
  *     wpcc --stream-library=KERNEL:MASK IMAGE -o LIBRARY
  *
- * The bitcode of the image is rewritten, all kernels but the new one are removed, and the rest
- * becomes an image of its own with its CPU code. That image cannot reach the variables of the
- * program: kernels that use any are refused. */
+ * Rewrites the bitcode of the image, removes all kernels but the new one, and makes a separate
+ * image with its CPU code. That image cannot access the program's variables, so kernels that use
+ * any are rejected. */
 #include <llvm-c/BitWriter.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void make_internal(LLVMValueRef global) {
     LLVMSetVisibility(global, LLVMDefaultVisibility);
 }
 
-/* What the rewrite says of the kernel: a variable of this image. */
+/* Whether the global is the rewrite's description of the kernel, a variable of this image. */
 static bool is_facts(LLVMValueRef global) {
     size_t length;
     const char *name = LLVMGetValueName2(global, &length);
@@ -72,7 +72,7 @@ static bool is_facts(LLVMValueRef global) {
     return length > tail && strcmp(name + length - tail, WPI_STREAM_FACTS) == 0;
 }
 
-/* Removes what `kernel` does not use. The kernels and variables of `c` are not valid any more. */
+/* Removes everything that `kernel` does not use. Invalidates the kernels and variables of `c`. */
 static wp_status keep_only(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
     wpi_rewrite_drop_lists(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
@@ -82,7 +82,7 @@ static wp_status keep_only(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
     return wpi_compile_run(c, "globaldce", NULL, err);
 }
 
-/* A variable that has a value of its own in each image: neither constant nor shared memory. */
+/* Finds a variable with a separate value in each image: neither constant nor shared memory. */
 static LLVMValueRef find_variable(const wpi_compile *c) {
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
         if (!LLVMIsGlobalConstant(g) && !is_facts(g) &&
@@ -104,7 +104,7 @@ static wp_status refuse_variable(LLVMValueRef variable, const char *kernel, cons
     return status;
 }
 
-/* "points,1" of the mask: a parameter without a name has its number. */
+/* Lists the mask's parameters: "points,1"; a parameter without a name has its number. */
 static char *list_parameters(const wpi_kernel_ir *kernel, uint64_t mask) {
     wpi_text text = {0};
     for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {
@@ -161,7 +161,7 @@ static wp_status write_image_object(const char *image_path, const char *object, 
     return status;
 }
 
-/* Image and CPU code of the bitcode, linked. Its id follows from what it holds. */
+/* Links image and CPU code of the bitcode. The image's id is a hash of its contents. */
 static wp_status build_library(wpi_compile_job *job, const char *bitcode, const char *output,
                                wp_error *err) {
     char *image = wpi_job_temp(job, "stream", ".image");

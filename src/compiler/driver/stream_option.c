@@ -17,7 +17,7 @@
 
 enum { LISTED_MAX_BYTES = 300 }; /* a message has 512 */
 
-/* The colon between kernel and parameters, which is no part of "::"; NULL if there is none. */
+/* The colon between kernel and parameters, which is not part of "::"; NULL: none. */
 static const char *find_colon(const char *value) {
     for (const char *at = value + strlen(value); at > value + 1; at--)
         if (at[-1] == ':' && at[-2] != ':' && *at != ':') return at - 1;
@@ -36,7 +36,7 @@ wp_status wpi_stream_check(const char *value, wp_error *err) {
                               value);
 }
 
-/* As many of the items as a message has room for. Caller frees. */
+/* Joins as many of the items as fit a message. Caller frees. */
 static char *join(const wpi_strings *items) {
     wpi_text text = {0};
     for (size_t i = 0; i < items->count; i++) {
@@ -53,7 +53,7 @@ static char *join(const wpi_strings *items) {
 
 /* ---- the kernel ---- */
 
-/* `*out` is NULL when the module has none. */
+/* Finds the kernel; `*out` is NULL if the module lacks it. */
 static wp_status find_kernel(const wpi_compile *c, const char *value, const char *name,
                              const wpi_kernel_ir **out, wp_error *err) {
     wpi_strings called = {0};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * wpcc --stream=KERNEL:PARAMETER[,PARAMETER...]: the rewrite `stream` in the user's words. The
- * option is looked up in the kernels of each file (with relocatable device code, of the linked
- * program); files without such a kernel stay as they are, and at the end some file must have had
- * it.
+ * wpcc --stream=KERNEL:PARAMETER[,PARAMETER...]: the rewrite `stream` with the user's names. KERNEL
+ * is searched in each file (with relocatable device code, in the linked program); files without it
+ * are unchanged, and at least one file must have it.
  */
 #ifndef WP_COMPILER_STREAM_OPTION_H
 #define WP_COMPILER_STREAM_OPTION_H
@@ -13,11 +12,11 @@
 /** INVALID: not of the form above. */
 WP_NODISCARD wp_status wpi_stream_check(const char *value, wp_error *err);
 /** Appends the rewrites for a file of bitcode: those of --rewrite, and one for each --stream whose
- * kernel is in it. INVALID: several kernels of that name, or no such pointer parameter. */
+ * kernel it has. INVALID: several kernels of that name, or no such pointer parameter. */
 WP_NODISCARD wp_status wpi_stream_rewrites(wpi_compile_job *job, const char *bitcode_path,
                                            wpi_strings *rewrites, wp_error *err);
-/** NOT_FOUND if the kernel of a --stream was in none of the files. If it may be in others, that is
- * a warning; if there was no device code, it is nothing. */
+/** NOT_FOUND if the kernel of a --stream was in no file. Only warns if it may be in other files; OK
+ * if there was no device code. */
 WP_NODISCARD wp_status wpi_stream_check_found(wpi_compile_job *job, bool may_be_elsewhere,
                                               wp_error *err);
 

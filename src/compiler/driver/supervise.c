@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* PR_SET_PDEATHSIG: the work ends with us even when we are killed */
+#define _GNU_SOURCE /* PR_SET_PDEATHSIG: the work ends even if this process is killed */
 #include "compiler/driver/supervise.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ static void pass_on(int signal_number) {
     if (group > 0) (void)kill(-group, signal_number);
 }
 
-/* Work that failed may have left tasks and tools running; they must not write into the temporary
- * folder once it is removed. The group is gone when the last of them is reaped. */
+/* Ends tasks and tools that failed work has left running, so that they do not write into the
+ * temporary folder after its removal. The group exists until the last of them is reaped. */
 static void end_group(pid_t pid) {
     const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
     for (int i = 0; i < 100 && kill(-pid, SIGKILL) == 0; i++)
@@ -54,7 +54,7 @@ int wpi_supervise(int (*work)(void *arg), void (*clean)(void *arg), void *arg) {
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
         return work(arg);
     }
-    (void)setpgid(pid, pid); /* both do it: whoever comes first */
+    (void)setpgid(pid, pid); /* parent and child both do it: either may run first */
     group = pid;
     for (int i = 0; i < ENDING_COUNT; i++) {
         (void)sigaction(endings[i], NULL, &old[i]);

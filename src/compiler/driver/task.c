@@ -13,8 +13,8 @@
 #include "base/fail.h"
 #include "base/must.h"
 
-/* What a child sends back, in one write. Its strings are constants of this program: the same in
- * both processes. */
+/* A child's result, sent in one write. Its strings are constants of this program, at the same
+ * addresses in both processes. */
 typedef struct task_result {
     wp_status status;
     wp_error error;
@@ -27,7 +27,7 @@ _Noreturn static void child_end(const task_result *result) {
     _exit(write(child_result_fd, result, sizeof *result) == (ssize_t)sizeof *result ? 0 : 1);
 }
 
-/* The process that waits for this one reports it. */
+/* Out of memory in a child: the parent reports it. */
 static void child_out_of_memory(void) {
     task_result result = {0};
     result.status = WP_FAIL(&result.error, NOMEM, "out of host memory");
@@ -84,11 +84,12 @@ wp_status wpi_task_wait(wpi_task *task, wp_error *err) {
     if (WIFSIGNALED(state))
         return WP_FAIL(err, TOOLCHAIN, "%s: the compiler crashed (signal %d)", task->what,
                        WTERMSIG(state));
-    return WP_FAIL(err, TOOLCHAIN, "%s: the compiler gave up", task->what); /* LLVM has said why */
+    return WP_FAIL(err, TOOLCHAIN, "%s: the compiler gave up",
+                   task->what); /* LLVM has printed it */
 }
 
 void wpi_task_cancel(wpi_task *task) {
     if (task->pid == 0) return;
     (void)kill(task->pid, SIGKILL);
-    if (wpi_task_wait(task, NULL) != WP_STATUS_OK) return; /* as intended */
+    if (wpi_task_wait(task, NULL) != WP_STATUS_OK) return; /* expected after kill */
 }

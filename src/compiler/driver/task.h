@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A piece of work in a process of its own: compilations that do not depend on each other run side
- * by side, and an abort inside LLVM ends only that process. */
+/** A piece of work in a child process: independent compilations run in parallel, and an abort
+ * inside LLVM ends only that process. */
 #ifndef WP_COMPILER_TASK_H
 #define WP_COMPILER_TASK_H
 
@@ -16,12 +16,13 @@ typedef struct wpi_task {
     const char *what; /* for messages: "the host side of a.cu" */
 } wpi_task;
 
-/** Runs fn(arg) in a child process, which shares nothing with this one afterwards but files. */
+/** Runs fn(arg) in a child process, whose results are files. */
 WP_NODISCARD wp_status wpi_task_start(wpi_task *task, wpi_task_fn fn, void *arg, const char *what,
                                       wp_error *err);
-/** Waits for it; its status and message, or that it crashed. A task that was not started is OK. */
+/** Waits for it; returns its status and message, or a failure if it crashed. OK if it was not
+ * started. */
 WP_NODISCARD wp_status wpi_task_wait(wpi_task *task, wp_error *err);
-/** Ends it; harmless when it was not started or is done. */
+/** Ends it; no effect if it was not started or is done. */
 void wpi_task_cancel(wpi_task *task);
 
 #endif

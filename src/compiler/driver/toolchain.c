@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* clang finds the library in ../lib beside itself. */
+/* Whether OpenMP is installed in ../lib relative to clang, where clang finds it. */
 static bool has_openmp(const char *clang) {
     char *real = realpath(clang, NULL);
     char *bin = wpi_path_dir(real ? real : clang);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where things are: clang, our headers, libraries and device library, relative to wpcc itself. */
+/** Paths of clang, our headers, libraries and device libraries, relative to wpcc itself. */
 #ifndef WP_COMPILER_TOOLCHAIN_H
 #define WP_COMPILER_TOOLCHAIN_H
 
@@ -9,7 +9,7 @@
 
 typedef struct wpi_toolchain {
     char *prefix;       /* the folder above bin/ */
-    char *clang;        /* clang; $WARPAGE_CLANG wins over the one found at build time */
+    char *clang;        /* clang; $WARPAGE_CLANG overrides the one found at build time */
     char *cuda_dir;     /* the folder that serves as CUDA_PATH */
     char *include_dir;  /* the CUDA dialect */
     char *lib_dir;      /* libwarpage.so */
@@ -23,7 +23,7 @@ typedef struct wpi_toolchain {
 WP_NODISCARD wp_status wpi_toolchain_find(wpi_toolchain *out, wp_error *err);
 void wpi_toolchain_deinit(wpi_toolchain *toolchain);
 
-/** True if `dir` holds the headers of another CUDA toolkit, which ours must not mix with. */
+/** Whether `dir` has headers of another CUDA toolkit, which must not be mixed with ours. */
 bool wpi_toolchain_is_foreign(const wpi_toolchain *toolchain, const char *dir);
 
 #endif

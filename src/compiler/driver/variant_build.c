@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants: the bitcode of an image compiled once more, with the variant's pass, to a shared
- * library that libwarpage opens (base/abi.h).
+/* Variants: compiles the bitcode of an image again, with the variant's pass, to a shared library
+ * that libwarpage opens (base/abi.h).
  *
  *     wpcc --variant=check|trace|instep[+REWRITE]... [--cpu-isa=baseline|x86-64-v3]
  *          [--print-after=PASS] IMAGE -o LIBRARY
@@ -63,7 +63,7 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
 
 /* ---- the library ---- */
 
-/* The bitcode of the image as the variant's rewrites leave it. */
+/* Applies the variant's rewrites to the bitcode of the image. */
 static wp_status rewrite(wpi_compile_job *job, const wpi_strings *rewrites,
                          wpi_image_bitcode *image, wp_error *err) {
     if (rewrites->count == 0) return WP_STATUS_OK;
@@ -92,7 +92,7 @@ static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     char *object = wpi_job_temp(job, wpi_variant_word(&r->variant), ".o");
     wp_status status;
     wpi_strings_add_take(&objects, object);
-    /* The loop without guards is worth a copy of the loop. */
+    /* Unswitching duplicates loops to remove guards. */
     const char *const words[] = {"wpcc", "-unswitch-threshold=4000"};
     LLVMParseCommandLineOptions(2, words, NULL);
     WP_TRY_GOTO(rewrite(job, &r->variant.rewrites, &image, err), done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Text to words, the way a shell does it, and the command line with everything put in its place.
+/** Splits text to words as a shell does, and expands the command line.
  */
 #ifndef WP_COMPILER_WORDS_H
 #define WP_COMPILER_WORDS_H
@@ -7,8 +7,8 @@
 #include "base/strings.h"
 #include "warpage/error.h"
 
-/** Appends the words of `text`, which any of `separators` set apart; quotes hold words together, a
- * backslash takes the next character as it is. */
+/** Appends the words of `text`, separated by any of `separators`; quotes group characters, a
+ * backslash quotes the next one. */
 void wpi_words_split(const char *text, const char *separators, wpi_strings *out);
 
 /** All arguments but the program's name: NVCC_PREPEND_FLAGS, argv, NVCC_APPEND_FLAGS, with the

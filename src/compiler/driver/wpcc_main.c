@@ -23,7 +23,7 @@ static bool makes_one_file_an_input(wpi_goal goal) {
            goal != WP_GOAL_DEVICE_LINK && goal != WP_GOAL_POLICY;
 }
 
-/* -o, or a name made of the input's: in the current folder, as nvcc does it. */
+/* The value of -o, or a name derived from the input's, in the current folder as in nvcc. */
 static char *output_name(const wpi_options *o, const wpi_input *input) {
     static const char *const extensions[] = {
         [WP_GOAL_OBJECT] = ".o",    [WP_GOAL_PTX] = ".ptx",
@@ -48,7 +48,7 @@ static char *program_name(const wpi_options *o) {
     return o->output_dir ? wpi_path_join(o->output_dir, name) : wpi_must_strdup(name);
 }
 
-/* Compiles to a temporary file and gives it its name at the end. */
+/* Compiles to a temporary file, and moves it to its name at the end. */
 static wp_status compile_to(wpi_compile_job *job, const wpi_input *input, const char *output,
                             wp_error *err) {
     bool is_stdout = strcmp(output, "-") == 0;
@@ -139,7 +139,7 @@ done:
     return status;
 }
 
-/* Whether a file without a known ending is something for the linker. */
+/* Whether a file without a known extension is for the linker. */
 static bool looks_linkable(const char *path) {
     char head[8] = {0};
     FILE *file = fopen(path, "rb");
@@ -165,7 +165,7 @@ static wp_status check_input(const wpi_input *input, wp_error *err) {
         "%s: what kind of file is this? for a source, name its language before it: -x cu", path);
 }
 
-/* Where the result goes, before time is spent on making it. */
+/* Checks the output's place before compiling. */
 static wp_status check_output(const wpi_options *o, wp_error *err) {
     if (o->output_dir && !wpi_dir_exists(o->output_dir))
         return WP_FAIL(err, IO, "-odir %s: no such folder", o->output_dir);
@@ -190,7 +190,7 @@ static wp_status check(const wpi_options *o, const wpi_toolchain *tools, wp_erro
     if (o->run && o->goal != WP_GOAL_LINK)
         return WP_FAIL(err, INVALID, "-run needs a program; leave -c and the like out");
     if (o->goal == WP_GOAL_POLICY) WP_TRY(wpi_policy_check(o, tools, err));
-    if (o->print_only) return WP_STATUS_OK; /* nothing need exist */
+    if (o->print_only) return WP_STATUS_OK; /* files need not exist */
     for (uint32_t i = 0; i < o->input_count; i++)
         WP_TRY(check_input(&o->inputs[i], err));
     return check_output(o, err);
@@ -224,7 +224,7 @@ static void clean(void *arg) {
     if (!job->options->keep) wpi_temp_dir_remove(job->temp_dir);
 }
 
-/* clang reads folders of $CPATH before ours. */
+/* Removes other toolkits from $CPATH, whose folders clang searches before ours. */
 static void drop_foreign_cpath(const wpi_toolchain *tools) {
     const char *value = getenv("CPATH");
     if (!value) return;
@@ -288,7 +288,7 @@ static int run_library(wp_status (*run_it)(int argc, char **argv, int *exit_code
     return status == WP_STATUS_INVALID ? 2 : 1;
 }
 
-/* The process that supervises this one, if there is one, removes the temporary folder. */
+/* Out of memory: exits; the supervising process, if any, removes the temporary folder. */
 static void out_of_memory(void) {
     static const char sentence[] = "wpcc: error: out of host memory\n";
     _exit(write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0 ? 2 : 1);

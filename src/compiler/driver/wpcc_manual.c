@@ -10,7 +10,7 @@
 #include "compiler/driver/options.h"
 #include "warpage/version.h"
 
-/* The value's name, taken off the beginning of `*doc`; NULL: the option has none. */
+/* Cuts the value's name off the start of `*doc`; NULL: none. */
 static char *take_value(const char **doc) {
     const char *end = strstr(*doc, "  ");
     if (!end) return NULL;
@@ -45,7 +45,7 @@ static void write_page(wpi_text *page) {
     wpi_roff_line(page, "warpage(1), warpage-run(1)");
 }
 
-/* A value that is attached to the name is left out: "-rdc=true" is completed to "-rdc". */
+/* Adds a word for completion, without an attached value: "-rdc" for "-rdc=true". */
 static void add_word(void *words, const char *name, const char *alias, const char *doc) {
     (void)doc;
     wpi_text_appendf(words, " %s", name);
@@ -66,7 +66,7 @@ static void write_bash(wpi_text *out) {
                          "complete -o default -o bashdefault -F _wpcc wpcc\n");
 }
 
-/* Within single quotes and brackets. */
+/* Escapes text for single quotes and brackets. */
 static void add_quoted(const char *text, wpi_text *out) {
     for (; *text; text++) {
         if (*text == '\'') {

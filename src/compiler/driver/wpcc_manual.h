@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the build installs beside wpcc, from the table of options that --help prints. */
+/** Manual page and completion of wpcc, from the table of options that --help prints. */
 #ifndef WP_COMPILER_MANUAL_H
 #define WP_COMPILER_MANUAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Small objects for the host that are made without clang: data, and glue. */
+/** Writes small objects for the host without clang: data, and glue code. */
 #ifndef WP_EMIT_HOST_OBJECT_H
 #define WP_EMIT_HOST_OBJECT_H
 
@@ -10,7 +10,7 @@
 
 /** Compiles the module for this kind of processor, any model. */
 WP_NODISCARD wp_status wpi_host_object_write(LLVMModuleRef module, const char *path, wp_error *err);
-/** A constant with these bytes, aligned to 16, in the module; private until its linkage is changed.
+/** Adds a constant with these bytes, aligned to 16, to the module; its linkage is private.
  */
 LLVMValueRef wpi_host_object_bytes(LLVMModuleRef module, const char *name, const void *data,
                                    size_t size_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What an instruction does to memory. Where its address starts from is in pointer.h. */
+/** Memory accesses of instructions. For the roots of addresses see pointer.h. */
 #ifndef WP_IR_ACCESS_H
 #define WP_IR_ACCESS_H
 
@@ -21,17 +21,17 @@ typedef enum wpi_ir_access_kind {
 typedef struct wpi_ir_access {
     LLVMValueRef instruction;
     wpi_ir_access_kind kind;
-    unsigned operand;     /* of the instruction, that `pointer` is */
+    unsigned operand;     /* index of the instruction's operand `pointer` */
     LLVMValueRef pointer; /* NULL: a fence, or no access */
     LLVMValueRef source;  /* of COPY */
-    LLVMValueRef value;   /* that WRITE stores; the byte of SET; else NULL */
-    LLVMTypeRef type;     /* of what is at `pointer`; NULL: a range of bytes */
+    LLVMValueRef value;   /* stored by WRITE; the byte of SET; else NULL */
+    LLVMTypeRef type;     /* of the data at `pointer`; NULL: a range of bytes */
     bool is_ordered;      /* volatile, or atomic of any order */
 } wpi_ir_access;
 
 wpi_ir_access wpi_access_of(LLVMValueRef instruction);
 
-/** Bytes at `pointer`; 0: known only when it runs, or none. */
+/** Bytes accessed at `pointer`; 0: known only at run time, or none. */
 uint64_t wpi_access_bytes(LLVMTargetDataRef layout, const wpi_ir_access *access);
 /** The address space of `pointer`, as its type has it. */
 uint32_t wpi_access_space(const wpi_ir_access *access);
@@ -44,14 +44,14 @@ static inline bool wpi_access_writes(const wpi_ir_access *a) {
     return a->kind >= WP_ACCESS_WRITE && a->kind <= WP_ACCESS_SET;
 }
 
-/** A range of bytes: COPY or SET. */
+/** Whether it is a range of bytes: COPY or SET. */
 static inline bool wpi_access_is_range(const wpi_ir_access *a) {
     return a->kind == WP_ACCESS_COPY || a->kind == WP_ACCESS_SET;
 }
 
-/** Only the kind: whether an instruction is an atomic operation. */
+/** Whether an instruction is an atomic operation. */
 bool wpi_access_is_atomic(LLVMValueRef instruction);
-/** Only the kind: whether an instruction is a load that is neither volatile nor atomic. */
+/** Whether an instruction is a load that is neither volatile nor atomic. */
 bool wpi_access_is_plain_read(LLVMValueRef instruction);
 
 #endif

@@ -26,7 +26,7 @@ static void copy_block(LLVMBuilderRef at, LLVMBasicBlockRef block, const wpi_map
 
 static void connect(LLVMValueRef original, const wpi_map *values, const wpi_map *made) {
     LLVMValueRef copy = wpi_map_get(values, original);
-    if (!LLVMIsAInstruction(copy) || copy == original) return; /* given, not copied */
+    if (!LLVMIsAInstruction(copy) || copy == original) return; /* given by the caller, not copied */
     if (LLVMIsAPHINode(original)) {
         for (unsigned n = 0; n < LLVMCountIncoming(original); n++) {
             LLVMValueRef value = mapped(values, LLVMGetIncomingValue(original, n));

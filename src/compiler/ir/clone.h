@@ -8,11 +8,10 @@
 
 #include "compiler/ir/map.h"
 
-/** Copies `blocks` and puts the copies before `place`. `values` and `made` (blocks) say what stands
- * for what in the copies. Entries that are there already are respected: an instruction with a
- * (constant) entry is not copied; what was copied is added. What is in neither stays as it is:
- * edges to blocks outside lead there from the copies as well, and phis there are the caller's to
- * complete. */
+/** Copies `blocks` and puts the copies before `place`. `values` and `made` (blocks) map originals
+ * to copies. Existing entries are used: an instruction with a (constant) entry is not copied;
+ * copied ones are added. Values in neither are unchanged: edges to blocks outside also start from
+ * the copies, and the caller completes the phis there. */
 void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef place,
                       wpi_map *values, wpi_map *made);
 

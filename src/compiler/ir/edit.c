@@ -71,8 +71,8 @@ void wpi_builder_before_use(LLVMBuilderRef builder, LLVMValueRef user, unsigned 
         LLVMPositionBuilderBefore(builder, user);
 }
 
-/* The builder folds operations on constants into constant expressions; with a frozen operand it
- * cannot. */
+/* Replaces the frozen operand that kept the builder from folding an operation to a constant
+ * expression. */
 static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef constant) {
     for (int o = wpi_operand_find(made, frozen, 0); o >= 0;
          o = wpi_operand_find(made, frozen, o + 1))
@@ -80,8 +80,8 @@ static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef consta
     LLVMInstructionEraseFromParent(frozen);
 }
 
-/* The instruction that computes a constant expression, placed by `builder`. LLVM 19 has constant
- * expressions for these opcodes only. */
+/* Builds the instruction for a constant expression. LLVM 19 has constant expressions for these
+ * opcodes only. */
 static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression) {
     LLVMValueRef constant = LLVMGetOperand(expression, 0), made;
     LLVMValueRef first = LLVMBuildFreeze(builder, constant, "");

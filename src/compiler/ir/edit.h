@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Makes `instruction` the first of its block: what stood before it moves to a new block, which
+/** Makes `instruction` the first of its block: instructions before it move to a new block, which
  * takes over the predecessors and the phis. Returns the new block; names and phis elsewhere stay
  * valid. */
 LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction);
 
-/** Positions `builder` where a value's first use may stand: after the value (after all phis if it
+/** Positions `builder` at the first possible use of a value: after the value (after all phis if it
  * is one). */
 void wpi_builder_after(LLVMBuilderRef builder, LLVMValueRef value);
 /** Positions `builder` so that code serves operand `index` of `user`: before it, or, for a phi,
@@ -34,8 +34,8 @@ void wpi_phi_add(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from);
 /** Operand indices of `user` that hold `value`: the first at or after `start`, or -1. */
 int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start);
 
-/** Gives the uses of an instruction outside of its block a phi to read, at the start of `block`,
- *  which dominates them. The phi has no ways in yet; NULL if there are no such uses. */
+/** Redirects the uses of an instruction outside of its block to a phi at the start of `block`,
+ *  which dominates them. The phi has no incoming edges yet; NULL if there are no such uses. */
 LLVMValueRef wpi_uses_read_phi(LLVMBuilderRef builder, LLVMValueRef instruction,
                                LLVMBasicBlockRef block);
 
@@ -52,15 +52,15 @@ unsigned wpi_argument_number(LLVMValueRef argument);
 /** True if an argument of a function has the attribute ("byval"). */
 bool wpi_argument_has(LLVMValueRef argument, const char *name);
 
-/** Marks the first way of a conditional branch as hardly ever taken. */
+/** Marks the first successor of a conditional branch as rarely taken. */
 void wpi_branch_mark_rare(LLVMContextRef context, LLVMValueRef branch);
 
 /** Users of a value as an array (one entry a use); free with wpi_free. */
 LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count);
 
-/** Takes "exact" and its like from every instruction. Scalar passes of LLVM 19 hoist an expression
- * from under a guard and put it in the place of an equal one outside, without forgetting what holds
- * under the guard only. */
+/** Removes "exact" and similar flags from every instruction. Scalar passes of LLVM 19 replace an
+ * expression by an equal one hoisted from under a guard, and keep flags that hold only under the
+ * guard. */
 void wpi_module_forget_exact(LLVMModuleRef module);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which values are alive where: backward data flow over the blocks of one function, in SSA form.
- *  A phi's operands count as used at the end of the incoming blocks, its result as defined at the
+/** Liveness of values: backward data flow over the blocks of one function, in SSA form. A phi's
+ *  operands count as used at the end of the incoming blocks, its result as defined at the
  * start of its own block. */
 #ifndef WP_IR_LIVE_H
 #define WP_IR_LIVE_H
@@ -21,8 +21,8 @@ typedef struct wpi_live {
     wpi_map block_index, value_index;
 } wpi_live;
 
-/** `is_tracked` says which instructions matter; `use_block` (optional) moves a use: it returns the
- *  block at whose end operands of `user` are needed, or NULL for the user's own place. */
+/** `is_tracked` selects instructions; `use_block` (optional) moves a use: it returns the block at
+ *  whose end operands of `user` are needed, or NULL for the user's own place. */
 void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
                    LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state);
 bool wpi_live_is_in(const wpi_live *live, LLVMBasicBlockRef block, uint32_t value);

@@ -120,7 +120,7 @@ LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor) {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(builder, middle);
     LLVMInstructionSetDebugLoc(LLVMBuildBr(builder, to), LLVMInstructionGetDebugLoc(terminator));
-    /* LLVM-C cannot change the block of a phi's edge: each phi is built anew. One edge moves;
+    /* LLVM-C cannot change the block of a phi's edge, so each phi is rebuilt. One edge moves;
      * others from the same block (a switch) stay. */
     LLVMValueRef next;
     for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi); phi = next) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Dominators and natural loops of one function, which LLVM-C does not give. Dominators by Cooper,
- * Harvey and Kennedy's iteration over reverse post order. */
+/** Dominators and natural loops of one function, which LLVM-C does not provide. Dominators by
+ * Cooper, Harvey and Kennedy's iteration over reverse post order. */
 #ifndef WP_IR_LOOP_H
 #define WP_IR_LOOP_H
 
@@ -12,7 +12,7 @@
 
 typedef struct wpi_loop {
     uint32_t header; /* indices into wpi_loops.blocks */
-    uint32_t latch;  /* one loop a back edge */
+    uint32_t latch;  /* one loop for each back edge */
     bool *contains;  /* [block_count] */
 } wpi_loop;
 
@@ -29,7 +29,8 @@ void wpi_loops_init(wpi_loops *loops, LLVMValueRef function);
 bool wpi_loops_dominates(const wpi_loops *loops, uint32_t a, uint32_t b);
 void wpi_loops_deinit(wpi_loops *loops);
 
-/** A new block on the edge from `from` to its successor number `successor`; phis follow. */
+/** Inserts a block on the edge from `from` to its successor number `successor`, and updates
+ * phis. */
 LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor);
 
 #endif

@@ -11,8 +11,8 @@
 enum {
     DEPTH_MOST = 24,
     LINE_BYTES = 64,
-    SHORT_BYTES = 16, /* a step within a line, most times */
-    CARRIED_MOST = 6  /* values of each thread that go through the frame every turn */
+    SHORT_BYTES = 16, /* a step that mostly stays within a line */
+    CARRIED_MOST = 6  /* values of each thread stored in the frame in every iteration */
 };
 
 typedef struct walk {
@@ -66,7 +66,7 @@ static bool is_in_loop(const walk *w, LLVMValueRef value) {
 
 static wpi_stride stride(const walk *w, LLVMValueRef value, int depth);
 
-/* A counter: a phi of the loop's header that grows by something that stays. */
+/* The stride of a counter: a phi of the loop's header with an invariant increment. */
 static wpi_stride stride_of_phi(const walk *w, LLVMValueRef phi, int depth) {
     if (LLVMGetInstructionParent(phi) != w->loops->blocks[w->loop->header] ||
         LLVMCountIncoming(phi) != 2)
@@ -97,7 +97,7 @@ static wpi_stride stride_of_address(const walk *w, LLVMValueRef gep, int depth) 
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(
         LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(gep))));
     wpi_stride total = stride(w, LLVMGetOperand(gep, 0), depth + 1);
-    wpi_gep_walk part = wpi_gep_walk_begin(layout, gep);
+    wpi_gep_walk_begin part = wpi_gep_walk_begin(layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&part, &index, &bytes))

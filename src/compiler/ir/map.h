@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A map from LLVM values (or blocks) to values or numbers: what cloning and analyses need.
- *  `{0}` is an empty map. Iteration is not offered: order by pointer is not deterministic. */
+/** A map from LLVM values (or blocks) to values or numbers, for cloning and analyses. `{0}` is an
+ *  empty map. There is no iteration, as order by pointer is not deterministic. */
 #ifndef WP_IR_MAP_H
 #define WP_IR_MAP_H
 

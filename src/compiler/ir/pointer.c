@@ -22,7 +22,7 @@ LLVMValueRef wpi_pointer_base(LLVMValueRef pointer) {
 
 /* ---- roots ---- */
 
-/* Values of an address that are still to be looked at. */
+/* Values of an address still to be examined. */
 typedef struct worklist {
     LLVMValueRef *items;
     uint32_t count, capacity;
@@ -39,8 +39,8 @@ static void push(worklist *list, LLVMValueRef value) {
     list->items[list->count++] = value;
 }
 
-wpi_pointer_roots wpi_pointer_roots_of(LLVMValueRef pointer) {
-    wpi_pointer_roots found = {.count = 0};
+wpi_pointer_roots_of wpi_pointer_roots_of(LLVMValueRef pointer) {
+    wpi_pointer_roots_of found = {.count = 0};
     worklist list = {0};
     push(&list, pointer);
     for (uint32_t s = 0; s < list.count; s++) {
@@ -72,11 +72,11 @@ wpi_pointer_roots wpi_pointer_roots_of(LLVMValueRef pointer) {
 
 /* ---- offsets ---- */
 
-wpi_gep_walk wpi_gep_walk_begin(LLVMTargetDataRef layout, LLVMValueRef gep) {
-    return (wpi_gep_walk){layout, gep, LLVMGetGEPSourceElementType(gep), 1};
+wpi_gep_walk_begin wpi_gep_walk_begin(LLVMTargetDataRef layout, LLVMValueRef gep) {
+    return (wpi_gep_walk_begin){layout, gep, LLVMGetGEPSourceElementType(gep), 1};
 }
 
-bool wpi_gep_next(wpi_gep_walk *w, LLVMValueRef *index, uint64_t *bytes) {
+bool wpi_gep_next(wpi_gep_walk_begin *w, LLVMValueRef *index, uint64_t *bytes) {
     if (w->operand >= (unsigned)LLVMGetNumOperands(w->gep)) return false;
     *index = LLVMGetOperand(w->gep, w->operand);
     if (w->operand > 1 && LLVMGetTypeKind(w->type) == LLVMStructTypeKind) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dominators of the reversed graph, with one virtual end behind all blocks that leave the function:
+/* Dominators of the reversed graph, with one virtual end after all blocks that leave the function:
  * Cooper, Harvey and Kennedy's iteration over a reverse post order of that graph. */
 #include "compiler/ir/postdom.h"
 
@@ -15,7 +15,8 @@ typedef struct graph {
     uint32_t order_count;
 } graph;
 
-/* A block that ends the kernel, as a trap does, is not a way out that others could meet behind. */
+/* Whether a block leaves the function. One that ends the kernel, as a trap does, is no exit at
+ * which threads could reconverge. */
 static bool leaves(LLVMBasicBlockRef block) {
     return LLVMIsAReturnInst(LLVMGetBasicBlockTerminator(block)) != NULL;
 }
@@ -40,7 +41,7 @@ static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const 
     }
 }
 
-/* Depth first over reversed edges from the end; positions are given in reverse order of leaving. */
+/* Depth-first search over reversed edges from the end; positions are in reverse post order. */
 static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
     uint32_t *stack = wpi_must_calloc(g->count + 1, sizeof *stack),
              *next = wpi_must_calloc(g->count + 1, sizeof *next);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Integer compares and pure operations: the small questions that several passes ask of an
- * instruction. */
+/** Predicates on integer compares and pure operations, used by several passes. */
 #ifndef WP_IR_COMPARE_H
 #define WP_IR_COMPARE_H
 

@@ -18,7 +18,7 @@ LLVMValueRef wpi_source_text(wpi_compile *c, const char *bytes, size_t length) {
     return global;
 }
 
-/* "_ZZ6kernelPfE4tile" -> "tile": a mangled variable's name says its own length, last. */
+/* "_ZZ6kernelPfE4tile" -> "tile": a mangled name ends in the variable's name, with its length. */
 LLVMValueRef wpi_source_variable(wpi_compile *c, LLVMValueRef base) {
     size_t length = 0;
     if (!LLVMIsAGlobalVariable(base)) return LLVMConstNull(c->ptr);
@@ -41,14 +41,13 @@ LLVMValueRef wpi_source_variable(wpi_compile *c, LLVMValueRef base) {
     return wpi_source_text(c, found, found_length);
 }
 
-/* A place in our own headers, or clang's, says little. */
+/* Whether a file is one of our headers, or clang's, which are not reported. */
 static bool is_foreign(const char *file) {
     return strstr(file, "/lib/clang/") || strstr(file, "/warpage/cuda/");
 }
 
-/* The first place from *at outwards that says something; *at moves on to the call
- * that it was inlined by. */
-static wpi_source_place next_place(LLVMMetadataRef *at) {
+/* The first reportable place from *at outwards; *at advances to the call that it was inlined by. */
+static wpi_source_place_of next_place(LLVMMetadataRef *at) {
     while (*at) {
         unsigned length = 0;
         LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(*at));
@@ -57,12 +56,12 @@ static wpi_source_place next_place(LLVMMetadataRef *at) {
         unsigned line = LLVMDILocationGetLine(*at);
         *at = outer;
         if (name && line && !(outer && is_foreign(name)))
-            return (wpi_source_place){name, length, line};
+            return (wpi_source_place_of){name, length, line};
     }
-    return (wpi_source_place){NULL, 0, 0};
+    return (wpi_source_place_of){NULL, 0, 0};
 }
 
-wpi_source_place wpi_source_place_of(LLVMValueRef instruction) {
+wpi_source_place_of wpi_source_place_of(LLVMValueRef instruction) {
     LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
     return next_place(&at);
 }
@@ -71,7 +70,7 @@ LLVMValueRef wpi_source_calls(wpi_compile *c, LLVMValueRef instruction) {
     wpi_text text = {0};
     LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
     (void)next_place(&at);
-    for (wpi_source_place call = next_place(&at); call.file; call = next_place(&at))
+    for (wpi_source_place_of call = next_place(&at); call.file; call = next_place(&at))
         wpi_text_appendf(&text, "%s%.*s:%u", text.length ? ", " : "", (int)call.file_length,
                          call.file, call.line);
     LLVMValueRef constant = wpi_source_text(c, text.data, text.length);

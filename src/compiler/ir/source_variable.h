@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the tables of variants say of the source: places and names. */
+/** Source places and names for the tables of variants. */
 #ifndef WP_PASS_SOURCE_H
 #define WP_PASS_SOURCE_H
 
 #include "compiler/context.h"
 
-typedef struct wpi_source_place {
+typedef struct wpi_source_place_of {
     const char *file; /* not terminated; NULL: unknown */
     size_t file_length;
     unsigned line; /* 0: unknown */
-} wpi_source_place;
+} wpi_source_place_of;
 
-/** Where an instruction comes from: what was inlined from headers of ours or clang's counts as
- * where it was called. */
-wpi_source_place wpi_source_place_of(LLVMValueRef instruction);
+/** The source place of an instruction; of code inlined from our headers or clang's, that of the
+ * call. */
+wpi_source_place_of wpi_source_place_of(LLVMValueRef instruction);
 /** The places of the calls that brought an inlined instruction to its function, innermost first, as
- * a constant string; null if it stands there in the source. */
+ * a constant string; null: not inlined. */
 LLVMValueRef wpi_source_calls(wpi_compile *c, LLVMValueRef instruction);
 /** A hash of line, column and calls, equal for copies that the compiler made of one instruction. */
 uint64_t wpi_source_hash(LLVMValueRef instruction);

@@ -17,7 +17,7 @@ bool wpi_thread_loop_has(const wpi_thread_loop *t, LLVMValueRef value) {
     return block == UINT32_MAX || t->loop->contains[block];
 }
 
-/* A straight block: what is known before the loop can be computed there. */
+/* Whether the block only leads to the loop, so that invariants can be computed there. */
 static bool is_way_in(LLVMBasicBlockRef block) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     return LLVMIsABranchInst(end) && !LLVMIsConditional(end);
@@ -175,7 +175,7 @@ bool wpi_thread_loop_is_linear(const wpi_thread_loop *t, LLVMValueRef value) {
     return is_linear(t, value, 0);
 }
 
-/* The same computation for another i. */
+/* Repeats a computation for another i. */
 static LLVMValueRef at_index(const wpi_thread_loop *t, LLVMBuilderRef at, LLVMValueRef value,
                              LLVMValueRef index) {
     if (value == t->index) return index;
@@ -185,7 +185,7 @@ static LLVMValueRef at_index(const wpi_thread_loop *t, LLVMBuilderRef at, LLVMVa
     if (opcode == LLVMZExt || opcode == LLVMSExt)
         return LLVMBuildCast(at, opcode, x, LLVMTypeOf(value), "");
     LLVMValueRef y = at_index(t, at, LLVMGetOperand(value, 1), index);
-    /* without the flags of the original, which need not hold at the ends of the range */
+    /* without the original's flags, which may not hold at the ends of the range */
     return LLVMBuildBinOp(at, opcode == LLVMOr ? LLVMAdd : opcode, x, y, "");
 }
 

@@ -14,7 +14,7 @@ struct wpi_touch_pattern {
     int32_t *at;    /* [threads]: offset, or INACTIVE */
 };
 
-/* Who touched a place by the first access. */
+/* The thread that touched a place by the first access. */
 struct wpi_touch_place {
     uint32_t stamp;
     uint16_t owner; /* or MANY */
@@ -39,7 +39,7 @@ void wpi_touches_deinit(wpi_thread_touches *t) {
     wpi_free(t->places);
 }
 
-/* The pattern's number: an older one if it is the same. Takes `p.at`. */
+/* Returns the number of the pattern, or of an equal earlier one. Takes `p.at`. */
 static uint32_t keep(wpi_thread_touches *t, wpi_touch_pattern p) {
     size_t bytes = t->threads * sizeof *p.at;
     for (uint32_t n = 0; n < t->count; n++) {

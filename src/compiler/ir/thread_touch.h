@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which bytes the threads of a block touch by an access, and whether two accesses have different
- *  threads touch the same byte.
+/** Bytes that the threads of a block touch by an access, and whether different threads touch the
+ *  same byte by two accesses.
  *
- *  Unrolled code has the same pattern of threads at many distances, so patterns are kept once and
- * what two of them do at one distance is found once. */
+ *  Unrolled code has the same pattern of threads at many distances, so patterns are stored once,
+ * and the result for two patterns at a distance is computed once. */
 #ifndef WP_PASS_THREAD_TOUCH_H
 #define WP_PASS_THREAD_TOUCH_H
 
@@ -12,8 +12,8 @@
 /** More than the shared memory of any block. */
 enum { WP_TOUCH_BYTES_MAX = 256 * 1024 };
 
-/** One access: its pattern begins at `first` and ends before `outer`; both are counted from
- * wherever the unknowns of the address are. Nobody takes part: first == outer. */
+/** One access: its pattern begins at `first` and ends before `outer`; both are relative to the
+ * unknowns of the address. first == outer: no thread is active. */
 typedef struct wpi_thread_touch {
     uint32_t pattern;
     int64_t first, outer;
@@ -29,20 +29,20 @@ typedef struct wpi_thread_touches {
     wpi_map found;
     wpi_touch_place *places;
     uint32_t stamp;
-    uint64_t work; /* threads looked at so far */
+    uint64_t work; /* threads examined so far */
 } wpi_thread_touches;
 
-/** `{0}` is a valid start. Forgets all patterns: another shape of the block comes. */
+/** `{0}` is a valid start. Forgets all patterns, for another shape of the block. */
 void wpi_touches_start(wpi_thread_touches *t, uint32_t threads);
 void wpi_touches_deinit(wpi_thread_touches *t);
 
-/** `address` is known; `is_active` says who takes part. False if the span is beyond
+/** Adds an access. `address` is known; `is_active` selects threads. False: the span exceeds
  * WP_TOUCH_BYTES_MAX. */
 bool wpi_touches_add(wpi_thread_touches *t, const wpi_thread_node *address, const bool *is_active,
                      uint32_t size_bytes, wpi_thread_touch *out);
 
-/** Do two threads of one warp (`in_warp`) or of two warps touch the same byte, one by `a`, the
- * other by `b`? The addresses must be alike. */
+/** Whether two threads of one warp (`in_warp`) or of two warps touch the same byte, one by `a`, the
+ * other by `b`. The addresses must be alike. */
 bool wpi_touches_clash(wpi_thread_touches *t, wpi_thread_touch a, wpi_thread_touch b, bool in_warp);
 
 #endif

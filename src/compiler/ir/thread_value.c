@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each value that addresses are made of is a node, made once; an evaluation for one block shape
- * goes through the nodes in order. A node whose form is lost but which all threads share is an
- * unknown. */
+/* Each value in the computation of addresses is a node, created once; an evaluation for a block
+ * shape visits the nodes in order. A node without a form that all threads share is an unknown. */
 #include "compiler/ir/thread_value.h"
 
 #include <string.h>
@@ -83,7 +82,7 @@ static uint32_t add_number(wpi_thread_values *v, int64_t number) {
 
 static uint32_t add_address(wpi_thread_values *v, LLVMValueRef gep, int depth) {
     uint32_t node = add(v, LLVMGetOperand(gep, 0), depth + 1);
-    wpi_gep_walk walk = wpi_gep_walk_begin(v->layout, gep);
+    wpi_gep_walk_begin walk = wpi_gep_walk_begin(v->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -117,7 +116,7 @@ static bool is_limit(LLVMValueRef call, LLVMIntPredicate *predicate) {
     return false;
 }
 
-/* A phi of few ways, none of them back from a loop. */
+/* Whether a phi has few incoming edges, none of them a back edge. */
 static bool is_meeting(const wpi_thread_values *v, LLVMValueRef phi) {
     uint32_t block = wpi_map_index(&v->uniform.block_index, LLVMGetInstructionParent(phi));
     if (LLVMCountIncoming(phi) > 3) return false;
@@ -213,7 +212,7 @@ static uint32_t add(wpi_thread_values *v, LLVMValueRef value, int depth) {
     LLVMValueRef callee = LLVMIsAInstruction(value) ? wpi_called_function(value) : NULL;
     wpi_id id = wpi_lower_id_of(callee);
     LLVMValueRef key =
-        id == WP_ID_COUNT ? value : callee; /* each call of a placeholder is the same */
+        id == WP_ID_COUNT ? value : callee; /* all calls of a placeholder are one node */
     uint32_t known = wpi_map_index(&v->index, key);
     if (known != UINT32_MAX) return known;
     wpi_thread_node node;
@@ -266,7 +265,8 @@ static int64_t sign_extended(uint64_t number, uint32_t bits) {
     return (int64_t)((low ^ sign) - sign);
 }
 
-/* False where the result is undefined. Operands and result are sign-extended from `bits`. */
+/* Computes an operation. False: the result is undefined. Operands and result are sign-extended from
+ * `bits`. */
 static bool compute(uint32_t opcode, uint32_t bits, int64_t a, int64_t b, int64_t *out) {
     uint64_t ua = zero_extended(a, bits), ub = zero_extended(b, bits), r = 0;
     bool is_shift = opcode == LLVMShl || opcode == LLVMLShr || opcode == LLVMAShr;
@@ -350,8 +350,8 @@ static void allocate(wpi_thread_node *n, bool varies) {
     if (n->room < room) n->room = room;
 }
 
-/* a + factor * b, with unknowns. That sums of unknowns wrap around nowhere is taken for granted:
- * they are on their way to an address. */
+/* a + factor * b, with unknowns. Assumes that sums of unknowns do not wrap, as they are part of
+ * addresses. */
 static bool evaluate_sum(wpi_thread_node *n, const wpi_thread_node *a, const wpi_thread_node *b,
                          int64_t factor, uint32_t threads) {
     if (!a->is_known || !b->is_known || !add_terms(n, a, b, factor)) return false;

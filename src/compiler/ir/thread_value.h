@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What integers and addresses of a kernel are for each thread of a block of a given shape:
+/** Values of integers and addresses of a kernel for each thread of a block of a given shape:
  *
  *     value(thread) = factor * unknown + … + number(thread)
  *
  *  The unknowns are values that all threads share: arguments, block indices, loop counters,
- * addresses of variables. The number follows from the thread's indices by whatever arithmetic the
- * code does. A value that has no such form (it was read at an index of its own, say) is not known.
+ * addresses of variables. The number is computed from the thread's indices by the code's
+ * arithmetic. A value without such a form (for example loaded at a computed index) is not known.
  */
 #ifndef WP_PASS_THREAD_VALUE_H
 #define WP_PASS_THREAD_VALUE_H
@@ -25,18 +25,18 @@ typedef struct wpi_thread_term {
     int64_t factor;
 } wpi_thread_term;
 
-/** One value, its operands (nodes, too), and what the last evaluation found. */
+/** A value, its operands (nodes too), and the result of the last evaluation. */
 typedef struct wpi_thread_node {
     LLVMValueRef value;
     int kind;         /* of thread_value.c */
     uint32_t detail;  /* opcode, predicate or id */
-    uint32_t bits;    /* width of the result, or of what is compared */
+    uint32_t bits;    /* width of the result, or of compared operands */
     uint32_t bits_in; /* of a cast: the operand's */
     int64_t constant; /* or the scale of the second operand */
     uint32_t operands[3], operand_count;
     bool is_uniform;
     bool is_known;
-    bool varies; /* number has an entry a thread, not one for all */
+    bool varies; /* number has an entry per thread, not one for all */
     uint32_t term_count;
     wpi_thread_term terms[WP_THREAD_TERMS_MAX]; /* by unknown, ascending */
     int64_t *number;                            /* sign-extended from `bits` */
@@ -54,19 +54,19 @@ typedef struct wpi_thread_values {
 
 void wpi_thread_values_init(wpi_thread_values *v, wpi_compile *c, LLVMValueRef kernel);
 void wpi_thread_values_deinit(wpi_thread_values *v);
-/** The node of `value` and of all that it is made of; nodes move when others are added. */
+/** Adds the node of `value` and of all its operands; nodes move when others are added. */
 uint32_t wpi_thread_values_add(wpi_thread_values *v, LLVMValueRef value);
 /** Evaluates all nodes. */
 void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape);
 
-/** Known, and without unknowns. */
+/** Whether the node is known, and without unknowns. */
 bool wpi_thread_node_is_number(const wpi_thread_node *node);
-/** Known, and the same sum of unknowns: the difference of the two is a number. */
+/** Whether both are known, with the same sum of unknowns: their difference is a number. */
 bool wpi_thread_node_is_alike(const wpi_thread_node *a, const wpi_thread_node *b);
 static inline int64_t wpi_thread_node_at(const wpi_thread_node *node, uint32_t thread) {
     return node->number[node->varies ? thread : 0];
 }
-/** Is the node an unknown of its own that an instruction defines anew each time it runs? */
+/** Whether the node is an unknown that an instruction redefines each time it runs. */
 bool wpi_thread_node_is_redefined(const wpi_thread_node *node);
 
 #endif

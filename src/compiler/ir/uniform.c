@@ -42,10 +42,9 @@ static void reach(const wpi_uniform *u, LLVMBasicBlockRef from, uint32_t join, u
     wpi_free(stack);
 }
 
-/* Threads part at the end of block `b` and meet at `join`. On the way there, blocks are partial.
- * Phis see threads of both sides where ways meet: in blocks that more than one side reaches. Where
- * the sides come back to the branch, threads part at different turns of a loop: then every phi on
- * the way may. */
+/* Threads diverge at the end of block `b` and reconverge at `join`. Blocks in between are partial.
+ * Phis are divergent in blocks that more than one side reaches. If the sides return to the branch,
+ * threads diverge in different iterations of a loop: then every phi in between may be divergent. */
 static bool spread_control(wpi_uniform *u, uint32_t b, uint32_t join) {
     uint8_t *reached = wpi_must_calloc(u->block_count + 1, sizeof *reached);
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);

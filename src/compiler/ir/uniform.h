@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which values are the same for all threads of a block, and which blocks all of them reach
- * together.
+/** Uniformity: values that are the same for all threads of a block, and blocks that all of them
+ * reach together.
  *
- *  Divergence starts at the thread index and at what is read from memory, and spreads through
- * operands and through phis where threads that parted at a divergent branch meet, up to the
- * branch's immediate post-dominator. */
+ *  Divergence starts at the thread index and at loads, and spreads through operands and through
+ * phis at which threads of a divergent branch meet, up to the branch's immediate post-dominator. */
 #ifndef WP_IR_UNIFORM_H
 #define WP_IR_UNIFORM_H
 
@@ -25,10 +24,10 @@ typedef struct wpi_uniform {
 typedef enum wpi_value_origin {
     WP_ORIGIN_OPERANDS,  /* divergent if an operand is */
     WP_ORIGIN_DIVERGENT, /* a source of divergence */
-    WP_ORIGIN_UNIFORM    /* the same for all, whatever the operands */
+    WP_ORIGIN_UNIFORM    /* uniform, regardless of operands */
 } wpi_value_origin;
 
-/** `origin` says where divergence starts and ends (instructions). */
+/** `origin` classifies instructions as sources or ends of divergence. */
 void wpi_uniform_init(wpi_uniform *u, LLVMValueRef function,
                       wpi_value_origin (*origin)(LLVMValueRef instruction));
 bool wpi_uniform_is(const wpi_uniform *u, LLVMValueRef value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NVIDIA's assembler, where there is one: it saves programs the time that the driver needs to
- * assemble their PTX when they start. They carry the PTX all the same.
+ * NVIDIA's assembler, if installed: cubins save programs the driver's time to assemble their PTX at
+ * start. Programs still contain the PTX.
  */
 #include <stdio.h>
 #include <stdlib.h>

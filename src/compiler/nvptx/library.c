@@ -12,7 +12,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/nvptx/nvptx.h"
 
-/* The driver defines these. */
+/* Functions defined by the driver. */
 static const char *const driver_functions[] = {"vprintf", "__assertfail", "malloc", "free"};
 
 static bool is_driver_function(const char *name) {
@@ -34,8 +34,8 @@ static wp_status open_library(wpi_compile *c, const char *path, LLVMModuleRef *o
     return WP_STATUS_OK;
 }
 
-/* clang calls some functions of the C library by their own names (__builtin_tanf): the library has
- * them as __nv_tanf. */
+/* clang calls some functions by their C names (__builtin_tanf); the library has them as
+ * __nv_tanf. */
 static void rename_c_functions(wpi_compile *c, LLVMModuleRef library) {
     LLVMValueRef next;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = next) {
@@ -69,7 +69,7 @@ static wp_status check_undefined(wpi_compile *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The linker leaves behind what may be discarded and is not used. */
+/* Makes functions discardable, so that the linker omits unused ones. */
 static void make_discardable(LLVMModuleRef library, wpi_strings *names) {
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
         size_t length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What device bitcode leaves open, in the form that GPUs have it. Everything else in it is PTX's
- * own already, inline PTX included. */
+/* Lowers the parts of device bitcode that differ between devices to the GPU's form. The rest,
+ * including inline PTX, is PTX's already. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void replace(LLVMValueRef instruction, LLVMValueRef made) {
 
 /* ---- variables ---- */
 
-/* A global variable in the place of another, visible to the host. */
+/* Adds a global variable, visible to the host, as a replacement for another one. */
 static LLVMValueRef add_variable(wpi_compile *c, LLVMTypeRef type, const char *name) {
     LLVMValueRef made = LLVMAddGlobalInAddressSpace(c->module, type, name, WP_SPACE_GLOBAL);
     LLVMSetInitializer(made, LLVMConstNull(type));
@@ -32,7 +32,7 @@ static LLVMValueRef add_variable(wpi_compile *c, LLVMTypeRef type, const char *n
     return made;
 }
 
-/* Constants that nobody uses any more do not count. */
+/* Whether a value is used, ignoring unused constants. */
 static bool is_used(LLVMValueRef value) {
     for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -42,8 +42,8 @@ static bool is_used(LLVMValueRef value) {
     return false;
 }
 
-/* A managed variable lives in the host's variable of that name; the loader maps it for the GPU and
- * stores its address in the cell. */
+/* A managed variable is stored in the host's variable of that name; the loader maps it for the GPU
+ * and stores its address in the cell. */
 static wp_status lower_managed(wpi_compile *c, wpi_variable_ir *variable, wp_error *err) {
     char name[512];
     snprintf(name, sizeof name, WP_PTX_MANAGED_PREFIX "%s", variable->name);
@@ -87,7 +87,8 @@ static void lower_references(wpi_compile *c) {
     }
 }
 
-/* Programs read arrays of small elements as int4 and the like, and find them placed for that. */
+/* Aligns arrays of small elements for accesses as int4 and similar types, which programs rely
+ * on. */
 static void widen_alignments(wpi_compile *c) {
     enum { VECTOR_BYTES = 16 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
@@ -122,7 +123,7 @@ static void rename_mathematics(wpi_compile *c, LLVMValueRef function, const char
     }
 }
 
-/* sm_80 reduces in one instruction. */
+/* Reductions that sm_80 has an instruction for. */
 static const struct {
     const char *name, *instruction;
 } reductions[] = {{"__wp_redux_add", "llvm.nvvm.redux.sync.add"},
@@ -154,8 +155,8 @@ static void lower_reductions(wpi_compile *c) {
 
 /* ---- cache hints ---- */
 
-/* Loads past the first-level cache. It does not see what is copied while a kernel runs, so they are
- * not moved, either. */
+/* Loads that bypass the L1 cache, which does not see copies during a kernel. For the same reason
+ * they are not moved. */
 static const struct {
     unsigned bits;
     const char *text, *constraints;
@@ -183,7 +184,7 @@ static LLVMValueRef load_number(wpi_compile *c, LLVMValueRef pointer, unsigned b
     return bits == 8 ? LLVMBuildTrunc(c->builder, value, c->i8, "") : value;
 }
 
-/* Two halves where it has 128 bits. */
+/* Loads of 128 bits are split into two. */
 static void cache_globally(wpi_compile *c, LLVMValueRef load, LLVMValueRef pointer) {
     LLVMTypeRef type = LLVMTypeOf(load);
     const unsigned bits = (unsigned)LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(c->module), type);
@@ -201,7 +202,7 @@ static void cache_globally(wpi_compile *c, LLVMValueRef load, LLVMValueRef point
     replace(load, LLVMBuildBitCast(c->builder, value, type, ""));
 }
 
-/* Other hints are for the simulated GPU; a real one decides by itself. */
+/* Other hints are for simulated GPUs only, and removed. */
 static void lower_hints(wpi_compile *c) {
     static const char *const names[] = {"__wp_cache_global", "__wp_cache_stream"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -262,9 +263,9 @@ static void lower_fast(wpi_compile *c, LLVMValueRef i) {
 
 /* ---- memory order ---- */
 
-/* The back end has relaxed atomics and fences; C++'s orders are made of both. CUDA's own atomics
- * are seq_cst in the bitcode and relaxed by definition: read-modify-write operations of that order
- * stay without fences. */
+/* The back end supports relaxed atomics and fences, from which C++'s orders are built. CUDA's own
+ * atomics are seq_cst in the bitcode but relaxed by definition, so read-modify-write operations of
+ * that order get no fences. */
 static void add_fence(wpi_compile *c, LLVMValueRef before) {
     LLVMValueRef fence = intrinsic(c, "llvm.nvvm.membar.sys", NULL, 0);
     LLVMPositionBuilderBefore(c->builder, before);

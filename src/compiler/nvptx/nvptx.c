@@ -14,8 +14,8 @@
 #include "base/must.h"
 #include "compiler/passes.h"
 
-/* The target of each function is the module's; and the library's functions, which were compiled
- * without the C library in mind, may be inlined into others. */
+/* Removes attributes that tie a function to a target, and those that keep the library's functions
+ * from being inlined. */
 void wpi_ptx_drop_target(LLVMValueRef function) {
     static const char *const names[] = {"target-cpu", "target-features", "tune-cpu", "no-builtins"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -29,7 +29,8 @@ static void make_internal(LLVMValueRef global) {
     LLVMSetLinkage(global, LLVMInternalLinkage);
 }
 
-/* Only kernels and variables that the host can write are visible; what nobody uses then goes. */
+/* Internalises everything except kernels and variables that the host can write, so that unused code
+ * is removed. */
 static void internalise(wpi_compile *c, bool is_relocatable) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         wpi_ptx_drop_target(f);
@@ -53,7 +54,7 @@ static void internalise(wpi_compile *c, bool is_relocatable) {
     }
 }
 
-/* Lists that keep variables alive for other tools. */
+/* Removes the lists that keep variables alive for other tools. */
 static void drop_lists(wpi_compile *c) {
     static const char *const names[] = {"llvm.used", "llvm.compiler.used",
                                         "llvm.global.annotations"};
@@ -78,7 +79,7 @@ static wp_status emit(wpi_compile *c, LLVMTargetMachineRef machine, char **text,
 }
 
 /* PTX has no instruction and no library function for conversions between floating point and more
- * than 64 bits: LLVM writes them out. */
+ * than 64 bits; LLVM expands them. */
 static void expand_wide_conversions(void) {
     static bool is_done;
     const char *const words[] = {"wpcc", "-expand-fp-convert-bits=64"};

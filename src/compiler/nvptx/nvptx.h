@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * PTX from device bitcode: the same bitcode that the CPU code is made of. docs/rooms/ptx.md.
+ * PTX from the same device bitcode as the CPU code. docs/rooms/ptx.md.
  *
  *     bitcode ──lower──► GPU forms of what the dialect leaves open
  *             ──library─► what is used of nvptxlib.bc, linked and inlined
@@ -15,13 +15,13 @@
 #include "compiler/context.h"
 
 typedef struct wpi_ptx_options {
-    uint32_t arch;            /* 70 for sm_70; instructions of the file may ask for a later one */
+    uint32_t arch;            /* 70 for sm_70; instructions of the file may need a later one */
     bool is_relocatable;      /* functions of other files stay external */
     const char *library_path; /* nvptxlib.bc */
 } wpi_ptx_options;
 
-/** The PTX text of bitcode; `*text` is from wpi_malloc. Statuses: NOT_FOUND for a function that
- * nobody defines, UNSUPPORTED for what has no form in PTX, each naming it. */
+/** The PTX text of bitcode; `*text` is from wpi_malloc. NOT_FOUND: an undefined function;
+ * UNSUPPORTED: code without a form in PTX; the message names it. */
 WP_NODISCARD wp_status wpi_ptx_compile(const void *bitcode, size_t size_bytes,
                                        const wpi_ptx_options *options, char **text, wp_error *err);
 /** NN of `.target sm_NN`; 0 if there is none. */
@@ -30,22 +30,23 @@ uint32_t wpi_ptx_arch(const char *text);
 /** NVIDIA's assembler: the one that WARPAGE_PTXAS names (`*is_asked_for`), else the first ptxas in
  *  $PATH; NULL: there is none. The caller frees it. */
 char *wpi_ptxas_find(bool *is_asked_for);
-/** Assembles the PTX of a file for one architecture. TOOLCHAIN: ptxas refuses, with its words. */
+/** Assembles the PTX of a file for one architecture. TOOLCHAIN: ptxas fails, with its message. */
 WP_NODISCARD wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,
                                           const char *cubin_path, wp_error *err);
 
 /** The steps. Managed variables, texture references, reductions, LLVM's mathematics, fast division.
  */
 WP_NODISCARD wp_status wpi_ptx_lower(wpi_compile *c, uint32_t arch, wp_error *err);
-/** Links what the module uses of the library; what then has no definition is an error. */
+/** Links the library's functions that the module uses; remaining undefined functions are an
+ * error. */
 WP_NODISCARD wp_status wpi_ptx_link_library(wpi_compile *c, const wpi_ptx_options *options,
                                             wp_error *err);
-/** Removes what ties a function to a target of its own. */
+/** Removes attributes that tie a function to a target. */
 void wpi_ptx_drop_target(LLVMValueRef function);
 /** The least architecture (at least *arch) and PTX version ("63") for the module's inline PTX. */
 void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version);
 
-/** Where the pointer to a managed variable's storage is kept: "wp_managed_" and its name. */
+/** Prefix of the pointer to a managed variable's storage; its name follows. */
 #define WP_PTX_MANAGED_PREFIX "wp_managed_"
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which GPU and which PTX version a module needs. A driver refuses versions later than its own, so
- * every file takes the lowest. The front end has checked intrinsics against -arch; inline PTX is
- * text, in which instructions show. */
+/* Determines the GPU and the PTX version that a module needs. A driver rejects versions later than
+ * its own, so every file gets the lowest. The front end has checked intrinsics against -arch;
+ * inline PTX is searched as text. */
 #include <string.h>
 
 #include "compiler/nvptx/nvptx.h"
 
 #define VERSION_LOWEST 63 /* CUDA 10.0 */
 
-/* The first version that knows the architecture. */
+/* The first version that supports the architecture. */
 static const struct {
     uint32_t arch, version;
 } architectures[] = {{80, 70}, {86, 71}, {87, 74}, {89, 78}, {90, 78}};
 
-/* Words of an instruction, all of which must occur in it in this order, and what it needs. */
+/* Words that must occur in an instruction, in this order, and its requirements. */
 static const struct {
     const char *words[3];
     uint32_t arch, version;
@@ -97,7 +97,7 @@ static void scan_asm(const char *text, size_t length, uint32_t *arch, uint32_t *
         size_t count = end - at < sizeof opcode - 1 ? end - at : sizeof opcode - 1;
         memcpy(opcode, text + at, count);
         opcode[count] = '\0';
-        char *operands = opcode[0] == '@' ? strpbrk(opcode, " \t") : opcode; /* behind the guard */
+        char *operands = opcode[0] == '@' ? strpbrk(opcode, " \t") : opcode; /* after the guard */
         if (operands) {
             operands += strspn(operands, " \t");
             operands[strcspn(operands, " \t")] = '\0';

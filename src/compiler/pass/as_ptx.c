@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory accesses as the PTX back end makes them.
  *
- * The pipeline below is what nvptx.c runs and then what LLVM's NVPTX target runs before it selects
- * instructions, as far as it touches memory. Inline PTX and intrinsics are still there, and are
- * kept apart from plain accesses as they are in PTX. */
+ * The pipeline below has the passes of nvptx.c and then those of LLVM's NVPTX target before
+ * instruction selection, as far as they affect memory. Inline PTX and intrinsics are still present,
+ * and stay separate from plain accesses as in PTX. */
 #include <llvm-c/Comdat.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void mark_global(wpi_compile *c, LLVMValueRef pointer) {
     LLVMSetOperand(there, 0, pointer);
 }
 
-/* A pointer read from a structure that the kernel was given. */
+/* Whether the pointer was loaded from a structure argument of the kernel. */
 static bool is_member(LLVMValueRef i) {
     if (!LLVMIsALoadInst(i)) return false;
     LLVMValueRef base = wpi_pointer_base(LLVMGetOperand(i, 0));
@@ -53,7 +53,7 @@ static void mark_kernel(wpi_compile *c, LLVMValueRef kernel) {
         }
 }
 
-/* While attributes still say so: lowering inline PTX makes them void for the module. */
+/* Marks read-only loads while attributes are valid: lowering inline PTX invalidates them. */
 static void mark_read_only(wpi_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -65,8 +65,8 @@ static void mark_read_only(wpi_compile *c) {
             }
 }
 
-/* Functions of the device library are inlined in PTX before loads are looked at; here they are not,
- * and say themselves that they touch no memory but what they are given an address of. */
+/* Functions of the device library are inlined in PTX before loads are optimised. Here they are not,
+ * so attributes mark that they access only memory whose address is an argument. */
 static void mark_library(wpi_compile *c) {
     enum { NO_MEMORY = 0, ARGUMENTS_ONLY = 3 }; /* LLVM's encoding of memory(...) */
     unsigned kind = LLVMGetEnumAttributeKindForName("memory", 6);

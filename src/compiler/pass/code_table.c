@@ -33,7 +33,7 @@ static LLVMValueRef array(wpi_compile *c, LLVMValueRef *items, uint32_t count, c
     return constant_global(c, LLVMConstArray2(LLVMTypeOf(items[0]), items, count), name);
 }
 
-/* To the scheduler, a kernel whose blocks go from state to state by themselves has one. */
+/* For the scheduler, a kernel in whole form has one region. */
 static uint32_t region_count(const wpi_kernel_ir *kernel) {
     if (!kernel->regions) return 0;
     return kernel->whole ? 1 : kernel->region_count;
@@ -65,7 +65,7 @@ static LLVMValueRef params_of(wpi_compile *c, const wpi_kernel_ir *kernel) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, byval);
         LLVMTypeRef type = attribute ? LLVMGetTypeAttributeValue(attribute)
                                      : LLVMTypeOf(LLVMGetParam(kernel->function, p));
-        /* A structure may ask for more than its members do; the accesses count on it. */
+        /* A structure may have a larger alignment than its members; accesses rely on it. */
         uint32_t alignment = LLVMABIAlignmentOfType(layout, type);
         LLVMAttributeRef aligned = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, align);
         if (attribute && aligned && LLVMGetEnumAttributeValue(aligned) > alignment)
@@ -109,7 +109,7 @@ static LLVMValueRef variable_record(wpi_compile *c, const wpi_variable_ir *varia
     return record(c, fields, 5);
 }
 
-/* Programs read arrays of small elements as int4 and the like; GPUs place variables widely. */
+/* Programs read arrays of small elements as int4 and similar; GPUs align variables accordingly. */
 static void widen_alignment(wpi_compile *c, LLVMValueRef global) {
     enum { WIDE = 256, VECTOR = 16 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
@@ -158,7 +158,7 @@ static void add_constructor(wpi_compile *c, LLVMValueRef code) {
     LLVMSetLinkage(list, LLVMAppendingLinkage);
 }
 
-/* A variant is asked for by name. */
+/* Exports the code of a variant, which is looked up by name. */
 static void export_code(LLVMValueRef code) {
     LLVMSetValueName2(code, WP_VARIANT_CODE_SYMBOL, strlen(WP_VARIANT_CODE_SYMBOL));
     LLVMSetLinkage(code, LLVMExternalLinkage);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fence next to an atomic operation is part of it.
+/* Merges a fence with an adjacent atomic operation.
  *
  *     __threadfence(); atomicCAS(&head, …);      fence; lock cmpxchg   ─►   lock cmpxchg
  *
- * A locked instruction of x86 orders all accesses before it and after it, as a fence does. So where
- * nothing accesses memory between a fence and an atomic operation, the operation is made
- * sequentially consistent, which costs nothing there, and the fence goes. */
+ * A locked instruction of x86 orders all accesses before it and after it, as a fence does. So if no
+ * access is between a fence and an atomic operation, the operation is made sequentially consistent,
+ * which is free on x86, and the fence is removed. */
 #include <stddef.h>
 
 #include "compiler/ir/access.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits: what CUDA does not allow is refused here, by name and place, before any pass relies on
- * its absence. The front end, which is clang's, accepts more than CUDA has. */
+/* limits: rejects features that CUDA lacks, by name and place, before any pass relies on their
+ * absence. clang's front end accepts more than CUDA does. */
 #include <inttypes.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
@@ -11,40 +11,40 @@
 #include "compiler/ir/source_variable.h"
 #include "compiler/passes.h"
 
-#define CONSTANT_BYTES_MAX UINT64_C(65536) /* of a program, as ptxas has it */
-#define LOCAL_BYTES_MAX UINT64_C(524288)   /* of a thread, as CUDA has it */
+#define CONSTANT_BYTES_MAX UINT64_C(65536) /* of a program, as in ptxas */
+#define LOCAL_BYTES_MAX UINT64_C(524288)   /* of a thread, as in CUDA */
 
 /* "file.cu:12: "; of a function, where it begins; "" if the code has no places. */
-static void print_place(wpi_source_place place, char *out, size_t out_bytes) {
+static void print_place(wpi_source_place_of place, char *out, size_t out_bytes) {
     out[0] = '\0';
     if (place.file != NULL)
         snprintf(out, out_bytes, "%.*s:%u: ", (int)place.file_length, place.file, place.line);
 }
 
-static wpi_source_place place_of_function(LLVMValueRef function) {
+static wpi_source_place_of place_of_function(LLVMValueRef function) {
     LLVMMetadataRef program = LLVMGetSubprogram(function);
     LLVMMetadataRef file = program != NULL ? LLVMDIScopeGetFile(program) : NULL;
     unsigned length = 0;
-    if (file == NULL) return (wpi_source_place){NULL, 0, 0};
+    if (file == NULL) return (wpi_source_place_of){NULL, 0, 0};
     const char *name = LLVMDIFileGetFilename(file, &length);
-    return (wpi_source_place){name, length, LLVMDISubprogramGetLine(program)};
+    return (wpi_source_place_of){name, length, LLVMDISubprogramGetLine(program)};
 }
 
-/* Variables on the stack have no place themselves; what uses one has. */
-static wpi_source_place place_of_local(LLVMValueRef function, LLVMValueRef local) {
+/* The place of a local variable: that of an instruction that uses it. */
+static wpi_source_place_of place_of_local(LLVMValueRef function, LLVMValueRef local) {
     for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user)) continue;
-        const wpi_source_place place = wpi_source_place_of(user);
+        const wpi_source_place_of place = wpi_source_place_of(user);
         if (place.file != NULL) return place;
     }
     return place_of_function(function);
 }
 
-/* All computed gotos of a function are one jump, which has no place where they are several: then
- * what goes there has, or else the function. */
-static wpi_source_place place_of_jump(LLVMValueRef function, LLVMValueRef jump) {
-    wpi_source_place place = wpi_source_place_of(jump);
+/* The place of a computed goto. All of a function's are one jump, which has no place if there are
+ * several: then that of a predecessor, or of the function. */
+static wpi_source_place_of place_of_jump(LLVMValueRef function, LLVMValueRef jump) {
+    wpi_source_place_of place = wpi_source_place_of(jump);
     LLVMValueRef block = LLVMBasicBlockAsValue(LLVMGetInstructionParent(jump));
     for (LLVMUseRef use = LLVMGetFirstUse(block); use != NULL && place.file == NULL;
          use = LLVMGetNextUse(use))
@@ -57,7 +57,7 @@ static wpi_source_place place_of_jump(LLVMValueRef function, LLVMValueRef jump) 
 
 static uint64_t local_bytes(const wpi_compile *c, LLVMValueRef alloca) {
     LLVMValueRef count = LLVMGetOperand(alloca, 0);
-    if (!LLVMIsAConstantInt(count)) return 0; /* refused later */
+    if (!LLVMIsAConstantInt(count)) return 0; /* rejected later */
     return LLVMABISizeOfType(LLVMGetModuleDataLayout(c->module), LLVMGetAllocatedType(alloca)) *
            LLVMConstIntGetZExtValue(count);
 }
@@ -122,7 +122,7 @@ static bool is_ascii(const char *name) {
     return *name == '\0';
 }
 
-static wp_status refuse_name(wpi_source_place place, const char *name, wp_error *err) {
+static wp_status refuse_name(wpi_source_place_of place, const char *name, wp_error *err) {
     char at[512];
     print_place(place, at, sizeof at);
     return WP_FAIL(err, UNSUPPORTED,
@@ -133,7 +133,7 @@ static wp_status refuse_name(wpi_source_place place, const char *name, wp_error 
 wp_status wpi_pass_limits(wpi_compile *c, wp_error *err) {
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
         if (!is_ascii(LLVMGetValueName(g)))
-            return refuse_name((wpi_source_place){NULL, 0, 0}, LLVMGetValueName(g), err);
+            return refuse_name((wpi_source_place_of){NULL, 0, 0}, LLVMGetValueName(g), err);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (!is_ascii(LLVMGetValueName(f)))
             return refuse_name(place_of_function(f), LLVMGetValueName(f), err);

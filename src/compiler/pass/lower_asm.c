@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_asm: each call of inline PTX is replaced by what its text means.
+/* lower_asm: replaces each call of inline PTX by equivalent IR.
  *
- *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)      ──►      %r = add i32
- * %a, %b
+ *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)
+ *     ──►  %r = add i32 %a, %b
  *
  * The operands become registers of the block ($0, $1 … are called %0, %1 …; a tied operand is the
  * output it is tied to), ptx/ translates the statements in place, and the registers of the outputs
@@ -49,7 +49,7 @@ static void find_calls(LLVMValueRef function, calls *found) {
     wpi_free(blocks);
 }
 
-/* What a register holds: bits or a pointer, no other type. */
+/* Converts an argument to a register's value: bits or a pointer. */
 static LLVMValueRef register_value(wpi_ptx *t, LLVMValueRef argument) {
     return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind
                ? argument
@@ -175,8 +175,8 @@ static bool is_kernel(const wpi_compile *c, LLVMValueRef function) {
     return false;
 }
 
-/* What the front end concluded about memory held for asm without a "memory" clobber, which counts
- * as touching none; the loads that replace it do. The optimiser concludes anew later. */
+/* Removes the front end's memory attributes: it assumes that asm without a "memory" clobber
+ * accesses none, but the loads that replace it do. The optimiser infers them again later. */
 static void forget_memory_facts(wpi_compile *c) {
     static const char *const facts[] = {"memory",   "nosync",    "nofree",   "readnone",
                                         "readonly", "writeonly", "nocapture"};

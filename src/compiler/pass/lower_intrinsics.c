@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the GPU gives as intrinsics and library calls, in terms of the CPU runtime (base/abi.h).
+/* Lowers the GPU's intrinsics and library calls to the CPU runtime (base/abi.h).
  *
  * One table: the name of the called function (a trailing '*' matches any rest), the routine that
  * builds its replacement, and a number for it. An llvm.nvvm intrinsic that is not in the table
@@ -255,7 +255,7 @@ static void mark_accesses(wpi_compile *c, LLVMValueRef pointer, uint32_t cache) 
     }
 }
 
-/* ptr (ptr): the same address, whose accesses carry a cache operator. */
+/* ptr (ptr): the same address, whose accesses get a cache operator. */
 static LLVMValueRef lower_hint(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                uint32_t cache) {
     (void)at;
@@ -291,15 +291,15 @@ static LLVMValueRef lower_same_pointer(wpi_compile *c, LLVMBuilderRef at, LLVMVa
     return LLVMBuildAddrSpaceCast(at, pointer, LLVMTypeOf(call), "");
 }
 
-/* The address space of `pointer` if it shows, else WP_SPACE_GENERIC. */
+/* The address space of `pointer` if known, else WP_SPACE_GENERIC. */
 static uint32_t known_space(LLVMValueRef pointer) {
     LLVMValueRef base = wpi_pointer_base(pointer);
     if (LLVMIsAAllocaInst(base)) return WP_SPACE_LOCAL;
     return LLVMGetPointerAddressSpace(LLVMTypeOf(base));
 }
 
-/* Is the pointer in address space `wanted`? Where it does not show, shared memory is a range of
- * addresses, and all else counts as global. */
+/* Whether the pointer is in address space `wanted`. If unknown, shared memory is a range of
+ * addresses, and everything else counts as global. */
 static LLVMValueRef lower_is_space(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                    uint32_t wanted) {
     uint32_t known = known_space(arg_of(call, 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The names that `lower_intrinsics` leaves behind for `regions` and `lockstep`. */
+/** Names that `lower_intrinsics` uses for `regions` and `lockstep`. */
 #ifndef WP_PASS_LOWER_H
 #define WP_PASS_LOWER_H
 
@@ -43,10 +43,10 @@ LLVMValueRef wpi_lower_block(wpi_compile *c, LLVMBuilderRef at);
 /** The address of a field of wp_cpu_block. */
 LLVMValueRef wpi_lower_block_field(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef block,
                                    size_t offset);
-/** The id a called placeholder stands for; WP_ID_COUNT if it is none. */
+/** The id that a placeholder represents; WP_ID_COUNT: none. */
 wpi_id wpi_lower_id_of(LLVMValueRef function);
 
-/** A call that only stands for a value which every thread has: an id, the block, its shared memory.
+/** Whether a call is a placeholder for a value: an id, the block, its shared memory.
  */
 bool wpi_lower_stands_for_value(LLVMValueRef value);
 
@@ -56,11 +56,11 @@ LLVMValueRef wpi_lower_stop(wpi_compile *c, LLVMBuilderRef at, uint32_t op, LLVM
 bool wpi_lower_is_stop(LLVMValueRef instruction);
 uint32_t wpi_lower_stop_op(LLVMValueRef stop);
 
-/** Notes on a load or store which cache operator (wp_trace_cache) it carries. */
+/** Marks a load or store with its cache operator (wp_trace_cache). */
 void wpi_lower_mark_cache(wpi_compile *c, LLVMValueRef access, uint32_t cache);
-/** The noted operator, or -1. */
+/** The marked operator, or -1. */
 int wpi_lower_cache_mark(LLVMValueRef access);
-/** Notes something on an instruction that later passes ask for: WP_…_METADATA. */
+/** Marks an instruction for later passes: WP_…_METADATA. */
 void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what);
 bool wpi_lower_has_note(LLVMValueRef instruction, const char *what);
 

@@ -42,7 +42,7 @@ static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *e
     uint32_t alignment = LLVMGetAlignment(global);
     if (!alignment) alignment = LLVMABIAlignmentOfType(layout, type);
     uint32_t size = (uint32_t)LLVMABISizeOfType(layout, type);
-    if (size >= 16 && alignment < 16) alignment = 16; /* arrays are read as vectors, too */
+    if (size >= 16 && alignment < 16) alignment = 16; /* arrays may be accessed as vectors */
     uint32_t offset = align_up(*end, alignment);
     *end = offset + size;
     return offset;
@@ -103,7 +103,8 @@ static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueR
     return LLVMBuildSelect(at, LLVMBuildICmp(at, keep, old, value, ""), old, value, "");
 }
 
-/* What was atomic depends on the order of threads: region_build must not call it independent. */
+/* Former atomics depend on the order of threads, so region_build must not mark them as
+ * independent. */
 static void mark_ordered(wpi_compile *c, LLVMValueRef access) {
     LLVMSetMetadata(
         access,

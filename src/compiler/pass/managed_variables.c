@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed variables live in the host's variable of the same name (base/abi.h, wp_cpu_variable).
- * Kernel code reaches them through a cell that libwarpage fills in; until then it points to the
- * initial value. Variants reach every variable so, because its storage is the program's; constants
- * of a variant that hold addresses of variables are filled in by a function that runs once the
- * cells are set. The same function stores the variant's own functions where variables initially
- * hold addresses of functions: what they are called for is in the variant. */
+/* Managed variables are stored in the host's variable of the same name (base/abi.h,
+ * wp_cpu_variable). Kernel code accesses them through a cell that libwarpage fills in; until then
+ * it points to the initial value. Variants access every variable so, because its storage is the
+ * program's. A function that runs when the cells are set fills in constants of a variant that have
+ * addresses of variables; it also stores the variant's functions in variables that initially have
+ * addresses of functions, so that indirect calls stay in the variant. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -85,7 +85,7 @@ enum { DEPTH_MAX = 32 };
 
 typedef struct path {
     LLVMValueRef global;
-    const wpi_variable_ir *variable; /* that `global` is, or NULL */
+    const wpi_variable_ir *variable; /* the variable of `global`, or NULL */
     LLVMValueRef indices[DEPTH_MAX];
     unsigned depth;
 } path;
@@ -99,7 +99,7 @@ static wp_status refuse(const wpi_variable_ir *variable, LLVMValueRef global, wp
         variable->name, LLVMGetValueName2(global, &length));
 }
 
-/* Where the builder stands: stores `value` at its place; of a variable, in the program's own. */
+/* Builds a store of `value` at its place; for a variable, in the program's storage. */
 static void store_at(wpi_compile *c, path *at, LLVMValueRef value) {
     LLVMValueRef base = at->variable ? load_cell(c, at->variable->cell, c->ptr) : at->global;
     LLVMValueRef slot = LLVMBuildInBoundsGEP2(c->builder, LLVMGlobalGetValueType(at->global), base,
@@ -108,8 +108,8 @@ static void store_at(wpi_compile *c, path *at, LLVMValueRef value) {
     if (!at->variable) LLVMSetGlobalConstant(at->global, 0);
 }
 
-/* Writes what the value at `at` has of addresses; the builder stands in the function that fills in.
- * Without a variant only finds what is not allowed. */
+/* Stores the addresses in the value at `at`, in the function that fills them in. Not in a variant:
+ * only reports unsupported values. */
 static wp_status fill(wpi_compile *c, path *at, LLVMValueRef value, wp_error *err) {
     bool is_aggregate =
         LLVMIsAConstantArray(value) || LLVMIsAConstantStruct(value) || LLVMIsAConstantVector(value);
@@ -125,7 +125,7 @@ static wp_status fill(wpi_compile *c, path *at, LLVMValueRef value, wp_error *er
     if (wpi_compile_is_own(c))
         return variable && variable->kind == WP_VARIABLE_MANAGED ? refuse(variable, at->global, err)
                                                                  : WP_STATUS_OK;
-    /* Addresses of variables in variables were filled in by the program's linker. */
+    /* The program's linker has filled in addresses of variables in variables. */
     if (at->variable ? mentions_function(value) : variable != NULL) store_at(c, at, value);
     return WP_STATUS_OK;
 }

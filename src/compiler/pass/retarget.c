@@ -23,8 +23,8 @@ static void drop_string_attribute(LLVMValueRef function, const char *name) {
 }
 
 /* Without -fmad=true and fast math, results on the CPU are those of the operations as written, on
- * every processor: additions lose their permission to fuse. LLVM-C can add such flags, not clear
- * them. */
+ * every processor, so additions must not fuse. LLVM-C cannot clear such flags, so the addition is
+ * rebuilt. */
 static void without_contract(LLVMBuilderRef at, LLVMValueRef sum) {
     LLVMPositionBuilderBefore(at, sum);
     LLVMValueRef x = LLVMGetOperand(sum, 0), y = LLVMGetOperand(sum, 1);
@@ -51,8 +51,8 @@ static void saturate_conversion(wpi_compile *c, LLVMValueRef conversion) {
 }
 
 /* A division by zero, or of the least integer by -1, gives some value on a GPU and a trap on the
- * host. The divisor becomes 1 there; zero gives all ones as GPUs do, and -1 the negated dividend
- * (remainder 0). */
+ * host. The divisor becomes 1 in these cases; division by zero then gives all ones as on GPUs, and
+ * by -1 the negated dividend (remainder 0). */
 static void guard_division(wpi_compile *c, LLVMValueRef division) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(division);
     LLVMValueRef x = LLVMGetOperand(division, 0), y = LLVMGetOperand(division, 1);
@@ -84,7 +84,8 @@ static bool is_small_amount(LLVMValueRef amount) {
            LLVMConstIntGetZExtValue(LLVMGetOperand(amount, 1)) < 32;
 }
 
-/* GPUs shift everything out when the amount reaches the width; LLVM and x86 do something else. */
+/* GPUs shift out all bits if the amount reaches the width; in LLVM and on x86 the result
+ * differs. */
 static void clamp_shift(wpi_compile *c, LLVMValueRef shift) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(shift);
     LLVMValueRef x = LLVMGetOperand(shift, 0), amount = LLVMGetOperand(shift, 1);
@@ -97,7 +98,7 @@ static void clamp_shift(wpi_compile *c, LLVMValueRef shift) {
     LLVMValueRef made;
     if (opcode == LLVMAShr)
         made = LLVMBuildAShr(at, x, LLVMBuildSelect(at, is_inside, amount, last, ""), "");
-    else /* the shift is poison outside, and not chosen */
+    else /* outside the shift is poison, and not selected */
         made = LLVMBuildSelect(at, is_inside, LLVMBuildBinOp(at, opcode, x, amount, ""),
                                LLVMConstNull(type), "");
     LLVMReplaceAllUsesWith(shift, made);
@@ -111,7 +112,7 @@ static void adapt_instruction(wpi_compile *c, LLVMValueRef instruction, bool may
         without_contract(c->builder, instruction);
         return;
     }
-    /* CUDA's atomics order nothing else; fences do. */
+    /* CUDA's atomics are relaxed. */
     if (LLVMIsAAtomicRMWInst(instruction)) {
         LLVMSetOrdering(instruction, LLVMAtomicOrderingMonotonic);
     } else if (LLVMIsAAtomicCmpXchgInst(instruction)) {
@@ -152,7 +153,7 @@ static void adapt_function(wpi_compile *c, LLVMValueRef function) {
     if (LLVMIsDeclaration(function)) return;
     for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
         wpi_function_attribute_remove(function, dropped[i]);
-    wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait for ever */
+    wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait forever */
     LLVMSetVisibility(function, LLVMDefaultVisibility);
     LLVMSetComdat(function, NULL);
     LLVMSetLinkage(function,
@@ -200,7 +201,7 @@ static const char *user_of(LLVMValueRef function) {
     return "a variable's initial value";
 }
 
-/* What the program declared and nobody defined. */
+/* Reports functions that the program declares and that are undefined. */
 static wp_status check_undefined(wpi_compile *c, const wpi_strings *declared, wp_error *err) {
     for (size_t i = 0; i < declared->count; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(c->module, declared->items[i]);
@@ -237,7 +238,8 @@ wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err) {
     WP_TRY_GOTO(check_undefined(c, &declared, err), done);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         adapt_function(c, f);
-    /* The list of variables kept for the GPU's linker would keep their old addresses alive. */
+    /* Removes the list of variables for the GPU's linker, which would keep their old addresses
+     * alive. */
     for (int i = 0; i < 2; i++) {
         LLVMValueRef used = LLVMGetNamedGlobal(c->module, i ? "llvm.used" : "llvm.compiler.used");
         if (used) LLVMDeleteGlobal(used);

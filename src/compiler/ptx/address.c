@@ -2,12 +2,12 @@
 /* From integers back to pointers. An address reaches inline PTX as a pointer, as a 64-bit integer
  * or, in shared memory, as the low 32 bits of one:
  *
- *     s = (unsigned)__cvta_generic_to_shared(&tile[0]) + 16 * row;   asm("ld.shared.u32 %0, [%1];"
- * …)
+ *     s = (unsigned)__cvta_generic_to_shared(&tile[0]) + 16 * row;
+ *     asm("ld.shared.u32 %0, [%1];" …)
  *
- * On the CPU half an address is none. So the integer's computation is followed back to the pointer
- * it began with, and repeated on pointers: ptrtoint gives the pointer, + and - of it become steps
- * in bytes, phi and select join pointers. What has no single such origin stays unknown. */
+ * On the CPU half an address is useless. So the integer's computation is traced back to its
+ * pointer, and repeated on pointers: ptrtoint gives the pointer, + and - become byte offsets, phi
+ * and select join pointers. A value without a single such origin stays unknown. */
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
@@ -20,8 +20,8 @@ static LLVMOpcode opcode_of(LLVMValueRef value) {
     return LLVMIsAConstantExpr(value) ? LLVMGetConstOpcode(value) : (LLVMOpcode)0;
 }
 
-/* Code for `value` stands right after it, so that it serves wherever the value does; constants need
- * no place. The builder's own position comes back with leave(). */
+/* Positions the builder right after `value`, so that the code dominates all uses of the value;
+ * constants need no position. leave() restores the builder's position. */
 static void enter(wpi_ptx *t, LLVMValueRef value) {
     if (LLVMIsAInstruction(value)) wpi_builder_after(t->b, value);
 }
@@ -49,10 +49,10 @@ static LLVMValueRef join_phi(wpi_ptx *t, LLVMValueRef value) {
     LLVMPositionBuilderBefore(t->b, value);
     LLVMValueRef phi = LLVMBuildPhi(t->b, t->c->ptr, "");
     leave(t);
-    wpi_map_set(t->pointers, value, phi); /* before its operands, which may lead back here */
+    wpi_map_set(t->pointers, value, phi); /* before its operands, which may refer to it */
     for (unsigned i = 0; i < LLVMCountIncoming(value); i++) {
         LLVMValueRef pointer = wpi_ptx_pointer_of(t, LLVMGetIncomingValue(value, i));
-        if (!pointer) { /* forget what was built on this phi; it fails at once from now on */
+        if (!pointer) { /* forget values built on this phi, which from now on fails at once */
             wpi_map_set(t->hopeless, value, value);
             wpi_map_deinit(t->pointers);
             LLVMReplaceAllUsesWith(phi, LLVMGetUndef(t->c->ptr));
@@ -80,12 +80,12 @@ static LLVMValueRef derive(wpi_ptx *t, LLVMValueRef value) {
     case LLVMSExt: return wpi_ptx_pointer_of(t, first);
     case LLVMOr:
         if (!LLVMIsAInstruction(value) || !LLVMGetIsDisjoint(value)) return NULL;
-        /* fall through: bits that do not meet add */
+        /* fall through: an or of disjoint bits is an addition */
         __attribute__((fallthrough));
     case LLVMAdd: {
         LLVMValueRef second = LLVMGetOperand(value, 1);
         LLVMValueRef base = wpi_ptx_pointer_of(t, first), other = wpi_ptx_pointer_of(t, second);
-        if (!base == !other) return NULL; /* none, or a sum of two pointers */
+        if (!base == !other) return NULL; /* no pointer, or a sum of two */
         return step(t, value, base ? base : other, base ? second : first, false);
     }
     case LLVMSub: {
@@ -119,7 +119,7 @@ LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value) {
 }
 
 LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
+    const wpi_ptx_operand_at *o = wpi_ptx_operand_at(t, index);
     LLVMValueRef none = LLVMGetUndef(t->c->ptr);
     if (o->kind != WP_PTX_OPERAND_ADDRESS) {
         wpi_ptx_fail(t, NULL);
@@ -142,7 +142,7 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
     if (!base) base = LLVMBuildIntToPtr(t->b, r->value, t->c->ptr, "");
     LLVMValueRef offset = wpi_const64(t->c, o->value);
     if (o->offset_name[0]) {
-        wpi_ptx_operand name = {.kind = WP_PTX_OPERAND_NAME};
+        wpi_ptx_operand_at name = {.kind = WP_PTX_OPERAND_NAME};
         for (unsigned i = 0; i < WP_PTX_NAME_CHARS; i++)
             name.name[i] = o->offset_name[i];
         offset = wpi_ptx_read_operand(t, &name, wpi_ptx_type_of(WP_PTX_SIGNED, 64));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: add sub mul mad fma div rem neg abs min max with carry chains, and the special
- * functions. Directed roundings are functions of the device library, under the names clang's
- * headers use. */
+ * functions. Directed roundings call the device library, by the names in clang's headers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,11 +17,11 @@ static LLVMValueRef flush(wpi_ptx *t, LLVMValueRef value) {
     return LLVMBuildSelect(t->b, is_small, zero, value, "");
 }
 
-static bool flushes(wpi_ptx_type type, bool is_ftz) {
+static bool flushes(wpi_ptx_type_of type, bool is_ftz) {
     return is_ftz && type.kind == WP_PTX_FLOAT && type.bits == 32;
 }
 
-LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type type, bool is_ftz) {
+LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type_of type, bool is_ftz) {
     LLVMValueRef value = wpi_ptx_read(t, index, type);
     return flushes(type, is_ftz) ? flush(t, value) : value;
 }
@@ -35,7 +34,7 @@ static LLVMValueRef saturate(wpi_ptx *t, LLVMValueRef value) {
                              (LLVMValueRef[]){value, wpi_ptx_real(type, 1.0)}, 2);
 }
 
-void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool is_ftz,
+void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type_of type, LLVMValueRef value, bool is_ftz,
                          bool is_sat) {
     if (flushes(type, is_ftz)) value = flush(t, value);
     if (is_sat) value = saturate(t, value);
@@ -43,7 +42,7 @@ void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool
 }
 
 /* __nv_fadd_rz and its kin: f or d, operation, rounding. */
-static LLVMValueRef directed(wpi_ptx *t, const char *operation, wpi_ptx_type type, char rounding,
+static LLVMValueRef directed(wpi_ptx *t, const char *operation, wpi_ptx_type_of type, char rounding,
                              LLVMValueRef *args, unsigned count) {
     if (type.lanes > 1 || type.bits < 32) wpi_ptx_fail(t, NULL);
     char name[40];
@@ -63,7 +62,7 @@ static bool is_directed(char rounding) {
     return rounding != 0 && rounding != 'n';
 }
 
-/* ---- carry ------------------------------------------------------------------------------- */
+/* ---- carry ---- */
 
 /* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry.
  */
@@ -96,7 +95,7 @@ static void add_or_sub(wpi_ptx *t, bool is_sub, bool is_carry_in) {
     bool is_cc = wpi_ptx_has(t, "cc"), is_ftz = wpi_ptx_has(t, "ftz"),
          is_sat = wpi_ptx_has(t, "sat");
     char rounding = wpi_ptx_rounding(t);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz),
                  b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
@@ -134,7 +133,7 @@ static void emit_subc(wpi_ptx *t) {
     add_or_sub(t, true, true);
 }
 
-/* ---- multiply ---------------------------------------------------------------------------- */
+/* ---- multiply ---- */
 
 typedef enum half { HALF_LOW, HALF_HIGH, HALF_WIDE } half;
 
@@ -146,7 +145,7 @@ static half take_half(wpi_ptx *t) {
 }
 
 /* The low, high or whole product of two integers of `type`. */
-static LLVMValueRef product(wpi_ptx *t, wpi_ptx_type type, half part, LLVMValueRef a,
+static LLVMValueRef product(wpi_ptx *t, wpi_ptx_type_of type, half part, LLVMValueRef a,
                             LLVMValueRef b) {
     if (part == HALF_LOW) return LLVMBuildMul(t->b, a, b, "");
     LLVMTypeRef wide = LLVMIntTypeInContext(t->c->context, 2 * type.bits);
@@ -158,14 +157,14 @@ static LLVMValueRef product(wpi_ptx *t, wpi_ptx_type type, half part, LLVMValueR
     return LLVMBuildTrunc(t->b, shifted, wpi_ptx_llvm(t, type), "");
 }
 
-static wpi_ptx_type product_type(wpi_ptx_type type, half part) {
+static wpi_ptx_type_of product_type(wpi_ptx_type_of type, half part) {
     return part == HALF_WIDE ? wpi_ptx_type_of(type.kind, 2 * type.bits) : type;
 }
 
-/* The type of an integer or float multiplication, which decides whether .lo/.hi/.wide belongs to
- * it. */
-static wpi_ptx_type multiply_type(wpi_ptx *t, half *part) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+/* The type of an integer or float multiplication, which determines whether .lo/.hi/.wide
+ * applies. */
+static wpi_ptx_type_of multiply_type(wpi_ptx *t, half *part) {
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     *part = HALF_LOW;
     if (wpi_ptx_is_integer(type) && type.lanes == 1)
         *part = take_half(t);
@@ -176,7 +175,7 @@ static wpi_ptx_type multiply_type(wpi_ptx *t, half *part) {
 
 static void emit_mul(wpi_ptx *t) {
     half part;
-    wpi_ptx_type type = multiply_type(t, &part);
+    wpi_ptx_type_of type = multiply_type(t, &part);
     wpi_ptx_expect(t, 3, 3);
     if (wpi_ptx_is_float(type)) {
         char rounding = wpi_ptx_rounding(t);
@@ -194,7 +193,7 @@ static void emit_mul(wpi_ptx *t) {
 }
 
 /* fma: with 16-bit floats in double, where product and nearly every sum are exact. */
-static void fused(wpi_ptx *t, wpi_ptx_type type) {
+static void fused(wpi_ptx *t, wpi_ptx_type_of type) {
     char rounding = wpi_ptx_rounding(t);
     bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"),
          is_relu = wpi_ptx_has(t, "relu");
@@ -218,7 +217,7 @@ static void fused(wpi_ptx *t, wpi_ptx_type type) {
 }
 
 static void emit_fma(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     if (!wpi_ptx_is_float(type)) {
         wpi_ptx_fail(t, NULL);
         return;
@@ -228,13 +227,13 @@ static void emit_fma(wpi_ptx *t) {
 
 static void multiply_add(wpi_ptx *t, bool is_carry_in) {
     half part;
-    wpi_ptx_type type = multiply_type(t, &part);
+    wpi_ptx_type_of type = multiply_type(t, &part);
     if (wpi_ptx_is_float(type)) {
         fused(t, type);
         return;
     }
     bool is_cc = wpi_ptx_has(t, "cc"), is_sat = wpi_ptx_has(t, "sat");
-    wpi_ptx_type result_type = product_type(type, part);
+    wpi_ptx_type_of result_type = product_type(type, part);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
     LLVMValueRef c = wpi_ptx_read(t, 3, result_type);
@@ -256,7 +255,7 @@ static void emit_madc(wpi_ptx *t) {
 }
 
 /* mul24, mad24: the low 24 bits of both factors; .hi is bits 16 to 47 of the product. */
-static LLVMValueRef product24(wpi_ptx *t, wpi_ptx_type type, half part) {
+static LLVMValueRef product24(wpi_ptx *t, wpi_ptx_type_of type, half part) {
     LLVMTypeRef narrow = LLVMIntTypeInContext(t->c->context, 24), wide = t->c->i64;
     LLVMValueRef x[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -270,7 +269,7 @@ static LLVMValueRef product24(wpi_ptx *t, wpi_ptx_type type, half part) {
 
 static void emit_mul24(wpi_ptx *t) {
     half part = take_half(t);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     wpi_ptx_write(t, 0, type, product24(t, type, part));
 }
@@ -278,17 +277,17 @@ static void emit_mul24(wpi_ptx *t) {
 static void emit_mad24(wpi_ptx *t) {
     half part = take_half(t);
     bool is_sat = wpi_ptx_has(t, "sat");
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef whole = product24(t, type, part), c = wpi_ptx_read(t, 3, type);
     wpi_ptx_write(t, 0, type,
                   is_sat ? saturating(t, false, whole, c) : LLVMBuildAdd(t->b, whole, c, ""));
 }
 
-/* ---- divide ------------------------------------------------------------------------------ */
+/* ---- divide ---- */
 
-/* Processors of ours trap where GPUs give all ones (x / 0) or wrap (MIN / -1). */
-static void divide(wpi_ptx *t, wpi_ptx_type type, bool is_rem) {
+/* The CPU traps where GPUs give all ones (x / 0) or wrap (MIN / -1). */
+static void divide(wpi_ptx *t, wpi_ptx_type_of type, bool is_rem) {
     wpi_ptx_expect(t, 3, 3);
     bool is_signed = wpi_ptx_is_signed(type);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
@@ -311,7 +310,7 @@ static void divide(wpi_ptx *t, wpi_ptx_type type, bool is_rem) {
 }
 
 static void emit_div(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     if (!wpi_ptx_is_float(type)) {
         divide(t, type, false);
         return;
@@ -330,18 +329,18 @@ static void emit_div(wpi_ptx *t) {
 }
 
 static void emit_rem(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     if (!wpi_ptx_is_integer(type))
         wpi_ptx_fail(t, NULL);
     else
         divide(t, type, true);
 }
 
-/* ---- signs, least and greatest ----------------------------------------------------------- */
+/* ---- signs, least and greatest ---- */
 
 static void emit_neg(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
     wpi_ptx_write(t, 0, type,
@@ -350,7 +349,7 @@ static void emit_neg(wpi_ptx *t) {
 
 static void emit_abs(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
     if (wpi_ptx_is_float(type))
@@ -364,7 +363,7 @@ static void emit_abs(wpi_ptx *t) {
 static void least_or_greatest(wpi_ptx *t, bool is_max) {
     bool is_ftz = wpi_ptx_has(t, "ftz"), is_nan = wpi_ptx_has(t, "NaN"),
          is_relu = wpi_ptx_has(t, "relu");
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef x[2] = {wpi_ptx_read_flushed(t, 1, type, is_ftz),
                          wpi_ptx_read_flushed(t, 2, type, is_ftz)};
@@ -406,7 +405,7 @@ static void emit_max(wpi_ptx *t) {
 
 /* sad: c + |a - b| */
 static void emit_sad(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     bool is_signed = wpi_ptx_is_signed(type);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
@@ -415,7 +414,7 @@ static void emit_sad(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildAdd(t->b, wpi_ptx_read(t, 3, type), size, ""));
 }
 
-/* ---- dot products of bytes --------------------------------------------------------------- */
+/* ---- dot products of bytes ---- */
 
 static LLVMValueRef field(wpi_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits,
                           bool is_signed) {
@@ -425,8 +424,8 @@ static LLVMValueRef field(wpi_ptx *t, LLVMValueRef word, unsigned shift, unsigne
 }
 
 static void dot(wpi_ptx *t, unsigned terms, unsigned a_bits, unsigned b_first) {
-    wpi_ptx_type a_type = wpi_ptx_type_take(t), b_type = wpi_ptx_type_take(t);
-    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
+    wpi_ptx_type_of a_type = wpi_ptx_type_take(t), b_type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef a = wpi_ptx_read(t, 1, word), b = wpi_ptx_read(t, 2, word);
     LLVMValueRef sum = wpi_ptx_read(t, 3, word);
@@ -445,15 +444,15 @@ static void emit_dp2a(wpi_ptx *t) {
     dot(t, 2, 16, take_half(t) == HALF_HIGH ? 16 : 0);
 }
 
-/* ---- special functions ------------------------------------------------------------------- */
+/* ---- special functions ---- */
 
 /* One operand, approximate or rounded; `name` is a function of the device library for floats, or
- * NULL when the square root or reciprocal computed here is it. */
+ * NULL for a square root or reciprocal computed here. */
 static void special(wpi_ptx *t, const char *name) {
     bool is_sqrt = strstr(t->s->parts[0], "sqrt") != NULL, is_inverse = t->s->parts[0][0] == 'r';
     bool is_approximate = wpi_ptx_has(t, "approx"), is_ftz = wpi_ptx_has(t, "ftz");
     char rounding = wpi_ptx_rounding(t);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     bool is_half = type.bits == 16; /* ex2 and tanh have these */
     if (!wpi_ptx_is_float(type) || is_approximate == (rounding != 0) ||
@@ -495,7 +494,7 @@ static void emit_tanh(wpi_ptx *t) {
 }
 
 static void emit_copysign(wpi_ptx *t) { /* the sign of a, the value of b */
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     if (!wpi_ptx_is_float(type)) {
         wpi_ptx_fail(t, NULL);

@@ -11,7 +11,7 @@ typedef enum operation { ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, CAS } oper
 typedef struct atomic {
     operation operation;
     LLVMAtomicOrdering ordering;
-    wpi_ptx_type type;
+    wpi_ptx_type_of type;
     unsigned elements;
 } atomic;
 
@@ -47,8 +47,8 @@ static LLVMValueRef half_atomic(wpi_ptx *t, const atomic *a, LLVMValueRef pointe
 
 /* One element: the old value, as bits where the type is a 16-bit float. */
 static LLVMValueRef build(wpi_ptx *t, const atomic *a, LLVMValueRef pointer,
-                          const wpi_ptx_operand *b, const wpi_ptx_operand *c,
-                          wpi_ptx_type *result) {
+                          const wpi_ptx_operand_at *b, const wpi_ptx_operand_at *c,
+                          wpi_ptx_type_of *result) {
     bool is_half = wpi_ptx_is_float(a->type) && a->type.bits == 16;
     *result = is_half ? wpi_ptx_type_of(WP_PTX_BITS, 16 * a->type.lanes) : a->type;
     LLVMValueRef value = wpi_ptx_read_operand(t, b, *result);
@@ -99,7 +99,7 @@ static void emit(wpi_ptx *t, bool is_red) {
         return;
     }
     LLVMValueRef base = wpi_ptx_address(t, at);
-    const wpi_ptx_operand *to = wpi_ptx_operand_at(t, 0), *from = wpi_ptx_operand_at(t, at + 1);
+    const wpi_ptx_operand_at *to = wpi_ptx_operand_at(t, 0), *from = wpi_ptx_operand_at(t, at + 1);
     if (a.elements > 1 &&
         (from->kind != WP_PTX_OPERAND_LIST || from->count != a.elements ||
          (!is_red && (to->kind != WP_PTX_OPERAND_LIST || to->count != a.elements)))) {
@@ -108,11 +108,11 @@ static void emit(wpi_ptx *t, bool is_red) {
     }
     unsigned bytes = a.type.bits * a.type.lanes / 8;
     LLVMValueRef old[8];
-    wpi_ptx_type result = a.type;
+    wpi_ptx_type_of result = a.type;
     for (unsigned i = 0; i < a.elements; i++) {
         LLVMValueRef offset = wpi_const64(t->c, (uint64_t)i * bytes);
         LLVMValueRef pointer = i == 0 ? base : LLVMBuildGEP2(t->b, t->c->i8, base, &offset, 1, "");
-        const wpi_ptx_operand *b = a.elements > 1 ? &t->s->pool[from->first + i] : from;
+        const wpi_ptx_operand_at *b = a.elements > 1 ? &t->s->pool[from->first + i] : from;
         old[i] =
             build(t, &a, pointer, b, what == CAS ? wpi_ptx_operand_at(t, at + 2) : NULL, &result);
     }

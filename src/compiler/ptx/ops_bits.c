@@ -6,7 +6,7 @@
 #include "compiler/ptx/ptx.h"
 
 static void two_operands(wpi_ptx *t, LLVMOpcode opcode) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
     if (wpi_ptx_is_float(type)) {
@@ -27,13 +27,13 @@ static void emit_xor(wpi_ptx *t) {
 }
 
 static void emit_not(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     wpi_ptx_write(t, 0, type, LLVMBuildNot(t->b, wpi_ptx_read(t, 1, type), ""));
 }
 
 static void emit_cnot(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef is_zero =
@@ -41,7 +41,7 @@ static void emit_cnot(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildZExt(t->b, is_zero, llvm, ""));
 }
 
-/* ---- shifts with amounts of any size ------------------------------------------------------ */
+/* ---- shifts with amounts of any size ---- */
 
 typedef enum direction { SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_SIGNED } direction;
 
@@ -66,14 +66,14 @@ static LLVMValueRef read_amount(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
 }
 
 static void emit_shl(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     wpi_ptx_write(t, 0, type, shift(t, SHIFT_LEFT, value, read_amount(t, 2, LLVMTypeOf(value))));
 }
 
 static void emit_shr(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     wpi_ptx_write(t, 0, type,
@@ -85,7 +85,7 @@ static void emit_shr(wpi_ptx *t) {
 static void emit_shf(wpi_ptx *t) {
     static const char *const ways[] = {"l", "r", NULL}, *const modes[] = {"clamp", "wrap", NULL};
     int way = wpi_ptx_choice(t, ways), mode = wpi_ptx_choice(t, modes);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     if (way < 0 || mode < 0 || type.bits != 32) {
         wpi_ptx_fail(t, NULL);
@@ -104,7 +104,7 @@ static void emit_shf(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, LLVMBuildTrunc(t->b, moved, t->c->i32, ""));
 }
 
-/* ---- bit fields --------------------------------------------------------------------------- */
+/* ---- bit fields ---- */
 
 /* Operand `index` & 255, as PTX reads positions and lengths. */
 static LLVMValueRef read_byte(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
@@ -119,7 +119,7 @@ static LLVMValueRef ones(wpi_ptx *t, LLVMTypeRef type, LLVMValueRef length) {
 }
 
 static void emit_bfe(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
@@ -143,7 +143,7 @@ static void emit_bfe(wpi_ptx *t) {
 
 /* bfi f, a, b, at, length: a's low bits into b */
 static void emit_bfi(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 5, 5);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
@@ -162,7 +162,7 @@ static LLVMValueRef count_leading(wpi_ptx *t, LLVMValueRef value) {
 /* bfind: the highest bit that differs from the sign, or all ones */
 static void emit_bfind(wpi_ptx *t) {
     bool is_amount = wpi_ptx_has(t, "shiftamt");
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef value = wpi_ptx_read(t, 1, type), most = LLVMConstInt(llvm, type.bits - 1, 0);
@@ -177,7 +177,7 @@ static void emit_bfind(wpi_ptx *t) {
 }
 
 static void emit_brev(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     wpi_ptx_write(t, 0, type,
@@ -185,7 +185,7 @@ static void emit_brev(wpi_ptx *t) {
 }
 
 static void emit_clz(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef count = count_leading(t, wpi_ptx_read(t, 1, type));
     wpi_ptx_write(t, 0, wpi_ptx_type_of(WP_PTX_BITS, 32),
@@ -193,7 +193,7 @@ static void emit_clz(wpi_ptx *t) {
 }
 
 static void emit_popc(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
     value = wpi_ptx_intrinsic(t, "llvm.ctpop", LLVMTypeOf(value), &value, 1);
@@ -205,7 +205,7 @@ static void emit_popc(wpi_ptx *t) {
 static void emit_bmsk(wpi_ptx *t) {
     bool is_wrap = wpi_ptx_has(t, "wrap");
     if (!is_wrap && !wpi_ptx_has(t, "clamp")) wpi_ptx_fail(t, NULL);
-    wpi_ptx_type type = wpi_ptx_type_take(t), word = wpi_ptx_type_of(WP_PTX_UNSIGNED, 32);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t), word = wpi_ptx_type_of(WP_PTX_UNSIGNED, 32);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef x[2] = {wpi_ptx_read(t, 1, word), wpi_ptx_read(t, 2, word)};
     for (int i = 0; i < 2; i++)
@@ -217,7 +217,7 @@ static void emit_bmsk(wpi_ptx *t) {
 static void emit_szext(wpi_ptx *t) {
     bool is_wrap = wpi_ptx_has(t, "wrap");
     if (!is_wrap && !wpi_ptx_has(t, "clamp")) wpi_ptx_fail(t, NULL);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     LLVMValueRef bits = wpi_ptx_read(t, 2, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     bits = is_wrap ? LLVMBuildAnd(t->b, bits, wpi_const32(t->c, 31), "")
@@ -230,7 +230,7 @@ static void emit_szext(wpi_ptx *t) {
 }
 
 static void emit_fns(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
     for (unsigned i = 0; i < 3; i++)
@@ -238,12 +238,12 @@ static void emit_fns(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, "__wp_ptx_fns_b32", t->c->i32, x, 3));
 }
 
-/* ---- bytes and truth tables --------------------------------------------------------------- */
+/* ---- bytes and truth tables ---- */
 
 static void emit_prmt(wpi_ptx *t) {
     static const char *const modes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16", NULL};
     int mode = wpi_ptx_choice(t, modes);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
     for (unsigned i = 0; i < 3; i++)
@@ -253,9 +253,9 @@ static void emit_prmt(wpi_ptx *t) {
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, name, t->c->i32, x, 3));
 }
 
-/* lop3: bit i of the table says what comes out where the bits of a, b, c spell i */
+/* lop3: bit i of the table is the result where the bits of a, b, c are i */
 static void emit_lop3(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 5, 5);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     LLVMValueRef x[3], inverse[3], result = LLVMConstInt(llvm, 0, 0);

@@ -30,8 +30,8 @@ static const struct comparison {
     {"nan", -1, -1, LLVMRealUNO},
 };
 
-/* The comparison of operands 1 and 2 that the opcode names; `type` is that of the operands. */
-static LLVMValueRef compare(wpi_ptx *t, const struct comparison *how, wpi_ptx_type type,
+/* Builds the opcode's comparison of operands 1 and 2; `type` is that of the operands. */
+static LLVMValueRef compare(wpi_ptx *t, const struct comparison *how, wpi_ptx_type_of type,
                             bool is_ftz) {
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
     LLVMValueRef b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
@@ -53,7 +53,7 @@ static const struct comparison *take_comparison(wpi_ptx *t) {
     return NULL;
 }
 
-/* Combines with the predicate of operand 3, if the opcode says so. */
+/* Combines with the predicate of operand 3, if the opcode does. */
 static LLVMValueRef combine(wpi_ptx *t, int operation, LLVMValueRef value) {
     if (operation < 0) return value;
     LLVMValueRef other = wpi_ptx_read(t, 3, wpi_ptx_type_of(WP_PTX_PREDICATE, 1));
@@ -67,11 +67,11 @@ static void emit_setp(wpi_ptx *t) {
     const struct comparison *how = take_comparison(t);
     int operation = wpi_ptx_choice(t, operations);
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wpi_ptx_type type = wpi_ptx_type_take(t), predicate = wpi_ptx_type_of(WP_PTX_PREDICATE, 1);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t), predicate = wpi_ptx_type_of(WP_PTX_PREDICATE, 1);
     wpi_ptx_expect(t, operation < 0 ? 3 : 4, operation < 0 ? 3 : 4);
     LLVMValueRef is_true = compare(t, how, type, is_ftz);
     LLVMValueRef first = combine(t, operation, is_true);
-    const wpi_ptx_operand *q = wpi_ptx_second(t, 0);
+    const wpi_ptx_operand_at *q = wpi_ptx_second(t, 0);
     LLVMValueRef second = q ? combine(t, operation, LLVMBuildNot(t->b, is_true, "")) : NULL;
     wpi_ptx_write(t, 0, predicate, first);
     if (q) wpi_ptx_write_operand(t, q, predicate, second);
@@ -81,7 +81,7 @@ static void emit_set(wpi_ptx *t) {
     const struct comparison *how = take_comparison(t);
     int operation = wpi_ptx_choice(t, operations);
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wpi_ptx_type result = wpi_ptx_type_take(t), type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of result = wpi_ptx_type_take(t), type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, operation < 0 ? 3 : 4, operation < 0 ? 3 : 4);
     LLVMValueRef is_true = combine(t, operation, compare(t, how, type, is_ftz));
     LLVMTypeRef llvm = wpi_ptx_llvm(t, result);
@@ -91,7 +91,7 @@ static void emit_set(wpi_ptx *t) {
 }
 
 static void emit_selp(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef p = wpi_ptx_read(t, 3, wpi_ptx_type_of(WP_PTX_PREDICATE, 1));
     LLVMValueRef a = wpi_ptx_read(t, 1, type), b = wpi_ptx_read(t, 2, type);
@@ -101,7 +101,7 @@ static void emit_selp(wpi_ptx *t) {
 /* slct d, a, b, c: c >= 0 ? a : b */
 static void emit_slct(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
-    wpi_ptx_type type = wpi_ptx_type_take(t), tested = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t), tested = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef c = wpi_ptx_read_flushed(t, 3, tested, is_ftz), is_positive;
     if (wpi_ptx_is_float(tested))
@@ -119,7 +119,7 @@ static void emit_testp(wpi_ptx *t) {
                                         "normal", "subnormal", NULL};
     static const uint32_t masks[] = {0x1f8, 0x204, 0x3fc, 0x3, 0x108, 0x90};
     int i = wpi_ptx_choice(t, names);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     if (i < 0 || !wpi_ptx_is_float(type)) {
         wpi_ptx_fail(t, NULL);

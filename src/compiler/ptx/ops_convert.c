@@ -5,11 +5,11 @@
 
 #include "compiler/ptx/ptx.h"
 
-/* ---- mov --------------------------------------------------------------------------------- */
+/* ---- mov ---- */
 
-static LLVMValueRef pack(wpi_ptx *t, const wpi_ptx_operand *list, wpi_ptx_type type) {
+static LLVMValueRef pack(wpi_ptx *t, const wpi_ptx_operand_at *list, wpi_ptx_type_of type) {
     LLVMTypeRef whole = wpi_ptx_llvm(t, type);
-    wpi_ptx_type part = wpi_ptx_type_of(WP_PTX_BITS, type.bits / list->count);
+    wpi_ptx_type_of part = wpi_ptx_type_of(WP_PTX_BITS, type.bits / list->count);
     LLVMValueRef result = LLVMConstInt(whole, 0, 0);
     for (unsigned i = 0; i < list->count; i++) {
         LLVMValueRef x = wpi_ptx_read_operand(t, &t->s->pool[list->first + i], part);
@@ -20,8 +20,9 @@ static LLVMValueRef pack(wpi_ptx *t, const wpi_ptx_operand *list, wpi_ptx_type t
     return result;
 }
 
-static void unpack(wpi_ptx *t, const wpi_ptx_operand *list, wpi_ptx_type type, LLVMValueRef whole) {
-    wpi_ptx_type part = wpi_ptx_type_of(WP_PTX_BITS, type.bits / list->count);
+static void unpack(wpi_ptx *t, const wpi_ptx_operand_at *list, wpi_ptx_type_of type,
+                   LLVMValueRef whole) {
+    wpi_ptx_type_of part = wpi_ptx_type_of(WP_PTX_BITS, type.bits / list->count);
     for (unsigned i = 0; i < list->count; i++) {
         LLVMValueRef x =
             LLVMBuildLShr(t->b, whole, LLVMConstInt(LLVMTypeOf(whole), i * part.bits, 0), "");
@@ -31,11 +32,11 @@ static void unpack(wpi_ptx *t, const wpi_ptx_operand *list, wpi_ptx_type type, L
 }
 
 static void emit_mov(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
-    const wpi_ptx_operand *to = wpi_ptx_operand_at(t, 0), *from = wpi_ptx_operand_at(t, 1);
+    const wpi_ptx_operand_at *to = wpi_ptx_operand_at(t, 0), *from = wpi_ptx_operand_at(t, 1);
     bool is_unpack = to->kind == WP_PTX_OPERAND_LIST, is_pack = from->kind == WP_PTX_OPERAND_LIST;
-    const wpi_ptx_operand *list = is_unpack ? to : from;
+    const wpi_ptx_operand_at *list = is_unpack ? to : from;
     if ((is_unpack || is_pack) &&
         (type.kind != WP_PTX_BITS || list->count > 8 || type.bits % list->count != 0)) {
         wpi_ptx_fail(t, NULL);
@@ -55,10 +56,10 @@ static void emit_mov(wpi_ptx *t) {
         wpi_ptx_write_operand(t, to, type, value);
 }
 
-/* ---- cvt --------------------------------------------------------------------------------- */
+/* ---- cvt ---- */
 
-static LLVMValueRef clamp_integer(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type from,
-                                  wpi_ptx_type to) {
+static LLVMValueRef clamp_integer(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type_of from,
+                                  wpi_ptx_type_of to) {
     unsigned bits = 2 * (from.bits > to.bits ? from.bits : to.bits);
     LLVMTypeRef wide = LLVMIntTypeInContext(t->c->context, bits);
     bool is_signed = wpi_ptx_is_signed(to);
@@ -70,7 +71,7 @@ static LLVMValueRef clamp_integer(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type f
     return wpi_ptx_minmax(t, true, true, value, low);
 }
 
-static void integer_to_integer(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, bool is_sat) {
+static void integer_to_integer(wpi_ptx *t, wpi_ptx_type_of to, wpi_ptx_type_of from, bool is_sat) {
     LLVMValueRef value = wpi_ptx_read(t, 1, from);
     bool is_signed = wpi_ptx_is_signed(from);
     if (is_sat) value = clamp_integer(t, value, from, to);
@@ -85,7 +86,7 @@ static LLVMValueRef to_integral(wpi_ptx *t, LLVMValueRef value, char rounding) {
     return wpi_ptx_intrinsic(t, name, LLVMTypeOf(value), &value, 1);
 }
 
-static void float_to_integer(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char rounding,
+static void float_to_integer(wpi_ptx *t, wpi_ptx_type_of to, wpi_ptx_type_of from, char rounding,
                              bool is_ftz) {
     LLVMValueRef value = wpi_ptx_read_flushed(t, 1, from, is_ftz);
     if (rounding == 0) {
@@ -107,7 +108,7 @@ static void float_to_integer(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, cha
     wpi_ptx_write(t, 0, to, result);
 }
 
-static void integer_to_float(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char rounding,
+static void integer_to_float(wpi_ptx *t, wpi_ptx_type_of to, wpi_ptx_type_of from, char rounding,
                              bool is_sat) {
     bool is_signed = wpi_ptx_is_signed(from);
     LLVMValueRef value = wpi_ptx_read(t, 1, from), result;
@@ -133,7 +134,7 @@ static void integer_to_float(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, cha
     wpi_ptx_write_float(t, to, result, false, is_sat);
 }
 
-static void float_to_float(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char rounding,
+static void float_to_float(wpi_ptx *t, wpi_ptx_type_of to, wpi_ptx_type_of from, char rounding,
                            char integral, bool is_ftz, bool is_sat, bool is_relu) {
     LLVMValueRef value = wpi_ptx_read_flushed(t, 1, from, is_ftz);
     if (integral) value = to_integral(t, value, integral);
@@ -160,7 +161,7 @@ static void float_to_float(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char 
 }
 
 /* cvt.rn.f16x2.f32 d, high, low */
-static void floats_to_pair(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char rounding,
+static void floats_to_pair(wpi_ptx *t, wpi_ptx_type_of to, wpi_ptx_type_of from, char rounding,
                            bool is_relu) {
     wpi_ptx_expect(t, 3, 3);
     if (rounding != 'n' || from.kind != WP_PTX_FLOAT || from.bits != 32) wpi_ptx_fail(t, NULL);
@@ -179,7 +180,7 @@ static void floats_to_pair(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char 
 
 /* cvt.rna.tf32.f32: 13 bits less, ties away from zero */
 static void float_to_tf32(wpi_ptx *t) {
-    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
+    wpi_ptx_type_of word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     (void)wpi_ptx_has(t, "f32");
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef bits = wpi_ptx_read(t, 1, word),
@@ -202,7 +203,7 @@ static void emit_cvt(wpi_ptx *t) {
     char integral = whole < 0 ? 0 : to_whole[whole][1], rounding = wpi_ptx_rounding(t);
     bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"),
          is_relu = wpi_ptx_has(t, "relu");
-    wpi_ptx_type to = wpi_ptx_type_take(t), from = wpi_ptx_type_take(t);
+    wpi_ptx_type_of to = wpi_ptx_type_take(t), from = wpi_ptx_type_take(t);
     bool from_float = wpi_ptx_is_float(from), to_float = wpi_ptx_is_float(to);
     if (to.lanes == 2 && to_float && from.lanes == 1) {
         floats_to_pair(t, to, from, rounding, is_relu);
@@ -230,7 +231,7 @@ static void emit_cvta(wpi_ptx *t) {
     static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "const", NULL};
     (void)wpi_ptx_has(t, "to");
     if (wpi_ptx_choice(t, spaces) < 0) wpi_ptx_fail(t, NULL);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef whole = wpi_ptx_read_raw(t, wpi_ptx_operand_at(t, 1));
     if (whole && wpi_ptx_write_raw(t, wpi_ptx_operand_at(t, 0), whole)) return;

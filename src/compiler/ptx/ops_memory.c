@@ -13,7 +13,7 @@
 #include "compiler/ptx/ptx.h"
 
 typedef struct access {
-    wpi_ptx_type type;
+    wpi_ptx_type_of type;
     unsigned elements; /* .v2, .v4, .v8 */
     bool is_volatile;
     LLVMAtomicOrdering ordering; /* not atomic: LLVMAtomicOrderingNotAtomic */
@@ -59,7 +59,7 @@ static access take_access(wpi_ptx *t, bool is_store) {
     bool is_private = space >= 0 && space <= 2; /* polled by no other block */
     bool is_atomic = a.ordering != LLVMAtomicOrderingNotAtomic;
     a.is_volatile = is_forced || (t->is_volatile && !is_private && !is_constant && !is_atomic);
-    /* Volatile here is not what the text says: it has no operator. */
+    /* Volatile without an operator in the text has the default cache operator. */
     if (a.is_volatile && !is_forced && a.cache < 0) a.cache = WP_TRACE_CACHE_ALL;
     if (a.type.kind == WP_PTX_PREDICATE) wpi_ptx_fail(t, NULL);
     return a;
@@ -78,8 +78,8 @@ static LLVMValueRef element_address(wpi_ptx *t, LLVMValueRef base, unsigned inde
 }
 
 /* The registers of a vector access; a plain access has one. */
-static const wpi_ptx_operand *element(wpi_ptx *t, unsigned index, const access *a, unsigned i) {
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
+static const wpi_ptx_operand_at *element(wpi_ptx *t, unsigned index, const access *a, unsigned i) {
+    const wpi_ptx_operand_at *o = wpi_ptx_operand_at(t, index);
     bool is_list = o->kind == WP_PTX_OPERAND_LIST;
     if (a->elements != (is_list ? o->count : 1)) {
         wpi_ptx_fail(t, NULL);
@@ -89,7 +89,7 @@ static const wpi_ptx_operand *element(wpi_ptx *t, unsigned index, const access *
 }
 
 /* The type under which memory is accessed: integers, so that bits pass unchanged. */
-static wpi_ptx_type raw(wpi_ptx_type type) {
+static wpi_ptx_type_of raw(wpi_ptx_type_of type) {
     wpi_ptx_kind kind = wpi_ptx_is_float(type) || type.lanes > 1 ? WP_PTX_BITS : type.kind;
     return wpi_ptx_type_of(kind, type.bits * type.lanes);
 }
@@ -98,7 +98,7 @@ static void emit_ld(wpi_ptx *t) {
     access a = take_access(t, false);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef base = wpi_ptx_address(t, 1);
-    wpi_ptx_type type = raw(a.type);
+    wpi_ptx_type_of type = raw(a.type);
     LLVMTypeRef one = wpi_ptx_llvm(t, type);
     unsigned bytes = type.bits / 8;
     bool is_whole = a.elements > 1 && a.ordering == LLVMAtomicOrderingNotAtomic;
@@ -124,12 +124,12 @@ static void emit_st(wpi_ptx *t) {
     access a = take_access(t, true);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef base = wpi_ptx_address(t, 0);
-    wpi_ptx_type type = raw(a.type);
+    wpi_ptx_type_of type = raw(a.type);
     unsigned bytes = type.bits / 8;
     bool is_whole = a.elements > 1 && a.ordering == LLVMAtomicOrderingNotAtomic;
     LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(wpi_ptx_llvm(t, type), a.elements));
     for (unsigned i = 0; i < a.elements && t->status == WP_STATUS_OK; i++) {
-        const wpi_ptx_operand *o = element(t, 1, &a, i);
+        const wpi_ptx_operand_at *o = element(t, 1, &a, i);
         bool is_real = o->kind == WP_PTX_OPERAND_REAL32 || o->kind == WP_PTX_OPERAND_REAL64;
         LLVMValueRef value = wpi_ptx_read_operand(t, o, is_real ? a.type : type);
         if (is_whole) {
@@ -141,7 +141,7 @@ static void emit_st(wpi_ptx *t) {
     if (is_whole) finish(t, LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
 }
 
-/* ---- cp.async ----------------------------------------------------------------------------- */
+/* ---- cp.async ---- */
 
 static void copy_async(wpi_ptx *t) {
     static const char *const caches[] = {"ca", "cg", NULL};
@@ -166,7 +166,7 @@ static void copy_async(wpi_ptx *t) {
         return;
     }
     /* only the first bytes are read, zeros follow; a predicate that is true reads none */
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, 3);
+    const wpi_ptx_operand_at *o = wpi_ptx_operand_at(t, 3);
     wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME ? wpi_ptx_find(t, o->name) : NULL;
     LLVMValueRef present;
     if (r && r->is_predicate) {
@@ -180,7 +180,7 @@ static void copy_async(wpi_ptx *t) {
     LLVMBuildMemCpy(t->b, to, align, from, 1, LLVMBuildZExt(t->b, present, t->c->i64, ""));
 }
 
-/* What was copied is there: groups are complete when they are committed. */
+/* Commits and waits do nothing: copies are complete at once. */
 static void emit_cp(wpi_ptx *t) {
     static const char *const groups[] = {"commit_group", "wait_group", "wait_all", NULL};
     if (!wpi_ptx_has(t, "async"))
@@ -189,7 +189,7 @@ static void emit_cp(wpi_ptx *t) {
         copy_async(t);
 }
 
-/* ---- fences and hints --------------------------------------------------------------------- */
+/* ---- fences and hints ---- */
 
 static void emit_fence(wpi_ptx *t) {
     static const char *const names[] = {"cta", "gl", "gpu", "sys", NULL};

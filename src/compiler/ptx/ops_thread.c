@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns other threads or the thread itself: special registers, barriers, warp operations,
- * sleeping and ending. Left as LLVM's NVVM intrinsics, or as __wp_* functions where there is none.
+/* Special registers, barriers, warp operations, sleep and exit. Translated to LLVM's NVVM
+ * intrinsics, or to __wp_* functions if there is none.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
-static const wpi_ptx_type word = {WP_PTX_BITS, 32, 1}, predicate = {WP_PTX_PREDICATE, 1, 1};
+static const wpi_ptx_type_of word = {WP_PTX_BITS, 32, 1}, predicate = {WP_PTX_PREDICATE, 1, 1};
 
-/* ---- special registers -------------------------------------------------------------------- */
+/* ---- special registers ---- */
 
 static const struct special {
     const char *name, *function; /* without llvm.nvvm.read.ptx.sreg. */
@@ -68,7 +68,7 @@ LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name) {
     return NULL;
 }
 
-/* ---- barriers ----------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 static LLVMValueRef read_predicate(wpi_ptx *t, unsigned index) {
     return LLVMBuildZExt(t->b, wpi_ptx_read(t, index, predicate), t->c->i32, "");
@@ -78,7 +78,7 @@ static LLVMValueRef read_predicate(wpi_ptx *t, unsigned index) {
 static void reduce(wpi_ptx *t) {
     static const char *const names[] = {"popc", "and", "or", NULL};
     int i = wpi_ptx_choice(t, names);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 4);
     bool has_count = t->s->operand_count == 4;
     if (i < 0 || (i == 0) == (type.kind == WP_PTX_PREDICATE)) {
@@ -125,7 +125,7 @@ static void emit_bar(wpi_ptx *t) {
         wpi_ptx_call(t, "llvm.nvvm.bar.sync", t->c->none, args, 1);
 }
 
-/* ---- shuffles and votes ------------------------------------------------------------------- */
+/* ---- shuffles and votes ---- */
 
 /* Whether a shuffle's source lane is in range: a function of the lane, b and c alone. */
 static LLVMValueRef in_range(wpi_ptx *t, int mode, LLVMValueRef b, LLVMValueRef c) {
@@ -150,13 +150,13 @@ static void emit_shfl(wpi_ptx *t) {
     static const char *const modes[] = {"idx", "up", "down", "bfly", NULL};
     bool is_sync = wpi_ptx_has(t, "sync");
     int mode = wpi_ptx_choice(t, modes);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, is_sync ? 5 : 4, is_sync ? 5 : 4);
     if (mode < 0 || type.bits * type.lanes != 32) {
         wpi_ptx_fail(t, NULL);
         return;
     }
-    const wpi_ptx_operand *p = wpi_ptx_second(t, 0);
+    const wpi_ptx_operand_at *p = wpi_ptx_second(t, 0);
     LLVMValueRef a = wpi_ptx_read(t, 1, word), b = wpi_ptx_read(t, 2, word),
                  c = wpi_ptx_read(t, 3, word);
     LLVMValueRef range = NULL, value;
@@ -184,7 +184,7 @@ static void emit_vote(wpi_ptx *t) {
     static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
     bool is_sync = wpi_ptx_has(t, "sync");
     int mode = wpi_ptx_choice(t, modes);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, is_sync ? 3 : 2, is_sync ? 3 : 2);
     bool is_ballot = mode == 3;
     if (mode < 0 || is_ballot != (type.kind == WP_PTX_BITS && type.bits == 32)) {
@@ -209,9 +209,9 @@ static void emit_vote(wpi_ptx *t) {
 static void emit_match(wpi_ptx *t) {
     bool is_all = wpi_ptx_has(t, "all");
     bool is_known = (is_all || wpi_ptx_has(t, "any")) && wpi_ptx_has(t, "sync");
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
-    const wpi_ptx_operand *p = wpi_ptx_second(t, 0);
+    const wpi_ptx_operand_at *p = wpi_ptx_second(t, 0);
     if (!is_known || (p && !is_all) || (type.bits != 32 && type.bits != 64)) {
         wpi_ptx_fail(t, NULL);
         return;
@@ -231,7 +231,7 @@ static void emit_redux(wpi_ptx *t) {
     static const char *const names[] = {"add", "min", "max", "and", "or", "xor", NULL};
     bool is_sync = wpi_ptx_has(t, "sync");
     int i = wpi_ptx_choice(t, names);
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
     if (!is_sync || i < 0 || !wpi_ptx_is_integer(type) || type.bits != 32) {
         wpi_ptx_fail(t, NULL);
@@ -246,14 +246,14 @@ static void emit_redux(wpi_ptx *t) {
 }
 
 static void emit_activemask(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 1, 1);
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, "llvm.nvvm.activemask", t->c->i32, NULL, 0));
 }
 
 /* elect.sync d|p, mask: the first lane of the mask leads */
 static void emit_elect(wpi_ptx *t) {
-    const wpi_ptx_operand *p = wpi_ptx_second(t, 0);
+    const wpi_ptx_operand_at *p = wpi_ptx_second(t, 0);
     if (!wpi_ptx_has(t, "sync") || !p) wpi_ptx_fail(t, NULL);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef args[2] = {wpi_ptx_read(t, 1, word), LLVMConstInt(t->c->i1, 0, 0)};
@@ -264,10 +264,10 @@ static void emit_elect(wpi_ptx *t) {
     if (p) wpi_ptx_write_operand(t, p, predicate, LLVMBuildICmp(t->b, LLVMIntEQ, lane, leader, ""));
 }
 
-/* ---- sleeping and ending ------------------------------------------------------------------ */
+/* ---- sleeping and ending ---- */
 
 static void emit_nanosleep(wpi_ptx *t) {
-    wpi_ptx_type type = wpi_ptx_type_take(t);
+    wpi_ptx_type_of type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 1, 1);
     LLVMValueRef ns = wpi_ptx_read(t, 0, type);
     if (t->status == WP_STATUS_OK) wpi_ptx_call(t, "llvm.nvvm.nanosleep", t->c->none, &ns, 1);
@@ -278,7 +278,7 @@ static void emit_trap(wpi_ptx *t) {
     wpi_ptx_call(t, "llvm.trap", t->c->none, NULL, 0);
 }
 
-/* The thread ends: a return, when this is the kernel. What follows is not reached. */
+/* Ends the thread: a return, if this is the kernel. The code after it is unreachable. */
 static void emit_exit(wpi_ptx *t) {
     wpi_ptx_expect(t, 0, 0);
     if (!t->is_kernel) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Video instructions. The SIMD ones (vadd2, vset4 …) treat a word as two halves or four bytes:
  *
- *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow, or sum into c
- * (.add)
+ *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow
+ *                                                                        └─► sum into c (.add)
  *
  * The scalar ones (vadd, vmin …) compute on one selected byte, half or word of each operand. */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 typedef enum operation { ADD, SUB, AVERAGE, DIFFERENCE, MIN, MAX, SET } operation;
 
-static LLVMValueRef clamp(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type to, unsigned bits) {
+static LLVMValueRef clamp(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type_of to, unsigned bits) {
     LLVMTypeRef type = LLVMTypeOf(value);
     bool is_signed = wpi_ptx_is_signed(to);
     uint64_t most = (UINT64_C(1) << (bits - (is_signed ? 1 : 0))) - 1;
@@ -48,7 +48,7 @@ static LLVMValueRef compute(wpi_ptx *t, operation what, int comparison, LLVMValu
     }
 }
 
-/* ---- SIMD --------------------------------------------------------------------------------- */
+/* ---- SIMD ---- */
 
 /* A destination mask .b3210 or .h10 as a vector of i1; NULL: all lanes. */
 static LLVMValueRef lane_mask(wpi_ptx *t, const char *selector, unsigned lanes) {
@@ -68,11 +68,11 @@ static LLVMValueRef lane_mask(wpi_ptx *t, const char *selector, unsigned lanes) 
 }
 
 static void simd(wpi_ptx *t, operation what, unsigned lanes) {
-    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
+    wpi_ptx_type_of word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     int comparison = what == SET ? wpi_ptx_choice(t, comparisons) : 0;
     bool is_sat = wpi_ptx_has(t, "sat"), is_add = wpi_ptx_has(t, "add");
-    wpi_ptx_type to = what == SET ? word : wpi_ptx_type_take(t);
-    wpi_ptx_type types[2] = {wpi_ptx_type_take(t), wpi_ptx_type_take(t)};
+    wpi_ptx_type_of to = what == SET ? word : wpi_ptx_type_take(t);
+    wpi_ptx_type_of types[2] = {wpi_ptx_type_take(t), wpi_ptx_type_take(t)};
     wpi_ptx_expect(t, 4, 4);
     if (comparison < 0) wpi_ptx_fail(t, NULL);
     if (t->status != WP_STATUS_OK) return;
@@ -87,7 +87,7 @@ static void simd(wpi_ptx *t, operation what, unsigned lanes) {
     }
     LLVMValueRef result = compute(t, what, comparison, x[0], x[1]);
     if (is_sat) result = clamp(t, result, to, bits);
-    wpi_ptx_operand d = *wpi_ptx_operand_at(t, 0);
+    wpi_ptx_operand_at d = *wpi_ptx_operand_at(t, 0);
     LLVMValueRef mask = lane_mask(t, d.selector, lanes), c = wpi_ptx_read(t, 3, word);
     d.selector[0] = '\0';
     if (is_add) {
@@ -105,7 +105,7 @@ static void simd(wpi_ptx *t, operation what, unsigned lanes) {
     wpi_ptx_write_operand(t, &d, word, LLVMBuildBitCast(t->b, result, t->c->i32, ""));
 }
 
-/* ---- scalar ------------------------------------------------------------------------------- */
+/* ---- scalar ---- */
 
 /* Position and width of .b2, .h1 or nothing. */
 static unsigned selected_bits(wpi_ptx *t, const char *selector, unsigned *shift) {
@@ -118,8 +118,8 @@ static unsigned selected_bits(wpi_ptx *t, const char *selector, unsigned *shift)
     return bits;
 }
 
-static LLVMValueRef read_part(wpi_ptx *t, unsigned index, wpi_ptx_type type) {
-    wpi_ptx_operand o = *wpi_ptx_operand_at(t, index);
+static LLVMValueRef read_part(wpi_ptx *t, unsigned index, wpi_ptx_type_of type) {
+    wpi_ptx_operand_at o = *wpi_ptx_operand_at(t, index);
     unsigned shift, bits = selected_bits(t, o.selector, &shift);
     o.selector[0] = '\0';
     LLVMValueRef value = wpi_ptx_read_operand(t, &o, wpi_ptx_type_of(WP_PTX_BITS, 32));
@@ -130,13 +130,13 @@ static LLVMValueRef read_part(wpi_ptx *t, unsigned index, wpi_ptx_type type) {
 
 static void scalar(wpi_ptx *t, operation what) {
     static const char *const seconds[] = {"add", "min", "max", NULL};
-    wpi_ptx_type word = wpi_ptx_type_of(WP_PTX_BITS, 32);
+    wpi_ptx_type_of word = wpi_ptx_type_of(WP_PTX_BITS, 32);
     int comparison = what == SET ? wpi_ptx_choice(t, comparisons) : 0;
     bool is_sat = wpi_ptx_has(t, "sat");
     int second = wpi_ptx_choice(t, seconds);
-    wpi_ptx_type to = what == SET ? word : wpi_ptx_type_take(t);
-    wpi_ptx_type a = wpi_ptx_type_take(t), b = wpi_ptx_type_take(t);
-    wpi_ptx_operand d = *wpi_ptx_operand_at(t, 0);
+    wpi_ptx_type_of to = what == SET ? word : wpi_ptx_type_take(t);
+    wpi_ptx_type_of a = wpi_ptx_type_take(t), b = wpi_ptx_type_take(t);
+    wpi_ptx_operand_at d = *wpi_ptx_operand_at(t, 0);
     unsigned shift, bits = selected_bits(t, d.selector, &shift);
     bool has_c = second >= 0 || bits < 32;
     wpi_ptx_expect(t, has_c ? 4 : 3, has_c ? 4 : 3);

@@ -74,10 +74,10 @@ void wpi_ptx_parser_deinit(wpi_ptx_parser *parser) {
     wpi_text_deinit(&parser->clean);
 }
 
-wpi_ptx_type wpi_ptx_type_parse(const char *name) {
+wpi_ptx_type_of wpi_ptx_type_parse(const char *name) {
     static const struct {
         const char *name;
-        wpi_ptx_type type;
+        wpi_ptx_type_of type;
     } odd[] = {
         {"pred", {WP_PTX_PREDICATE, 1, 1}},  {"f16x2", {WP_PTX_FLOAT, 16, 2}},
         {"bf16", {WP_PTX_BFLOAT, 16, 1}},    {"bf16x2", {WP_PTX_BFLOAT, 16, 2}},
@@ -97,9 +97,9 @@ wpi_ptx_type wpi_ptx_type_parse(const char *name) {
     for (size_t i = 0; kind != WP_PTX_NONE && i < sizeof widths / sizeof *widths; i++) {
         if (strcmp(name + 1, widths[i].digits) != 0) continue;
         if (kind == WP_PTX_FLOAT && (widths[i].bits == 8 || widths[i].bits == 128)) break;
-        return (wpi_ptx_type){kind, widths[i].bits, 1};
+        return (wpi_ptx_type_of){kind, widths[i].bits, 1};
     }
-    return (wpi_ptx_type){WP_PTX_NONE, 0, 1};
+    return (wpi_ptx_type_of){WP_PTX_NONE, 0, 1};
 }
 
 static void blanks(wpi_ptx_parser *p) {
@@ -138,7 +138,7 @@ static bool read_name(wpi_ptx_parser *p, char name[WP_PTX_NAME_CHARS]) {
     return length > 0;
 }
 
-static bool read_number(wpi_ptx_parser *p, wpi_ptx_operand *o) {
+static bool read_number(wpi_ptx_parser *p, wpi_ptx_operand_at *o) {
     blanks(p);
     bool is_negative = false;
     while (*p->at == '-' || *p->at == '+')
@@ -169,9 +169,9 @@ static bool read_number(wpi_ptx_parser *p, wpi_ptx_operand *o) {
     return !is_name_char(*end);
 }
 
-static bool read_address(wpi_ptx_parser *p, wpi_ptx_operand *o) {
+static bool read_address(wpi_ptx_parser *p, wpi_ptx_operand_at *o) {
     o->kind = WP_PTX_OPERAND_ADDRESS;
-    wpi_ptx_operand number = {0};
+    wpi_ptx_operand_at number = {0};
     blanks(p);
     if (!read_name(p, o->name)) {
         if (!read_number(p, &number)) return false;
@@ -194,7 +194,7 @@ static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting);
 
 static bool read_list(wpi_ptx_parser *p, unsigned index, unsigned nesting) {
     wpi_ptx_statement *s = &p->statement;
-    wpi_ptx_operand elements[WP_PTX_OPERANDS];
+    wpi_ptx_operand_at elements[WP_PTX_OPERANDS];
     unsigned count = 0;
     do {
         unsigned element = count < WP_PTX_OPERANDS ? read_operand(p, nesting + 1) : 0;
@@ -210,12 +210,12 @@ static bool read_list(wpi_ptx_parser *p, unsigned index, unsigned nesting) {
     return true;
 }
 
-/* The pool index of what was read; 0 if it is no operand. */
+/* Reads an operand. Returns its pool index; 0: not an operand. */
 static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting) {
     wpi_ptx_statement *s = &p->statement;
     if (s->pool_count == WP_PTX_POOL || nesting > 1) return 0;
     unsigned index = s->pool_count++;
-    wpi_ptx_operand *o = &s->pool[index];
+    wpi_ptx_operand_at *o = &s->pool[index];
     memset(o, 0, sizeof *o);
     o->is_negated = accept(p, '!');
     blanks(p);
@@ -294,7 +294,7 @@ static bool read_declaration(wpi_ptx_parser *p) {
     if (p->type.kind == WP_PTX_NONE) return false;
     do {
         if (s->pool_count == WP_PTX_POOL) return false;
-        wpi_ptx_operand *o = &s->pool[s->pool_count++];
+        wpi_ptx_operand_at *o = &s->pool[s->pool_count++];
         memset(o, 0, sizeof *o);
         if (!read_name(p, o->name)) return false;
         if (accept(p, '<')) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Inline PTX to LLVM IR: what the parser hands to the translator, and what the translator offers to
- * the files that know the instructions (ops_*.c).
+ * Inline PTX to LLVM IR: the parser's output for the translator, and the translator's functions for
+ * the instruction files (ops_*.c).
  *
  *     asm text ──parse.c──► statement ──translate.c──► row of a table ──ops_*.c──► IR
  *                                            ▲
- *                                     registers.c (names to values), address.c (integers to
- * pointers)
+ *                                     registers.c (names to values)
+ *                                     address.c (integers to pointers)
  *
  * Failure is sticky: the first wpi_ptx_fail sets `status`, later calls still return values of the
- * right types, and translate.c stops after the statement. So instructions are written without
- * checks. Every modifier of an opcode must have been taken by its handler; one that is left over
- * makes the instruction "not understood".
+ * right types, and translate.c stops after the statement. So instruction handlers need no checks. A
+ * handler must take every modifier of an opcode; if one is left, the instruction is "not
+ * understood".
  */
 #ifndef WP_PTX_PTX_H
 #define WP_PTX_PTX_H
@@ -39,11 +39,11 @@ typedef enum wpi_ptx_kind {
 } wpi_ptx_kind;
 
 /** `bits` counts one lane; .f16x2 has two lanes of 16 bits. */
-typedef struct wpi_ptx_type {
+typedef struct wpi_ptx_type_of {
     wpi_ptx_kind kind;
     unsigned bits;
     unsigned lanes;
-} wpi_ptx_type;
+} wpi_ptx_type_of;
 
 typedef enum wpi_ptx_operand_kind {
     WP_PTX_OPERAND_NAME,    /* register, special register or asm operand ("%0") */
@@ -55,7 +55,7 @@ typedef enum wpi_ptx_operand_kind {
     WP_PTX_OPERAND_SINK     /* _ */
 } wpi_ptx_operand_kind;
 
-typedef struct wpi_ptx_operand {
+typedef struct wpi_ptx_operand_at {
     wpi_ptx_operand_kind kind;
     bool is_negated; /* !p */
     char name[WP_PTX_NAME_CHARS];
@@ -64,7 +64,7 @@ typedef struct wpi_ptx_operand {
     uint64_t value;
     unsigned first, count;
     unsigned second; /* p|q: pool index of q; 0: none */
-} wpi_ptx_operand;
+} wpi_ptx_operand_at;
 
 typedef struct wpi_ptx_statement {
     char text[160];                              /* as written, for messages */
@@ -72,11 +72,11 @@ typedef struct wpi_ptx_statement {
     unsigned part_count;
     uint32_t taken; /* bit i: parts[i] was understood */
     bool has_guard;
-    wpi_ptx_operand guard;
+    wpi_ptx_operand_at guard;
     unsigned operand_count;
     unsigned operands[WP_PTX_OPERANDS]; /* pool indices */
     unsigned pool_count;
-    wpi_ptx_operand pool[WP_PTX_POOL]; /* [0] is not used */
+    wpi_ptx_operand_at pool[WP_PTX_POOL]; /* [0] is not used */
 } wpi_ptx_statement;
 
 typedef enum wpi_ptx_item {
@@ -85,14 +85,14 @@ typedef enum wpi_ptx_item {
     WP_PTX_ITEM_OPEN,  /* { */
     WP_PTX_ITEM_CLOSE, /* } */
     WP_PTX_ITEM_NAMES, /* .reg: parser.type and the names in the statement's operands */
-    WP_PTX_ITEM_BAD    /* statement.text is what could not be read */
+    WP_PTX_ITEM_BAD    /* statement.text could not be parsed */
 } wpi_ptx_item;
 
 typedef struct wpi_ptx_parser {
     wpi_text clean; /* comments gone, asm operands marked */
     const char *at;
-    wpi_ptx_type type;
-    wpi_ptx_statement statement; /* the one read last */
+    wpi_ptx_type_of type;
+    wpi_ptx_statement statement; /* the last one read */
 } wpi_ptx_parser;
 
 /** `text` is LLVM's form of an asm string ($0, $$, ${:uid}). */
@@ -100,7 +100,7 @@ void wpi_ptx_parser_init(wpi_ptx_parser *parser, const char *text, size_t length
 void wpi_ptx_parser_deinit(wpi_ptx_parser *parser);
 wpi_ptx_item wpi_ptx_parse(wpi_ptx_parser *parser);
 /** The type named by "f32", "b16x2", "pred"; kind NONE if it is none. */
-wpi_ptx_type wpi_ptx_type_parse(const char *name);
+wpi_ptx_type_of wpi_ptx_type_parse(const char *name);
 
 typedef struct wpi_ptx_register {
     char name[WP_PTX_NAME_CHARS];
@@ -120,8 +120,8 @@ typedef struct wpi_ptx {
     bool is_volatile; /* asm volatile */
     bool is_kernel;
     LLVMValueRef carry;   /* CC.CF, i1; NULL: not set */
-    wpi_map *pointers;    /* address.c: what was recovered in this function */
-    wpi_map *hopeless;    /* … and phis that are no pointers */
+    wpi_map *pointers;    /* address.c: pointers recovered in this function */
+    wpi_map *hopeless;    /* … and phis that are not pointers */
     wpi_ptx_statement *s; /* the statement under translation */
     wpi_ptx_register *registers;
     unsigned register_count, register_capacity;
@@ -144,43 +144,44 @@ extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[]
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[];
 
 /* ---- modifiers and operands of the statement */
-bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and takes it */
-void wpi_ptx_skip(wpi_ptx *t, const char *modifier); /* takes it if it is there */
-/** Index in `names` (NULL-terminated) of the first that is there; -1 if none. */
+bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
+void wpi_ptx_skip(wpi_ptx *t, const char *modifier); /* marks it as taken if present */
+/** Index in `names` (NULL-terminated) of the first that is present; -1: none. */
 int wpi_ptx_choice(wpi_ptx *t, const char *const *names);
-/** The leftmost type not taken yet; fails the statement when there is none. */
-wpi_ptx_type wpi_ptx_type_take(wpi_ptx *t);
+/** Takes the leftmost type not taken yet; fails the statement if there is none. */
+wpi_ptx_type_of wpi_ptx_type_take(wpi_ptx *t);
 /** Rounding to integer or of results: 'n' 'z' 'm' 'p', 0 if not given. */
 char wpi_ptx_rounding(wpi_ptx *t);
 /** Fails the statement unless it has `least` to `most` operands. */
 void wpi_ptx_expect(wpi_ptx *t, unsigned least, unsigned most);
-const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index);
+const wpi_ptx_operand_at *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index);
 /** The second of p|q, or NULL. */
-const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index);
+const wpi_ptx_operand_at *wpi_ptx_second(const wpi_ptx *t, unsigned index);
 
 /* ---- registers.c */
-void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueRef value);
+void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type_of type, LLVMValueRef value);
 /** Makes `name` another name of the register `target`. */
 void wpi_ptx_alias(wpi_ptx *t, const char *name, const char *target);
 wpi_ptx_register *wpi_ptx_find(wpi_ptx *t, const char *name);
 /** Values as instructions compute with them: integers of the type's width, float and double; both
  *  16-bit floats as float; two lanes as a vector of two. */
-LLVMValueRef wpi_ptx_read(wpi_ptx *t, unsigned index, wpi_ptx_type type);
-LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type);
-void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type type, LLVMValueRef value);
-void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type,
+LLVMValueRef wpi_ptx_read(wpi_ptx *t, unsigned index, wpi_ptx_type_of type);
+LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand_at *o, wpi_ptx_type_of type);
+void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type_of type, LLVMValueRef value);
+void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand_at *o, wpi_ptx_type_of type,
                            LLVMValueRef value);
-/** As it is in the register, pointers included; NULL if `o` is not a register with a value. */
-LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand *o);
-bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value);
+/** The value as stored in the register, maybe a pointer; NULL: `o` is not a register with a
+ * value. */
+LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand_at *o);
+bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand_at *o, LLVMValueRef value);
 /** Any register value as an integer of its own width. */
 LLVMValueRef wpi_ptx_as_integer(wpi_ptx *t, LLVMValueRef value);
 /** A value of a special register such as "%tid.x"; NULL if there is none of this name. */
 LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name);
 
 /* ---- ops_arithmetic.c: floats with .ftz and .sat; the destination is operand 0 */
-LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type type, bool is_ftz);
-void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool is_ftz,
+LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type_of type, bool is_ftz);
+void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type_of type, LLVMValueRef value, bool is_ftz,
                          bool is_sat);
 
 /* ---- address.c */
@@ -191,8 +192,8 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index);
 LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value);
 
 /* ---- small builders */
-LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type type);  /* what wpi_ptx_read returns */
-LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value); /* splat for vectors */
+LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type_of type); /* what wpi_ptx_read returns */
+LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value);   /* splat for vectors */
 LLVMValueRef wpi_ptx_real(LLVMTypeRef type, double value);
 /** Calls an LLVM intrinsic overloaded by one type. */
 LLVMValueRef wpi_ptx_intrinsic(wpi_ptx *t, const char *name, LLVMTypeRef type, LLVMValueRef *args,
@@ -205,16 +206,16 @@ LLVMValueRef wpi_ptx_minmax(wpi_ptx *t, bool is_max, bool is_signed, LLVMValueRe
 /** Integers resized by the signedness of `from`. */
 LLVMValueRef wpi_ptx_resize(wpi_ptx *t, LLVMValueRef value, bool is_signed, LLVMTypeRef type);
 
-static inline wpi_ptx_type wpi_ptx_type_of(wpi_ptx_kind kind, unsigned bits) {
-    return (wpi_ptx_type){kind, bits, 1};
+static inline wpi_ptx_type_of wpi_ptx_type_of(wpi_ptx_kind kind, unsigned bits) {
+    return (wpi_ptx_type_of){kind, bits, 1};
 }
-static inline bool wpi_ptx_is_float(wpi_ptx_type type) {
+static inline bool wpi_ptx_is_float(wpi_ptx_type_of type) {
     return type.kind == WP_PTX_FLOAT || type.kind == WP_PTX_BFLOAT;
 }
-static inline bool wpi_ptx_is_integer(wpi_ptx_type type) {
+static inline bool wpi_ptx_is_integer(wpi_ptx_type_of type) {
     return type.kind == WP_PTX_UNSIGNED || type.kind == WP_PTX_SIGNED || type.kind == WP_PTX_BITS;
 }
-static inline bool wpi_ptx_is_signed(wpi_ptx_type type) {
+static inline bool wpi_ptx_is_signed(wpi_ptx_type_of type) {
     return type.kind == WP_PTX_SIGNED;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of an asm block as SSA values. A register holds bits: an integer of its width, an
- * i1 for a predicate, or a pointer, which stays one as long as nobody computes with it, so that
- * address analyses still see where it came from. Types appear when an instruction reads. */
+/* The registers of an asm block as SSA values. A register has bits: an integer of its width, an i1
+ * for a predicate, or a pointer, which is kept until an instruction computes with it, so that
+ * address analyses still find its origin. Values get types when an instruction reads them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/must.h"
 #include "compiler/ptx/ptx.h"
 
-void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueRef value) {
+void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type_of type, LLVMValueRef value) {
     if (t->register_count == t->register_capacity) {
         t->register_capacity = t->register_capacity ? 2 * t->register_capacity : 16;
         wpi_ptx_register *grown =
@@ -38,7 +38,7 @@ void wpi_ptx_alias(wpi_ptx *t, const char *name, const char *target) {
     snprintf(t->registers[t->register_count - 1].alias, sizeof t->registers->alias, "%s", target);
 }
 
-LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type type) {
+LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type_of type) {
     LLVMTypeRef one = t->c->i1;
     if (wpi_ptx_is_float(type))
         one = type.bits == 64 ? t->c->f64 : t->c->f32;
@@ -72,7 +72,7 @@ LLVMValueRef wpi_ptx_resize(wpi_ptx *t, LLVMValueRef value, bool is_signed, LLVM
 }
 
 /* Bits of the right width to the value that instructions compute with. */
-static LLVMValueRef from_bits(wpi_ptx *t, LLVMValueRef bits, wpi_ptx_type type) {
+static LLVMValueRef from_bits(wpi_ptx *t, LLVMValueRef bits, wpi_ptx_type_of type) {
     LLVMTypeRef wanted = wpi_ptx_llvm(t, type);
     if (!wpi_ptx_is_float(type) || type.bits > 16) return LLVMBuildBitCast(t->b, bits, wanted, "");
     LLVMTypeRef half = LLVMHalfTypeInContext(t->c->context), word = t->c->i32, narrow = t->c->i16;
@@ -103,7 +103,7 @@ static LLVMValueRef round_bfloat(wpi_ptx *t, LLVMValueRef value, LLVMTypeRef wor
 }
 
 /* The inverse of from_bits. `value` may be wider than `type` says: doubles round to 16 bits too. */
-static LLVMValueRef to_bits(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type type) {
+static LLVMValueRef to_bits(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type_of type) {
     if (!wpi_ptx_is_float(type) || type.bits > 16) return wpi_ptx_as_integer(t, value);
     LLVMTypeRef half = LLVMHalfTypeInContext(t->c->context), word = t->c->i32, narrow = t->c->i16;
     LLVMTypeRef single = t->c->f32;
@@ -119,7 +119,7 @@ static LLVMValueRef to_bits(wpi_ptx *t, LLVMValueRef value, wpi_ptx_type type) {
     return wpi_ptx_as_integer(t, round_bfloat(t, value, word, narrow));
 }
 
-static LLVMValueRef literal(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type) {
+static LLVMValueRef literal(wpi_ptx *t, const wpi_ptx_operand_at *o, wpi_ptx_type_of type) {
     if (type.lanes > 1) {
         wpi_ptx_fail(t, NULL);
         return LLVMGetUndef(wpi_ptx_llvm(t, type));
@@ -147,13 +147,13 @@ static LLVMValueRef literal(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type t
     return from_bits(t, LLVMConstInt(raw, bits, wpi_ptx_is_signed(type) || type.bits > 64), type);
 }
 
-LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand *o) {
+LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand_at *o) {
     if (o->kind != WP_PTX_OPERAND_NAME || o->is_negated || o->selector[0]) return NULL;
     wpi_ptx_register *r = wpi_ptx_find(t, o->name);
     return r ? r->value : NULL;
 }
 
-LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type) {
+LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand_at *o, wpi_ptx_type_of type) {
     LLVMTypeRef wanted = wpi_ptx_llvm(t, type);
     if (o->kind == WP_PTX_OPERAND_INTEGER || o->kind == WP_PTX_OPERAND_REAL32 ||
         o->kind == WP_PTX_OPERAND_REAL64)
@@ -188,11 +188,11 @@ LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_
     return from_bits(t, value, type);
 }
 
-LLVMValueRef wpi_ptx_read(wpi_ptx *t, unsigned index, wpi_ptx_type type) {
+LLVMValueRef wpi_ptx_read(wpi_ptx *t, unsigned index, wpi_ptx_type_of type) {
     return wpi_ptx_read_operand(t, wpi_ptx_operand_at(t, index), type);
 }
 
-bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value) {
+bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand_at *o, LLVMValueRef value) {
     wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
                               ? wpi_ptx_find(t, o->name)
                               : NULL;
@@ -204,7 +204,7 @@ bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value)
     return true;
 }
 
-void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type,
+void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand_at *o, wpi_ptx_type_of type,
                            LLVMValueRef value) {
     if (o->kind == WP_PTX_OPERAND_SINK) return;
     wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
@@ -220,7 +220,7 @@ void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type ty
     r->value = value;
 }
 
-void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type type, LLVMValueRef value) {
+void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type_of type, LLVMValueRef value) {
     wpi_ptx_write_operand(t, wpi_ptx_operand_at(t, index), type, value);
 }
 
@@ -263,7 +263,7 @@ LLVMValueRef wpi_ptx_call(wpi_ptx *t, const char *name, LLVMTypeRef result, LLVM
         function = wpi_compile_declare(t->c, name, result, types, count);
         bool is_llvm = strncmp(name, "llvm.", 5) == 0; /* has its attributes */
         if (!is_llvm) wpi_function_attribute(t->c, function, "nounwind");
-        /* what waits for other threads must not move between branches; what only computes may */
+        /* functions that wait for other threads must not move between branches; pure ones may */
         if (strncmp(name, "__wp_", 5) == 0 && strncmp(name, "__wp_ptx_", 9) != 0)
             wpi_function_attribute(t->c, function, "convergent");
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the statements of an asm block and hands each to the row that knows its opcode. A guarded
- * statement (@p) becomes a branch around it, with a phi for every register it changed:
+/* Translates the statements of an asm block by the table row of each opcode. A guarded statement
+ * (@p) becomes a branch around it, with a phi for every register it changed:
  *
  *     front ──!p──────────┐
  *       │p                ▼
@@ -40,10 +40,10 @@ int wpi_ptx_choice(wpi_ptx *t, const char *const *names) {
     return -1;
 }
 
-wpi_ptx_type wpi_ptx_type_take(wpi_ptx *t) {
+wpi_ptx_type_of wpi_ptx_type_take(wpi_ptx *t) {
     for (unsigned i = 1; i < t->s->part_count; i++) {
         if (t->s->taken & 1u << i) continue;
-        wpi_ptx_type type = wpi_ptx_type_parse(t->s->parts[i]);
+        wpi_ptx_type_of type = wpi_ptx_type_parse(t->s->parts[i]);
         if (type.kind == WP_PTX_NONE) continue;
         t->s->taken |= 1u << i;
         return type;
@@ -62,12 +62,12 @@ void wpi_ptx_expect(wpi_ptx *t, unsigned least, unsigned most) {
     if (t->s->operand_count < least || t->s->operand_count > most) wpi_ptx_fail(t, NULL);
 }
 
-const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index) {
+const wpi_ptx_operand_at *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index) {
     /* past the end only after wpi_ptx_expect has failed: pool[0] reads as 0 */
     return &t->s->pool[index < t->s->operand_count ? t->s->operands[index] : 0];
 }
 
-const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index) {
+const wpi_ptx_operand_at *wpi_ptx_second(const wpi_ptx *t, unsigned index) {
     unsigned second = wpi_ptx_operand_at(t, index)->second;
     return second ? &t->s->pool[second] : NULL;
 }
@@ -145,7 +145,7 @@ static void run_guarded(wpi_ptx *t) {
 
 static void declare_all(wpi_ptx *t, const wpi_ptx_parser *parser) {
     for (unsigned i = 1; i < parser->statement.pool_count; i++) {
-        const wpi_ptx_operand *o = &parser->statement.pool[i];
+        const wpi_ptx_operand_at *o = &parser->statement.pool[i];
         if (o->value == 0) wpi_ptx_declare(t, o->name, parser->type, NULL);
         for (unsigned n = 0; n < o->value; n++) { /* r<3>: r0, r1, r2 */
             char name[WP_PTX_NAME_CHARS + 12];

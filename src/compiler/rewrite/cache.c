@@ -67,6 +67,7 @@ static wp_status make_form(wpi_cache *k, wpi_alone *alone, wp_error *err) {
     k->thread =
         LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, sizeof(wpi_cache_thread)), "thread");
     LLVMSetAlignment(k->thread, 8);
+    k->way = LLVMBuildAlloca(c->builder, c->i32, "way");
     wpi_cache_copy(k);
     char *library = wpi_format("cachelib-%u.bc", k->facts.line_bytes);
     const wp_status linked = wpi_alone_link(alone, library, "__wp_cache_", err);
@@ -142,7 +143,7 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
 done:
     wpi_cache_loops_deinit(&loops);
     wpi_free(k.nests);
-    wpi_free(k.exits);
+    wpi_free(k.choices);
     wpi_alone_deinit(&alone);
     return status;
 }

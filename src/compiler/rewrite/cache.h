@@ -4,8 +4,8 @@
  *
  *     alone.c          a module that has only the kernel
  *     cache_access.c   numbers the structures and notes on each access what the cache does with it
- *     cache_loop.c     chooses the loops, and where threads leave monitoring
- *     cache_copy.c     makes the monitored and the cached copy of each loop
+ *     cache_loop.c     chooses the nests of loops, and the loops in them that are copied
+ *     cache_copy.c     makes the copies, and rewrites what is shared
  *     cache.c          calls these, and makes the facts
  *
  * Notes are metadata, because LLVM's reg2mem runs between cache_loop.c and cache_copy.c: it keeps
@@ -23,8 +23,7 @@ typedef struct wpi_cache_loop {
     LLVMBasicBlockRef header;
     bool *contains;    /* [blocks] */
     uint32_t parent;   /* the smallest loop around it, or UINT32_MAX */
-    uint32_t accesses; /* that a turn counts; with is_left also those of inner loops */
-    bool is_left;      /* by all lanes of a warp in the same turn, as far as the code shows */
+    uint32_t accesses; /* to structures, with those of inner loops */
 } wpi_cache_loop;
 
 typedef struct wpi_cache_loops {
@@ -33,12 +32,12 @@ typedef struct wpi_cache_loops {
     uint32_t count;
 } wpi_cache_loops;
 
-/** A header at which threads leave monitoring. */
-typedef struct wpi_cache_exit {
+/** What becomes of a loop in a nest. */
+typedef struct wpi_cache_choice {
     LLVMBasicBlockRef header;
-    uint32_t accesses;
-    bool is_inner; /* lanes may leave in different turns: it is left late */
-} wpi_cache_exit;
+    uint32_t accesses; /* of a turn */
+    bool is_copied;    /* else all modes share it */
+} wpi_cache_choice;
 
 typedef struct wpi_cache {
     wpi_compile *c;
@@ -46,14 +45,15 @@ typedef struct wpi_cache {
     LLVMValueRef body;                  /* becomes the cached form */
     LLVMValueRef lines, offset, counts; /* its own parameters */
     LLVMValueRef thread;                /* the state */
+    LLVMValueRef way;                   /* which way a thread left a nest */
     uint32_t used, written;             /* masks of structures */
     uint32_t widest_bytes;              /* of accesses to them */
     bool is_dense;                      /* no gaps between rows of lines */
     bool has_waits;                     /* loops were left alone because they wait */
-    LLVMBasicBlockRef *nests;           /* headers of the loops that are copied */
+    LLVMBasicBlockRef *nests;           /* headers of the outermost loops that are rewritten */
     uint32_t nest_count;
-    wpi_cache_exit *exits;
-    uint32_t exit_count;
+    wpi_cache_choice *choices; /* the loops of the nests, themselves included */
+    uint32_t choice_count;
     wpi_cache_facts facts;
 } wpi_cache;
 
@@ -81,10 +81,10 @@ void wpi_cache_forget_note(LLVMValueRef instruction);
 bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
                         uint32_t *bytes, bool *is_write);
 
-/** Fills `nests` and `exits`. */
+/** Fills `nests` and `choices`. */
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *loops);
 
-/** Copies the nests; the body has no phis. */
+/** Rewrites the nests; the body has no phis. */
 void wpi_cache_copy(wpi_cache *k);
 
 #endif

@@ -1,29 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values that are alive between blocks are in the thread's memory here, so the copies share them
- * and either may go on where the other left off:
+ * and any may go on where another left off:
  *
- *     ─► begin ─► header ◄──────┐        ┌─► header' ◄─┐
- *                   │ 300? ─► choose ────┘      │      │
- *                   ▼           │              ...     │
- *          monitored turn ──────┘        cached turn ──┘
- *                   │                           │
- *                   ▼                           ▼ flush
- *                   └──────────► exit ◄─────────┘
+ *     ─► begin ─► shared header ◄──────────────────────────────────┐
+ *                   │  │                                           │
+ *                   │  └─► enter: which mode? ─► plain copy ──────►┤
+ *                   │        │          └──────► cached copy ─────►┤
+ *                   │        ▼                      ▲              │
+ *                   │      header' ─ 300? ─► choose ┴► plain copy ►┤
+ *                   │        ▲ │                                   │
+ *                   │        └─┴ monitored copy ──────────────────►┘
+ *                   ▼
+ *                 flush ─► exit
+ *
+ * A nest that is one loop has no shared part.
  */
 #include "base/must.h"
 #include "compiler/ir/clone.h"
 #include "compiler/ir/edit.h"
 #include "compiler/rewrite/cache.h"
 
+typedef struct blocks {
+    LLVMBasicBlockRef *list;
+    uint32_t count;
+    wpi_map inside; /* the same */
+} blocks;
+
 typedef struct nest {
     wpi_cache *k;
     LLVMBasicBlockRef header;
-    LLVMBasicBlockRef *blocks;
-    uint32_t count;
-    wpi_map inside; /* of `blocks`: their numbers */
-    wpi_map made;   /* their cached copies */
+    blocks all;    /* with the copies */
+    wpi_map apart; /* blocks of copied loops, and copies */
 } nest;
+
+static void add_block(blocks *to, LLVMBasicBlockRef block) {
+    if (wpi_map_has(&to->inside, block)) return;
+    wpi_map_set_index(&to->inside, block, to->count);
+    to->list = wpi_must_realloc(to->list, (to->count + 1) * sizeof *to->list);
+    to->list[to->count++] = block;
+}
+
+static void free_blocks(blocks *b) {
+    wpi_free(b->list);
+    wpi_map_deinit(&b->inside);
+}
+
+static blocks blocks_of(const wpi_cache_loops *l, LLVMBasicBlockRef header) {
+    blocks found = {0};
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (l->loops[i].header != header) continue;
+        for (uint32_t b = 0; b < l->found.block_count; b++)
+            if (l->loops[i].contains[b]) add_block(&found, l->found.blocks[b]);
+    }
+    return found;
+}
 
 static LLVMValueRef call(wpi_cache *k, const char *name, LLVMTypeRef result, LLVMValueRef *args,
                          unsigned count) {
@@ -38,78 +69,83 @@ static LLVMValueRef how(const wpi_cache *k) {
     return wpi_const32(k->c, k->facts.ways | k->facts.pad_bytes << WPI_CACHE_PAD_SHIFT);
 }
 
-static void call_flush(wpi_cache *k) {
+static void call_flush(wpi_cache *k, const char *name) {
     LLVMValueRef args[] = {k->thread, wpi_const32(k->c, k->used), wpi_const32(k->c, k->written),
                            how(k)};
-    (void)call(k, "__wp_cache_flush", k->c->none, args, 4);
+    (void)call(k, name, k->c->none, args, 4);
 }
 
-/* ---- edges ---- */
-
-static void end_monitored(wpi_cache *k) {
-    LLVMValueRef args[] = {k->thread, k->counts, wpi_const32(k->c, k->used)};
-    (void)call(k, "__wp_cache_end_monitored", k->c->none, args, 3);
+static void call_end(wpi_cache *k) {
+    LLVMValueRef args[] = {k->thread, k->counts, wpi_const32(k->c, k->used),
+                           wpi_const32(k->c, k->written), how(k)};
+    (void)call(k, "__wp_cache_end", k->c->none, args, 5);
 }
 
-static void end_cached(wpi_cache *k) {
-    LLVMValueRef args[] = {k->thread, k->counts};
-    call_flush(k);
-    (void)call(k, "__wp_cache_end", k->c->none, args, 2);
+/* What a thread chooses from, and with which facts. */
+static LLVMValueRef call_choosing(wpi_cache *k, const char *name, LLVMTypeRef result) {
+    LLVMValueRef args[] = {
+        k->thread, k->counts, k->lines, wpi_const32(k->c, k->used), wpi_const32(k->c, k->written),
+        how(k)};
+    return call(k, name, result, args, 6);
 }
 
-static void end_edge(nest *n, LLVMBasicBlockRef from, unsigned successor,
-                     void (*end)(wpi_cache *)) {
-    LLVMBasicBlockRef between = wpi_edge_split(from, successor);
-    LLVMPositionBuilderBefore(n->k->c->builder, LLVMGetBasicBlockTerminator(between));
-    end(n->k);
+static LLVMBasicBlockRef new_block(const wpi_cache *k, LLVMBasicBlockRef before, const char *name) {
+    return LLVMInsertBasicBlockInContext(k->c->context, before, name);
 }
 
-static void end_exits(nest *n) {
-    for (uint32_t b = 0; b < n->count; b++) {
-        LLVMValueRef last = LLVMGetBasicBlockTerminator(n->blocks[b]);
-        for (unsigned s = 0; s < LLVMGetNumSuccessors(last); s++) {
-            if (wpi_map_has(&n->inside, LLVMGetSuccessor(last, s))) continue;
-            end_edge(n, wpi_map_get(&n->made, n->blocks[b]), s, end_cached);
-            end_edge(n, n->blocks[b], s, end_monitored);
-        }
-    }
-}
-
-/* All ways into the loop lead through `begin`. */
-static void begin_entries(nest *n) {
-    wpi_compile *c = n->k->c;
-    LLVMBasicBlockRef start = LLVMInsertBasicBlockInContext(c->context, n->header, "begin");
-    LLVMPositionBuilderAtEnd(c->builder, start);
-    LLVMValueRef args[] = {n->k->thread, n->k->offset, how(n->k)};
-    (void)call(n->k, "__wp_cache_begin", c->none, args, 3);
-    LLVMBuildBr(c->builder, n->header);
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(n->k->body); b;
-         b = LLVMGetNextBasicBlock(b)) {
-        if (b == start || wpi_map_has(&n->inside, b)) continue;
+/* Edges into `header` from blocks outside of `inside` lead to `to`. */
+static void turn_entries(const wpi_cache *k, const wpi_map *inside, LLVMBasicBlockRef header,
+                         LLVMBasicBlockRef to) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(k->body); b; b = LLVMGetNextBasicBlock(b)) {
+        if (b == to || wpi_map_has(inside, b)) continue;
         LLVMValueRef last = LLVMGetBasicBlockTerminator(b);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(last); s++)
-            if (LLVMGetSuccessor(last, s) == n->header) LLVMSetSuccessor(last, s, start);
+            if (LLVMGetSuccessor(last, s) == header) LLVMSetSuccessor(last, s, to);
     }
 }
 
-static void leave_at(nest *n, const wpi_cache_exit *exit) {
+/* ---- ways into a nest and out of it ---- */
+
+static void begin_nest(nest *n) {
+    wpi_cache *k = n->k;
+    LLVMBasicBlockRef start = new_block(k, n->header, "begin");
+    LLVMPositionBuilderAtEnd(k->c->builder, start);
+    LLVMValueRef args[] = {k->thread, k->offset, how(k)};
+    (void)call(k, "__wp_cache_begin", k->c->none, args, 3);
+    LLVMBuildBr(k->c->builder, n->header);
+    turn_entries(k, &n->all.inside, n->header, start);
+}
+
+/* All ways out lead through one flush: `way` says where to from there. */
+static void end_nest(nest *n) {
     wpi_cache *k = n->k;
     wpi_compile *c = k->c;
-    LLVMBasicBlockRef front = wpi_block_split_before(LLVMGetFirstInstruction(exit->header));
-    LLVMBasicBlockRef leave = LLVMInsertBasicBlockInContext(c->context, exit->header, "choose");
-    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
-    LLVMPositionBuilderAtEnd(c->builder, front);
-    LLVMValueRef turn[] = {k->thread, wpi_const32(c, exit->accesses), k->lines};
-    LLVMValueRef leaves =
-        call(k, exit->is_inner ? "__wp_cache_inner_turn" : "__wp_cache_turn", c->i32, turn, 3);
-    LLVMValueRef is_left = LLVMBuildICmp(c->builder, LLVMIntNE, leaves, wpi_const32(c, 0), "");
-    LLVMBuildCondBr(c->builder, is_left, leave, exit->header);
-    LLVMPositionBuilderAtEnd(c->builder, leave);
-    LLVMValueRef choose[] = {
-        k->thread, k->counts, k->lines, wpi_const32(c, k->used), wpi_const32(c, k->written),
-        how(k)};
-    (void)call(k, "__wp_cache_choose", c->none, choose, 6);
-    LLVMBuildBr(c->builder, wpi_map_get(&n->made, exit->header));
+    LLVMBasicBlockRef end = new_block(k, n->header, "ended");
+    blocks exits = {0};
+    for (uint32_t b = 0; b < n->all.count; b++) {
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(n->all.list[b]);
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(last); s++) {
+            LLVMBasicBlockRef to = LLVMGetSuccessor(last, s);
+            if (to == end || wpi_map_has(&n->all.inside, to)) continue;
+            add_block(&exits, to);
+            LLVMBasicBlockRef between = wpi_edge_split(n->all.list[b], s);
+            LLVMValueRef jump = LLVMGetBasicBlockTerminator(between);
+            LLVMPositionBuilderBefore(c->builder, jump);
+            LLVMBuildStore(c->builder, wpi_const32(c, wpi_map_index(&exits.inside, to)), k->way);
+            LLVMSetSuccessor(jump, 0, end);
+        }
+    }
+    LLVMPositionBuilderAtEnd(c->builder, end);
+    call_end(k);
+    if (exits.count == 0) { /* an endless loop */
+        LLVMBuildUnreachable(c->builder);
+    } else {
+        LLVMValueRef way = LLVMBuildLoad2(c->builder, c->i32, k->way, "");
+        LLVMValueRef jump = LLVMBuildSwitch(c->builder, way, exits.list[0], exits.count);
+        for (uint32_t e = 1; e < exits.count; e++)
+            LLVMAddCase(jump, wpi_const32(c, e), exits.list[e]);
+    }
+    free_blocks(&exits);
 }
 
 /* ---- accesses ---- */
@@ -148,38 +184,40 @@ static unsigned alignment_most(const wpi_cache *k) {
     return all & (~all + 1);
 }
 
-static void cache(wpi_cache *k, LLVMValueRef i) {
+static void rewrite(wpi_cache *k, LLVMValueRef i, bool is_shared) {
     wpi_compile *c = k->c;
     const wpi_cache_note note = wpi_cache_noted(i);
     LLVMValueRef pointer;
     uint32_t bytes;
     bool is_write;
     LLVMPositionBuilderBefore(c->builder, i);
-    if (note.act == WPI_CACHE_FLUSH) call_flush(k);
+    if (note.act == WPI_CACHE_FLUSH)
+        call_flush(k, is_shared ? "__wp_cache_flush_any" : "__wp_cache_flush");
     if (note.act != WPI_CACHE_ACCESS && note.act != WPI_CACHE_OUTSIDE) return;
     if (!wpi_cache_describe(c, i, &pointer, &bytes, &is_write)) return;
+    LLVMValueRef others = wpi_const32(c, note.others), written = wpi_const32(c, k->written);
+    LLVMValueRef size = wpi_const32(c, bytes), writes = wpi_const32(c, is_write);
     if (note.act == WPI_CACHE_OUTSIDE) {
-        LLVMValueRef args[] = {k->thread,
-                               pointer,
-                               wpi_const32(c, note.others),
-                               wpi_const32(c, k->written),
-                               wpi_const32(c, bytes),
-                               wpi_const32(c, is_write),
-                               how(k)};
-        if (note.others != 0) (void)call(k, "__wp_cache_outside", c->none, args, 7);
+        LLVMValueRef args[] = {k->thread, pointer, others, written, size, writes, how(k)};
+        if (note.others != 0)
+            (void)call(k, is_shared ? "__wp_cache_outside_any" : "__wp_cache_outside", c->none,
+                       args, 7);
         return;
     }
-    LLVMValueRef args[] = {k->thread,
-                           pointer,
-                           wpi_const32(c, note.structure),
-                           wpi_const32(c, note.others),
-                           wpi_const32(c, k->written),
-                           wpi_const32(c, bytes),
-                           wpi_const32(c, is_write),
-                           how(k)};
-    LLVMValueRef place = call(k, "__wp_cache_access", c->ptr, args, 8);
+    LLVMValueRef number = wpi_const32(c, note.structure);
+    LLVMValueRef args[] = {k->thread, pointer, number, others, written, size, writes, how(k)};
+    LLVMValueRef place =
+        call(k, is_shared ? "__wp_cache_access_any" : "__wp_cache_access", c->ptr, args, 8);
     LLVMSetOperand(i, is_write ? 1 : 0, place);
     forget(i, alignment_most(k));
+}
+
+static void cache(wpi_cache *k, LLVMValueRef i) {
+    rewrite(k, i, false);
+}
+
+static void share(wpi_cache *k, LLVMValueRef i) {
+    rewrite(k, i, true);
 }
 
 static void for_accesses(LLVMBasicBlockRef block, wpi_cache *k,
@@ -191,6 +229,85 @@ static void for_accesses(LLVMBasicBlockRef block, wpi_cache *k,
     }
 }
 
+static void for_blocks(const blocks *b, const wpi_map *made, wpi_cache *k,
+                       void (*visit)(wpi_cache *, LLVMValueRef)) {
+    for (uint32_t i = 0; i < b->count; i++)
+        for_accesses(made != NULL ? wpi_map_get(made, b->list[i]) : b->list[i], k, visit);
+}
+
+/* ---- the loops of a nest ---- */
+
+/* The monitored copy, which is the original, is left at its header for another copy. */
+static void leave(nest *n, const wpi_cache_choice *loop, LLVMBasicBlockRef cached,
+                  LLVMBasicBlockRef plain) {
+    wpi_cache *k = n->k;
+    wpi_compile *c = k->c;
+    LLVMBasicBlockRef front = wpi_block_split_before(LLVMGetFirstInstruction(loop->header));
+    LLVMBasicBlockRef choose = new_block(k, loop->header, "choose");
+    add_block(&n->all, front);
+    add_block(&n->all, choose);
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
+    LLVMPositionBuilderAtEnd(c->builder, front);
+    LLVMValueRef args[] = {k->thread, wpi_const32(c, loop->accesses)};
+    LLVMValueRef ends = call(k, "__wp_cache_turn", c->i32, args, 2);
+    LLVMValueRef is_end = LLVMBuildICmp(c->builder, LLVMIntNE, ends, wpi_const32(c, 0), "");
+    LLVMBuildCondBr(c->builder, is_end, choose, loop->header);
+    LLVMPositionBuilderAtEnd(c->builder, choose);
+    LLVMValueRef mode = call_choosing(k, "__wp_cache_choose", c->i32);
+    LLVMValueRef is_cached =
+        LLVMBuildICmp(c->builder, LLVMIntEQ, mode, wpi_const32(c, WPI_CACHE_CACHED), "");
+    LLVMBuildCondBr(c->builder, is_cached, cached, plain);
+}
+
+static void enter(nest *n, const blocks *loop, LLVMBasicBlockRef header, LLVMBasicBlockRef cached,
+                  LLVMBasicBlockRef plain) {
+    wpi_cache *k = n->k;
+    wpi_compile *c = k->c;
+    LLVMBasicBlockRef start = new_block(k, header, "enter");
+    turn_entries(k, &loop->inside, header, start);
+    add_block(&n->all, start);
+    wpi_map_set_index(&n->apart, start, 0);
+    LLVMPositionBuilderAtEnd(c->builder, start);
+    LLVMValueRef mode = call_choosing(k, "__wp_cache_enter", c->i32);
+    LLVMValueRef jump = LLVMBuildSwitch(c->builder, mode, header, 2);
+    LLVMAddCase(jump, wpi_const32(c, WPI_CACHE_CACHED), cached);
+    LLVMAddCase(jump, wpi_const32(c, WPI_CACHE_PLAIN), plain);
+    if (n->header == header) n->header = start;
+}
+
+static void clone(nest *n, const blocks *loop, LLVMBasicBlockRef header, wpi_map *made) {
+    wpi_map values = {0};
+    wpi_clone_blocks(loop->list, loop->count, header, &values, made);
+    wpi_map_deinit(&values);
+    for (uint32_t b = 0; b < loop->count; b++) {
+        LLVMBasicBlockRef copy = wpi_map_get(made, loop->list[b]);
+        add_block(&n->all, copy);
+        wpi_map_set_index(&n->apart, copy, 0);
+        wpi_map_set_index(&n->apart, loop->list[b], 0);
+    }
+}
+
+static void copy_loop(nest *n, const wpi_cache_loops *l, const wpi_cache_choice *loop) {
+    wpi_map cached = {0}, plain = {0};
+    blocks own = blocks_of(l, loop->header);
+    clone(n, &own, loop->header, &cached);
+    clone(n, &own, loop->header, &plain);
+    enter(n, &own, loop->header, wpi_map_get(&cached, loop->header),
+          wpi_map_get(&plain, loop->header));
+    for_blocks(&own, &cached, n->k, cache);
+    for_blocks(&own, NULL, n->k, simulate);
+    leave(n, loop, wpi_map_get(&cached, loop->header), wpi_map_get(&plain, loop->header));
+    wpi_map_deinit(&cached);
+    wpi_map_deinit(&plain);
+    free_blocks(&own);
+}
+
+/* Where all modes share a loop, threads choose at its header. */
+static void share_loop(nest *n, const wpi_cache_choice *loop) {
+    LLVMPositionBuilderBefore(n->k->c->builder, LLVMGetFirstInstruction(loop->header));
+    (void)call_choosing(n->k, "__wp_cache_consider", n->k->c->none);
+}
+
 /* ---- a nest ---- */
 
 static void forget_note(wpi_cache *k, LLVMValueRef i) {
@@ -198,43 +315,29 @@ static void forget_note(wpi_cache *k, LLVMValueRef i) {
     wpi_cache_forget_note(i);
 }
 
-static bool find_nest(wpi_cache *k, const wpi_cache_loops *l, LLVMBasicBlockRef header, nest *n) {
-    *n = (nest){.k = k, .header = header};
-    n->blocks = wpi_must_calloc(l->found.block_count, sizeof *n->blocks);
-    for (uint32_t i = 0; i < l->count; i++) {
-        if (l->loops[i].header != header) continue;
-        for (uint32_t b = 0; b < l->found.block_count; b++) {
-            if (!l->loops[i].contains[b]) continue;
-            wpi_map_set_index(&n->inside, l->found.blocks[b], n->count);
-            n->blocks[n->count++] = l->found.blocks[b];
-        }
-    }
-    return n->count != 0;
-}
-
-static void copy_nest(nest *n) {
-    wpi_map values = {0};
-    wpi_clone_blocks(n->blocks, n->count, n->header, &values, &n->made);
-    wpi_map_deinit(&values);
-    end_exits(n);
-    begin_entries(n);
-    for (uint32_t b = 0; b < n->count; b++) {
-        for_accesses(n->blocks[b], n->k, simulate);
-        for_accesses(wpi_map_get(&n->made, n->blocks[b]), n->k, cache);
-    }
-    for (uint32_t e = 0; e < n->k->exit_count; e++)
-        if (wpi_map_has(&n->inside, n->k->exits[e].header)) leave_at(n, &n->k->exits[e]);
+static void rewrite_nest(nest *n, const wpi_cache_loops *l) {
+    wpi_cache *k = n->k;
+    const uint32_t own_count = n->all.count;
+    for (uint32_t i = 0; i < k->choice_count; i++)
+        if (wpi_map_has(&n->all.inside, k->choices[i].header) && k->choices[i].is_copied)
+            copy_loop(n, l, &k->choices[i]);
+    for (uint32_t b = 0; b < own_count; b++)
+        if (!wpi_map_has(&n->apart, n->all.list[b])) for_accesses(n->all.list[b], k, share);
+    for (uint32_t i = 0; i < k->choice_count; i++)
+        if (wpi_map_has(&n->all.inside, k->choices[i].header) && !k->choices[i].is_copied)
+            share_loop(n, &k->choices[i]);
+    begin_nest(n);
+    end_nest(n);
 }
 
 void wpi_cache_copy(wpi_cache *k) {
     wpi_cache_loops loops;
     wpi_cache_loops_init(&loops, k->body);
     for (uint32_t i = 0; i < k->nest_count; i++) {
-        nest n;
-        if (find_nest(k, &loops, k->nests[i], &n)) copy_nest(&n);
-        wpi_map_deinit(&n.inside);
-        wpi_map_deinit(&n.made);
-        wpi_free(n.blocks);
+        nest n = {.k = k, .header = k->nests[i], .all = blocks_of(&loops, k->nests[i])};
+        rewrite_nest(&n, &loops);
+        free_blocks(&n.all);
+        wpi_map_deinit(&n.apart);
     }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(k->body); b; b = LLVMGetNextBasicBlock(b))
         for_accesses(b, k, forget_note);

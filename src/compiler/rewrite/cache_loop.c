@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which loops are copied, and at which headers threads leave monitoring. Lanes of a warp that leave
- * in different turns run the cached copy one after the other, so a turn counts what its code has,
- * not what a lane executed, and inner loops whose number of turns may differ are left only after
- * many turns: loops over the bytes of a word end before, loops over the row of a matrix do not. */
+/*
+ * Which nests of loops are rewritten, and which loops in them are copied: the innermost with
+ * accesses.
+ *
+ *     outermost loop: shared by all modes of a thread
+ *         innermost loop ─► monitored │ cached │ plain copy
+ *
+ * Lanes of a warp that leave monitoring in different turns of a nest, and then run another copy of
+ * its rest, would run one after the other to the nest's end. So copies are small: lanes meet again
+ * behind each, whatever copy they were in, and begin the next turn of the loops around it together.
+ */
 #include <string.h>
 
 #include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/postdom.h"
-#include "compiler/ir/uniform.h"
 #include "compiler/passes.h"
 #include "compiler/rewrite/cache.h"
-
-enum { INNER_TURNS = 8 }; /* of an inner loop that is not left */
 
 /* ---- loops by header ---- */
 
@@ -65,51 +69,7 @@ void wpi_cache_loops_deinit(wpi_cache_loops *l) {
     wpi_loops_deinit(&l->found);
 }
 
-/* ---- where monitoring is left ---- */
-
-static wpi_value_origin origin_of(LLVMValueRef i) {
-    static const char *const uniform[] = {"ntid.", "ctaid.", "nctaid.", "warpsize", "gridid"};
-    static const char registers[] = "llvm.nvvm.read.ptx.sreg.";
-    if (LLVMIsALoadInst(i) || LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) ||
-        LLVMIsAAtomicCmpXchgInst(i))
-        return WP_ORIGIN_DIVERGENT;
-    if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
-    LLVMValueRef callee = wpi_called_function(i);
-    if (!callee) return WP_ORIGIN_DIVERGENT;
-    size_t length;
-    const char *name = LLVMGetValueName2(callee, &length);
-    if (strncmp(name, registers, sizeof registers - 1) == 0) {
-        for (size_t u = 0; u < sizeof uniform / sizeof *uniform; u++)
-            if (strncmp(name + sizeof registers - 1, uniform[u], strlen(uniform[u])) == 0)
-                return WP_ORIGIN_UNIFORM;
-        return WP_ORIGIN_DIVERGENT;
-    }
-    return strncmp(name, "llvm.nvvm.", 10) != 0 && strncmp(name, "llvm.", 5) == 0
-               ? WP_ORIGIN_OPERANDS
-               : WP_ORIGIN_DIVERGENT;
-}
-
-static bool is_equal_for_all(const wpi_cache_loops *l, const wpi_cache_loop *loop,
-                             const wpi_uniform *u) {
-    for (uint32_t b = 0; b < l->found.block_count; b++) {
-        if (!loop->contains[b]) continue;
-        LLVMValueRef end = LLVMGetBasicBlockTerminator(l->found.blocks[b]);
-        for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) {
-            const uint32_t to = wpi_map_index(&l->found.index, LLVMGetSuccessor(end, s));
-            if (!loop->contains[to] && !wpi_uniform_is(u, LLVMGetOperand(end, 0))) return false;
-        }
-    }
-    return true;
-}
-
-static uint32_t innermost(const wpi_cache_loops *l, uint32_t block) {
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < l->count; i++)
-        if (l->loops[i].contains[block] &&
-            (found == UINT32_MAX || size_of(l, &l->loops[i]) < size_of(l, &l->loops[found])))
-            found = i;
-    return found;
-}
+/* ---- what becomes of them ---- */
 
 static uint32_t accesses_in(LLVMBasicBlockRef block) {
     uint32_t count = 0;
@@ -118,18 +78,18 @@ static uint32_t accesses_in(LLVMBasicBlockRef block) {
     return count;
 }
 
-/* Adds the accesses of each block to its loop, and to the loop around it that is left. */
-static void count_turns(wpi_cache_loops *l) {
+static void count_accesses(wpi_cache_loops *l) {
     for (uint32_t b = 0; b < l->found.block_count; b++) {
-        uint32_t count = accesses_in(l->found.blocks[b]), loop = innermost(l, b);
-        if (count == 0 || loop == UINT32_MAX) continue;
-        if (!l->loops[loop].is_left) l->loops[loop].accesses += count;
-        while (!l->loops[loop].is_left) {
-            if (count < WPI_CACHE_THRESHOLD) count *= INNER_TURNS;
-            loop = l->loops[loop].parent;
-        }
-        l->loops[loop].accesses += count;
+        const uint32_t count = accesses_in(l->found.blocks[b]);
+        for (uint32_t i = 0; i < l->count && count != 0; i++)
+            if (l->loops[i].contains[b]) l->loops[i].accesses += count;
     }
+}
+
+static bool is_inside(const wpi_cache_loops *l, uint32_t loop, uint32_t outer) {
+    while (loop != UINT32_MAX && loop != outer)
+        loop = l->loops[loop].parent;
+    return loop == outer;
 }
 
 static uint32_t outermost(const wpi_cache_loops *l, uint32_t loop) {
@@ -176,32 +136,39 @@ static bool *find_waits(const wpi_cache_loops *l) {
     return waits;
 }
 
-void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
-    wpi_uniform u;
-    wpi_uniform_init(&u, k->body, origin_of);
-    bool *meets = wpi_must_calloc(l->count + 1, sizeof *meets);
-    for (uint32_t i = 0; i < l->count; i++) {
-        meets[i] = has_meetings(l, &l->loops[outermost(l, i)]);
-        l->loops[i].is_left = l->loops[i].parent == UINT32_MAX ||
-                              (!meets[i] && is_equal_for_all(l, &l->loops[i], &u));
-    }
-    wpi_uniform_deinit(&u);
-    count_turns(l);
-    bool *waits = find_waits(l);
-    bool *has_accesses = wpi_must_calloc(l->count + 1, sizeof *has_accesses);
+/* Has accesses, and no loop in it has. */
+static bool is_innermost(const wpi_cache_loops *l, uint32_t loop) {
+    if (l->loops[loop].accesses == 0) return false;
     for (uint32_t i = 0; i < l->count; i++)
-        if (l->loops[i].accesses != 0 && !waits[i]) has_accesses[outermost(l, i)] = true;
+        if (i != loop && l->loops[i].accesses != 0 && is_inside(l, i, loop)) return false;
+    return true;
+}
+
+/* The loops inside a copied one go with it. */
+static bool is_in_copied(const wpi_cache_loops *l, uint32_t loop, const bool *is_copied) {
+    for (uint32_t i = l->loops[loop].parent; i != UINT32_MAX; i = l->loops[i].parent)
+        if (is_copied[i]) return true;
+    return false;
+}
+
+void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
+    count_accesses(l);
+    bool *waits = find_waits(l), *is_copied = wpi_must_calloc(l->count + 1, sizeof *is_copied);
     k->nests = wpi_must_calloc(l->count + 1, sizeof *k->nests);
-    k->exits = wpi_must_calloc(l->count + 1, sizeof *k->exits);
+    k->choices = wpi_must_calloc(l->count + 1, sizeof *k->choices);
     for (uint32_t i = 0; i < l->count; i++) {
         k->has_waits |= waits[i];
-        if (has_accesses[i]) k->nests[k->nest_count++] = l->loops[i].header;
-        if (l->loops[i].accesses != 0 && !waits[i] && (l->loops[i].is_left || !meets[i]))
-            k->exits[k->exit_count++] =
-                (wpi_cache_exit){l->loops[i].header, l->loops[i].accesses, !l->loops[i].is_left};
+        is_copied[i] = !waits[i] && is_innermost(l, i) && !has_meetings(l, &l->loops[i]);
+        if (l->loops[i].parent == UINT32_MAX && l->loops[i].accesses != 0 && !waits[i])
+            k->nests[k->nest_count++] = l->loops[i].header;
+    }
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (waits[i] || l->loops[outermost(l, i)].accesses == 0 || is_in_copied(l, i, is_copied))
+            continue;
+        k->choices[k->choice_count++] =
+            (wpi_cache_choice){l->loops[i].header, l->loops[i].accesses, is_copied[i]};
     }
     wpi_free(waits);
-    wpi_free(meets);
-    wpi_free(has_accesses);
+    wpi_free(is_copied);
     k->facts.loops = k->nest_count;
 }

@@ -19,7 +19,7 @@
 /* ---- messages ---- */
 
 char *wpi_stream_place(LLVMValueRef instruction) {
-    const wpi_source_place place = wpi_source_place_of(instruction);
+    const wpi_source_place_of place = wpi_source_place_of(instruction);
     if (place.file == NULL) return wpi_must_strdup("");
     return wpi_format("%.*s:%u", (int)place.file_length, place.file, place.line);
 }
@@ -114,7 +114,7 @@ static void add_scaled(offset *sum, LLVMValueRef index, uint64_t scale) {
 }
 
 static void add_gep(LLVMTargetDataRef layout, LLVMValueRef gep, offset *sum) {
-    wpi_gep_walk walk = wpi_gep_walk_begin(layout, gep);
+    wpi_gep_walk_begin walk = wpi_gep_walk_begin(layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {

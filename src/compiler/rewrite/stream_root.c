@@ -24,7 +24,7 @@ static void add_root(LLVMValueRef pointer, wpi_stream_root *root) {
 
 wpi_stream_root wpi_stream_root_of(LLVMValueRef pointer) {
     wpi_stream_root root = {0};
-    const wpi_pointer_roots from = wpi_pointer_roots_of(pointer);
+    const wpi_pointer_roots_of from = wpi_pointer_roots_of(pointer);
     for (uint32_t r = 0; r < from.count; r++)
         add_root(from.items[r], &root);
     if (from.is_incomplete) root.is_loaded = true;

@@ -38,7 +38,7 @@ static const char *skip_blank(const char *p) {
     }
 }
 
-/* R"x(…)x": its length, and where its text is; 0 if none begins at `p`. */
+/* The length of a raw string R"x(…)x" at `p`; 0: none. */
 static size_t raw_string(const char *p) {
     if (p[0] != 'R' || p[1] != '"') return 0;
     size_t name = strcspn(p + 2, "(\"\\ \n");
@@ -55,8 +55,8 @@ static size_t string_length(const char *p) {
     return *p == '"' ? wpi_source_skip(p) : raw_string(p);
 }
 
-/* An asm statement's strings are between "(" and the first ":" of its own. NULL: it has no
- * operands, and percent signs mean nothing. */
+/* Finds the ":" that ends an asm statement's strings. NULL: no operands, so percent signs have no
+ * meaning. */
 static const char *find_operands(const char *p) {
     for (int depth = 0; *p;) {
         size_t length = string_length(p);
@@ -74,7 +74,7 @@ static const char *find_operands(const char *p) {
     return NULL;
 }
 
-/* A percent sign that is to be doubled: before a name that cannot be an operand. */
+/* Whether a percent sign must be doubled: before a name that cannot be an operand. */
 static bool is_register(const char *p) {
     if (p[0] != '%' || !(isalpha((unsigned char)p[1]) || p[1] == '_')) return false;
     return isalpha((unsigned char)p[2]) || p[2] == '_';

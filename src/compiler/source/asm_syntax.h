@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inline PTX that names a register by one percent sign beside operands,
- * `asm("mov.u32 %0, %laneid;" : "=r"(x))`: nvcc takes it, clang wants `%%laneid`. */
+/** Inline PTX that names a register by one percent sign beside operands, `asm("mov.u32 %0,
+ * %laneid;" : "=r"(x))`: nvcc accepts it, clang requires `%%laneid`. */
 #ifndef WP_COMPILER_ASM_SYNTAX_H
 #define WP_COMPILER_ASM_SYNTAX_H
 

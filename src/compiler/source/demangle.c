@@ -8,7 +8,7 @@
 #include "base/must.h"
 #include "base/text.h"
 
-/* Of the C++ runtime, which LLVM brings along. Allocates with malloc. */
+/* From the C++ runtime, which LLVM links. Allocates with malloc. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 static bool is_name_letter(char c) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Names in messages the way the user wrote them. */
+/** Demangles names in messages. */
 #ifndef WP_COMPILER_DEMANGLE_H
 #define WP_COMPILER_DEMANGLE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An overlay entry whose contents do not exist is a file that does not exist. Entries of folders
- * cannot say so, hence files are listed one by one. */
+/* An overlay entry whose contents do not exist makes the file not exist. Entries of folders cannot
+ * do that, so files are listed one by one. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "compiler/source/foreign_headers.h"
 
@@ -20,12 +20,12 @@
 
 typedef struct search {
     const wpi_compile_job *job;
-    char *toolkit; /* where cuda_runtime_api.h really is */
-    bool is_mixed; /* the folder holds other headers as files too: names decide */
+    char *toolkit; /* real folder of cuda_runtime_api.h */
+    bool is_mixed; /* the folder also has other headers: names decide */
     json_t *roots;
 } search;
 
-/* What toolkits call their headers, as far as the dialect has no header of that name. */
+/* Prefixes of toolkit headers, if the dialect has no header of the name. */
 static const char *const beginnings[] = {
     "cublas",        "cuda",           "cudla",         "cudnn",    "cufft",    "cufile",
     "cupti",         "curand",         "cusolver",      "cusparse", "device_",  "driver_functions",
@@ -54,7 +54,7 @@ static bool is_below(const char *path, const char *folder) {
     return is;
 }
 
-/* Internals are reached only through headers that are hidden. */
+/* Internal headers, included only by hidden ones. */
 static bool is_internal(const char *name) {
     return name[0] == '_' || name[0] == '.' || strcmp(name, "detail") == 0;
 }

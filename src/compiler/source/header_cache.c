@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A precompiled header headers-<key>.pch has a list headers-<key>.txt beside it, which is written
- * last and notices damage of its own (base/cache_dir.h):
+ * last and has its own checksum (base/cache_dir.h):
  *
  *     H hash                              of the precompiled header
  *     F size seconds nanoseconds path     a file it was made of
  *     N name                              what an #include in these files asks for
  *     W word                              an identifier in them
  *
- * The words of the command are sorted: what the header depends on (`base`), what it is checked for
- * (macros, folders), and what only the source has. */
+ * The words of the command are sorted into those that the header depends on (`base`), those that it
+ * is checked against (macros, folders), and those for the source only. */
 #include "compiler/source/header_cache.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@
 #define HEADER "cuda_runtime.h"
 
 typedef struct sorted {
-    wpi_strings base;    /* what the header is made with, and named by */
+    wpi_strings base;    /* words that the header is made with, and its name depends on */
     wpi_strings hidden;  /* the overlay that hides other toolkits: a file of this run */
     wpi_strings macros;  /* names that -D and -U give */
     wpi_strings folders; /* of -I and -isystem */
@@ -54,7 +54,7 @@ static bool begins(const char *word, const char *with) {
     return strncmp(word, with, strlen(with)) == 0;
 }
 
-/* Macros that headers ask for are part of the name; of the others it is checked that they do not.
+/* Macros that headers test are part of the name; others are checked to be unused in headers.
  */
 static bool add_macro(sorted *s, const char *definition) {
     size_t length = strcspn(definition, "=(");
@@ -82,7 +82,7 @@ static void sort_pair(sorted *s, const wpi_compile_job *job, const char *word, c
             s->has_header = true;
             s->at = index;
         } else if (!s->has_header) {
-            s->is_usable = false; /* something comes before */
+            s->is_usable = false; /* another header comes first */
         }
     } else if (strcmp(word, "-Xclang") == 0) {
         is_base = !begins(value, "-cuid=");
@@ -100,7 +100,7 @@ static void sort_pair(sorted *s, const wpi_compile_job *job, const char *word, c
     wpi_strings_add(&s->base, value);
 }
 
-/* From C++20 on, clang takes precompiled headers for modules and joins host functions with device
+/* From C++20 on, clang treats precompiled headers as modules and merges host functions with device
  * functions of the same type. */
 static bool is_modular(const char *word) {
     const char *standard = begins(word, "-std=") ? strstr(word, "++") : NULL;
@@ -110,7 +110,7 @@ static bool is_modular(const char *word) {
            strcmp(standard, "17") != 0;
 }
 
-/* clang leaves types of precompiled headers out of debug information. */
+/* clang omits types of precompiled headers from debug information. */
 static bool is_debug(const char *word) {
     return begins(word, "-g") && strcmp(word, "-g0") != 0 &&
            strcmp(word, "-gline-tables-only") != 0;
@@ -208,7 +208,7 @@ static bool is_current(const char *list) {
     return true;
 }
 
-/* NULL: it cannot be read. */
+/* NULL: unreadable. */
 static char *hash_row(const char *pch) {
     char *data = NULL;
     size_t size_bytes;
@@ -251,7 +251,7 @@ static bool is_word_char(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Names that the file includes or asks for: <name> or "name" on lines that say "include". */
+/* Names that the file includes or tests: <name> or "name" on lines with "include". */
 static void collect_names(wpi_strings *rows, const char *text) {
     for (const char *at = strstr(text, "include"); at; at = strstr(at + 1, "include")) {
         const char *p = at + strcspn(at, "<\"\n");
@@ -286,8 +286,8 @@ static bool add_file(wpi_strings *rows, const char *path) {
     return true;
 }
 
-/* Files of a depfile: behind the first colon, parted by blanks that no backslash escapes. The
- * precompiled header is one more, so that a damaged one is made anew. NULL: a file is missing. */
+/* Lists the files of a depfile: after the first colon, separated by unescaped blanks. Adds the
+ * precompiled header, so that a damaged one is replaced. NULL: a file is missing. */
 static char *list_of(const char *depfile, const char *pch) {
     wpi_strings rows = {0};
     wpi_text name = {0}, list = {0};
@@ -320,7 +320,7 @@ static char *list_of(const char *depfile, const char *pch) {
     return NULL;
 }
 
-/* Writes the header and returns its list; NULL if that did not work. */
+/* Writes the header and returns its list; NULL: failed. */
 static char *make(wpi_compile_job *job, const sorted *s, const char *pch, const char *list_path) {
     wpi_strings command = {0};
     wpi_text said = {0};
@@ -329,7 +329,7 @@ static char *make(wpi_compile_job *job, const sorted *s, const char *pch, const 
     char *depfile = NULL, *list = NULL;
     size_t size_bytes;
     int exit_code = 1;
-    const int fd = wpi_leftover_file(temp); /* clang writes over it */
+    const int fd = wpi_leftover_file(temp); /* clang overwrites it */
     if (fd >= 0) (void)close(fd);
     wpi_strings_add_all(&command, &s->base);
     wpi_strings_add_all(&command, &s->hidden);
@@ -340,7 +340,7 @@ static char *make(wpi_compile_job *job, const sorted *s, const char *pch, const 
     if (wpi_subprocess_run(wpi_strings_argv(&command), &options, &exit_code, NULL) ==
             WP_STATUS_OK &&
         exit_code == 0 && wpi_file_read(deps, &depfile, &size_bytes, NULL) == WP_STATUS_OK) {
-        bool is_private = chmod(temp, 0600) == 0; /* whatever the umask says */
+        bool is_private = chmod(temp, 0600) == 0; /* regardless of the umask */
         list = is_private && rename(temp, pch) == 0 ? list_of(depfile, pch) : NULL;
         if (list && wpi_cache_write(list_path, list, strlen(list), NULL) != WP_STATUS_OK) {
             wpi_free(list);
@@ -368,15 +368,15 @@ static void put_in(wpi_strings *command, const sorted *s, const char *pch) {
     }
 }
 
-/* A file that another user can change is worth a word, once. That none can be written is not. */
+/* Warns once of a file that another user can change; not of an unwritable cache. */
 static void warn(wpi_compile_job *job, const wp_error *error) {
     if (error->status != WP_STATUS_INVALID || job->has_warned_of_cache) return;
     job->has_warned_of_cache = true;
     fprintf(stderr, "wpcc: warning: %s\n", error->message);
 }
 
-/* The list, if it and the header are whole, the user's own, and made of the files that are there
- * now. clang crashes when it reads a damaged header. */
+/* Returns the list if it and the header are intact, the user's own, and made from the present
+ * files. clang crashes on a damaged header. */
 static char *read_list(wpi_compile_job *job, const char *pch, const char *list_path) {
     wp_error error = {0};
     char *list = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Precompiled headers. Nearly all of a small file's compile time is reading cuda_runtime.h and
- * what it includes, once a side; clang can keep what it read. wpcc keeps one such file for each
- * set of options in the user's cache, made when it is first needed, and takes it only where it
- * changes nothing:
+/** Precompiled headers. Most of a small file's compile time is parsing cuda_runtime.h and its
+ * includes, once per side; clang can store the result. wpcc keeps one such file for each set of
+ * options in the user's cache, made on first use, and uses it only if the result is the same:
  *
  *   - all options but those below are part of its name, and clang itself;
  *   - every header it was made of is as it was (size and time);
@@ -15,8 +14,8 @@
 
 #include "compiler/driver/job.h"
 
-/** Rewrites a command of clang, one side of `input`, to take a precompiled header. Leaves it alone
- * where none can be had; there is nothing that could fail. */
+/** Rewrites a command of clang, for one side of `input`, to use a precompiled header, if one is
+ * available. Never fails. */
 void wpi_header_cache_use(wpi_compile_job *job, wpi_strings *command, const wpi_input *input);
 
 #endif

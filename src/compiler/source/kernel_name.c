@@ -59,7 +59,7 @@ bool wpi_kernel_is_called(const char *mangled, const char *name) {
     remove_all(wanted, " ");
     bool is_called = is_same(signature, wanted) || is_same(own, wanted);
     if (!is_called) {
-        own[strcspn(own, "<")] = '\0'; /* kernels are no members: the arguments are their own */
+        own[strcspn(own, "<")] = '\0'; /* kernels are not members: these are their own arguments */
         is_called = strcmp(own, wanted) == 0;
     }
     wpi_free(wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels as users call them. */
+/** Names of kernels as in the source. */
 #ifndef WP_COMPILER_KERNEL_NAME_H
 #define WP_COMPILER_KERNEL_NAME_H
 

@@ -5,7 +5,7 @@
 
 #include "compiler/source/source_text.h"
 
-/* At `c` twice, blanks, `c`: brings the third to the other two. */
+/* At `c` twice, blanks, `c`: moves the third next to the others. */
 static bool join(char *p, char c) {
     if (p[0] != c || p[1] != c) return false;
     size_t blanks = strspn(p + 2, " \t");
@@ -23,7 +23,8 @@ bool wpi_launch_syntax_join(char *text) {
             p = next;
             continue;
         }
-        /* `<< <` is nothing else in C++; `>> >` may close templates, so only after an opening one.
+        /* `<< <` has no other meaning in C++; `>> >` may close templates, so it counts only after
+         * an opening one.
          */
         if (join(p, '<')) {
             is_open = any = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernel launches written with spaces, `k<< <grid, block>> >(…)`: nvcc takes them, clang does not,
- * and formatters that do not know CUDA make them. They are joined; lines and columns stay. */
+/** Kernel launches written with spaces, `k<< <grid, block>> >(…)`: nvcc accepts them, clang does
+ * not, and formatters without CUDA support produce them. They are joined; lines and columns do not
+ * change. */
 #ifndef WP_COMPILER_LAUNCH_SYNTAX_H
 #define WP_COMPILER_LAUNCH_SYNTAX_H
 

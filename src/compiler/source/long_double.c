@@ -33,7 +33,7 @@ static bool line_has(const char *line, const char *word) {
     return at && at < line + strcspn(line, "\n");
 }
 
-/* Is this metadata line a declaration of something with type number `type`? */
+/* Whether the metadata line is a declaration with type number `type`. */
 static bool declares(const char *line, long type) {
     if (line_has(line, "DILocalVariable(") || line_has(line, "DIGlobalVariable("))
         return number_after(line, ", type: !") == type;

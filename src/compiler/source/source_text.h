@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What those who look at source text skip. */
+/** Skips comments and literals in source text. */
 #ifndef WP_COMPILER_SOURCE_TEXT_H
 #define WP_COMPILER_SOURCE_TEXT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What checked kernels ask, and what is said of it. A finding is one place in a kernel and one kind
- * of mistake: the first time it is a paragraph on stderr, then a number in the summary at the end.
+ * Calls of checked kernels, and their reports. A finding is a place in a kernel and a kind of
+ * error: it is reported on stderr the first time, and then counted for the summary at the end.
  */
 #define _GNU_SOURCE /* dladdr, dl_iterate_phdr, pthread_getattr_np, mincore */
 #include "device/cpu/access_check.h"
@@ -22,7 +22,7 @@
 
 #define DUMMY_BYTES 64u /* no access is wider */
 #define LEAKS_SHOWN_MAX 16u
-#define NEAR_BYTES ((uint64_t)1 << 30) /* further away, an allocation explains nothing */
+#define NEAR_BYTES ((uint64_t)1 << 30) /* a more distant allocation is not reported */
 
 const wpi_param wpi_check_params[] = {
     {"check", WP_UNIT_FLAG, "off", 0, 1,
@@ -49,16 +49,15 @@ typedef struct finding {
 static struct {
     pthread_mutex_t lock;
     finding *findings, **last;
-    uint64_t others; /* findings that the device's own messages tell */
+    uint64_t others; /* findings that the device's own messages report */
     bool stops;
-    bool has_failed;   /* the device has an error: what the program could not free is no leak */
+    bool has_failed;   /* the device has failed: memory that is not freed is no leak */
     bool is_unchecked; /* there are kernels that could not be checked */
-    pid_t owner;       /* forked children say nothing */
+    pid_t owner;       /* forked children report nothing */
     const char *found_path;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &state.findings};
 
-/* ---- start --------------------------------------------------------------------------------------
- */
+/* ---- start ---- */
 
 wp_status wpi_check_start(wp_error *err) {
     wpi_param_value check, stop;
@@ -73,7 +72,7 @@ wp_status wpi_check_start(wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* `warpage run` looks whether anything was found by the size of a file. */
+/* Marks a finding for `warpage run`, which checks the size of a file. */
 static void leave_mark(void) {
     if (state.found_path == NULL || state.found_path[0] == '\0') return;
     const int file = open(state.found_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -90,7 +89,7 @@ wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
     if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, err);
     if (status == WP_STATUS_OK) return status;
     pthread_mutex_lock(&state.lock);
-    state.is_unchecked = true; /* asked for, and not done */
+    state.is_unchecked = true; /* requested, but not done */
     leave_mark();
     pthread_mutex_unlock(&state.lock);
     return status;
@@ -102,10 +101,9 @@ const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_
     return dlsym(variant->library, "wp_check_sites");
 }
 
-/* ---- storage of blocks --------------------------------------------------------------------------
- */
+/* ---- storage of blocks ---- */
 
-/* Guards of allocations hold on from block to block until something is freed. */
+/* Whether guards of allocations, which blocks share, are valid: nothing was freed since. */
 static bool are_current(const wpi_block *block, uint64_t removals) {
     return block->guard_sites == block->launch->kernel->sites && !block->has_own_guards &&
            block->guard_removals == removals;
@@ -139,8 +137,7 @@ void wpi_check_release(wpi_block *block) {
     wpi_free(block->pub.barrier_sites);
 }
 
-/* ---- saying it ----------------------------------------------------------------------------------
- */
+/* ---- saying it ---- */
 
 static bool is_same_line(const wp_check_site *a, const wp_check_site *b) {
     return a == b || (a->line == b->line && a->file != NULL && b->file != NULL &&
@@ -299,7 +296,7 @@ static void begin(wpi_text *text, const wpi_cpu_kernel *kernel, const wp_check_s
     wpi_text_appendf(text, ": %s\n", titles[what]);
 }
 
-/* One write, after what the kernel printed before. */
+/* Writes the report at once, after the kernel's earlier output. */
 static void finish(wpi_text *text, const wpi_block *block) {
     wpi_text_append(text, "\n");
     wpi_output_flush(block->launch->device->output);
@@ -314,8 +311,7 @@ static void stop_if_asked(wpi_block *block, kind what, bool has_thread) {
     if (state.stops) wpi_worker_fail(block->worker, statuses[what], has_thread, "%s", titles[what]);
 }
 
-/* ---- accesses -----------------------------------------------------------------------------------
- */
+/* ---- accesses ---- */
 
 static wpi_block *block_here(void) {
     return (wpi_block *)wp_rt_block; /* its first member */
@@ -359,12 +355,11 @@ static range stack_here(const wpi_worker *worker) {
 
 typedef struct segment_search {
     const void *address;
-    const void *own; /* something in the library of checked kernels */
+    const void *own; /* an address in the library of checked kernels */
     range found;
 } segment_search;
 
-/* Constants of kernels: read-only data, of the program as well, where its variables may point to
- * them. */
+/* Constants of kernels: read-only data, also of the program, as its variables may point there. */
 static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     segment_search *search = arg;
     bool is_own = false;
@@ -389,8 +384,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     return 0;
 }
 
-/* Memory of the block that contains the access, or else memory of the program's that any thread may
- * use. */
+/* Finds memory of the block that contains the access, or else memory of the program that any thread
+ * may access. */
 static bool find_private(const wpi_block *block, const void *address, uint64_t size_bytes,
                          range *out) {
     const wp_cpu_block *b = &block->pub;
@@ -444,7 +439,7 @@ static void report_place(wpi_block *block, const wp_check_site *site, const void
     stop_if_asked(block, what, true);
 }
 
-/* The memory that a good access lies in; false after a report. */
+/* Finds the memory of a valid access; false after a report. */
 static bool find_memory(wpi_block *block, const wp_check_site *site, const void *address,
                         uint64_t size_bytes, range *out) {
     wpi_memory_entry entry;
@@ -502,8 +497,7 @@ uint64_t wp_rt_check_range(void *address, uint32_t index, uint64_t size_bytes) {
     return is_good ? size_bytes : 0;
 }
 
-/* ---- barriers -----------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 static bool waits_here(const wpi_block *block, uint32_t t) {
     if (!block->is_mixed) return t >= block->first && t < block->outer;
@@ -516,7 +510,7 @@ static void say_thread(wpi_text *text, const wpi_block *block, uint32_t t) {
                      t / dim[0] / dim[1]);
 }
 
-/* Threads of a block that do the same: how many, and the first of them. */
+/* Threads of a block in the same situation: their number, and the first of them. */
 typedef struct crowd {
     uint32_t count, first;
     const wp_check_site *site; /* where they wait */
@@ -606,8 +600,7 @@ void wpi_check_device_error(const wp_error *error) {
     pthread_mutex_unlock(&state.lock);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------
- */
+/* ---- the end ---- */
 
 static void say_leaks(wpi_text *text, uint64_t *count) {
     wpi_memory_entry entry;
@@ -633,7 +626,7 @@ static void say_leaks(wpi_text *text, uint64_t *count) {
     leave_mark();
 }
 
-/* After everything of the program, its static destructors too: they may still free. */
+/* Runs after the program's static destructors, which may still free memory. */
 __attribute__((destructor)) static void summarise(void) {
     if (!wpi_check_is_on() || state.owner != getpid()) return;
     wpi_text text = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checking kernels (`warpage run --check`): what the CPU device tells the checker, and what the
- * checker finds out. The guards themselves are in the variant "check" of the kernels (base/abi.h).
+ * Checking kernels (`warpage run --check`): calls of the CPU device to the checker, and the
+ * checker's results. The guards themselves are in the variant "check" of the kernels (base/abi.h).
  *
  *     guard in kernel code ──► wp_rt_check… ──► locate the address ──► finding: said once, counted
  *     allocation and freeing ──► numbers, callers, a quarantine of freed ranges
@@ -23,18 +23,17 @@ static inline bool wpi_check_is_on(void) {
     return wpi_check_enabled;
 }
 
-/** Reads the parameters; PARSE or INVALID when they are wrong. */
+/** Reads the parameters. PARSE, INVALID. */
 WP_NODISCARD wp_status wpi_check_start(wp_error *err);
 
-/* ---- memory -------------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
-/** Between allocations lie so many bytes of nothing, so that small overruns do not reach the next.
+/** The size of the gaps between allocations, so that small overruns do not reach the next.
  */
 size_t wpi_check_gap_bytes(void);
-/** Numbers an allocation and notes who asked for it. */
+/** Numbers an allocation and records its caller. */
 void wpi_check_allocated(wpi_memory_entry *entry);
-/** Takes over the pages of a freed allocation, so that its addresses are not given out again soon.
+/** Takes over the pages of a freed allocation, so that its addresses are not reused soon.
  */
 void wpi_check_freed(const wpi_memory_entry *entry);
 
@@ -49,27 +48,27 @@ typedef struct wpi_check_place {
     wpi_memory_entry entry;
 } wpi_check_place;
 
-/** Where [address, address + size_bytes) lies among live and freed allocations: the nearest of all.
+/** Locates [address, address + size_bytes) relative to the nearest live or freed allocation.
  */
 wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, const void *address,
                                  uint64_t size_bytes);
 
-/* ---- kernels ------------------------------------------------------------------------------------
- */
+/* ---- kernels ---- */
 
-/** The variant "check" of `code`, over the same variables. */
+/** Loads the variant "check" of `code`, with the same variables. */
 WP_NODISCARD wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
                                       wpi_variant_library *out, wp_error *err);
 const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_t *count);
 
-/** What checked kernels need in a block's storage; guards start empty. False when memory is out. */
+/** Allocates what checked kernels need in a block's storage; guards start empty. False: out of
+ * memory. */
 bool wpi_check_prepare(wpi_block *block);
 void wpi_check_release(wpi_block *block);
 
-/** All that come to the block's barrier of this completion have; some of the block may be
- * elsewhere. The block is together or mixed, as it stands at the barrier. */
+/** A barrier of the block completes: reports threads that are at another one or have returned. The
+ * block is together or mixed, as at the barrier. */
 void wpi_check_barrier(wpi_block *block);
-/** The device's first error counts as a finding when the checker looks for mistakes of its kind. */
+/** The device's first error counts as a finding if the checker looks for errors of its kind. */
 void wpi_check_device_error(const wp_error *error);
 
 #endif

@@ -11,11 +11,11 @@
 #define UNIT_BYTES UINT64_C(0x200000)
 #define PAGE_BYTES 4096u
 #define PAGES (UNIT_BYTES / PAGE_BYTES)
-#define PAGE_IS_OWN (UINT64_C(1) << 63 | UINT64_C(1) << 56) /* there; and mapped nowhere else */
+#define PAGE_IS_OWN (UINT64_C(1) << 63 | UINT64_C(1) << 56) /* present, and mapped nowhere else */
 #define COLLAPSE 25                                         /* MADV_COLLAPSE, since Linux 6.1 */
-#define SKIP_BYTES UINT64_C(0x40000000) /* over what somebody else has put there */
+#define SKIP_BYTES UINT64_C(0x40000000)                     /* past foreign mappings */
 #define TRIES_MAX 64
-#define ZERO_MIN_BYTES (4 * UNIT_BYTES) /* less is as fast written */
+#define ZERO_MIN_BYTES (4 * UNIT_BYTES) /* smaller ranges are written as fast */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const uint64_t first_of[WPI_ARENA_AREA_COUNT + 1] = {
@@ -35,8 +35,9 @@ static uint64_t units(uint64_t bytes) {
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
 }
 
-/* NULL: something is there, or the system knows no fixed places. Pages of shared memory keep what
- * is in them when the process forgets that it has mapped them (device/sim/touched_pages.h). */
+/* Maps memory at `address`; NULL: the place is taken, or the system does not support fixed
+ * addresses. Shared pages keep their contents when the process unmaps them
+ * (device/sim/touched_pages.h). */
 static void *map_at(wpi_arena_area area, uint64_t address, size_t bytes) {
     void *wanted = (void *)(uintptr_t)address;
     const int sharing = area == WPI_ARENA_MANAGED ? MAP_SHARED : MAP_PRIVATE;
@@ -68,7 +69,8 @@ void wpi_arena_expect_whole(const void *memory, size_t bytes) {
     (void)madvise((void *)(uintptr_t)first, outer - first, MADV_HUGEPAGE);
 }
 
-/* Pages that were only read are all the system's one page of zeros, which is nobody's own. */
+/* Whether all pages of a unit have been written. Pages that were only read map the system's shared
+ * page of zeros. */
 static bool is_written_all_over(int pagemap, uint64_t unit) {
     uint64_t entries[PAGES];
     uint32_t count = 0;
@@ -90,7 +92,7 @@ void wpi_arena_condense(void) {
         void *memory = (void *)(uintptr_t)unit;
         if (!is_written_all_over(pagemap, unit)) continue;
         (void)madvise(memory, UNIT_BYTES, MADV_HUGEPAGE);
-        (void)madvise(memory, UNIT_BYTES, COLLAPSE); /* an older system does it by and by */
+        (void)madvise(memory, UNIT_BYTES, COLLAPSE); /* older systems do it later */
     }
     (void)close(pagemap);
 }

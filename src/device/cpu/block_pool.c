@@ -2,14 +2,14 @@
 /**
  * Launches and the workers that run their blocks.
  *
- * A device has as many slots ("workers") as it may use processors. Whoever holds a slot runs
- * blocks: the thread that executes the launch, and the pool's own helper threads, of which there is
- * one fewer. So one worker means no second thread and a small launch needs no thread to wake up.
+ * A device has as many slots ("workers") as processors that it may use. A thread that holds a slot
+ * runs blocks: the thread that executes the launch, or one of the pool's helper threads, of which
+ * there is one fewer. So one worker needs no second thread, and a small launch wakes no thread.
  *
- * Blocks are handed out in chunks by an atomic counter. A block that can only wait (wpi_block_run
- * says so) is parked, and the worker takes a new block of the launch, goes round its parked ones,
- * or takes a block of another launch. A parked block stays with its worker. Hence the promise: as
- * long as memory for parked blocks lasts, a block that another one waits for will run.
+ * Workers take chunks of blocks by an atomic counter. A block that can only wait (as wpi_block_run
+ * returns) is parked, and the worker takes a new block of the launch, runs its parked ones in turn,
+ * or takes a block of another launch. A parked block stays with its worker. So a block that another
+ * one waits for will run, while memory for parked blocks lasts.
  */
 #include "device/cpu/cpu.h"
 
@@ -22,14 +22,15 @@
 
 #include "base/alloc.h"
 
-/* So much above its end a stack counts as used up: the next frame does not fit. */
+/* A stack pointer within this distance of the stack's end counts as overflow: the next frame does
+ * not fit. */
 #define STACK_MARGIN_BYTES ((uintptr_t)16384)
 
 #define PARKED_MAX 4096u /* blocks a worker */
 #define PARKED_BYTES_MAX                                                                           \
     ((size_t)256 << 20) /* their storage; cooperative launches may exceed it                       \
                          */
-#define BLOCKS_KEPT 4u  /* storage of blocks that a worker does not give back */
+#define BLOCKS_KEPT 4u  /* blocks whose storage a worker keeps */
 #define CHUNK_MAX 1024u
 #define CHUNKS_PER_WORKER 16u /* so that workers finish at about the same time */
 #define IDLE_YIELDS 64u       /* fruitless rounds before a worker sleeps between rounds */
@@ -38,12 +39,12 @@
 struct wpi_pool {
     wpi_cpu_device *device;
     pthread_mutex_t lock;
-    pthread_cond_t work;    /* for helpers: blocks and a free slot may be there */
+    pthread_cond_t work;    /* for helpers: there may be blocks and a free slot */
     pthread_cond_t changed; /* for everyone else: a slot, a grid barrier, an end */
     wpi_worker *workers;    /* [worker_count] */
     wpi_worker *free_workers;
     uint32_t worker_count;
-    uint32_t waiter_count; /* threads in wait for `changed` */
+    uint32_t waiter_count; /* threads that wait for `changed` */
     pthread_t *helpers;
     uint32_t helper_count, helper_idle_count;
     bool is_stopping;
@@ -53,12 +54,11 @@ struct wpi_pool {
 _Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
 _Thread_local wp_cpu_block *wp_rt_block;
 
-/* ---- errors of kernel code ----------------------------------------------------------------------
- */
+/* ---- errors of kernel code ---- */
 
 _Noreturn void wpi_worker_escape(wpi_worker *worker) {
     if (worker->fiber !=
-        NULL) { /* on a fiber's stack: go back first, wpi_fiber_resume calls again */
+        NULL) { /* on a fiber's stack: return first, wpi_fiber_resume calls again */
         worker->is_failing = true;
         for (;;)
             wpi_fiber_leave(worker);
@@ -106,7 +106,7 @@ static bool overflows_thread_stack(const wpi_worker *worker, bool has_fibers, si
            worker->fault_stack_pointer + *stack_bytes > low;
 }
 
-/* Words for a fault, found out on the worker's own stack. */
+/* Writes the message of a fault, on the worker's own stack. */
 static void describe_fault(wpi_worker *worker, bool has_thread) {
     const void *address = worker->fault_address;
     char where[256], what[384];
@@ -139,8 +139,7 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
     set_error(worker, status, has_thread, what);
 }
 
-/* ---- grid barriers and references ---------------------------------------------------------------
- */
+/* ---- grid barriers and references ---- */
 
 static void wait_for_change(wpi_pool *pool) {
     pool->waiter_count++;
@@ -165,7 +164,7 @@ static bool uses_grid_barrier(const wpi_launch *launch) {
     return (launch->kernel->code->flags & WP_CPU_KERNEL_GRID_SYNC) != 0;
 }
 
-/* All blocks have either ended or stand at the barrier, which those that ended will never reach. */
+/* Whether all blocks have ended or are at the barrier, which ended ones will never reach. */
 static bool is_grid_stuck(const wpi_launch *launch) {
     return launch->grid_arrived != 0 && launch->blocks_finished != 0 &&
            launch->grid_arrived + launch->blocks_finished == launch->block_count;
@@ -187,8 +186,7 @@ static void fail_grid(wpi_worker *worker, wpi_launch *launch) {
                   launch->kernel->display_name, launch->grid_arrived, launch->blocks_finished);
 }
 
-/* ---- running blocks -----------------------------------------------------------------------------
- */
+/* ---- running blocks ---- */
 
 static void park(wpi_worker *worker, wpi_block *block) {
     block->next = NULL;
@@ -262,7 +260,7 @@ static void arrive_at_grid(wpi_worker *worker, wpi_block *block) {
     park(worker, block);
 }
 
-/* Runs a block from where it is. True if it came any further. */
+/* Continues a block. True if it progressed. */
 static bool run_block(wpi_worker *worker, wpi_block *block) {
     worker->current = block;
     const wpi_outcome outcome = wpi_block_run(block);
@@ -291,12 +289,13 @@ static bool take_range(wpi_worker *worker, wpi_launch *launch) {
     return true;
 }
 
-/* Starts blocks of the launch: all that can be had if none of them parks. */
+/* Starts blocks of the launch, until one parks or none is left. */
 static bool run_new(wpi_worker *worker, wpi_launch *launch) {
     if (!can_hold_more(worker, launch) || !take_range(worker, launch)) return false;
     wpi_block *block = wpi_block_obtain(worker, launch);
     if (block == NULL) {
-        /* As many as fit are there already; they can end without this one, unless they must meet.
+        /* No more blocks fit; the parked ones can end without this one, unless the launch is
+         * cooperative.
          */
         if (worker->parked_count != 0 && !launch->is_cooperative) return false;
         (void)WP_FAIL(&worker->error, NOMEM,
@@ -351,7 +350,7 @@ static bool run_parked(wpi_worker *worker, bool *sleeps) {
     return has_progressed;
 }
 
-/* A launch with blocks to give, other than `own`; its reference is taken. */
+/* A launch other than `own` that has blocks left. Takes a reference. */
 static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
     for (wpi_launch *launch = pool->launches; launch != NULL; launch = launch->following) {
         if (launch == own || !has_blocks_left(launch)) continue;
@@ -395,7 +394,7 @@ static bool can_any_go_on(const wpi_worker *worker) {
     return false;
 }
 
-/* Nothing moved in a round: sleep until a grid barrier completes, or for a moment. */
+/* Without progress in a round, sleeps until a grid barrier completes, or for a moment. */
 static void rest(wpi_worker *worker, bool sleeps, uint32_t *idle_rounds) {
     if (sleeps) {
         wpi_pool *pool = worker->pool;
@@ -411,7 +410,7 @@ static void rest(wpi_worker *worker, bool sleeps, uint32_t *idle_rounds) {
     }
 }
 
-/* Runs blocks of `launch` until it has no more to give and those taken have ended. */
+/* Runs blocks of `launch` until none is left and those taken have ended. */
 static void run_worker(wpi_worker *worker, wpi_launch *launch) {
     wpi_worker_current = worker;
     wpi_fault_prepare_thread();
@@ -446,10 +445,9 @@ static void run_worker(wpi_worker *worker, wpi_launch *launch) {
     wpi_worker_current = NULL;
 }
 
-/* ---- slots and helpers --------------------------------------------------------------------------
- */
+/* ---- slots and helpers ---- */
 
-/* With pool->lock held; released while blocks run. */
+/* Called with pool->lock held, which is released while blocks run. */
 static void run_with_slot(wpi_pool *pool, wpi_launch *launch) {
     wpi_worker *worker = pool->free_workers;
     pool->free_workers = worker->next_free;
@@ -457,7 +455,7 @@ static void run_with_slot(wpi_pool *pool, wpi_launch *launch) {
     const bool wakes = pool->helper_idle_count != 0 && pool->free_workers != NULL &&
                        launch->block_count - atomic_load(&launch->next) > launch->chunk;
     pthread_mutex_unlock(&pool->lock);
-    if (wakes) pthread_cond_signal(&pool->work); /* each that wakes up wakes the next */
+    if (wakes) pthread_cond_signal(&pool->work); /* each helper that wakes up wakes the next */
     run_worker(worker, launch);
     pthread_mutex_lock(&pool->lock);
     worker->next_free = pool->free_workers;

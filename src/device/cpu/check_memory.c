@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The checker's view of memory: who allocated what, what was freed, where an address lies. A freed
- * range keeps its addresses, without access, until QUARANTINE_MAX others were freed after it.
+ * The checker's view of memory: callers of allocations, freed ranges, places of addresses. A freed
+ * range keeps its addresses, without access, until QUARANTINE_MAX later ones were freed.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, dladdr */
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A list, because registration happens in constructors, before anything else can be relied on.
- * WARPAGE_CPU_ISA=baseline keeps to code for any x86-64 processor.
+ * A list, because registration happens in constructors, before anything else is initialised.
+ * WARPAGE_CPU_ISA=baseline selects code for any x86-64 processor.
  */
 #include "device/cpu/code.h"
 

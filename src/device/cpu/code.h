@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CPU code that objects made by wpcc registered (base/abi.h), and the choice among its copies. */
+/** CPU code that objects compiled by wpcc have registered (base/abi.h), and the choice among its
+ * copies. */
 #ifndef WP_DEVICE_CPU_CODE_H
 #define WP_DEVICE_CPU_CODE_H
 
@@ -8,13 +9,13 @@
 #include "base/abi.h"
 #include "warpage/error.h"
 
-/** What is to be used of one image on this processor. */
+/** The code of an image to use on this processor. */
 typedef struct wpi_cpu_code {
     const wp_cpu_code *best;     /* kernels are looked up here first … */
     const wp_cpu_code *baseline; /* … then here; it defines the variables. May equal `best`. */
 } wpi_cpu_code;
 
-/** NOT_FOUND when no code is registered for the image, UNSUPPORTED when none of it can run here. */
+/** NOT_FOUND: no code is registered for the image. UNSUPPORTED: none of it can run here. */
 WP_NODISCARD wp_status wpi_cpu_code_find(uint64_t image_id, wpi_cpu_code *out, wp_error *err);
 
 #endif

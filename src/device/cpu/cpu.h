@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CPU device from the inside: who holds what.
+ * Internals of the CPU device: its objects and their owners.
  *
  *     device ── pool ── workers (slots)     a thread that runs blocks holds one slot
  *        │                 └── blocks       storage of a block, reused; parked while it waits
@@ -48,14 +48,13 @@ typedef struct wpi_fiber wpi_fiber;
 typedef struct wpi_heap wpi_heap;
 typedef struct wpi_output wpi_output;
 
-/* ---- kernels (cpu_module.c) -------------------------------------------------------------------
- */
+/* ---- kernels (cpu_module.c) ---- */
 
 struct wpi_cpu_kernel {
     wp_kernel base;
     const wp_cpu_kernel *code;
     char *display_name; /* the name in messages: without mangling where that is simple */
-    bool has_states;    /* threads can stop: states are kept */
+    bool has_states;    /* threads can stop, so their states are kept */
     bool has_requests;  /* some stop is more than a plain barrier */
     _Atomic uint32_t shared_dynamic_max;
     const wp_check_site *sites;           /* [site_count], of checked code */
@@ -65,16 +64,14 @@ struct wpi_cpu_kernel {
     struct wpi_cpu_module *module;
 };
 
-/** The kernel as that variant of its module has it, which is made when it is asked for first. One
- * thread at a time, while the kernel's module is loaded. TOOLCHAIN. */
+/** Returns the kernel in a variant of its module, which is compiled on first use. One thread at a
+ * time, while the kernel's module is loaded. TOOLCHAIN. */
 WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wpi_variant *variant,
                                          const wpi_cpu_kernel **out, wp_error *err);
 
-/* ---- launches and workers (block_pool.c)
- * ------------------------------------------------------------
- */
+/* ---- launches and workers (block_pool.c) ---- */
 
-/** One kernel launch while it runs. Blocks are handed out in order of their number. */
+/** A kernel launch while it runs. Blocks are taken in order of their numbers. */
 struct wpi_launch {
     wpi_cpu_device *device;
     const wpi_cpu_kernel *kernel;
@@ -93,10 +90,10 @@ struct wpi_launch {
     /* under pool->lock */
     uint32_t refs; /* workers (or single blocks) that may touch this */
     uint64_t grid_arrived, blocks_finished;
-    wpi_launch *previous, *following; /* among the launches under way */
+    wpi_launch *previous, *following; /* in the list of launches in progress */
 };
 
-/** A slot: what a thread needs to run blocks. Held by one thread at a time. */
+/** A slot: the state that a thread needs to run blocks. Held by one thread at a time. */
 struct wpi_worker {
     wpi_pool *pool;
     wpi_cpu_device *device;
@@ -113,21 +110,21 @@ struct wpi_worker {
     size_t parked_bytes;
     uint64_t range_next, range_outer; /* blocks taken from the launch, not yet started */
 
-    sigjmp_buf escape; /* where an error in kernel code goes */
+    sigjmp_buf escape; /* target of errors in kernel code */
     bool is_failing;   /* a fiber failed: escape once back on the worker's stack */
     wp_error error;
-    int fault_signal; /* 0: `error` is complete; else a fault that is still to be described */
+    int fault_signal; /* 0: `error` is complete; else a fault not described yet */
     const void *fault_address;
     bool fault_is_alignment;
-    bool fault_is_stack;           /* the stack of the running fiber is used up */
+    bool fault_is_stack;           /* the running fiber's stack has overflowed */
     uintptr_t fault_stack_pointer; /* 0: unknown */
 
-    const void *check_stack; /* checked code: where the stack of kernel code begins */
+    const void *check_stack; /* checked code: start of kernel code's stack */
 
-    /* NULL, or says where the thread of an error was: ", at …" */
+    /* NULL, or describes where the thread of an error was: ", at …" */
     void (*place)(const wpi_block *block, uint32_t thread, char *out, size_t out_bytes);
 
-    wpi_text printed; /* a printf of kernel code while it is put together */
+    wpi_text printed; /* buffer for a printf of kernel code */
 
     void *scheduler_sp; /* the worker's own stack while a fiber runs */
     wpi_fiber *fiber;   /* the running fiber; NULL: none */
@@ -139,13 +136,14 @@ struct wpi_worker {
 /* Signal handlers read these variables: they must not be allocated at first use. */
 #define WPI_SIGNAL_SAFE __attribute__((tls_model("initial-exec")))
 
-/** The slot that this OS thread holds; NULL when it runs no blocks. */
+/** The slot that this OS thread holds; NULL: it runs no blocks. */
 extern _Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
 
 WP_NODISCARD wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count,
                                        wpi_pool **out, wp_error *err);
-void wpi_pool_destroy(wpi_pool *pool); /* no launch is under way */
-/** Runs a launch to its end, the calling thread taking part. Errors become the device's sticky one.
+void wpi_pool_destroy(wpi_pool *pool); /* no launch may be in progress */
+/** Runs a launch to its end, on the calling thread and helpers. An error becomes the device's
+ * sticky error.
  */
 void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 
@@ -153,7 +151,7 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 wpi_worker *wpi_pool_borrow(wpi_pool *pool);
 void wpi_pool_return(wpi_pool *pool, wpi_worker *worker);
 
-/** The worker's error: a kernel of an ordinary launch came to a grid barrier. */
+/** Sets the worker's error: a kernel of an ordinary launch reached a grid barrier. */
 void wpi_worker_refuse_grid(wpi_worker *worker, const wpi_launch *launch);
 /** The kernel code on this worker failed: unwinds the block. `message` has no kernel or block name;
  *  `has_thread`: block->tid is the thread that failed. */
@@ -162,27 +160,26 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block/)
- * -----------------------------------------------------------------
- */
+/* ---- blocks (block/) ---- */
 
-/** A warp that does not run as one with its block: every lane is in exactly one of these sets. */
+/** A warp of a mixed block: every lane is in exactly one of these sets. */
 typedef struct wpi_warp {
     uint32_t ready;       /* may run */
     uint32_t op;          /* at a warp operation with a mask */
-    uint32_t meet;        /* at an operation for the lanes that are there, or at a step */
+    uint32_t meet;        /* at an operation for the present lanes, or at a step */
     uint32_t barrier;     /* at a block barrier */
     uint32_t grid;        /* at the grid barrier */
-    uint32_t yielded;     /* lets others go first */
+    uint32_t yielded;     /* yields to other lanes */
     uint32_t held;        /* waits until its trace has been read */
     uint32_t exited;      /* returned, or beyond the end of the block */
-    uint32_t passed_over; /* times that others went before `yielded` */
+    uint32_t passed_over; /* times that others ran before `yielded` */
+    uint32_t met_last;    /* the lane that wpi_block_meet_in_turn chose last */
 } wpi_warp;
 
 typedef struct wpi_barrier {
     uint32_t waiting; /* threads */
     uint32_t arrived; /* … that did not wait */
-    uint32_t count;   /* threads that it takes; 0: all of the block */
+    uint32_t count;   /* threads required; 0: all of the block */
 } wpi_barrier;
 
 struct wpi_block {
@@ -190,84 +187,84 @@ struct wpi_block {
     wpi_launch *launch;
     wpi_worker *worker;
     wpi_block *next; /* in the worker's lists */
-    bool holds_ref;  /* of a launch that its worker is not there for */
+    bool holds_ref;  /* holds a reference to a launch that is not its worker's own */
 
-    /* As long as all live threads are in the same state they are a range. */
+    /* While all live threads are in the same state they are a range. */
     bool is_mixed;
     uint32_t state, first, outer;
     /* Otherwise: */
     wpi_warp *warps;
     uint32_t warp_count;
     uint32_t exited_count;
-    uint32_t barriers_used; /* bit i: somebody is at barrier i */
+    uint32_t barriers_used; /* bit i: threads are at barrier i */
     wpi_barrier barriers[WPI_BARRIERS];
 
     bool is_at_grid;
-    uint32_t grid_generation; /* seen when it arrived at the grid barrier */
+    uint32_t grid_generation; /* the generation when it arrived at the grid barrier */
 
     struct wpi_lane_words *trace; /* [thread_count] of traced code, for device/sim; not owned */
     wpi_fiber *fibers;            /* [thread_count] in fiber form */
     uint32_t fiber_capacity;
     size_t fiber_stack_bytes;
     char *fiber_stacks;
-    char **free_stacks; /* [free_stack_count]: a thread that is done leaves its own, still warm, to
-                           the next */
+    char **free_stacks; /* [free_stack_count]: stacks of ended threads, for the next */
     uint32_t free_stack_count;
-    char *frame_memory; /* what pub.frame is aligned in */
+    char *frame_memory; /* allocation that contains pub.frame */
     size_t shared_capacity, frame_capacity, thread_capacity;
-    size_t guard_capacity, barrier_site_capacity; /* access_check.c, as what follows */
-    const struct wp_check_site *guard_sites; /* what the guards are of; NULL: they hold nothing */
-    uint64_t guard_removals;                 /* of the memory map, when they were empty */
-    bool has_own_guards;                     /* some are of memory that only this block has */
-    size_t storage_bytes;                    /* all of it, for the limit on parked blocks */
+    size_t guard_capacity, barrier_site_capacity; /* access_check.c, as the members below */
+    const struct wp_check_site *guard_sites;      /* sites of the guards; NULL: guards are empty */
+    uint64_t guard_removals; /* of the memory map, when they were last emptied */
+    bool has_own_guards;     /* some are of memory of this block only */
+    size_t storage_bytes;    /* total, for the limit on parked blocks */
 };
 
 typedef enum wpi_outcome {
     WPI_OUTCOME_DONE = 0,
-    WPI_OUTCOME_YIELDS,     /* every thread that could run waits for something outside the block */
-    WPI_OUTCOME_PROGRESSED, /* … but some went on before that */
+    WPI_OUTCOME_YIELDS,     /* every runnable thread waits for something outside the block */
+    WPI_OUTCOME_PROGRESSED, /* … but some progressed before that */
     WPI_OUTCOME_GRID,       /* all threads are at the grid barrier */
-    WPI_OUTCOME_HELD,       /* nobody can go on before a lane is let go: wpi_block_let_go */
+    WPI_OUTCOME_HELD,       /* no thread can continue until a lane is released: wpi_block_let_go */
     WPI_OUTCOME_COUNT       /* must be last */
 } wpi_outcome;
 
-/** Storage for blocks of `launch`; NULL when memory is out. Reused from the worker's store. */
+/** Returns storage for a block of `launch`, reused from the worker's store; NULL: out of memory. */
 wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch);
 void wpi_block_release(wpi_block *block); /* back to the worker's store */
 void wpi_block_destroy(wpi_block *block); /* NULL allowed */
 /** Sets `block` to the entry of block number `number` of its launch. */
 void wpi_block_start(wpi_block *block, uint64_t number);
-/** Runs until the block is done or can only wait. Call again to go on; after GRID only once the
- * grid barrier is complete. */
+/** Runs until the block is done or can only wait. Call again to continue; after GRID, once the grid
+ * barrier is complete. */
 wpi_outcome wpi_block_run(wpi_block *block);
-/** wpi_block_run, outside of a launch under way. False: kernel code failed; the device has the
- * error. */
+/** wpi_block_run, outside of wpi_pool_run. False: kernel code failed; the device has the error. */
 bool wpi_worker_run(wpi_worker *worker, wpi_block *block, wpi_outcome *outcome);
-/** Lanes of warp `w` that are held may run again. */
+/** Releases held lanes of warp `w`. */
 void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes);
-/** Lanes that wait for held ones at a step go on without them, as they would on hardware where they
- * have parted. False: there are none. */
+/** Lanes that wait at a step for held ones continue without them, as diverged lanes do on hardware.
+ * False: there are none. */
 bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
+/** Releases lanes that wait at an operation for the present lanes, wherever the others are: for
+ * warps whose other lanes spin, perhaps until these have continued. Each call takes the lanes of
+ * another instruction, in turn. False: there are none. */
+bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w);
 
-/** Answers a warp operation: `requests` are the warp's 32, `lanes` take part. */
+/** Computes a warp operation: `requests` are the warp's 32, `lanes` participate. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
-const char *wpi_stop_name(uint32_t op); /* as a CUDA programmer knows it */
+const char *wpi_stop_name(uint32_t op); /* CUDA's name */
 
-/* ---- fibers (fiber.c) -------------------------------------------------------------------------
- */
+/* ---- fibers (fiber.c) ---- */
 
 #define WPI_FIBER_GUARD_BYTES 4096u /* below each stack: one page */
 
 struct wpi_fiber {
     void *sp;
-    char *
-        stack; /* lowest usable byte, a guard page lies below; NULL: it has not begun, or is done */
+    char *stack; /* lowest usable byte, above a guard page; NULL: not started, or ended */
     size_t stack_bytes;
     uint32_t tid[3];
     void *tsan, *fake_stack;
 };
 
-/** Gives `block` the fibers that `count` threads need; false when memory is out. */
+/** Allocates fibers for `count` threads of `block`; false: out of memory. */
 bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes);
 void wpi_fibers_release(wpi_block *block);
 /** Sets all fibers of the block to the entry of its kernel. */
@@ -279,32 +276,33 @@ void wpi_fiber_leave(wpi_worker *worker);
 bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address);
 
 #define WPI_OP_EXIT 0xffu /* request of a fiber that has returned */
-#define WPI_OP_HELD 0xfeu /* … that waits until somebody lets it go */
+#define WPI_OP_HELD 0xfeu /* … of one that is held: wpi_block_let_go */
 
-/** From a fiber: holds the running thread; `a` and `b` say why. What its holder answers. */
+/** From a fiber: holds the running thread; `a` and `b` tell the holder why. Returns the holder's
+ * answer. */
 uint64_t wpi_fiber_hold(uint64_t a, uint64_t b);
 
-/* ---- faults (fault.c) -------------------------------------------------------------------------
- */
+/* ---- faults (fault.c) ---- */
 
-/** Signal handlers of the process. Cheap when they are there; called before every command that may
- *  fault, because the program may have set handlers of its own meanwhile, which then get the rest.
+/** Installs the process's signal handlers, cheaply if they are installed. Called before every
+ *  command that may fault: the program may have replaced them meanwhile, and its handlers then get
+ *  all other signals.
  */
 void wpi_fault_install(void);
-void wpi_fault_prepare_thread(void); /* a signal stack for this thread; cheap when it has one */
-/** Copies rows; false and the address when the memory is not there. */
+void wpi_fault_prepare_thread(void); /* makes a signal stack for this thread, if it has none */
+/** Copies rows; false, and the address, if memory is not accessible. */
 bool wpi_fault_copy(void *dst, size_t dst_pitch_bytes, const void *src, size_t src_pitch_bytes,
                     size_t width_bytes, size_t height, const void **fault);
 bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t count,
                     const void **fault);
-/** The address that the instruction at a general-protection fault was about; false: unknown. */
+/** Finds the address that the instruction at a general-protection fault accessed; false:
+ * unknown. */
 bool wpi_fault_decode(const void *signal_context, uint64_t *address);
-bool wpi_fault_is_canonical(uint64_t address); /* whether a pointer can be it at all */
+bool wpi_fault_is_canonical(uint64_t address); /* whether it can be a pointer */
 /** "… 4 bytes past the end of the nearest allocation (4096 bytes at 0x…)": where `address` is. */
 void wpi_fault_describe(const wp_device *device, const void *address, char *out, size_t out_bytes);
 
-/* ---- output and heap of kernels (printf.c, heap.c) --------------------------------------------
- */
+/* ---- output and heap of kernels (printf.c, heap.c) ---- */
 
 WP_NODISCARD wp_status wpi_output_create(wpi_output **out, wp_error *err);
 void wpi_output_destroy(wpi_output *output);
@@ -312,8 +310,8 @@ void wpi_output_set_capacity(wpi_output *output, size_t capacity_bytes);
 size_t wpi_output_capacity(wpi_output *output);
 void wpi_output_append(wpi_output *output, const char *data, size_t size_bytes);
 void wpi_output_flush(wpi_output *output);
-/** Appends what CUDA's printf makes of packed arguments. Returns the number of arguments, -1 for a
- *  NULL format. */
+/** Appends the output of CUDA's printf for packed arguments. Returns the number of arguments, -1
+ *  for a NULL format. */
 int wpi_printf_format(wpi_text *out, const char *format, const void *packed);
 
 /** `is_fixed`: in the arena, if there is room. */
@@ -326,8 +324,7 @@ bool wpi_heap_is_empty(wpi_heap *heap);
 size_t wpi_heap_size(const wpi_heap *heap);
 const void *wpi_heap_base(const wpi_heap *heap);
 
-/* ---- memory (cpu_memory.c) --------------------------------------------------------------------
- */
+/* ---- memory (cpu_memory.c) ---- */
 
 typedef struct wpi_cpu_memory {
     pthread_mutex_t lock;
@@ -339,11 +336,10 @@ wp_status wpi_cpu_memory_alloc(wp_device *device, wp_memory_kind kind, size_t si
                                uint32_t flags, void **out, wp_error *err);
 wp_status wpi_cpu_memory_free(wp_device *device, const wp_allocation *allocation, wp_error *err);
 void wpi_cpu_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
-/** Frees every allocation of the device; variables stay unless `with_variables`. */
+/** Frees every allocation of the device; variables only if `with_variables`. */
 void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
-/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) ---------------------------
- */
+/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) ---- */
 
 typedef struct wpi_waiter wpi_waiter;
 
@@ -359,15 +355,16 @@ struct wpi_cpu_device {
 
     pthread_mutex_t lock;
     wp_error sticky;
-    wpi_cpu_queue *queues; /* all, also destroyed ones that still have work; the default one last */
+    wpi_cpu_queue *queues; /* all, including destroyed ones with work; the default one last */
     wpi_cpu_queue *default_queue;
-    struct wpi_cpu_module *modules; /* that are loaded */
+    struct wpi_cpu_module *modules; /* loaded modules */
     wpi_waiter *waiters;            /* host threads that wait */
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
-    bool has_fixed_addresses;      /* memory lies where it lies in every run (arena.h) */
-    const wpi_variant *variant;    /* what kernels are compiled as; NULL: as the program has them */
-    /* NULL, or says of a variant's tables whether all of the module's kernels should be another one
+    bool has_fixed_addresses;      /* memory has the same addresses in every run (arena.h) */
+    const wpi_variant *variant;    /* variant of kernels; NULL: the program's own code */
+    /* NULL, or returns, for a variant's tables, the variant that all kernels of the module must
+     * have
      */
     const wpi_variant *(*variant_instead)(const struct wp_trace_tables *tables);
 };
@@ -380,15 +377,15 @@ wp_status wpi_cpu_device_set_limit(wp_device *device, wpi_limit limit, uint64_t 
 wp_status wpi_cpu_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value,
                                    wp_error *err);
 void wpi_cpu_device_flush_output(wp_device *device);
-/** What any device that is built on this one has in its table; the other operations are its own,
- *  or wrap those of wpi_cpu_device_ops. */
+/** Operations common to devices built on this one; the others are their own, or wrap those of
+ *  wpi_cpu_device_ops. */
 #define WPI_CPU_DEVICE_SHARED_OPS                                                                  \
     .queue = &wpi_cpu_queue_ops, .event = &wpi_cpu_event_ops, .module = &wpi_cpu_module_ops,       \
     .default_queue = wpi_cpu_device_default_queue, .sticky_error = wpi_cpu_device_sticky_error,    \
     .memory_info = wpi_cpu_memory_info, .set_limit = wpi_cpu_device_set_limit,                     \
     .get_limit = wpi_cpu_device_get_limit, .flush_output = wpi_cpu_device_flush_output,            \
     .is_idle = wpi_cpu_device_is_idle
-/** A device with `ops` and zeros in it becomes whole; closed (and freed) on failure. */
+/** Initialises a device that has `ops` and is otherwise zero; closes (and frees) it on failure. */
 WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count,
                                            uint64_t limit_bytes, wp_error *err);
 
@@ -399,9 +396,9 @@ extern const wpi_module_ops wpi_cpu_module_ops;
 /** Gives the variables of all modules the values they had when they were loaded. */
 void wpi_cpu_modules_reset(wpi_cpu_device *device);
 
-/** Notes the device's first error, and says it on stderr. */
+/** Records the device's first error, and prints it on stderr. */
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);
-/** Of the calling thread: its lowest address and its size. False: unknown. */
+/** The lowest address and the size of the calling thread's stack. False: unknown. */
 bool wpi_thread_stack(uintptr_t *low, size_t *bytes);
 size_t wpi_thread_stack_bytes(void); /* of the calling thread */
 

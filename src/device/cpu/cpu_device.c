@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CPU device: what it says of itself, its parameters, its errors.
+ * The CPU device: its properties, parameters and errors.
  *
- * It describes itself as a GPU of compute capability 8.0 with as many SMs as workers, so that
- * programs that size their grids by device properties behave.
+ * It reports compute capability 8.0 and as many SMs as workers, so that programs that size their
+ * grids by device properties work well.
  */
 #define _GNU_SOURCE /* sched_getaffinity, pthread_getattr_np */
 #include <sched.h>
@@ -49,8 +49,7 @@ size_t wpi_thread_stack_bytes(void) {
     return wpi_thread_stack(&low, &bytes) ? bytes : 0;
 }
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     pthread_mutex_lock(&device->lock);
@@ -74,8 +73,7 @@ wp_status wpi_cpu_device_sticky_error(wp_device *base, wp_error *err) {
     return sticky.status;
 }
 
-/* ---- what it is -------------------------------------------------------------------------------
- */
+/* ---- what it is ---- */
 
 static uint32_t processor_count(void) {
     cpu_set_t set;
@@ -109,7 +107,7 @@ static uint64_t cycle_count(void) {
 #endif
 }
 
-/* What clock64() counts, in Hz: told by the processor, or else measured for a moment. */
+/* The rate of clock64() in Hz: as the processor reports it, or else measured briefly. */
 static uint64_t clock_rate_hz(void) {
 #if defined(__x86_64__)
     unsigned denominator, numerator, crystal_hz, rest;
@@ -148,7 +146,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
         .memory_bytes = memory_bytes,
         .constant_bytes = 64 * WP_KIB,
         .clock_hz = clock_rate_hz(),
-        /* Checked kernels keep to memory that every GPU can reach. */
+        /* Checked kernels may use only memory that every GPU can access. */
         .host_pointers_are_device_pointers = !wpi_check_is_on(),
         .has_page_faults = true,
     };
@@ -157,8 +155,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
     processor_name(info->name, sizeof info->name);
 }
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---- */
 
 static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error *err) {
     pthread_mutex_lock(&device->lock);
@@ -185,7 +182,7 @@ wp_status wpi_cpu_device_set_limit(wp_device *base, wpi_limit limit, uint64_t va
     switch (limit) {
     case WPI_LIMIT_STACK:
         if (value > WP_GIB) return WP_FAIL(err, INVALID, "a stack of more than 1 GiB per thread");
-        /* Compiled code for a CPU needs more than a GPU's: the default is also the least. */
+        /* CPU code needs more stack than a GPU's: the default is also the minimum. */
         atomic_store(&device->stack_bytes,
                      value > WPI_STACK_BYTES_DEFAULT ? value : WPI_STACK_BYTES_DEFAULT);
         return WP_STATUS_OK;
@@ -210,18 +207,17 @@ void wpi_cpu_device_flush_output(wp_device *base) {
     wpi_output_flush(((wpi_cpu_device *)base)->output);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 wp_queue *wpi_cpu_device_default_queue(wp_device *base) {
     return (wp_queue *)((wpi_cpu_device *)base)->default_queue;
 }
 
-/* Everything a program made is gone, and variables are as they were loaded. */
+/* Frees everything that the program created, and restores the variables' initial values. */
 static wp_status reset(wp_device *base, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     (void)err;
-    (void)wpi_cpu_device_wait(base, NULL); /* its error is about to be forgotten */
+    (void)wpi_cpu_device_wait(base, NULL); /* its error is cleared below */
     wpi_cpu_modules_reset(device);
     wpi_cpu_memory_free_all(device, false);
     wpi_heap_destroy(atomic_exchange(&device->heap, NULL));

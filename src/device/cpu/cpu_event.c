@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events: a record is a command that notes the time when its turn comes. An event stands for the
- * place of its last record in a queue, so records in several queues need not be done in order.
+ * Events: a record is a command that stores the time at which it is executed. An event refers to
+ * the place of its last record in a queue, so records in several queues may complete in any order.
  */
 #include "base/alloc.h"
 #include "device/cpu/queue.h"
@@ -50,7 +50,7 @@ static wp_status wait(wp_event *base, wp_error *err) {
     wpi_cpu_event *event = (wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
     pthread_mutex_lock(&device->lock);
-    const wpi_dependency last = event->last; /* another thread may record it again meanwhile */
+    const wpi_dependency last = event->last; /* another thread may record it meanwhile */
     if (last.queue != NULL) wpi_queue_ref(last.queue);
     wpi_device_wait_until(device, wpi_queue_has_come_to, &last, last.queue);
     wpi_queue_unref(last.queue);

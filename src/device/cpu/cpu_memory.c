@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Device memory is host memory: anonymous mappings, committed when touched, aligned to pages (CUDA
- * promises 256 bytes). Allocations do not share pages, so a freed one faults when it is used again.
- * Big ones are aligned and advised for huge pages, because gathers over them otherwise pay for the
- * TLB of this processor.
+ * guarantees 256 bytes). Allocations do not share pages, so an access to a freed one faults. Large
+ * ones are aligned and advised for huge pages, because gathers over them otherwise miss this
+ * processor's TLB.
  *
  *     margin | allocation, in pages | margin        one mapping
  *
- * On GPUs a small overrun goes unnoticed, as allocations lie in larger pages, and programs live
- * with that: a row too many that is read and not used. The margins make it harmless; `--check`,
- * which is there to find it, has none.
+ * On GPUs a small overrun goes unnoticed, as allocations are in larger pages, and programs rely on
+ * that: they read a row too many and do not use it. The margins make it harmless; `--check`, which
+ * must find it, has none.
  *
- * Memory of simulated devices lies at addresses that are the same in every run (arena.h), without
- * huge pages: programs that look for the reach of TLBs touch a few bytes in each of thousands.
+ * Memory of simulated devices has the same addresses in every run (arena.h), without huge pages:
+ * programs that measure TLB reach touch a few bytes in each of thousands of pages.
  *
  * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
  */
@@ -27,8 +27,8 @@
 #include "report/recorder.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
-#define MARGIN_BYTES ((size_t)1024 * 1024) /* untouched, it costs addresses only */
-#define ALLOC_UNIT_BYTES 512u              /* what an allocation counts is rounded up to this */
+#define MARGIN_BYTES ((size_t)1024 * 1024) /* untouched, so it costs only addresses */
+#define ALLOC_UNIT_BYTES 512u              /* allocations are counted in multiples of this */
 
 static uint64_t counted_bytes(const wp_allocation *allocation) {
     return ((uint64_t)allocation->size_bytes + ALLOC_UNIT_BYTES - 1) / ALLOC_UNIT_BYTES *
@@ -44,7 +44,7 @@ static size_t whole_pages(size_t size_bytes) {
     return (size_bytes + page - 1) / page * page + wpi_check_gap_bytes();
 }
 
-/* NULL: there is no room at fixed addresses. */
+/* NULL: no room at fixed addresses. */
 static void *map_fixed(wpi_arena_area area, size_t size_bytes, size_t *mapped_bytes) {
     const size_t margin = margin_bytes(), bytes = whole_pages(size_bytes);
     const size_t offset = (HUGE_PAGE_BYTES - margin) % HUGE_PAGE_BYTES;
@@ -54,7 +54,7 @@ static void *map_fixed(wpi_arena_area area, size_t size_bytes, size_t *mapped_by
     return raw + margin;
 }
 
-/* NULL when the system has no such range. */
+/* NULL: the system has no such range. */
 static void *map_anywhere(size_t size_bytes, size_t *mapped_bytes) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const bool is_big = size_bytes >= HUGE_PAGE_BYTES;
@@ -70,7 +70,7 @@ static void *map_anywhere(size_t size_bytes, size_t *mapped_bytes) {
     char *base = raw + before + margin;
     if (is_big) {
         (void)madvise(base, bytes, MADV_HUGEPAGE);
-    } else if (margin != 0) { /* else a small allocation could cost 2 MiB with its margins */
+    } else if (margin != 0) { /* otherwise a small allocation could cost 2 MiB with its margins */
         (void)madvise(base - margin, margin + bytes + margin, MADV_NOHUGEPAGE);
     }
     *mapped_bytes = bytes;
@@ -111,7 +111,7 @@ static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error 
                    wpi_format_bytes(total_bytes, total));
 }
 
-/* Counts an allocation in; false when it does not fit the device. */
+/* Counts an allocation; false: it exceeds device memory. */
 static bool reserve(wpi_cpu_memory *memory, const wp_allocation *allocation) {
     const uint64_t bytes = counted_bytes(allocation);
     bool fits = true;
@@ -152,7 +152,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
                      : WP_FAIL(err, NOMEM, "the system has no address range of %s",
                                wpi_format_bytes(size_bytes, asked));
     } else {
-        /* Reports and traces of a simulated GPU name allocations, too. */
+        /* Reports and traces of simulated GPUs name allocations too. */
         if (wpi_check_is_on() || device->executor != NULL) wpi_check_allocated(&entry);
         status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
     }

@@ -12,8 +12,8 @@
 #include "device/cpu/cpu.h"
 #include "device/image.h"
 
-/* What a variable holds when its module is loaded. Zeros, as most and all large ones hold, are not
- * kept: finding that out reads them, which costs no memory where nothing was written before. */
+/* A variable's initial value. Zeros, which most and all large variables have, are not stored:
+ * checking for them reads the variable, which commits no memory if nothing was written. */
 typedef struct initial_value {
     void *address;
     size_t size_bytes;
@@ -29,15 +29,15 @@ typedef struct wpi_cpu_module {
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
     uint32_t kernel_count;
-    const wpi_variant *other; /* a second variant of the kernels, made when one was asked for */
+    const wpi_variant *other; /* a second variant of the kernels, created on demand */
     wpi_cpu_kernel *others;   /* [other_count], sorted by name */
     uint32_t other_count;
 } wpi_cpu_module;
 
 typedef struct wpi_cpu_module module;
 
-/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its
- * own length. Others are kept as they are. Caller frees. */
+/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name without template and namespace contains its length.
+ * Others are returned unchanged. Caller frees. */
 static char *display_name(const char *name) {
     if (strncmp(name, "_Z", 2) != 0) return wpi_strdup(name);
     const char *p = name + 2;
@@ -117,7 +117,7 @@ static uint32_t constant_bytes(const wp_cpu_code *code) {
     return (uint32_t)bytes;
 }
 
-/* Where the variable's bytes are: a managed one is reached through its cell. */
+/* The address of the variable's bytes; that of a managed one is in its cell. */
 static void *target_of(const wp_cpu_variable *variable) {
     return variable->kind == WP_VARIABLE_MANAGED ? *(void **)variable->address : variable->address;
 }
@@ -126,8 +126,8 @@ static bool is_zero(const char *bytes, size_t size_bytes) {
     return size_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
-/* A managed variable lives in the host's memory, and its initial value where it was compiled: the
- * CUDA runtime, which bound it, restores it. A texture's handle is the runtime's, too. */
+/* Saves a variable's initial value. Managed variables and texture handles are restored by the CUDA
+ * runtime. */
 static wp_status keep_initial(module *m, const wp_cpu_variable *v, wp_error *err) {
     if (v->kind != WP_VARIABLE_DEVICE && v->kind != WP_VARIABLE_CONSTANT) return WP_STATUS_OK;
     initial_value kept = {.address = v->address, .size_bytes = v->size_bytes};
@@ -155,7 +155,7 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device) {
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Variables become known addresses. One that is already known (loaded twice) is left as it is. */
+/* Adds variables to the memory map. One that is already there (loaded twice) is skipped. */
 static wp_status enter_variables(module *m, wp_error *err) {
     const wp_cpu_code *code = m->code.baseline;
     m->initial = wpi_calloc((size_t)code->variable_count + 1, sizeof *m->initial);
@@ -174,7 +174,7 @@ static wp_status enter_variables(module *m, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Also a module that was not entered yet. */
+/* Removes a module from its device, if it was added. */
 static void leave_device(module *m) {
     wpi_cpu_device *device = (wpi_cpu_device *)m->base.device;
     pthread_mutex_lock(&device->lock);
@@ -242,8 +242,8 @@ static wp_status open_variant(module *m, const wpi_variant *variant, wpi_variant
     return wpi_variant_bind(out, m->code.baseline, err);
 }
 
-/* What the module's kernels are compiled as. Function pointers in memory lead to the code of one
- * variant: kernels that use them cannot be mixed. */
+/* Loads the variant of the module's kernels. Function pointers in memory point to code of one
+ * variant, so kernels that use them must not be mixed. */
 static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err) {
     const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
     if (device->variant == NULL) return WP_STATUS_OK;
@@ -348,7 +348,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     return WP_STATUS_OK;
 
 failed:
-    m->code.baseline = NULL; /* nothing was entered */
+    m->code.baseline = NULL; /* no variables were added */
 failed_entered:
     unload(&m->base);
     return status;
@@ -380,8 +380,7 @@ static wp_status find_variable(wp_module *base, const char *name, void **address
 static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err) {
     (void)err;
     wpi_cpu_kernel *k = (wpi_cpu_kernel *)kernel;
-    const uint32_t least =
-        shared_dynamic_default(k->code); /* what needs no leave is not taken away */
+    const uint32_t least = shared_dynamic_default(k->code); /* always allowed without opting in */
     atomic_store(&k->shared_dynamic_max, bytes > least ? bytes : least);
     return WP_STATUS_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues: see queue.h. CUDA's legacy ordering of the default queue is a matter of dependencies that
- * a command gets when it is queued: one of the default queue waits for what the blocking queues
- * hold at that time, one of a blocking queue for what the default queue holds.
+ * Queues: see queue.h. CUDA's legacy ordering of the default queue is implemented by dependencies
+ * that a command gets when it is queued: a command of the default queue waits for the commands that
+ * blocking queues hold then, one of a blocking queue for those of the default queue.
  */
 #include "device/cpu/queue.h"
 
@@ -15,16 +15,16 @@
 #include "device/cpu/arena.h"
 #include "report/recorder.h"
 
-#define PENDING_MAX 1024u /* commands; whoever queues more waits */
-#define PENDING_LOW 512u  /* … until so many are left */
+#define PENDING_MAX 1024u /* commands; queueing more waits */
+#define PENDING_LOW 512u  /* … until this many are left */
 #define HELPER_STACK_BYTES_MIN ((size_t)1 << 20)
 
 struct wpi_cpu_queue {
     wp_queue base;
     wpi_cpu_queue *next; /* in device->queues or ->zombies */
-    uint32_t refs;       /* the user's, and one for each dependency and event that names it */
+    uint32_t refs;       /* the user's, and one for each dependency and event that refers to it */
     bool is_blocking, is_default, is_destroyed;
-    bool is_running; /* somebody executes the first command */
+    bool is_running; /* the first command is being executed */
     bool has_thread;
     pthread_t thread;
     pthread_cond_t work; /* for the queue's thread */
@@ -47,8 +47,7 @@ static wpi_cpu_device *device_of(const wpi_cpu_queue *queue) {
 /* The queue whose command this OS thread executes. */
 static _Thread_local wpi_cpu_queue *executing;
 
-/* ---- references -------------------------------------------------------------------------------
- */
+/* ---- references ---- */
 
 void wpi_queue_ref(wpi_cpu_queue *queue) {
     queue->refs++;
@@ -73,8 +72,7 @@ static void free_command(wpi_command *command) {
     wpi_free(command);
 }
 
-/* ---- execution --------------------------------------------------------------------------------
- */
+/* ---- execution ---- */
 
 bool wpi_queue_has_come_to(const void *dependency) {
     const wpi_dependency *d = dependency;
@@ -113,7 +111,7 @@ wp_copy_kind wpi_copy_kind(const void *dst, const void *src) {
     return from_device ? WP_COPY_D2H : WP_COPY_H2H;
 }
 
-/* Commands that somebody else executes are in his report, with his times. */
+/* Whether commands are reported here: an executor reports its own commands, with its times. */
 static bool is_reported(const wpi_cpu_device *device) {
     return wpi_report_is_on() && device->executor == NULL;
 }
@@ -134,7 +132,8 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
                     command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_clock_ns());
 }
 
-/* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills.
+/* Fills memory. Zeroing a large range of simulated memory uncommits it instead, so that a table of
+ * many GiB is committed as it fills.
  */
 static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, const void **fault) {
     const size_t bytes = command->u.fill.count * command->u.fill.value_bytes;
@@ -172,7 +171,7 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_clock_ns());
 }
 
-/* Without the lock. After the device's first error nothing that touches memory runs any more. */
+/* Called without the lock. After the device's first error no command that accesses memory runs. */
 static void execute(wpi_cpu_device *device, wpi_command *command) {
     const bool has_failed = atomic_load(&device->has_failed);
     wpi_fault_install();
@@ -200,7 +199,7 @@ void wpi_device_announce(wpi_cpu_device *device) {
     }
 }
 
-/* The record is command `number` of `queue`, as of now. */
+/* The event's last record is command `number` of `queue`. */
 static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t number) {
     wpi_queue_ref(queue);
     wpi_queue_unref(event->last.queue);
@@ -291,7 +290,7 @@ static void *run_executor(void *arg) {
     return NULL;
 }
 
-/* A host thread with a small stack leaves kernels to others. */
+/* Whether the host thread's stack is large enough to execute kernels. */
 static bool has_stack_to_help(void) {
     static _Thread_local int answer; /* 0: not known yet */
     if (answer == 0) answer = wpi_thread_stack_bytes() >= HELPER_STACK_BYTES_MIN ? 1 : -1;
@@ -312,7 +311,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     while (!is_done(arg) && can_help && can_run(helps))
         run_first(device, helps);
     if (can_help && can_run(helps))
-        pthread_cond_signal(&helps->work); /* what is left is not ours */
+        pthread_cond_signal(&helps->work); /* the queue's thread continues */
     if (is_done(arg)) return;
     wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
     pthread_cond_init(&waiter.changed, NULL);
@@ -328,8 +327,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     pthread_cond_destroy(&waiter.changed);
 }
 
-/* ---- submission -------------------------------------------------------------------------------
- */
+/* ---- submission ---- */
 
 wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
     wpi_command *command = wpi_malloc(sizeof *command + extra_bytes);
@@ -339,7 +337,7 @@ wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
     return command;
 }
 
-/* Which queues a snapshot is of. */
+/* Selects the queues of a snapshot. */
 typedef bool (*queue_filter)(const wpi_cpu_queue *other, const wpi_cpu_queue *queue);
 
 static bool comes_before(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
@@ -361,7 +359,7 @@ static bool is_any(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
     return true;
 }
 
-/* How far the queues that pass the filter have to come until all that they hold now is done. */
+/* Takes a snapshot of the last commands in the queues that pass the filter. */
 static wp_status take_snapshot(wpi_cpu_device *device, const wpi_cpu_queue *queue,
                                queue_filter filter, wpi_dependency **out, size_t *out_count,
                                wp_error *err) {
@@ -567,11 +565,10 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     return WP_STATUS_OK;
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
-/* Until what the queues that pass the filter hold now is done, helping each. Shows kernels' output,
- *  and answers with the device's first error. */
+/* Waits until all commands that are now in the queues that pass the filter are done, and helps to
+ *  execute them. Prints kernels' output. Returns the device's first error. */
 static wp_status wait_for(wpi_cpu_device *device, wpi_cpu_queue *queue, queue_filter filter,
                           wp_error *err) {
     wpi_dependency *list;
@@ -618,8 +615,7 @@ bool wpi_cpu_device_is_idle(wp_device *base) {
     return answer;
 }
 
-/* ---- life and death ---------------------------------------------------------------------------
- */
+/* ---- life and death ---- */
 
 static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queue **out,
                         wp_error *err) {
@@ -633,7 +629,7 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     queue->last = &queue->first;
     pthread_cond_init(&queue->work, NULL);
     pthread_mutex_lock(&device->lock);
-    queue->is_default = device->queues == NULL; /* the first one; it stays to the end */
+    queue->is_default = device->queues == NULL; /* the first one; it lives as long as the device */
     queue->next = device->queues;
     device->queues = queue;
     pthread_mutex_unlock(&device->lock);
@@ -641,7 +637,8 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     return WP_STATUS_OK;
 }
 
-/* Frees destroyed queues whose work is done. With the lock held; released meanwhile. */
+/* Frees destroyed queues whose work is done. Called with the lock held, which is released
+ * meanwhile. */
 static void bury(wpi_cpu_device *device) {
     for (wpi_cpu_queue **slot = &device->queues; *slot != NULL;) {
         wpi_cpu_queue *queue = *slot;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Faults. Kernel code, and copies, may be handed any pointer: what the processor then refuses
- * becomes an error of the device. The handler only notes the facts and leaves; words are found
- * afterwards, on an ordinary stack. A fault of anybody else goes to whoever handled it before.
+ * Faults. Kernel code and copies may get invalid pointers; their faults become errors of the
+ * device. The handler only records the facts and jumps out; the message is made afterwards, on an
+ * ordinary stack. Other faults go to the handler that was installed before.
  */
 #define _GNU_SOURCE /* SA_ONSTACK, SI_KERNEL */
 #include "device/cpu/cpu.h"
@@ -39,12 +39,12 @@ static void pass_on(size_t index, int number, siginfo_t *info, void *context) {
         p->sa_sigaction(number, info, context);
     } else if (p->sa_handler != SIG_DFL && p->sa_handler != SIG_IGN) {
         p->sa_handler(number);
-    } else { /* back to the instruction, which faults again and now ends the process */
+    } else { /* returns to the instruction, which faults again and ends the process */
         signal(number, SIG_DFL);
     }
 }
 
-/* The handler is left by a jump: the signal mask goes back to what it was where the fault happened.
+/* The handler is left by a jump, so the signal mask is restored here to that of the faulting code.
  */
 static void restore_mask(const void *context) {
     const ucontext_t *interrupted = context;
@@ -55,7 +55,8 @@ static bool is_general_protection(int number, const siginfo_t *info) {
     return number == SIGSEGV && info->si_code == SI_KERNEL;
 }
 
-/* NULL when the processor does not tell and the instruction is not understood. */
+/* The faulting address; NULL: the processor does not report it and the instruction cannot be
+ * decoded. */
 static const void *address_of(int number, const siginfo_t *info, const void *context) {
     uint64_t address;
     if (is_general_protection(number, info) && wpi_fault_decode(context, &address)) {
@@ -82,7 +83,7 @@ static uintptr_t stack_pointer_of(const void *context) {
 #endif
 }
 
-/* A large frame passes the guard page by. */
+/* Whether the stack pointer is below the fiber's stack: a large frame skips the guard page. */
 static bool is_below(const wpi_fiber *fiber, uintptr_t stack_pointer) {
     return stack_pointer != 0 && stack_pointer < (uintptr_t)fiber->stack;
 }
@@ -147,7 +148,7 @@ void wpi_fault_prepare_thread(void) {
     stack_t now;
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {
         void *memory = wpi_malloc(SIGNAL_STACK_BYTES);
-        if (memory == NULL) return; /* faults then are handled on the stack they happen on */
+        if (memory == NULL) return; /* then faults are handled on the faulting stack */
         const stack_t stack = {.ss_sp = memory, .ss_size = SIGNAL_STACK_BYTES};
         sigaltstack(&stack, NULL);
         pthread_setspecific(stack_key, memory);
@@ -155,11 +156,10 @@ void wpi_fault_prepare_thread(void) {
     has_signal_stack = true;
 }
 
-/* ---- copies -------------------------------------------------------------------------------------
- */
+/* ---- copies ---- */
 
-/* A word is copied at once: a kernel or an actor may poll it as a flag, and must see with it what
- * was copied before it. False: it is not a word. */
+/* Copies an aligned word atomically: a kernel or an actor may poll it as a flag, and must then see
+ * earlier copies. False: not such a word. */
 static bool copy_word(void *dst, const void *src, size_t bytes) {
     if (((uintptr_t)dst | (uintptr_t)src) % bytes != 0) return false;
     if (bytes == sizeof(uint32_t)) {
@@ -213,8 +213,7 @@ bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t coun
     return true;
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 static const char *kind_name(wp_memory_kind kind) {
     switch (kind) {

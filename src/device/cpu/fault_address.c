@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The address behind a general-protection fault. For an address that no x86-64 pointer can be, and
- * for a misaligned access by an instruction that insists on alignment, the processor reports the
- * same signal without an address. The instruction still says it: prefixes, opcode, ModRM, SIB,
- * displacement. What is not decoded here (EVEX, gathers, segment-relative accesses) is left
- * unknown.
+ * The address of a general-protection fault. For a non-canonical address, and for a misaligned
+ * access by an instruction that requires alignment, the processor raises the same signal without an
+ * address. It is decoded from the instruction: prefixes, opcode, ModRM, SIB, displacement. Other
+ * forms (EVEX, gathers, segment-relative accesses) are reported as unknown.
  */
 #define _GNU_SOURCE /* REG_… */
 #include <string.h>
@@ -83,7 +82,7 @@ bool wpi_fault_decode(const void *signal_context, uint64_t *address) {
         *address = register_value(context, 7);
         return true;
     }
-    if (map == 0 && (opcode | 1) == 0xa5) { /* movs: the operand that cannot be */
+    if (map == 0 && (opcode | 1) == 0xa5) { /* movs: the operand that is not canonical */
         *address = register_value(context, 7);
         if (wpi_fault_is_canonical(*address)) *address = register_value(context, 6);
         return true;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Fibers: a stack for each thread of a block that is under way, and a switch between them and the
- * worker's own stack.
+ * Fibers: a stack for each running thread of a block, and switches between them and the worker's
+ * own stack.
  *
  *     worker ── wpi_fiber_resume ──► thread code ── wp_rt_stop ──► worker
  *
  * The stacks of a block are one mapping, each with a guard page below it; pages are committed when
- * touched. A thread takes the stack that was used last: threads that never stop all run on one. A
+ * touched. A thread takes the stack that was freed last, so threads that never stop share one. A
  * fiber never changes its OS thread, so thread-local variables stay valid across a stop. Sanitizers
- * are told of every switch.
+ * are notified of every switch.
  */
 #define _GNU_SOURCE /* MAP_STACK, MAP_NORESERVE */
 #include "device/cpu/cpu.h"
@@ -31,8 +31,8 @@
 #error "the fiber switch is written for x86-64"
 #endif
 
-/* Saves what a function must preserve on the stack, the stack pointer in *save, and continues at
- * `load`. The floating-point control words are left alone: kernel code does not change them. */
+/* Saves callee-saved registers on the stack and the stack pointer in *save, and continues at
+ * `load`. Floating-point control words are not saved: kernel code does not change them. */
 void wpi_fiber_switch(void **save, void *load);
 __asm__(".text\n"
         ".hidden wpi_fiber_switch\n"
@@ -59,8 +59,8 @@ __asm__(".text\n"
 
 #define PAGE_BYTES 4096u /* of x86-64 */
 #define STACK_RESERVE_BYTES 1024u
-/* Stacks lie whole pages apart: were their upper ends in the same places of pages, they would be in
- * the same few sets of the processor's caches. */
+/* Stacks are whole pages apart: without an offset, their upper ends would map to the same few sets
+ * of the processor's caches. */
 #define STACK_COLOURS 16u
 #define STACK_COLOUR_BYTES 128u
 
@@ -91,11 +91,11 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     block->fiber_stacks = stacks;
     block->fiber_stack_bytes = stack_bytes;
     block->fiber_capacity = count;
-    block->storage_bytes += (size_t)count * 2 * page; /* what is commonly touched */
+    block->storage_bytes += (size_t)count * 2 * page; /* commonly touched pages */
     for (uint32_t i = 0; i < count; i++) {
         char *guard = stacks + (size_t)i * (stack_bytes + page);
-        if (block->worker->has_guards && mprotect(guard, page, PROT_NONE) !=
-                                             0) { /* the system's number of mappings is used up */
+        if (block->worker->has_guards &&
+            mprotect(guard, page, PROT_NONE) != 0) { /* the system's limit of mappings is reached */
             wpi_fibers_release(block);
             return false;
         }
@@ -107,7 +107,7 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     return true;
 }
 
-/* Those whose threads were cut short are free again, too. */
+/* Frees all stacks, including those of aborted threads. */
 static void free_all_stacks(wpi_block *block) {
     const uint32_t count = block->fiber_capacity;
     const size_t distance = block->fiber_stack_bytes + PAGE_BYTES;
@@ -129,7 +129,7 @@ void wpi_fibers_release(wpi_block *block) {
         if (block->fibers[i].tsan != NULL) __tsan_destroy_fiber(block->fibers[i].tsan);
     }
 #endif
-#if defined(WP_HAS_ASAN) /* fibers end without returning: the addresses may be given out again */
+#if defined(WP_HAS_ASAN) /* fibers end without returning, and their addresses may be reused */
     __asan_unpoison_memory_region(block->fiber_stacks,
                                   block->fiber_capacity * (block->fiber_stack_bytes + PAGE_BYTES));
 #endif
@@ -146,10 +146,9 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
     return a < low && a >= low - PAGE_BYTES;
 }
 
-/* ---- switching --------------------------------------------------------------------------------
- */
+/* ---- switching ---- */
 
-/* Arrived on a fiber's stack. */
+/* Now on a fiber's stack: completes the switch. */
 static void arrive_fiber(wpi_worker *worker) {
 #if defined(WP_HAS_ASAN)
     __sanitizer_finish_switch_fiber(worker->fiber->fake_stack, &worker->scheduler_stack,
@@ -159,8 +158,8 @@ static void arrive_fiber(wpi_worker *worker) {
 #endif
 }
 
-/* Many stacks at once take more mappings with guard pages than a system has. Without them, a thread
- * that has come too far down is found out where it stops. */
+/* Many stacks with guard pages may exceed the system's limit of mappings. Without guard pages, an
+ * overflow is detected when the thread stops. */
 static void check_depth(wpi_worker *worker) {
     const char here = 0;
     const char *lowest = worker->fiber->stack + STACK_RESERVE_BYTES;
@@ -211,7 +210,7 @@ static void start(wpi_block *block, uint32_t thread, wpi_fiber *fiber) {
     uintptr_t *top =
         (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes - colour * STACK_COLOUR_BYTES);
 #if defined(WP_HAS_ASAN)
-    __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of a thread cut short */
+    __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of an aborted thread */
 #endif
     memset(top - 10, 0, 10 * sizeof *top);
     top[-2] = (uintptr_t)enter;
@@ -247,7 +246,7 @@ void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
 }
 
 uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint64_t b) {
-    if (op == WP_STOP_ROUND || op == WP_STOP_CUT) return b; /* a fiber goes its way alone */
+    if (op == WP_STOP_ROUND || op == WP_STOP_CUT) return b; /* fibers run independently */
     wpi_worker *worker = wpi_worker_current;
     wp_cpu_block *pub = wp_rt_block;
     const uint32_t thread = pub->thread;

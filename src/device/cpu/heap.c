@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * malloc and free of kernels: one range of memory, cut into blocks that know their neighbours.
+ * malloc and free of kernels: one range of memory, divided into chunks with boundary tags.
  *
  *     ┌────────┬───────────┬────────┬──────────────┬─ ─ ─
  *     │ header │ user data │ header │ free: links  │
  *     └────────┴───────────┴────────┴──────────────┴─ ─ ─
  *
- * Free blocks hang in lists by size class (powers of two), neighbours are merged when freed. A
- * header carries a mark that depends on its address: a kernel that writes past its block is found
- * out at the next call that looks at it, before any damaged link is followed. One lock: device
- * malloc is rare and slow on a GPU, too.
+ * Free chunks are in lists by size class (powers of two); neighbours are merged when freed. A
+ * header has a mark that depends on its address: a write past a chunk is detected at the next call
+ * that reads the header, before a damaged link is followed. One lock: device malloc is rare, and
+ * slow on GPUs too.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include "device/cpu/arena.h"
@@ -25,7 +25,7 @@
 #define MARK_FREE 0x66726565u
 
 typedef struct chunk {
-    uint32_t mark;         /* mixed with the address; first, so that an overrun hits it first */
+    uint32_t mark;         /* depends on the address; first, so that an overrun hits it first */
     uint32_t before_units; /* size of the chunk before it, in units; 0: it is the first */
     size_t size_bytes;     /* of this chunk with its header */
     /* a free chunk's links lie in its data */
@@ -144,7 +144,7 @@ bool wpi_heap_is_empty(wpi_heap *heap) {
 }
 
 /* A free chunk of at least `need` bytes. All of a higher class fit; in the request's own class a
- * few are looked at. NULL when there is none, or when the list was overwritten. */
+ * few are examined. NULL: none, or the list was overwritten. */
 static chunk *find(wpi_heap *heap, size_t need) {
     const uint32_t class = class_of(need);
     chunk *c = heap->free[class];
@@ -157,7 +157,7 @@ static chunk *find(wpi_heap *heap, size_t need) {
         c = heap->free[__builtin_ctzll(higher)];
         return is_marked(c, MARK_FREE) ? c : NULL;
     }
-    for (; c != NULL; c = c->next_free) { /* the last resort: all of the own class */
+    for (; c != NULL; c = c->next_free) { /* last, all of its own class */
         if (!is_marked(c, MARK_FREE)) return NULL;
         if (c->size_bytes >= need) return c;
     }

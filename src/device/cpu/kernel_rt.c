@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "device/cpu/cpu.h"
 
-/* The device whose kernel runs on this thread. Kernel code runs nowhere else. */
+/* The worker on this thread. Kernel code always runs on one. */
 static wpi_worker *worker_here(void) {
     wpi_worker *worker = wpi_worker_current;
     WP_CHECK(worker != NULL);
@@ -20,7 +20,7 @@ static wpi_worker *worker_here(void) {
 int32_t wp_rt_vprintf(const char *format, const void *packed) {
     wpi_worker *worker = worker_here();
     wpi_text *text = &worker->printed;
-    wpi_text_clear(text); /* a bad %s may have cut the last one short */
+    wpi_text_clear(text); /* a bad %s may have aborted the last one */
     const int count = wpi_printf_format(text, format, packed);
     if (text->length != 0) wpi_output_append(worker->device->output, text->data, text->length);
     return count;
@@ -30,7 +30,7 @@ void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line,
                        const char *function) {
     wpi_worker *worker = worker_here();
     const wp_cpu_block *b = wp_rt_block;
-    wpi_output_flush(worker->device->output); /* what led here comes first */
+    wpi_output_flush(worker->device->output); /* earlier output comes first */
     fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
             file, line, function, b->block_idx[0], b->block_idx[1], b->block_idx[2], b->tid[0],
             b->tid[1], b->tid[2], expression);
@@ -43,7 +43,7 @@ void wp_rt_trap(void) {
                     "executed a trap");
 }
 
-/* The heap is made at the first request. */
+/* The heap, created at the first request. */
 static wpi_heap *heap_of(wpi_cpu_device *device) {
     wpi_heap *heap = atomic_load(&device->heap);
     if (heap != NULL) return heap;
@@ -52,7 +52,7 @@ static wpi_heap *heap_of(wpi_cpu_device *device) {
                         NULL) != WP_STATUS_OK)
         return NULL;
     if (atomic_compare_exchange_strong(&device->heap, &heap, made)) return made;
-    wpi_heap_destroy(made); /* another worker was faster */
+    wpi_heap_destroy(made); /* another worker created it first */
     return heap;
 }
 

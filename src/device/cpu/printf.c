@@ -2,7 +2,7 @@
 /**
  * printf of kernels. The compiler packs the arguments as CUDA does: each at the next multiple of
  * its own size, 4 bytes for int and what promotes to it, 8 for long, pointers and double (a long
- * double is a double on the device). The text is held back until the host waits for the device, or
+ * double is a double on the device). The text is buffered until the host waits for the device, or
  * until the buffer is full; unlike on a GPU none of it is lost.
  */
 #include <stdio.h>
@@ -47,7 +47,7 @@ size_t wpi_output_capacity(wpi_output *output) {
     return capacity_bytes;
 }
 
-/* With the lock held, which keeps the order. */
+/* Called with the lock held, which keeps the order. */
 static void write_out(wpi_output *output) {
     if (output->text.length == 0) return;
     fwrite(output->text.data, 1, output->text.length, stdout);
@@ -67,8 +67,7 @@ void wpi_output_flush(wpi_output *output) {
     pthread_mutex_unlock(&output->lock);
 }
 
-/* ---- formatting -------------------------------------------------------------------------------
- */
+/* ---- formatting ---- */
 
 /* The packed arguments, read in order. */
 typedef struct reader {
@@ -96,7 +95,8 @@ static void put(conversion *c, char character) {
     if (c->length + 4 < sizeof c->spec) c->spec[c->length++] = character;
 }
 
-/* '*' becomes the number it stands for, so that the host's printf needs one argument alone. */
+/* Reads a number; '*' is replaced by its argument, so that the host's printf needs a single
+ * argument. */
 static const char *read_number(conversion *c, const char *p, reader *args) {
     if (*p != '*') {
         while (*p >= '0' && *p <= '9')
@@ -112,7 +112,7 @@ static const char *read_number(conversion *c, const char *p, reader *args) {
     return p + 1;
 }
 
-/* `p` is behind the '%'. Returns what follows the conversion; letter 0: there is none. */
+/* Reads the conversion after '%'. Returns the text that follows; letter 0: none. */
 static const char *read_conversion(const char *p, conversion *c, reader *args) {
     *c = (conversion){.spec = "%", .length = 1};
     while (*p != '\0' && strchr("-+ #0", *p) != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Texture fetches, by the rules of the CUDA programming guide's appendix on texture fetching: where
- * a coordinate falls, what lies outside, and linear filtering with weights of 8 fractional bits.
- * And surfaces: bytes at coordinates.
+ * Texture fetches, by the rules of the CUDA programming guide's appendix on texture fetching:
+ * coordinates, addressing modes, and linear filtering with weights of 8 fractional bits. And
+ * surfaces: bytes at coordinates.
  */
 #include "device/texture.h"
 
@@ -50,8 +50,7 @@ const wpi_texture *wpi_texture_get(uint64_t handle) {
     return (const wpi_texture *)(uintptr_t)handle;
 }
 
-/* ---- one texel --------------------------------------------------------------------------------
- */
+/* ---- one texel ---- */
 
 static uint32_t float_bits(float value) {
     uint32_t bits;
@@ -133,7 +132,7 @@ static size_t texel_bytes(const wpi_texture *t) {
     return bytes;
 }
 
-/* The texel at integer coordinates, which may lie outside; NULL: it is of the border. */
+/* The texel at integer coordinates, which may be outside; NULL: the border. */
 static const char *find_texel(const wpi_texture *t, const int64_t at[3]) {
     const size_t sizes[3] = {t->width, t->height, t->depth};
     int64_t index[3] = {0, 0, 0};
@@ -159,10 +158,9 @@ static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4
     }
 }
 
-/* ---- a fetch ----------------------------------------------------------------------------------
- */
+/* ---- a fetch ---- */
 
-/* From a coordinate to texels; far-away and non-finite ones are brought into the range of integers.
+/* Converts a coordinate to texels; clamps distant and non-finite ones to the range of integers.
  */
 static float scale(const wpi_texture *t, float coordinate, size_t size) {
     const float x = t->is_normalized ? coordinate * (float)size : coordinate;
@@ -170,8 +168,8 @@ static float scale(const wpi_texture *t, float coordinate, size_t size) {
     return x < 1.0e9f ? x : 1.0e9f;
 }
 
-/* Coordinates in texels along `axes` axes; the layer goes where the next axis would be, as layers
- * lie like the slices of a 3D texture. It is never outside. */
+/* Coordinates in texels along `axes` axes. The layer takes the place of the next axis, as layers
+ * are stored like the slices of a 3D texture. It is never outside. */
 typedef struct place {
     float at[3];
     int axes;
@@ -190,8 +188,8 @@ static void fetch_nearest(const wpi_texture *t, const place *p, uint32_t out[4])
     read_texel(t, index, out);
 }
 
-/* One of the texels around the place, and its share of the mixture: bits of `corner` are steps
- * along the axes. */
+/* Finds one of the texels around the place, and its weight: bits of `corner` are steps along the
+ * axes. */
 static float find_corner(const place *p, uint32_t corner, int64_t index[3]) {
     float share = 1.0f;
     index[2] = p->layer;
@@ -211,7 +209,7 @@ static void fetch_linear(const wpi_texture *t, const place *p, uint32_t out[4]) 
     for (uint32_t corner = 0; corner < 1u << p->axes; corner++) {
         int64_t index[3];
         const float share = find_corner(p, corner, index);
-        if (share == 0.0f) continue; /* so that an infinity beside the texture does no harm */
+        if (share == 0.0f) continue; /* or an infinite texel would make the result NaN */
         uint32_t texel[4];
         read_texel(t, index, texel);
         for (int i = 0; i < 4; i++)
@@ -233,8 +231,8 @@ static void fetch_gather(const wpi_texture *t, const place *p, int32_t component
     }
 }
 
-/* The face that a direction meets, and where: the programming guide's table. Filtering does not
- * cross edges. */
+/* The cube face that a direction hits, and the coordinates there, by the programming guide's table.
+ * Filtering does not cross edges. */
 static place cube_place(const wpi_texture *t, float x, float y, float z, int64_t layer) {
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     float major, s, u;
@@ -279,7 +277,7 @@ static place place_of(const wpi_texture *t, uint32_t kind, float x, float y, flo
     return p;
 }
 
-/* The texture or surface behind a handle. Without one the kernel fails; NULL outside kernels. */
+/* The texture or surface of a handle. If there is none the kernel fails; NULL outside kernels. */
 static const wpi_texture *find_bound(uint64_t handle, const char *what) {
     const wpi_texture *t = wpi_texture_get(handle);
     if (t == NULL && wpi_worker_current != NULL) {
@@ -292,7 +290,7 @@ static const wpi_texture *find_bound(uint64_t handle, const char *what) {
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
                uint32_t out[4]) {
     const wpi_texture *t = find_bound(texture, "texture");
-    /* Linear memory reads zero outside, whatever the addressing mode. */
+    /* Linear memory reads as zero outside, in any addressing mode. */
     if (t == NULL || (kind == WP_TEX_1D_FETCH && (ix < 0 || (uint64_t)ix >= t->width))) {
         memset(out, 0, 4 * sizeof *out);
         return;
@@ -344,11 +342,10 @@ uint64_t wp_rt_tex_place(uint64_t texture, uint32_t kind, float x, float y, floa
     return (uint64_t)(uintptr_t)texel;
 }
 
-/* ---- surfaces ---------------------------------------------------------------------------------
- */
+/* ---- surfaces ---- */
 
-/* Where an access of `bytes` bytes goes; NULL when it lies outside and touches nothing. `is_asked`:
- * nobody touches anything, so nothing fails. */
+/* The address of an access of `bytes` bytes; NULL: outside, no access. `is_asked`: only a query,
+ * which never fails the kernel. */
 static char *surface_place(uint64_t surface, uint32_t bytes, int32_t x, int32_t y, int32_t z,
                            uint32_t mode, bool is_asked) {
     mode = WP_SURF_MODE(mode);

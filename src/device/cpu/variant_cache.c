@@ -37,8 +37,7 @@ wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *vari
     return status;
 }
 
-/* ---- variables ----------------------------------------------------------------------------------
- */
+/* ---- variables ---- */
 
 static const wp_cpu_variable *find_variable(const wp_cpu_code *code, const char *name) {
     for (uint32_t i = 0; i < code->variable_count; i++) {

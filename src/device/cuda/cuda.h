@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the files of the CUDA device share: who holds what.
+ * Internals of the CUDA device: its objects and their owners.
  *
  *     device ── primary context of one GPU
  *       ├── queues   a stream each; the default queue is the driver's default stream
@@ -8,12 +8,12 @@
  *       ├── modules ── kernels, variables, registered pages of managed variables
  *       └── arrays ── a range of addresses each, which nothing is behind
  *
- * A reset (wp_device_reset) destroys the context's streams, events and modules under our handles,
- * which callers still hold; so the device keeps lists and makes them anew.
+ * A reset (wp_device_reset) destroys the context's streams, events and modules, whose handles
+ * callers still hold; so the device keeps lists of them, and creates them again.
  *
- * Locking: `lock` guards the lists and the sticky error. Host functions of streams never take it
- * for long, and never call the driver. What the driver answers goes through wpi_cuda_check, which
- * notices sticky errors.
+ * Locking: `lock` guards the lists and the sticky error. Host functions of streams never hold it
+ * for long, and never call the driver. Results of the driver go through wpi_cuda_check, which
+ * records sticky errors.
  */
 #ifndef WP_DEVICE_CUDA_CUDA_H
 #define WP_DEVICE_CUDA_CUDA_H
@@ -25,7 +25,7 @@
 #include "device/cuda/libcuda.h"
 #include "device/device.h"
 
-/** A member of one of the device's lists; the list's head is one, too. */
+/** A link in one of the device's lists; also the list's head. */
 typedef struct wpi_link {
     struct wpi_link *next, *before;
 } wpi_link;
@@ -62,14 +62,14 @@ typedef struct wpi_cuda_device {
     wpi_cu_context context;
     pthread_mutex_t lock;
     wpi_link queues, events, modules, arrays;
-    wpi_link leaving; /* queues that were destroyed with work under way */
+    wpi_link leaving; /* queues that were destroyed with work in progress */
     wpi_cuda_queue default_queue;
     bool reaches_pageable; /* kernels can use the program's own memory */
-    wpi_cu_event start;    /* recorded when the device was opened: where its clock begins */
-    uint64_t limit_bytes;  /* what cudaMalloc can give out */
+    wpi_cu_event start;    /* recorded when the device was opened: start of its clock */
+    uint64_t limit_bytes;  /* what cudaMalloc can allocate */
     uint64_t used_bytes;   /* … and has; under `lock` */
     uint64_t managed_bytes;
-    wpi_cuda_recorder *recorder; /* NULL: nothing is recorded */
+    wpi_cuda_recorder *recorder; /* NULL: no run record */
     atomic_bool has_failed;
     wp_error sticky; /* under `lock` */
 } wpi_cuda_device;
@@ -82,11 +82,11 @@ static inline wpi_cuda_device *wpi_cuda_of(wp_device *device) {
 
 /** Makes the device's context the calling thread's. */
 WP_NODISCARD wp_status wpi_cuda_enter(wpi_cuda_device *device, wp_error *err);
-/** The status of a result of the driver; not OK: a sentence that begins with `what`. Keeps the
+/** Converts a result of the driver to a status, with a message that begins with `what`. Records the
  *  first sticky error and prints it. */
 wp_status wpi_cuda_check(wpi_cuda_device *device, wpi_cu_result result, const char *what,
                          wp_error *err);
-/** The same for calls that take down: a driver that is shutting down has taken down all. */
+/** The same for calls that destroy objects: succeeds if the driver is shutting down. */
 wp_status wpi_cuda_check_end(wpi_cuda_device *device, wpi_cu_result result, const char *what,
                              wp_error *err);
 wp_status wpi_cuda_device_wait(wp_device *base, wp_error *err);
@@ -105,7 +105,7 @@ wp_status wpi_cuda_memory_register(wp_device *base, const wp_allocation *allocat
 wp_status wpi_cuda_memory_unregister(wp_device *base, const wp_allocation *allocation,
                                      wp_error *err);
 void wpi_cuda_memory_info(wp_device *base, uint64_t *free_bytes, uint64_t *total_bytes);
-/** Gives everything back; errors are of no interest any more. */
+/** Frees everything; ignores errors. */
 void wpi_cuda_memory_free_all(wpi_cuda_device *device);
 
 /* ---- cuda_array.c ---- */
@@ -113,7 +113,7 @@ void wpi_cuda_memory_free_all(wpi_cuda_device *device);
 wp_status wpi_cuda_array_create(wp_device *base, const wpi_array *description, void **out,
                                 wp_error *err);
 wp_status wpi_cuda_array_free(wpi_cuda_device *device, const void *base, wp_error *err);
-/** The array that `address` stands for a byte of; NULL: it is no array's. */
+/** The array with the element byte `address`; NULL: none. */
 wpi_cuda_array *wpi_cuda_array_find(wpi_cuda_device *device, const void *address);
 wp_status wpi_cuda_array_copy(wpi_cuda_queue *queue, void *dst, size_t dst_pitch_bytes,
                               const void *src, size_t src_pitch_bytes, size_t width_bytes,
@@ -129,7 +129,7 @@ extern const wpi_queue_ops wpi_cuda_queue_ops;
 extern const wpi_event_ops wpi_cuda_event_ops;
 extern const wpi_module_ops wpi_cuda_module_ops;
 
-/** WPI_CU_MEMORY_HOST or _DEVICE, by what is known of the address. */
+/** WPI_CU_MEMORY_HOST or _DEVICE, by the memory map. */
 int wpi_cuda_memory_type(const void *address);
 /** The driver's handle of a kernel. */
 wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_error *err);
@@ -148,14 +148,14 @@ typedef struct wpi_cuda_span wpi_cuda_span;
 
 wp_status wpi_cuda_recorder_create(wpi_cuda_device *device, wp_error *err);
 void wpi_cuda_recorder_destroy(wpi_cuda_device *device);
-/** Marks the start of what is about to be queued; NULL when nothing is recorded. One of the others
- *  ends it; all accept NULL. */
+/** Marks the start of the next command; NULL: not recorded. One of the functions below ends it; all
+ *  accept NULL. */
 wpi_cuda_span *wpi_cuda_span_begin(wpi_cuda_queue *queue);
 void wpi_cuda_span_end_kernel(wpi_cuda_queue *queue, wpi_cuda_span *span, const wp_launch *launch);
 void wpi_cuda_span_end_copy(wpi_cuda_queue *queue, wpi_cuda_span *span, int kind, uint64_t bytes);
-/** Nothing was queued after all. */
+/** No command was queued. */
 void wpi_cuda_span_drop(wpi_cuda_queue *queue, wpi_cuda_span *span);
-/** Hands over what is complete. */
+/** Passes complete spans to the recorder. */
 void wpi_cuda_recorder_collect(wpi_cuda_device *device);
 
 #endif

@@ -2,10 +2,10 @@
 /**
  * Arrays, textures and surfaces.
  *
- * How a GPU lays out an array is its own affair: nothing but copies, textures and surfaces can
- * reach it. Our callers name places in arrays by addresses all the same, as if rows followed each
- * other without gaps. So an array reserves a range of addresses with nothing behind it, and a copy
- * that begins in such a range becomes one that names the array and the position:
+ * The layout of an array is private to the GPU: only copies, textures and surfaces can access it.
+ * Callers nevertheless use addresses for places in arrays, as if rows followed each other without
+ * gaps. So an array reserves a range of unmapped addresses, and a copy that begins in such a range
+ * is converted to one with array and position:
  *
  *     base + (z * rows + y) * row_bytes + x   ──►   array, x, y, z
  */
@@ -144,7 +144,7 @@ static size_t z_of(const side *s) {
     return (size_t)(s->address - s->array->base) / s->array->row_bytes / s->array->rows;
 }
 
-/* Rows that lie below each other on both sides. */
+/* Copies rows that are consecutive on both sides. */
 static wp_status copy_box(wpi_cuda_queue *queue, const side *dst, const side *src,
                           size_t width_bytes, size_t height, wp_error *err) {
     wpi_cuda_device *device = wpi_cuda_of(queue->base.device);
@@ -186,8 +186,8 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Bytes in the order of the elements, over the ends of rows: the rest of a row, then as many whole
- * rows as both sides have below each other, then what is left. */
+/* Copies bytes in the order of elements, across row ends: the rest of a row, then whole rows that
+ * are consecutive on both sides, then the remainder. */
 static wp_status copy_linear(wpi_cuda_queue *queue, side dst, side src, size_t bytes,
                              wp_error *err) {
     while (bytes != 0) {
@@ -213,7 +213,7 @@ static wp_status copy_linear(wpi_cuda_queue *queue, side dst, side src, size_t b
     return WP_STATUS_OK;
 }
 
-/* Whether rows `pitch` apart are rows of the array below each other. */
+/* Whether rows `pitch` apart are consecutive rows of the array. */
 static bool is_box(const side *s, size_t width_bytes, size_t height) {
     return s->array == NULL ||
            (s->pitch_bytes == s->array->row_bytes && width_bytes <= s->array->row_bytes - x_of(s) &&
@@ -264,7 +264,8 @@ static wp_status describe(wpi_cuda_device *device, const wpi_texture *t, bool is
                                                            WPI_CU_ATTRIBUTE_TEXTURE_1D_LINEAR_WIDTH,
                                                            device->number),
                               "asking for an attribute", err));
-        /* Bindings without a size reach to the end of the allocation, which may be too far. */
+        /* Bindings without a size extend to the end of the allocation, which may exceed the
+         * limit. */
         const size_t width = least(t->width, width_max > 0 ? (size_t)width_max : t->width);
         out->kind = WPI_CU_RESOURCE_LINEAR;
         out->u.linear.data = data;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CUDA device: one GPU through its primary context; what it says of itself, limits, errors.
+ * The CUDA device: one GPU through its primary context; properties, limits, errors.
  *
- * The primary context is the one that every library in a process shares, so programs may mix our
- * runtime with libraries that use the driver.
+ * All libraries in a process share the primary context, so programs may mix this runtime with
+ * libraries that use the driver.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void wpi_link_remove(wpi_cuda_device *device, wpi_link *link) {
 
 /* ---- errors ---- */
 
-/* From now on every call is answered with this error, unless there is one already. */
+/* Makes the error sticky, unless there is one already: every later call returns it. */
 static void stick(wpi_cuda_device *device, const wp_error *error) {
     pthread_mutex_lock(&device->lock);
     const bool is_first = !atomic_load(&device->has_failed);
@@ -105,7 +105,7 @@ static bool is_idle(wp_device *base) {
 
 /* ---- what it is ---- */
 
-/* 0 when the driver does not know the attribute. */
+/* Queries an attribute; 0: unknown to the driver. */
 static uint32_t ask(const wpi_cuda_device *device, int attribute) {
     int value = 0;
     if (device->cu->device_attribute(&value, attribute, device->number) != WPI_CU_SUCCESS) return 0;
@@ -118,7 +118,7 @@ static wp_status attribute(wp_device *base, int number, int *value, wp_error *er
                           "asking for an attribute", err);
 }
 
-/* The driver promises it for memory that the GPU cannot reach, which it has to copy away. */
+/* The driver stages copies from memory that the GPU cannot access. */
 static bool stages_pageable(wp_device *base) {
     return !wpi_cuda_of(base)->reaches_pageable;
 }
@@ -148,7 +148,7 @@ static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {
     info->threads_per_block_max = ask(device, WPI_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     info->threads_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_THREADS_PER_SM);
     info->blocks_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_BLOCKS_PER_SM);
-    /* Drivers before CUDA 11 do not say, nor are there GPUs with 24 for them. */
+    /* Drivers before CUDA 11 do not report it, and support no GPU with another value. */
     if (info->blocks_per_sm_max == 0) info->blocks_per_sm_max = info->compute_minor == 5 ? 16 : 32;
     info->registers_per_sm = ask(device, WPI_CU_ATTRIBUTE_REGISTERS_PER_SM);
     info->registers_per_block = ask(device, WPI_CU_ATTRIBUTE_REGISTERS_PER_BLOCK);
@@ -207,7 +207,7 @@ static wp_status get_limit(wp_device *base, wpi_limit limit, uint64_t *value, wp
     return WP_STATUS_OK;
 }
 
-/* The driver prints when the host waits. */
+/* The driver prints kernels' output when the host waits. */
 static void flush_output(wp_device *base) {
     const wp_status ignored = wpi_cuda_device_wait(base, NULL);
     (void)ignored; /* printed if it is sticky */
@@ -247,10 +247,11 @@ static void forget_sticky(wpi_cuda_device *device) {
     pthread_mutex_unlock(&device->lock);
 }
 
-/* A new context, and in it what callers hold handles of. */
+/* Creates a new context, with the objects whose handles callers hold. */
 static wp_status renew(wpi_cuda_device *device, wp_error *err) {
     const wpi_driver *cu = device->cu;
-    /* The reset takes all away even if someone else holds the context; the release is ours. */
+    /* The reset destroys everything even if others hold the context; then we release our
+     * reference. */
     WP_TRY(wpi_cuda_check(device, cu->context_reset(device->number), "resetting the device", err));
     device->start = NULL;
     if (device->context != NULL) (void)cu->context_release(device->number);
@@ -265,12 +266,12 @@ static wp_status renew(wpi_cuda_device *device, wp_error *err) {
     return wpi_cuda_recorder_create(device, err);
 }
 
-/* All that the context holds goes; handles of ours are made anew in the new one. Streams and events
- * that were destroyed with the old context must not be destroyed again. After some faults a process
- * gets no working context any more: then the device keeps failing, with that error. */
+/* Destroys everything in the context, and creates our objects again in a new one. Streams and
+ * events of the old context must not be destroyed again. After some faults a process gets no
+ * working context any more: then the device keeps failing with that error. */
 static wp_status reset(wp_device *base, wp_error *err) {
     wpi_cuda_device *device = wpi_cuda_of(base);
-    const wp_status ignored = wpi_cuda_device_wait(base, NULL); /* forgotten with the rest */
+    const wp_status ignored = wpi_cuda_device_wait(base, NULL); /* cleared by the reset */
     (void)ignored;
     wpi_cuda_recorder_destroy(device);
     wpi_cuda_memory_free_all(device);

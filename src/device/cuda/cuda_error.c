@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the driver's results mean: one row each. Numbers that are not here are DEVICE errors. */
+/** Meanings of the driver's results, one row each. Other numbers are DEVICE errors. */
 #include "device/cuda/libcuda.h"
 
 #define RESET "; the device is of no use to this process until cudaDeviceReset()"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events. The driver tells the time between two of them, as a float of milliseconds with steps of
- * half a microsecond; so times count from the event that the device recorded when it was opened,
- * and lose digits as the process gets older. `elapsed_ns` does not.
+ * Events. The driver returns only the time between two events, as a float of milliseconds with
+ * steps of half a microsecond. So times are relative to an event recorded when the device was
+ * opened, and lose digits as the process runs longer; `elapsed_ns` does not.
  */
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"

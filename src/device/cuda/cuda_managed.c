@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What programs say of managed memory is the driver's to hear: prefetches, advice, attachments, and
- * questions about them. To the runtime the GPU is device 0, to the driver it has a number.
+ * Passes prefetches, advice, attachments and queries for managed memory to the driver. In the
+ * runtime the GPU is device 0; the driver has a number for it.
  *
- * A __managed__ variable is the host's own memory here, which the GPU reaches across the link
- * (cuda_module.c): nothing of it moves, and the driver knows it as page-locked.
+ * A __managed__ variable is host memory here, which the GPU accesses over the link (cuda_module.c):
+ * it does not migrate, and the driver has it as page-locked.
  */
 #include "device/cuda/cuda.h"
 #include "device/cuda/cuda_managed_table.h"
@@ -71,7 +71,7 @@ static wp_status ask(wpi_cuda_device *device, const void *address, size_t size_b
         "asking about managed memory", err);
 }
 
-/* An ID is a device's if the attribute before it, its type, says so. */
+/* Whether the location is a device, by its type, the attribute before the ID. */
 static wp_status is_device(wpi_cuda_device *device, const void *address, size_t size_bytes,
                            int attribute, bool *out, wp_error *err) {
     int type = WPI_CU_LOCATION_DEVICE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Managed memory of the CUDA device, beside allocating it: operations of device and queue. */
+/** Operations of device and queue on managed memory, except allocation. */
 #ifndef WP_DEVICE_CUDA_MANAGED_H
 #define WP_DEVICE_CUDA_MANAGED_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of the CUDA device. Unified addressing makes every address, the host's and the device's,
- * mean one place; the map of allocations says which kind it is.
+ * Memory of the CUDA device. With unified addressing every address, of host or device, is unique;
+ * the map of allocations has its kind.
  *
- * Page-locked and registered memory is always mapped and known to all contexts: CUDA's flags for
- * that are from before unified addressing. Write-combined memory would be the exception, with an
- * address of its own on the GPU: the flag is a hint about the host's caches, and goes no further.
+ * Page-locked and registered memory is always mapped and portable: CUDA's flags for that predate
+ * unified addressing. Write-combined memory would have another address on the GPU; as its flag is
+ * only a hint, it is ignored.
  */
 #include "base/units.h"
 #include "device/cuda/cuda.h"
@@ -117,7 +117,8 @@ wp_status wpi_cuda_memory_free(wp_device *base, const wp_allocation *allocation,
     wpi_cuda_device *device = wpi_cuda_of(base);
     if (allocation->kind == WP_MEMORY_ARRAY)
         return wpi_cuda_array_free(device, allocation->base, err);
-    /* Out of the map first: the driver may give the address to another thread at once. */
+    /* Remove it from the map first: the driver may reuse the address at once, for another
+     * thread. */
     wpi_memory_entry entry;
     if (!wpi_memory_map_remove(wpi_memory_map_global(), allocation->base, &entry)) {
         return WP_FAIL(err, INVALID, "%p was freed by another thread", allocation->base);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Modules: the PTX section of an image, assembled by the driver for the GPU at hand, or what was
- * assembled for it before.
+ * Modules: the PTX section of an image, assembled by the driver for this GPU, or a cubin for it.
  *
  *     image ─┬► PTX for the newest architecture that this GPU runs ─► names; text ─► driver
  *            └► cubin for this GPU, if there is one ────────────────────────────────► driver
  *
- * All kernels are looked up in the driver at once. Drivers load a kernel's code when it is looked
- * up (CUDA_MODULE_LOADING=LAZY, the default), and that may wait for what runs: a kernel that waits
- * for another one, which is launched for the first time, would wait for ever. Variables are looked
- * up when they are first asked for. A managed variable is the host's own (docs/rooms/ptx.md): its
- * pages are registered with the driver and the module's pointer to it is set before anything can be
- * launched.
+ * All kernels are looked up in the driver at load time. By default (CUDA_MODULE_LOADING=LAZY)
+ * drivers load a kernel's code when it is looked up, which may wait for running kernels: a kernel
+ * that waits for another one, launched for the first time, would deadlock. Variables are looked up
+ * on first use. A managed variable is host memory (docs/rooms/ptx.md): before any launch its pages
+ * are registered with the driver, and the module's pointer to it is set.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +23,8 @@
 #include "device/image.h"
 
 #define JIT_LOG_BYTES 8192
-#define SECTION_BYTES_MAX ((uint64_t)1 << 30) /* a damaged size shall not take all memory */
-#define MANAGED_PREFIX "wp_managed_"          /* as the compiler names the pointers */
+#define SECTION_BYTES_MAX ((uint64_t)1 << 30) /* so that a damaged size does not exhaust memory */
+#define MANAGED_PREFIX "wp_managed_"          /* the compiler's names of the pointers */
 #define SHARED_BYTES_DEFAULT (48u * 1024u)
 
 typedef struct wpi_cuda_kernel {
@@ -56,7 +54,7 @@ typedef struct wpi_cuda_module {
     wpi_cu_module module;
     wpi_cuda_kernel *kernels; /* [kernel_count], as in the text */
     uint32_t kernel_count;
-    pthread_mutex_t lock; /* guards what is found while the program runs */
+    pthread_mutex_t lock; /* guards members that are found on first use */
     found_variable *variables;
     uint32_t variable_count;
     page_range *pages; /* registered for this module */
@@ -98,7 +96,7 @@ static wp_status choose_section(const wpi_cuda_device *device, const wp_image_he
     return WP_STATUS_OK;
 }
 
-/* A GPU runs what was assembled for its generation (the major number), up to its own number. */
+/* A GPU runs cubins for its generation (major number), up to its own minor number. */
 static const wp_image_section *choose_cubin(const wpi_cuda_device *device,
                                             const wp_image_header *image) {
     const wp_device_info *info = &device->base.info;
@@ -112,7 +110,7 @@ static const wp_image_section *choose_cubin(const wpi_cuda_device *device,
     return best;
 }
 
-/* What a section holds, and a NUL behind it; the caller frees it. */
+/* Reads a section, and appends a NUL; the caller frees it. */
 static wp_status read_section(const wp_image_header *image, const wp_image_section *section,
                               char **out, wp_error *err) {
     *out = NULL;
@@ -164,7 +162,7 @@ static void tell_lines(const char *log) {
     }
 }
 
-/* The log as one line, as far as a message has room for it. */
+/* Joins the log to one line. */
 static void join_lines(char *log) {
     char *to = log;
     for (const char *from = log; *from != '\0'; from++) {
@@ -175,13 +173,14 @@ static void join_lines(char *log) {
     *to = '\0';
 }
 
-/* Results that say that a driver cannot use a cubin, say because it is older than the assembler. */
+/* Results of a driver that cannot use a cubin, for example because it is older than the
+ * assembler. */
 static bool is_cubin_refused(wpi_cu_result result) {
     return result == WPI_CU_INVALID_IMAGE || result == WPI_CU_NO_BINARY_FOR_GPU ||
            result == WPI_CU_UNSUPPORTED_PTX_VERSION || result == WPI_CU_INVALID_SOURCE;
 }
 
-/* Afterwards m->cubin is NULL if it is of no use and the PTX has to do. */
+/* Loads the cubin. Sets m->cubin to NULL if the driver cannot use it, so that the PTX is loaded. */
 static wp_status load_cubin(module *m, wp_error *err) {
     wpi_cuda_device *device = device_of(m);
     char *code;
@@ -262,7 +261,7 @@ static wp_status resolve_all(module *m, wp_error *err) {
 
 wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_error *err) {
     const wpi_cuda_kernel *k = (const wpi_cuda_kernel *)kernel;
-    *out = k->function; /* after a reset it is another one */
+    *out = k->function; /* changes with a reset */
     if (k->function != NULL) return WP_STATUS_OK;
     return WP_FAIL(err, DEVICE, "kernel %s was lost in a failed reset", k->name);
 }
@@ -301,7 +300,7 @@ static wp_status register_range(module *m, uintptr_t first, uintptr_t outer, wp_
 }
 
 /* Variables share pages, with others of their module and of other modules; a page can be registered
- * only once. What is missing of [first, outer) is registered in as few pieces as possible. */
+ * only once. Registers the missing pages of [first, outer) in as few pieces as possible. */
 static wp_status register_pages(module *m, uintptr_t first, uintptr_t outer, uintptr_t page_bytes,
                                 wp_error *err) {
     uintptr_t start = first;
@@ -334,7 +333,7 @@ static wp_status map_managed(module *m, const char *pointer_name, wp_error *err)
     size_t pointer_bytes = 0;
     WP_TRY(wpi_cuda_check(device, device->cu->host_pointer(&mapped, host, 0),
                           "mapping a managed variable", err));
-    if (mapped != (wpi_cu_ptr)(uintptr_t)host) { /* kernels are handed host addresses, too */
+    if (mapped != (wpi_cu_ptr)(uintptr_t)host) { /* kernels also get host addresses */
         return WP_FAIL(err, UNSUPPORTED,
                        "%s: this GPU or system does not use host addresses for host memory, so the "
                        "__managed__ variable %s cannot be shared: use cudaMallocManaged",
@@ -382,7 +381,7 @@ static void unregister_pages(module *m) {
     m->page_count = 0;
 }
 
-/* Also a module that was loaded in part. */
+/* Also accepts a partially loaded module. */
 static void destroy(module *m) {
     wpi_cuda_device *device = device_of(m);
     forget_variables(m);
@@ -442,7 +441,7 @@ wp_status wpi_cuda_modules_restore(wpi_cuda_device *device, wp_error *err) {
     for (wpi_link *l = device->modules.next; l != &device->modules; l = l->next) {
         module *m = WPI_MEMBER(l, module);
         pthread_mutex_lock(&m->lock);
-        m->module = NULL; /* it went with its context */
+        m->module = NULL; /* destroyed with its context */
         for (uint32_t i = 0; i < m->kernel_count; i++)
             m->kernels[i].function = NULL;
         forget_variables(m);
@@ -509,7 +508,7 @@ static wp_status find_variable(wp_module *base, const char *name, void **address
                                size_t *size_bytes, wp_error *err) {
     module *m = (module *)base;
     const wp_cpu_variable *v = wpi_code_find_variable(m->image->id, name);
-    if (v != NULL && v->kind == WP_VARIABLE_MANAGED) { /* the host's own */
+    if (v != NULL && v->kind == WP_VARIABLE_MANAGED) { /* host memory */
         *address = *(void **)v->address;
         *size_bytes = (size_t)v->size_bytes;
         return WP_STATUS_OK;
@@ -548,7 +547,7 @@ static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err
     wpi_cu_function function;
     WP_TRY(wpi_cuda_enter(device, err));
     WP_TRY(wpi_cuda_kernel_function(kernel, &function, err));
-    /* What needs no leave is not taken away. */
+    /* This much is allowed without opting in. */
     const uint32_t static_bytes = kernel->info.shared_static_bytes;
     const uint32_t least =
         static_bytes < SHARED_BYTES_DEFAULT ? SHARED_BYTES_DEFAULT - static_bytes : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues are streams. The default queue is the driver's default stream, and a blocking queue a
- * stream that keeps CUDA's order with it, so that order costs nothing here.
+ * Queues are streams. The default queue is the driver's default stream, and a blocking queue is a
+ * stream that the driver orders with it, so the order needs no code here.
  */
 #include <stdio.h>
 
@@ -37,7 +37,7 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
     queue->base.device = base;
     queue->flags = is_blocking ? 0 : WPI_CU_STREAM_NON_BLOCKING;
-    queue->priority = priority; /* the driver takes the nearest that it has */
+    queue->priority = priority; /* the driver uses the nearest supported value */
     const wp_status status = wpi_cuda_queue_restore(queue, err);
     if (status != WP_STATUS_OK) {
         wpi_free(queue);
@@ -48,8 +48,8 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     return WP_STATUS_OK;
 }
 
-/* The driver, too, lets the work of a destroyed stream end; but then nobody can ask whether it has.
- * So a queue with work under way keeps its stream until it is idle. */
+/* The driver, too, completes the work of a destroyed stream, but then its completion cannot be
+ * queried. So a queue with work in progress keeps its stream until it is idle. */
 static void destroy(wp_queue *base) {
     wpi_cuda_queue *queue = (wpi_cuda_queue *)base;
     wpi_cuda_device *device = device_of(queue);
@@ -121,8 +121,8 @@ static wp_status wait_event(wp_queue *base, wp_event *event, wp_error *err) {
 
 /* ---- copies ---- */
 
-/* Memory that only kernels see is the device's; all other can be read by the host, and the driver
- * copies it as such, page-locked or not. */
+/* Memory that only kernels can access is device memory; all other is copied as host memory,
+ * page-locked or not. */
 int wpi_cuda_memory_type(const void *address) {
     wpi_memory_entry entry;
     if (!wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) return WPI_CU_MEMORY_HOST;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels and copies for the run record. Each gets an event before and one behind it; whenever the
- * host waits, those that are complete are handed over in the order in which they were queued.
- * Without a record to write nothing of this exists, and no event is made.
+ * Kernels and copies for the run record. Each gets an event before and after it; whenever the host
+ * waits, complete ones are passed to the recorder in the order in which they were queued. Without a
+ * run record none of this exists, and no event is created.
  *
- * Failures here lose a line of the report and nothing else.
+ * A failure here only loses a line of the report.
  */
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
         wpi_report_kernel(span->queue, span->kernel, span->grid, span->block, first_ns, last_ns);
 }
 
-/* Behind a fault nothing is known of what was queued, not even whether it ran: it is left out. */
+/* After a fault it is unknown which queued commands ran, so they are left out. */
 void wpi_cuda_recorder_collect(wpi_cuda_device *device) {
     wpi_cuda_recorder *r = device->recorder;
     if (r == NULL) return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Finding the driver. A library that was called stays loaded until the process ends: it has
- * threads, and functions to call at exit. */
+/** Finds the driver. A library that was called stays loaded until the process ends, as it has
+ * threads and exit functions. */
 #include "device/cuda/libcuda.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wpi_driver driver;
 static bool is_loaded;
 
-/* `symbols`: one name, or several with '|' between; the first that is there. */
+/* Finds the first symbol that exists; `symbols` is one name, or several separated by '|'. */
 static void *find_symbol(void *library, const char *symbols) {
     char name[64];
     for (const char *next = symbols; *next != '\0';) {

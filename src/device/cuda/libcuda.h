@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NVIDIA's driver, as far as this room calls it: types, numbers, and a table of functions found in
- * libcuda.so.1 while the program runs. Nothing of NVIDIA's is needed to build.
+ * The part of NVIDIA's driver API that this room uses: types, constants, and a table of functions
+ * found in libcuda.so.1 at run time. Building needs nothing of NVIDIA's.
  *
- * A function that changed its interface has a suffix in its symbol (cuMemAlloc_v2); the table has
- * the symbol, or two, "new|old", where old drivers have another of the same form. `since` is the
- * CUDA version with which it came, 1000 * major + 10 * minor.
+ * A function whose interface changed has a suffix in its symbol (cuMemAlloc_v2). The table has the
+ * symbol, or two, "new|old", if old drivers have another one of the same form. `since` is the CUDA
+ * version that introduced it, 1000 * major + 10 * minor.
  */
 #ifndef WP_DEVICE_CUDA_DRIVER_H
 #define WP_DEVICE_CUDA_DRIVER_H
@@ -27,7 +27,7 @@ typedef struct wpi_cu_array_st *wpi_cu_array;
 typedef uint64_t wpi_cu_ptr;    /* an address on the device */
 typedef uint64_t wpi_cu_object; /* texture or surface object */
 
-/* Results that the code looks at by name; all others: cuda_error.c. */
+/* Results that the code tests; all others: cuda_error.c. */
 enum {
     WPI_CU_SUCCESS = 0,
     WPI_CU_INVALID_VALUE = 1,
@@ -195,8 +195,8 @@ enum { /* attributes of a range of managed memory */
 };
 enum { WPI_CU_LOCATION_DEVICE = 1 };
 
-/* X(need, since, function, symbol, parameters). NEEDED: without it the driver is too old.
- * OPTIONAL: NULL when it is not there; whoever calls it has another way, or says what is missing.
+/* X(need, since, function, symbol, parameters). NEEDED: without it the driver is too old. OPTIONAL:
+ * NULL if the driver lacks it; callers then use another way, or report what is missing.
  */
 #define WPI_DRIVER_MAP(X)                                                                          \
     X(NEEDED, 2000, init, "cuInit", (unsigned flags))                                              \
@@ -299,22 +299,22 @@ typedef struct wpi_driver {
 #define WPI_DRIVER_FIELD(need, since, field, symbol, parameters) wpi_cu_result(*field) parameters;
     WPI_DRIVER_MAP(WPI_DRIVER_FIELD)
 #undef WPI_DRIVER_FIELD
-    int version; /* as cuDriverGetVersion says: 12040 is 12.4 */
+    int version; /* as cuDriverGetVersion returns it: 12040 is 12.4 */
 } wpi_driver;
 
-/** The oldest driver that will do: that of CUDA 10.0, whose PTX programs carry. */
+/** The oldest supported driver: that of CUDA 10.0, whose PTX version programs contain. */
 #define WPI_DRIVER_VERSION_MIN 10000
 
-/** Loads the library, finds its functions, initialises it: once; a failure is tried again. Any
+/** Loads the library, finds its functions and initialises it, once; retries after a failure. Any
  *  thread. NOT_FOUND: no driver, or no GPU; UNSUPPORTED: too old; DEVICE: it does not work. */
 WP_NODISCARD wp_status wpi_driver_load(const wpi_driver **out, wp_error *err);
 
-/** The status for a result, its name (static; "CUDA_ERROR_…"), and what it means, with a remedy
- *  where there is one. */
+/** The status for a result; its name (static; "CUDA_ERROR_…"); its meaning, with a remedy if there
+ *  is one. */
 wp_status wpi_cu_status(wpi_cu_result result);
 const char *wpi_cu_name(wpi_cu_result result);
 const char *wpi_cu_text(wpi_cu_result result);
-/** After such a result every call fails until the context is reset. */
+/** Whether every call fails after such a result, until the context is reset. */
 bool wpi_cu_is_sticky(wpi_cu_result result);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The one line of such a file; false when there is none. */
+/* Reads a file of one line; false: there is none. */
 static bool read_line(const char *folder, const char *name, char *line, size_t line_bytes) {
     char path[256];
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -21,7 +21,7 @@ static uint32_t read_width(const char *folder, const char *name) {
     return (uint32_t)strtoul(line, NULL, 10);
 }
 
-/* "16.0 GT/s PCIe": what a lane transfers says which generation it is. */
+/* The generation, from a lane's rate: "16.0 GT/s PCIe". */
 static uint32_t read_generation(const char *folder, const char *name) {
     static const double rates[] = {2.5, 5, 8, 16, 32, 64};
     char line[64];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The PCI Express link of a device, as the operating system's kernel tells it. */
+/** The PCI Express link of a device, as reported by the operating system. */
 #ifndef WP_DEVICE_CUDA_PCI_LINK_H
 #define WP_DEVICE_CUDA_PCI_LINK_H
 
 #include "warpage/device.h"
 
-/** Fills the four link_ fields from the files of a device's folder in sysfs; 0 for what it does not
- *  say. Links of idle GPUs are slow: what is reached under load is the greatest. */
+/** Fills the four link_ fields from the files of a device's folder in sysfs; 0: unknown. Links of
+ *  idle GPUs run slowly; under load they reach the maximum. */
 void wpi_pci_link_read(const char *folder, wp_device_info *info);
 
 #endif

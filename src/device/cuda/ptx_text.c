@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A reader for the few directives that matter, in the text that our compiler writes: directives
- * begin a line; strings and comments are stepped over by lines.
+ * Reads the few directives needed, in text written by our compiler: directives begin a line; lines
+ * of strings and comments are skipped.
  *
  *     .visible .entry name(                     .visible .global .align 8 .u64 name;
  *         .param .u64 name_param_0,             .visible .const .align 4 .b8 name[64] = {…};
@@ -25,7 +25,7 @@ static const char *skip_blanks(const char *at) {
     return at;
 }
 
-/* Steps over `word` and the blanks behind it. */
+/* Skips `word` and the blanks after it. */
 static bool take(const char **at, const char *word) {
     const size_t length = strlen(word);
     if (strncmp(*at, word, length) != 0) return false;

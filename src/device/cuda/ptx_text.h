@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a PTX module declares, read from its text: the driver does not list names or parameters. */
+/** Reads the declarations of a PTX module from its text, as the driver does not list names or
+ * parameters. */
 #ifndef WP_DEVICE_CUDA_PTX_TEXT_H
 #define WP_DEVICE_CUDA_PTX_TEXT_H
 
@@ -13,12 +14,12 @@ typedef struct wpi_ptx_name {
     size_t length;
 } wpi_ptx_name;
 
-/** The next kernel at or behind *at, which moves behind its parameters; false: no more. */
+/** The next kernel at or after *at, which advances past its parameters; false: no more. */
 bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count,
                          uint64_t *address_params);
-/** The next module variable at or behind *at whose name begins with `prefix`. */
+/** The next module variable at or after *at whose name begins with `prefix`. */
 bool wpi_ptx_next_variable(const char **at, const char *prefix, wpi_ptx_name *name);
-/** ".version 6.3": 63; 0 when the text has none. */
+/** ".version 6.3": 63; 0: the text has none. */
 uint32_t wpi_ptx_version(const char *text);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions of NVIDIA's libdevice: what `sinf`, `__float2int_rn` or `__vadd4` in a kernel end
- * up as. Compiled to bitcode and linked into kernels before they are optimised; names and types are
- * those that clang's CUDA headers declare.
+ * The functions of NVIDIA's libdevice, which `sinf`, `__float2int_rn` or `__vadd4` in a kernel
+ * call. Compiled to bitcode and linked into kernels before they are optimised; names and types are
+ * as clang's CUDA headers declare them.
  *
- * The devicelib_*.c beside this header serve every device; cpu/devicelib_*.c hold what the host's
- * processor does in its own way, cuda/nvptxlib_*.c what NVIDIA's GPUs do.
+ * The devicelib_*.c beside this header are for every device; cpu/devicelib_*.c are for the host's
+ * processor, cuda/nvptxlib_*.c for NVIDIA's GPUs.
  *
  * Suffixes name the rounding: _rn to nearest even, _rz to zero, _ru up, _rd down. Exact where CUDA
  * documents IEEE rounding; elsewhere as good as the C library. The `fast` forms equal the others.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Functions that compilers know: an instruction or a few, whatever the device. */
+/** Functions that are compiler builtins: an instruction or a few, on any device. */
 #include "device/devicelib/devicelib_define.h"
 
 #if defined(__clang__)

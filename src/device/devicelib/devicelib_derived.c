@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Mathematical functions that every device makes of others, or of arithmetic, in the same way. */
+/** Mathematical functions that every device derives from others, or from arithmetic, in the same
+ * way. */
 #include "device/devicelib/devicelib_define.h"
 
 double __nv_scalbn(double a, int b) {

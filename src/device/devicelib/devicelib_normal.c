@@ -6,7 +6,7 @@ static const double sqrt_2 = 1.41421356237309504880;
 static const double half_sqrt_pi = 0.88622692545275801365;
 
 /* exp(a^2) erfc(a): the product while erfc is a normal number, its continued fraction beyond. The
- * square is split, so that its rounding does not come out magnified. */
+ * square is split, so that its rounding error is not magnified. */
 double __nv_erfcx(double a) {
     if (a < 10.0) {
         const double high = a * a;

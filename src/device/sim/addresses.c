@@ -18,14 +18,14 @@
 typedef struct range {
     uint64_t first, bytes;
     uint64_t simulated;
-    bool is_known; /* to the memory map; else a page */
+    bool is_known; /* in the memory map; otherwise a page */
 } range;
 
 struct wpi_addresses {
     range *ranges; /* by address */
     uint32_t count, capacity;
-    uint32_t last;     /* found last */
-    uint64_t removals; /* of the memory map, when its ranges were looked at last */
+    uint32_t last;     /* last one found */
+    uint64_t removals; /* of the memory map, at the last update from it */
     uint64_t next_host, next_page, next_variable, next_device;
 };
 
@@ -33,7 +33,7 @@ static bool contains(const range *r, uint64_t address) {
     return address - r->first < r->bytes;
 }
 
-/* The first range that ends behind `address`. */
+/* The first range that ends after `address`. */
 static uint32_t place_of(const wpi_addresses *a, uint64_t address) {
     uint32_t first = 0, outer = a->count;
     while (first < outer) {
@@ -46,7 +46,7 @@ static uint32_t place_of(const wpi_addresses *a, uint64_t address) {
     return first;
 }
 
-/* False: out of memory, and nothing has changed. */
+/* False: out of memory; nothing has changed. */
 static bool insert(wpi_addresses *a, uint32_t place, const range *new) {
     if (a->count == a->capacity) {
         const uint32_t capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
@@ -73,7 +73,7 @@ static uint64_t give_place(wpi_addresses *a, wp_memory_kind kind, const range *r
     return take(next, r->bytes + PAGE_BYTES, WHOLE_UNIT_BYTES) + r->first % PAGE_BYTES;
 }
 
-/* What the memory map knows of the address, else its page. */
+/* The address's range in the memory map, or else its page. */
 static range describe(wpi_addresses *a, uint64_t address) {
     wpi_memory_entry entry;
     if (!wpi_memory_map_find(wpi_memory_map_global(), (const void *)(uintptr_t)address, &entry)) {
@@ -88,7 +88,7 @@ static range describe(wpi_addresses *a, uint64_t address) {
     return r;
 }
 
-/* Of a page, what lies around `address` between the ranges beside it. */
+/* Clips a page to the part around `address` that no other range covers. */
 static void clip(const wpi_addresses *a, range *page, uint64_t address) {
     const uint32_t behind = place_of(a, address);
     uint64_t first = page->first, outer = page->first + page->bytes;
@@ -102,7 +102,8 @@ static void clip(const wpi_addresses *a, range *page, uint64_t address) {
     page->bytes = outer - first;
 }
 
-/* Pages that were met before their memory was registered give way. */
+/* Adds the range of `address`. It replaces pages that were added before their memory was
+ * registered. */
 static void add(wpi_addresses *a, uint64_t address) {
     range new = describe(a, address);
     if (!new.is_known) clip(a, &new, address);
@@ -114,7 +115,7 @@ static void add(wpi_addresses *a, uint64_t address) {
         memmove(&a->ranges[place], &a->ranges[outer], (a->count - outer) * sizeof *a->ranges);
         a->count -= outer - place;
     }
-    WP_CHECK(insert(a, place, &new)); /* in the middle of a simulation: there is no way back */
+    WP_CHECK(insert(a, place, &new)); /* a running simulation cannot be undone */
 }
 
 static bool is_still_there(const range *r) {

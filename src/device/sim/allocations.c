@@ -11,13 +11,13 @@
 
 #define HOTTEST_PAGES 32u
 #define LINE_BYTES 128u
-#define OTHERS (WPI_WATCH_ALLOCATIONS - 1) /* what there are no rows left for */
+#define OTHERS (WPI_WATCH_ALLOCATIONS - 1) /* allocations beyond the last row */
 
 typedef struct row {
-    wpi_memory_entry entry; /* of the last one; not in the map: all 0 */
+    wpi_memory_entry entry; /* of the last allocation; all 0: not in the map */
     char *name;             /* or NULL */
     uint64_t count;
-    uint64_t place_bytes, place_outer; /* empty: it has none */
+    uint64_t place_bytes, place_outer; /* empty: no place */
     uint64_t first;                    /* address of its first page */
     uint64_t address;                  /* simulated */
 } row;
@@ -48,8 +48,7 @@ void wpi_allocations_destroy(wpi_allocations *a) {
     wpi_free(a);
 }
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static bool is_same(const wpi_memory_entry *a, const wpi_memory_entry *b) {
     return a->number == b->number && a->allocation.base == b->allocation.base &&
@@ -121,7 +120,7 @@ static row *row_of_variable(wpi_allocations *a, const char *name) {
     return new_row(a, name);
 }
 
-/* What is accessed is told by line; registered memory may begin within one. */
+/* Finds an allocation by the address of a line; registered memory may begin within the line. */
 static bool find_entry(uint64_t line_address, wpi_memory_entry *out) {
     wpi_memory_map *map = wpi_memory_map_global();
     if (wpi_memory_map_find(map, (const void *)(uintptr_t)line_address, out)) return true;
@@ -156,8 +155,7 @@ const char *wpi_allocations_name(const wpi_allocations *a, uint64_t address) {
     return "";
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 static wp_run_touches touches_of(const wpi_touches *t) {
     return (wp_run_touches){t->reads, t->writes, t->tlb_misses, t->walks};
@@ -216,7 +214,7 @@ static void fill_allocations(const wpi_allocations *a, const wpi_watch_counts *c
                              wp_run_simulation *out) {
     out->allocations = wpi_calloc(a->row_count + 1, sizeof *out->allocations);
     for (uint32_t i = 0; out->allocations != NULL && i < a->row_count; i++) {
-        if (a->rows[i].count == 0) continue; /* between the last row and the others' */
+        if (a->rows[i].count == 0) continue; /* unused rows */
         fill_allocation(&a->rows[i], &counts->allocations[i], counts->moves[i],
                         &out->allocations[out->allocation_count++]);
     }
@@ -224,7 +222,7 @@ static void fill_allocations(const wpi_allocations *a, const wpi_watch_counts *c
         qsort(out->allocations, out->allocation_count, sizeof *out->allocations, by_accesses);
 }
 
-/* The allocation in whose place a page begins. */
+/* The allocation whose place contains the page's start. */
 static uint32_t owner_of(const wp_run_simulation *s, uint64_t place) {
     uint32_t best = 0;
     for (uint32_t i = 0; i < s->allocation_count; i++) {
@@ -238,7 +236,7 @@ static uint32_t owner_of(const wp_run_simulation *s, uint64_t place) {
     return best;
 }
 
-/* Keeps `pages` in order, the hottest first; the last one falls out when they are full. */
+/* Inserts a page in order, hottest first; the last one is dropped if there is no room. */
 static void insert_page(wp_run_simulation *s, const wp_run_page *page) {
     size_t at = s->page_count;
     while (at > 0 && accesses_of(&s->pages[at - 1].touches) < accesses_of(&page->touches))

@@ -9,14 +9,14 @@
 
 /** NULL: the block has no steps. */
 const wp_trace_step *wpi_block_last_step(const wp_trace_tables *tables, uint32_t number);
-/** Its threads are held at its end until the model comes to it. */
+/** Whether its threads are held at its end until the model reaches it. */
 bool wpi_block_is_held(const wp_trace_tables *tables, uint32_t number);
 bool wpi_block_reads_clock(const wp_trace_tables *tables, uint32_t number);
-/** It ends a round of a loop that waits for others. */
+/** Whether it ends a round of a spin loop. */
 bool wpi_block_ends_round(const wp_trace_tables *tables, uint32_t number);
-/** … that only the host can end. */
+/** … of one that only the host can end. */
 bool wpi_block_waits_for_host(const wp_trace_tables *tables, uint32_t number);
-/** Of the words behind its own, those that are addresses. */
+/** The number of words after the block's own that are addresses. */
 uint32_t wpi_block_address_count(const wp_trace_tables *tables, uint32_t number);
 
 #endif

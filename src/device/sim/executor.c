@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor of a simulated GPU: creates the model, and does rounds. A round starts the commands
- * that can start (executor_jobs.c), runs the engine until one has ended, and tells the queues; on
+/* The executor of a simulated GPU: creates the model, and runs rounds. A round starts the commands
+ * that can start (executor_jobs.c), runs the engine until one has ended, and notifies its queue; on
  * one thread at a time (pace.h). */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
-#define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
+#define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are checked again */
 #define CONDENSE_FIRST_NS UINT64_C(4000000000)
 #define COLLECT_WAIT_S 10
 
@@ -106,7 +106,7 @@ static void end_early(wpi_sim_executor *x) {
     _exit(0);
 }
 
-/* The memory that a long run uses changes little, so it is condensed less and less often. */
+/* Condenses memory at growing intervals: the memory use of a long run changes little. */
 static void condense_memory(wpi_sim_executor *x) {
     const uint64_t now_ns = wpi_clock_ns();
     if (now_ns < x->condense_ns) return;
@@ -115,7 +115,7 @@ static void condense_memory(wpi_sim_executor *x) {
     x->condense_ns = now_ns + x->condense_after_ns;
 }
 
-/* Not past the time at which a host thread asks. */
+/* Limits a slice to the time at which a host thread polls. */
 static wpi_time_ps end_of_slice(const wpi_sim_executor *x, wpi_time_ps length_ps) {
     const wpi_time_ps end = wpi_engine_now(x->engine) + length_ps;
     const wpi_time_ps until = x->pace.until;
@@ -171,7 +171,7 @@ static void go_on(void *object, bool calls_host) {
     x->actors.has_queued = false;
     x->pace.has_called_host = false;
     wpi_executor_start_all(x, calls_host);
-    /* A host function may have woken a host thread, which comes before time passes. */
+    /* A host function may have woken a host thread, which runs before time passes. */
     const bool is_due = !x->pace.has_called_host || !x->pace.turns.is_on;
     if (is_due &&
         (x->running != NULL || x->ended != NULL || hosts_work(x) || x->pace.until != WP_TIME_NEVER))
@@ -260,8 +260,8 @@ static wp_status know_variables(wpi_sim_executor *x, wp_error *err) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* The process ends. A model that another thread runs has COLLECT_WAIT_S to stop. The caller may
- * also be a host function, or the end of a run that reached its number of instructions. */
+/* The process exits. A model that another thread runs has COLLECT_WAIT_S to stop. Also called in a
+ * host function, and at the end of a run that reached its number of instructions. */
 static void collect(void *object) {
     wpi_sim_executor *x = object;
     struct timespec until;

@@ -10,7 +10,7 @@
 #include "device/sim/executor_parts.h"
 #include "device/sim/in_step.h"
 
-#define IDLE_ROUNDS 1000u /* of each warp, after which all may be taken to wait in vain */
+#define IDLE_ROUNDS 1000u /* of each warp, after which all may be deadlocked */
 
 const wpi_param wpi_patience_params[] = {
     {"patience", WP_UNIT_NS, "10s", 1000000, UINT64_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declared host work (warpage/host.h): in a step, in a host function, in a host thread; and the
- * life of actors. */
+/* Declared host work (warpage/host.h), in an actor's step, a host function or a host thread;
+ * creation and end of actors. */
 #include "base/alloc.h"
 #include "device/host_copies.h"
 #include "device/memory_map.h"
@@ -13,7 +13,7 @@ void wpi_job_host_work_ended(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job_end(object);
 }
 
-/* What a host function declared, piece by piece. */
+/* Simulates the next piece of work that a host function declared. */
 void wpi_job_continue_host_call(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     (void)token;
@@ -33,7 +33,7 @@ static wp_status add_host_work(wpi_job *j, const wp_host_work *work, wp_error *e
     return WP_STATUS_OK;
 }
 
-/* Work of a host thread, which has it on its stack. An error that replaces the model drops it. */
+/* Work of a host thread, on its stack. An error that replaces the model drops it. */
 typedef struct threads_work {
     const wpi_sim_executor *executor;
     uint64_t models;
@@ -51,7 +51,7 @@ static bool is_over(const void *object) {
     return w->is_done || w->models != w->executor->models;
 }
 
-/* In a step, in a host function, or in a host thread, which waits. */
+/* Declares work in a step, in a host function, or in a host thread, which waits for it. */
 wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *work, wp_error *err) {
     if (wpi_actors_declare(&x->actors, work)) return WP_STATUS_OK;
     wp_status status = WP_STATUS_OK;

@@ -12,8 +12,7 @@
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
-/* ---- ends
- * ----------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 void wpi_job_end(wpi_job *j) {
     wpi_sim_executor *x = j->executor;
@@ -57,7 +56,7 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
     wpi_job_end(j);
 }
 
-/* What a copy or fill moves. */
+/* The bytes that a copy or fill moves. */
 typedef struct transfer {
     wp_copy_kind kind;
     uint64_t bytes;
@@ -70,7 +69,7 @@ static transfer transfer_of(const wpi_command *c) {
                       (uint64_t)c->u.copy.width_bytes * c->u.copy.height};
 }
 
-/* Copies and fills leave pages where they are; those that are nowhere come to be on the host. */
+/* Copies and fills do not migrate pages; pages that are nowhere are populated on the host. */
 static void note_written(wpi_sim_executor *x, const wpi_command *c) {
     const void *first = c->kind == WPI_COMMAND_FILL ? c->u.fill.dst : c->u.copy.dst;
     const wpi_managed_range range = {.address = wpi_variables_find((uintptr_t)first),
@@ -94,8 +93,7 @@ static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job_end(j);
 }
 
-/* ---- starts
- * --------------------------------------------------------------------------------------- */
+/* ---- starts ---- */
 
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
@@ -109,7 +107,7 @@ static void trace_failed(void *executor, const wp_error *error) {
     wpi_executor_fail(executor, error);
 }
 
-/* Where the launch's warps come from; recorded on the way, if something is recorded. */
+/* Opens the source of the launch's warps; it records them if a trace is recorded. */
 static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
     wpi_sim_device *device = wpi_executor_device(j->executor);
     wpi_launch *launch = &j->command->u.launch;
@@ -136,7 +134,7 @@ static wp_status launch_functionally(wpi_job *j, wpi_warp_source *source, wp_err
     return WP_STATUS_OK;
 }
 
-/* The source must not outlive what it reads, nor the SMs the source. */
+/* Closes the source before the data that it reads. No SM uses it any more. */
 static void close_source(wpi_job *j) {
     if (j->is_good && j->tee != NULL) {
         wpi_recorder_launch_ended(wpi_executor_device(j->executor)->recorder, j->tee);
@@ -153,7 +151,7 @@ static wp_status make_room(wpi_sim_executor *x, wp_error *err) {
     return wpi_managed_make_room(&x->managed, x->memory, x->profile, total_bytes - free_bytes, err);
 }
 
-/* Managed memory has room, and what is known of the launch is looked at. */
+/* Sizes device memory for managed pages, and begins the launch for policies. */
 static wp_status begin_paging(wpi_sim_executor *x, wpi_time_ps now, wp_error *err) {
     WP_TRY(make_room(x, err));
     if (x->managed.count == 0 || wpi_recorder_is_functional(wpi_executor_device(x)->recorder))
@@ -189,7 +187,7 @@ static void copy_answered(void *object, uint64_t token, const wpi_answer *answer
     transfer_ended(object, token, answer->answered);
 }
 
-/* Within device memory: at the bandwidth of DRAM, each byte read and written. */
+/* Time of a copy within device memory: `passes` passes at the bandwidth of DRAM. */
 static wpi_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
     const double seconds = (double)bytes * passes / (double)profile->dram.bytes_per_s;
     return profile->dram.latency_ps + (wpi_time_ps)(seconds * (double)WP_PS_PER_S);
@@ -217,7 +215,7 @@ static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
         break;
     default:
         wpi_engine_at(x->engine, now, transfer_ended, j, 0);
-        break; /* host memory: not the GPU's */
+        break; /* within host memory: takes no GPU time */
     }
 }
 
@@ -233,7 +231,7 @@ static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
     wp_error error = {0};
     if (!x->profile->paging.is_on) {
         wpi_job_end(j);
-    } else if (make_room(x, &error) != WP_STATUS_OK) { /* no launch need have said how much */
+    } else if (make_room(x, &error) != WP_STATUS_OK) { /* there may have been no launch yet */
         wpi_executor_fail(x, &error);
         wpi_job_end(j);
     } else {
@@ -242,7 +240,7 @@ static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
     }
 }
 
-/* With the lock held; released meanwhile. */
+/* Starts the queue's first command. Called with the lock held, which is released meanwhile. */
 static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
     wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
@@ -257,7 +255,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
                    .start_ps = wpi_engine_now(x->engine)};
     x->running = j;
     if (atomic_load(&x->device->has_failed)) {
-        wpi_command_execute(x->device, command); /* host functions are called even so */
+        wpi_command_execute(x->device, command); /* host functions are called nonetheless */
         wpi_job_end(j);
     } else if (command->kind == WPI_COMMAND_LAUNCH) {
         wpi_engine_at(x->engine, j->start_ps + x->profile->launch_ps, start_launch, j, 0);
@@ -281,10 +279,10 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_host_call(&x->pace, false);
     x->is_working = false;
-    wpi_executor_ask_what_host_did(x); /* a host function, that is */
+    wpi_executor_ask_what_host_did(x); /* by host functions */
 }
 
-/* The next queue with something to start. */
+/* The next queue with a command that can start. */
 static wpi_cpu_queue *find_startable(const wpi_sim_executor *x, bool calls_host) {
     wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL);
     while (q != NULL && !calls_host && wpi_queue_starts_host_call(q))
@@ -298,7 +296,6 @@ void wpi_executor_start_all(wpi_sim_executor *x, bool calls_host) {
         start_command(x, q);
 }
 
-/* With the lock held. */
 void wpi_executor_finish_ended(wpi_sim_executor *x) {
     while (x->ended != NULL) {
         wpi_job *j = x->ended;

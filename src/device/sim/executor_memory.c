@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed memory: what there is, and what the host touches of it. */
+/* Managed memory: its ranges, and the pages that the host touches. */
 #include "base/alloc.h"
 #include "device/sim/executor_parts.h"
 #include "device/sim/trace_recorder.h"
@@ -13,8 +13,8 @@ static bool watches_host(const wpi_sim_executor *x) {
     return x->profile->paging.is_on || device->recorder != NULL;
 }
 
-/* Kernels have touched these pages, or the host. Where the model knows of no kernel, it was the
- * host. */
+/* Kernels or the host have touched these pages. Pages that no simulated kernel has used were
+ * touched by the host. */
 static void note_unclear(void *object, uint64_t chunk, const wpi_pages *touched) {
     wpi_sim_executor *x = object;
     for (uint32_t first = wpi_pages_next(touched, 0); first < WPI_CHUNK_PAGES;) {
@@ -26,7 +26,7 @@ static void note_unclear(void *object, uint64_t chunk, const wpi_pages *touched)
     }
 }
 
-/* The host goes on: what it touches from now on is its. */
+/* Host code continues: pages touched from now on are touched by the host. */
 void wpi_executor_let_host_in(wpi_sim_executor *x) {
     if (!watches_host(x)) return;
     if (x->host_was_here && x->is_blurred) wpi_managed_visit_touched(&x->managed, note_unclear, x);
@@ -35,7 +35,8 @@ void wpi_executor_let_host_in(wpi_sim_executor *x) {
     x->is_blurred = false;
 }
 
-/* Commands that have not started wait; what runs goes on. With the lock held; released meanwhile.
+/* Advances simulated time to `time`, without starting commands. Called with the lock held, which is
+ * released meanwhile.
  */
 static void pass_until(wpi_sim_executor *x, wpi_time_ps time) {
     x->is_working = true;
@@ -71,10 +72,10 @@ void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wp
     pthread_mutex_unlock(&x->device->lock);
 }
 
-/* Before anything else happens. */
+/* Called before time passes. */
 void wpi_executor_ask_what_host_did(wpi_sim_executor *x) {
     if (!x->host_was_here || !watches_host(x)) return;
-    if (x->is_blurred && x->host_threads == 0) return; /* it is still at it */
+    if (x->is_blurred && x->host_threads == 0) return; /* the host is still running */
     x->host_was_here = false;
     wpi_managed_visit_touched(&x->managed, x->is_blurred ? note_unclear : note_touched, x);
 }
@@ -83,12 +84,13 @@ static bool returns_pages(const wpi_sim_executor *x) {
     return x->profile->paging.is_on && x->profile->paging.synchronize != WPI_SYNCHRONIZE_KEEP;
 }
 
-/* What the host touched before it waited comes first; so it does in a trace. */
+/* Migrates what the host touched before it waited, and then synchronises, in the same order as in a
+ * trace. */
 void wpi_sim_executor_waited(wpi_sim_executor *x) {
     if (x->managed.count == 0 || !(returns_pages(x) || wpi_executor_device(x)->recorder != NULL))
         return;
     pthread_mutex_lock(&x->device->lock);
-    if (!wpi_pace_is_mine(&x->pace)) { /* a host function has not waited */
+    if (!wpi_pace_is_mine(&x->pace)) { /* not in a host function */
         wpi_pace_take(&x->pace);
         wpi_executor_ask_what_host_did(x);
         if (returns_pages(x))
@@ -100,7 +102,6 @@ void wpi_sim_executor_waited(wpi_sim_executor *x) {
     pthread_mutex_unlock(&x->device->lock);
 }
 
-/* If the simulator is at rest. */
 void wpi_executor_ask_at_rest(wpi_sim_executor *x) {
     if (x->is_working || x->pace.is_driven) return;
     wpi_pace_take(&x->pace);
@@ -114,8 +115,7 @@ void wpi_sim_executor_ask_host(wpi_sim_executor *x) {
     pthread_mutex_unlock(&x->device->lock);
 }
 
-/* ---- managed memory ---------------------------------------------------------------------------
- */
+/* ---- managed memory ---- */
 
 wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, wp_error *err) {
     const wpi_sim_device *device = wpi_executor_device(x);
@@ -124,7 +124,7 @@ wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, 
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
     const wp_status status = wpi_managed_add(&x->managed, x->memory, range, err);
-    if (status == WP_STATUS_OK && !x->host_was_here) { /* who allocates it may use it at once */
+    if (status == WP_STATUS_OK && !x->host_was_here) { /* the host may touch it at once */
         wpi_executor_let_host_in(x);
         x->is_blurred = x->host_threads != 0;
     }
@@ -132,7 +132,7 @@ wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, 
     return status;
 }
 
-/* Of the program's variables, which the host may have used before. */
+/* Manages the program's variables, which the host may have used before. */
 wp_status wpi_executor_manage_variables(wpi_sim_executor *x, wp_error *err) {
     wpi_managed_range run;
     for (size_t i = 0; wpi_variables_at(i, &run); i++) {
@@ -174,21 +174,21 @@ void wpi_sim_executor_advise(wpi_sim_executor *x, wpi_managed_range range,
     pthread_mutex_unlock(&x->device->lock);
 }
 
-/* It may still be moving: that ends first. */
+/* Removes a range, after its migrations have ended. */
 void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
     if (x->managed.count == 0) return;
     pthread_mutex_lock(&x->device->lock);
-    const bool is_mine = wpi_pace_is_mine(&x->pace); /* a host function frees memory */
+    const bool is_mine = wpi_pace_is_mine(&x->pace); /* freed by a host function */
     if (!is_mine) {
         wpi_pace_take(&x->pace);
         wpi_executor_ask_what_host_did(x);
-        wpi_executor_let_host_in(x); /* it does not wait */
+        wpi_executor_let_host_in(x); /* the host continues */
     }
     if (x->running == NULL) wpi_engine_run(x->engine);
     if (address == 0) {
         wpi_managed_remove_all(&x->managed, x->memory);
         WP_CHECK(wpi_executor_manage_variables(x, NULL) ==
-                 WP_STATUS_OK); /* there is room: there was */
+                 WP_STATUS_OK); /* cannot fail: there was room before */
         for (size_t i = 0; i < x->managed.count; i++)
             wpi_managed_use_on_host(x->memory, x->managed.ranges[i]);
     } else {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CTAs run in order of their numbers, warps in turns. Where CTAs wait for each other (grid
- * barriers, spinning) one after the other would wait forever: a CTA that is not done after a few
- * rounds lets the next one start beside it.
+ * CTAs run in order of their numbers, warps in turns. CTAs may wait for each other (grid barriers,
+ * spinning), so if no CTA ends for a few rounds the next one starts beside those that run.
  */
 #include "device/sim/functional.h"
 
 #include "base/alloc.h"
 #include "device/sim/code_tables.h"
 
-#define TURN_BLOCKS 256u /* of a warp, until others have their turn */
-#define ROUNDS_ALONE 4u  /* after which the next CTA starts */
+#define TURN_BLOCKS 256u /* blocks of a warp in one turn */
+#define ROUNDS_ALONE 4u  /* rounds after which the next CTA starts */
 
 typedef struct live_cta {
     uint32_t slot;
@@ -21,7 +20,7 @@ typedef struct functional {
     wpi_warp_source *source;
     live_cta *ctas; /* [count], oldest first */
     uint64_t count, capacity, next_cta;
-    uint64_t cycles; /* what clocks say: blocks executed */
+    uint64_t cycles; /* value of clocks: blocks executed */
     bool has_progressed;
 } functional;
 
@@ -42,7 +41,7 @@ static wp_status start_cta(functional *f, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The model has come to the end of the block: the warp may have to be told. */
+/* The block is executed: releases its lanes if they are held at its end. */
 static bool come_to_end(functional *f, const live_cta *cta, uint32_t warp,
                         const wpi_warp_block *block) {
     f->cycles++;
@@ -50,7 +49,7 @@ static bool come_to_end(functional *f, const live_cta *cta, uint32_t warp,
     return f->source->ops->reach(f->source, cta->slot, warp, block->mask, f->cycles, f->cycles);
 }
 
-/* False: the kernel failed. */
+/* One turn of a warp. False: the kernel failed. */
 static bool take_turn(functional *f, live_cta *cta, uint32_t warp) {
     for (uint32_t i = 0; i < TURN_BLOCKS; i++) {
         wpi_warp_block block;
@@ -66,7 +65,7 @@ static bool take_turn(functional *f, live_cta *cta, uint32_t warp) {
     return true;
 }
 
-/* One turn for every warp; what has ended goes. False: the kernel failed. */
+/* One turn for every warp; frees CTAs that have ended. False: the kernel failed. */
 static bool take_turns(functional *f) {
     const uint32_t warps = f->source->warps_per_cta;
     const uint32_t all = warps == 32 ? ~0u : (1u << warps) - 1;

@@ -40,7 +40,7 @@ wp_status wpi_future_write(const char *path, const wpi_foresight *foresight, wp_
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* NULL if the file is shorter: each item has a byte at least. */
+/* NULL if the file is too short: each item takes at least one byte. */
 static uint32_t *read_all(wpi_cursor *cursor, uint32_t count) {
     if (count > (uint64_t)(cursor->outer - cursor->at)) cursor->is_bad = true;
     uint32_t *items = cursor->is_bad ? NULL : wpi_malloc(((size_t)count + 1) * sizeof *items);

@@ -11,18 +11,18 @@ struct wpi_sim_actor {
     wp_actor base; /* first */
     wpi_actors *actors;
     wpi_sim_actor *next;
-    const volatile uint32_t *word; /* NULL: none is watched */
+    const volatile uint32_t *word; /* NULL: no word is watched */
     uint32_t value;
     bool is_watching; /* waits for the word to change; no event is scheduled */
     bool is_under_way;
     bool is_stepping;
     bool has_ended;
-    bool is_freed;                 /* by its owner, while it was under way or stepping */
+    bool is_freed;                 /* freed by its owner while it was active */
     wp_host_work declared, copied; /* by memcpy, beyond what is declared */
     uint32_t commands;             /* queued by the step */
 };
 
-/* The actor whose step this thread does. */
+/* The actor whose step this thread executes. */
 static _Thread_local wpi_sim_actor *stepping;
 
 static bool is_none(const wp_host_work *work) {
@@ -59,7 +59,7 @@ static void go_at(wpi_sim_actor *a, wpi_time_ps time, wpi_event_fn fn) {
     wpi_engine_at(a->actors->engine, time, fn, a, 0);
 }
 
-/* An event of the actor's has come. False: it has ended meanwhile. */
+/* An event of the actor is due. False: the actor has ended meanwhile. */
 static bool arrive(wpi_sim_actor *a) {
     a->is_under_way = false;
     a->actors->under_way--;
@@ -78,7 +78,7 @@ static void look(void *object, uint64_t token, wpi_time_ps now) {
         a->is_watching = true;
 }
 
-/* One piece of work after the other. */
+/* A piece of work has ended: starts the next one, or continues. */
 static void work_done(void *object, uint64_t token, wpi_time_ps now) {
     wpi_sim_actor *a = object;
     const wp_host_work work = is_none(&a->declared) ? a->copied : a->declared;
@@ -133,7 +133,7 @@ wp_status wpi_actors_start(wpi_actors *actors, const wp_actor *actor, wp_actor *
     if (a == NULL) return WP_FAIL(err, NOMEM, "host actor '%s'", actor->name);
     a->base = *actor;
     a->actors = actors;
-    wpi_sim_actor **link = &actors->first; /* in order of their starts, for steps at one time */
+    wpi_sim_actor **link = &actors->first; /* in order of starts, for steps at the same time */
     while (*link != NULL)
         link = &(*link)->next;
     *link = a;
@@ -183,7 +183,7 @@ bool wpi_actors_declare(wpi_actors *actors, const wp_host_work *work) {
     return true;
 }
 
-/* Work of queues, host functions and host threads, which also counts as under way. */
+/* Work of queues, host functions and host threads, which also counts in under_way. */
 typedef struct outside_work {
     wpi_actors *actors;
     wpi_event_fn done;

@@ -7,9 +7,9 @@
  *        ▲        └──────────────────────────────┘       │                           │ a store
  *        └─────────────── changed, or none is watched ◄──┴──── host.notice ◄─────────┘
  *
- * Words are looked at when something may have changed them: a store of a kernel to host memory, the
- * end of a copy, fill, launch or host function, and before each round for what host threads stored.
- * A step queues commands at the simulated time of its event.
+ * Words are checked when they may have changed: after a kernel's store to host memory, after a
+ * copy, fill, launch or host function, and before each round for stores of host threads. A step
+ * queues commands at the simulated time of its event.
  *
  * Thread rule: with device->lock held, or from an event of the engine.
  */
@@ -27,15 +27,15 @@ typedef struct wpi_actors {
     wpi_host_model *model;
     wpi_sim_actor *first;
     uint32_t live;      /* actors that have not ended */
-    uint32_t under_way; /* events and work that will come to an end by themselves */
+    uint32_t under_way; /* pending events and work */
     bool has_queued;    /* a step has queued commands that no round has started yet */
-    bool has_ended;     /* an actor has, and waiters were not woken yet */
+    bool has_ended;     /* an actor has ended; its waiters are not woken yet */
 } wpi_actors;
 
-/** On a new engine. NOMEM. */
+/** Attaches the actors to a new engine. NOMEM. */
 WP_NODISCARD wp_status wpi_actors_attach(wpi_actors *actors, wpi_engine *engine,
                                          const wpi_host_profile *profile, wp_error *err);
-/** The engine goes: work under way is dropped and all actors have ended. */
+/** Detaches the engine, which drops its work and ends all actors. */
 void wpi_actors_detach(wpi_actors *actors);
 
 WP_NODISCARD wp_status wpi_actors_start(wpi_actors *actors, const wp_actor *actor, wp_actor **out,
@@ -43,20 +43,20 @@ WP_NODISCARD wp_status wpi_actors_start(wpi_actors *actors, const wp_actor *acto
 void wpi_actor_watch_word(wp_actor *actor, const volatile uint32_t *word, uint32_t value);
 /** For wpi_device_wait_until; `actor` is a wp_actor. */
 bool wpi_actor_has_ended(const void *actor);
-/** It has ended, or ends here. */
+/** Ends the actor, if it has not ended, and frees it. */
 void wpi_actors_free(wpi_actors *actors, wp_actor *actor);
 
 /** Memory that actors watch may have changed. */
 void wpi_actors_look(wpi_actors *actors);
-/** A command was queued: by a step, if this thread does one. */
+/** A command was queued; counts if this thread executes a step. */
 void wpi_actors_note_queued(wpi_actors *actors);
 bool wpi_actors_is_stepping(const wpi_actors *actors);
-/** The step that this thread does declares work. False: it does none. */
+/** The step that this thread executes declares work. False: it executes none. */
 bool wpi_actors_declare(wpi_actors *actors, const wp_host_work *work);
-/** Work of a queue, a host function or a host thread: calls `done` when it has ended. */
+/** Starts work of a queue, a host function or a host thread; calls `done` when it has ended. */
 void wpi_actors_work(wpi_actors *actors, const wp_host_work *work, wpi_event_fn done, void *object);
 
-/** Names an actor that watches a word, and the word; false: none does. */
+/** Describes an actor that watches a word; false: none does. */
 bool wpi_actors_describe_wait(const wpi_actors *actors, char *out, size_t out_bytes);
 
 #endif

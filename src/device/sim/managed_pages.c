@@ -32,7 +32,7 @@ bool wpi_managed_has(const wpi_managed *managed, uint64_t address) {
     return false;
 }
 
-/* Where pages do not move, the model needs not know. */
+/* Registers a range with the model, if pages migrate. */
 static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err) {
     wpi_paging *paging = wpi_memory_paging(memory);
     if (paging == NULL) return WP_STATUS_OK;
@@ -114,7 +114,8 @@ void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit vis
     }
 }
 
-/* What the device has, or, oversubscribed, a part of what the program has allocated at most. */
+/* Device memory for managed pages: the device's, or, oversubscribed, a share of the program's
+ * largest allocated size. */
 static uint64_t room_bytes(const wpi_managed *managed, const wpi_profile *profile,
                            uint64_t taken_bytes) {
     const wpi_footprint_bytes *footprint =

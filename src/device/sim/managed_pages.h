@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Managed memory of a simulated GPU, between the host threads that allocate it and the model that
- * moves its pages: what there is, for a model that is made anew, and how many pages the device has
- * room for. Thread rule: the executor's thread.
+ * migrates its pages: the ranges, for models created later, and the device's number of page frames.
+ * Thread rule: the executor's thread.
  */
 #ifndef WP_DEVICE_SIM_MANAGED_H
 #define WP_DEVICE_SIM_MANAGED_H
@@ -15,10 +15,10 @@
 
 typedef struct wpi_managed_range {
     uint64_t address, bytes;
-    uint64_t host; /* where the program has it, if that is elsewhere (variables.h); or 0 */
+    uint64_t host; /* the program's address, if different (variables.h); or 0 */
 } wpi_managed_range;
 
-/** Of all allocations. */
+/** Sizes summed over all allocations. */
 typedef struct wpi_footprint_bytes {
     uint64_t bytes, most; /* now, and ever */
 } wpi_footprint_bytes;
@@ -26,7 +26,7 @@ typedef struct wpi_footprint_bytes {
 typedef struct wpi_managed {
     wpi_managed_range *ranges;
     size_t count, capacity;
-    wpi_footprint_bytes asked, trees; /* the latter: as paging.round_up has it */
+    wpi_footprint_bytes asked, trees; /* as allocated; rounded up to trees (paging.round_up) */
     wpi_touch touch;
     wpi_foresight foresight;
 } wpi_managed;
@@ -34,31 +34,31 @@ typedef struct wpi_managed {
 void wpi_managed_init(wpi_managed *managed);
 void wpi_managed_deinit(wpi_managed *managed);
 
-/** Whether memory lies where managed memory of simulated GPUs does. Otherwise its pages do not
- * move. */
+/** Whether the range is in the address area of managed memory. Otherwise its pages do not
+ * migrate. */
 bool wpi_managed_has_place(wpi_managed_range range);
 
-/** It is some range's. */
+/** Whether a range contains the address. */
 bool wpi_managed_has(const wpi_managed *managed, uint64_t address);
 
-/** The range's pages are on the host, if nobody used them before. */
+/** Places the range's unused pages on the host. */
 void wpi_managed_use_on_host(wpi_memory *memory, wpi_managed_range range);
 
-/** The model is new: its memory gets paging, and all ranges, as the host used them. NOMEM. */
+/** A new model: creates paging in its memory and adds all ranges, with their pages on the host.
+ * NOMEM. */
 WP_NODISCARD wp_status wpi_managed_begin(wpi_managed *managed, wpi_memory *memory, wp_error *err);
 WP_NODISCARD wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory,
                                        wpi_managed_range range, wp_error *err);
-/** Nothing is under way. Does nothing for an address that is unknown. */
+/** Removes the range at `address`, if there is one. Nothing may be in flight. */
 void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t address);
-void wpi_managed_remove_all(wpi_managed *managed,
-                            wpi_memory *memory); /* the same, of all there is */
-/** What the host touches from now on is asked for later. */
+void wpi_managed_remove_all(wpi_managed *managed, wpi_memory *memory); /* the same for all ranges */
+/** Starts recording the pages that the host touches. */
 void wpi_managed_forget_touched(const wpi_managed *managed);
-/** … which is: chunk by chunk, where there is any. */
+/** Visits the pages touched since then, chunk by chunk. */
 typedef void (*wpi_managed_visit)(void *object, uint64_t chunk, const wpi_pages *touched);
 void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit visit, void *object);
-/** A launch begins: `taken_bytes` of device memory are allocated as such. INVALID: there is room
- * for less than 2 MiB. */
+/** A launch begins: sets the number of page frames; `taken_bytes` of device memory are allocated
+ * otherwise. INVALID: less than 2 MiB is left. */
 WP_NODISCARD wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
                                              const wpi_profile *profile, uint64_t taken_bytes,
                                              wp_error *err);

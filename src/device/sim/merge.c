@@ -33,8 +33,7 @@ void wpi_merge_take(wpi_merge *merge) {
         merge->written[lane] = wpi_lane_written(&merge->lanes[lane]);
 }
 
-/* ---- numbers of all lanes ----------------------------------------------------------------------
- */
+/* ---- numbers of all lanes ---- */
 
 /* Lanes for which a == b. */
 static uint32_t equal_lanes(const uint32_t a[WPI_MERGE_LANES], const uint32_t b[WPI_MERGE_LANES]) {
@@ -59,16 +58,14 @@ static uint32_t lanes_with(const uint32_t numbers[WPI_MERGE_LANES], uint32_t num
     return lanes;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static bool is_used(const wpi_merge *merge, int32_t g) {
     return (merge->used >> g & 1u) != 0;
 }
 
-/* Groups in which no lane waits, with one part left (lanes that went on without waiting leave
- * them): the part takes the place of the group, whose join then means nothing. `keep` stays as it
- * is. */
+/* Frees groups that have no waiting lanes and only one part left, as loosened lanes leave them: the
+ * part takes the place of the group, whose join is no longer needed. `keep` is not freed. */
 static void take_out_empty(wpi_merge *merge, int32_t keep) {
     for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
         const wpi_merge_group *group = &merge->groups[g];
@@ -102,7 +99,7 @@ static wpi_merge_group *add_part(wpi_merge *merge, int32_t parent, const wpi_mer
     return &merge->groups[g];
 }
 
-/* A group has no lanes of its own left. What waited for it may go on. */
+/* Removes a group without lanes. Its parent may continue. */
 static void remove_group(wpi_merge *merge, int32_t g) {
     wpi_merge_group *group = &merge->groups[g];
     merge->used &= ~((uint64_t)1 << g);
@@ -114,7 +111,7 @@ static void remove_group(wpi_merge *merge, int32_t g) {
     if (parent->part_count == 0 && parent->lanes == 0) remove_group(merge, group->parent);
 }
 
-/* The lanes that wait for the group to come back count what comes next from the join's depth. */
+/* Lanes of the group arrive at its join, and wait there in its parent. */
 static void arrive(wpi_merge *merge, int32_t g, uint32_t lanes) {
     wpi_merge_group *group = &merge->groups[g], *parent = &merge->groups[group->parent];
     parent->lanes |= lanes;
@@ -126,13 +123,12 @@ static bool is_at_join(const wpi_merge_group *group, uint32_t next) {
     if (group->parent < 0) return false;
     if (group->join == WP_TRACE_NONE) return group->depth < group->join_depth;
     return (next == group->join && group->depth == group->join_depth) ||
-           group->depth < group->join_depth; /* left the function in which they parted */
+           group->depth < group->join_depth; /* returned from the function in which they diverged */
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
-/* Lanes of a group that have words; those that have returned leave it. */
+/* Whether all lanes of the group have unread words. Removes lanes that have returned. */
 static bool is_known(wpi_merge *merge, wpi_merge_group *group) {
     const uint32_t without = group->lanes & equal_lanes(merge->read, merge->written);
     const uint32_t gone = without & merge->exited;
@@ -141,7 +137,7 @@ static bool is_known(wpi_merge *merge, wpi_merge_group *group) {
     return without == gone;
 }
 
-/* Their next words are one row of memory. */
+/* Whether the lanes' next words are one row of memory. */
 static bool is_row(const wpi_merge *merge, uint32_t lanes) {
     return (lanes & ~lanes_with(merge->read, merge->read[lowest(lanes)])) == 0;
 }
@@ -150,7 +146,7 @@ static const uint64_t *word_of(const wpi_merge *merge, uint32_t lane) {
     return merge->words + (size_t)merge->read[lane] * WP_TRACE_STRIDE + lane;
 }
 
-/* Fills next[] of `lanes`, which have words; what is there of others is lost. */
+/* Fills next[] of `lanes`, which have words; next[] of other lanes becomes invalid. */
 static void look_ahead(wpi_merge *merge, uint32_t lanes) {
     if (is_row(merge, lanes)) {
         const uint64_t *row = merge->words + (size_t)merge->read[lowest(lanes)] * WP_TRACE_STRIDE;
@@ -162,12 +158,13 @@ static void look_ahead(wpi_merge *merge, uint32_t lanes) {
         merge->next[lowest(lanes)] = (uint32_t)*word_of(merge, lowest(lanes));
 }
 
-/* Lanes that name the same next block as the lowest. */
+/* Lanes with the same next block as the lowest lane. */
 static uint32_t same_next(const wpi_merge *merge, uint32_t lanes) {
     return lanes & lanes_with(merge->next, merge->next[lowest(lanes)]);
 }
 
-/* Lanes of the group name different next blocks. The part with the smallest number runs first. */
+/* Splits a group whose lanes have different next blocks. The part with the smallest number runs
+ * first. */
 static void part(wpi_merge *merge, const wp_trace_tables *tables, int32_t g) {
     wpi_merge_group *group = &merge->groups[g];
     const wpi_merge_group like = *group;
@@ -214,7 +211,7 @@ static void copy_addresses(const wpi_merge *merge, uint32_t lanes, uint32_t coun
     }
 }
 
-/* `lanes` have read the block's words. */
+/* Advances `lanes` past the block's words. */
 static void advance(wpi_merge *merge, uint32_t lanes, uint32_t number, uint32_t rows) {
     if (lanes == ~0u) {
         for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++) {
@@ -229,7 +226,7 @@ static void advance(wpi_merge *merge, uint32_t lanes, uint32_t number, uint32_t 
     }
 }
 
-/* All lanes of the group name block `number` next. */
+/* Reads block `number`, the next one of all lanes of the group. */
 static void read_block(wpi_merge *merge, const wp_trace_tables *tables, wpi_merge_group *group,
                        uint32_t number, uint64_t *addresses) {
     const wp_trace_block *block = &tables->blocks[number];
@@ -245,14 +242,15 @@ static void read_block(wpi_merge *merge, const wp_trace_tables *tables, wpi_merg
     group->has_called = op == WP_TRACE_CALL;
 }
 
-/* A function that is not traced was called: its caller goes on. (No function begins with the block
- * behind a call.) */
+/* Detects a call of an untraced function, after which the caller continues. (No function begins
+ * with the block after a call.) */
 static void skip_untraced(const wp_trace_tables *tables, wpi_merge_group *group, uint32_t next) {
     if (group->has_called && next == tables->blocks[group->block].join) group->depth--;
     group->has_called = false;
 }
 
-/* The group with its lanes together at one next block; false: it cannot go on now. */
+/* Whether the group can run: its lanes have the same next block. Otherwise splits it, or moves
+ * lanes to its join. */
 static bool settle(wpi_merge *merge, const wp_trace_tables *tables, int32_t g, bool *has_changed) {
     wpi_merge_group *group = &merge->groups[g];
     if (!is_known(merge, group)) return false;
@@ -281,16 +279,15 @@ static bool settle(wpi_merge *merge, const wp_trace_tables *tables, int32_t g, b
     return true;
 }
 
-/* The group to look at after `g`: its own parts' turn comes round. */
+/* Whether the group is a leaf without blocked lanes. */
 static bool can_run(const wpi_merge *merge, int32_t g, uint32_t blocked) {
     const wpi_merge_group *group = &merge->groups[g];
     return is_used(merge, g) && group->part_count == 0 && (group->lanes & blocked) == 0;
 }
 
-/* ---- lanes that do not wait
- * ------------------------------------------------------------------------ */
+/* ---- lanes that do not wait ---- */
 
-/* Lanes that wait at a join, and could go on, leave those that have not come. */
+/* Lanes that wait at a join, and could continue, stop waiting for the others. */
 bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {
     for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
         wpi_merge_group *group = &merge->groups[g];
@@ -312,7 +309,7 @@ void wpi_merge_pass(wpi_merge *merge) {
     merge->current = (merge->current + 1) % (int32_t)WPI_MERGE_GROUPS;
 }
 
-/* Groups beside `g`, whose lanes name `next`, become one with it where theirs do, too. */
+/* Merges sibling groups of `g` into it whose lanes have the same next block, `next`. */
 static void gather(wpi_merge *merge, int32_t g, uint32_t next, uint32_t blocked) {
     wpi_merge_group *group = &merge->groups[g];
     for (int32_t o = 0; o < (int32_t)WPI_MERGE_GROUPS; o++) {
@@ -330,7 +327,7 @@ static void gather(wpi_merge *merge, int32_t g, uint32_t next, uint32_t blocked)
     }
 }
 
-/* The first group in use from `from` on, going round; there is one. */
+/* The first group in use from `from` on, with wrap-around; there is one. */
 static int32_t next_used(const wpi_merge *merge, uint32_t from) {
     const uint64_t round = merge->used >> from | merge->used << (-from % WPI_MERGE_GROUPS);
     return (int32_t)((from + (uint32_t)__builtin_ctzll(round)) % WPI_MERGE_GROUPS);
@@ -342,7 +339,7 @@ wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables,
         if (merge->used == 0) return WPI_MERGE_EXIT;
         const int32_t g = next_used(merge, ((uint32_t)merge->current + tried) % WPI_MERGE_GROUPS);
         const uint32_t distance = ((uint32_t)g - (uint32_t)merge->current) % WPI_MERGE_GROUPS;
-        if (distance < tried) break; /* all have been asked */
+        if (distance < tried) break; /* all have been tried */
         tried = distance;
         bool has_changed = false;
         if (!can_run(merge, g, blocked) || !settle(merge, tables, g, &has_changed)) {

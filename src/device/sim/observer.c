@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The run's sums are those of a window of time: all of the run, or while selected launches are
- * under way. A window that is open lies between `base` and now. */
+/* The run's sums cover windows of time: the whole run, or the times with selected launches in
+ * progress. An open window lies between the snapshot `base` and now. */
 #include "device/sim/observer.h"
 
 #include <stdio.h>
@@ -16,36 +16,35 @@
 struct wpi_observed {
     wpi_observed *next;
     bool is_selected, is_overlapped;
-    uint32_t number;   /* in the history of pages */
+    uint32_t number;   /* its number in the history of pages */
     uint64_t before[]; /* values when it began */
 };
 
-/* Utilisations, in the order in which the model tells them. */
+/* Utilisations, in the order in which the model visits them. */
 #define SERIES_MAX 8u
 
 struct wpi_observer {
-    wp_run_simulation sums; /* of the windows that are closed */
+    wp_run_simulation sums; /* of closed windows */
     size_t column_capacity;
     wpi_allocations *allocations;
     wpi_watch *watch;
-    wpi_page_history *history; /* NULL: nobody asked */
+    wpi_page_history *history; /* NULL: not requested */
     char *series_names[SERIES_MAX];
-    wpi_utilisation series[SERIES_MAX]; /* of models that are gone */
+    wpi_utilisation series[SERIES_MAX]; /* of detached models */
     size_t series_count;
     wpi_engine *engine; /* NULL: no model is attached */
     const wpi_gpu *gpu;
     wpi_memory *memory;
     wpi_time_ps base_ps;
     uint64_t instructions, instructions_since; /* of closed windows; the GPU's when it opened */
-    uint64_t *base, *now;     /* values: when the window opened; room for another snapshot */
-    wpi_time_ps window_since; /* model's time */
+    uint64_t *base, *now;     /* values at the window's opening; buffer for a snapshot */
+    wpi_time_ps window_since; /* in the model's time */
     bool is_open;
-    uint32_t selected; /* launches under way */
+    uint32_t selected; /* selected launches in progress */
     wpi_observed *under_way;
 };
 
-/* ---- columns
- * -------------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 /* "dram.read" in bytes -> "dram_read_bytes" */
 static char *column_name(const wpi_statistic *statistic) {
@@ -97,10 +96,9 @@ static void prepare(wpi_observer *o) {
     WP_CHECK(o->sums.values != NULL && o->base != NULL && o->now != NULL);
 }
 
-/* ---- utilisation over time
- * ------------------------------------------------------------------------ */
+/* ---- utilisation over time ---- */
 
-/* Where a visit stands. */
+/* State of a visit. */
 typedef struct merge {
     wpi_utilisation *into;
     wpi_time_ps base_ps;
@@ -112,14 +110,13 @@ static void merge_one(void *object, const wpi_statistic *statistic) {
     wpi_utilisation_append(m->into++, statistic->utilisation, m->base_ps);
 }
 
-/* Adds what the model has counted to `into`, [SERIES_MAX]. */
+/* Adds the model's utilisations to `into`, [SERIES_MAX]. */
 static void merge_series(const wpi_observer *o, wpi_utilisation *into) {
     merge m = {into, o->base_ps};
     wpi_snapshot_visit(o->gpu, o->memory, merge_one, &m);
 }
 
-/* ---- the window
- * ----------------------------------------------------------------------------------- */
+/* ---- the window ---- */
 
 static void open_window(wpi_observer *o) {
     if (o->is_open) return;
@@ -148,8 +145,7 @@ static void close_window(wpi_observer *o) {
     if (o->history != NULL) wpi_page_history_count(o->history, false);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,
                               wpi_observer **out, wp_error *err) {
@@ -228,11 +224,10 @@ void wpi_observer_detach(wpi_observer *o) {
     forget_launches(o);
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
-    wpi_watch_forget(o->watch); /* the host may have freed since the last one */
+    wpi_watch_forget(o->watch); /* the host may have freed memory since the last launch */
     const bool is_selected = wpi_report_selects(kernel);
     const size_t count = is_selected ? o->sums.value_count : 0;
     wpi_observed *l = wpi_calloc(1, sizeof *l + count * sizeof l->before[0]);
@@ -284,8 +279,7 @@ uint64_t wpi_observer_instructions(const wpi_observer *o) {
     return o->instructions + wpi_gpu_thread_instructions(o->gpu) - o->instructions_since;
 }
 
-/* ---- what the recorder gets
- * ----------------------------------------------------------------------- */
+/* ---- what the recorder gets ---- */
 
 static char *text_of(const char *text) {
     char *copy = wpi_strdup(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds on the host thread that waits, and on the pace's own thread where none can. */
+/* Rounds run on the host thread that waits, or on the pace's own thread if none can. */
 #include "device/sim/pace.h"
 
 #include <errno.h>
@@ -13,10 +13,11 @@
 #include "report/recorder.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* Without a word from the host: real time, and then as much of it in which the host could run. */
+/* Time without a call of the host: this much real time, and then as much in which the host could
+ * run. */
 #define UNASKED_NS (NS_PER_S / 2)
-#define AWAY_NS 4000     /* less than it takes to create a thread */
-#define MOMENT_NS 100000 /* between two looks at threads that may still do something */
+#define AWAY_NS 4000     /* less than creating a thread takes */
+#define MOMENT_NS 100000 /* polling interval for threads that may still act */
 
 static void do_round(wpi_pace *pace, bool calls_host) {
     pace->is_driven = true;
@@ -29,13 +30,14 @@ static void do_round(wpi_pace *pace, bool calls_host) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* A host thread may look at memory and ask nobody: after a second of that, time passes all the
- * same. */
+/* Whether the host can see results in memory without a call: then time passes after a second
+ * without one. */
 static bool is_watched(const wpi_pace *pace) {
     return pace->ops->has_work(pace->object) && pace->ops->is_visible(pace->object);
 }
 
-/* For how long the process's first thread could have run, and others did, where the system says so.
+/* The time for which the process's first thread was runnable but did not run; 0 if the system does
+ * not report it.
  */
 static uint64_t delay_ns(void) {
     unsigned long long ran = 0, delayed = 0;
@@ -46,7 +48,8 @@ static uint64_t delay_ns(void) {
     return delayed;
 }
 
-/* How long the host has left the device alone; on a busy machine not all of that was its own doing.
+/* How long the host has made no call, without the time in which a busy machine kept it from
+ * running.
  */
 static uint64_t unasked_ns(wpi_pace *pace) {
     const uint64_t now_ns = wpi_clock_ns();
@@ -64,7 +67,7 @@ static uint64_t unasked_ns(wpi_pace *pace) {
 
 static bool is_unasked(wpi_pace *pace) {
     if (!is_watched(pace)) return false;
-    if (wpi_made_library_is_being_made()) { /* the host waits for us, not for what it could see */
+    if (wpi_made_library_is_being_made()) { /* a library is being compiled for the host */
         pace->asked_ns = wpi_clock_ns();
         return false;
     }
@@ -103,7 +106,7 @@ static void rest(wpi_pace *pace) {
     rest_for(pace, UNASKED_NS - unasked_ns(pace) % UNASKED_NS);
 }
 
-/* Several host threads take turns. False: none waits for one. */
+/* Gives the next host thread its turn, if several have called. False: none waits for a turn. */
 static bool give_turns(wpi_pace *pace) {
     wpi_time_ps until;
     if (!pace->turns.is_on) return false;
@@ -154,8 +157,8 @@ static void note_asked(wpi_pace *pace) {
     pace->asked_ns = now_ns;
 }
 
-/* Before the only thread that has called lets time pass. Looking takes a system call, so only where
- * there was time to create a thread since the last look. */
+/* Checks for new threads before the only one that has called lets time pass. The check is a system
+ * call, so it is made only if there was time to create a thread since the last one. */
 static void expect_new(wpi_pace *pace) {
     note_asked(pace);
     if (pace->turns.is_on || !pace->has_been_away) return;
@@ -174,7 +177,7 @@ static bool can_drive(const wpi_pace *pace) {
            !pace->ops->has_host_call(pace->object);
 }
 
-/* A host thread goes its way: what others began to wait for meanwhile is the thread's now. */
+/* A host thread continues: the pace's thread takes over for other threads that wait. */
 static void hand_over(wpi_pace *pace) {
     if (pace->is_driven) return;
     if (is_called(pace) || (pace->is_resting && is_watched(pace))) pthread_cond_signal(&pace->work);

@@ -7,7 +7,7 @@
 
 #include "base/param.h"
 
-#define SILENT_NS 1000000000u /* a launch that ends before is not shown */
+#define SILENT_NS 1000000000u /* shorter launches are not shown */
 #define EVERY_NS 250000000u
 
 const wpi_param wpi_progress_params[] = {

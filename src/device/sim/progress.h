@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A line on a terminal while a kernel takes long: which one, how far, how fast, how long it will
- * take. WARPAGE_PROGRESS turns it on; `warpage run` does if stderr is a terminal.
+ * A progress line on a terminal during long kernels: name, CTAs, speed, time left. WARPAGE_PROGRESS
+ * turns it on; `warpage run` does so if stderr is a terminal.
  *
  *     warpage: add: CTA 1234 of 4096, 2.1 M thread instructions/s, 1 min 20 s left
  *
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How far the oldest launch is. */
+/** Progress of the oldest launch. */
 typedef struct wpi_progress_state {
     const char *kernel;
-    uint64_t launch; /* which one: changes from launch to launch */
+    uint64_t launch; /* its number */
     uint64_t ctas_ended, ctas;
     uint64_t thread_instructions; /* of all launches so far */
 } wpi_progress_state;
@@ -31,8 +31,8 @@ typedef struct wpi_progress {
 
 /** Reads WARPAGE_PROGRESS. */
 void wpi_progress_init(wpi_progress *progress);
-/** At `now_ns` of the host's clock things stand so; NULL: nothing runs. The line goes into `out`
- *  if it is time for one, else `out` is "". */
+/** Updates the state at `now_ns` of the host's clock; NULL: nothing runs. `out` is the line to
+ *  show, or "" if none is due. */
 void wpi_progress_update(wpi_progress *progress, const wpi_progress_state *state, uint64_t now_ns,
                          char *out, size_t out_bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaying a trace is running a program: one that does what the trace's operations say, on queues
- * and events of a simulated device like any other. Copies move nothing, and launches have their
- * warps from the trace; everything else, with the report, is as it is when the program runs.
+ * Replays a trace like a program: performs its operations on queues and events of an ordinary
+ * simulated device. Copies move no data, and launches take their warps from the trace; everything
+ * else, including the report, is as when the program runs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #include "trace/names.h"
 #include "warpage/trace.h"
 
-#define ALLOC_UNIT_BYTES 512u /* as device memory is counted */
+#define ALLOC_UNIT_BYTES 512u /* granularity of device memory */
 
 #define COPY_BYTES_MAX ((uint64_t)1 << 48) /* no process has more */
 
-/* A kernel of the trace, as queues know kernels. */
+/* A kernel of the trace, in the form that queues take. */
 typedef struct replayed_kernel {
     wpi_cpu_kernel kernel;
     wp_cpu_kernel code;
@@ -37,16 +37,16 @@ typedef struct replay {
     uint64_t queue_count, event_count;
     uint64_t used_bytes; /* of device and managed memory */
     bool was_reset;
-    bool is_host_seen; /* the trace has all that the host touched */
+    bool is_host_seen; /* the trace has the pages that the host touched */
     uint64_t allocation_count, live_count;
-    wpi_strings sites; /* where the program asked for memory */
+    wpi_strings sites; /* code that allocated memory */
 } replay;
 
-static replay *active; /* that a kernel's name is asked of */
+static replay *active; /* used for names of kernels */
 
-/* ---- what is asked before ------------------------------------------------------------------- */
+/* ---- checks before a replay ---- */
 
-/* What the device has answered when the trace was recorded, beside what this one would. */
+/* Compares the recorded device's answers with those of this device. */
 typedef struct check {
     wpi_trace *trace;
     const wp_device *device;
@@ -109,7 +109,7 @@ static wp_status check_launch(const check *c, uint64_t number, wp_error *err) {
     return check_cooperative(c, &launch, err);
 }
 
-/* Pages can move only of memory that has an area of its own. */
+/* Managed memory can migrate only if it is in its address area. */
 static wp_status check_managed(const check *c, const wpi_op *op, wp_error *err) {
     const wpi_sim_device *device = (const wpi_sim_device *)(const void *)c->device;
     const wpi_managed_range range = {.address = op->fields[2], .bytes = op->fields[1]};
@@ -319,8 +319,8 @@ static wp_status launch(replay *r, const wpi_op *op, wp_error *err) {
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* A host that was told "not yet" asked on; one that was told "done" asks until it is. So a loop
- * that polls takes as many turns as it takes here. */
+/* Polls a queue once, or, if the recorded answer was "done", until it is idle. So a polling loop
+ * runs as many times as needed here. */
 static wp_status poll_queue(const replay *r, const wpi_op *op, wp_error *err) {
     wp_queue *queue;
     WP_TRY(find_queue(r, op->fields[0], &queue, err));
@@ -337,7 +337,7 @@ static wp_status poll_event(const replay *r, const wpi_op *op, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Where the program asked for memory: every place once, known by its address here. */
+/* Keeps the text of an allocation site once, identified by the kept text's address. */
 static const char *keep_site(replay *r, const char *text) {
     for (size_t i = 0; i < r->sites.count; i++) {
         if (strcmp(r->sites.items[i], text) == 0) return r->sites.items[i];
@@ -361,7 +361,8 @@ static void count_memory(replay *r, const wpi_op *op) {
     wpi_report_memory(r->used_bytes);
 }
 
-/* The report finds allocations in the map of the process. Nothing is there: nobody looks. */
+/* Enters an allocation into the process's memory map, where the report finds it. Its memory does
+ * not exist, and is not accessed. */
 static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     const wpi_memory_entry entry = {
         .allocation = {.base = (void *)(uintptr_t)op->fields[2],
@@ -384,7 +385,7 @@ static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Nothing else of it is told: reports of runs do not know a place of variables. */
+/* Enters a variable as managed memory only: reports have no place for variables. */
 static wp_status enter_variable(replay *r, const wpi_op *op, wp_error *err) {
     const wpi_managed_range range = {.address = op->fields[0], .bytes = op->fields[1]};
     if (!wpi_managed_has_place(range) || range.bytes == 0)
@@ -431,7 +432,7 @@ static wp_status leave_memory(replay *r, const wpi_op *op, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The device must not take them for its own. */
+/* Removes the allocations from the map, before the device would free them. */
 static void forget_memory(replay *r) {
     wpi_memory_map *map = wpi_memory_map_global();
     const char *from = NULL;
@@ -528,7 +529,7 @@ static wp_status open_device(const char *spec, wp_device **out, wp_error *err) {
     return wp_device_open(spec, out, err);
 }
 
-/* The executor reads warps while the host reads operations: each has the trace open. */
+/* Replays all operations. The executor reads warps meanwhile, so it has opened the trace itself. */
 static wp_status run(replay *r, wp_error *err) {
     const wpi_origin *origin = &wpi_trace_root_of(r->trace)->origin;
     WP_TRY(make_kernels(r, err));
@@ -547,7 +548,7 @@ static wp_status run_on(wpi_trace *trace, wpi_trace *warps, const char *hints, w
     r.device->trace = warps;
     active = &r;
     wp_status status = run(&r, err);
-    /* Commands name the replay's kernels: none is left behind. The first error is the one to tell.
+    /* Waits for all commands, as they use the replay's kernels. Reports the first error.
      */
     if (wp_device_wait(device, status == WP_STATUS_OK ? err : NULL) != WP_STATUS_OK &&
         status == WP_STATUS_OK)

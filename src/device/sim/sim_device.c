@@ -34,7 +34,7 @@ static void close_device(wp_device *base) {
     wpi_cpu_device_ops.close(base);
 }
 
-/* The model knows managed memory, too. */
+/* Allocates memory; managed memory is also registered with the model. */
 static wp_status alloc_memory(wp_device *base, wp_memory_kind kind, size_t size_bytes,
                               uint32_t flags, void **out, wp_error *err) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
@@ -108,8 +108,8 @@ static uint64_t actor_now_ns(wp_device *base) {
     return wpi_sim_executor_step_time(executor_of(base)) / WP_PS_PER_NS;
 }
 
-/* What a host thread has copied since its last call takes its time now; of host functions and
- * actors the executor asks that itself. */
+/* Simulates the time of a host thread's copies since its last call. The executor does so for host
+ * functions and actors. */
 static void arrive(wp_device *base) {
     wp_host_work copied;
     if (!wpi_queue_may_wait()) return;
@@ -143,7 +143,7 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->has_page_faults = p->paging.is_on;
 }
 
-/* "a=1;b=2" becomes two settings; spaces around them do not count. */
+/* Splits "a=1;b=2" into settings; ignores spaces around them. */
 static void split_settings(const char *text, wpi_strings *settings) {
     while (*text != '\0') {
         text += strspn(text, " ;");
@@ -205,7 +205,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->profile = profile;
     wp_status status = wpi_cpu_device_init(
         &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
-    if (status != WP_STATUS_OK) { /* the device itself is gone */
+    if (status != WP_STATUS_OK) { /* the device is already destroyed */
         wpi_profile_destroy(profile);
         return status;
     }
@@ -254,7 +254,7 @@ static void visit_policy(const wpi_policy *policy, policy_visit visit, void *obj
                                     .source = policy->source});
 }
 
-/* The library's own are sorted by kind; those of files follow the last of their kind. */
+/* The library's own policies are sorted by kind; those of files follow the last of their kind. */
 void wp_device_visit_policies(policy_visit visit, void *object) {
     const wpi_policy *loaded;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
@@ -265,7 +265,7 @@ void wp_device_visit_policies(policy_visit visit, void *object) {
     }
 }
 
-/* "tlb.l3.…" of a GPU with two levels. */
+/* Whether the key is of a TLB level that the GPU lacks. */
 static bool is_of_missing_level(const wpi_profile *profile, const char *name) {
     return strncmp(name, "tlb.l", 5) == 0 && name[5] >= '1' && name[5] <= '9' &&
            (uint32_t)(name[5] - '0') > profile->tlb_levels;

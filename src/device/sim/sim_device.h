@@ -3,12 +3,11 @@
  * The simulated device: a CPU device whose commands are executed in simulated time.
  *
  *     host threads ── queue commands, wait ──► queues (device/cpu) ──► executor ──► GPU (src/sim)
- *                                                                         └──► threads run, copies
- * are made
+ *                                                                         └──► functional execution
  *
- * Host code takes no simulated time: what it queues between two waits is queued at the same moment.
- * Simulated time passes only while a host thread waits (pace.h); so what a program sees depends
- * on nothing but the program.
+ * Host code takes no simulated time: commands queued between two waits are queued at the same
+ * simulated time. Simulated time passes only while a host thread waits (pace.h), so results depend
+ * only on the program.
  */
 #ifndef WP_DEVICE_SIM_SIM_DEVICE_H
 #define WP_DEVICE_SIM_SIM_DEVICE_H
@@ -26,36 +25,37 @@ typedef struct wpi_sim_device {
     wpi_sim_executor *executor;
     wpi_in_step in_step;
     struct wpi_recorder *recorder; /* NULL: nothing is recorded */
-    struct wpi_trace *trace;       /* that launches are replayed from (replay.c); NULL: none */
-    bool counts_copies;            /* of the program into page-locked memory (host_copies.h) */
+    struct wpi_trace *trace;       /* from which launches are replayed (replay.c); NULL: none */
+    bool counts_copies;            /* counts copies into page-locked memory (host_copies.h) */
 } wpi_sim_device;
 
 WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                                wpi_sim_executor **out, wp_error *err);
 void wpi_sim_executor_destroy(wpi_sim_executor *executor); /* NULL allowed */
-/** Managed memory was allocated: from now on its pages move, if the profile says that they do.
+/** Managed memory was allocated: its pages migrate from now on, if the profile enables it.
  * NOMEM. */
 WP_NODISCARD wp_status wpi_sim_executor_manage(wpi_sim_executor *executor, wpi_managed_range range,
                                                wp_error *err);
-/** … is about to be freed, and nothing uses it any more. 0: all of it. */
+/** Managed memory is about to be freed, and is not in use. 0: all of it. */
 void wpi_sim_executor_unmanage(wpi_sim_executor *executor, uint64_t address);
-/** The host has touched pages of the chunk: what of that is on the device comes back, and time
+/** The host has touched pages of the chunk: those on the device migrate to the host, and time
  * passes. */
 void wpi_sim_executor_host_touched(wpi_sim_executor *executor, uint64_t chunk,
                                    const wpi_pages *pages);
-/** The host has waited for all that was queued: if the profile says so its pages go back, and time
- * passes. */
+/** The host has synchronised with the device: pages return to the host if the profile says so, and
+ * time passes. */
 void wpi_sim_executor_waited(wpi_sim_executor *executor);
-/** It is managed memory that the executor knows. */
+/** Whether the executor manages the memory. */
 bool wpi_sim_executor_has_managed(wpi_sim_executor *executor, uint64_t address);
-/** Whether the system tells what the host touches. */
+/** Whether the system reports the pages that the host touches. */
 bool wpi_sim_executor_sees_host(const wpi_sim_executor *executor);
-/** A range of managed memory is on the host, as far as nobody has used it. */
+/** Places the unused pages of a range on the host. */
 void wpi_sim_executor_use_on_host(wpi_sim_executor *executor, wpi_managed_range range);
-/** The program has said something of managed memory. */
+/** The program advises on managed memory. */
 void wpi_sim_executor_advise(wpi_sim_executor *executor, wpi_managed_range range,
                              const wpi_advice *advice);
-/** What has the host touched since it was asked last? Nothing, if the simulator is at work. */
+/** Migrates the pages that the host has touched since the last check. No effect while the simulator
+ * runs. */
 void wpi_sim_executor_ask_host(wpi_sim_executor *executor);
 /** A host thread begins a call. Not for steps of actors and host functions. */
 void wpi_sim_executor_arrive(wpi_sim_executor *executor);
@@ -65,9 +65,9 @@ WP_NODISCARD wp_status wpi_sim_executor_host_work(wpi_sim_executor *executor,
 WP_NODISCARD wp_status wpi_sim_executor_start_actor(wpi_sim_executor *executor,
                                                     const wp_actor *actor, wp_actor **out,
                                                     wp_error *err);
-/** The calling thread is in a host function or in an actor's step. */
+/** Whether the calling thread is in a host function or in an actor's step. */
 bool wpi_sim_executor_calls_host(wpi_sim_executor *executor);
-/** In a step of an actor: simulated time. */
+/** In an actor's step: simulated time. */
 wpi_time_ps wpi_sim_executor_step_time(wpi_sim_executor *executor);
 void wpi_sim_executor_await_actor(wpi_sim_executor *executor, const wp_actor *actor);
 void wpi_sim_executor_free_actor(wpi_sim_executor *executor, wp_actor *actor);

@@ -13,7 +13,7 @@ static void remember(wpi_spin_round *lane, uint64_t address, uint8_t bytes) {
     lane->bytes[lane->count++] = bytes;
 }
 
-/* The sizes of a block's accesses, in order. True: one of them stores. */
+/* Gets the sizes of a block's accesses, in order. True: one of them stores. */
 static bool look_at(const wp_trace_tables *tables, const wp_trace_block *block, uint8_t *sizes) {
     bool stores = false;
     for (uint32_t s = 0; s < block->step_count; s++) {
@@ -43,7 +43,7 @@ bool wpi_spin_round_add(wpi_spin_round *lanes, uint32_t mask, const wp_trace_tab
     return stores;
 }
 
-/* The accesses were made: their places can be read. */
+/* Ends a lane's round, whose accesses are done: reads their values. True: the round was idle. */
 static bool end_lane(wpi_spin_round *lane) {
     for (uint32_t i = 0; i < lane->count; i++) {
         uint64_t value = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Does anything still happen? A thread that waits for another one's store goes round a loop (a
- * YIELD in every round, pass `lockstep`). A round is idle if it took the same way through the code
- * as the one before, by the same addresses, and what is there has not changed. When all that warps
- * do is go round idly, nobody on the GPU can end their waiting: only the host could.
+ * Deadlock detection. A thread that waits for another one's store runs a spin loop (a YIELD in
+ * every round, pass `lockstep`). A round is idle if it took the same path through the code as the
+ * one before, with the same addresses, and the values there have not changed. When all warps only
+ * run idle rounds, no thread of the GPU can end the wait: only the host could.
  *
- * Anything else is progress: another way, a changed value, a store or reduction, a CTA that starts
- * or ends, a look at the clock (time itself may be waited for), and long work without such a loop.
+ * Everything else is progress: another path, a changed value, a store or reduction, a CTA that
+ * starts or ends, a read of the clock (a loop may wait for time), and long work without a spin
+ * loop.
  *
  *     quiet     rounds of all warps since the last progress
  *     progress  how often there was any
@@ -22,7 +23,7 @@
 typedef struct wpi_activity {
     uint64_t quiet, progress;
     uint64_t warps; /* resident */
-    /* Called after each store to host memory of a kernel that runs in step; NULL: not needed. */
+    /* Called after each store to host memory by a kernel that runs in step; NULL: not needed. */
     void (*stored)(void *object);
     void *object;
 } wpi_activity;
@@ -32,10 +33,10 @@ static inline void wpi_activity_seen(wpi_activity *activity) {
     activity->progress++;
 }
 
-/* Places whose values decide, of one round; others are not looked at. */
+/* Accesses of a round whose values are compared; later ones are ignored. */
 #define WPI_ROUND_VALUES 4u
 
-/** What a thread did since it came round last. */
+/** A thread's actions since its last round. */
 typedef struct wpi_spin_round {
     uint64_t way, way_before; /* hashes */
     const void *places[WPI_ROUND_VALUES];
@@ -43,11 +44,11 @@ typedef struct wpi_spin_round {
     uint8_t count;
 } wpi_spin_round;
 
-/** A warp executes a block: `addresses` are [access][lane], the threads' own. True: it stores,
- * which others may wait for. */
+/** A warp executes a block: `addresses` are [access][lane], not simulated ones. True: it stores, so
+ * other threads may continue. */
 bool wpi_spin_round_add(wpi_spin_round *lanes, uint32_t mask, const wp_trace_tables *tables,
                         uint32_t block, uint32_t address_count, const uint64_t *addresses);
-/** Lanes have come round. True: idly, all of them. */
+/** Lanes have ended a round. True: it was idle for all of them. */
 bool wpi_spin_round_end(wpi_spin_round *lanes, uint32_t mask);
 
 #endif

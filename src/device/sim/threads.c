@@ -8,35 +8,34 @@
 #include "device/sim/code_tables.h"
 #include "device/sim/merge.h"
 
-#define LANE_WORDS 128u /* how far a thread may be ahead, unless one block needs more */
-/* Rounds of loops that wait, of one CTA, before its threads may be ahead by one block only. */
+#define LANE_WORDS 128u /* by which a thread may be ahead, unless one block needs more */
+/* Rounds of spin loops in one CTA after which its threads may be ahead by one block only. */
 #define WAITING_ROUNDS 64u
-/* Blocks of code that a warp executes without such a loop: it works. */
+/* Blocks of code without a spin loop after which a warp counts as making progress. */
 #define LONG_WORK_BLOCKS 1000u
-/* Rounds of such loops, of one warp in step, before lanes that are past them and wait at a join go
- * on alone. */
+/* Rounds of spin loops of one warp in step after which lanes that wait for it continue alone. */
 #define LOOSEN_ROUNDS 32u
 
 /* Why a thread is held (wpi_fiber_hold). */
 enum { HELD_FOR_SPACE = 0, HELD_FOR_STEP, HELD_FOR_CLOCK };
 
 typedef struct slot {
-    char *memory;     /* of all arrays */
+    char *memory;     /* for all arrays */
     wpi_block *block; /* kept from CTA to CTA */
     uint32_t next_free;
     wpi_windows windows;
     wpi_lane_words *lanes;
     uint64_t *words;
     wpi_merge *merges;
-    uint64_t *addresses; /* [warp]: of the blocks that next() gave out last */
-    uint32_t *expected; /* [warp]: lanes that are held until the model comes to their block's end */
-    uint32_t *waiting;  /* [warp]: rounds of loops that wait */
-    uint32_t waiting_rounds; /* of all its warps */
-    wpi_spin_round *rounds;  /* [lane], where the kernel has loops that wait */
-    uint32_t *since_round;   /* [warp]: blocks since any lane came round */
-    bool *stores_to_host;    /* [warp]: the access that ends its block does */
+    uint64_t *addresses;     /* [warp]: addresses of the block last returned by next() */
+    uint32_t *expected;      /* [warp]: lanes held until the model reaches their block's end */
+    uint32_t *waiting;       /* [warp]: rounds of spin loops */
+    uint32_t waiting_rounds; /* … of all warps */
+    wpi_spin_round *rounds;  /* [lane], if the kernel has spin loops */
+    uint32_t *since_round;   /* [warp]: blocks since any lane ended a round */
+    bool *stores_to_host;    /* [warp]: whether the access that ends its block does */
     bool is_narrow;          /* threads may be ahead by one block only */
-    bool has_news;           /* a lane was let go since the threads ran last */
+    bool has_news;           /* a lane was released since the threads last ran */
 } slot;
 
 struct wpi_threads {
@@ -45,16 +44,15 @@ struct wpi_threads {
     wpi_launch *launch;
     wpi_addresses *addresses;
     wpi_activity *activity;
-    bool has_rounds; /* loops that wait for others */
+    bool has_rounds; /* has spin loops */
     uint32_t lane_words;
-    uint32_t word_max; /* behind a block's own */
+    uint32_t word_max; /* words after a block's own, at most */
     slot *slots;
     uint32_t slot_count, free_slot;
     uint64_t run_count;
 };
 
-/* ---- what traced code calls
- * ----------------------------------------------------------------------- */
+/* ---- what traced code calls ---- */
 
 wp_trace_lane *wp_rt_trace_lane(void) {
     wpi_block *block = (wpi_block *)(void *)wp_rt_block;
@@ -94,8 +92,7 @@ uint64_t wp_rt_trace_clock(wp_trace_lane *lane, uint32_t is_ns) {
     return wpi_fiber_hold(HELD_FOR_CLOCK, is_ns);
 }
 
-/* ---- running
- * -------------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 static void note_words_and_exits(slot *s) {
     for (uint32_t w = 0; w < s->block->warp_count; w++) {
@@ -119,12 +116,12 @@ static bool run(wpi_threads *threads, slot *s) {
     return true;
 }
 
-/* Of its words, how many a thread may leave unread where it waits for space. */
+/* The unread words at which a thread that waits for space continues. */
 static uint32_t unread_most(const wpi_threads *threads, const slot *s) {
     return s->is_narrow ? 0 : threads->lane_words / 2;
 }
 
-/* Lanes of a warp that wait for space, and of whose words half were read, may run on. */
+/* Releases lanes of a warp that wait for space, once enough of their words are read. */
 static void let_go_read(const wpi_threads *threads, slot *s, uint32_t warp) {
     uint32_t lanes = 0;
     for (uint32_t left = s->block->warps[warp].held; left != 0; left &= left - 1) {
@@ -139,12 +136,13 @@ static void let_go_read(const wpi_threads *threads, slot *s, uint32_t warp) {
     s->has_news = true;
 }
 
-/* Lanes let others go first, which may be other CTAs. */
+/* Whether lanes of the warp have yielded to other threads, maybe of other CTAs. */
 static bool spins(const slot *s, uint32_t warp) {
     return s->block->warps[warp].yielded != 0;
 }
 
-/* A thread without room asks for it before each block, and waits until the one before was read. */
+/* Restricts threads to one block ahead: without free space, a thread waits before each block until
+ * the previous one is read. */
 static void make_narrow(const wpi_threads *threads, slot *s) {
     const uint32_t lanes = threads->source.warps_per_cta * WP_WARP_LANES;
     s->is_narrow = true;
@@ -152,39 +150,41 @@ static void make_narrow(const wpi_threads *threads, slot *s) {
         s->lanes[t].lane.limit = s->lanes[t].words;
 }
 
-/* The warp has come round a loop that waits for others. A CTA that does so again and again waits
- * for what others do in their time, not in its own: from now on it hardly runs ahead. In step,
- * lanes that wait at a join may be those that the loop waits for. */
+/* The warp has ended a round of a spin loop. A CTA with many such rounds waits for others in
+ * simulated time, so it may hardly run ahead from now on. In step, the loop may wait for lanes that
+ * wait at a join, or at an operation for the present lanes. */
 static void note_waiting_round(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked,
                                uint32_t block) {
     if (threads->source.is_in_step) {
         wpi_merge_pass(&s->merges[warp]);
         if (wpi_block_waits_for_host(threads->source.tables, block)) return;
-        if (++s->waiting[warp] % LOOSEN_ROUNDS == 0)
-            (void)wpi_merge_loosen(&s->merges[warp], blocked);
+        if (++s->waiting[warp] % LOOSEN_ROUNDS != 0) return;
+        (void)wpi_merge_loosen(&s->merges[warp], blocked);
+        if (wpi_block_meet_in_turn(s->block, warp)) s->has_news = true;
     } else if (++s->waiting_rounds == WAITING_ROUNDS) {
         make_narrow(threads, s);
     }
 }
 
-/* All threads have come to the grid barrier, and the model has let them through. */
+/* Whether all threads are at the grid barrier, and the model has released them. */
 static bool is_past_grid(const slot *s, uint32_t blocked) {
     return s->block->is_at_grid && blocked == 0;
 }
 
-/* ---- what a warp is about to do
- * ----------------------------------------------------------------------- */
+/* ---- what a warp is about to do ---- */
 
-/* Of global memory, the simulated address; others stay, the SM knows their windows. */
+/* The simulated address of global memory; other addresses are unchanged, as the SM has their
+ * windows. */
 static uint64_t simulated(const wpi_threads *threads, const slot *s, uint64_t address) {
-    if (wpi_arena_has(address) || address == 0) return address; /* 0: nothing is touched */
+    if (wpi_arena_has(address) || address == 0) return address; /* 0: no access */
     if (address - s->windows.shared < s->windows.shared_bytes ||
         address - s->windows.local < s->windows.local_bytes)
         return address;
     return wpi_addresses_find(threads->addresses, address);
 }
 
-/* What is known to be in shared memory needs none, and most of the rest is in the arena. */
+/* Translates the block's addresses. Those known to be in shared memory are unchanged; most others
+ * are in the arena. */
 static void simulate_addresses(const wpi_threads *threads, const slot *s, const wpi_warp_block *at,
                                uint64_t *addresses) {
     const wp_trace_tables *tables = threads->source.tables;
@@ -204,7 +204,7 @@ static void simulate_addresses(const wpi_threads *threads, const slot *s, const 
     }
 }
 
-/* `addresses` are the threads' own. */
+/* Detects progress of the warp. `addresses` are not simulated ones. */
 static void note_progress(wpi_threads *threads, slot *s, uint32_t warp, const wpi_warp_block *at,
                           const uint64_t *addresses) {
     const wp_trace_tables *tables = threads->source.tables;
@@ -228,7 +228,8 @@ static void note_progress(wpi_threads *threads, slot *s, uint32_t warp, const wp
     }
 }
 
-/* In step a block has one access at most, which ends it. `addresses` are simulated ones. */
+/* Whether the block ends in a store to host memory. In step a block has at most one access, which
+ * ends it. `addresses` are simulated. */
 static bool ends_in_host_store(const wp_trace_tables *tables, const wpi_warp_block *at,
                                const uint64_t *addresses) {
     const wp_trace_block *block = &tables->blocks[at->block];
@@ -307,8 +308,7 @@ static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
     return is_good;
 }
 
-/* ---- CTAs
- * ----------------------------------------------------------------------------------------- */
+/* ---- CTAs ---- */
 
 static void free_slot(slot *s) {
     wpi_free(s->memory);
@@ -316,7 +316,7 @@ static void free_slot(slot *s) {
     *s = (slot){0};
 }
 
-/* Places an array behind what `*bytes` has so far; without memory it is only counted. */
+/* Places an array at offset *bytes; `memory` NULL: only counts. */
 static void *place_array(char *memory, size_t *bytes, size_t count, size_t item_bytes) {
     enum { ALIGN = 16 };
     const size_t first = *bytes;
@@ -324,7 +324,7 @@ static void *place_array(char *memory, size_t *bytes, size_t count, size_t item_
     return memory != NULL ? memory + first : NULL;
 }
 
-/* Returns the bytes; those before `*zero_bytes` have to be zero. */
+/* Returns the bytes of all arrays; the first `*zero_bytes` must be zeroed. */
 static size_t place_arrays(const wpi_threads *threads, slot *s, char *memory, size_t *zero_bytes) {
     const size_t warps = threads->source.warps_per_cta, lanes = warps * WP_WARP_LANES;
     size_t bytes = 0;
@@ -341,7 +341,7 @@ static size_t place_arrays(const wpi_threads *threads, slot *s, char *memory, si
     return bytes;
 }
 
-/* One allocation: small kernels come by the thousand. */
+/* Allocates all arrays at once: programs launch small kernels by the thousand. */
 static bool fill_slot(const wpi_threads *threads, slot *s) {
     if (s->memory != NULL) return true;
     size_t zero_bytes;
@@ -427,8 +427,7 @@ static void finish(wpi_warp_source *source, uint32_t number) {
     threads->activity->warps -= source->warps_per_cta;
 }
 
-/* ---- the source
- * ----------------------------------------------------------------------------------- */
+/* ---- the source ---- */
 
 static const wpi_warp_source_ops ops = {start, next, reach, finish};
 

@@ -16,7 +16,8 @@
 #define UFFD_USER_MODE_ONLY 1
 #endif
 
-/* Where pages could be write-protected by userfaultfd, the kernel maps one at a time. None ever is.
+/* Registers userfaultfd: where pages could be write-protected, the kernel maps them one at a time.
+ * None is ever protected.
  */
 static int open_faults(void) {
     struct uffdio_api api = {.api = UFFD_API};

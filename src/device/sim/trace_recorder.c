@@ -23,7 +23,8 @@ const wpi_param wpi_trace_params[] = {
 
 #define HANDLES_FIRST 16u
 
-/* Queues and events by number. A program has few at a time: they are found by walking a list. */
+/* Numbers of queues and events. A program has few at a time, so they are found by walking a
+ * list. */
 typedef struct handle {
     const void *pointer;
     uint64_t number;
@@ -41,18 +42,18 @@ struct wpi_recorder {
     char *path;
     bool is_functional;
     pid_t owner;
-    pthread_mutex_t lock;        /* of what follows */
-    pthread_mutex_t launch_lock; /* numbers of launches are in the order of their commands */
+    pthread_mutex_t lock;        /* protects the members below */
+    pthread_mutex_t launch_lock; /* keeps launch numbers in the order of their commands */
     handles queues, events;
-    bool is_host_seen; /* and that is written down */
-    uint32_t asked;    /* numbers of the device that are written down */
+    bool is_host_seen; /* … and the trace says so */
+    uint32_t asked;    /* device properties already written */
     uint64_t launched;
     _Atomic uint64_t recorded;
     const wpi_device_ops *inner; /* the device's own table: calls are passed on to it */
     wpi_device_ops ops;          /* the one that wraps it */
     wpi_event_ops event_ops;
     wpi_host_ops host_ops;
-    uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written down */
+    uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written */
     size_t named_count;
 };
 
@@ -80,7 +81,7 @@ static uint64_t add_handle(handles *list, const void *pointer) {
     return number;
 }
 
-/* The last one first: it is the one in use most often. */
+/* Searches the last one first, which is used most often. */
 static uint64_t find_handle(handles *list, const void *pointer, bool is_gone) {
     uint64_t number = 0;
     pthread_mutex_lock(&active->lock);
@@ -116,7 +117,7 @@ static void queue_destroy(wp_queue *queue) {
     active->inner->queue->destroy(queue);
 }
 
-/* Written when it is over: what other host threads queued meanwhile comes before it. */
+/* Written when the wait is over, after commands that other host threads queued meanwhile. */
 static wp_status queue_wait(wp_queue *queue, wp_error *err) {
     WP_TRY(active->inner->queue->wait(queue, err));
     write_op(WPI_OP_QUEUE_WAIT, queue_number(queue), 0, 0);
@@ -259,7 +260,7 @@ static wp_status device_wait(wp_device *device, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Where the program asked for it, as reports say it. */
+/* Writes an allocation with its site, as in reports. */
 static void note_allocation(wp_memory_kind kind, uint64_t bytes, const void *base) {
     wpi_memory_entry entry = {0};
     const uint64_t fields[] = {kind, bytes, (uintptr_t)base};
@@ -269,8 +270,8 @@ static void note_allocation(wp_memory_kind kind, uint64_t bytes, const void *bas
     wpi_free(site);
 }
 
-/* Once, before the first memory that the host may touch: traces do not have it where the system
- * does not tell, and older ones, which lack what the host touches first. */
+/* Writes, once, before the first memory that the host may touch, that the trace has the host's
+ * touches. Traces lack it if the system does not report touches, and so do older traces. */
 static void note_host_seen(void) {
     pthread_mutex_lock(&active->lock);
     const bool is_new =
@@ -280,7 +281,7 @@ static void note_host_seen(void) {
     if (is_new) wpi_trace_writer_op(active->writer, WPI_OP_HOST_SEEN, NULL, NULL);
 }
 
-/* The pages of managed variables, which replays know by their places only. */
+/* Writes the pages of managed variables, by their places. */
 static void note_variables(void) {
     wpi_managed_range run;
     for (size_t i = 0; wpi_variables_at(i, &run); i++) {
@@ -304,7 +305,7 @@ static wp_status memory_alloc(wp_device *device, wp_memory_kind kind, size_t siz
     return WP_STATUS_OK;
 }
 
-/* As device.c does it for devices that do nothing of their own. */
+/* As device.c does for devices without this operation. */
 static wp_status memory_register(wp_device *device, const wp_allocation *allocation,
                                  wp_error *err) {
     const wpi_memory_entry entry = {.allocation = *allocation, .device = device};
@@ -339,7 +340,7 @@ static wp_status memory_free(wp_device *device, const wp_allocation *allocation,
     return WP_STATUS_OK;
 }
 
-/* Each number once: its answer does not change. */
+/* Writes each queried property once: its value does not change. */
 static void note_query(wp_device *device, const char *call, uint32_t fields) {
     (void)device;
     pthread_mutex_lock(&active->lock);
@@ -358,7 +359,7 @@ static void note_occupancy(wp_device *device, const wp_kernel *kernel, uint32_t 
     wpi_trace_writer_op(active->writer, WPI_OP_OCCUPANCY, fields, kernel->info.name);
 }
 
-/* Of the recorder's own tables: another device of this kind keeps the common one. */
+/* Installs the recorder's own tables in this device only. */
 static void replace_ops(wpi_recorder *r) {
     r->inner = r->device->cpu.base.ops;
     r->event_ops = *r->inner->event;
@@ -407,7 +408,7 @@ static uint32_t find_kernel(const wp_trace_tables *tables, const char *name) {
     return k;
 }
 
-/* Reports call kernels by names that only the program's C++ runtime knows to make. */
+/* Writes a kernel's demangled name, which needs the program's C++ runtime. */
 static void note_name(wpi_recorder *r, uint32_t tables, uint32_t kernel, const char *name) {
     const uint64_t key = (uint64_t)tables << 32 | kernel;
     for (size_t i = 0; i < r->named_count; i++) {
@@ -460,7 +461,7 @@ bool wpi_recorder_is_functional(const wpi_recorder *r) {
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
-/* The command line, from the system: a library is not handed argv. */
+/* Reads the command line from the system, as a library does not get argv. */
 static void read_program(wpi_strings *program) {
     char *data = NULL;
     size_t bytes = 0;
@@ -509,7 +510,7 @@ void wpi_recorder_finish(wpi_recorder *r) {
     if (r == NULL) return;
     wp_error error = {0};
     active = NULL;
-    if (r->launched == 0) { /* somebody opened the device to look at it */
+    if (r->launched == 0) { /* the device was opened for queries only */
         wpi_trace_writer_abandon(r->writer);
     } else if (write_trace(r, &error) != WP_STATUS_OK) {
         wpi_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
@@ -518,7 +519,8 @@ void wpi_recorder_finish(wpi_recorder *r) {
     destroy(r);
 }
 
-/* Programs do not close their devices. The recorder stays: threads may still be there. */
+/* Finishes at exit, as programs do not close their devices. Keeps the recorder, which threads may
+ * still use. */
 static void finish_at_exit(void) {
     wpi_recorder *r = active;
     wp_error error = {0};
@@ -527,14 +529,14 @@ static void finish_at_exit(void) {
         wpi_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
 }
 
-/* All that can fail, before anything of the device or the process is changed. */
+/* Does everything that can fail, before the device or the process is changed. */
 static wp_status prepare(wpi_recorder *r, const char *path, wp_error *err) {
     r->path = wpi_strdup(path);
     r->queues.items = wpi_malloc(HANDLES_FIRST * sizeof *r->queues.items);
     if (r->path == NULL || r->queues.items == NULL) return WP_FAIL(err, NOMEM, "recorder");
     r->queues.capacity = HANDLES_FIRST;
     WP_TRY(wpi_trace_writer_create(path, &r->writer, err));
-    static bool is_registered; /* without a recorder the function does nothing */
+    static bool is_registered; /* no effect without a recorder */
     is_registered = is_registered || atexit(finish_at_exit) == 0;
     if (is_registered) return WP_STATUS_OK;
     wpi_trace_writer_abandon(r->writer);
@@ -563,7 +565,7 @@ wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out, wp_err
     (void)add_handle(&r->queues, device->cpu.default_queue);
     replace_ops(r);
     note_variables();
-    (void)unsetenv("WARPAGE_TRACE"); /* programs that this one starts have traces of their own */
+    (void)unsetenv("WARPAGE_TRACE"); /* child processes must not write to this trace */
     *out = r;
     return WP_STATUS_OK;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Recording: what the program asks of a simulated device, and what its launches do, goes into a
- * trace (src/trace). The device's tables of operations are replaced by ones that write down each
- * call and pass it on.
+ * Records a program's calls of a simulated device, and its launches, in a trace (src/trace).
+ * Replaces the device's tables of operations by ones that record each call and forward it.
  *
- * The trace appears when the program exits, or the device is closed; not if a kernel failed, or
- * launches were under way.
+ * The trace file appears when the program exits or the device is closed; not if a kernel failed, or
+ * launches are in progress.
  */
 #ifndef WP_DEVICE_SIM_RECORD_H
 #define WP_DEVICE_SIM_RECORD_H
@@ -21,18 +20,18 @@ typedef struct wpi_recorder wpi_recorder;
  * being written. */
 WP_NODISCARD wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out,
                                            wp_error *err);
-/** The device is closed. NULL allowed. */
+/** The device is closed: completes the trace. NULL allowed. */
 void wpi_recorder_finish(wpi_recorder *recorder);
 /** Whether launches take no simulated time. */
 bool wpi_recorder_is_functional(const wpi_recorder *recorder);
 
 /** Executor's thread: the host has touched pages of the chunk. NULL allowed. */
 void wpi_recorder_host_touched(wpi_recorder *recorder, uint64_t chunk, const wpi_pages *pages);
-/** Executor's thread: a source to be used in place of `source`, which records; `*out` is NULL, and
- *  nothing but the launch is written, where it runs in step. */
+/** Executor's thread: creates a recording source to use in place of `source`. A launch that runs in
+ *  step is written without its warps, and `*out` is NULL. */
 WP_NODISCARD wp_status wpi_recorder_launch(wpi_recorder *recorder, const wpi_launch *launch,
                                            wpi_warp_source *source, wpi_tee **out, wp_error *err);
-/** … the launch has ended. `tee` is gone. */
+/** The launch has ended. Frees `tee`. */
 void wpi_recorder_launch_ended(wpi_recorder *recorder, wpi_tee *tee);
 
 #endif

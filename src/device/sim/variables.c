@@ -8,14 +8,14 @@
 
 #include "base/alloc.h"
 
-/* Entries stay: variables end with the program. */
+/* Entries are never removed: variables exist until the program ends. */
 static struct {
     pthread_mutex_t lock;
     wpi_managed_range *runs;
     size_t count, capacity;
 } placed = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The run that holds the address; NULL: none. */
+/* The run that contains the address; NULL: none. */
 static const wpi_managed_range *find(uint64_t address) {
     for (size_t i = 0; i < placed.count; i++)
         if (address - placed.runs[i].host < placed.runs[i].bytes) return &placed.runs[i];
@@ -36,7 +36,8 @@ static bool is_zero(const char *page) {
     return page[0] == 0 && memcmp(page, page + 1, WPI_PAGE_BYTES - 1) == 0;
 }
 
-/* Where the pages were, the same shared memory as at their place. Zeros cost no memory there. */
+/* Maps shared memory both at the pages' address and at their place, with their contents. Pages of
+ * zeros use no memory. */
 static bool share(char *pages, size_t bytes, char *place) {
     for (size_t at = 0; at < bytes; at += WPI_PAGE_BYTES)
         if (!is_zero(pages + at)) memcpy(place + at, pages + at, WPI_PAGE_BYTES);

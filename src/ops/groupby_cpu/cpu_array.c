@@ -24,8 +24,7 @@ void wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint
                wpi_cpu_array_stride(layout) * sizeof(uint64_t));
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* Rows and a sum, changed by one load and one store. */
 typedef uint64_t pair __attribute__((vector_size(2 * sizeof(uint64_t)), may_alias));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Groups by number: as in a table, but a group's slot is its number, so that its key is not kept.
+ * Groups by number: as in a table, but a group's slot is its number, so its key is not stored.
  *
  *     rows | accumulators … || rows | accumulators … || …
  *
- * Pointers to groups are to where the key would be, so that layouts can be used; that word is the
- * end of the group before and must be left alone.
+ * Pointers to groups point to where a table has the key, so that layouts can be used; that word
+ * belongs to the group before and must not be accessed.
  */
 #ifndef WP_OPS_CPU_ARRAY_H
 #define WP_OPS_CPU_ARRAY_H
@@ -14,9 +14,9 @@
 
 typedef struct wpi_cpu_array {
     const wpi_cpu_layout *layout;
-    uint64_t *groups; /* [count], in memory that is not the array's; NULL: not made yet */
+    uint64_t *groups; /* [count], in memory that the array does not own; NULL: not made yet */
     uint32_t count;
-    uint32_t used; /* of them have rows, when that was last counted */
+    uint32_t used; /* groups with rows, at the last count */
 } wpi_cpu_array;
 
 /** Words of a group. */
@@ -27,9 +27,9 @@ static inline uint64_t *wpi_cpu_array_slot(const wpi_cpu_array *array, uint64_t 
     return &array->groups[number * wpi_cpu_array_stride(array->layout)];
 }
 
-/** Memory that an array takes; whole lines. */
+/** Bytes of an array; whole cache lines. */
 size_t wpi_cpu_array_bytes(const wpi_cpu_layout *layout, uint32_t count);
-/** An array in that much memory, which begins a line: groups without rows. */
+/** An array of groups without rows in that memory, which begins at a cache line. */
 void wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint32_t count,
                         void *memory);
 
@@ -38,7 +38,7 @@ void wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint
 void wpi_cpu_array_add(wpi_cpu_array *array, const uint32_t *places, const wpi_cpu_values *values,
                        uint32_t first, uint32_t outer, uint64_t *scratch);
 
-/** How many groups have rows. */
+/** The number of groups that have rows. */
 uint32_t wpi_cpu_array_used(const wpi_cpu_array *array);
 
 /** The layout has changed and was `from`: moves to other memory. */

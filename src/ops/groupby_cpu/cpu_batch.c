@@ -47,7 +47,8 @@ void wpi_cpu_batch_fill(wpi_cpu_batch *b, uint64_t key, const uint64_t *group) {
     if (b->batch.count == BATCH) flush(b);
 }
 
-/* Which slots are free cannot be predicted, so a group is put down in any case. */
+/* Branches on free slots are mispredicted, so a slot is always written and counted if it is
+ * used. */
 void wpi_cpu_batch_fill_slots(wpi_cpu_batch *b, const uint64_t *slots, uint64_t count) {
     const wpi_cpu_layout *layout = b->layout;
     for (uint64_t slot = 0; slot < count;) {

@@ -27,7 +27,7 @@ void wpi_cpu_batch_fill(wpi_cpu_batch *batch, uint64_t key, const uint64_t *grou
 void wpi_cpu_batch_fill_slots(wpi_cpu_batch *batch, const uint64_t *slots, uint64_t count);
 /** The group of NULL. */
 void wpi_cpu_batch_fill_null(wpi_cpu_batch *batch, const uint64_t *group);
-/** What is left goes to the sink. */
+/** Passes the remaining groups to the sink. */
 void wpi_cpu_batch_end(wpi_cpu_batch *batch);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over blocks that compilers make vectors of, and those they cannot: a group may come twice.
+/* Loops over blocks: those that compilers vectorise, and those that they cannot, as a group may
+ * occur twice.
  */
 #include "ops/groupby_cpu/cpu_block.h"
 
@@ -28,8 +29,7 @@ void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint
         nulls[i] = !wpi_is_valid(column, first + i);
 }
 
-/* ---- values as words --------------------------------------------------------------------------
- */
+/* ---- values as words ---- */
 
 #define WIDEN(name, type)                                                                          \
     WPI_CPU_VECTORS static void widen_##name(const type *restrict in, uint32_t count,              \
@@ -63,12 +63,12 @@ const uint64_t *wpi_cpu_words(const wpi_cpu_values *values, uint32_t first, uint
     case WP_TYPE_UINT16: widen_uint16((const uint16_t *)(const void *)in, count, out); break;
     case WP_TYPE_UINT32: widen_uint32((const uint32_t *)(const void *)in, count, out); break;
     case WP_TYPE_FLOAT32: widen_float32((const float *)(const void *)in, count, out); break;
-    default: return (const uint64_t *)(const void *)in; /* they are words */
+    default: return (const uint64_t *)(const void *)in; /* already words */
     }
     return out;
 }
 
-/* What a NULL is in the place of a value: what changes nothing. */
+/* Replaces NULLs by the value that changes nothing. */
 static const uint64_t *without_nulls(const uint64_t *words, const uint8_t *nulls, uint32_t count,
                                      uint64_t nothing, uint64_t *out) {
     for (uint32_t i = 0; i < count; i++)

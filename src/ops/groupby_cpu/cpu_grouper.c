@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processor's grouper. Rows go in rounds, so that memory for rows on their way stays bounded:
+ * The processor's grouper. Rows are processed in rounds, so that memory for rows in transit is
+ * bounded:
  *
  *     a round:  morsels ─► workers ─┬─► tables of their own
  *                                   └─► exchange ─► totals, by partitions
@@ -16,13 +17,13 @@
 #define FRONT_BYTES ((uint64_t)256 << 10) /* of one in front of it: little of an L2 cache */
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
 #define ROUND_RATIO 2
-#define NEAR_WEIGHT 2 /* rows that are near take less than half of what others do */
-#define ROUND_BYTES ((uint64_t)512 << 20)    /* of rows on their way to partitions, at most */
+#define NEAR_WEIGHT 2 /* dense keys' rows take less than half the time of others */
+#define ROUND_BYTES ((uint64_t)512 << 20)    /* of rows in transit to partitions, at most */
 #define ROUND_BYTES_ENOUGH (ROUND_BYTES / 2) /* unless totals are larger than twice that */
 #define NEAR_SHARE 4
 #define NEAR_BYTES_MIN ((uint64_t)64 << 10)
 #define PARTITION_BITS 8u
-#define PARTITION_SLOTS_MAX ((uint32_t)1 << 16) /* to begin with */
+#define PARTITION_SLOTS_MAX ((uint32_t)1 << 16) /* initially */
 
 wp_status wpi_cpu_step_run(wpi_cpu_grouper *g, wpi_cpu_step *s, uint64_t parts, wpi_cpu_work work,
                            wp_error *err) {
@@ -40,8 +41,7 @@ wp_status wpi_cpu_step_run(wpi_cpu_grouper *g, wpi_cpu_step *s, uint64_t parts, 
     return WP_STATUS_OK;
 }
 
-/* ---- open and close ---------------------------------------------------------------------------
- */
+/* ---- open and close ---- */
 
 static void close_grouper(wpi_grouper *grouper) {
     wpi_cpu_grouper *g = (wpi_cpu_grouper *)grouper;
@@ -76,7 +76,7 @@ static uint32_t slots_expected(uint64_t group_count) {
     return slots;
 }
 
-/* Of a row on its way to a partition. */
+/* Sets the bytes of a morsel in transit to partitions. */
 static void set_morsel_bytes(wpi_cpu_shared *shared) {
     uint32_t row_bytes = wp_type_bytes(wpi_cpu_hash_type(&shared->layout));
     for (uint32_t i = 0; i < shared->shape->value_count; i++) {
@@ -136,15 +136,14 @@ done:
     return status;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
-/* The traits are others than those that what is there was made for. */
+/* Converts everything to the layout of the new traits. */
 static wp_status change_layout(wpi_cpu_grouper *g, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     wpi_cpu_shared *shared = &g->shared;
     wpi_cpu_layout old = shared->layout;
-    wpi_cpu_exchange_deinit(&shared->exchange); /* its columns are others now */
+    wpi_cpu_exchange_deinit(&shared->exchange); /* its columns have changed */
     WP_TRY_GOTO(wpi_cpu_layout_init(&shared->layout, shared->shape, &shared->traits, err), done);
     set_morsel_bytes(shared);
     for (uint32_t i = 0; i < g->worker_count; i++)
@@ -156,7 +155,7 @@ done:
     return status;
 }
 
-/* What groups keep, when columns have NULLs for the first time or there are very many rows. */
+/* Changes the layout when columns have NULLs for the first time, or there are very many rows. */
 static wp_status fit_layout(wpi_cpu_grouper *g, const wp_column *values, uint64_t row_count,
                             wp_error *err) {
     bool is_new = false;
@@ -172,7 +171,7 @@ static wp_status fit_layout(wpi_cpu_grouper *g, const wp_column *values, uint64_
     return is_new ? change_layout(g, err) : WP_STATUS_OK;
 }
 
-/* Sums become wide enough for a morsel that could not be taken. */
+/* Widens sums for a morsel that was refused. */
 static wp_status widen(wpi_cpu_grouper *g, const wp_column *values, uint64_t first, uint32_t count,
                        wp_error *err) {
     bool is_new = false;
@@ -183,8 +182,8 @@ static wp_status widen(wpi_cpu_grouper *g, const wp_column *values, uint64_t fir
     return is_new ? change_layout(g, err) : WP_STATUS_OK;
 }
 
-/* Whether keys are near one another is asked of the first chunk. Their array may take a share of
- * the bytes that rows have: of keys that are few, but far apart, most places would stay empty. */
+/* Tests the first chunk for dense keys. Their array may take a share of the rows' bytes: for few
+ * keys that are far apart, most of it would be empty. */
 static wp_status expect_near(wpi_cpu_grouper *g, const wp_column *keys, uint64_t row_count,
                              wp_error *err) {
     wpi_cpu_span span;
@@ -265,7 +264,7 @@ static wp_status take_round(wpi_cpu_grouper *g, wpi_cpu_step *take, wp_error *er
     return wpi_cpu_step_run(g, &gather, gather.count, gather_partitions, err);
 }
 
-/* Morsels that were refused, after sums were made wide enough for them. */
+/* Takes refused morsels, after widening sums for them. */
 static wp_status take_refused(wpi_cpu_grouper *g, const wpi_cpu_step *refusing, wp_error *err) {
     for (uint32_t i = 0; i < g->worker_count; i++) {
         if (refusing->refused[i] == 0) continue;
@@ -280,7 +279,7 @@ static wp_status take_refused(wpi_cpu_grouper *g, const wpi_cpu_step *refusing, 
     return WP_STATUS_OK;
 }
 
-/* Rows from `first` on, at most `count`; *taken: how many those were. */
+/* Takes rows from `first` on, at most `count`; *taken: their number. */
 static wp_status add_round(wpi_cpu_grouper *g, const wp_column *keys, const wp_column *values,
                            uint64_t first, uint64_t count, uint64_t *taken, wp_error *err) {
     wpi_cpu_step take = {.keys = keys, .values = values, .first = first, .count = count};
@@ -291,8 +290,8 @@ static wp_status add_round(wpi_cpu_grouper *g, const wp_column *keys, const wp_c
     return WP_STATUS_OK;
 }
 
-/* A round reads and writes all totals, so it should have more rows than they have bytes; and no
- * more than the last cache holds, where totals allow it. */
+/* A round reads and writes all totals, so its rows should have more bytes than they; and fit the
+ * last-level cache, if totals are small enough. */
 static uint64_t rows_of_round(const wpi_cpu_grouper *g) {
     const wpi_cpu_shared *shared = &g->shared;
     const uint64_t totals =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of the processor's grouper: cpu_grouper.c takes rows, cpu_groups.c gives groups. */
+/** Internals of the processor's grouper: cpu_grouper.c takes rows, cpu_groups.c returns groups. */
 #ifndef WP_OPS_CPU_GROUPER_H
 #define WP_OPS_CPU_GROUPER_H
 
@@ -20,7 +20,7 @@ typedef struct wpi_cpu_grouper {
     char explanation[512];
 } wpi_cpu_grouper;
 
-/* What threads of a parallel step share. */
+/* Shared by the threads of a parallel step. */
 typedef struct wpi_cpu_step {
     wpi_cpu_grouper *g;
     const wp_column *keys, *values;
@@ -29,8 +29,8 @@ typedef struct wpi_cpu_step {
     atomic_uint next;       /* morsel or partition */
     atomic_bool is_stopped; /* a morsel was refused: its values are too wide for sums so far */
     uint32_t refused[WPI_CPU_THREADS_MAX]; /* 1 + that morsel; 0: none */
-    const uint64_t *firsts;                /* [count]: places of groups */
-    uint64_t before;                       /* groups that come before them */
+    const uint64_t *firsts;                /* [count]: first indices of groups */
+    uint64_t before;                       /* groups before them */
     wpi_group_sink sink;
     void *object;
 } wpi_cpu_step;
@@ -39,7 +39,7 @@ typedef struct wpi_cpu_step {
 wp_status wpi_cpu_step_run(wpi_cpu_grouper *g, wpi_cpu_step *s, uint64_t parts, wpi_cpu_work work,
                            wp_error *err);
 
-/** A part for a thread, that no other has; false: none is left, or the thread has failed. */
+/** The next part for a thread; false: none is left, or the thread has failed. */
 static inline bool wpi_cpu_step_next(wpi_cpu_step *s, uint32_t thread, uint32_t *part) {
     *part = atomic_fetch_add(&s->next, 1);
     return *part < s->count && s->g->statuses[thread] == WP_STATUS_OK;

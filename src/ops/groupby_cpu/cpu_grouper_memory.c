@@ -13,7 +13,7 @@
 void *wpi_cpu_memory_alloc(size_t bytes) {
     const bool is_large = bytes >= HUGE_BYTES;
     void *memory = wpi_malloc_aligned(is_large ? HUGE_BYTES : LINE_BYTES, bytes);
-    if (memory != NULL && is_large) /* a wish */
+    if (memory != NULL && is_large) /* a hint */
         (void)madvise(memory, bytes / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
     return memory;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the processor's group-by: what threads have by themselves goes to the totals; groups
- * are counted, and handed over by parts and partitions. */
+/* The end of the processor's group-by: groups of threads are merged into the totals; groups are
+ * counted, and returned by parts and partitions. */
 #include <stdio.h>
 
 #include "ops/groupby_cpu/cpu_grouper.h"

@@ -72,7 +72,7 @@ void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const ui
     }
 }
 
-/* The high word of a sum that has none. */
+/* The high word of a narrow sum. */
 static uint64_t high_word(const wpi_cpu_field *field, uint64_t low) {
     return wpi_type_is_signed(field->accumulator.type) ? (uint64_t)((int64_t)low >> 63) : 0;
 }

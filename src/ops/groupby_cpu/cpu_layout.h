@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A group on the processor: words side by side, so that a row touches one cache line.
+ * A group on the processor: adjacent words, so that a row touches one cache line.
  *
  *     hash | rows | what each accumulator keeps: one word, two, or none
  *
- * No two keys have one hash (cpu_hash.h), so it stands for the key. Where it has 32 bits, and rows
- * are few enough, both are one word: the hash is its low half.
+ * Hashes are invertible (cpu_hash.h), so the hash replaces the key. If it has 32 bits and rows are
+ * few enough, both share a word: the hash is its low half.
  *
- * A sum of integers is 64 bits wide as long as the column's values fitted 32 bits and rows are few
- * enough that it cannot overflow, else 128. A count of values is kept as the number of NULLs, and
- * not at all for a column that had none: then it is `rows`. When that changes, groups are
- * converted.
+ * A sum of integers has 64 bits as long as the column's values fit 32 bits and rows are few enough
+ * that it cannot overflow, else 128. A count of values is stored as the number of NULLs, and not
+ * stored for a column without any: then it is `rows`. When that changes, groups are converted.
  */
 #ifndef WP_OPS_CPU_LAYOUT_H
 #define WP_OPS_CPU_LAYOUT_H
@@ -19,7 +18,7 @@
 
 typedef struct wpi_cpu_field {
     wpi_accumulator accumulator;
-    uint32_t at; /* word of the group; 0: nothing is kept */
+    uint32_t at; /* word of the group; 0: not stored */
     bool is_wide;
 } wpi_cpu_field;
 
@@ -35,7 +34,7 @@ typedef struct wpi_cpu_layout {
 /** Rows that a 64-bit sum of 32-bit values, and a count of 32 bits, can take. */
 #define WPI_CPU_NARROW_ROWS ((uint64_t)1 << 31)
 
-/** What rows had so far. */
+/** Properties of the rows so far. */
 typedef struct wpi_cpu_traits {
     uint32_t hash_bits; /* of keys */
     bool has_wide_rows; /* too many for 32 bits */
@@ -46,7 +45,7 @@ typedef struct wpi_cpu_traits {
 static inline bool wpi_cpu_layout_is_narrow(const wpi_cpu_layout *layout) {
     return layout->rows_at == 0;
 }
-/** What a row adds to the word of rows. */
+/** The amount that a row adds to the word of rows. */
 static inline uint64_t wpi_cpu_layout_row(const wpi_cpu_layout *layout) {
     return layout->rows_at == 0 ? UINT64_C(1) << 32 : 1;
 }
@@ -62,12 +61,12 @@ WP_NODISCARD wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_sha
                                            const wpi_cpu_traits *traits, wp_error *err);
 void wpi_cpu_layout_deinit(wpi_cpu_layout *layout);
 
-/** Adds what `from` keeps to `into`; not the hash. */
+/** Adds the accumulators of `from` to `into`, not the hash. */
 void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const uint64_t *from);
-/** The same group for another layout, which keeps no less. */
+/** Converts a group to another layout, which has at least its accumulators. */
 void wpi_cpu_layout_convert(const wpi_cpu_layout *layout, const uint64_t *group,
                             const wpi_cpu_layout *to, uint64_t *out);
-/** What the groups' accumulators are, in a grouper's terms: a word, or two for sums of integers. */
+/** The groups' accumulators as a batch has them: a word, or two for sums of integers. */
 void wpi_cpu_layout_values(const wpi_cpu_layout *layout, uint32_t field,
                            const uint64_t *const *groups, uint32_t count, uint64_t *out);
 

@@ -5,7 +5,7 @@
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/groupby_cpu/cpu_vectors.h"
 
-/* Rows of few groups wait for one another: a group is in several places, in turn. */
+/* Rows of few groups depend on each other's stores: each group has several copies, used in turn. */
 #define COPIES 4u
 #define COPIES_BYTES ((uint64_t)64 << 10) /* of all of them */
 
@@ -40,8 +40,7 @@ void wpi_cpu_near_rows_deinit(wpi_cpu_near_rows *rows) {
     *rows = (wpi_cpu_near_rows){0};
 }
 
-/* ---- into its own array -----------------------------------------------------------------------
- */
+/* ---- into its own array ---- */
 
 WPI_CPU_VECTORS static void place_by_copies(uint32_t *restrict places,
                                             const uint32_t *restrict offsets, uint32_t first,
@@ -67,8 +66,7 @@ static void take_local(wpi_cpu_near_rows *rows, const uint32_t *offsets, uint32_
     wpi_cpu_array_add(&rows->own, rows->places, values, first, outer, rows->scratch);
 }
 
-/* ---- to the exchange --------------------------------------------------------------------------
- */
+/* ---- to the exchange ---- */
 
 WPI_CPU_VECTORS static void split(const uint32_t *restrict offsets, uint32_t count, uint32_t bits,
                                   uint16_t *restrict parts, uint16_t *restrict within) {
@@ -89,7 +87,7 @@ static void route(wpi_cpu_near_rows *rows, const uint32_t *offsets, uint32_t at,
 void wpi_cpu_near_rows_begin(wpi_cpu_near_rows *rows) {
     if (rows->routes == NULL) return;
     rows->routes->count = 0;
-    rows->routes->is_all = true; /* until one is left out */
+    rows->routes->is_all = true; /* until a row is left out */
 }
 
 static void leave_out(wpi_cpu_near_rows *rows) {
@@ -118,8 +116,7 @@ void wpi_cpu_near_rows_put(wpi_cpu_near_rows *rows, uint32_t morsel, const wpi_c
         wpi_cpu_exchange_put(&rows->near->exchange, morsel, rows->routes, rows->offsets, values);
 }
 
-/* ---- and from there ---------------------------------------------------------------------------
- */
+/* ---- from the exchange ---- */
 
 WPI_CPU_VECTORS static void place_within(uint32_t *restrict places,
                                          const uint16_t *restrict offsets, uint32_t count,

@@ -64,8 +64,8 @@ void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count) {
         memset(start_of(exchange, 0, i), 0, used_count * sizeof *exchange->starts);
 }
 
-/* Where each partition's first row comes to lie: in the exchange, whose rows of the morsel begin at
- * `first`, and of those rows. */
+/* The index of each partition's first row: in the exchange, whose rows of the morsel begin at
+ * `first`, and within the morsel. */
 static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t first,
                   const wpi_cpu_routes *routes, uint32_t *next) {
     memset(next, 0, exchange->partition_count * sizeof *next);
@@ -81,14 +81,13 @@ static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t fi
     *start_of(exchange, morsel, exchange->partition_count) = first + sum;
 }
 
-/* Rows that were put in order go to the exchange. */
+/* Copies sorted rows to the exchange. */
 static void move(const wpi_cpu_stream *stream, uint32_t first, uint32_t count, const void *items) {
     const size_t bytes = stream->item_bytes;
     memcpy(stream->items + first * bytes, items, count * bytes);
 }
 
-/* ---- rows with one narrow value or none: in one loop --------------------------------------
- */
+/* ---- rows with one narrow value or none: in one loop ---- */
 
 #define SCATTER(bits)                                                                              \
     static void scatter_##bits(const wpi_cpu_routes *routes, uint32_t *restrict next,              \
@@ -127,8 +126,7 @@ static void scatter(const wpi_cpu_exchange *exchange, uint32_t first, wpi_cpu_ro
     if (is_with_value) move(&exchange->values[0], first, routes->count, to);
 }
 
-/* ---- others: places, then a column at a time -------------------------------------------------
- */
+/* ---- others: places, then a column at a time ---- */
 
 /* Rows of a partition keep their order. */
 static void route(wpi_cpu_routes *routes, uint32_t *next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rows on their way to partitions. A morsel of rows is put in order of partitions within a cache,
- * then behind those of other morsels, and stays there: a partition's rows are a run in each morsel.
+ * The exchange: rows in transit to partitions. A morsel of rows is sorted by partition within a
+ * cache, then appended to other morsels: a partition's rows are a run in each morsel.
  *
  *     morsel 0: | p0 p0 p0 | p1 | p2 p2 … |   morsel 1: | p0 | p1 p1 p1 | …
  *
@@ -19,7 +19,7 @@
 
 typedef struct wpi_cpu_stream { /* one column of all morsels */
     wp_type type;
-    uint32_t item_bytes, given_bytes; /* words that are narrow are given as words */
+    uint32_t item_bytes, given_bytes; /* narrow items are given as words */
     uint8_t *items;
 } wpi_cpu_stream;
 
@@ -35,14 +35,14 @@ typedef struct wpi_cpu_exchange {
     uint32_t *starts;       /* [partition_count + 1][morsel_count] of runs */
 } wpi_cpu_exchange;
 
-/** Which of a morsel's rows go where. */
+/** The partitions of a morsel's rows. */
 typedef struct wpi_cpu_routes {
     uint32_t count;
-    bool is_all; /* the i-th row that goes is the i-th row: `rows` is not looked at */
-    uint16_t partitions[WPI_CPU_MORSEL]; /* of the i-th row that goes */
-    uint32_t rows[WPI_CPU_MORSEL];       /* which row of the morsel that is */
-    uint32_t places[WPI_CPU_MORSEL];     /* where it comes to lie; set by route */
-    uint64_t ordered[WPI_CPU_MORSEL];    /* a column on its way */
+    bool is_all;                         /* all rows are routed, in order: `rows` is unused */
+    uint16_t partitions[WPI_CPU_MORSEL]; /* of the i-th routed row */
+    uint32_t rows[WPI_CPU_MORSEL];       /* its row in the morsel */
+    uint32_t places[WPI_CPU_MORSEL];     /* its index in the sorted order; set by route */
+    uint64_t ordered[WPI_CPU_MORSEL];    /* a column, sorted */
 } wpi_cpu_routes;
 
 /** NOMEM. */
@@ -52,11 +52,11 @@ WP_NODISCARD wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type
                                              const wpi_cpu_traits *traits, wp_error *err);
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange); /* `{0}` is fine */
 
-/** No rows yet in any morsel; there will be `used_count`. */
+/** Empties all morsels; the round has `used_count`. */
 void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count);
 
-/** Puts a morsel's rows where their routes lead. `keys`, `values` [value_count]: from the morsel's
- * first row. */
+/** Copies a morsel's rows to their partitions' runs. `keys`, `values` [value_count]: from the
+ * morsel's first row. */
 void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
                           const void *keys, const wpi_cpu_values *values);
 
@@ -68,10 +68,10 @@ typedef struct wpi_cpu_run {
 
 wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t morsel,
                                  uint32_t partition);
-/** The first rows of a run, which is too short for the processor to see where it goes. */
+/** Prefetches the first rows of a run, which is too short for the hardware prefetcher. */
 void wpi_cpu_exchange_prefetch(const wpi_cpu_exchange *exchange, uint32_t morsel,
                                uint32_t partition);
-/** Puts items from `first` on behind `at` others. */
+/** Copies items from `first` on to index `at` of `to`. */
 void wpi_cpu_stream_copy(const wpi_cpu_stream *stream, uint64_t first, uint32_t count, void *to,
                          uint32_t at);
 /** Values of a run's rows from `first` on. `values`: [value_count]. */

@@ -5,10 +5,10 @@
 #include "ops/key_hash.h"
 
 #define SAMPLES 4096u
-#define SLACK 16u /* and 1/64 of the span: the sample need not have seen the ends */
+#define SLACK 16u /* and 1/64 of the span: the sample may miss the ends */
 #define SLACK_SHARE 64u
 
-/* The least and the greatest key of those seen, as distances from the first one. */
+/* The least and the greatest sampled key, as distances from the first one. */
 typedef struct ends {
     bool is_any;
     uint64_t pivot;
@@ -38,7 +38,7 @@ wp_status wpi_cpu_span_find(wpi_cpu_span *span, wpi_keys *keys, const wp_column 
                             uint64_t row_count, uint64_t keys_max, wp_error *err) {
     ends e = {0};
     *span = (wpi_cpu_span){0};
-    if (wpi_keys_form(keys) == WPI_KEYS_CODED) return WP_STATUS_OK; /* each look gives numbers */
+    if (wpi_keys_form(keys) == WPI_KEYS_CODED) return WP_STATUS_OK; /* sampling would number them */
     WP_TRY(sample(&e, keys, columns, row_count, err));
     const uint64_t width = (uint64_t)e.greatest - (uint64_t)e.least;
     if (!e.is_any || width >= keys_max || width >> WPI_CPU_SPAN_BITS_MAX != 0) return WP_STATUS_OK;

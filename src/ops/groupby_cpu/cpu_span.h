@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys that are numbers close together, as those of most tables are: a key's distance from the
- * first is its place, and nothing is hashed or compared. A sample of the first chunk says where
- * they lie; keys that turn up elsewhere later are far, and left to tables.
+ * Dense keys: numbers close together, as in many tables. A key's distance from the first is its
+ * index, and nothing is hashed or compared. A sample of the first chunk gives the span; later keys
+ * outside of it ("far") go to tables.
  *
  *     base                        base + 2^bits
  *      | key, key …  (offsets)      | NULL
@@ -21,12 +21,13 @@ typedef struct wpi_cpu_span {
     uint32_t bits; /* 0: there is none */
 } wpi_cpu_span;
 
-/** The span of a sample of these keys, or none: they are too far apart for `keys_max` places. */
+/** The span of a sample of these keys, or none if it has more than `keys_max` keys. */
 WP_NODISCARD wp_status wpi_cpu_span_find(wpi_cpu_span *span, wpi_keys *keys,
                                          const wp_column *columns, uint64_t row_count,
                                          uint64_t keys_max, wp_error *err);
 
-/** Offsets of keys, WPI_CPU_FAR for those outside. False: some are. `nulls`: NULL: no key is. */
+/** Offsets of keys, WPI_CPU_FAR for those outside. False: some are outside. `nulls`: NULL if no key
+ * is NULL. */
 bool wpi_cpu_span_offsets(const wpi_cpu_span *span, const uint64_t *restrict words,
                           const uint8_t *restrict nulls, uint32_t count,
                           uint32_t *restrict offsets);

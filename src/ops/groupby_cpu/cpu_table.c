@@ -10,7 +10,7 @@
 #define SLOTS_MAX ((uint32_t)1 << 30)
 #define SMALL_SLOTS ((uint32_t)1 << 12) /* grow faster */
 
-/* Few collisions while that is cheap: they are what branches are mispredicted for. */
+/* Sparse while that is cheap: collisions cause mispredicted branches. */
 #define SPARSE_BYTES ((uint64_t)64 << 10) /* a quarter full */
 #define HALF_BYTES ((uint64_t)512 << 10)
 
@@ -29,7 +29,7 @@ wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
                              wp_error *err) {
     *table = (wpi_cpu_table){
         .layout = layout, .mask = slots - 1, .limit = wpi_cpu_table_limit(slots, layout->stride)};
-    /* A place is 32 bits. */
+    /* Places have 32 bits. */
     const size_t places = slots + (size_t)1 + WPI_CPU_NOWHERE;
     const size_t bytes = places * layout->stride * sizeof *table->groups;
     if (slots <= SLOTS_MAX && bytes / sizeof *table->groups <= UINT32_MAX)
@@ -50,19 +50,19 @@ void wpi_cpu_table_deinit(wpi_cpu_table *table) {
 }
 
 /* ---- finding ----------------------------------------------------------------------------------
- * A block's rows are first looked for in the slots where their groups most likely are, one after
- * another for all of them: there is nothing to be predicted, and no row waits for what the one
- * before writes. Only those that are not there are probed for.
+ * All rows of a block are first looked up in their first slot, then the remaining ones in the next
+ * slots: without branches on a row, and without waiting for stores of the row before. Only rows
+ * that are not found there are probed.
  */
 
 #define STEPS 4u /* slots */
-#define FEW 4u   /* a look that finds less than such a part is the last: groups are new */
+#define FEW 4u   /* a lookup that finds less than this part is the last: groups are new */
 
 static inline uint64_t hash_at(const void *hashes, bool is_narrow, uint32_t row) {
     return is_narrow ? ((const uint32_t *)hashes)[row] : ((const uint64_t *)hashes)[row];
 }
 
-/* Places of rows, as if each group had its first slot; else those where they are forgotten. */
+/* Places of rows whose group is in its first slot; else a place whose contents are discarded. */
 #define FIND_FIRST(bits)                                                                           \
     WPI_CPU_VECTORS static void find_first_##bits(                                                 \
         const uint64_t *restrict groups, uint64_t stride, uint64_t mask,                           \
@@ -77,7 +77,7 @@ static inline uint64_t hash_at(const void *hashes, bool is_narrow, uint32_t row)
 FIND_FIRST(32)
 FIND_FIRST(64)
 
-/* Rows that have no place yet, of those from `first` on. */
+/* Lists rows without a place, from `first` on. */
 static uint32_t list_lost(const uint32_t *restrict places, uint32_t first, uint32_t outer,
                           uint32_t nowhere, uint32_t *restrict lost) {
     uint32_t count = 0;
@@ -88,7 +88,7 @@ static uint32_t list_lost(const uint32_t *restrict places, uint32_t first, uint3
     return count;
 }
 
-/* The same for rows that had no place so far, `step` slots further; gives how many are left. */
+/* The same for rows without a place, `step` slots further; returns how many are left. */
 #define FIND_NEXT(bits)                                                                            \
     static uint32_t find_next_##bits(const uint64_t *restrict groups, uint64_t stride,             \
                                      uint64_t mask, const uint##bits##_t *restrict hashes,         \
@@ -108,7 +108,7 @@ static uint32_t list_lost(const uint32_t *restrict places, uint32_t first, uint3
 FIND_NEXT(32)
 FIND_NEXT(64)
 
-/* Looks at up to `steps` slots; gives how many rows are lost, and their numbers. */
+/* Looks up rows in up to `steps` slots; returns how many were not found, and their numbers. */
 static uint32_t find_places(const wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                             uint32_t steps, uint32_t *places, uint32_t *lost) {
     const uint32_t stride = table->layout->stride, mask = table->mask, outer = rows->count;
@@ -135,7 +135,7 @@ static uint32_t find_places(const wpi_cpu_table *table, const wpi_cpu_rows *rows
     return count;
 }
 
-/* Counts rows where they are, and adds. */
+/* Counts rows at their places, and adds the addends. */
 static inline __attribute__((always_inline)) void count_rows(uint64_t *restrict kept,
                                                              const uint32_t *restrict places,
                                                              const uint64_t *restrict addends,
@@ -180,7 +180,7 @@ static void insert(wpi_cpu_table *table, uint64_t *group, uint64_t hash) {
     group[0] = hash;
 }
 
-/* Rows whose groups have other slots, or none yet. */
+/* Rows whose groups are in other slots, or new. */
 static inline __attribute__((always_inline)) void
 probe(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, const uint32_t *others,
       uint32_t count, const uint64_t *addends, uint32_t *places, bool is_narrow) {
@@ -212,8 +212,7 @@ bool wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t
     return true;
 }
 
-/* ---- changing ---------------------------------------------------------------------------------
- */
+/* ---- changing ---- */
 
 static uint64_t *group_of(wpi_cpu_table *table, uint64_t hash) {
     const wpi_cpu_layout *layout = table->layout;
@@ -268,7 +267,7 @@ wp_status wpi_cpu_table_convert(wpi_cpu_table *table, const wpi_cpu_layout *from
     wp_status status = WP_STATUS_OK;
     const wpi_cpu_table old = *table;
     WP_TRY_GOTO(wpi_cpu_table_init(table, old.layout, old.mask + 1, err), done);
-    for (uint64_t slot = 0; slot <= (uint64_t)old.mask + 1; slot++) { /* that of NULL too */
+    for (uint64_t slot = 0; slot <= (uint64_t)old.mask + 1; slot++) { /* including NULL's */
         const uint64_t *group = &old.groups[slot * from->stride];
         if (!is_free(from, group))
             wpi_cpu_layout_convert(from, group, table->layout, wpi_cpu_table_slot(table, slot));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Groups in open addressing with linear probing. The groups themselves are the slots: a slot
- * without rows is free, so no key is special. More places lie behind the slots:
+ * without rows is free, so no key is special. More places follow the slots:
  *
- *     slots … | the group of NULL | what found no place (find_only), to be forgotten: some, in
- * turn, so that a row need not wait for the one before
+ *     slots … | the group of NULL | discarded places
  *
- * A group's first slot is its hash's low bits.
+ * find_only puts rows without a group into discarded places, several in turn, so that a row need
+ * not wait for the store of the row before. A group's first slot is its hash's low bits.
  */
 #ifndef WP_OPS_CPU_TABLE_H
 #define WP_OPS_CPU_TABLE_H
@@ -17,19 +17,19 @@ typedef struct wpi_cpu_table {
     const wpi_cpu_layout *layout;
     uint64_t *groups; /* [mask + 2 + NOWHERE][stride] */
     uint32_t mask;
-    uint32_t count, limit; /* without that of NULL */
+    uint32_t count, limit; /* without NULL's */
 } wpi_cpu_table;
 
 /** At most a block of rows. */
 typedef struct wpi_cpu_rows {
     uint32_t count;
     const void *hashes;
-    const uint8_t *nulls; /* NULL: no key is */
+    const uint8_t *nulls; /* NULL: no NULLs */
 } wpi_cpu_rows;
 
 #define WPI_CPU_NOWHERE 8u
 
-/** How many groups a table of so many slots should have, at most. */
+/** The most groups that a table of so many slots should have. */
 uint32_t wpi_cpu_table_limit(uint32_t slots, uint32_t stride);
 
 /** `slots` is a power of two. NOMEM. */
@@ -38,19 +38,20 @@ WP_NODISCARD wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_la
 void wpi_cpu_table_deinit(wpi_cpu_table *table); /* `{0}` is fine */
 
 /**
- * Where the groups of rows from `first` on are, as words from `groups`, and counts the rows.
- * `addends`, from row `first` on, NULL allowed: for groups that keep one sum of one word, what is
- * added to it. False: there may be no room for all of them, and nothing has happened.
+ * Finds or makes the groups of rows from `first` on, and counts the rows. `places`: words from
+ * `groups`. `addends`, from row `first` on, NULL allowed: values to add, for groups with one sum of
+ * one word. False: there may be no room for all of them; nothing was changed.
  */
 bool wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                         const uint64_t *addends, uint32_t *places);
 /**
- * As find, but makes no groups, and looks at a group's first slot only. Rows that it has no group
- * for are put where they are forgotten, and their numbers into `others`; gives how many those are.
+ * As find, but makes no groups, and tries a group's first slot only. Rows without a group get a
+ * place whose contents are discarded, and their numbers go into `others`; returns how many those
+ * are.
  */
 uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                                  const uint64_t *addends, uint32_t *places, uint32_t *others);
-/** It has more groups than it should: it is to grow before the next rows. */
+/** Whether it must grow before the next rows. */
 static inline bool wpi_cpu_table_is_full(const wpi_cpu_table *table) {
     return table->count > table->limit;
 }

@@ -37,6 +37,6 @@ void wpi_cpu_parallel(uint32_t thread_count, wpi_cpu_work work, void *object) {
         if (is_started[i])
             (void)pthread_join(threads[i], NULL);
         else
-            work(object, i); /* no thread to be had: it is done here */
+            work(object, i); /* no thread: runs here */
     }
 }

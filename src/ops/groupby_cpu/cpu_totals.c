@@ -65,8 +65,7 @@ wp_status wpi_cpu_totals_convert(wpi_cpu_totals *totals, const wpi_cpu_layout *f
     return WP_STATUS_OK;
 }
 
-/* ---- out --------------------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 static bool has_null(const wpi_cpu_totals *totals) {
     return totals->tables != NULL &&

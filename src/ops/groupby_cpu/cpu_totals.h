@@ -25,7 +25,7 @@ static inline uint32_t wpi_cpu_partition(const wpi_cpu_totals *totals, uint64_t 
 
 #define WPI_CPU_PARTITION_SLOTS_MIN 64u
 
-/** Tables of `slots` each, unless there are some. Locks. NOMEM. */
+/** Makes tables of `slots` each, unless they exist. Locks. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_totals_make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots,
                                            uint32_t slots_expected, wp_error *err);
 void wpi_cpu_totals_deinit(wpi_cpu_totals *totals);
@@ -39,9 +39,9 @@ WP_NODISCARD wp_status wpi_cpu_totals_convert(wpi_cpu_totals *totals, const wpi_
                                               wp_error *err);
 
 uint64_t wpi_cpu_totals_bytes(const wpi_cpu_totals *totals);
-/** How many; where each partition's begin goes to `firsts` [2^bits + 1]. */
+/** The number of groups; `firsts` [2^bits + 1] receives each partition's first index. */
 uint64_t wpi_cpu_totals_count(const wpi_cpu_totals *totals, uint64_t *firsts);
-/** Gives a partition's groups to the sink, from place `first` on. NOMEM. */
+/** Passes a partition's groups to the sink, from index `first` on. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_totals_emit(const wpi_cpu_totals *totals, uint32_t partition,
                                            uint64_t first, wpi_group_sink sink, void *object,
                                            wp_error *err);

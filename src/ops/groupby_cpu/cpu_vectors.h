@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions whose loops compilers make vectors of, several times: for what every x86-64 processor
- * has, and for those with more. The loader takes the best one. Elsewhere, and under sanitizers,
- * whose own functions are not there yet when it chooses, once.
+ * Vectorised functions are compiled several times: for the baseline of x86-64, and for processors
+ * with more. The loader chooses the best one. They are compiled once on other processors, and under
+ * sanitizers, whose functions are not available yet when the loader chooses.
  */
 #ifndef WP_OPS_CPU_VECTORS_H
 #define WP_OPS_CPU_VECTORS_H

@@ -10,15 +10,15 @@
 
 #define FIRST_SLOTS 2048u
 
-/* Groups that are expected, but were not seen, may take so many times the memory of those seen. */
+/* The estimate of groups is limited to this multiple of the groups seen. */
 #define GROUPS_EXPECTED_MAX 16.0
 #define PARTITION_SLOTS_MAX ((uint32_t)1 << 17) /* to begin with */
 
-/* A front pays when it takes this share of the rows: a look-up costs about half a partitioning. */
+/* A front pays if it takes this share of the rows: a look-up costs about half a partitioning. */
 #define FRONT_SHARE 4
-/* Frequent: so many times as many rows as others. */
+/* Frequent groups have this multiple of the average rows. */
 #define FRONT_RATIO 4
-/* Slots a group, if that many fit, and at least. */
+/* Slots per group: if they fit, and at least. */
 #define FRONT_SPARSE 8
 #define FRONT_DENSE 4
 
@@ -31,10 +31,10 @@ struct wpi_cpu_worker {
     uint8_t *nulls;         /* [MORSEL] */
     uint8_t *value_nulls;   /* [value_count][MORSEL] */
     uint64_t *lot;          /* [value_count][BLOCK]: values of a partition's rows */
-    wpi_cpu_values *values; /* [value_count] of the block or the morsel at hand */
+    wpi_cpu_values *values; /* [value_count] of the current block or morsel */
     wpi_cpu_routes *routes;
     wpi_cpu_near_rows near;
-    uint32_t block_count;            /* rows of the block at hand */
+    uint32_t block_count;            /* rows of the current block */
     uint64_t block[WPI_CPU_BLOCK];   /* its keys, unless they lie in memory as words, */
     uint32_t offsets[WPI_CPU_BLOCK]; /* and their offsets in the span, where there is one */
     uint64_t scratch[WPI_CPU_BLOCK];
@@ -80,10 +80,9 @@ wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *w) {
     return w->mode;
 }
 
-/* ---- modes ------------------------------------------------------------------------------------
- */
+/* ---- modes ---- */
 
-/* Slots of a table for so many groups and some more. */
+/* Slots of a table for this number of groups and some more. */
 static uint32_t slots_for(double groups, uint32_t stride) {
     uint32_t slots = WPI_CPU_PARTITION_SLOTS_MIN;
     while (slots < PARTITION_SLOTS_MAX && wpi_cpu_table_limit(slots, stride) < groups * 33 / 32)
@@ -91,8 +90,8 @@ static uint32_t slots_for(double groups, uint32_t stride) {
     return slots;
 }
 
-/* How many groups all rows have, by those that were seen in one row, and in two (Chao's estimate):
- * right where each is as frequent as any other, else too few. */
+/* Estimates the number of groups of all rows from the groups seen once and twice (Chao): right if
+ * all are equally frequent, else too low. */
 static double groups_expected(const wpi_cpu_table *table, uint64_t rows_left) {
     uint64_t counts[3] = {0};
     for (uint64_t slot = 0; slot <= table->mask; slot++) {
@@ -104,7 +103,7 @@ static double groups_expected(const wpi_cpu_table *table, uint64_t rows_left) {
     return table->count + (unseen < (double)rows_left ? unseen : (double)rows_left);
 }
 
-/* Totals for what this thread's table has, and how large they are to be when they get rows. */
+/* Makes the totals, sized by the groups of this thread's table and the estimate. */
 static wp_status make_totals(wpi_cpu_worker *w, wp_error *err) {
     wpi_cpu_shared *shared = w->shared;
     const uint32_t partitions = UINT32_C(1) << shared->partition_bits;
@@ -148,7 +147,7 @@ wp_status wpi_cpu_worker_convert(wpi_cpu_worker *w, const wpi_cpu_layout *from, 
     return wpi_cpu_table_convert(&w->table, from, err);
 }
 
-/* Rows of the groups that have at least that many, and how many groups those are. */
+/* The rows of groups with at least `rows_min` rows, and the number of those groups. */
 static uint64_t rows_of_frequent(const wpi_cpu_table *table, uint64_t rows_min, uint32_t *groups) {
     uint64_t rows = 0;
     *groups = 0;
@@ -161,7 +160,7 @@ static uint64_t rows_of_frequent(const wpi_cpu_table *table, uint64_t rows_min, 
     return rows;
 }
 
-/* Sparse: nearly all of them should get their first slot. */
+/* Sparse, so that nearly all groups are in their first slot. */
 static uint32_t front_slots(uint32_t groups, uint32_t slots_max) {
     uint32_t slots = FIRST_SLOTS;
     while (slots < FRONT_SPARSE * groups && slots < slots_max)
@@ -169,7 +168,7 @@ static uint32_t front_slots(uint32_t groups, uint32_t slots_max) {
     return slots;
 }
 
-/* The frequent groups stay, alone, in a table of their own. */
+/* Keeps only the frequent groups, in a table of their own. */
 static wp_status keep_frequent(wpi_cpu_worker *w, uint64_t rows_min, uint32_t groups,
                                wp_error *err) {
     wp_status status = WP_STATUS_OK;
@@ -187,7 +186,7 @@ done:
     return status;
 }
 
-/* The table is full: it grows, or is too large for the cache. */
+/* The table is full: grows it, or changes the mode if it would exceed the cache. */
 static wp_status make_room(wpi_cpu_worker *w, wp_error *err) {
     if (w->table.mask + 1 < w->shared->local_slots) return wpi_cpu_table_grow(&w->table, err);
     WP_TRY(make_totals(w, err));
@@ -204,8 +203,7 @@ static wp_status make_room(wpi_cpu_worker *w, wp_error *err) {
     return keep_frequent(w, rows_min, groups, err);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static void set_values(wpi_cpu_worker *w, const wp_column *values, uint64_t first, uint32_t count,
                        uint32_t at) {
@@ -226,13 +224,13 @@ static void accumulate(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t first, 
                        w->scratch);
 }
 
-/* What is added to the only sum that groups keep; NULL: they keep more, or other things. */
+/* The values for the groups' only sum; NULL: groups have other accumulators. */
 static const uint64_t *addends_of(wpi_cpu_worker *w, uint32_t first, uint32_t outer) {
     const wpi_cpu_values *only = wpi_cpu_only_sum(&w->shared->layout, w->values);
     return only != NULL ? wpi_cpu_words(only, first, outer - first, w->scratch) : NULL;
 }
 
-/* Rows of the block from `first` on into a table, unless there may be no room. */
+/* Takes rows of the block from `first` on into a table, unless there may be no room. */
 static bool take_into(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
                       uint32_t first) {
     const uint64_t *addends = addends_of(w, first, rows->count);
@@ -261,7 +259,7 @@ static void split(const wpi_cpu_totals *totals, const void *hashes, uint32_t cou
         split_64(hashes, count, shift, partitions);
 }
 
-/* Rows from `first` on: those that its own table knows go there, the others get routes. */
+/* Rows from `first` on: those of groups in its own table go there, the others get routes. */
 static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t first, uint32_t at) {
     wpi_cpu_routes *routes = w->routes;
     if (routes->is_all) {
@@ -305,7 +303,7 @@ static wpi_cpu_rows hash_block(wpi_cpu_worker *w, const uint64_t *keys, const ui
     return (wpi_cpu_rows){.count = w->block_count, .hashes = hashes, .nulls = nulls};
 }
 
-/* Rows of a block some of which are far: by runs of those that are, and those that are not. */
+/* Rows of a block some of which are outside of the span: by runs of rows inside and outside. */
 static wp_status take_mixed(wpi_cpu_worker *w, const uint64_t *words, uint32_t at, wp_error *err) {
     uint32_t outer;
     wpi_cpu_rows rows = hash_block(w, words, NULL, at);
@@ -323,7 +321,7 @@ static wp_status take_mixed(wpi_cpu_worker *w, const uint64_t *words, uint32_t a
     return WP_STATUS_OK;
 }
 
-/* Rows of a block when there is a span: their keys need not be kept unless some are far. */
+/* Rows of a block if there is a span: their keys are not needed unless some are outside. */
 static wp_status take_near(wpi_cpu_worker *w, const wp_column *keys, uint64_t first, uint32_t at,
                            wp_error *err) {
     uint8_t *nulls = w->shared->has_null_keys ? w->nulls + at : NULL;
@@ -387,10 +385,9 @@ wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp
     return WP_STATUS_OK;
 }
 
-/* ---- partitions -------------------------------------------------------------------------------
- */
+/* ---- partitions ---- */
 
-/* Where a lot's values lie: rows of a partition from one run and another. */
+/* Sets the buffers of a lot's values: a partition's rows from several runs. */
 static void begin_lot(wpi_cpu_worker *w) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
     for (uint32_t i = 0; i < exchange->value_count; i++) {
@@ -414,7 +411,7 @@ static void add_to_lot(wpi_cpu_worker *w, uint64_t first, uint32_t count, uint32
     }
 }
 
-/* A partition's table becomes as large as it is to be, or nearly. */
+/* Grows a partition's table to its expected size, or nearly. */
 static wp_status grow_total(wpi_cpu_table *table, wp_error *err) {
     const uint32_t slots = table->mask + 1;
     if (slots >= PARTITION_SLOTS_MAX / 2) return wpi_cpu_table_grow(table, err);
@@ -429,7 +426,7 @@ static wp_status take_lot(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t coun
     return wpi_cpu_table_is_full(table) ? grow_total(table, err) : WP_STATUS_OK;
 }
 
-/* Runs are short, so several make a lot: its slots can be fetched ahead. */
+/* Runs are short, so several are taken as a lot, whose slots can be prefetched. */
 wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
     const wpi_cpu_totals *totals = &w->shared->totals;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One thread's part of a group-by.
+ * A thread of a group-by.
  *
  *     LOCAL    a table of its own takes all rows, as long as it stays in the cache
  *     FRONT    … takes rows of the groups that had the most, the others are partitioned
  *     THROUGH  all rows are partitioned
  *
- * Rows whose keys are near one another need none of these: cpu_near_rows.h. The others go to a
- * worker that begins LOCAL. When its table is full, groups that are frequent stay if they had
- * enough of the rows, so that skew costs nothing; all others go to the totals.
+ * Rows of dense keys need none of these (cpu_near_rows.h). Others begin as LOCAL. When the table is
+ * full, frequent groups stay if they had enough of the rows, so that skew costs nothing; all others
+ * go to the totals.
  */
 #ifndef WP_OPS_CPU_WORKER_H
 #define WP_OPS_CPU_WORKER_H
@@ -20,7 +20,7 @@
 
 typedef enum wpi_cpu_mode { WPI_CPU_LOCAL, WPI_CPU_FRONT, WPI_CPU_THROUGH } wpi_cpu_mode;
 
-/** What all workers of a group-by share. */
+/** Shared by all workers of a group-by. */
 typedef struct wpi_cpu_shared {
     const wpi_shape *shape;
     wpi_keys *keys;
@@ -32,9 +32,9 @@ typedef struct wpi_cpu_shared {
     uint32_t partition_bits; /* of totals, when they are made */
     uint32_t partition_slots;
     uint64_t expected_rows;
-    uint64_t morsel_bytes;  /* on its way to partitions */
+    uint64_t morsel_bytes;  /* in transit to partitions */
     uint32_t used_morsels;  /* of this round */
-    uint32_t round_morsels; /* that the exchange can take */
+    uint32_t round_morsels; /* of the exchange, at most */
     wpi_cpu_near near;
     wpi_cpu_totals totals;
     wpi_cpu_exchange exchange; /* made when the first row needs it, under totals.lock */
@@ -56,21 +56,21 @@ bool wpi_cpu_worker_can_take(const wpi_cpu_worker *worker, const wp_column *valu
 WP_NODISCARD wp_status wpi_cpu_worker_take(wpi_cpu_worker *worker, const wp_column *keys,
                                            const wp_column *values, uint64_t first, uint32_t count,
                                            uint32_t morsel, wp_error *err);
-/** A partition's rows of the exchange into its totals. NOMEM. */
+/** Adds a partition's rows of the exchange to its totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_gather(wpi_cpu_worker *worker, uint32_t partition,
                                              wp_error *err);
-/** The same of rows whose keys are near. */
+/** The same for dense keys. */
 void wpi_cpu_worker_gather_near(wpi_cpu_worker *worker, uint32_t part);
-/** There is a span of keys now. NOMEM. */
+/** Prepares for dense keys, after a span was found. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_expect_near(wpi_cpu_worker *worker, wp_error *err);
 /** The shared layout has changed and was `from`. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_convert(wpi_cpu_worker *worker, const wpi_cpu_layout *from,
                                               wp_error *err);
-/** What its own table keeps goes to the totals. NOMEM. */
+/** Merges its own table into the totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_flush(wpi_cpu_worker *worker, wp_error *err);
-/** There are no totals, and few groups: its own table becomes the only one. NOMEM. */
+/** Without totals, and with few groups: its own table becomes the totals' only one. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_give(wpi_cpu_worker *worker, wp_error *err);
-/** What its own array keeps goes to the parts; one worker at a time. */
+/** Merges its own array into the parts; one worker at a time. */
 void wpi_cpu_worker_flush_near(wpi_cpu_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels of group-by do with rows, buckets and accumulators. Written as C. */
+/* Device functions of group-by for rows, buckets and accumulators. Written as C. */
 #ifndef WP_OPS_GPU_BUCKETS_H
 #define WP_OPS_GPU_BUCKETS_H
 
@@ -12,16 +12,16 @@
 
 #define ALL_SCOPES WPI_GPU_NONE
 
-typedef unsigned long long word; /* what atomics know as 64 bits */
+typedef unsigned long long word; /* the 64-bit type of atomics */
 
-/* ---- where a key belongs ------------------------------------------------------------------------
- */
+/* ---- places of keys ---- */
 
 typedef struct place {
     uint64_t scope, offset;
 } place;
 
-/* The hash as a fraction: of the scopes, and what is left, of a scope's buckets. */
+/* The hash as a fraction selects the scope; the remainder, as a fraction, the bucket in the
+ * scope. */
 static __device__ place place_of(const wpi_gpu_table *table, uint64_t key, uint32_t key_bytes) {
     if (key_bytes == 4) {
         const uint64_t scaled = wpi_hash_half_word((uint32_t)key) * table->scope_count;
@@ -36,8 +36,7 @@ static __device__ uint64_t key_of(const char *chunk, uint32_t key_bytes, uint32_
     return key_bytes == 4 ? ((const uint32_t *)chunk)[row] : ((const uint64_t *)chunk)[row];
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static __device__ uint32_t thread_number(void) {
     return blockIdx.x * blockDim.x + threadIdx.x;
@@ -50,7 +49,7 @@ static __device__ uint32_t thread_count(void) {
 #define WARP_LANES 32u
 
 typedef struct warp {
-    uint32_t lanes, lane; /* that there are, of a block's last warp; this one */
+    uint32_t lanes, lane; /* lanes of the warp (fewer in a block's last one); this lane */
 } warp;
 
 static __device__ warp this_warp(void) {
@@ -58,7 +57,7 @@ static __device__ warp this_warp(void) {
     return (warp){threads >= WARP_LANES ? UINT32_MAX : (1u << threads) - 1, lane};
 }
 
-/* Of a partition, only the device knows which rows are a scope's. */
+/* Reads a partition's bounds, which only the device knows. */
 static __device__ wpi_gpu_rows bounded(wpi_gpu_rows rows) {
     if (rows.bounds == NULL) return rows;
     rows.first = rows.bounds[0];
@@ -66,7 +65,7 @@ static __device__ wpi_gpu_rows bounded(wpi_gpu_rows rows) {
     return rows;
 }
 
-/* Which row of the chunk is the i-th of those asked for. */
+/* The row of the chunk that is the i-th of `rows`. */
 static __device__ uint32_t row_at(const wpi_gpu_rows *rows, uint32_t i) {
     return rows->list != NULL ? rows->list[i] : rows->first + i;
 }
@@ -111,10 +110,9 @@ static __device__ void note_overflow(const wpi_gpu_notes *notes, uint32_t row) {
     notes->overflowed[atomicAdd(&notes->state->overflowed, 1u)] = row;
 }
 
-/* ---- narrow buckets -----------------------------------------------------------------------------
- */
+/* ---- narrow buckets ---- */
 
-/* The key's bucket, which is made if need be; NULL: there is no place. */
+/* The key's bucket, made if missing; NULL: there is no place. */
 static __device__ wpi_gpu_narrow *find_narrow(const wpi_gpu_table *table, uint32_t key, place at,
                                               uint32_t *created) {
     wpi_gpu_narrow *scope = (wpi_gpu_narrow *)table->buckets + at.scope * table->scope_buckets;
@@ -131,8 +129,7 @@ static __device__ wpi_gpu_narrow *find_narrow(const wpi_gpu_table *table, uint32
     return NULL;
 }
 
-/* ---- wide buckets -------------------------------------------------------------------------------
- */
+/* ---- wide buckets ---- */
 
 static __device__ uint64_t *find_wide(const wpi_gpu_table *table, uint64_t key, place at,
                                       uint32_t *created) {
@@ -151,18 +148,17 @@ static __device__ uint64_t *find_wide(const wpi_gpu_table *table, uint64_t key, 
     return NULL;
 }
 
-/* The bucket of a row's key: key 0, and NULL, have theirs elsewhere. */
+/* The bucket of a row's key. Key 0 and NULL have special ones. */
 static __device__ uint64_t *bucket_of(const wpi_gpu_table *table, uint64_t key, bool is_null,
                                       place at, uint32_t *created) {
     if (key != 0) return find_wide(table, key, at, created);
     return is_null ? table->special + table->bucket_words : table->special;
 }
 
-/* ---- accumulators -------------------------------------------------------------------------------
- */
+/* ---- accumulators ---- */
 
-/* What rows give to an accumulator, or several of them; zeros change nothing. A sum of integers has
- * 128 bits. */
+/* The contribution of one or several rows to an accumulator; zeros change nothing. A sum of
+ * integers has 128 bits. */
 typedef struct amount {
     uint64_t low, high;
 } amount;
@@ -189,7 +185,7 @@ static __device__ amount amount_of(const wpi_gpu_accumulator *how, const wpi_gpu
     }
 }
 
-/* What the low word of a sum loses goes to the high one, in whatever order. */
+/* Adds carries of the low word to the high one; any order of threads gives the same sum. */
 static __device__ void add_wide(uint64_t *sum, amount more) {
     const uint64_t before = atomicAdd((word *)&sum[0], (word)more.low);
     const uint64_t high = more.high + (before + more.low < before);

@@ -8,8 +8,7 @@
 #define ROWS_GRANULE 64u /* columns begin at multiples of 64 bytes */
 #define ROWS_MAX ((uint32_t)1 << 30)
 
-/* ---- what a chunk is made of --------------------------------------------------------------------
- */
+/* ---- the format of chunks ---- */
 
 static uint32_t add_column(wpi_gpu_format *format, wpi_gpu_column *columns, uint32_t bytes) {
     const uint32_t number = format->layout.column_count++;
@@ -18,7 +17,7 @@ static uint32_t add_column(wpi_gpu_format *format, wpi_gpu_column *columns, uint
     return number;
 }
 
-/* The columns, for one row; offsets are of a chunk of one row, too. */
+/* The columns and their offsets in a chunk of one row. */
 static void list_columns(wpi_gpu_format *format, wpi_gpu_column *columns) {
     const wpi_shape *shape = format->shape;
     format->key_bytes = wpi_keys_bits(format->keys) <= 32 ? 4 : 8;
@@ -104,8 +103,7 @@ void wpi_gpu_format_deinit(wpi_gpu_format *format, wpi_gpu *gpu) {
     *format = (wpi_gpu_format){0};
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static char *place(const wpi_gpu_format *format, char *chunk, uint32_t column, uint32_t row) {
     const wpi_gpu_column *it = &format->layout.columns[column];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Chunks: rows as kernels want them, columns one behind the other in one piece of memory.
+ * Chunks: rows in the kernels' format, consecutive columns in one piece of memory.
  *
  *     keys [capacity] | NULL keys [capacity] | values of a column [capacity] | which are valid | …
  *
- * Keys are words of 4 or 8 bytes (keys.h), values as they came. Columns that nothing is made of are
- * left out.
+ * Keys are words of 4 or 8 bytes (keys.h), values are unchanged. Unused columns are left out.
  */
 #ifndef WP_OPS_GPU_CHUNK_H
 #define WP_OPS_GPU_CHUNK_H
@@ -14,7 +13,7 @@
 #include "ops/groupby_gpu/gpu_kernels.h"
 #include "ops/keys.h"
 
-#define WPI_GPU_PACK_ROWS 4096u /* that are on their way at a time */
+#define WPI_GPU_PACK_ROWS 4096u /* packed at a time */
 
 typedef struct wpi_gpu_format {
     const wpi_shape *shape;
@@ -22,9 +21,9 @@ typedef struct wpi_gpu_format {
     uint32_t key_bytes, row_bytes;
     uint32_t capacity;     /* rows of a chunk */
     uint64_t chunk_bytes;  /* of a full one */
-    uint32_t bucket_words; /* 0: narrow buckets do */
+    uint32_t bucket_words; /* 0: narrow buckets */
     uint32_t *values;      /* [shape.value_count]: the column of a value, or NONE */
-    uint64_t *buffer;      /* [WPI_GPU_PACK_ROWS]: keys on their way */
+    uint64_t *buffer;      /* [WPI_GPU_PACK_ROWS]: keys being packed */
     wpi_gpu_layout layout; /* in host memory … */
     wpi_gpu_layout device; /* … and as kernels get it */
     void *device_memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups on a device. Rows fill a chunk in pinned memory; a full one is worked on:
+ * Groups on a device. Rows fill a chunk in pinned memory; a full one is processed:
  *
  *     zero-copy   the kernels read it where it is
  *     copied      it moves to the device in slices; one is worked on while those behind it move
@@ -18,15 +18,15 @@
 
 #define CHUNK_BYTES ((uint64_t)128 << 20)
 #define BATCH_GROUPS 4096u
-#define BUFFERS_MAX 4u /* chunks in device memory: two on their way, a copy, a partition */
+#define BUFFERS_MAX 4u /* chunks in device memory: two being copied, a copy, a partition */
 #define SLICES_MAX 8u
-/* A slice of fewer bytes is launched and looked at for longer than it moves. */
+/* A smaller slice takes longer to launch and check than to copy. */
 #define SLICE_BYTES ((uint64_t)1 << 19)
 #define SLICE_ROWS 64u /* a multiple of these */
 
 typedef struct device_chunk {
     char *memory;
-    uint32_t first, rows; /* not worked on yet */
+    uint32_t first, rows; /* not processed yet */
     bool is_combined;
 } device_chunk;
 
@@ -45,16 +45,15 @@ typedef struct gpu_grouper {
     wpi_text plan_text, skew_text, full_text, explanation;
     char *chunk; /* in pinned memory, being filled */
     uint32_t filled;
-    bool is_combined;                     /* its rows of one key in warps */
+    bool is_combined;                     /* rows of one key are combined in warps */
     uint32_t chunk_count, combined_count; /* so far; of these, put together in warps */
-    device_chunk *moved;                  /* [moved_capacity]: on the device, not worked on yet */
+    device_chunk *moved;                  /* [moved_capacity]: on the device, not processed yet */
     uint32_t moved_count, moved_capacity, moved_room;
     wp_event *slice_moved[SLICES_MAX];
     uint64_t rows;
 } gpu_grouper;
 
-/* ---- the plan -----------------------------------------------------------------------------------
- */
+/* ---- the plan ---- */
 
 static wpi_plan_task task_of(const gpu_grouper *g, uint64_t table_bytes) {
     return (wpi_plan_task){.table_bytes = table_bytes,
@@ -70,7 +69,7 @@ static wpi_plan_task task_of(const gpu_grouper *g, uint64_t table_bytes) {
                            .scope_bytes = g->options.scope_bytes};
 }
 
-/* A table is being made: also the strategy may be another one now. */
+/* A table is being made: plans again, so the strategy may change. */
 static uint64_t scope_bytes_of(void *object, uint64_t table_bytes) {
     gpu_grouper *g = object;
     const wpi_plan_task task = task_of(g, table_bytes);
@@ -82,7 +81,7 @@ static uint64_t scope_bytes_of(void *object, uint64_t table_bytes) {
 
 _Static_assert(WPI_GPU_SKEW_ROWS <= WPI_GPU_PACK_ROWS, "a sample fits the buffer of keys");
 
-/* A chunk is full: whether its rows are put together in warps. */
+/* A chunk is full: whether its rows are combined in warps. */
 static bool combines(gpu_grouper *g) {
     g->skew = wpi_gpu_skew_of(g->chunk, g->format.key_bytes, g->filled,
                               (uint64_t)g->planner.threads, g->format.buffer);
@@ -133,8 +132,7 @@ static const char *explain(const wpi_grouper *grouper) {
     return wpi_text_string(&g->explanation);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static uint64_t budget_of(const gpu_grouper *g) {
     uint64_t free_bytes = 0, total_bytes = 0;
@@ -150,7 +148,8 @@ static uint64_t chunk_bytes_of(const gpu_grouper *g, uint64_t budget_bytes) {
     return asked < most ? asked : most;
 }
 
-/* Tables get what chunks leave. Of input that stays, its size; or half of all. */
+/* Tables get the memory that chunks leave. Resident input takes its size, if known, or half of
+ * all. */
 static uint64_t table_bytes_max(const gpu_grouper *g, uint64_t budget_bytes) {
     uint64_t chunks = BUFFERS_MAX * g->format.chunk_bytes;
     if (g->placement == WP_PLACEMENT_RESIDENT) {
@@ -217,10 +216,9 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
     return status;
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
-/* The next `rows` rows of it. */
+/* Processes the chunk's next `rows` rows. */
 static wp_status work_on(gpu_grouper *g, device_chunk *chunk, uint32_t rows, wp_error *err) {
     const uint32_t first = chunk->first;
     chunk->first += rows;
@@ -246,7 +244,7 @@ static wp_status list_room(gpu_grouper *g, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A free chunk in device memory: the one behind those moved. NULL: there is no memory. */
+/* A free chunk in device memory, after the copied ones. NULL: there is no memory. */
 static wp_status find_room(gpu_grouper *g, device_chunk **out, wp_error *err) {
     *out = NULL;
     if (g->moved_count == g->moved_room) {
@@ -267,8 +265,7 @@ static wp_status work_on_filled(gpu_grouper *g, wp_error *err) {
     return wpi_gpu_passes_run(&g->passes, g->chunk, 0, g->filled, false, err);
 }
 
-/* Rows of a slice of what is filled. Where scopes are passed one after the other, each wants as
- * many rows as there are; so there are no slices then. */
+/* Rows of a slice. With scopes, each pass needs many rows, so there is one slice. */
 static uint32_t slice_rows(const gpu_grouper *g) {
     const uint64_t bytes = (uint64_t)g->filled * g->format.row_bytes;
     uint64_t slices = bytes / SLICE_BYTES;
@@ -292,7 +289,7 @@ static wp_status move(gpu_grouper *g, device_chunk *to, uint32_t of_slice, wp_er
     return WP_STATUS_OK;
 }
 
-/* All slices but the last, each when it has arrived. */
+/* Processes all slices but the last, each when it has arrived. */
 static wp_status work_on_arriving(gpu_grouper *g, device_chunk *chunk, uint32_t of_slice,
                                   wp_error *err) {
     while (chunk->rows > of_slice) {
@@ -303,13 +300,13 @@ static wp_status work_on_arriving(gpu_grouper *g, device_chunk *chunk, uint32_t 
     return WP_STATUS_OK;
 }
 
-/* While it moves, what is left of the one before is worked on, then what has arrived of it; its
- * last slice stays for when the next chunk moves. They change places then. */
+/* During the copy, processes the rest of the chunk before, then slices that have arrived; the last
+ * slice is processed during the next chunk's copy. Then the two swap roles. */
 static wp_status run_copied(gpu_grouper *g, wp_error *err) {
     device_chunk *to = NULL;
     WP_TRY(find_room(g, &to, err));
     if (to == NULL) {
-        if (g->moved_count == 0) /* not even for one: through the link */
+        if (g->moved_count == 0) /* no memory for one: read through the link */
             return work_on_filled(g, err);
         WP_TRY(work_on_moved(g, err));
         WP_TRY(find_room(g, &to, err));
@@ -366,8 +363,7 @@ static wp_status add_rows(wpi_grouper *grouper, const wp_column *keys, const wp_
     return WP_STATUS_OK;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_error *err) {
     gpu_grouper *g = (gpu_grouper *)grouper;
@@ -383,7 +379,7 @@ typedef struct batch {
     wpi_group_sink sink;
     void *object;
     wpi_group_batch it;
-    uint64_t *keys, *rows, **words; /* what `it` has, to be written */
+    uint64_t *keys, *rows, **words; /* the arrays of `it`, writable */
 } batch;
 
 static void flush(batch *b) {

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 
 #define BUCKETS_MIN 1024u
-#define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, where nobody says */
-#define PROBES_MAX 128u /* more are not met in a table that is half full (log of its size) */
+#define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, if the caller gives none */
+#define PROBES_MAX 128u /* enough for a table that is half full (log of its size) */
 #define PROBES_FULL 16u /* in a table that is full: most searches find nothing */
 #define SLICE_BYTES ((uint64_t)4 << 20)
 #define GROWTH 4u
@@ -27,8 +27,7 @@ static uint64_t buckets_of(uint64_t group_count) {
     return 2 * group_count < BUCKETS_MIN ? BUCKETS_MIN : 2 * group_count;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static uint64_t bucket_count(const wpi_gpu_table *table) {
     return table->scope_count * table->scope_buckets;
@@ -46,7 +45,7 @@ static uint32_t probe_max(const wpi_gpu_table *table) {
     return table->scope_buckets < PROBES_MAX ? (uint32_t)table->scope_buckets : PROBES_MAX;
 }
 
-/* Scopes of one size, none larger than was asked for. */
+/* Scopes of one size, at most the requested one. */
 static wp_status make_table(const wpi_gpu_groups *groups, uint64_t buckets, wpi_gpu_table *out,
                             wp_error *err) {
     const uint64_t bucket_bytes = wpi_gpu_bucket_bytes(groups->format);
@@ -112,8 +111,7 @@ void wpi_gpu_groups_deinit(wpi_gpu_groups *groups) {
     *groups = (wpi_gpu_groups){0};
 }
 
-/* ---- what is in them ----------------------------------------------------------------------------
- */
+/* ---- contents ---- */
 
 typedef struct visitor {
     wpi_gpu_visit visit;
@@ -150,8 +148,8 @@ static wp_status visit_buckets(wpi_gpu_groups *groups, const char *buckets, uint
     return WP_STATUS_OK;
 }
 
-/* The buckets that are used, one behind the other in device memory, behind a word; NULL: many
- * are, or there is no memory for them. The link is slower than reading the table. */
+/* Compacts the used buckets in device memory, after a word, because the link is slower than reading
+ * the table; NULL: too many are used, or there is no memory. */
 static wp_status compact(wpi_gpu_groups *groups, char **out, wp_error *err) {
     wpi_gpu *gpu = groups->gpu;
     wpi_gpu_table table = groups->table;
@@ -202,8 +200,7 @@ wp_status wpi_gpu_groups_spill(wpi_gpu_groups *groups, wp_error *err) {
     return set_state(groups, 0, err);
 }
 
-/* ---- rows come ----------------------------------------------------------------------------------
- */
+/* ---- growing ---- */
 
 wp_status wpi_gpu_groups_look(wpi_gpu_groups *groups, wp_error *err) {
     return wpi_gpu_fetch(groups->gpu, &groups->state, groups->device_state, sizeof groups->state,
@@ -287,10 +284,9 @@ void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups) {
     if (groups->table.probe_max > PROBES_FULL) groups->table.probe_max = PROBES_FULL;
 }
 
-/* ---- no more rows -------------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
-/* Of the key 0, and of NULL. */
+/* The buckets of key 0 and NULL. */
 static wp_status fetch_special(wpi_gpu_groups *groups, uint64_t **out, wp_error *err) {
     const size_t bytes = 2 * (size_t)words_of(groups->format) * sizeof **out;
     uint64_t *special = wpi_malloc(bytes);

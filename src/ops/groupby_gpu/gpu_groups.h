@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The groups of a device: a table in its memory, which grows as long as there is memory, and beyond
- * that is emptied into host memory.
+ * The groups of a device: a table in its memory, which grows as long as there is memory, and then
+ * is spilled to host memory.
  *
  *     table ─► full ─► a larger one, rehashed on the device ─► … ─► no memory: spilled, begun again
  */
@@ -10,7 +10,7 @@
 
 #include "ops/groupby_gpu/gpu_merge.h"
 
-/** Asked whenever a table is made: how large its scopes may be; 0: it is one scope. */
+/** Called whenever a table is made: returns the size limit of its scopes; 0: one scope. */
 typedef struct wpi_gpu_scopes {
     uint64_t (*bytes_of)(void *object, uint64_t table_bytes);
     void *object;
@@ -20,12 +20,12 @@ typedef struct wpi_gpu_groups {
     wpi_gpu *gpu;
     const wpi_gpu_format *format;
     wpi_gpu_table table;
-    wpi_gpu_state *device_state, state; /* as of the last look */
+    wpi_gpu_state *device_state, state; /* as last read */
     uint64_t bytes_max;                 /* of tables, old and new together */
     wpi_gpu_scopes scopes;
     uint64_t rows; /* since the table was empty, at most */
     wpi_gpu_merge merge;
-    char *slice; /* of the table, on its way to the host */
+    char *slice; /* of the table, being copied to the host */
     uint32_t grown, spilled;
 } wpi_gpu_groups;
 
@@ -38,8 +38,8 @@ void wpi_gpu_groups_deinit(wpi_gpu_groups *groups); /* `{0}` is fine */
 
 uint32_t wpi_gpu_bucket_bytes(const wpi_gpu_format *format);
 
-/** Before and behind launches that bring rows: notes are cleared; `state` is what they left. The
- * table is spilled first if `rows` more could be more than a bucket counts. */
+/** Before and after launches that add rows: begin clears notes, look reads `state`. begin
+ * spills the table first if `rows` more could overflow a bucket's count. */
 WP_NODISCARD wp_status wpi_gpu_groups_begin(wpi_gpu_groups *groups, uint32_t rows, wp_error *err);
 WP_NODISCARD wp_status wpi_gpu_groups_look(wpi_gpu_groups *groups, wp_error *err);
 
@@ -49,16 +49,16 @@ WP_NODISCARD wp_status wpi_gpu_groups_make_room(wpi_gpu_groups *groups, bool *is
                                                 wp_error *err);
 /** Groups go to host memory, where equal ones are merged; the table is empty again. */
 WP_NODISCARD wp_status wpi_gpu_groups_spill(wpi_gpu_groups *groups, wp_error *err);
-/** Searches take fewer probes from now on. Groups further on are not found: they are made again,
- * and merged later. */
+/** Limits searches to fewer probes from now on. Groups further on are not found: they are made
+ * again, and merged later. */
 void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups);
-/** The table is nearly full: a larger one, if there is memory for it. */
+/** If the table is nearly full, makes a larger one, if there is memory for it. */
 WP_NODISCARD wp_status wpi_gpu_groups_grow_if_full(wpi_gpu_groups *groups, wp_error *err);
 uint64_t wpi_gpu_bucket_count(const wpi_gpu_groups *groups);
 
 typedef wp_status (*wpi_gpu_visit)(void *object, const uint64_t *bucket, bool is_null,
                                    wp_error *err);
-/** No rows come any more: how many groups there are, then each of them. */
+/** After the last row: the number of groups, then each of them. */
 WP_NODISCARD wp_status wpi_gpu_groups_count(wpi_gpu_groups *groups, uint64_t *out, wp_error *err);
 WP_NODISCARD wp_status wpi_gpu_groups_visit(wpi_gpu_groups *groups, wpi_gpu_visit visit,
                                             void *object, wp_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the kernels of group-by (gpu_kernels.cu, gpu_combined.cu) and who launches them agree on.
+ * The interface of the kernels of group-by (gpu_kernels.cu, gpu_combined.cu) and the host.
  *
  * A table is scopes of as many buckets each, one behind the other. A key's hash says which scope,
  * and where in it probing begins; probing wraps at the end of the scope. Zeros are an empty bucket:
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define WPI_GPU_NONE UINT32_MAX
-#define WPI_GPU_SCOPES_MAX 4096u /* that a partition can tell apart: counters in shared memory */
+#define WPI_GPU_SCOPES_MAX 4096u /* of a partition: counters in shared memory */
 #define WPI_GPU_PREFIX_THREADS 256u
 
 typedef struct wpi_gpu_narrow {
@@ -43,7 +43,7 @@ typedef struct wpi_gpu_accumulator {
     uint32_t word;          /* of the bucket */
 } wpi_gpu_accumulator;
 
-/** What a chunk is made of. Column 0 has the keys. */
+/** The format of a chunk. Column 0 has the keys. */
 typedef struct wpi_gpu_layout {
     const wpi_gpu_column *columns;
     const wpi_gpu_accumulator *accumulators;
@@ -54,26 +54,26 @@ typedef struct wpi_gpu_layout {
 /** Rows of a chunk. */
 typedef struct wpi_gpu_rows {
     const char *chunk;
-    char *copy;             /* a chunk that gets the rows as well, each in its place; or NULL */
+    char *copy;             /* a chunk that also receives the rows, at their places; or NULL */
     const uint32_t *list;   /* [count]: which rows; NULL: [first, first + count) */
     const uint32_t *bounds; /* not NULL: [bounds[0], bounds[bound_step]), of a partition */
     uint32_t bound_step;
     uint32_t first, count;
 } wpi_gpu_rows;
 
-/** What launches leave behind. */
+/** Results of launches. */
 typedef struct wpi_gpu_state {
     uint64_t created; /* groups */
     uint32_t overflowed, reserved;
 } wpi_gpu_state;
 
-/** Rows that found no place are noted here. */
+/** A list of rows that found no place. */
 typedef struct wpi_gpu_notes {
     wpi_gpu_state *state;
     uint32_t *overflowed;
 } wpi_gpu_notes;
 
-/** A partition under way: counts[scope * block_count + block]. */
+/** A partition in progress: counts[scope * block_count + block]. */
 typedef struct wpi_gpu_partition {
     uint32_t *counts;
     uint32_t block_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Groups that came off the device in parts, put together in host memory. Buckets are wide ones
- * (gpu_kernels.h); the key 0 does not come here. One thread. */
+/** Merges spilled groups in host memory. Buckets are wide ones (gpu_kernels.h); key 0 is not merged
+ * here. One thread. */
 #ifndef WP_OPS_GPU_MERGE_H
 #define WP_OPS_GPU_MERGE_H
 
@@ -13,7 +13,7 @@ typedef struct wpi_gpu_merge {
     uint64_t mask, count;
 } wpi_gpu_merge;
 
-/** Adds a group, or to what is there of it. NOMEM. `{.format, .words}` is empty. */
+/** Adds a group, merged with an existing one of its key. NOMEM. `{.format, .words}` is empty. */
 WP_NODISCARD wp_status wpi_gpu_merge_add(wpi_gpu_merge *merge, const uint64_t *bucket,
                                          wp_error *err);
 void wpi_gpu_merge_deinit(wpi_gpu_merge *merge);

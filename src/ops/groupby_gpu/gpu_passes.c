@@ -31,8 +31,7 @@ void wpi_gpu_passes_deinit(wpi_gpu_passes *passes) {
     *passes = (wpi_gpu_passes){0};
 }
 
-/* ---- one launch ---------------------------------------------------------------------------------
- */
+/* ---- one launch ---- */
 
 static wp_status insert(wpi_gpu_passes *passes, wpi_gpu_rows rows, uint32_t scope,
                         uint64_t expected_rows, wp_error *err) {
@@ -53,10 +52,9 @@ static wpi_gpu_rows rows_of(const piece *p) {
     return (wpi_gpu_rows){.chunk = p->chunk, .first = p->first, .count = p->count};
 }
 
-/* ---- strategies ---------------------------------------------------------------------------------
- */
+/* ---- strategies ---- */
 
-/* `p` becomes the piece whose rows notes are about. */
+/* `p` becomes the piece to which noted rows refer. */
 typedef wp_status run_strategy(wpi_gpu_passes *passes, piece *p, wp_error *err);
 
 static wp_status run_direct(wpi_gpu_passes *passes, piece *p, wp_error *err) {
@@ -70,7 +68,7 @@ static wp_status run_scoped(wpi_gpu_passes *passes, piece *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* False: there is no device memory for it; then the rows are read through the link again. */
+/* False: there is no device memory for it; then each pass reads the rows through the link. */
 static wp_status make_chunk(wpi_gpu_passes *passes, char **chunk, bool *is_there, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     if (*chunk == NULL)
@@ -80,7 +78,7 @@ static wp_status make_chunk(wpi_gpu_passes *passes, char **chunk, bool *is_there
     return status == WP_STATUS_DEVICE_NOMEM ? WP_STATUS_OK : status;
 }
 
-/* The first pass leaves a copy on the device, from which the others read. */
+/* The first pass stores a copy on the device, which later passes read. */
 static wp_status run_copy(wpi_gpu_passes *passes, piece *p, wp_error *err) {
     const uint32_t scopes = (uint32_t)passes->groups->table.scope_count;
     bool is_there = false;
@@ -111,7 +109,7 @@ static wp_status reserve_counts(wpi_gpu_passes *passes, uint64_t bytes, bool *is
     return status == WP_STATUS_DEVICE_NOMEM ? WP_STATUS_OK : status;
 }
 
-/* Rows of the piece, by scopes, in `parted`. */
+/* Sorts the piece's rows by scopes, into `parted`. */
 static wp_status sort_into_scopes(wpi_gpu_passes *passes, const piece *p,
                                   wpi_gpu_partition partition, wp_error *err) {
     wpi_gpu *gpu = passes->gpu;
@@ -155,11 +153,10 @@ static wp_status run_partition(wpi_gpu_passes *passes, piece *p, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- pieces -------------------------------------------------------------------------------------
- */
+/* ---- pieces ---- */
 
-/* The table stays as it is, and rows of its groups find them; no more rows come to it with others.
- * Without host memory for them the table is spilled after all. */
+/* Keeps the table, whose groups take further rows; rows of other groups are postponed. Without host
+ * memory for them the table is spilled after all. */
 static wp_status postpone(wpi_gpu_passes *passes, const piece *p, uint32_t count, bool *is_done,
                           wp_error *err) {
     *is_done = false;
@@ -176,7 +173,7 @@ static wp_status postpone(wpi_gpu_passes *passes, const piece *p, uint32_t count
     return status;
 }
 
-/* Those that found no place, until all did, or are postponed. */
+/* Retries rows that found no place, until all did or are postponed. */
 static wp_status place_rest(wpi_gpu_passes *passes, const piece *p, wp_error *err) {
     wpi_gpu_groups *groups = passes->groups;
     while (groups->state.overflowed != 0) {
@@ -210,14 +207,14 @@ static wp_status run_piece(wpi_gpu_passes *passes, piece p, wp_error *err) {
     WP_TRY(wpi_gpu_groups_look(passes->groups, err));
     const bool was_enough = passes->groups->state.overflowed == 0;
     WP_TRY(place_rest(passes, &p, err));
-    if (passes->is_postponing) return WP_STATUS_OK; /* the table is as large as it can be */
+    if (passes->is_postponing) return WP_STATUS_OK; /* the table cannot grow */
     if (!was_enough) passes->piece_rows = 0;
     if (was_enough && passes->piece_rows <= UINT32_MAX / 4) passes->piece_rows *= 4;
     return wpi_gpu_groups_grow_if_full(passes->groups, err);
 }
 
-/* Rows that could all be new are few beside the table, until it has proved large enough: it would
- * overflow with most of a chunk before it grows. */
+/* Until the table has proved large enough, a piece is small beside it: if all rows were new groups,
+ * it would overflow with most of a chunk before it grows. */
 static uint32_t piece_rows(wpi_gpu_passes *passes) {
     const uint64_t likely = 2 * wpi_gpu_bucket_count(passes->groups);
     if (passes->piece_rows < likely)

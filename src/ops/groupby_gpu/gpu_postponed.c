@@ -15,7 +15,7 @@ uint32_t wpi_gpu_postponed_rows(const wpi_gpu_postponed *postponed, const wpi_gp
     return i + 1 < postponed->chunk_count ? format->capacity : postponed->filled;
 }
 
-/* One more chunk behind those that there are; the last one stays the last until rows are in it. */
+/* Allocates one more chunk, which becomes the last once it has rows. */
 static wp_status make_chunk(const wpi_gpu_postponed *postponed, wpi_gpu *gpu,
                             const wpi_gpu_format *format, char **chunk, wp_error *err) {
     const wp_status status = wpi_gpu_alloc(gpu, WP_MEMORY_PINNED, format->chunk_bytes, chunk, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rows that found no place in a table that cannot grow, put off until it has been emptied
+ * Rows that found no place in a table that cannot grow, postponed until it has been emptied
  * (selective postponement, SePo): chunks in pinned host memory, filled by a kernel, read through
  * the link.
  */
@@ -18,7 +18,8 @@ typedef struct wpi_gpu_postponed {
 
 void wpi_gpu_postponed_deinit(wpi_gpu_postponed *postponed, wpi_gpu *gpu); /* `{0}` is fine */
 
-/** Adds the rows of a chunk that `list`, in pinned memory, has. Waits. NOMEM: nothing was added. */
+/** Adds the rows of a chunk that are in `list`, in pinned memory. Waits. NOMEM: nothing was
+ * added. */
 WP_NODISCARD wp_status wpi_gpu_postponed_add(wpi_gpu_postponed *postponed, wpi_gpu *gpu,
                                              const wpi_gpu_format *format, const char *chunk,
                                              const uint32_t *list, uint32_t count, wp_error *err);

@@ -5,15 +5,15 @@
 
 #define WARP_ROWS 32u
 #define WINDOWS_MAX 8u
-#define HOT_TIMES 8u /* as often in the sample: a key is hot */
+#define HOT_TIMES 8u /* occurrences in the sample of a hot key */
 
 static int compare_words(const void *a, const void *b) {
     const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
     return (left > right) - (left < right);
 }
 
-/* How often the most frequent word is there, and how many are there at least HOT_TIMES; words are
- * sorted for that. */
+/* The count of the most frequent word, and the number of words that occur HOT_TIMES or more; sorts
+ * the words. */
 static uint32_t longest_run(uint64_t *words, uint32_t count, uint32_t *hot) {
     uint32_t longest = 0, run = 0;
     qsort(words, count, sizeof *words, compare_words);
@@ -30,7 +30,7 @@ static uint64_t key_at(const void *keys, uint32_t key_bytes, uint64_t row) {
     return key_bytes == 4 ? ((const uint32_t *)keys)[row] : ((const uint64_t *)keys)[row];
 }
 
-/* The sample is windows of rows that are under way at once; of each, some warps'. */
+/* The sample: windows of rows that are in flight at once, some warps of each. */
 typedef struct sample {
     const void *keys;
     uint32_t key_bytes;
@@ -38,7 +38,7 @@ typedef struct sample {
     uint64_t rows, window_rows;
 } sample;
 
-/* The i-th of `count` places in [0, room), apart from one another. */
+/* The i-th of `count` spread positions in [0, room). */
 static uint64_t spread(uint64_t i, uint64_t count, uint64_t room) {
     return room / count * i + room % count * i / count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions are drawn by threads, values added up by them, and what they found put together here.
+/* Threads draw positions and add up values; this file combines their results.
  */
 #include "ops/sample/sample_kernels.h"
 
@@ -20,29 +20,28 @@ typedef struct sampling {
     wp_device *own_device; /* opened here */
     wpi_sample_task task;
     uint32_t blocks;
-    bool is_in_place;                          /* kernels see all memory */
-    void *values, *valid;                      /* copies on the device, ours */
-    const void *registered, *registered_valid; /* the caller's memory, readable meanwhile */
+    bool is_in_place;                          /* kernels access host memory */
+    void *values, *valid;                      /* copies on the device, owned */
+    const void *registered, *registered_valid; /* the caller's memory, registered meanwhile */
     wpi_sample_notes device_notes, notes;      /* NOTE_WORDS arrays each, one behind the other */
     wp_event *begin, *end;
     uint64_t scope_rows, passes;
 } sampling;
 
-/* ---- where the values are -----------------------------------------------------------------------
- */
+/* ---- access to the values ---- */
 
 static bool is_of_device(wp_device *device, const void *memory) {
     wp_allocation allocation;
     return wp_memory_find(device, memory, &allocation);
 }
 
-/* The processor's kernels see all memory, unless accesses are checked. */
+/* Kernels of the CPU device can access all memory, unless accesses are checked. */
 static bool sees_all(wp_device *device) {
     const wp_device_info *info = wp_device_get_info(device);
     return strcmp(info->spec, "cpu") == 0 && info->host_pointers_are_device_pointers;
 }
 
-/* Copied, unless kernels can read it where it is, or are to. */
+/* Copies the memory, unless kernels can read it in place, or zero-copy is requested. */
 static wp_status reach(sampling *s, const void *memory, uint64_t bytes, bool is_zero_copy,
                        void **copy, const void **registered, const void **out, wp_error *err) {
     wp_device *device = s->gpu.device;
@@ -74,8 +73,7 @@ static wp_status reach_column(sampling *s, const wp_column *column, uint64_t row
     return WP_STATUS_OK;
 }
 
-/* ---- how ----------------------------------------------------------------------------------------
- */
+/* ---- the plan ---- */
 
 static wp_status check(const wp_column *column, uint64_t row_count,
                        const wp_sample_options *options, wp_error *err) {
@@ -104,7 +102,7 @@ static wp_status plan(sampling *s, const wp_sample_options *options, bool is_zer
                                 .scope_bytes = options->scope_bytes,
                                 .is_read_only = true};
     const wpi_plan chosen = wpi_planner_choose(&planner, &task, NULL);
-    /* Through the link nothing is gained: it is slower than any TLB. */
+    /* Through the link scopes gain nothing: it is slower than any TLB miss. */
     s->scope_rows =
         is_zero_copy && options->scope_bytes == 0 ? 0 : chosen.scope_bytes / value_bytes;
     if (s->scope_rows == 0 || s->scope_rows > s->task.row_count) s->scope_rows = s->task.row_count;
@@ -148,7 +146,7 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     return wp_event_create(s->gpu.device, &s->end, err);
 }
 
-/* A pass for each scope. */
+/* Runs a pass for each scope. */
 static wp_status run(sampling *s, wp_error *err) {
     wpi_sample_task *task = &s->task;
     WP_TRY(wp_queue_wait(s->gpu.work, err));
@@ -165,10 +163,10 @@ static wp_status run(sampling *s, wp_error *err) {
     return wpi_gpu_fetch(&s->gpu, s->notes.sums, s->device_notes.sums, notes_bytes(s), err);
 }
 
-/* ---- what it says -------------------------------------------------------------------------------
- */
+/* ---- estimates ---- */
 
-/* So many standard deviations to each side hold this share of a normal distribution. */
+/* The number of standard deviations to each side that contain this share of a normal
+ * distribution. */
 static double deviations(double confidence) {
     double low = 0, high = 10;
     for (int i = 0; i < 60; i++) {
@@ -187,7 +185,7 @@ static double number_of(wp_type type, uint64_t ordered) {
     return wpi_type_is_signed(type) ? (double)(int64_t)word : (double)word;
 }
 
-/* The column's sum is its rows times the mean of what a position gives: a value, or 0 for NULL. */
+/* The column's sum is its rows times the mean over positions of the value, or 0 for NULL. */
 static void estimate_column_sum(const sampling *s, double deviation_count, double squares,
                                 wp_sample_result *out) {
     const double rows = (double)s->task.row_count, reads = (double)out->read_count;
@@ -229,8 +227,7 @@ static void sum_up(const sampling *s, double confidence, wp_sample_result *out) 
     out->max = number_of(type, most);
 }
 
-/* ---- the call -----------------------------------------------------------------------------------
- */
+/* ---- the call ---- */
 
 static void unregister(sampling *s, const void *memory) {
     if (memory == NULL) return;

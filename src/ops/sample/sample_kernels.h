@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the kernel of sampling (sample_kernels.cu) and who launches it agree on. */
+/** The interface of the kernel of sampling (sample_kernels.cu) and the host. */
 #ifndef WP_OPS_SAMPLE_KERNELS_H
 #define WP_OPS_SAMPLE_KERNELS_H
 
 #include <stdint.h>
 
-/** What threads found, kept over all passes; [thread_count] each. Of a sum alone there is nothing
- * else. */
+/** The threads' results over all passes; [thread_count] each. For a sum alone the others are
+ * absent. */
 typedef struct wpi_sample_notes {
     double *sums, *squares;
     uint64_t *value_counts, *hit_counts;

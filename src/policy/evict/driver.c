@@ -7,7 +7,7 @@ static uint64_t age_of(const wpi_chunk *chunk) {
 
 static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages) {
     wpi_evict_question any = *question;
-    any.is_pressed = true; /* the driver takes chunks that are not full as well */
+    any.is_pressed = true; /* the driver also evicts chunks that are not full */
     return wpi_evict_oldest_chunk(&any, age_of, chunk, pages);
 }
 

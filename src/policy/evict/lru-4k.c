@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ages only grow, so the age of a chunk's oldest page, noted when it was looked for, is never more
- * than what it is now: the chunk with the smallest note is looked through, until its note is true.
- * Pages of a busy block are in use now, whatever their ages. */
+/* Ages only grow, so the noted age of a chunk's oldest page is never more than its present one: the
+ * chunk with the smallest note is searched, until its note is exact. Pages of a busy block are in
+ * use, whatever their ages. */
 #include "policy/evict.h"
 
-/* The oldest page that may leave, and its age; UINT64_MAX: none. */
+/* The age of the oldest page that may be evicted, and the page; UINT64_MAX: none. */
 static uint64_t oldest_page(const wpi_evict_question *question, uint32_t number, uint32_t *page) {
     const wpi_chunk *chunk = &question->residency->chunks[number];
     const uint64_t *ages = question->residency->page_ages + (size_t)number * WPI_CHUNK_PAGES;
@@ -26,7 +26,7 @@ static uint32_t smallest_note(const wpi_evict_question *question, uint64_t *seco
         const uint64_t note = question->notes[i];
         if (note >= *second) continue;
         if (wpi_pages_is_empty(&question->residency->chunks[i].resident)) {
-            question->notes[i] = question->residency->clock; /* what comes is younger */
+            question->notes[i] = question->residency->clock; /* arrivals are younger */
         } else if (note < best) {
             *second = best;
             best = note;

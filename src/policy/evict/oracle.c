@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Belady's: no evictor that takes pages one by one has fewer misses. What is never used again costs
- * nothing, so all such pages of the chunk leave together. */
+/* Belady's algorithm: no evictor that takes single pages has fewer misses. Pages that are never
+ * used again cost nothing, so all of those in the chunk are evicted together. */
 #include "policy/evict.h"
 
 static wpi_pages never_used(const wpi_evict_question *question, uint32_t number) {
@@ -15,7 +15,7 @@ static wpi_pages never_used(const wpi_evict_question *question, uint32_t number)
     return pages;
 }
 
-/* The chunk's page that is used last, if that is later than `*next`, which it becomes then. */
+/* Finds the chunk's page whose next use is latest, if later than `*next`, which is updated. */
 static bool find_later(const wpi_evict_question *question, uint32_t number, uint32_t *next,
                        uint32_t *found) {
     const wpi_chunk *chunk = &question->residency->chunks[number];
@@ -32,7 +32,7 @@ static bool find_later(const wpi_evict_question *question, uint32_t number, uint
 }
 
 static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages) {
-    uint32_t next = 0, found = WPI_CHUNK_PAGES; /* a page that is used at 0 is used now */
+    uint32_t next = 0, found = WPI_CHUNK_PAGES; /* a next use at 0 is now */
     for (uint32_t i = 0; i < question->residency->chunk_count && next != WPI_FUTURE_NEVER; i++)
         if (find_later(question, i, &next, &found)) *chunk = i;
     if (found == WPI_CHUNK_PAGES) return false;

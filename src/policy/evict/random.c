@@ -2,7 +2,7 @@
 #include "policy/random.h"
 #include "policy/evict.h"
 
-/* The chunk's first page from `from` on that may leave. */
+/* The chunk's first page from `from` on that may be evicted. */
 static uint32_t next_page(const wpi_chunk *chunk, uint32_t from) {
     uint32_t page = wpi_pages_next(&chunk->resident, from);
     while (page < WPI_CHUNK_PAGES && !wpi_page_may_leave(chunk, page))
@@ -10,7 +10,7 @@ static uint32_t next_page(const wpi_chunk *chunk, uint32_t from) {
     return page;
 }
 
-/* A page at random, or the next one that may leave. */
+/* A random page, or the next one that may be evicted. */
 static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages) {
     const wpi_residency *residency = question->residency;
     if (residency->chunk_count == 0) return false;

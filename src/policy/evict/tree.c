@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prefetcher's tree, the other way round: a block leaves, and a node of which less than half is
- * left then loses the rest. */
+/* The inverse of the tree prefetcher: a block is evicted, and then the rest of each node of which
+ * less than half is left. */
 #include "policy/evict.h"
 
-/* What has been asked for is there already, as in the prefetcher's tree, and what is to leave is
- * not there any more. */
+/* As in the prefetcher's tree, requested pages count as present, and pages to be evicted as
+ * absent. */
 static wpi_pages in_tree(const wpi_chunk *chunk) {
     const wpi_pages listed = wpi_pages_without(&chunk->resident, &chunk->unlisted);
     const wpi_pages expected = wpi_pages_or(&chunk->coming, &chunk->planned);

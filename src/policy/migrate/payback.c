@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rent or buy: a block stays on the host until its accesses have taken the link for as long as
- * moving it does. Whatever comes after, that is at most twice what the better choice would have
- * cost. While there is room a move is one way, and displaces the less the emptier memory is; then
- * it is there and back, and as much more for each stay, of the last ones, that did not save what
- * was paid for it. Nobody waits for what is ordered while the link has time for accesses. */
+/* Rent or buy: a block stays on the host until its accesses have used the link for as long as its
+ * migration takes. Whatever follows, the cost is at most twice that of the better choice. While
+ * memory has room, a migration is charged one way, scaled by the share of frames in use; when
+ * oversubscribed, there and back, and as much again for each of the last consecutive stays that did
+ * not save its cost. Accesses to a block on order do not stall while the link has time for them. */
 #include "policy/migrate.h"
 
 static uint64_t there_and_back(const wpi_migrate_question *q) {

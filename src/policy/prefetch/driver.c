@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As NVIDIA's driver 595 does it: blocks that fault become whole; then, for each page that faults,
- * the largest aligned region around it of which more than the threshold is there. The first time
- * that 2 MiB are used where they are wanted, they come as a whole. */
+/* As in NVIDIA's driver 595: completes blocks that fault; then, for each page that faults, the
+ * largest aligned region around it of which more than the threshold is resident. The first time
+ * that a chunk is used on its preferred location, it is fetched as a whole. */
 #include "policy/prefetch.h"
 
 static uint32_t smaller(uint32_t a, uint32_t b) {

@@ -11,7 +11,7 @@ static uint64_t count_missing(const wpi_residency *r) {
     return count;
 }
 
-/* The page of the set that has `before` others before it. */
+/* The page of the set that follows `before` others. */
 static uint32_t page_at(const wpi_pages *set, uint64_t before) {
     uint32_t page = wpi_pages_next(set, 0);
     while (before-- > 0)

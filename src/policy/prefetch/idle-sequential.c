@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/prefetch.h"
 
-/* The note is the page behind the last one that came, counted from managed memory's first. */
+/* *position is the page after the last one fetched, counted from managed memory's first. */
 static bool next(const wpi_prefetch_idle *question, uint32_t *chunk, wpi_pages *out) {
     const wpi_residency *r = question->residency;
-    for (uint32_t i = 0; i <= r->chunk_count; i++) { /* where it starts it may end, too */
+    for (uint32_t i = 0; i <= r->chunk_count; i++) { /* the first chunk twice */
         *chunk = (uint32_t)(*question->position / WPI_CHUNK_PAGES) % r->chunk_count;
         const uint64_t first = (uint64_t)*chunk * WPI_CHUNK_PAGES;
         const wpi_pages missing = wpi_prefetch_missing(&r->chunks[*chunk]);

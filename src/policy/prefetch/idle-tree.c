@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What faults brings what it brings with the tree. While the link is idle the 2 MiB that got frames
- * last get the rest, 64 KiB at a time, if as much of them is here as of memory is taken: frames are
- * cheap while there are many. */
+/* Faults prefetch as under `tree`. While the link is idle, the rest of the chunk that last got
+ * frames is fetched, 64 KiB at a time, if its resident share is at least the share of memory in
+ * use: frames are cheap while many are free. */
 #include "policy/prefetch.h"
 
 #include <stddef.h>
@@ -29,7 +29,7 @@ static const wpi_chunk *youngest_chunk(const wpi_residency *r) {
     return youngest;
 }
 
-/* Of those that are here: who faults elsewhere is known when that is served. */
+/* Considers resident blocks only: faults in others are known when they are serviced. */
 static uint32_t youngest_block(const wpi_chunk *chunk) {
     uint32_t youngest = wpi_pages_next_block(&chunk->resident, 0);
     for (uint32_t block = youngest; block < WPI_CHUNK_BLOCKS;
@@ -38,7 +38,7 @@ static uint32_t youngest_block(const wpi_chunk *chunk) {
     return youngest;
 }
 
-/* From the youngest block on, and round to the chunk's beginning. */
+/* The next missing block from the youngest block on, with wrap-around. */
 static bool next(const wpi_prefetch_idle *question, uint32_t *chunk, wpi_pages *out) {
     const wpi_residency *r = question->residency;
     const wpi_chunk *youngest = youngest_chunk(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the link is idle, the page that is missing and used next; and what else is missing of its
- * block and used soon, which comes faster with it than alone. */
+/* When the link is idle, fetches the missing page that is used next, and the pages of its block
+ * that are used soon, which are faster to fetch with it than alone. */
 #include "policy/prefetch.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ static bool is_missing(const wpi_residency *residency, uint32_t number) {
     return wpi_pages_has(&missing, number % WPI_CHUNK_PAGES);
 }
 
-/* Of the pages those that are used before as many others were as half of memory holds. */
+/* The pages that are used within the next frames / 2 notes. */
 static wpi_pages used_soon(const wpi_future *future, uint32_t chunk, const wpi_pages *pages,
                            uint64_t frames) {
     const uint64_t outer = future->now + frames / 2 + 1;
@@ -23,7 +23,8 @@ static wpi_pages used_soon(const wpi_future *future, uint32_t chunk, const wpi_p
     return soon;
 }
 
-/* What faults was not there in time: with it comes what it would have come with. */
+/* A page that faults was not prefetched in time: fetches with it the pages of its block that are
+ * used soon. */
 static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
     wpi_pages blocks = {{0}};
     wpi_prefetch_blocks(&question->faulting, &blocks);
@@ -42,7 +43,7 @@ static bool next(const wpi_prefetch_idle *question, uint32_t *chunk, wpi_pages *
     const wpi_pages missing = wpi_prefetch_missing(&question->residency->chunks[*chunk]);
     const wpi_pages block = wpi_prefetch_of_block(&missing, future->pages[*at] % WPI_CHUNK_PAGES);
     *out = used_soon(future, *chunk, &block, question->residency->frames);
-    wpi_pages_add(out, future->pages[*at] % WPI_CHUNK_PAGES); /* at least */
+    wpi_pages_add(out, future->pages[*at] % WPI_CHUNK_PAGES); /* in any case */
     return true;
 }
 

@@ -2,7 +2,7 @@
 #include "policy/random.h"
 #include "policy/prefetch.h"
 
-/* Any page of the tree, each as likely as the others; one that is here already is left out. */
+/* Adds a page of the tree, chosen uniformly, unless it is resident. */
 static void add_any(const wpi_prefetch_question *question, wpi_pages *out) {
     wpi_pages_add(out, (uint32_t)(wpi_random_next(question->random) % question->tree_pages));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The neighbourhood prefetcher that Ganguly et al. found in NVIDIA's driver: blocks are leaves; a
- * node of which more than half is there gets the rest. */
+ * node of which more than half is resident is completed. */
 #include "policy/prefetch.h"
 
-/* Children first, so that what they get counts for their parent. Returns how many pages of the node
- * are there afterwards. */
+/* Visits children first, so that their additions count for their parent. Returns how many pages of
+ * the node are present afterwards. */
 static uint32_t balance(wpi_pages *there, uint32_t first, uint32_t pages) {
     if (pages == WPI_BLOCK_PAGES) return wpi_block_count(there, first / WPI_BLOCK_PAGES);
     const uint32_t half = pages / 2;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As NVIDIA's driver 595 keeps host and device from fighting over pages:
+/* Thrashing detection and prevention as in NVIDIA's driver 595:
  *
- *     moves within a lapse ─► events: 3 ─► it thrashes: periods of a nap, in which one processor is
- *                                          exempt, each time the other one, and all others
- * throttled ─► 10 throttles ─► pinned, for 300 lapses: on the processor that wants it and is
- * exempt, or where all can reach it, which is the host (it cannot reach the device)
+ *     moves within a lapse ─► events: 3 ─► the page thrashes
+ *         ─► periods of a nap, which throttle all processors but one, the exempt; they alternate
+ *         ─► 10 throttles ─► pinned for 300 lapses: on the exempt processor that faults, or where
+ *                            both can access it, which is the host
  *
- * Of a chunk nothing is known until two processors in turn moved pages of it within a lapse. A
- * chunk of which no page was ever pinned is forgotten after a quiet epoch, some times.
+ * A chunk is tracked from the time when two processors in turn moved pages of it within a lapse. A
+ * chunk of which no page was ever pinned is reset after an epoch without thrashing, at most
+ * thrash_resets times.
  *
- * The lapse follows votes: at each fault on a page that thrashes, for a longer one if the last move
- * was at least a lapse ago, else for a shorter one. As written, the sum of votes is compared
- * without its sign, so a vote for shorter ones makes it longer; and it gets shorter only by votes
- * for longer ones, where it may not grow. */
+ * The lapse adapts by votes. Each fault on a thrashing page votes for a longer lapse if the last
+ * move was at least a lapse ago, and for a shorter one otherwise. In the driver's code as written,
+ * the sum of votes is compared without its sign, so votes for a shorter lapse lengthen it too, and
+ * it is shortened only by votes for a longer one when it is at its maximum. */
 #include "base/alloc.h"
 #include "policy/thrash.h"
 
@@ -30,17 +31,16 @@ static bool thrashes(const wpi_thrash *thrash, const wpi_thrash_page *page) {
     return page->events >= thrash->threshold;
 }
 
-/* ---- moves ------------------------------------------------------------------------------------
- */
+/* ---- moves ---- */
 
-/* Another processor's move, a short time ago. */
+/* Whether another processor moved pages of the chunk within a lapse. */
 static bool is_fight(const wpi_thrash *thrash, const wpi_thrash_chunk *chunk, wpi_processor to,
                      wpi_time_ps now) {
     return chunk->mover != WPI_PROCESSOR_NONE && chunk->mover != (uint8_t)to &&
            now - chunk->moved <= thrash->lapse_ps;
 }
 
-/* Without memory nothing thrashes. */
+/* Starts tracking the chunk's pages. Out of memory: nothing thrashes. */
 static void begin(wpi_thrash_chunk *chunk) {
     chunk->pages = wpi_calloc(WPI_CHUNK_PAGES, sizeof *chunk->pages);
     for (uint32_t page = 0; chunk->pages != NULL && page < WPI_CHUNK_PAGES; page++)
@@ -73,7 +73,7 @@ static bool are_all_pinned(const wpi_thrash_chunk *chunk, const wpi_pages *pages
 static void moved(wpi_thrash *thrash, uint32_t number, const wpi_pages *pages, wpi_processor to,
                   wpi_time_ps now) {
     wpi_thrash_chunk *chunk = &thrash->chunks[number];
-    if (chunk->pages != NULL && are_all_pinned(chunk, pages)) return; /* to where they are pinned */
+    if (chunk->pages != NULL && are_all_pinned(chunk, pages)) return; /* to their pins' location */
     if (chunk->pages == NULL && is_fight(thrash, chunk, to, now)) begin(chunk);
     for (uint32_t page = wpi_pages_next(pages, 0); chunk->pages != NULL && page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1))
@@ -82,8 +82,7 @@ static void moved(wpi_thrash *thrash, uint32_t number, const wpi_pages *pages, w
     chunk->mover = (uint8_t)to;
 }
 
-/* ---- the lapse --------------------------------------------------------------------------------
- */
+/* ---- the lapse ---- */
 
 static wpi_time_ps smaller(wpi_time_ps a, wpi_time_ps b) {
     return a < b ? a : b;
@@ -111,17 +110,16 @@ static void vote(wpi_thrash *thrash, wpi_time_ps gap) {
     thrash->vote /= 2;
 }
 
-/* ---- hints ------------------------------------------------------------------------------------
- */
+/* ---- hints ---- */
 
-/* The period ends with the last of them. */
+/* Ends the throttling of these processors; without a throttled one the period ends. */
 static void end_throttles(wpi_thrash_page *page, uint8_t processors) {
     if ((page->throttled & processors) == 0) return;
     page->throttled &= (uint8_t)~processors;
     if (page->throttled == 0) page->throttled_to = 0;
 }
 
-/* A new period has another exempt processor than the last one. */
+/* Starts a new period if the last one is over, with the exempt processor alternating. */
 static void update_period(const wpi_thrash *thrash, wpi_thrash_page *page, wpi_processor own,
                           wpi_time_ps now) {
     if (now > page->throttled_to) {
@@ -153,7 +151,8 @@ static wpi_thrash_hint pin(const wpi_thrash *thrash, wpi_thrash_chunk *chunk, wp
     return (wpi_thrash_hint){.answer = WPI_THRASH_PIN, .location = location};
 }
 
-/* Where all who fight for the page can reach it, and best its own. */
+/* A location that all processors using the page can access; the asker's own if it is the only
+ * one. */
 static wpi_processor common_location(const wpi_thrash_page *page, wpi_processor own) {
     return page->processors == bit_of(own) ? own : WPI_PROCESSOR_HOST;
 }
@@ -196,7 +195,7 @@ static wpi_thrash_hint ask(wpi_thrash *thrash, const wpi_thrash_question *q) {
         return migrate;
     }
     wpi_thrash_page *page = &chunk->pages[q->page];
-    (void)wpi_thrash_pinned(thrash, q->chunk, q->page, q->now); /* its time may be over */
+    (void)wpi_thrash_pinned(thrash, q->chunk, q->page, q->now); /* the pin may have expired */
     if (!thrashes(thrash, page)) return migrate;
     if ((page->throttled & bit_of(q->processor)) != 0) {
         if (q->now < page->throttled_to && page->exempt != (uint8_t)q->processor)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/tlb_prefetch.h"
 
-/* Where some pages near each other were wanted, by whichever SMs, those that follow at the same
- * distance. */
+/* Prefetches at the stride between the last two misses of a region, whichever SMs they are from,
+ * once the region has enough uses. */
 static uint32_t choose(const wpi_tlb_prefetch_question *question,
                        int64_t offsets[WPI_TLB_PREFETCH_MAX]) {
     if (question->uses < question->threshold || question->stride == 0) return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/tlb_sharing.h"
 
-/* One after the other, around the ring. */
+/* Asks all TLBs of the ring in turn. */
 static int32_t next(const wpi_tlb_sharing_question *question) {
     const uint32_t asked = (uint32_t)question->asked;
     const bool is_last = asked + 1 == question->tlbs || asked == question->neighbours;

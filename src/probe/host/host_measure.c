@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each measurement is repeated, and its repetitions are all kept: their median is the result, their
- * range its spread. Memory is ordinary memory of the system's own pages, as programs have it, so
- * random reads include misses of TLBs. */
+ * range its spread. Memory has the system's ordinary pages, as in programs, so random reads include
+ * TLB misses. */
 #define _GNU_SOURCE /* processor sets */
 #include "probe/host/host_measure.h"
 
@@ -34,10 +34,10 @@
 #define THREADS_MAX 512u
 #define SEED 88172645463325252u /* of the order of random reads */
 #define ROUND_TRIPS 20000u
-#define CALLS 256u /* in a row; a queue takes more before it makes the caller wait */
+#define CALLS 256u /* consecutive; fewer than a queue holds before the caller waits */
 #define CALL_BYTES 64u
 
-/* What the compiler must not leave out. */
+/* Keeps the compiler from removing the loops. */
 static volatile uint64_t kept;
 
 typedef struct bench {
@@ -61,7 +61,7 @@ static void find_processors(bench *b) {
     if (b->threads == 0) b->processors[b->threads++] = 0;
 }
 
-/* The first processor of a core: "0,4" or "0-1"; itself, if the system does not say. */
+/* The first processor of a core: "0,4" or "0-1"; itself, if unknown. */
 static uint32_t first_sibling(uint32_t processor) {
     char path[128], *text = NULL;
     size_t bytes = 0;
@@ -91,7 +91,7 @@ static uint64_t free_bytes(void) {
     return ((uint64_t)info.freeram + info.bufferram) * info.mem_unit;
 }
 
-/* Those of the TLB probe; results here are times, not cycles. */
+/* The conditions of the TLB probe; results here are times, not cycles. */
 static void add_conditions(wpi_host_result *r) {
     wpi_strings all = {0};
     wpi_conditions_of_cpu(&all);
@@ -154,7 +154,7 @@ static uint64_t next_random(uint64_t *state) {
     return *state;
 }
 
-/* The addresses do not depend on what is read. */
+/* The addresses do not depend on the values read. */
 static void read_at_random(part *p) {
     const uint64_t lines = p->count / LINE_WORDS;
     uint64_t state = p->seed, sum = 0;
@@ -319,7 +319,8 @@ static void derive_in_flight(bench *b) {
                            .most = latency->most * rate->most / 1e9};
 }
 
-/* From one half of the memory to the other, on and on, so that nothing is in a cache. */
+/* Copies from one half of the memory to the other, at ever new places, so that nothing is in a
+ * cache. */
 static void measure_copy(bench *b, uint64_t bytes, wpi_host_value value) {
     double samples[WPI_HOST_REPEATS_MAX];
     char *from = (char *)b->memory;
@@ -454,7 +455,7 @@ static wp_status allocate(bench *b, wp_error *err) {
 }
 
 static wp_status measure(bench *b, wp_error *err) {
-    WP_TRY(measure_call(b, err)); /* first: a device that is not there is found at once */
+    WP_TRY(measure_call(b, err)); /* first: a missing device is reported at once */
     WP_TRY(measure_sequential(b, 1, WPI_HOST_CORE_BANDWIDTH, err));
     WP_TRY(measure_sequential(b, b->threads, WPI_HOST_BANDWIDTH, err));
     WP_TRY(measure_random(b, 1, WPI_HOST_RANDOM_ONE, err));

@@ -58,7 +58,7 @@ wpi_host_measure wpi_host_measure_of(double *samples, uint32_t count) {
         .is_known = true, .median = median, .least = samples[0], .most = samples[count - 1]};
 }
 
-/* In three digits, with a unit that a profile takes where it takes one. */
+/* With three digits, and a unit of profiles if the key has one. */
 static const char *format(unit_kind unit, double value, char text[32]) {
     switch (unit) {
     case BYTES_PER_S: (void)snprintf(text, 32, "%.2fGB/s", value / 1e9); break;
@@ -74,7 +74,7 @@ static const char *format(unit_kind unit, double value, char text[32]) {
     return text;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 void wpi_host_result_text(const wpi_host_result *result, wpi_text *out) {
     char a[32], b[32], c[32];
@@ -96,7 +96,7 @@ void wpi_host_result_text(const wpi_host_result *result, wpi_text *out) {
                          result->conditions.items[i + 1]);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void put(json_t *object, const char *key, json_t *value) {
     WP_CHECK(json_object_set_new(object, key, value) == 0);
@@ -135,7 +135,7 @@ void wpi_host_result_json(const wpi_host_result *result, wpi_text *out) {
     json_decref(root);
 }
 
-/* ---- for the simulator ---- */
+/* ---- profile ---- */
 
 /* Values of a profile end at a ';'. */
 static void append_plain(const char *text, wpi_text *out) {

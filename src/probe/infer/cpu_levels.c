@@ -15,9 +15,9 @@
 #define PAGES_FIRST 8u    /* that any TLB holds */
 #define PAGES_OUTER 8192u /* where the search ends */
 #define STEPS_PER_OCTAVE 4
-#define STEP_MIN_CYCLES 1.0 /* less is no TLB */
+#define STEP_MIN_CYCLES 1.0 /* a smaller step is no TLB */
 #define FLAT_SHARE 0.04     /* of a plateau, by which its points may differ */
-#define MISS_SHARE 0.3      /* of a miss in a round: from here on somebody misses */
+#define MISS_SHARE 0.3      /* of a miss's time, per round: from here on some load misses */
 #define NOISE_CYCLES 0.12
 #define SURE 0.95        /* two readings agree */
 #define SHARING_SURE 0.7 /* a busy machine looks like sharing */
@@ -32,10 +32,9 @@ typedef struct reader {
     uint64_t samples, loads;
 } reader;
 
-/* ---- points -------------------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
-/* Samples of a busy machine are wrong now and then, and either way: the clock changes, too. */
+/* Samples of a busy machine are sometimes too high or too low, as the clock changes, too. */
 static wp_status typical(reader *r, uint64_t pages, bool is_control, double *out, wp_error *err) {
     double cycles[TRIES];
     for (uint32_t i = 0; i < TRIES; i++) {
@@ -66,15 +65,14 @@ static wp_status added(reader *r, uint64_t pages, double *out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- the first TLB ------------------------------------------------------------------------------
- */
+/* ---- the first TLB ---- */
 
 typedef struct plateau {
     uint64_t first_pages; /* on it */
     double cycles;
 } plateau;
 
-/* Three points in a row that take the same and more than nothing; `cycles` 0: there is none. */
+/* Three consecutive points with the same, positive cost; `cycles` 0: there are none. */
 static wp_status find_plateau(reader *r, plateau *out, wp_error *err) {
     double before = 0, last = 0;
     uint64_t before_pages = 0, pages = PAGES_FIRST;
@@ -96,7 +94,7 @@ static wp_status find_plateau(reader *r, plateau *out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Do loads of so many pages take `limit_cycles` more, and their round `limit_of_round` besides? */
+/* Limits: added cycles per load, and per round. */
 typedef struct border {
     double limit_cycles, limit_of_round;
 } border;
@@ -124,7 +122,7 @@ static wp_status last_below(reader *r, uint64_t fits, uint64_t misses, const bor
     return WP_STATUS_OK;
 }
 
-/* One reading, and the two points about it once more; `*out` 0: they say something else. */
+/* One reading, and the two points around it again; `*out` 0: they disagree. */
 static wp_status read_once(reader *r, const plateau *p, uint64_t *out, wp_error *err) {
     const border b = {NOISE_CYCLES, MISS_SHARE * p->cycles};
     bool fits = false, misses_fit = true;
@@ -135,7 +133,7 @@ static wp_status read_once(reader *r, const plateau *p, uint64_t *out, wp_error 
     return WP_STATUS_OK;
 }
 
-/* Until two readings with orders of their own say the same. */
+/* Repeats readings with different orders until two agree. */
 static wp_status read_entries(reader *r, const plateau *p, wpi_level *level, wp_error *err) {
     uint64_t read[READINGS] = {0}, agreed = 0;
     for (unsigned i = 0; i < READINGS && agreed == 0; i++) {
@@ -154,11 +152,10 @@ static wp_status read_entries(reader *r, const plateau *p, wpi_level *level, wp_
     return WP_STATUS_OK;
 }
 
-/* ---- who shares it ------------------------------------------------------------------------------
- */
+/* ---- sharing ---- */
 
-/* The least of several contests: entries that stay once are not pushed out by the other processor,
- * but a thread that had to wait finds its own gone for other reasons. */
+/* The least of several contests: if entries stay in one of them, the other processor does not evict
+ * them; a thread that was descheduled loses its entries for other reasons. */
 static wp_status contest_least(reader *r, const wpi_contest *contest, double *out, wp_error *err) {
     wpi_timing timing;
     *out = INFINITY;
@@ -182,7 +179,7 @@ static wp_status shares(reader *r, const wpi_level *level, uint32_t a, uint32_t 
     return WP_STATUS_OK;
 }
 
-/* Each processor meets the first of each group. */
+/* Compares each processor with the first of each group. */
 static wp_status read_sharing(reader *r, wpi_level *level, wp_error *err) {
     wpi_sharing_groups *s = &level->sharing;
     uint32_t firsts[WPI_PROBE_SMS_MAX], groups = 0;
@@ -201,8 +198,7 @@ static wp_status read_sharing(reader *r, wpi_level *level, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- what lies behind ---------------------------------------------------------------------------
- */
+/* ---- further levels ---- */
 
 static wp_status read_behind(reader *r, const plateau *p, wpi_hierarchy *h, wp_error *err) {
     uint64_t pages = p->first_pages, fits = pages;
@@ -250,7 +246,7 @@ static wp_status read_all(reader *r, wpi_hierarchy *h, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* A number nobody has come to is unknown for the reason that all are. */
+/* Numbers that were not reached get the common reason for being unknown. */
 static void explain_unknown(wpi_number *number, const char *reason) {
     if (!number->is_known && number->reason[0] == '\0') wpi_number_unknown(number, "%s", reason);
 }

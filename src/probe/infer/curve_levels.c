@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels from curves that somebody else chose the points of. A level is the pattern of Karnagel et
- * al., Section 3.2: strides below the page rise at the same distance, in proportion; the page's
- * stride rises in full; twice the stride rises in full at twice the distance, which adds nothing.
- * Numbers that the pattern does not show are unknown. */
+/* Levels from curves at given points. A level is the pattern of Karnagel et al., Section 3.2:
+ * strides below the page rise at the same distance, in proportion; the page's stride rises in full;
+ * twice the stride rises in full at twice the distance, which adds nothing. Numbers that the
+ * pattern does not show are unknown. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ typedef struct family {
 typedef struct families {
     family all[WPI_PROBE_LEVELS_MAX];
     uint32_t count;
-    double base_cycles; /* where the lowest curve begins */
+    double base_cycles; /* at the start of the lowest curve */
 } families;
 
 static double quiet_bytes(const wpi_curve *c, const wpi_rise *r) {
@@ -69,7 +69,7 @@ static bool is_echo(const family *f, const wpi_curve *c, const wpi_rise *r) {
     return (double)c->stride_bytes > page && ratio > 0.9 && ratio < 1.3;
 }
 
-/* In order of strides, which cost no less the larger they are. */
+/* Inserts in order of strides; a larger stride costs no less. */
 static wp_status add_member(family *f, const wpi_curve *c, const wpi_rise *r, wp_error *err) {
     if (f->count == MEMBERS_MAX) return WP_STATUS_OK;
     uint32_t at = f->count++;
@@ -127,7 +127,8 @@ static double cycles_from(const wpi_curve *c, double bytes) {
     return INFINITY;
 }
 
-/* A larger stride needs no more entries: where it misses a smaller one has missed, too. */
+/* A larger stride needs no more entries: at a distance where it misses, smaller strides miss,
+ * too. */
 static wp_status check_order(const wpi_curves *c, const wpi_rise *first[], wp_error *err) {
     for (size_t i = 1; i < c->curve_count; i++) {
         const wpi_curve *smaller = &c->curves[i - 1], *larger = &c->curves[i];
@@ -178,8 +179,7 @@ done:
     return status;
 }
 
-/* ---- numbers of a level -----------------------------------------------------------------------
- */
+/* ---- numbers of a level ---- */
 
 static bool shows_less_below(const family *f, uint32_t page) {
     for (uint32_t i = 0; i < page; i++) {
@@ -275,7 +275,7 @@ static void set_level(wpi_hierarchy *h, const family *f) {
     set_page(l, f, h);
     wpi_number_set(&l->reach_bytes, quiet_bytes(c, r), 0.9);
     wpi_number_set(&l->plateau_bytes, (double)c->points[r->full].bytes, 0.8);
-    /* What creeps up far behind the ramp is something else, unless it is little. */
+    /* A rise far beyond the ramp is not part of it, unless it is small. */
     const double cycles = r->cycles <= 1.05 * r->ramp_cycles ? r->cycles : r->ramp_cycles;
     wpi_number_set(&l->miss_cycles, cycles, l->page_bytes.is_known ? 0.9 : 0.5);
     if (!l->page_bytes.is_known)
@@ -288,8 +288,7 @@ static void set_level(wpi_hierarchy *h, const family *f) {
         wpi_number_unknown(&l->fill_pages, "the page size or the fill is unknown");
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------
- */
+/* ---- sharing ---- */
 
 /* The level with this page whose entries are the nearest to the matrix' pages. */
 static wpi_level *level_of(wpi_hierarchy *h, const wpi_matrix *m) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The groups of a chip's units follow one another in turn. Units are placed in order, each at the
- * next place of its group's turn; places that are skipped are missing. A group's turn is free until
- * its first unit is placed. */
+/* The groups of a chip's units alternate in a fixed order. Units are placed in order, each at the
+ * next position of its group; skipped positions are missing units. A group's position in the order
+ * is free until its first unit is placed. */
 #include "probe/infer/disabled_sms.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ static void exchange(order *o, uint32_t a, uint32_t b) {
     o->group_of[b] = group;
 }
 
-/* The place of a unit when the best solution's places are empty. */
+/* The position of a unit if the best solution's positions are missing. */
 static uint32_t place_in_best(const order *o, uint32_t unit) {
     uint32_t place = unit;
     for (uint32_t i = 0; i < o->places - o->units; i++)
@@ -122,8 +122,7 @@ bool wpi_floorplan_missing(const wpi_sharing_groups *sharing, uint32_t unit_sms,
     return true;
 }
 
-/* ---- of a hierarchy ---------------------------------------------------------------------------
- */
+/* ---- of a hierarchy ---- */
 
 uint32_t wpi_floorplan_unit(const wpi_hierarchy *h) {
     const wpi_sharing_groups *first = &h->levels[0].sharing;

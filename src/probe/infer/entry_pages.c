@@ -8,16 +8,16 @@
 
 #define SETS_LOOKED_AT 4u
 
-/* What the loads behind the last quiet one say of a stride. */
+/* The effect of loads beyond the last one without misses, at a stride. */
 typedef enum kind {
-    AT_ONCE, /* all miss at the first load more: one set, or the set that this stride meets */
-    WHOLE,   /* an even load more makes a set overflow: strides are of entries */
-    HALVES,  /* only odd ones do: each even load is in the entry of the one before */
+    AT_ONCE, /* all miss at the next load: one set, or the only set of this stride */
+    WHOLE,   /* an even load makes another set overflow: the stride is an entry or more */
+    HALVES,  /* only odd ones do: each even load is in the same entry as the load before */
     UNCLEAR
 } kind;
 
-/* Loads that add no more than their own miss are in sets that overflowed before. *next: the first
- * one behind load `at` that makes another set overflow; 0: none does. */
+/* Loads that add only their own miss are in sets that overflowed before. *next: the first one after
+ * load `at` that makes another set overflow; 0: none. */
 static wp_status next_set(wpi_search *s, const wpi_ramp *r, uint64_t at, uint64_t *next,
                           wp_error *err) {
     double before = 0, misses = 0;
@@ -60,7 +60,7 @@ static bool is_halved(double cycles, double of) {
     return fabs(cycles - of / exp2(halvings)) < 0.001 * of + 0.2;
 }
 
-/* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
+/* Descends to the smallest stride that covers an entry. *is_sure: whether this is certain. */
 static wp_status descend(wpi_search *s, wpi_ramp *r, bool has_own_end, bool *is_sure,
                          bool *is_at_once, bool *is_mixed, wp_error *err) {
     const uint64_t first = wpi_steps_stride_first(s);
@@ -91,8 +91,8 @@ static wp_status descend(wpi_search *s, wpi_ramp *r, bool has_own_end, bool *is_
     return WP_STATUS_OK;
 }
 
-/* A level of one set holds as many entries at twice the stride: all miss with one more. Else it is
- * the level before that holds them. */
+/* Whether the reach at twice the stride is this level's: a level of one set holds as many entries,
+ * and all miss with one more. Otherwise the level before hits. */
 static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_error *err) {
     const uint64_t loads = r->quiet_loads + 1;
     *out = false;
@@ -122,10 +122,10 @@ static wp_status missing_share(wpi_search *s, const wpi_ramp *r, double *share, 
     return WP_STATUS_OK;
 }
 
-/* An entry that covers less than the level before fills looks as if it covered that: of each fill
- * only the first part is asked for. So ask for both halves, one after all the other, when the level
- * before has forgotten: is there room for both? And do as many loads miss in sets where halves meet
- * others? *is_whole: yes to both, the entry covers its stride. */
+/* If an entry covers less than a fill of the level before, it seems to cover the fill: only its
+ * first part is accessed. So all first halves are accessed, then all second ones, when the level
+ * before has evicted them. *is_whole: both halves fit, and as many loads miss in sets where halves
+ * conflict: the entry covers its stride. */
 static wp_status covers_whole(wpi_search *s, const wpi_ramp *r, bool *is_whole, wp_error *err) {
     const double border = wpi_steps_known_cycles(s) + r->miss_cycles / 2;
     const uint64_t half = r->stride_bytes / 2, loads = 2 * r->quiet_loads;
@@ -149,8 +149,8 @@ static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level,
     return WP_STATUS_OK;
 }
 
-/* Quiet loads that are no more than the levels before hold may be theirs, and miss here all along:
- * a smaller stride, which leaves those levels further behind, then shows fewer. */
+/* If the levels before hold all loads without misses, these may hit there and miss here: a smaller
+ * stride, at which those levels reach less far, then has fewer. */
 static wp_status begin(wpi_search *s, const wpi_step *step, wpi_ramp *r, wp_error *err) {
     WP_TRY(wpi_ramp_begin(s, step->stride_bytes, step->quiet_loads, r, err));
     while (r->quiet_loads <= wpi_steps_busy_loads(s, r->stride_bytes) &&
@@ -190,7 +190,7 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     return check_whole(s, r, level, err);
 }
 
-/* What chases at 1/2^halvings of the page's stride show of the delay, on the ramp. */
+/* The share of the delay at 1/2^halvings of the page's stride, on the ramp. */
 static wp_status share(wpi_search *s, const wpi_ramp *r, uint32_t halvings, double *cycles,
                        bool *is_measured, wp_error *err) {
     const uint64_t stride = r->stride_bytes >> halvings;
@@ -205,7 +205,7 @@ static wp_status share(wpi_search *s, const wpi_ramp *r, uint32_t halvings, doub
     return WP_STATUS_OK;
 }
 
-/* Fills of a sixteenth are the most frequent ones besides whole ones. */
+/* Fills of a sixteenth are the most common besides whole ones. */
 static uint32_t between(uint32_t low, uint32_t high) {
     if (low < 4 && high > 4) return 4;
     if (low == 4 && high > 5) return 5;
@@ -216,7 +216,7 @@ wp_status wpi_pages_find_fill(wpi_search *s, const wpi_ramp *r, wpi_level *level
                               wp_error *err) {
     const uint64_t first =
         s->found_count == 0 ? s->options.stride_min / 2 : wpi_steps_stride_first(s);
-    uint32_t low = 0, high = 0; /* full at 1/2^low; not at 1/2^high, or not to be seen */
+    uint32_t low = 0, high = 0; /* full at 1/2^low; not at 1/2^high, or not visible */
     while (r->stride_bytes >> (high + 1) >= first && high < 16)
         high++;
     high++;

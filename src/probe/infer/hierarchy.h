@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is known of a device's TLBs, number by number: the value, how sure it is, and, when it is
- * unknown or unsure, why. Nothing is guessed: a number that the samples do not give is unknown.
+ * A device's TLBs, number by number: the value, its confidence, and, if it is unknown or unsure,
+ * the reason. Nothing is guessed: a number that does not follow from the samples is unknown.
  *
  *     load ─► L1 ──miss──► L2 ──miss──► … ──miss──► walk
  *               miss_cycles   miss_cycles   miss_cycles      each added to what came before
@@ -34,7 +34,7 @@ typedef struct wpi_way_group {
     uint32_t count, ways;
 } wpi_way_group;
 
-/** Who shares what: group_of[sm], dense, in order of the groups' first SMs. */
+/** Sharing groups: group_of[sm], dense, in order of the groups' first SMs. */
 typedef struct wpi_sharing_groups {
     wpi_number count; /* of groups */
     uint32_t sm_count;
@@ -50,7 +50,7 @@ typedef struct wpi_level {
     wpi_number ways; /* of each set; unknown if sets differ: see way_groups */
     wpi_way_group way_groups[WPI_PROBE_WAYS_MAX]; /* largest first */
     uint32_t way_group_count;                     /* 0: unknown; 1: all sets are equal */
-    wpi_number miss_cycles;                       /* that a miss here adds */
+    wpi_number miss_cycles;                       /* added by a miss here */
     wpi_number reach_bytes;                       /* entries * page_bytes */
     wpi_number plateau_bytes;                     /* from this distance on all loads miss */
     wpi_sharing_groups sharing;
@@ -58,28 +58,28 @@ typedef struct wpi_level {
 
 typedef struct wpi_hierarchy {
     uint32_t level_count;
-    wpi_number levels_known; /* value: level_count; its reason says what may lie behind */
+    wpi_number levels_known; /* value: level_count; its reason describes possible further levels */
     wpi_level levels[WPI_PROBE_LEVELS_MAX];
     wpi_number base_cycles; /* of a load that hits the first level */
     uint32_t sm_count;
     uint32_t missing_sms[WPI_PROBE_SMS_MAX]; /* physical numbers likely disabled, ascending */
     uint32_t missing_count;
     wpi_number missing;      /* value: missing_count */
-    uint64_t samples, loads; /* what it took */
+    uint64_t samples, loads; /* cost of the search */
 } wpi_hierarchy;
 
-/** Told now and then: what is being looked for, and how many samples were taken. */
+/** Called from time to time with the current stage and the number of samples. */
 typedef void (*wpi_infer_progress)(void *object, const char *stage, uint64_t samples);
 
 /** All zero: the defaults. */
 typedef struct wpi_infer_options {
-    uint64_t memory_bytes;        /* at most; 0: all the sampler has */
+    uint64_t memory_bytes;        /* at most; 0: all of the sampler's */
     uint64_t samples_max;         /* 0: 20000 */
     uint64_t loads_max;           /* timed ones, of all samples; 0: 2^34 */
     uint64_t stride_min;          /* smallest page looked for; 0: 4 KiB */
     uint64_t stride_max;          /* largest page looked for; 0: 32 MiB */
     uint64_t loads_per_round_max; /* 0: 2^18 */
-    uint64_t seed;                /* of what is drawn: checks of sharing */
+    uint64_t seed;                /* of random checks of sharing */
     uint32_t rounds_min;          /* of a sample; 0: 32 */
     bool is_sharing_skipped;
     wpi_infer_progress progress; /* or NULL */
@@ -87,16 +87,16 @@ typedef struct wpi_infer_options {
 } wpi_infer_options;
 
 /**
- * Reads a hierarchy off samples. `options` may be NULL. What could not be found is unknown in *out,
- * with the reason; an error is only what the sampler fails with, and NOMEM. On failure *out is
- * NULL. One thread.
+ * Infers a hierarchy from samples. `options` may be NULL. Numbers that could not be found are
+ * unknown in *out, with the reason; errors are only those of the sampler, and NOMEM. On failure
+ * *out is NULL. One thread.
  */
 WP_NODISCARD wp_status wpi_infer(const wpi_sampler *sampler, const wpi_infer_options *options,
                                  wpi_hierarchy **out, wp_error *err);
 void wpi_hierarchy_destroy(wpi_hierarchy *hierarchy); /* NULL allowed */
 
-/** All of so many loads miss, a page or more apart: equal sets overflow in turn; strides may meet
- * unequal ones in an order that takes all entries. Entries and sets must be known. */
+/** The number of loads, a page or more apart, of which all miss. Equal sets overflow in turn;
+ * unequal ones may take all entries, depending on the stride. Entries and sets must be known. */
 uint64_t wpi_level_busy_loads(const wpi_level *level);
 
 /** The groups of a level as text: "0,5 | 1,6 | …"; appended. */

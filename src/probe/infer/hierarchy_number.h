@@ -7,11 +7,12 @@
 
 /** Known. */
 void wpi_number_set(wpi_number *number, double value, double confidence);
-/** Why it is not sure, or what else is to be said of it. */
+/** Sets the reason for doubt, or a remark. */
 void wpi_number_explain(wpi_number *number, const char *format, ...) WP_PRINTF(2, 3);
-/** Unknown, and why. */
+/** Unknown, with the reason. */
 void wpi_number_unknown(wpi_number *number, const char *format, ...) WP_PRINTF(2, 3);
-/** The chance that what lies `z` standard deviations from a border lies on that side of it. */
+/** The probability that a value measured `z` standard deviations from a border is on that side of
+ * it. */
 double wpi_confidence(double z);
 
 #endif

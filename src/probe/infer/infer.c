@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Level by level, from the one with the smallest reach: each is looked for at strides at which the
- * levels before it miss everything, so that what is new is its own. */
+/* Level by level, from the one with the smallest reach: each is searched at strides at which all
+ * loads miss in the levels before, so that further delay is its own. */
 #include "probe/infer/hierarchy.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
 
 static const char mixed[] = "the cost of a miss grows with the stride: it hides a level behind it";
 
-/* All numbers rest on misses that are those of LRU sets, each of one delay. */
+/* Makes the numbers unknown, as they assume LRU sets and one delay per miss. */
 static void doubt(wpi_level *level, const char *why) {
     wpi_number reason = {0};
     wpi_number_unknown(&reason, "%.150s", why);
@@ -44,7 +44,7 @@ uint64_t wpi_level_busy_loads(const wpi_level *level) {
     return level->way_group_count == 1 ? entries + level->way_groups[0].count : 2 * entries;
 }
 
-/* One level; *go_on: all that the next one's search needs is known. */
+/* Reads one level; *go_on: everything that the next level's search needs is known. */
 static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *step, bool *go_on,
                             wp_error *err) {
     wpi_level *level = &h->levels[h->level_count - 1];
@@ -73,7 +73,7 @@ static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     return WP_STATUS_OK;
 }
 
-/* What was read of a level before a failure was not yet checked by the rest. */
+/* Numbers that were read before a failure are doubtful: later steps have not checked them. */
 static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *step, bool *go_on,
                             wp_error *err) {
     wp_error detail = {0};
@@ -150,7 +150,7 @@ static wp_status find_base(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Samples that cannot be had end the search, and what is not known by then says why. */
+/* A sample that fails ends the search, and its message is the reason of unknown numbers. */
 static wp_status search(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
     wp_error detail = {0};
     WP_TRY(find_base(s, h, err));

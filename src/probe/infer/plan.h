@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A chip's floorplan in the terms of a profile, where the groups found are those of one. */
+/** A chip's floorplan in the terms of a profile, if the sharing groups match one. */
 #ifndef WP_PROBE_PLAN_H
 #define WP_PROBE_PLAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where a measured curve is flat, and how it rises in between. */
+/** Flat parts of a measured curve, and the rises between them. */
 #ifndef WP_PROBE_PLATEAUS_H
 #define WP_PROBE_PLATEAUS_H
 
@@ -14,8 +14,8 @@ typedef struct wpi_rise {
     double low_cycles;
 } wpi_rise;
 
-/** The rises of a curve in order; returns how many. Plateaus have four points at least; what rises
- * by little beyond one is part of it. */
+/** The rises of a curve in order; returns their number. Plateaus have at least four points, and
+ * include small rises. */
 uint32_t wpi_plateaus_rises(const wpi_curve *curve, wpi_rise rises[WPI_RISES_MAX],
                             double *first_cycles);
 

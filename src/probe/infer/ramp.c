@@ -7,11 +7,11 @@
 #include "probe/infer/hierarchy_number.h"
 #include "probe/infer/steps.h"
 
-#define MISSES_ERROR 0.07 /* wanted of a count of misses, one standard deviation */
-#define WHOLE 0.25        /* a count may lie so far from a whole number */
+#define MISSES_ERROR 0.07 /* of a count of misses, one standard deviation */
+#define WHOLE 0.25        /* the most by which a count may differ from a whole number */
 #define DOUBT 0.18        /* one that lies further from it is counted again, at half the error */
 #define KINDS_MAX 3u      /* of sets in one level: less than that */
-#define LOADS_FEW 16u /* a ramp of so many is looked at load by load, a longer one at quarters */
+#define LOADS_FEW 16u     /* a ramp up to this is tested load by load, a longer one at quarters */
 
 wp_status wpi_ramp_refine(wpi_search *s, wpi_ramp *r, wp_error *err) {
     wpi_estimate e;
@@ -31,7 +31,8 @@ static wp_status are_missing(wpi_search *s, const wpi_ramp *r, uint64_t loads, u
     return wpi_search_is_extra(s, r->stride_bytes, loads, before, r->miss_cycles, out, err);
 }
 
-/* Loads around `rough`: *low without misses, not below `busy`; *high with some, or the top. */
+/* Brackets the end of loads without misses, around `rough`: *low without, not below `busy`; *high
+ * with some, or the top. */
 static wp_status bracket(wpi_search *s, const wpi_ramp *r, uint64_t rough, uint64_t busy,
                          uint64_t *low, uint64_t *high, wp_error *err) {
     const uint64_t least = busy > 1 ? busy : 1;
@@ -58,7 +59,7 @@ static wp_status bracket(wpi_search *s, const wpi_ramp *r, uint64_t rough, uint6
 
 /* The last loads without misses; beyond them there are two at least. */
 static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t busy, wp_error *err) {
-    uint64_t low = 0, high = 0, middle = rough; /* often it */
+    uint64_t low = 0, high = 0, middle = rough; /* often right */
     WP_TRY(bracket(s, r, rough, busy, &low, &high, err));
     const uint64_t before = low;
     while (high > low + 1) {
@@ -120,7 +121,7 @@ wp_status wpi_ramp_misses(wpi_search *s, const wpi_ramp *r, uint64_t more, doubl
     return count(s, r, r->quiet_loads + more, r->quiet_loads, r->miss_cycles, misses, err);
 }
 
-/* Loads of a round that still hit, seen from the plateau. */
+/* Loads of a round that still hit, from the difference to the plateau. */
 static wp_status hits(wpi_search *s, const wpi_ramp *r, uint64_t more, double *out, wp_error *err) {
     const uint64_t loads = r->quiet_loads + more;
     const double share = (double)r->top_loads / (double)loads;
@@ -129,8 +130,7 @@ static wp_status hits(wpi_search *s, const wpi_ramp *r, uint64_t more, double *o
     return count(s, r, r->top_loads, loads, share * r->miss_cycles, out, err);
 }
 
-/* ---- equal sets -------------------------------------------------------------------------------
- */
+/* ---- equal sets ---- */
 
 static bool is_near(double value, double whole) {
     return fabs(value - whole) < WHOLE;
@@ -155,8 +155,8 @@ static bool shows_plateau(const wpi_ramp *r, uint64_t more) {
     return r->quiet_loads + more + beyond <= r->top_loads;
 }
 
-/* Do all numbers between fit `ways`? The last set hits until the last load; sets overflow in
- * steady steps. */
+/* Whether all counts between match `ways`: sets overflow in equal steps, and the last set hits
+ * until the last load. */
 static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool *out,
                            wp_error *err) {
     const uint64_t sets = r->quiet_loads / ways;
@@ -170,8 +170,7 @@ static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool
     return is_line(s, r, sets, ways, out, err);
 }
 
-/* ---- any sets ---------------------------------------------------------------------------------
- */
+/* ---- any sets ---- */
 
 /* The least `more` without hits. */
 static wp_status plateau(wpi_search *s, const wpi_ramp *r, uint64_t *more, wp_error *err) {
@@ -200,8 +199,8 @@ static wp_status is_on(wpi_search *s, const wpi_ramp *r, const run *a, uint64_t 
     return WP_STATUS_OK;
 }
 
-/* A wide set and loads that add their own miss only can make up for narrow sets, but for a moment:
- * not at the load before, too. */
+/* A wide set and loads that add only their own miss can have the sum of narrow sets at one load,
+ * but not also at the load before. */
 static wp_status reaches(wpi_search *s, const wpi_ramp *r, const run *a, uint64_t at, bool *out,
                          wp_error *err) {
     WP_TRY(is_on(s, r, a, at, out, err));
@@ -209,7 +208,7 @@ static wp_status reaches(wpi_search *s, const wpi_ramp *r, const run *a, uint64_
     return is_on(s, r, a, at - 1, out, err);
 }
 
-/* How far the ramp goes on as steep as it is behind `a->first`. */
+/* Finds how far the ramp continues with the slope after `a->first`. */
 static wp_status follow(wpi_search *s, const wpi_ramp *r, uint64_t last, run *a, wp_error *err) {
     double next = 0;
     WP_TRY(wpi_ramp_misses(s, r, a->first + 1, &next, err));
@@ -244,8 +243,8 @@ static void add_group(wpi_level *level, wpi_way_group group) {
     level->way_group_count++;
 }
 
-/* Another level behind can make whole numbers by chance: the first sets' counts once more, at a
- * quarter of the error. */
+/* A further level can give whole numbers by chance: counts the first sets again, at a quarter of
+ * the error. */
 static wp_status check_groups(wpi_search *s, const wpi_ramp *r, wp_error *err) {
     const double error = MISSES_ERROR / 4 * r->miss_cycles;
     wpi_estimate all, e;
@@ -296,8 +295,7 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
     return WP_STATUS_OK;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- the whole ramp ---- */
 
 /* The first set that overflows gives the ways; a count may be off by one where noise is large. */
 static wp_status equal_sets(wpi_search *s, const wpi_ramp *r, uint64_t *ways, wp_error *err) {
@@ -319,8 +317,8 @@ static wp_status equal_sets(wpi_search *s, const wpi_ramp *r, uint64_t *ways, wp
     return WP_STATUS_OK;
 }
 
-/* Sets that drop their oldest entry miss all of too many pages in any order. Random replacement
- * makes whole numbers by chance, but others in other orders. */
+/* Sets that replace their oldest entry miss in any order of too many pages. Random replacement can
+ * give whole numbers by chance, but other ones in other orders. */
 static wp_status check_orders(wpi_search *s, const wpi_ramp *r, uint64_t loads, wp_error *err) {
     const double expected = wpi_steps_known_cycles(s) + r->miss_cycles;
     for (wpi_chase_order order = WPI_ORDER_SHUFFLED; order <= WPI_ORDER_HALVES; order++) {

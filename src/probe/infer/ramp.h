@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What lies between the last chase without misses and the first of nothing but misses.
+ * The ramp: from the last chase without misses to the first in which all loads miss.
  *
  *     misses                         ┌──── all: entries + sets loads
  *     of a round                 ╱┈┈┈┘
@@ -16,13 +16,13 @@
 typedef struct wpi_ramp {
     uint64_t stride_bytes;
     uint64_t quiet_loads; /* the most without misses */
-    uint64_t full_loads;  /* all of these miss: the plateau; 0: not known */
+    uint64_t full_loads;  /* all of these miss: the plateau; 0: unknown */
     uint64_t top_loads;   /* on the plateau or, without one, as many as can be measured */
     double miss_cycles;
 } wpi_ramp;
 
-/** Finds quiet_loads exactly, and miss_cycles roughly, at a stride: if these are less than
- * WPI_FAINT_CYCLES, quiet_loads are `rough`. `rough` is what steps gave. */
+/** Finds quiet_loads exactly, and miss_cycles roughly, at a stride: if miss_cycles are less than
+ * WPI_FAINT_CYCLES, quiet_loads are `rough`, the result of steps. */
 WP_NODISCARD wp_status wpi_ramp_begin(wpi_search *search, uint64_t stride_bytes, uint64_t rough,
                                       wpi_ramp *ramp, wp_error *err);
 /** miss_cycles as exact as counting needs it: from a round in which all loads miss, or as many as

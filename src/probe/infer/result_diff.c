@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two results, member by member. What depends on the run (samples, confidence, conditions) is not
- * compared; delays of less than half a cycle, or 5%, apart are the same. */
+/* Two results, member by member. Members that depend on the run (samples, confidence, conditions)
+ * are not compared; delays that differ by less than half a cycle, or 5%, are the same. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ typedef struct diff {
     bool is_same;
 } diff;
 
-/* As it is in the file; "unknown" for null and for what is not there. */
+/* As in the file; "unknown" for null and for missing members. */
 static void append_value(const json_t *value, wpi_text *out) {
     char *text = json_is_null(value) || value == NULL
                      ? NULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SMs differ in how far they are from memory: a pair is compared with the same timed SM disturbed
- * by itself, which always misses, never with other SMs. */
+/* SMs differ in their distance from memory: a pair is compared only with the same timed SM
+ * disturbed by itself, which always misses. */
 #include "probe/infer/sharing.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "probe/infer/hierarchy_number.h"
 
 #define CHECKS 24u
-#define ROUNDS_FEW 2u /* alike, they are enough */
+#define ROUNDS_FEW 2u /* enough if they are equal */
 #define ROUNDS_MIN 8u
 #define ROUNDS_MAX 4096u
 #define SURE_Z 5.0
@@ -17,11 +17,11 @@
 typedef struct contest {
     wpi_search *search;
     wpi_contest is;                 /* without the SMs */
-    double border_cycles;           /* that sharing adds at least */
-    double apart_least, apart_most; /* what pairs apart save, where there is no noise */
+    double border_cycles;           /* least cost of sharing */
+    double apart_least, apart_most; /* savings of pairs that do not share, without noise */
     double worst_z;
     uint64_t random;
-    wpi_timing alone; /* of `alone_sm` disturbed by itself; without noise, it is not asked again */
+    wpi_timing alone; /* of `alone_sm` disturbed by itself; without noise, measured once */
     uint32_t alone_sm;
 } contest;
 
@@ -88,9 +88,9 @@ static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *ou
     return WP_STATUS_OK;
 }
 
-/* More than levels before hold, and more than half of what this one holds: fewer would be hits in a
- * level that nobody saw. Whole rounds over the sets, so that the other SM's pages meet all of them.
- */
+/* More entries than earlier levels have, and more than half of this level's: fewer could hit in a
+ * level that was not detected. Whole rounds over the sets, so that the other SM's pages map to all
+ * of them. */
 uint64_t wpi_sharing_loads(const wpi_hierarchy *h, uint32_t number, uint64_t memory_bytes) {
     const wpi_level *l = &h->levels[number];
     const uint64_t entries = (uint64_t)l->entries.value;
@@ -153,8 +153,8 @@ static wp_status check_pairs(contest *c, const wpi_sharing_groups *g, uint32_t *
     return WP_STATUS_OK;
 }
 
-/* The group whose first SM shares with `sm`; the one that follows the last SM's is tried first:
- * groups are often dealt in turn. */
+/* The group whose first SM shares with `sm`. Tries the group after the last SM's first: groups
+ * often alternate. */
 static wp_status place(contest *c, wpi_sharing_groups *g, uint32_t *first_of, uint32_t *groups,
                        uint32_t sm, wp_error *err) {
     const uint32_t likely = sm == 0 ? 0 : g->group_of[sm - 1] + 1;
@@ -194,8 +194,7 @@ wp_status wpi_sharing_find(wpi_search *s, const wpi_hierarchy *h, uint32_t numbe
     return WP_STATUS_OK;
 }
 
-/* ---- from a matrix ----------------------------------------------------------------------------
- */
+/* ---- from a matrix ---- */
 
 static bool is_shared(const double *cycles, uint32_t sms, uint32_t timed, uint32_t other,
                       double border) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First whether there is anything: the longest chase at strides four times one another, where each
- * level shows at least a quarter of its delay at one. Then, at all strides around, how many loads
- * stay without misses: the level with the smallest reach is the next. */
+/* First detects a level: the longest chase, at strides that grow by four, one of which shows at
+ * least a quarter of any level's delay. Then finds, at all strides around it, the most loads
+ * without misses: the level with the smallest reach is the next. */
 #include "probe/infer/steps.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static wp_status detect(wpi_search *s, uint64_t *stride_seen, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* About the most loads without misses, below `busy` ones that have some: exact when few. */
+/* Approximately the most loads without misses, below `busy`, which has some; exact if few. */
 static wp_status last_quiet(wpi_search *s, uint64_t stride, uint64_t busy, uint64_t *quiet,
                             wp_error *err) {
     uint64_t low = 1, high = busy;
@@ -79,7 +79,7 @@ static wp_status last_quiet(wpi_search *s, uint64_t stride, uint64_t busy, uint6
     return WP_STATUS_OK;
 }
 
-/* *quiet 0: no misses as far as memory goes. `guess` is where misses may begin; 0: no idea. */
+/* *quiet 0: no misses within memory. `guess`: where misses may begin; 0: unknown. */
 static wp_status quiet_at(wpi_search *s, uint64_t stride, uint64_t guess, uint64_t *quiet,
                           wp_error *err) {
     const uint64_t most = loads_at(s, stride, LOADS_TO_TRACK);
@@ -98,11 +98,11 @@ static wp_status quiet_at(wpi_search *s, uint64_t stride, uint64_t guess, uint64
 
 typedef struct track {
     uint64_t strides[STRIDES_MAX], quiet[STRIDES_MAX];
-    bool is_behind[STRIDES_MAX]; /* where the levels before miss all, this one hits for a while */
+    bool is_behind[STRIDES_MAX]; /* this level hits for a while after the levels before miss all */
     uint32_t count;
 } track;
 
-/* Quiet loads are known to a thirty-second: where that does not say, the busy ones are asked. */
+/* Quiet loads are known to a thirty-second: if that does not decide, tests busy loads. */
 static wp_status ask_behind(wpi_search *s, uint64_t stride, uint64_t quiet, bool *out,
                             wp_error *err) {
     const uint64_t busy = wpi_steps_busy_loads(s, stride);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the loads of a chase go: place i is i strides behind the base. Caches are indexed by
- * address, so places that are strides apart would meet in a few of their sets; each is moved on by
- * some lines, the next number of lines from span to span, and never out of its stride or its span:
+ * The addresses of a chase: place i is i strides after the base. Caches are indexed by address, so
+ * places at multiples of a stride would share a few sets; each is shifted by some lines, one more
+ * line in each span, and never out of its stride or its span:
  *
  *     | line 0 .  .  . |  .  line 1 .  . |  .  .  line 2 . |      a span each
  *

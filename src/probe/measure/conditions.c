@@ -43,8 +43,7 @@ void wpi_conditions_of_device(const wp_device *device, wpi_strings *out) {
     wpi_nvml_conditions(info->pci_id, out);
 }
 
-/* ---- the CPU ------------------------------------------------------------------------------------
- */
+/* ---- the CPU ---- */
 
 /* The rest of the line that begins with `name` in a file of lines "name : value"; NULL: none. */
 static char *value_in(const char *path, const char *name) {

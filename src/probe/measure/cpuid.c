@@ -30,8 +30,7 @@ static void add(list *l, wpi_cpuid_tlb tlb) {
     if (tlb.entries != 0 && l->count < WPI_CPUID_TLBS_MAX) l->tlbs[l->count++] = tlb;
 }
 
-/* ---- Intel, leaf 2: a byte names a TLB ----------------------------------------------------------
- */
+/* ---- Intel, leaf 2: a byte names a TLB ---- */
 
 static const struct {
     uint8_t byte;
@@ -71,14 +70,13 @@ static void add_leaf_2(list *l, wpi_cpuid_read read) {
     uint32_t registers[4];
     read(2, 0, registers);
     for (int r = EAX; r <= EDX; r++) {
-        if ((registers[r] & UINT32_C(0x80000000)) != 0) continue; /* says nothing */
+        if ((registers[r] & UINT32_C(0x80000000)) != 0) continue; /* no information */
         for (int shift = r == EAX ? 8 : 0; shift < 32; shift += 8)
             add_byte(l, (uint8_t)(registers[r] >> shift));
     }
 }
 
-/* ---- Intel, leaf 0x18: a subleaf describes one --------------------------------------------------
- */
+/* ---- Intel, leaf 0x18: a subleaf describes one ---- */
 
 static void add_leaf_18(list *l, wpi_cpuid_read read) {
     enum { INSTRUCTIONS = 2, STORES = 5 };
@@ -98,8 +96,7 @@ static void add_leaf_18(list *l, wpi_cpuid_read read) {
     }
 }
 
-/* ---- AMD ----------------------------------------------------------------------------------------
- */
+/* ---- AMD ---- */
 
 /* 0x8000_0006's codes, which stand for ranges from some value on; the lowest is taken. */
 static uint32_t ways_of_code(uint32_t code) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the processor says of its own TLBs, to compare with what was measured. */
+/** CPUID's description of the processor's TLBs, to compare with measurements. */
 #ifndef WP_PROBE_CPUID_H
 #define WP_PROBE_CPUID_H
 
@@ -19,7 +19,7 @@ typedef struct wpi_cpuid_tlb {
     uint32_t entries;
     uint32_t ways;  /* 0: fully associative */
     uint32_t pages; /* WPI_CPUID_4K … */
-    uint32_t leaf;  /* which says so */
+    uint32_t leaf;  /* its source */
 } wpi_cpuid_tlb;
 
 /** Fills {eax, ebx, ecx, edx}. */
@@ -29,11 +29,10 @@ typedef void (*wpi_cpuid_read)(uint32_t leaf, uint32_t subleaf, uint32_t registe
 void wpi_cpuid_native(uint32_t leaf, uint32_t subleaf, uint32_t registers[4]);
 
 /** All TLBs that leaves 2, 0x18 (Intel), 0x8000_0005 and 0x8000_0006 (AMD) name; returns how many.
- * None: the processor, or a hypervisor before it, says nothing. */
+ * None: the processor, or a hypervisor, hides them. */
 size_t wpi_cpuid_tlbs(wpi_cpuid_read read, wpi_cpuid_tlb tlbs[WPI_CPUID_TLBS_MAX]);
 
-/** Whether a hypervisor says that it is there: then pages of its own lie behind those of the
- * system. */
+/** Whether a hypervisor reports itself: then its pages back those of the system. */
 bool wpi_cpuid_has_hypervisor(wpi_cpuid_read read);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library comes with the driver; its functions are looked up when they are wanted. */
+/* The library comes with the driver; its functions are looked up at run time. */
 #include "probe/measure/nvml.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ typedef struct nvml {
     int (*processes)(handle gpu, unsigned *count, process *out);
 } nvml;
 
-/* ISO C has no conversion from object to function pointers; POSIX promises that the bits will do.
+/* ISO C has no conversion from object to function pointers; POSIX guarantees equal representations.
  */
 static bool get(void *library, const char *name, void *function) {
     void *const found = dlsym(library, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What NVIDIA's management library says of a GPU, if it is there. */
+/** Conditions of a GPU from NVIDIA's management library, if it is installed. */
 #ifndef WP_PROBE_NVML_H
 #define WP_PROBE_NVML_H
 

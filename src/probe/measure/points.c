@@ -21,7 +21,7 @@ wp_status wpi_added_cycles(const wpi_sampler *sampler, uint64_t stride_bytes, ui
     return WP_STATUS_OK;
 }
 
-/* Doubles the count until it is too much, then halves the gap. */
+/* Doubles the count until it is too large, then bisects. */
 static wp_status largest_below(const wpi_sampler *sampler, uint64_t stride, double limit_cycles,
                                double *out, wp_error *err) {
     uint64_t fits = 0, misses = 1;
@@ -69,7 +69,7 @@ static wp_status contest_cycles(const wpi_sampler *sampler, const wpi_contest *c
     return WP_STATUS_OK;
 }
 
-/* What is behind the '='. */
+/* The part after the '='. */
 typedef struct point {
     bool is_contest, is_search;
     uint32_t timed, other;

@@ -9,11 +9,10 @@
 /**
  * Measures a point and appends "NAME VALUE\n".
  *
- *     NAME=STRIDE*COUNT         cycles a load that COUNT places STRIDE apart take more than as many
- *                               cache lines side by side
- *     NAME=STRIDE<CYCLES        the largest COUNT that takes less than CYCLES more
- *     NAME=A,B:STRIDE*COUNT     the same for SM A after SM B has been round as many places of its
- * own
+ *     NAME=STRIDE*COUNT         cycles per load of COUNT places STRIDE apart, less those of as many
+ *                               adjacent cache lines
+ *     NAME=STRIDE<CYCLES        the largest COUNT for which this is less than CYCLES
+ *     NAME=A,B:STRIDE*COUNT     the same for SM A after SM B has loaded as many places of its own
  *
  * STRIDE is bytes with a unit: 128KiB. INVALID: it is none of these.
  */

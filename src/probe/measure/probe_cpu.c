@@ -20,7 +20,7 @@
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #define HAS_CYCLES 1
-/* After all loads, before anything else. */
+/* Serialized: after all loads, before later instructions. */
 static uint64_t cycles_now(void) {
     _mm_lfence();
     const uint64_t now = __rdtsc();
@@ -30,8 +30,8 @@ static uint64_t cycles_now(void) {
 static void relax(void) {
     _mm_pause();
 }
-/* Additions that wait for each other, a cycle of the core each (of registers: newer processors know
- * the sum with a constant beforehand). */
+/* Dependent additions, a cycle of the core each (of registers: newer processors add constants
+ * early). */
 static void add_up(void) {
     uint64_t x = 0, y = 3;
     for (unsigned i = 0; i < ADDITIONS / 16; i++)
@@ -54,7 +54,7 @@ static void add_up(void) {
 #define ALIGN_BYTES ((uint64_t)1 << 30)
 #define LOADS_A_ROUND 2048u /* at least: reading the counter takes as long as some loads */
 #define ROUNDS_MAX 64u
-#define TRIES 16u /* for rounds in which nobody else got the processor */
+#define TRIES 16u /* for rounds in which no other thread got the processor */
 #define PROCESSORS_MAX 512u
 
 struct wpi_cpu_sampler {
@@ -67,14 +67,13 @@ struct wpi_cpu_sampler {
     uint32_t *order;
     uint32_t order_capacity;
     uint32_t processors[PROCESSORS_MAX];
-    cpu_set_t allowed; /* of this thread, before it was kept somewhere */
+    cpu_set_t allowed; /* of this thread, before it was pinned */
     unsigned kept_on;
     bool is_kept;
     double overhead_ticks;
 };
 
-/* ---- threads that stay --------------------------------------------------------------------------
- */
+/* ---- pinned threads ---- */
 
 static wp_status stay_on(unsigned processor, wp_error *err) {
     cpu_set_t set;
@@ -85,7 +84,7 @@ static wp_status stay_on(unsigned processor, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Runs `work` on a thread of its own on that processor. */
+/* Runs `work` on a thread pinned to that processor. */
 typedef struct stayer {
     pthread_t thread;
     unsigned processor;
@@ -114,14 +113,13 @@ static wp_status end_stayer(stayer *s, wp_error *err) {
     return s->status;
 }
 
-/* How often this thread had to leave its processor to another, who leaves nothing in the TLBs. */
+/* The number of this thread's context switches, which empty the TLBs. */
 static long switches(void) {
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw + usage.ru_nivcsw : 0;
 }
 
-/* ---- chains -------------------------------------------------------------------------------------
- */
+/* ---- chains ---- */
 
 static wp_status make_order(wpi_cpu_sampler *s, uint32_t count, bool has_halves, uint64_t seed,
                             wp_error *err) {
@@ -159,14 +157,14 @@ static void **go_round(void **place, uint64_t loads) {
     return place;
 }
 
-/* What the counter's ticks since `start` are in cycles of the core, whose clock comes and goes: as
- * many additions as take the time `additions` were made before. */
+/* Converts the counter's ticks since `start` to cycles of the core, whose clock varies: by the time
+ * of the additions before. */
 static double in_cycles(const wpi_cpu_sampler *s, uint64_t before, uint64_t start, uint64_t end) {
     const double additions = (double)(start - before) - s->overhead_ticks;
     return ((double)(end - start) - s->overhead_ticks) * ADDITIONS / additions;
 }
 
-/* This thread goes there, and stays until the probe ends. */
+/* Pins this thread to that processor until the probe ends. */
 static wp_status stay_here(wpi_cpu_sampler *s, unsigned processor, wp_error *err) {
     if (s->is_kept && s->kept_on == processor) return WP_STATUS_OK;
     s->is_kept = true;
@@ -240,10 +238,9 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     return WP_STATUS_OK;
 }
 
-/* ---- contests -----------------------------------------------------------------------------------
- */
+/* ---- contests ---- */
 
-/* Whose turn it is: both threads stay awake, so that nothing else runs on their processors. */
+/* The stage of a contest: both threads spin, so that nothing else runs on their processors. */
 typedef struct arena {
     const wpi_cpu_sampler *sampler;
     _Atomic uint32_t turn; /* 3 * round + stage */
@@ -292,7 +289,7 @@ static void be_other(void *object) {
     if (switches() != switched) a->is_disturbed = true;
 }
 
-/* One processor with itself. */
+/* A contest of one processor with itself. */
 static void be_both(void *object) {
     arena *a = object;
     const long switched = switches();
@@ -349,8 +346,7 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     return WP_STATUS_OK;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------
- */
+/* ---- beginning and end ---- */
 
 /* "always [madvise] never" */
 static bool has_huge_pages(void) {

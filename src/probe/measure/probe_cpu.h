@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Measures this machine's own TLBs: threads that stay on their processor go round chains in memory
- * of small or of huge pages. Native code, not a kernel on the CPU device: its workers go from
- * processor to processor as the system likes, and its memory has the pages that the system likes.
- * An "SM" is a processor that this process may use. Cycles are the core's: as many as additions
- * that wait for one another take the time.
+ * Measures this machine's TLBs: pinned threads follow chains in memory of small or huge pages.
+ * Native code, not a kernel on the CPU device, where the system chooses the workers' processors and
+ * the pages of memory. An "SM" is a processor that this process may use. Cycles are the core's,
+ * counted by dependent additions.
  *
- * Chains are always shuffled, both halves alike: processors fetch ahead what comes in order. One
+ * Chains are always shuffled, both halves alike: processors prefetch sequential accesses. One
  * thread at a time.
  */
 #ifndef WP_PROBE_CPU_H
@@ -16,14 +15,14 @@
 
 typedef enum wpi_cpu_pages {
     WPI_CPU_PAGES_SMALL = 0, /* 4 KiB */
-    WPI_CPU_PAGES_HUGE,      /* 2 MiB, where the system has them */
+    WPI_CPU_PAGES_HUGE,      /* 2 MiB, if the system has them */
     WPI_CPU_PAGES_COUNT
 } wpi_cpu_pages;
 
 typedef struct wpi_cpu_sampler wpi_cpu_sampler;
 
-/** Reserves `memory_bytes`, of which only what is touched is taken. UNSUPPORTED: no x86-64, or the
- * system gives no huge pages. */
+/** Reserves `memory_bytes`; only touched pages take memory. UNSUPPORTED: not x86-64, or no huge
+ * pages. */
 WP_NODISCARD wp_status wpi_cpu_sampler_create(wpi_cpu_pages pages, uint64_t memory_bytes,
                                               const wpi_round_listener *listener,
                                               wpi_cpu_sampler **out, wp_error *err);

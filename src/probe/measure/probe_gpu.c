@@ -14,7 +14,7 @@
 #define PLACEMENT_TRIES 4u
 #define MEMORY_MIN_BYTES ((uint64_t)32 << 20) /* enough for a first TLB of 16 entries of 2 MiB */
 #define LOADS_MAX (UINT32_MAX / 2)
-/* Entries cover aligned bytes: more of them than this are not known of any. */
+/* Entries cover aligned bytes, at most this many as far as known. */
 #define ALIGN_MAX_BYTES ((uint64_t)512 << 20)
 
 typedef struct link {
@@ -34,17 +34,16 @@ struct wpi_gpu_sampler {
     void *allocation;
     char *base;                           /* aligned */
     wpi_probe_note *device_notes, *notes; /* [sm_count] */
-    uint32_t *ctas_to;                    /* [sm_count]: so many reach the SM, as far as is known */
+    uint32_t *ctas_to;                    /* [sm_count]: CTAs that it takes to reach the SM */
     uint32_t *device_order, *order;
     uint32_t order_capacity;
     uint64_t launches;
     double overhead_cycles; /* of reading the clock twice */
-    link linked[2];         /* what is in memory: a chase's chain, or both of a contest */
+    link linked[2];         /* chains now in memory: a chase's, or both of a contest */
     bool is_linked[2];
 };
 
-/* ---- launches -----------------------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
 static wp_status launch(wpi_gpu_sampler *s, wpi_probe_kernel kernel, uint32_t ctas,
                         uint32_t threads, uint32_t shared_bytes, void **args, wp_error *err) {
@@ -62,7 +61,7 @@ typedef struct rounds {
     uint32_t loads, untimed, timed, sm;
 } rounds;
 
-/* So many that an SM holds one CTA. */
+/* Shared memory of a CTA such that an SM holds only one. */
 static uint32_t claiming_bytes(const wpi_gpu_sampler *s) {
     const uint64_t taken = wp_kernel_get_info(s->kernels[WPI_PROBE_CHASE])->shared_static_bytes;
     const uint64_t most = wp_device_get_info(s->device)->shared_bytes_per_block;
@@ -74,8 +73,7 @@ static wp_status fetch_notes(wpi_gpu_sampler *s, uint32_t ctas, wp_error *err) {
     return wp_queue_wait(s->queue, err);
 }
 
-/* One CTA on the SM that was asked for, and what it noted; NULL when there was none, or when two
- * were in each other's way. */
+/* Runs one CTA on the requested SM, and gets its note; NULL if none was there, or two. */
 static wp_status try_rounds(wpi_gpu_sampler *s, const rounds *r, const wpi_probe_note **out,
                             wp_error *err) {
     const bool is_placed = r->sm != WPI_SM_ANY;
@@ -105,8 +103,7 @@ static wp_status fail_placement(const wpi_gpu_sampler *s, uint32_t sm, wp_error 
                    wp_device_get_info(s->device)->spec, sm);
 }
 
-/* ---- chains -------------------------------------------------------------------------------------
- */
+/* ---- chains ---- */
 
 static void fill_order(uint32_t *order, const link *l) {
     const uint32_t count = l->chain.loads;
@@ -187,8 +184,7 @@ static wp_status check_room(const wpi_gpu_sampler *s, uint64_t stride_bytes, uin
     return WP_STATUS_OK;
 }
 
-/* ---- the sampler --------------------------------------------------------------------------------
- */
+/* ---- the sampler ---- */
 
 static uint32_t rounds_wanted(uint32_t repeats) {
     if (repeats == 0) return 1;
@@ -220,7 +216,7 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     return WP_STATUS_OK;
 }
 
-/* The three stages, once; `*cycles` of the third one, or less than 0 when SMs were not to be had.
+/* The three stages, once; `*cycles` of the third one, negative if the SMs were not reached.
  */
 static wp_status contest_once(wpi_gpu_sampler *s, const rounds stages[3], double *cycles,
                               wp_error *err) {
@@ -263,10 +259,9 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     return WP_STATUS_OK;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------
- */
+/* ---- beginning and end ---- */
 
-/* What a round without loads takes. */
+/* Measures a round without loads. */
 static wp_status measure_overhead(wpi_gpu_sampler *s, wp_error *err) {
     const rounds none = {s->base, 0, 1, 5, WPI_SM_ANY};
     const wpi_probe_note *note = NULL;
@@ -290,8 +285,8 @@ static wp_status load_kernels(wpi_gpu_sampler *s, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* All memory but a sixteenth, which is left for others; of it, what is behind the first aligned
- * address. */
+/* Allocates all memory but a sixteenth, which is left for others; uses it from the first aligned
+ * address on. */
 static wp_status take_memory(wpi_gpu_sampler *s, uint64_t max_bytes, wp_error *err) {
     uint64_t free_bytes = 0, total_bytes = 0, align_bytes = MEMORY_MIN_BYTES / 16;
     wp_memory_info(s->device, &free_bytes, &total_bytes);
@@ -348,7 +343,7 @@ wp_status wpi_gpu_sampler_create(wp_device *device, uint64_t max_memory_bytes,
     return status;
 }
 
-/* Not to be given back only when there is no device any more. */
+/* Fails only if the device is lost. */
 static void give_back(wp_device *device, void *memory) {
     const wp_status ignored = wp_memory_free(device, memory, NULL);
     (void)ignored;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the probe's kernels (probe_kernels.cu) and who launches them (probe_gpu.c) agree on. */
+/** The interface of the probe's kernels (probe_kernels.cu) and the host (probe_gpu.c). */
 #ifndef WP_PROBE_KERNELS_H
 #define WP_PROBE_KERNELS_H
 
 #include <stdint.h>
 
 #define WPI_PROBE_ROUNDS_MAX 64u
-#define WPI_PROBE_ROUNDS_STEADY 8u  /* so many of the same length, and there is no noise */
+#define WPI_PROBE_ROUNDS_STEADY 8u  /* this number of equal rounds means that there is no noise */
 #define WPI_PROBE_ANY_SM UINT32_MAX /* as WPI_SM_ANY */
 
-/** What the CTA that chased leaves behind; one for each CTA of a launch. */
+/** The result of the CTA that chased; one for each CTA of a launch. */
 typedef struct wpi_probe_note {
     uint64_t launch; /* the number of the launch that wrote this */
     uint32_t sm;
-    uint32_t rounds; /* that were timed: less than wanted where there is no noise */
+    uint32_t rounds; /* timed: fewer than requested if there is no noise */
     int64_t cycles[WPI_PROBE_ROUNDS_MAX];
 } wpi_probe_note;
 

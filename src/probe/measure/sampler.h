@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the inference may ask of a device, whatever is behind it: kernels on a GPU, a simulated one,
- * a file with curves. Those who measure fill the table; those who infer see nothing else.
+ * The interface of measurement and inference: the table is filled by kernels on a GPU, a simulated
+ * one, or a file with curves; the inference uses nothing else.
  *
  *     address i of a chase:    i * stride_bytes  (+ a cache line's offset that stays in the stride)
  *                              └─ i < loads ───── visited in order, shuffled, or in halves ─┘
  *
  * The buffer's first byte is aligned to the largest page that the device has, at least. Offsets
  * within the stride are chosen so that sets of data caches fill evenly: a chase over n addresses
- * and its control, the same n cache lines side by side, hit and miss data caches alike. What is
- * left when the control's time is taken away is translation.
+ * and its control, the same n cache lines side by side, hit and miss data caches alike. Subtracting
+ * the control's time leaves translation.
  */
 #ifndef WP_PROBE_SAMPLER_H
 #define WP_PROBE_SAMPLER_H
@@ -28,25 +28,25 @@ typedef enum wpi_chase_order {
     WPI_ORDER_HALVES /* all even numbers, then all odd ones */
 } wpi_chase_order;
 
-/** One thread's dependent loads: a first round over all addresses, then timed ones. Each chase
- * begins with what it touches as if untouched: the first round is long enough to make it so. */
+/** One thread's dependent loads: a first round over all addresses, then timed ones. The first round
+ * is long enough that earlier contents of TLBs do not matter. */
 typedef struct wpi_chase {
     uint64_t stride_bytes; /* between neighbouring addresses */
     uint64_t loads;        /* addresses of a round; loads * stride_bytes is the distance */
     wpi_chase_order order;
     uint64_t seed;    /* of the shuffle */
     bool is_control;  /* the same number of cache lines in as few pages as hold them */
-    uint32_t sm;      /* who loads; WPI_SM_ANY */
-    uint32_t repeats; /* timed rounds wanted; not 0 */
+    uint32_t sm;      /* the SM that loads; or WPI_SM_ANY */
+    uint32_t repeats; /* timed rounds requested; not 0 */
 } wpi_chase;
 
 /** Per load. */
 typedef struct wpi_timing {
     double mean_cycles;   /* over all timed rounds */
-    double median_cycles; /* of the rounds' means: what outliers do not move */
+    double median_cycles; /* of the rounds' means: robust to outliers */
     double
         spread_cycles; /* of the rounds' means: 1.4826 * median absolute deviation; 0: no noise */
-    uint32_t rounds;   /* that were timed: fewer than wanted are enough where there is no noise */
+    uint32_t rounds;   /* timed: fewer than requested if there is no noise */
 } wpi_timing;
 
 /** The three stages of sharing: `sm_timed` loads its pages, `sm_other` loads its own (elsewhere),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Every timed round of a probe, kept for the raw samples and the matrices. One thread. */
+/** Records every timed round of a probe, for raw samples and matrices. One thread. */
 #ifndef WP_PROBE_RECORD_H
 #define WP_PROBE_RECORD_H
 
@@ -17,10 +17,10 @@ typedef struct wpi_sample {
 typedef struct wpi_probe_record {
     wpi_sample *samples;
     size_t count, capacity;
-    bool is_lost; /* there was no memory for all */
+    bool is_lost; /* memory was too small for all */
 } wpi_probe_record;
 
-/** A listener that keeps what it hears in `record`, which must stay. */
+/** A listener that stores rounds in `record`, which must outlive it. */
 wpi_round_listener wpi_probe_record_listener(wpi_probe_record *record);
 void wpi_probe_record_deinit(wpi_probe_record *record); /* `{0}` is fine */
 

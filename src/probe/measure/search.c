@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of chases is measured A, twice B, A: a drift that is steady over these cancels. The first
- * rounds tell the noise, and with it how many more are needed; the error is the larger of what the
- * rounds' spread promises and what the batches' differences show. */
+/* A pair of chases is measured A, B, B, A: a steady drift cancels. The first rounds give the noise,
+ * and with it the number of further rounds; the error is the larger of the estimates from the
+ * rounds' spread and from the batches' differences. */
 #include "probe/measure/search.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 #include "base/alloc.h"
 
 #define MEDIAN_ERROR 1.2533     /* of a median of n, times sqrt(n), in standard deviations */
-#define SURE_Z 5.5              /* a decision is sure at so many standard deviations */
-#define ABOVE_ERROR_CYCLES 0.04 /* what lies closer to a border is decided as it comes */
+#define SURE_Z 5.5              /* standard deviations at which a decision is sure */
+#define ABOVE_ERROR_CYCLES 0.04 /* values closer to a border are decided without certainty */
 #define BATCHES 8u
-#define BATCH_LOADS ((uint64_t)1 << 20) /* the clock hardly drifts in a batch of so many */
+#define BATCH_LOADS ((uint64_t)1 << 20) /* few enough that the clock hardly drifts in a batch */
 
 typedef enum pair_kind { AGAINST_CONTROL, AGAINST_LOADS, CONTROLS } pair_kind;
 
@@ -58,8 +58,7 @@ uint64_t wpi_search_loads_max(const wpi_search *s, uint64_t stride_bytes) {
     return fitting < s->options.loads_per_round_max ? fitting : s->options.loads_per_round_max;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ---- */
 
 static wpi_pair *pair_of(wpi_search *s, wpi_pair wanted) {
     for (size_t i = s->pair_count; i-- > 0;) {
@@ -144,7 +143,7 @@ static wp_status batch(wpi_search *s, wpi_pair *p, uint32_t rounds, wp_error *er
 static wpi_estimate estimate(const wpi_pair *p) {
     const double rounds = (double)p->rounds;
     wpi_estimate e = {.cycles = p->sum / rounds};
-    /* Few rounds tell their spread badly. */
+    /* The spread of few rounds is inexact. */
     const double doubt = 1 + 3 / sqrt(rounds);
     e.error_cycles = doubt * MEDIAN_ERROR * sqrt(p->variance_per_round / rounds);
     if (p->batches >= 4) {
@@ -155,7 +154,8 @@ static wpi_estimate estimate(const wpi_pair *p) {
     return e;
 }
 
-/* Until the error is at most `error_max`, or, with a border, until the side of it is sure. */
+/* Measures until the error is at most `error_max`, or, with a border, until the side of it is
+ * sure. */
 static wp_status refine(wpi_search *s, wpi_pair *p, double error_max, const double *border,
                         wpi_estimate *out, wp_error *err) {
     if (p->rounds == 0) WP_TRY(batch(s, p, s->options.rounds_min, err));
@@ -176,11 +176,10 @@ static wp_status refine(wpi_search *s, wpi_pair *p, double error_max, const doub
     }
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------
- */
+/* ---- queries ---- */
 
-/* What one level's misses add to a round over `pages` entries: equal sets overflow in turn, others
- * as they come. */
+/* The misses of one level in a round over `pages` entries: equal sets overflow in turn, others in
+ * any order. */
 static wp_status missing_entries(wpi_search *s, const wpi_found *f, uint64_t pages, double *out,
                                  wp_error *err) {
     wpi_estimate e;
@@ -198,7 +197,7 @@ static uint64_t parts(uint64_t bytes, uint64_t of_bytes) {
     return (bytes + of_bytes - 1) / of_bytes;
 }
 
-/* Per load, what known levels miss in a control chase: its lines lie side by side. */
+/* Cycles per load of known levels' misses in a control chase, whose lines are adjacent. */
 static wp_status control_cycles(wpi_search *s, uint64_t loads, double *cycles, wp_error *err) {
     const uint64_t bytes = loads * WPI_CHASE_LINE_BYTES;
     *cycles = 0;
@@ -245,7 +244,7 @@ wp_status wpi_search_is_above(wpi_search *s, uint64_t stride, uint64_t loads, wp
     return WP_STATUS_OK;
 }
 
-/* Controls see each line; their TLB misses are at most a line's share of each known fill. */
+/* Controls access each line; their TLB misses are at most a line's share of each known fill. */
 static double control_slack(const wpi_search *s) {
     double cycles = 0;
     for (uint32_t i = 0; i < s->found_count; i++)
@@ -253,8 +252,8 @@ static double control_slack(const wpi_search *s) {
     return cycles;
 }
 
-/* Does a data cache overflow between the two numbers of lines? Then only chases less controls can
- * be compared. A line's share of a TLB miss is no such step. */
+/* Whether a data cache overflows between the two numbers of lines: then only chases less controls
+ * can be compared. A line's share of a TLB miss does not count. */
 static wp_status has_cache_step(wpi_search *s, uint64_t loads, uint64_t before, bool *out,
                                 wp_error *err) {
     wpi_pair *p = pair_of(s, (wpi_pair){.kind = CONTROLS,

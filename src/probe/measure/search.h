@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Samples as the search wants them: differences of two chases, measured in turn so that what drifts
- * meets both, repeated until they are sure enough or the budget is spent. What was measured once is
- * remembered and only made surer.
+ * Samples for the search: differences of two chases, measured alternately so that drift affects
+ * both, repeated until they are sure enough or the budget is spent. Measurements are kept and
+ * refined later.
  */
 #ifndef WP_PROBE_SEARCH_H
 #define WP_PROBE_SEARCH_H
 
 #include "probe/infer/hierarchy.h"
 
-/** What is known of a level, as numbers to compute with. None is 0. */
+/** The known numbers of a level. None is 0. */
 typedef struct wpi_found {
     uint64_t page_bytes, fill_bytes, entries, sets;
     uint64_t busy_loads; /* all of so many miss, at any stride that is not less than its page:
@@ -22,14 +22,14 @@ typedef struct wpi_estimate {
     double cycles, error_cycles; /* one standard deviation */
 } wpi_estimate;
 
-typedef struct wpi_pair wpi_pair; /* two chases, and what was measured of them so far */
+typedef struct wpi_pair wpi_pair; /* two chases, and their measurements so far */
 
 typedef struct wpi_search {
     const wpi_sampler *sampler;
     wpi_infer_options options; /* no zeros left */
     wpi_found found[WPI_PROBE_LEVELS_MAX];
     uint32_t found_count;
-    double worst_z; /* of the decisions since it was last set: how far from the border */
+    double worst_z; /* of the decisions since it was last set: distance from the border */
     bool is_spent;  /* the budget */
     uint64_t samples, loads;
     wpi_pair *pairs;
@@ -44,22 +44,22 @@ void wpi_search_deinit(wpi_search *search);
 uint64_t wpi_search_loads_max(const wpi_search *search, uint64_t stride_bytes);
 
 /**
- * Cycles that translation takes per load beyond hits in the first level: the chase less its
- * control, and what known levels add to the control given back. NOT_FOUND, UNSUPPORTED (budget).
+ * Cycles of translation per load beyond hits in the first level: the chase less its control, plus
+ * known levels' misses in the control. NOT_FOUND, UNSUPPORTED (budget).
  */
 WP_NODISCARD wp_status wpi_search_rise(wpi_search *search, uint64_t stride_bytes, uint64_t loads,
                                        wpi_chase_order order, double error_max, wpi_estimate *out,
                                        wp_error *err);
-/** Is that more than `border`? Decided as surely as the budget allows. */
+/** Whether that is more than `border`, as surely as the budget allows. */
 WP_NODISCARD wp_status wpi_search_is_above(wpi_search *search, uint64_t stride_bytes,
                                            uint64_t loads, wpi_chase_order order, double border,
                                            bool *out, wp_error *err);
-/** The whole cycles of a round, beyond those that its loads took in a chase over `loads_before`
- * addresses: what the misses between the two add up to. */
+/** The cycles of a whole round beyond those of its loads in a chase over `loads_before` addresses:
+ * the sum of the misses between the two. */
 WP_NODISCARD wp_status wpi_search_extra(wpi_search *search, uint64_t stride_bytes, uint64_t loads,
                                         uint64_t loads_before, double error_max, wpi_estimate *out,
                                         wp_error *err);
-/** Is that more than `border` cycles? */
+/** Whether that is more than `border` cycles. */
 WP_NODISCARD wp_status wpi_search_is_extra(wpi_search *search, uint64_t stride_bytes,
                                            uint64_t loads, uint64_t loads_before, double border,
                                            bool *out, wp_error *err);

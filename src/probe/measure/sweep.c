@@ -11,7 +11,7 @@
 
 #define REACHES 2.5 /* twice the stride has its step at twice the reach */
 #define REPEATS 3u
-#define PAIRS_LOADS_MAX ((uint64_t)1 << 24) /* more are not spent on pairs of a level */
+#define PAIRS_LOADS_MAX ((uint64_t)1 << 24) /* limit for the pairs of a level */
 #define MIB 1048576.0
 
 static wp_status measure_curve(const wpi_sampler *sampler, double distance_max, wpi_curve *curve,
@@ -47,9 +47,9 @@ wp_status wpi_sweep_level(const wpi_sampler *sampler, const wpi_hierarchy *hiera
     return WP_STATUS_OK;
 }
 
-/* The pairs that are asked: all, or where that takes too long and groups are known, each SM with
- * itself, with the first one of each group, and with one drawn at random. The others are as the
- * first ones of their groups. */
+/* The pairs to measure: all, or if that takes too long and groups are known, each SM with itself,
+ * with the first of each group, and with a random one. The others get the values of their groups'
+ * first SMs. */
 typedef struct asked_pairs {
     const wpi_sharing_groups *groups; /* NULL: all pairs */
     uint32_t first_of[WPI_PROBE_SMS_MAX];
@@ -117,7 +117,7 @@ void wpi_matrix_deinit(wpi_matrix *matrix) {
     *matrix = (wpi_matrix){0};
 }
 
-/* An SM pushes out its own entries at any rate: that is what sharing looks like. */
+/* An SM always evicts its own entries: this is the reference for sharing. */
 uint32_t wpi_matrix_contradictions(const wpi_matrix *m, const wpi_level *level) {
     const uint32_t *group_of = level->sharing.group_of;
     uint32_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is found, measured once more for people to see: for each level the boundary pattern (the
- * paper's Figure 2: half its page size, the page size and twice that), and who pushes whose entries
- * out, SM by SM.
+ * Measurements of the result for plots: for each level the boundary pattern (the paper's Figure 2:
+ * half its page size, the page size and twice that), and a matrix of which SM evicts which SM's
+ * entries.
  */
 #ifndef WP_PROBE_SWEEP_H
 #define WP_PROBE_SWEEP_H
@@ -30,7 +30,7 @@ WP_NODISCARD wp_status wpi_sweep_level(const wpi_sampler *sampler, const wpi_hie
 /** Cycles a load of `timed` after `other`: cycles[timed * sm_count + other]. */
 typedef struct wpi_matrix {
     uint32_t sm_count;
-    uint32_t measured; /* pairs; where not all are, the others are as one of their groups */
+    uint32_t measured; /* pairs; others have the value of a pair of their groups */
     double *cycles;
 } wpi_matrix;
 
@@ -39,7 +39,7 @@ WP_NODISCARD wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_hie
                                        uint32_t level, wpi_matrix *out, wp_error *err);
 void wpi_matrix_deinit(wpi_matrix *matrix); /* `{0}` is fine */
 
-/** How many pairs say something else than the level's groups. */
+/** The number of pairs that contradict the level's groups. */
 uint32_t wpi_matrix_contradictions(const wpi_matrix *matrix, const wpi_level *level);
 
 /** gnuplot scripts. */

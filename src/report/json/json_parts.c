@@ -4,14 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_string.h"
 
 json_t *wpi_json_number(uint64_t value) {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-json_t *wpi_json_string(const char *text) {
-    return wpi_json_string(text != NULL ? text : "");
 }
 
 void wpi_json_set(json_t *object, const char *key, json_t *value) {

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "base/json_string.h"
 
 json_t *wpi_json_number(uint64_t value);
-json_t *wpi_json_string(const char *text); /* any bytes; NULL: "" */
 void wpi_json_set(json_t *object, const char *key, json_t *value);
 void wpi_json_append(json_t *array, json_t *value);
 

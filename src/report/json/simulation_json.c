@@ -50,8 +50,7 @@ void wpi_simulation_values_to_json(const wp_run_simulation *s, const uint64_t *v
     wpi_json_set(object, "histograms", histograms);
 }
 
-/* ---- machine
- * -------------------------------------------------------------------------------------- */
+/* ---- machine ---- */
 
 #define MACHINE_MEMBERS(X)                                                                         \
     X(sm_count)                                                                                    \
@@ -77,8 +76,7 @@ static void read_machine(wpi_json_reader *r, const json_t *object, wp_run_machin
 #undef GET
 }
 
-/* ---- over time, and by place
- * --------------------------------------------------------------------------- */
+/* ---- over time, and by place ---- */
 
 static json_t *series_to_json(const wp_run_series *series) {
     json_t *object = json_object(), *busy = json_array();
@@ -283,8 +281,7 @@ static void read_places(wpi_json_reader *r, const json_t *object, wp_run_simulat
     read_map(r, wpi_json_member(r, object, "access_map", JSON_OBJECT), out);
 }
 
-/* ---- both ways
- * ------------------------------------------------------------------------------------ */
+/* ---- both ways ---- */
 
 json_t *wpi_simulation_to_json(const wp_run_simulation *s) {
     json_t *object = json_object(), *units = json_object();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Division of numbers of lines and pages (below 2^44) by what a profile fixes, by multiplication.
+/** Division of line and page numbers (below 2^44) by constants of a profile, by multiplication.
  */
 #ifndef WP_SIM_DIVIDE_H
 #define WP_SIM_DIVIDE_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct wpi_divider {
-    uint64_t inverse; /* 2^64 / by, rounded up; 0: none that would do */
+    uint64_t inverse; /* 2^64 / by, rounded up; 0: divide instead */
     uint64_t by;
 } wpi_divider;
 
@@ -17,7 +17,8 @@ static inline wpi_divider wpi_divider_of(uint64_t by) {
     return (wpi_divider){.inverse = is_small ? UINT64_MAX / by + 1 : 0, .by = by};
 }
 
-/* The inverse is too large by less than 1, so the product by less than number / 2^64 < 1 / by. */
+/* The inverse is too large by less than 1, so the quotient is by less than number / 2^64 < 1 /
+ * by. */
 static inline uint64_t wpi_divide(const wpi_divider *divider, uint64_t number) {
     __extension__ typedef unsigned __int128 wide;
     if (divider->by == 1) return number;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three wheels: for the bucket being run a list for each ps; 2^14 buckets of 1024 ps; and 2^16
- * windows of half so many buckets each. Empty places are skipped through bitmaps. Buckets are those
- * of two windows, the one being run and the next; when that begins, the window behind it is opened:
- * its events go to their buckets. So what is far away, as pages on a busy link are, costs as much
- * as what is near. What lies beyond 2^16 windows, half a second, waits in a heap.
+/* Three timing wheels: a list for each ps of the current bucket; 2^14 buckets of 1024 ps; 2^16
+ * windows of 2^13 buckets each. Bitmaps skip empty places. The buckets cover two windows, the
+ * current and the next; when the next one begins, the window after it is opened: its events move to
+ * their buckets. So a distant event, such as a page on a busy link, costs as much as a near one.
+ * Events beyond 2^16 windows, half a second, are kept in a heap.
  *
- * Order needs no sequence numbers but in the heap. A window is a queue. A bucket is a stack, so of
- * two events at the same time the younger one is nearer to its top; dealing pushes to the front of
- * the near lists, which are empty then, so the older one ends up first. Events scheduled into the
- * bucket being run are younger than all of these and go to the end of their list. Windows and the
- * heap hand events over, in order, as soon as a finer wheel covers their time: before any younger
- * event can get there.
+ * Only the heap needs sequence numbers. A window is a queue. A bucket is a stack: of two events at
+ * the same time the younger one is nearer to its top. Dealing a bucket pushes its events to the
+ * front of the near lists, which are empty then, so the older one ends up first. Events scheduled
+ * into the current bucket are younger than all of these and are appended. Windows and the heap move
+ * events on, in order, as soon as a finer wheel covers their time, before any younger event can get
+ * there.
  *
- * Links are kept apart from what an event does: the walk through a bucket stays in the processor's
- * cache. What an event touches is mostly not there: with tens of thousands of requests under way,
- * each was put down long ago. So events are announced, and those who handle them fetch ahead: when
- * their bucket is the next one, and when it is dealt. */
+ * Links are stored apart from the events' contents, so that walking through a bucket stays in the
+ * processor's cache. The data of an event mostly are not cached: with tens of thousands of requests
+ * in flight, each was last used long ago. So events are announced to their handlers, which
+ * prefetch: when their bucket is the next one, and when it is dealt. */
 #include "sim/engine/engine.h"
 
 #include <string.h>
@@ -28,13 +28,13 @@
 #define BUCKET_PS (1u << BUCKET_BITS)
 #define WHEEL_BITS 14u
 #define BUCKET_COUNT (1u << WHEEL_BITS)
-#define WINDOW_BITS (WHEEL_BITS - 1) /* of its buckets */
+#define WINDOW_BITS (WHEEL_BITS - 1) /* log2 of a window's buckets */
 #define WINDOW_COUNT WPI_PLACES_MAX
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
 #define NO_EVENT UINT32_MAX
 #define NO_BUCKET UINT64_MAX
 
-/* Kept out of the way of what each event does. */
+/* Rare work, kept out of the path of each event. */
 #define RARE __attribute__((noinline, cold))
 
 typedef struct event {
@@ -51,8 +51,8 @@ typedef struct link {
 
 struct wpi_engine {
     wpi_time_ps now;
-    uint64_t cursor; /* number (time >> BUCKET_BITS) of the bucket being run */
-    uint64_t window; /* number (bucket >> WINDOW_BITS) of the first that buckets are of */
+    uint64_t cursor; /* number (time >> BUCKET_BITS) of the current bucket */
+    uint64_t window; /* number (bucket >> WINDOW_BITS) of the first window in buckets */
     uint64_t run_count;
     uint64_t pending;
     bool is_stopped;
@@ -62,16 +62,15 @@ struct wpi_engine {
     uint32_t free;      /* list */
     wpi_far_events far; /* beyond the wheels */
     uint64_t upcoming;  /* number of the first bucket after the cursor with events; or NO_BUCKET */
-    uint32_t near_summary;                /* a bit a word that is not 0 */
-    uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
+    uint32_t near_summary;                /* a bit for each word that is not 0 */
+    uint64_t near_words[NEAR_WORD_COUNT]; /* a bit for each list that is not empty */
     uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
     wpi_place_set full_buckets, full_windows;
     uint32_t buckets[BUCKET_COUNT];
     uint32_t window_first[WINDOW_COUNT], window_last[WINDOW_COUNT]; /* if it is not empty */
 };
 
-/* ---- scheduling -------------------------------------------------------------------------------
- */
+/* ---- scheduling ---- */
 
 RARE static void grow_events(wpi_engine *engine) {
     WP_CHECK(engine->event_capacity < NO_EVENT / 2);
@@ -112,7 +111,7 @@ static void put_in_bucket(wpi_engine *engine, wpi_time_ps time, uint32_t number)
     if (bucket < engine->upcoming) engine->upcoming = bucket;
 }
 
-/* Anywhere but in the bucket being run. */
+/* Schedules an event outside the current bucket. */
 static void put_away(wpi_engine *engine, wpi_time_ps time, uint32_t number) {
     const uint64_t ahead = window_of(time) - engine->window;
     if (ahead < 2)
@@ -167,8 +166,7 @@ void wpi_engine_at_announced(wpi_engine *engine, wpi_time_ps time, wpi_event_fn 
         put_away(engine, time, number);
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 /* The number of the first bucket after the cursor that holds events. */
 static uint64_t next_bucket(const wpi_engine *engine) {
@@ -192,7 +190,7 @@ static void announce(const wpi_engine *engine, uint32_t number, bool is_near) {
     if (e->announce != NULL) e->announce(e->object, e->token, is_near);
 }
 
-/* The next bucket, as far as is known. */
+/* Announces the events of the next bucket. */
 static void announce_next(const wpi_engine *engine) {
     if (engine->upcoming == NO_BUCKET) return;
     for (uint32_t number = engine->buckets[engine->upcoming & (BUCKET_COUNT - 1)];
@@ -213,7 +211,7 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
     engine->upcoming = next_bucket(engine);
 }
 
-/* Events of the window go to their buckets. */
+/* Moves the window's events to their buckets. */
 static void open_window(wpi_engine *engine, uint64_t window) {
     const uint32_t at = (uint32_t)window & (WINDOW_COUNT - 1);
     const wpi_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
@@ -226,7 +224,7 @@ static void open_window(wpi_engine *engine, uint64_t window) {
     }
 }
 
-/* Buckets are those of `window`, before which there is nothing, and the next. */
+/* Makes the buckets cover `window`, before which no event is left, and the next one. */
 static void turn_to(wpi_engine *engine, uint64_t window) {
     const uint64_t before = engine->window;
     engine->window = window;
@@ -238,8 +236,8 @@ static void turn_to(wpi_engine *engine, uint64_t window) {
     }
 }
 
-/* The near lists are empty: turns the wheel to the next bucket with events. False: there is none at
- * or before `limit`. */
+/* Moves to the next bucket with events, when the near lists are empty. False: there is none at or
+ * before `limit`. */
 static bool advance(wpi_engine *engine, wpi_time_ps limit) {
     if (engine->upcoming == NO_BUCKET) {
         const uint64_t window = next_window(engine);
@@ -269,7 +267,7 @@ static void set_near_empty(wpi_engine *engine, uint32_t offset_ps) {
     if (*word == 0) engine->near_summary &= ~(1u << (offset_ps / 64));
 }
 
-/* Takes the first event of a near list off it and gives its place back. */
+/* Removes the first event of a near list and frees its place. */
 static event near_take(wpi_engine *engine, uint32_t offset_ps) {
     const uint32_t number = engine->near_first[offset_ps];
     link *l = &engine->links[number];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Simulated time and what happens in it. An event is a function to be called at a time; events
- * run in order of (time, sequence), the sequence being the order in which they were scheduled. So
- * a run depends on nothing but its input.
+ * Simulated time and its events. An event is a function to be called at a time; events run in order
+ * of (time, sequence), where the sequence is the order in which they were scheduled. So a run
+ * depends only on its input.
  *
  *     now                            8 to 17 us                0.5 s
  *      |  near  |  |  |  | buckets |  |   windows   |   |   |   |   far
@@ -10,9 +10,9 @@
  *      one for      order for each                                  covers yet
  *      each ps      1024 ps
  *
- * A window's events are dealt to its buckets, and a bucket's to the near lists, when their time has
- * come. So an event costs two or three list insertions, no comparison; nothing is allocated once
- * the pool is large enough.
+ * A window's events are moved to its buckets, and a bucket's to the near lists, as time advances.
+ * So an event costs two or three list insertions and no comparison; nothing is allocated once the
+ * pool is large enough.
  *
  * One thread. Times are picoseconds (base/time.h).
  */
@@ -33,16 +33,16 @@ typedef struct wpi_engine wpi_engine;
 WP_NODISCARD wp_status wpi_engine_create(wpi_engine **out, wp_error *err);
 void wpi_engine_destroy(wpi_engine *engine); /* NULL allowed; events that are left are dropped */
 
-/** Calls `fn(object, token, time)` at `time`, which must not lie before now. When the pool of
- * events has to grow and the host has no memory the process ends (WP_CHECK). */
+/** Calls `fn(object, token, time)` at `time`, which must not lie before now. Ends the process if
+ * the pool of events cannot grow (WP_CHECK). */
 void wpi_engine_at(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn, void *object,
                    uint64_t token);
 
-/** An event will come: what it touches may be fetched into the host's caches. `is_near`: within
- * about a nanosecond; else some nanoseconds before that. Nothing may be changed. */
+/** An event is due soon: the function may prefetch the event's data into the host's caches, and
+ * must change nothing. `is_near`: about a nanosecond ahead; otherwise some nanoseconds earlier. */
 typedef void (*wpi_announce_fn)(void *object, uint64_t token, bool is_near);
 
-/** The same, for an event that is worth announcing. It is not in all cases, or twice. */
+/** The same with an announcement, which may be omitted or be made twice. */
 void wpi_engine_at_announced(wpi_engine *engine, wpi_time_ps time, wpi_event_fn fn,
                              wpi_announce_fn announce, void *object, uint64_t token);
 
@@ -50,7 +50,7 @@ void wpi_engine_at_announced(wpi_engine *engine, wpi_time_ps time, wpi_event_fn 
 void wpi_engine_run(wpi_engine *engine);
 /** Runs the events at or before `time`; afterwards it is `time`, unless stopped. */
 void wpi_engine_run_until(wpi_engine *engine, wpi_time_ps time);
-/** The run in progress returns after the current event; later runs go on from there. */
+/** The run in progress returns after the current event; later runs continue from there. */
 void wpi_engine_stop(wpi_engine *engine);
 
 wpi_time_ps wpi_engine_now(const wpi_engine *engine);

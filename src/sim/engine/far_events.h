@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Events beyond the wheels of the engine: a heap, by time and, at one time, by age. */
+/** Events beyond the wheels of the engine: a heap, by time and, at equal times, by age. */
 #ifndef WP_SIM_FAR_EVENTS_H
 #define WP_SIM_FAR_EVENTS_H
 
@@ -21,10 +21,10 @@ typedef struct wpi_far_events {
     uint64_t sequence;
 } wpi_far_events;
 
-/* Rare: kept out of the way of what each event does. */
+/* Rare work, kept out of the path of each event. */
 void wpi_far_events_add(wpi_far_events *far, wpi_time_ps time, uint32_t event)
     __attribute__((noinline, cold));
-/** The first; there is one. */
+/** Removes the first event; there must be one. */
 wpi_far_event wpi_far_events_take(wpi_far_events *far);
 
 #endif

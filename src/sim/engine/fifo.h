@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A first-in, first-out queue of numbered items: of a pool, or of any array. An item is in one
- * queue at most, and its own member `next` links it, so a queue needs no memory and no limit.
+ * A first-in, first-out queue of numbered items of a pool, or of any array. An item is in at most
+ * one queue and is linked by its own member `next`, so a queue allocates nothing and has no limit.
  *
  *     fifo {first, last}          items[first].next ─► … ─► items[last].next = NONE
  *
- * The items may move between two calls, as a pool's do when it grows: each call names the array.
+ * The items may move between two calls, as a pool's do when it grows, so each call names the array.
  * One thread.
  */
 #ifndef WP_SIM_FIFO_H
@@ -19,13 +19,13 @@
 
 typedef struct wpi_fifo {
     uint32_t first; /* NONE: the queue is empty */
-    uint32_t last;  /* of a queue that is not empty */
+    uint32_t last;  /* valid if the queue is not empty */
 } wpi_fifo;
 
-/** An initialiser, too. */
+/** Also usable as an initialiser. */
 #define WPI_FIFO_EMPTY ((wpi_fifo){WPI_FIFO_NONE, WPI_FIFO_NONE})
 
-/** Where the items of a queue are, and in them the number of the next one, a uint32_t. */
+/** The array of a queue's items, and the place of the member `next`, a uint32_t. */
 typedef struct wpi_fifo_links {
     void *items;
     size_t item_bytes, next_bytes;
@@ -34,7 +34,7 @@ typedef struct wpi_fifo_links {
 #define WPI_FIFO_LINKS(array, type, member)                                                        \
     ((wpi_fifo_links){(array), sizeof(type), offsetof(type, member)})
 
-/** The number behind `number`; NONE: it is the last one. */
+/** The number after `number`; NONE: it is the last one. */
 static inline uint32_t *wpi_fifo_next(wpi_fifo_links links, uint32_t number) {
     char *item = (char *)links.items + (size_t)number * links.item_bytes;
     return (uint32_t *)(void *)(item + links.next_bytes);
@@ -60,14 +60,14 @@ static inline void wpi_fifo_put_first(wpi_fifo *fifo, wpi_fifo_links links, uint
     fifo->first = number;
 }
 
-/** Of a queue that is not empty. */
+/** Removes the first item; the queue must not be empty. */
 static inline uint32_t wpi_fifo_take_first(wpi_fifo *fifo, wpi_fifo_links links) {
     const uint32_t number = fifo->first;
     fifo->first = *wpi_fifo_next(links, number);
     return number;
 }
 
-/** Takes the item behind `before` out of the middle; NONE: the first one. It must exist. */
+/** Removes the item after `before`; NONE: the first one. It must exist. */
 static inline uint32_t wpi_fifo_take_behind(wpi_fifo *fifo, wpi_fifo_links links, uint32_t before) {
     if (before == WPI_FIFO_NONE) return wpi_fifo_take_first(fifo, links);
     uint32_t *link = wpi_fifo_next(links, before);
@@ -77,7 +77,7 @@ static inline uint32_t wpi_fifo_take_behind(wpi_fifo *fifo, wpi_fifo_links links
     return number;
 }
 
-/** Takes all items from the first to `last`, which must be one of the queue. */
+/** Removes all items from the first to `last`, which must be in the queue. */
 static inline wpi_fifo wpi_fifo_take_until(wpi_fifo *fifo, wpi_fifo_links links, uint32_t last) {
     const wpi_fifo taken = {fifo->first, last};
     fifo->first = *wpi_fifo_next(links, last);
@@ -85,7 +85,7 @@ static inline wpi_fifo wpi_fifo_take_until(wpi_fifo *fifo, wpi_fifo_links links,
     return taken;
 }
 
-/** Takes all items. */
+/** Removes all items. */
 static inline wpi_fifo wpi_fifo_take_all(wpi_fifo *fifo) {
     const wpi_fifo taken = *fifo;
     fifo->first = WPI_FIFO_NONE;

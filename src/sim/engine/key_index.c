@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear probing, a quarter full at first; removal closes the gap. So look-ups are short, and
- * seldom surprise the host. */
+/* Linear probing, a quarter full at first; removal closes the gap. So look-ups are short, and the
+ * host predicts their branches well. */
 #include "sim/engine/key_index.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ uint32_t wpi_index_take(wpi_index *index, uint64_t key) {
     for (uint32_t at = (gap + 1) & index->mask; index->slots[at] != WPI_INDEX_FREE;
          at = (at + 1) & index->mask) {
         const uint32_t home = wpi_index_home(index, index->slots[at] >> WPI_INDEX_VALUE_BITS);
-        /* It may move into the gap unless its home lies behind the gap. */
+        /* An entry may move into the gap unless its home lies after the gap. */
         if (((at - home) & index->mask) < ((at - gap) & index->mask)) continue;
         index->slots[gap] = index->slots[at];
         gap = at;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where a request's time went. Stations enter what they took; the time that nobody entered was
- * waiting, so the parts add up to the whole by construction. */
+/** Breakdown of a request's time. Components enter the time that they took; the rest is queueing,
+ * so the parts add up to the whole by construction. */
 #ifndef WP_SIM_LEDGER_H
 #define WP_SIM_LEDGER_H
 
 #include "sim/memory/memory_system.h"
 
 typedef struct wpi_ledger {
-    wpi_time_ps at;                     /* how far the request has come */
+    wpi_time_ps at;                     /* the time that the request has reached */
     uint32_t spent_ps[WPI_SPENT_QUEUE]; /* at most 4 ms each */
 } wpi_ledger;
 
@@ -16,7 +16,7 @@ static inline void wpi_ledger_wait(wpi_ledger *ledger, wpi_time_ps time) {
     if (time > ledger->at) ledger->at = time;
 }
 
-/** The time until `time` goes to `spent`. */
+/** Enters the time until `time` as `spent`. */
 static inline void wpi_ledger_until(wpi_ledger *ledger, wpi_spent spent, wpi_time_ps time) {
     if (time <= ledger->at) return;
     const wpi_time_ps sum = ledger->spent_ps[spent] + (time - ledger->at);
@@ -24,8 +24,7 @@ static inline void wpi_ledger_until(wpi_ledger *ledger, wpi_spent spent, wpi_tim
     ledger->at = time;
 }
 
-/** Of the time until `time`, the last `work_ps` went to `spent` and what was before them to
- * waiting. */
+/** Enters the last `work_ps` before `time` as `spent`, and the time before as queueing. */
 static inline void wpi_ledger_work(wpi_ledger *ledger, wpi_spent spent, wpi_time_ps work_ps,
                                    wpi_time_ps time) {
     wpi_ledger_wait(ledger, time > work_ps ? time - work_ps : 0);

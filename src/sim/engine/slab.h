@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Numbered items of one size that come and go: requests, parts, walks. Items start at cache lines;
- * the one given back last is taken first. The pool doubles when it is empty, so what is kept across
- * a `take` is a number, never a pointer. One thread.
+ * A pool of numbered items of one size: requests, parts, walks. Items start at cache lines; the one
+ * freed last is taken first. The pool doubles when it is empty, which moves the items: keep numbers
+ * across a `take`, never pointers. One thread.
  */
 #ifndef WP_SIM_POOL_H
 #define WP_SIM_POOL_H
@@ -18,7 +18,7 @@ typedef struct wpi_pool {
 } wpi_pool;
 
 void wpi_pool_deinit(wpi_pool *pool); /* `{0}` is a valid empty pool */
-/** Makes room; ends the process when the host has no memory (WP_CHECK). */
+/** Doubles the pool; ends the process if memory is exhausted (WP_CHECK). */
 void wpi_pool_grow(wpi_pool *pool, size_t item_bytes);
 
 static inline uint32_t wpi_pool_take(wpi_pool *pool, size_t item_bytes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * All counters at a moment, as one array of numbers in the order in which they are visited: what a
- * launch did is the difference of two snapshots.
+ * All counters at a point in time, as an array of numbers in the order in which they are visited.
+ * The counters of a launch are the difference of two snapshots.
  *
  *     value        1 number
  *     histogram    count, sum, 65 classes
@@ -20,9 +20,9 @@ size_t wpi_snapshot_size(const wpi_statistic *statistic);
 /** Every counter of the model, those of launches first (wpi_launch_statistics). */
 void wpi_snapshot_visit(const wpi_gpu *gpu, const wpi_memory *memory, wpi_visit visit,
                         void *object);
-/** `values` has room for all of them. */
+/** Stores all counters in `values`, which has room for them. */
 void wpi_snapshot_take(const wpi_gpu *gpu, const wpi_memory *memory, uint64_t *values);
-/** What one launch did, in the first places of `values`, which are those of launches. */
+/** Stores a launch's counters in the first places of `values`. */
 void wpi_snapshot_take_launch(const wpi_launch_numbers *numbers, uint64_t *values);
 
 #endif

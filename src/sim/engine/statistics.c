@@ -14,7 +14,7 @@ void wpi_utilisation_init(wpi_utilisation *utilisation, wpi_time_ps slice_ps, ui
     *utilisation = (wpi_utilisation){.slice_ps = slice_ps, .units = units};
 }
 
-/* Two slices become one. */
+/* Merges slices in pairs. */
 static void halve(wpi_utilisation *u) {
     const uint32_t half = WPI_UTILISATION_SLICES / 2;
     for (uint32_t i = 0; i < half; i++)
@@ -29,7 +29,7 @@ static void halve(wpi_utilisation *u) {
 void wpi_utilisation_add(wpi_utilisation *u, wpi_time_ps first, wpi_time_ps outer) {
     if (outer <= first) return;
     u->total_ps += outer - first;
-    if (first >= u->last_ps && outer - u->last_ps <= u->slice_ps) { /* as mostly: no division */
+    if (first >= u->last_ps && outer - u->last_ps <= u->slice_ps) { /* common: no division */
         u->busy_ps[u->last] += outer - first;
         if (u->last >= u->slice_count) u->slice_count = u->last + 1;
         return;
@@ -64,7 +64,7 @@ void wpi_utilisation_append(wpi_utilisation *u, const wpi_utilisation *more,
 
 static void tell(wpi_visit visit, void *object, const char *prefix, const char *name,
                  wpi_statistic statistic) {
-    /* Every counter is visited at the begin and end of each launch: not by snprintf. */
+    /* Avoids snprintf: every counter is visited at the start and end of each launch. */
     char full[96];
     const size_t prefix_length = strlen(prefix), length = strlen(name);
     WP_CHECK(prefix_length + length < sizeof full);

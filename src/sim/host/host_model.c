@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A share that ends a slice while others wait for a core goes to the end of the line, as threads do
- * under a fair scheduler. The bus is a timestamp: slices that overlap queue for it, so no more
- * bytes pass than it carries. */
+/* A share that ends a slice while others wait for a core goes to the end of the queue, as threads
+ * do under a fair scheduler. The bus is reserved by a timestamp: overlapping slices queue for it,
+ * so its bandwidth is not exceeded. */
 #include "sim/host/host_model.h"
 
 #include "base/alloc.h"
@@ -14,18 +14,18 @@
 
 typedef struct host_job host_job;
 
-/* What one thread has to do yet. */
+/* The remaining work of one thread. */
 typedef struct share {
-    struct share *next; /* in the line for a core */
+    struct share *next; /* in the queue for a core */
     host_job *job;
     uint64_t read_bytes, written_bytes;
     uint64_t slice_bytes;
 } share;
 
 struct host_job {
-    host_job *previous, *following; /* among the jobs under way */
+    host_job *previous, *following; /* in the list of jobs in progress */
     wpi_host_model *model;
-    uint64_t piece_bytes; /* of random reads; 0: all is in order */
+    uint64_t piece_bytes; /* of random reads; 0: sequential */
     uint32_t shares_left;
     wpi_event_fn done;
     void *object;
@@ -58,7 +58,7 @@ typedef struct slice {
     wpi_time_ps core_ps, bus_ps;
 } slice;
 
-/* Whole pieces, and at least one. */
+/* The bytes that a slice reads: whole pieces, at least one. */
 static uint64_t read_of_slice(const share *s) {
     const uint64_t piece = s->job->piece_bytes;
     if (piece == 0) return least(s->read_bytes, s->slice_bytes);
@@ -67,7 +67,7 @@ static uint64_t read_of_slice(const share *s) {
     return least(s->read_bytes, pieces * piece);
 }
 
-/* Writing keeps pace with reading, so that a copy's slices are alike. */
+/* Writes in proportion to reads, so that a copy's slices are alike. */
 static slice next_slice(const share *s) {
     const wpi_host_profile *p = s->job->model->profile;
     const uint64_t piece = s->job->piece_bytes;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Time of host work: cores that do it, and the memory bus they share.
+ * Time of host work: cores, and the memory bus that they share.
  *
- *     work ─► one share a thread ─► waits for a core ─► slices, each: core time and bus time ─►
- * done └──── others wait: back to the end of the line ◄──┘
+ *     work ─► one share a thread ─► waits for a core ─► slice: core time and bus time ─► done
+ *                                          ▲                  │
+ *                                          └─ others wait ◄───┘
  *
- * Core time of sequential work is bytes / host.core_bandwidth. Of random reads it is one miss a
- * piece, host.random_in_flight of them at a time, and the piece's further lines in order. The bus
- * carries host.bandwidth for all cores together. Written lines are read first, so they count twice.
- * A slice is 256 KiB, or 1/4096 of a share if that is more, so work that comes later shares cores
- * and bus with work under way.
+ * Sequential work takes core time of bytes / host.core_bandwidth. Random reads take one miss per
+ * piece, with host.random_in_flight misses at a time, and then the piece's further lines in order.
+ * All cores share the bus's host.bandwidth. Written lines are read first, so they count twice. A
+ * slice is 256 KiB, or 1/4096 of a share if that is more, so that later work shares cores and bus
+ * with work in progress.
  *
- * One thread; everything happens in events of the engine.
+ * One thread; all work is done in events of the engine.
  */
 #ifndef WP_SIM_HOST_MODEL_H
 #define WP_SIM_HOST_MODEL_H
@@ -22,20 +23,20 @@
 
 typedef struct wpi_host_model wpi_host_model;
 
-/** What the host did, for the report. */
+/** Counters of the host, for the report. */
 typedef struct wpi_host_numbers {
     uint64_t works, read_bytes, written_bytes;
-    wpi_time_ps core_ps; /* that cores were taken, all added up */
-    wpi_time_ps bus_ps;  /* that the memory bus was */
+    wpi_time_ps core_ps; /* core time, summed over cores */
+    wpi_time_ps bus_ps;  /* busy time of the memory bus */
 } wpi_host_numbers;
 
-/** NOMEM. Engine and profile must stay. */
+/** `engine` and `profile` must outlive it. NOMEM. */
 WP_NODISCARD wp_status wpi_host_model_create(wpi_engine *engine, const wpi_host_profile *profile,
                                              wpi_host_model **out, wp_error *err);
-void wpi_host_model_destroy(wpi_host_model *model); /* NULL allowed; work under way is dropped */
+void wpi_host_model_destroy(wpi_host_model *model); /* NULL allowed; work in progress is dropped */
 
-/** Starts work now; `done(object, token, time)` is called when its last thread has ended, from an
- * event. When the host has no memory for it the process ends (WP_CHECK). */
+/** Starts work now; `done(object, token, time)` is called from an event when its last thread has
+ * ended. Ends the process if memory is exhausted (WP_CHECK). */
 void wpi_host_model_work(wpi_host_model *model, const wp_host_work *work, wpi_event_fn done,
                          void *object, uint64_t token);
 

@@ -51,7 +51,7 @@ static place place_of(const wpi_dram *dram, uint64_t line) {
     return out;
 }
 
-/* When the row is open for a request at `time`. */
+/* Returns when the row is open for a request at `time`. */
 static wpi_time_ps open_row(wpi_dram *dram, const place *at, wpi_time_ps time, bool *was_open) {
     const uint32_t window = dram->profile->dram.row_window;
     wpi_dram_row *rows = &dram->rows[(size_t)at->bank * window];
@@ -77,7 +77,7 @@ static wpi_time_ps open_row(wpi_dram *dram, const place *at, wpi_time_ps time, b
     return row.open > time ? row.open : time;
 }
 
-/* When the transfer can begin. */
+/* Returns when the transfer can begin. */
 static wpi_time_ps transfer(wpi_dram *dram, const place *at, uint32_t sectors, wpi_time_ps time,
                             bool *was_open) {
     const wpi_time_ps taken_ps = sectors * dram->sector_ps;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * DRAM: channels with banks and open rows. A channel's bus is taken by every transfer; a bank is
- * busy while it changes its row. Lines go to channels in chunks of 256 bytes, spread by XOR.
+ * DRAM: channels with banks and open rows. Every transfer occupies its channel's bus; a bank is
+ * busy while it opens a row. Lines map to channels in chunks of 256 bytes, spread by XOR.
  *
  *     request ─► bus turn ──────────────┐
  *        └─────► row open? else activate┴─► later of both + latency
  *
- * A real controller serves requests to one row together. Here a bank remembers the last
- * `row_window` rows: they count as open, as if their requests had been put together.
+ * A real controller serves requests to the same row together. Here the last `row_window` rows of a
+ * bank count as open, as if their requests had been reordered.
  */
 #ifndef WP_SIM_DRAM_H
 #define WP_SIM_DRAM_H
@@ -37,11 +37,11 @@ typedef struct wpi_dram {
 WP_NODISCARD wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *err);
 void wpi_dram_deinit(wpi_dram *dram); /* `{0}` is fine */
 
-/** Reads sectors of a line for a request that comes at `time`: when the data are at L2. *access_ps:
- * what it takes without waiting. */
+/** Reads sectors of a line for a request that arrives at `time`. Returns when the data are at L2;
+ * *access_ps: the latency without queueing. */
 wpi_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time,
                           wpi_time_ps *access_ps);
-/** Writes them; returns when the channel's queue had room for them. */
+/** Writes sectors. Returns when the channel's queue has room for them. */
 wpi_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time);
 void wpi_dram_statistics(const wpi_dram *dram, wpi_visit visit, void *object);
 

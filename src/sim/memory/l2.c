@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-#define SET_BITS 20u /* of a place; a slice with more sets has places in common */
+#define SET_BITS 20u /* of a place; in a slice with more sets, sets share places */
 #define SET_MASK ((1u << SET_BITS) - 1)
 
 static wp_status init_slice(wpi_l2_slice *slice, const wpi_cache_profile *profile, wp_error *err) {
@@ -47,14 +47,14 @@ void wpi_l2_deinit(wpi_l2 *l2) {
     *l2 = (wpi_l2){0};
 }
 
-/* The sectors that a miss on these fetches. */
+/* The sectors that L2 fetches for a miss on `sectors`. */
 static uint8_t widen(const wpi_l2 *l2, uint8_t sectors) {
     if (l2->profile->l2.sector_bytes == WPI_SECTOR_BYTES) return sectors;
     if (l2->profile->l2.sector_bytes == WPI_LINE_BYTES) return 0xf;
     return (uint8_t)(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
 }
 
-/* Room in the set, or in DRAM's queue for what had to leave, may have to be waited for. */
+/* Writes an evicted dirty line to DRAM, which may wait for room in DRAM's queue. */
 static void write_victim(wpi_l2 *l2, const wpi_cache_answer *found, wpi_ledger *ledger) {
     if (found->evicted_dirty == 0) return;
     const wpi_time_ps room = wpi_dram_write(&l2->dram, found->evicted_line,
@@ -62,7 +62,7 @@ static void write_victim(wpi_l2 *l2, const wpi_cache_answer *found, wpi_ledger *
     wpi_ledger_wait(ledger, room);
 }
 
-/* The line's sectors are in the cache at ledger->at. Returns the line's place. */
+/* Fetches the line's sectors, which are in the cache at ledger->at. Returns the line's place. */
 static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sectors,
                       wpi_ledger *ledger) {
     wpi_cache_answer found;
@@ -90,7 +90,7 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
     return found.place;
 }
 
-/* Written data stay, or go on to DRAM. */
+/* Stores data in the cache (write-back), or writes them to DRAM. */
 static void write(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sectors,
                   wpi_ledger *ledger) {
     const wpi_write policy = l2->profile->l2.write;
@@ -105,7 +105,7 @@ static void write(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sector
     wpi_ledger_wait(ledger, wpi_dram_write(&l2->dram, line, wpi_sector_count(sectors), ledger->at));
 }
 
-/* Operations on one line go one after the other, and so do those of a slice. */
+/* Performs an atomic. Atomics on a line, and those of a slice, are serialised. */
 static void update(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *request,
                    wpi_ledger *ledger) {
     const wpi_time_ps work_ps = request->turns * l2->profile->l2.atomic_ps;

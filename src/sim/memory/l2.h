@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * L2: slices, each with a port, a part of the cache, MSHRs, and a unit for atomic operations;
- * behind them DRAM and the link to host memory. Requests come one by one, in order of their arrival
- * at the slices; when each one ends is known at once, because everything behind is reserved by
+ * behind them DRAM and the link to host memory. Requests are served in order of arrival at the
+ * slices. The end of each is known at once, because all resources behind L2 are reserved by
  * timestamps.
  */
 #ifndef WP_SIM_L2_H
@@ -21,7 +21,7 @@ typedef struct wpi_l2_request {
     uint16_t turns; /* of an atomic (coalescer.h) */
     uint8_t kind;   /* wp_trace_access */
     uint8_t sectors;
-    bool is_remote; /* of managed memory that is on the host */
+    bool is_remote; /* the page, of managed memory, is on the host */
 } wpi_l2_request;
 
 typedef struct wpi_l2_slice {
@@ -35,7 +35,7 @@ typedef struct wpi_l2 {
     const wpi_profile *profile;
     wpi_l2_slice *slices;
     wpi_divider slice_count;
-    wpi_bus *sm_ports;     /* the way back to each SM */
+    wpi_bus *sm_ports;     /* the return path to each SM */
     wpi_time_ps sector_ps; /* of a slice's port */
     wpi_time_ps sm_sector_ps;
     wpi_dram dram;
@@ -51,12 +51,12 @@ typedef struct wpi_l2 {
 WP_NODISCARD wp_status wpi_l2_init(wpi_l2 *l2, const wpi_profile *profile, wp_error *err);
 void wpi_l2_deinit(wpi_l2 *l2); /* `{0}` is fine */
 
-/** Where a line will be looked for, for wpi_l2_expect: a request is on its way, or near. */
+/** The place of a line, for wpi_l2_expect. */
 uint32_t wpi_l2_place(const wpi_l2 *l2, uint64_t line);
 void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near);
 
-/** Serves a request that arrives at ledger->at. The ledger goes on until data or result leave L2
- * for the SM (LOAD, ATOMIC), or the write is done there (STORE, REDUCE). */
+/** Serves a request that arrives at ledger->at. The ledger then ends when data or result leave L2
+ * for the SM (LOAD, ATOMIC), or when the write is done (STORE, REDUCE). */
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger);
 void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An access of a warp, issued: its lines become parts, its pages are counted and looked up in the
+/* Issue of a warp's access: makes a part for each line, counts its pages, and looks them up in the
  * TLBs, by page or by line (tlb.requests). */
 #include "sim/memory/memory_parts.h"
 #include "sim/sm/coalescer.h"
@@ -30,7 +30,8 @@ static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
     return lanes;
 }
 
-/* A part for each line, chained by page; `chains` has their ends, `of_lines` all. */
+/* Makes a part for each line. chains[page]: the parts of a page; of_lines[line]: the part of a
+ * line. */
 static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
                        uint32_t record_number, wpi_time_ps issued, wpi_time_ps turn,
                        wpi_fifo *chains, uint32_t *of_lines) {
@@ -57,7 +58,7 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
     }
 }
 
-/* Pages of managed memory are small, or as large as any. */
+/* Page size of the access: small if it touches managed memory that is not in large pages. */
 static uint32_t page_bits_of(const wpi_memory *m, const wpi_access *access) {
     if (m->paging == NULL || m->page_bits == WPI_PAGE_BITS) return m->page_bits;
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
@@ -68,7 +69,7 @@ static uint32_t page_bits_of(const wpi_memory *m, const wpi_access *access) {
     return m->page_bits;
 }
 
-/* Counted once for each of its blocks, as pages are that are small. */
+/* Counts an access once for each 64 KiB block of the chain. */
 static void touch_pages(wpi_memory *m, uint32_t first) {
     uint64_t before = UINT64_MAX;
     for (uint32_t number = first; number != NONE; number = wpi_part_of(m, number)->next) {
@@ -82,7 +83,7 @@ static void touch_pages(wpi_memory *m, uint32_t first) {
     }
 }
 
-/* Counted once for each of its pages, of which a chain has one, or those of 2 MiB. */
+/* Notes an access to each page of the chain, which has one page, or several of a chunk. */
 static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wpi_time_ps now) {
     const uint64_t address = wpi_part_of(m, first)->request.line * WPI_LINE_BYTES;
     const uint64_t chunk = address - address % WPI_CHUNK_BYTES;
@@ -117,7 +118,7 @@ static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footp
     }
 }
 
-/* Each line on its own, in order; a page that all of its lines hit is one. */
+/* Looks each line up, in order; a page counts as a hit if all of its lines hit. */
 static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
                         const wpi_fifo *chains, const uint32_t *of_lines, wpi_time_ps now) {
     bool is_hit[WPI_FOOTPRINT_MAX];
@@ -131,7 +132,7 @@ static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footp
         const wpi_time_ps turn = wpi_part_of(m, of_lines[i])->ledger.at;
         if (!wpi_memory_translate(m, of_lines[i], turn)) is_hit[footprint->lines[i].page] = false;
     }
-    /* Pages are numbered as lines come to them. */
+    /* Pages are numbered in order of their first lines. */
     for (uint32_t i = 0, page = 0; page < footprint->page_count; i++) {
         if (footprint->lines[i].page != page) continue;
         watch(m, access, footprint->lines[i].line * WPI_LINE_BYTES, is_hit[page], now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of an access whose page is known: L1 with its MSHRs, the SM's stores, the way to L2. */
+/* Lines of an access after translation: L1 with its MSHRs, the SM's stores, and L2. */
 #include "base/alloc.h"
 #include "sim/memory/memory_parts.h"
 
@@ -9,7 +9,7 @@ static void arrive_at_l2(void *object, uint64_t token, wpi_time_ps now);
 static void return_to_l1(void *object, uint64_t number, wpi_time_ps now);
 static void store_done(void *object, uint64_t sm_number, wpi_time_ps now);
 
-/* The access is made, as far as the page matters. */
+/* The access no longer needs its page resident. */
 static void release_page(wpi_memory *m, wpi_memory_part *p) {
     if (!p->is_held) return;
     p->is_held = false;
@@ -22,8 +22,7 @@ static void finish_part(wpi_memory *m, uint32_t number) {
     wpi_pool_give(&m->parts, number);
 }
 
-/* ---- L2 ---------------------------------------------------------------------------------------
- */
+/* ---- L2 ---- */
 
 void wpi_memory_expect_part(void *object, uint64_t number) {
     const wpi_memory *m = object;
@@ -32,7 +31,7 @@ void wpi_memory_expect_part(void *object, uint64_t number) {
     __builtin_prefetch(p + sizeof(wpi_memory_part) - 1);
 }
 
-/* Events carry the part, and where L2 will look. */
+/* Prefetches for arrive_at_l2. `token`: the part, and its place in L2. */
 static void expect_at_l2(void *object, uint64_t token, bool is_near) {
     const wpi_memory *m = object;
     wpi_l2_expect(&m->l2, (uint32_t)(token >> 32), is_near);
@@ -51,7 +50,7 @@ static void tell_performed(const wpi_memory *m, const wpi_memory_part *p, wpi_ti
     r->performed(r->object, p->lanes, now);
 }
 
-/* Nobody asks for the part any more, only for its place among the SM's stores. */
+/* Frees the part of a store; its place among the SM's stores is free at its ledger's time. */
 static void finish_store(wpi_memory *m, uint32_t number, wpi_time_ps now) {
     const wpi_time_ps end = wpi_part_of(m, number)->ledger.at;
     const uint32_t sm_number = wpi_part_of(m, number)->request.sm;
@@ -81,8 +80,7 @@ static void arrive_at_l2(void *object, uint64_t token, wpi_time_ps now) {
         finish_part(m, number);
 }
 
-/* ---- stores -----------------------------------------------------------------------------------
- */
+/* ---- stores ---- */
 
 void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now) {
     while (!wpi_fifo_is_empty(&at->fences)) {
@@ -95,7 +93,7 @@ void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps no
     }
 }
 
-/* The SM hands the line over: answered, and on its way. */
+/* Sends a line of a store to L2, which answers its part. */
 static void send_store(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     at->stores_under_way++;
     if (wpi_part_of(m, number)->record != NONE) {
@@ -127,7 +125,7 @@ static void offer_store(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     wpi_fifo_append(&at->stores, wpi_memory_parts(m), number);
 }
 
-/* A dirty line leaves L1. */
+/* L1 evicts a dirty line: writes it to L2. */
 static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answer *found,
                          wpi_time_ps now) {
     if (found->evicted_dirty == 0) return;
@@ -142,13 +140,13 @@ static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answ
     offer_store(m, &m->sms[sm_number], number);
 }
 
-/* A store that L1 keeps is done at once. */
+/* Updates L1 for a store or an atomic. True: L1 keeps the store (write-back), which is done. */
 static bool stays_in_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     const wpi_memory_part p = *wpi_part_of(m, number);
     wpi_cache_answer found;
     if (!m->profile->l1.is_on) return false;
     const bool is_atomic =
-        p.request.kind != WP_TRACE_STORE; /* performed in L2: the copy here is stale */
+        p.request.kind != WP_TRACE_STORE; /* performed in L2: L1's copy becomes stale */
     wpi_cache_store(&at->l1, is_atomic ? WPI_WRITE_EVICT : m->profile->l1.write, p.request.line,
                     p.request.sectors, p.ledger.at, &found);
     if (is_atomic || m->profile->l1.write != WPI_WRITE_BACK || !p.is_l1) return false;
@@ -167,10 +165,9 @@ static void go_to_stores(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     finish_part(m, number);
 }
 
-/* ---- L1 ---------------------------------------------------------------------------------------
- */
+/* ---- L1 ---- */
 
-/* The sectors that L1 fetches for these. */
+/* The sectors that L1 fetches for a miss on `sectors`. */
 static uint8_t widen(const wpi_memory *m, uint8_t sectors) {
     if (m->profile->l1.sector_bytes == WPI_SECTOR_BYTES) return sectors;
     if (m->profile->l1.sector_bytes == WPI_LINE_BYTES) return 0xf;
@@ -187,7 +184,7 @@ static uint32_t mshr_of(wpi_memory_sm *at, uint64_t line) {
     return number;
 }
 
-/* Looks a load up at its ledger's time. False: it has to wait for an MSHR or a place. */
+/* Looks a load up at its ledger's time. False: it stalls, for an MSHR or a place. */
 static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     wpi_memory_part *p = wpi_part_of(m, number);
     const uint64_t line = p->request.line;
@@ -214,7 +211,7 @@ static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     return true;
 }
 
-/* Waiting parts take what has come; those that lack nothing more are answered. */
+/* Gives the fetched sectors to waiting parts; those that lack no more are answered. */
 static void wake(wpi_memory *m, wpi_fifo *waiting, uint8_t sectors, wpi_time_ps now) {
     wpi_fifo old = wpi_fifo_take_all(waiting);
     while (!wpi_fifo_is_empty(&old)) {
@@ -225,13 +222,13 @@ static void wake(wpi_memory *m, wpi_fifo *waiting, uint8_t sectors, wpi_time_ps 
             wpi_fifo_append(waiting, wpi_memory_parts(m), number);
             continue;
         }
-        wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now); /* of another part's miss */
+        wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now); /* may be another part's miss */
         finish_part(m, number);
     }
 }
 
 static void retry_stalled(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now) {
-    /* A line takes an MSHR: without a free one there is no need to look. */
+    /* A miss needs an MSHR, so loads are not looked up before one is free. */
     while (!wpi_fifo_is_empty(&at->stalled) && at->free_mshr != NONE) {
         const uint32_t number = wpi_fifo_take_first(&at->stalled, wpi_memory_parts(m));
         const wpi_time_ps since = wpi_part_of(m, number)->ledger.at;
@@ -283,8 +280,7 @@ void wpi_memory_go_on(wpi_memory *m, uint32_t number) {
     }
 }
 
-/* ---- building, counting -----------------------------------------------------------------------
- */
+/* ---- building, counting ---- */
 
 wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_error *err) {
     const uint32_t mshrs = profile->l1.mshrs;

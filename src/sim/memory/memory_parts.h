@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of the memory system: memory_system.c (accesses, and what they ask of TLBs),
- * memory_lines.c (what becomes of their lines).
+/** Internals of the memory system: memory_access.c (issue), memory_translation.c (TLBs),
+ * memory_lines.c (caches and stores), memory_system.c (records and answers).
  *
  * An access has a record until its answer, and a part for each line it touches. A part is in one
  * place at a time:
@@ -34,10 +34,10 @@ typedef struct wpi_memory_record {
     uint64_t token;
     wpi_time_ps issued;
     wpi_ledger last;   /* of the part that answered last */
-    uint64_t target;   /* of a fence: stores to have been performed */
+    uint64_t target;   /* of a fence: number of stores to wait for */
     wpi_time_ps begun; /* of a copy */
     uint32_t parts;    /* without an answer */
-    uint32_t next;     /* fence of the same SM */
+    uint32_t next;     /* next fence of the SM */
     uint8_t kind;      /* wpi_record_kind */
 } wpi_memory_record;
 
@@ -51,11 +51,11 @@ typedef enum wpi_record_kind {
 typedef struct wpi_memory_part {
     wpi_ledger ledger;
     wpi_l2_request request;
-    uint32_t record; /* NONE: a store that was answered, or a line that left L1 */
+    uint32_t record; /* NONE: an answered store, or a line evicted from L1 */
     uint32_t next;   /* on the same page, line, or stalled */
     uint32_t place;  /* in L1 */
-    uint32_t lanes;  /* that are told when it is performed */
-    uint8_t lacks;   /* sectors that L1 has not got yet; in L1's MSHR */
+    uint32_t lanes;  /* notified when it is performed */
+    uint8_t lacks;   /* in L1's MSHR: sectors not fetched yet */
     bool is_l1;      /* may be cached there */
     bool is_held;    /* its page may not be evicted */
 } wpi_memory_part;
@@ -74,7 +74,7 @@ typedef struct wpi_memory_sm {
     wpi_fifo stalled; /* loads without an MSHR or a place in L1 */
     wpi_fifo stores;  /* stores beyond lsu_stores */
     uint32_t stores_under_way;
-    uint32_t stores_waiting; /* lines of stores before that: in translation, or in line */
+    uint32_t stores_waiting; /* lines of stores before that: in translation, or in `stores` */
     uint64_t stores_issued, stores_performed;
     wpi_fifo fences; /* records */
 } wpi_memory_sm;
@@ -101,7 +101,7 @@ struct wpi_memory {
     wpi_memory_sm *sms;
     uint32_t page_bits;
     wpi_time_ps to_l2_ps, from_l2_ps;
-    wpi_time_ps replay_ps;     /* of a line that waited for its page; 0: no time */
+    wpi_time_ps replay_ps;     /* replay time of a line that waited for its page; 0: none */
     wpi_watch *watch;          /* or NULL */
     wpi_page_history *history; /* or NULL */
     wpi_pool records, parts;
@@ -137,23 +137,23 @@ static inline bool wpi_memory_is_managed(const wpi_memory *m, uint64_t address) 
     return m->paging != NULL && wpi_paging_has(m->paging, address);
 }
 
-/** In the token of a translation: it is of instructions, not of parts. */
+/** Bit of a translation's token: an instruction fetch. */
 #define WPI_MEMORY_TOKEN_CODE ((uint64_t)1 << 32)
 
 /* ---- memory_translation.c ---- */
 
-/** Asks for the page of the chain's first part, for all of them. `now` is not before the engine's
- * time. True: a hit in the first TLB, and the parts have gone on. */
+/** Translates the page of a chain of parts. `now` is not before the engine's time. True: a hit in
+ * the first TLB, and the parts have continued. */
 bool wpi_memory_translate(wpi_memory *m, uint32_t first, wpi_time_ps now);
-/** An answer of the TLBs to a chain, or to the instruction TLBs. */
+/** The TLBs' answer to a chain, or to an instruction fetch. */
 void wpi_memory_translated(void *object, uint64_t first, const wpi_translation_answer *answer);
 
 /* ---- memory_system.c ---- */
 
-/** A record of an access, a fence or a copy; its number. */
+/** Makes a record of an access, a fence or a copy. Returns its number. */
 uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wpi_time_ps now,
                                 wpi_access_done done, void *object, uint64_t token);
-/** The part has its answer at its ledger's time. */
+/** Answers the part at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t part);
 /** An event: the record has all its answers. */
 void wpi_memory_complete(void *object, uint64_t record, wpi_time_ps now);
@@ -163,9 +163,9 @@ void wpi_memory_complete(void *object, uint64_t record, wpi_time_ps now);
 WP_NODISCARD wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile,
                                           wp_error *err);
 void wpi_memory_sm_deinit(wpi_memory_sm *at); /* `{0}` is fine */
-/** It is known where the part's page is. */
+/** The part's page is known: continues with L1 or L2. */
 void wpi_memory_go_on(wpi_memory *m, uint32_t part);
-/** Fences whose stores have all been performed. */
+/** Completes fences whose stores have all been performed. */
 void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now);
 /** The part will be used soon (wpi_announce_fn's sense). */
 void wpi_memory_expect_part(void *object, uint64_t part);

@@ -11,8 +11,7 @@
 
 #define NONE WPI_MEMORY_NONE
 
-/* ---- records and answers ----------------------------------------------------------------------
- */
+/* ---- records and answers ---- */
 
 uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wpi_time_ps now,
                                 wpi_access_done done, void *object, uint64_t token) {
@@ -58,7 +57,6 @@ void wpi_memory_complete(void *object, uint64_t number, wpi_time_ps now) {
     r.done(r.object, r.token, &answer);
 }
 
-/* The part has its answer at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t number) {
     const wpi_memory_part *p = wpi_part_of(m, number);
     wpi_memory_record *r = wpi_record_of(m, p->record);
@@ -66,8 +64,7 @@ void wpi_memory_answer(wpi_memory *m, uint32_t number) {
     if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, wpi_memory_complete, m, p->record);
 }
 
-/* ---- instructions -----------------------------------------------------------------------------
- */
+/* ---- instructions ---- */
 
 static void ask_for_code(void *object, uint32_t sm_number, uint64_t address, uint64_t token,
                          wpi_time_ps now) {
@@ -169,8 +166,7 @@ uint64_t wpi_memory_under_way(const wpi_memory *m) {
     return m->under_way;
 }
 
-/* ---- building ---------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
 wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_memory **out,
                             wp_error *err) {
@@ -217,8 +213,7 @@ void wpi_memory_destroy(wpi_memory *m) {
     wpi_free(m);
 }
 
-/* ---- statistics -------------------------------------------------------------------------------
- */
+/* ---- statistics ---- */
 
 const char *wpi_spent_name(wpi_spent spent) {
     static const char *const names[WPI_SPENT_COUNT] = {"issue", "translation", "fault", "l1",

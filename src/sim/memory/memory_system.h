@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The memory system of a simulated GPU: what happens to a warp's global access between the LSU and
- * DRAM or the host. Addresses are those of the program; nothing here touches their contents.
+ * The memory system of a simulated GPU: a warp's global accesses, from the LSU to DRAM or the host.
+ * Addresses are the program's; their contents are never accessed here.
  *
  *     access ─► coalescer ─► one request a page, or a line:  TLB 1 ─► TLB 2 … ─► walkers
  *                   │                                           └────────┬─────────┘
@@ -9,9 +9,9 @@
  *                                                         L1 ─► L2 slice ─► DRAM channel
  *                                                                   └─────► link (host memory)
  *
- * Who changes state when: the SM's own TLB and L1 are looked up in the order in which accesses are
- * issued; everything shared is changed in events, in order of simulated time. Ports, buses, banks
- * and walkers are reserved by timestamps; so an access costs a few events a line, none a cycle.
+ * Order of state changes: the SM's own TLB and L1 are looked up in issue order; shared state
+ * changes in events, in order of simulated time. Ports, buses, banks and walkers are reserved by
+ * timestamps, so an access costs a few events per line and none per cycle.
  *
  * When parts answer, and `done` is called:
  *     LOAD, ATOMIC    when the last sector's data or result is back at the SM
@@ -32,7 +32,7 @@
 #include "sim/sm/warp_source.h"
 #include "sim/tlb/itlb.h"
 
-/** `lanes` of a warp's access have come to L2: what they read is read now. */
+/** `lanes` of a warp's access have reached L2: their loads and atomics take effect now. */
 typedef void (*wpi_access_performed)(void *object, uint32_t lanes, wpi_time_ps now);
 
 /** A warp's memory instruction. */
@@ -45,23 +45,24 @@ typedef struct wpi_access {
     const uint64_t *addresses; /* [WPI_LANES]; read during the call */
     const char *name; /* of the variable or parameter that the addresses start from, or NULL */
     wpi_access_performed performed; /* NULL, or called for each line, with the object of `done`; for
-                                       loads that pass L1 by and atomics (wpi_is_performed_in_l2) */
+                                       loads that bypass L1 and atomics (wpi_is_performed_in_l2) */
 } wpi_access;
 
-/** Does such an access read in L2 whatever the profile says? Atomics; loads that pass L1 by. */
+/** Whether such an access is performed in L2 under any profile: atomics, and loads that bypass
+ * L1. */
 static inline bool wpi_is_performed_in_l2(uint8_t kind, uint8_t cache) {
     return kind == WP_TRACE_ATOMIC || (kind == WP_TRACE_LOAD && (cache == WP_TRACE_CACHE_GLOBAL ||
                                                                  cache == WP_TRACE_CACHE_VOLATILE));
 }
 
-/** Where an access's time went. The parts of the line that answered last; they add up to
- *  `answered - issued`. */
+/** Breakdown of an access's time, for the line that answered last. The parts add up to `answered -
+ *  issued`. */
 typedef enum wpi_spent {
     WPI_SPENT_ISSUE = 0,   /* the LSU: its latency, lines before this one */
     WPI_SPENT_TRANSLATION, /* look-ups, walks */
-    WPI_SPENT_FAULT,       /* a page that had to come */
+    WPI_SPENT_FAULT,       /* waiting for a far fault */
     WPI_SPENT_L1,
-    WPI_SPENT_L2, /* with the way there and back */
+    WPI_SPENT_L2, /* including the way there and back */
     WPI_SPENT_DRAM,
     WPI_SPENT_LINK,
     WPI_SPENT_QUEUE, /* for ports, MSHRs, walkers, banks, buses */
@@ -83,32 +84,32 @@ WP_NODISCARD wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *
 void wpi_memory_destroy(wpi_memory *memory); /* NULL allowed; open accesses are dropped */
 
 /**
- * Issues an access at `now`, which is not before the engine's time; when it lies after it (an issue
- * slot that was reserved), the SM's accesses still come in order of `now`. Returns for how many
- * cycles the LSU is taken: one for each 128-byte line. `done` is called exactly once.
+ * Issues an access at `now`, which is not before the engine's time; it may be later (a reserved
+ * issue slot), but an SM's accesses come in order of `now`. Returns the cycles for which the LSU is
+ * occupied: one for each 128-byte line. `done` is called exactly once.
  */
 uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wpi_time_ps now,
                            wpi_access_done done, void *object, uint64_t token);
 
-/** The LSU can take another store or reduction: fewer than lsu.stores lines wait in it to be
- * translated or handed over. It may have changed whenever one answers. Who does not ask may issue
- * more. */
+/** Whether the LSU can take another store or reduction: fewer than lsu.stores lines wait in it for
+ * translation or for L2. May change whenever one answers. wpi_memory_access does not check it. */
 bool wpi_memory_has_store_room(const wpi_memory *memory, uint32_t sm);
 
-/** Where a program's code lies; NULL: this GPU has no instruction TLBs. NOMEM. */
+/** Returns the addresses of a program's code; NULL: this GPU has no instruction TLBs. NOMEM. */
 WP_NODISCARD wp_status wpi_memory_place_code(wpi_memory *memory, const wp_trace_tables *tables,
                                              const wpi_code **out, wp_error *err);
-/** Whether the SM knows the page of code at `address`; else `done` is called when it does. */
+/** Returns whether the SM's instruction TLB has the page of `address`; if not, `done` is called
+ * when it does. */
 bool wpi_memory_fetch(wpi_memory *memory, uint32_t sm, uint64_t address, wpi_time_ps now,
                       wpi_fetched done, void *object);
 
 /** Calls `done` (spent_ps: all QUEUE) when as many stores and reductions of the SM have reached L2
- * as it had issued before: at once, in an event, if none is under way. For fences and the end of a
+ * as it has issued so far; if none is in flight, in an event at `now`. For fences and the end of a
  * launch. */
 void wpi_memory_fence(wpi_memory *memory, uint32_t sm, wpi_time_ps now, wpi_access_done done,
                       void *object, uint64_t token);
 
-/** A fence of the SM would have to wait. */
+/** Whether a fence of the SM would have to wait. */
 bool wpi_memory_is_storing(const wpi_memory *memory, uint32_t sm);
 
 typedef enum wpi_direction {
@@ -117,29 +118,29 @@ typedef enum wpi_direction {
     WPI_DIRECTION_COUNT /* must be last */
 } wpi_direction;
 
-/** A copy over the link, by the first engine of the direction that is free. */
+/** Copies over the link, by the first free engine of the direction. */
 void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction, wpi_time_ps now,
                      wpi_access_done done, void *object, uint64_t token);
 
 /** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */
 void wpi_memory_set_host_range(wpi_memory *memory, uint64_t first, uint64_t outer);
 
-/** There is managed memory, from `first` on (sim/paging/paging.h); to be called once, before any
- * access. NOMEM. */
+/** Creates managed memory, at addresses from `first` on (sim/paging/paging.h); call it once, before
+ * any access. NOMEM. */
 WP_NODISCARD wp_status wpi_memory_manage(wpi_memory *memory, uint64_t first, wp_error *err);
 /** NULL: there is none. */
 struct wpi_paging *wpi_memory_paging(const wpi_memory *memory);
 
-/** From now on accesses are told to `watch` (NULL: to nobody), which must outlive them. */
+/** Counts accesses in `watch` from now on (NULL: not counted), which must outlive them. */
 void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);
 
-/** What happens to pages of managed memory, of which there is some, is told to `history` (NULL: to
- * nobody), which must outlive it. */
+/** Notes events of pages in `history` (NULL: not noted), which must outlive the memory system.
+ * There must be managed memory. */
 void wpi_memory_set_history(wpi_memory *memory, wpi_page_history *history);
 
-/** A launch begins: L1 caches know nothing (other SMs and the host may have written). */
+/** A launch begins: invalidates L1 caches (other SMs and the host may have written). */
 void wpi_memory_begin_launch(wpi_memory *memory);
-/** TLBs and the walk cache know nothing. No access may be under way. */
+/** Invalidates TLBs and the walk cache. No access may be in flight. */
 void wpi_memory_flush_tlbs(wpi_memory *memory);
 
 uint64_t wpi_memory_under_way(const wpi_memory *memory); /* accesses without an answer */

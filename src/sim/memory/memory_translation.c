@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages of an access. Its parts are chained by page; the first one of a chain asks the TLBs for
- * all of them, and the answer says whether they are local, remote, or have to ask again. */
+/* Translation of an access. Its parts are chained by page; the first part of a chain asks the TLBs
+ * for all of them. The answer is local, remote, or to ask again. */
 #include "sim/memory/memory_parts.h"
 
 #define NONE WPI_MEMORY_NONE
 
-/* Where the part's page is. */
+/* Sets where the part's page is, and holds it if it is local. */
 static void place_page(wpi_memory *m, wpi_memory_part *p, bool is_remote) {
     const uint64_t address = p->request.line * WPI_LINE_BYTES;
     const uint32_t bytes = wpi_sector_count(p->request.sectors) * WPI_SECTOR_BYTES;
@@ -45,7 +45,7 @@ static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
                                            answer->ready);
 }
 
-/* The large page is no longer one: each part asks for its own small page. */
+/* The large page was split: each part asks for its own small page. */
 static void ask_one_by_one(wpi_memory *m, uint32_t first, wpi_time_ps now) {
     for (uint32_t number = first; number != NONE;) {
         wpi_memory_part *p = wpi_part_of(m, number);

@@ -21,7 +21,7 @@ uint32_t wpi_cache_slice(wpi_hash hash, const wpi_divider *slices, uint64_t line
     return wpi_remainder(slices, fold(hash, line));
 }
 
-/* Where a set begins: its first line; its ways, last used first, and their marks. */
+/* A set: its first line; its ways, most recently used first; a hash of each way's line. */
 typedef struct set {
     uint32_t first;
     uint16_t *order, *marks;
@@ -69,13 +69,13 @@ void wpi_cache_deinit(wpi_cache *cache) {
     *cache = (wpi_cache){0};
 }
 
-/* Of eight numbers those that equal `number`: two bits each. */
+/* Compares eight numbers with `number`: two bits for each, set if equal. */
 static uint32_t equal_ones(const uint16_t *numbers, uint16_t number) {
     const __m128i here = _mm_loadu_si128((const __m128i *)(const void *)numbers);
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(here, _mm_set1_epi16((short)number)));
 }
 
-/* The first `count` ways move one place back. */
+/* Moves the first `count` ways one place back. */
 static void shift(uint16_t *order, uint32_t count) {
     for (; count >= GROUP; count -= GROUP) {
         const __m128i some =
@@ -86,7 +86,7 @@ static void shift(uint16_t *order, uint32_t count) {
         order[count] = order[count - 1];
 }
 
-/* A way was used: it comes first in its set. */
+/* Moves a used way to the front of its set. */
 static void touch(uint16_t *order, uint16_t way) {
     if (order[0] == way) return;
     uint32_t group = 0, equal = 0;
@@ -106,7 +106,7 @@ static void become_valid(wpi_cache_line *line, uint8_t sectors) {
     line->pending = line->pending & ~sectors & SECTORS;
 }
 
-/* What was expected has come. */
+/* Makes pending sectors valid whose time has come. */
 static void settle(wpi_cache_line *line, wpi_time_ps now) {
     if (line->pending != 0 && line->ready <= now) become_valid(line, line->pending);
 }
@@ -115,7 +115,7 @@ static uint16_t mark_of(uint64_t line) {
     return (uint16_t)(line * 0x9e3779b97f4a7c15u >> 48);
 }
 
-/* Marks say where it is worth looking. */
+/* Finds the line's place, comparing only lines whose marks match. */
 static uint32_t find(const wpi_cache *cache, set at, uint64_t line) {
     const uint16_t mark = mark_of(line);
     for (uint32_t group = 0; group < cache->row; group += GROUP) {
@@ -129,8 +129,8 @@ static uint32_t find(const wpi_cache *cache, set at, uint64_t line) {
     return WPI_CACHE_NO_PLACE;
 }
 
-/* The place a new line takes: of those that may leave the one not used for longest; a free one
- * first. */
+/* Chooses the place for a new line: a free one, or else the least recently used that is not
+ * pending. */
 static uint32_t choose(const wpi_cache *cache, set at, wpi_time_ps now,
                        wpi_time_ps *blocked_until) {
     *blocked_until = WP_TIME_NEVER;
@@ -143,7 +143,7 @@ static uint32_t choose(const wpi_cache *cache, set at, wpi_time_ps now,
     return WPI_CACHE_NO_PLACE;
 }
 
-/* Gives the line a place; false: it has to wait. */
+/* Allocates a place for the line; false: all are pending. */
 static bool make_place(wpi_cache *cache, set at, uint64_t number, wpi_time_ps now,
                        wpi_cache_answer *out) {
     out->place = choose(cache, at, now, &out->blocked_until);
@@ -162,7 +162,7 @@ static bool make_place(wpi_cache *cache, set at, uint64_t number, wpi_time_ps no
 
 void wpi_cache_expect_set(const wpi_cache *cache, uint32_t number, bool is_near) {
     const set at = set_at(cache, number);
-    if (is_near) /* the line that a miss throws out */
+    if (is_near) /* the line that a miss evicts */
         __builtin_prefetch(&cache->lines[at.first + at.order[cache->ways - 1]]);
     else
         __builtin_prefetch(at.order);
@@ -193,7 +193,7 @@ void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wpi_time
     cache->sector_misses += wpi_sector_count(out->missing);
     if (out->missing == 0) return;
     line->pending = (line->pending | out->missing) & SECTORS;
-    line->ready = WP_TIME_NEVER; /* until told otherwise */
+    line->ready = WP_TIME_NEVER; /* until wpi_cache_expect or _fill */
 }
 
 void wpi_cache_expect(wpi_cache *cache, uint32_t place, wpi_time_ps ready) {
@@ -212,7 +212,7 @@ void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_t
     line->dirty = (line->dirty | sectors) & SECTORS;
 }
 
-/* Data of a line that stays: dirty, whatever was under way for these sectors. */
+/* Writes sectors of a line, and makes them valid and dirty even if they were pending. */
 static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sectors, wpi_time_ps now,
                        wpi_cache_answer *out) {
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, at, number, now, out)) return;
@@ -241,7 +241,7 @@ void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t number, uint8_
         touch(at.order, (uint16_t)(out->place - at.first));
 }
 
-/* The set's free ways move behind the others. */
+/* Moves the set's free ways behind the others. */
 static void free_last(wpi_cache *cache, set at) {
     for (uint32_t done = 0, i = 0; i < cache->ways; i++) {
         if (cache->lines[at.first + at.order[i]].number == 0) continue;
@@ -252,7 +252,7 @@ static void free_last(wpi_cache *cache, set at) {
 }
 
 void wpi_cache_invalidate(wpi_cache *cache) {
-    if (!cache->is_used) return; /* launches follow each other faster than SMs come to use */
+    if (!cache->is_used) return; /* common: many launches use few SMs */
     cache->is_used = false;
     for (uint32_t place = 0; place < cache->sets.by * cache->ways; place++) {
         wpi_cache_line *line = &cache->lines[place];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A sectored, set-associative cache with LRU: an L1, or one slice of L2. It keeps which sectors of
- * which lines are there; time passes elsewhere.
+ * A sectored, set-associative cache with LRU: an L1, or one slice of L2. It tracks which sectors of
+ * which lines are present; latencies are modelled by its owner.
  *
  *                      ┌────────── evicted, invalidated ──────────┐
  *     sector:  absent ─┴─ load ─► pending ─ fetched ─► valid ─────┘
  *                 └────── store (write-back) ───────► valid, dirty
  *
- * A line gets its place when its first sector is asked for, and stays while a sector is pending.
- * When that ends may be known at once (L2: `ready` is a time) or not yet (L1: WP_TIME_NEVER until
- * filled).
+ * A line gets its place when its first sector is requested, and is not evicted while a sector is
+ * pending. The end of that may be known at once (L2: `ready` is a time) or not yet (L1:
+ * WP_TIME_NEVER until filled).
  */
 #ifndef WP_SIM_CACHE_H
 #define WP_SIM_CACHE_H
@@ -27,12 +27,12 @@ typedef struct wpi_cache_line {
 
 typedef struct wpi_cache {
     wpi_cache_line *lines; /* [sets * ways] */
-    /* [sets * 2 * row]: of each set its ways, last used first, free ones last; then 16 bits of the
-     * hash of each way's line */
+    /* [sets * 2 * row]: the ways of each set, most recently used first, free ones last; then 16
+     * bits of the hash of each way's line */
     uint16_t *ways_of;
     uint32_t ways, row; /* ways, to the next multiple of 8 */
     wpi_divider sets;
-    wpi_divider slices; /* of which this is one: they take the low part of line numbers */
+    wpi_divider slices; /* their number; a line's slice is the low part of its number */
     wpi_hash hash;
     bool is_used; /* since it was invalidated */
     uint64_t sector_hits, sector_misses, sector_merges, evictions, dirty_evictions;
@@ -40,51 +40,52 @@ typedef struct wpi_cache {
 
 #define WPI_CACHE_NO_PLACE UINT32_MAX
 
-/** Of a line's four. */
+/** Counts a mask of sectors. */
 static inline uint32_t wpi_sector_count(uint8_t sectors) {
     return (0x4332322132212110u >> (4 * (sectors & 15u))) & 15u;
 }
 
-/** What was found. Sectors asked for are in exactly one of `valid`, `pending`, `missing`. */
+/** The result of a look-up. Each requested sector is in exactly one of `valid`, `pending`,
+ * `missing`. */
 typedef struct wpi_cache_answer {
     uint32_t place; /* of the line; NO_PLACE: all lines of the set are pending, nothing was done */
     uint8_t valid, pending, missing; /* `missing` are pending from now on: fetch them */
-    wpi_time_ps ready;               /* of what was pending in the line before */
-    wpi_time_ps blocked_until; /* NO_PLACE: when the first of them may leave; NEVER: not known */
+    wpi_time_ps ready;               /* of the line's earlier pending sectors */
+    wpi_time_ps blocked_until; /* NO_PLACE: when the first of them can be evicted; NEVER: unknown */
     uint64_t evicted_line;
     uint8_t evicted_dirty; /* sectors to write; 0: none */
 } wpi_cache_answer;
 
-/** One of `slices` slices of the profile. NOMEM. */
+/** Creates one of the profile's slices. NOMEM. */
 WP_NODISCARD wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile,
                                       wp_error *err);
 void wpi_cache_deinit(wpi_cache *cache); /* `{0}` is fine */
 
-/** Which slice of `slices` a line lies in. */
+/** The slice of a line. */
 uint32_t wpi_cache_slice(wpi_hash hash, const wpi_divider *slices, uint64_t line);
 
-/** The set in which a line of this slice is looked for. */
+/** The set of a line of this slice. */
 uint32_t wpi_cache_set(const wpi_cache *cache, uint64_t line);
-/** A line of the set will be looked up: fetches what is needed first for that into the host's
- * caches; when it is near, what is needed next, for which the first must have come. */
+/** A line of the set will be looked up: prefetches the set's ways into the host's caches; if
+ * `is_near`, the line to evict, for which the ways must be there. */
 void wpi_cache_expect_set(const wpi_cache *cache, uint32_t set, bool is_near);
 void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wpi_time_ps now,
                     wpi_cache_answer *out);
-/** All that is pending in the line will be there at `ready`. */
+/** All pending sectors of the line become valid at `ready`. */
 void wpi_cache_expect(wpi_cache *cache, uint32_t place, wpi_time_ps ready);
-/** Sectors that were pending without a known time are there. */
+/** Sectors that were pending without a known time become valid. */
 void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors);
 
-/** Writes by the policy. WRITE_BACK makes the line's place, for `out` as with loads; the others
- *  do not, and `out` says what was there. */
+/** Writes sectors by the policy. WRITE_BACK allocates a place, with `out` as for loads; the others
+ *  do not, and `out` has the sectors that were valid. */
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t sectors,
                      wpi_time_ps now, wpi_cache_answer *out);
-/** Sectors of the line at `place` are written and stay there: WRITE_BACK of a line that is there.
+/** Writes sectors of the line at `place`, as WRITE_BACK of a present line.
  */
 void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_time_ps now);
-/** Valid sectors of a line. Changes nothing. */
+/** Returns the valid sectors of a line. Changes nothing. */
 uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wpi_time_ps now);
-/** All that is neither pending nor dirty is absent. */
+/** Invalidates all sectors that are neither pending nor dirty. */
 void wpi_cache_invalidate(wpi_cache *cache);
 
 #endif

@@ -12,10 +12,10 @@
 #define RANGES 16u     /* remembered */
 #define NO_CHUNK UINT64_MAX
 
-/* Kept out of the way of what each access does. */
+/* Rare work, kept out of the path of each access. */
 #define RARE __attribute__((noinline, cold))
 
-/* Where an address belongs. */
+/* The allocation of an address, and its position on the map. */
 typedef struct spot {
     uint64_t shift_bytes; /* address + shift = place */
     uint32_t allocation;
@@ -33,8 +33,8 @@ typedef struct range {
     spot at;
 } range;
 
-/* What is added to at each access is small, so that it stays in the host's caches; it is carried
- * over to the full counts when it is about to overflow. */
+/* Each access increments a small counter, so that the counters stay in the host's caches; one that
+ * is about to overflow is added to the full count. */
 enum { READS, WRITES, TLB_MISSES, WALKS, COUNTERS };
 
 typedef struct few {
@@ -48,7 +48,7 @@ struct wpi_watch {
     uint32_t page_bits, row_bits, slice_bits; /* grow */
     uint32_t page_count, row_count, slice_count;
     chunk chunks[CHUNKS];
-    range ranges[RANGES]; /* found before */
+    range ranges[RANGES]; /* found by earlier look-ups */
     uint32_t range_count, next_range, last_range;
     struct {
         const char *name;
@@ -57,12 +57,11 @@ struct wpi_watch {
     wpi_touches allocations[WPI_WATCH_ALLOCATIONS];
     uint64_t moves[WPI_WATCH_ALLOCATIONS][WP_RUN_MOVES];
     few recent[WPI_WATCH_PAGES];
-    wpi_touches pages[WPI_WATCH_PAGES]; /* without the recent ones */
+    wpi_touches pages[WPI_WATCH_PAGES]; /* `recent` not included */
     uint32_t map[WPI_WATCH_SLICES][WPI_WATCH_ROWS];
 };
 
-/* ---- two become one
- * ------------------------------------------------------------------------------- */
+/* ---- two become one ---- */
 
 static void carry(wpi_touches *sum, few *recent) {
     sum->reads += recent->counts[READS];
@@ -119,14 +118,14 @@ RARE static void halve_slices(wpi_watch *w) {
     w->slice_bits++;
 }
 
-/* ---- counting
- * ------------------------------------------------------------------------------------- */
+/* ---- counting ---- */
 
 static bool is_in(const range *r, uint64_t address) {
     return address - r->base < r->bytes;
 }
 
-/* Programs with more pages than chunks are remembered have few allocations all the same. */
+/* Also searches the last allocations found: a program may have more chunks than CHUNKS, but it has
+ * few allocations. */
 static spot find_spot(wpi_watch *w, uint64_t address, const char *name) {
     for (uint32_t i = 0; i < w->range_count; i++) {
         if (!is_in(&w->ranges[i], address)) continue;
@@ -148,7 +147,7 @@ RARE static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char
     *c = (chunk){address >> CHUNK_BITS, find_spot(w, address, name)};
 }
 
-/* Accesses all over one large allocation come in a row. */
+/* Tries the last allocation first: consecutive accesses are often to the same one. */
 static const spot *spot_of(wpi_watch *w, uint64_t address, const char *name) {
     const range *last = &w->ranges[w->last_range];
     if (is_in(last, address)) return &last->at;
@@ -157,7 +156,7 @@ static const spot *spot_of(wpi_watch *w, uint64_t address, const char *name) {
     return &c->at;
 }
 
-/* Of what has no place, by the name. */
+/* The allocation of an address that has no place, looked up by name. */
 static uint32_t named_allocation(wpi_watch *w, uint64_t address, const char *name) {
     const size_t at = ((uintptr_t)name >> 3) % NAMES;
     if (w->names[at].name != name || name == NULL) {
@@ -227,8 +226,7 @@ void wpi_watch_move(wpi_watch *w, uint64_t address, wp_run_move move, uint64_t p
     w->moves[allocation][move] += pages;
 }
 
-/* ---- the rest
- * ------------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate locate, void *object,
                            wpi_watch **out, wp_error *err) {

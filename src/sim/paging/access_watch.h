@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who is accessed, how often, and when: counts by allocation, by page, and of pages over time. Its
- * memory does not grow with the run.
+ * Counts of accesses by allocation, by page, and by page and time. Its memory does not grow with
+ * the run.
  *
  *     address ─► allocation (asked once for each 4 KiB, then remembered)
  *                    ├─► its counts
@@ -21,8 +21,8 @@
 #include "warpage/report.h"
 
 typedef struct wpi_touches {
-    uint64_t reads, writes; /* of a warp, on a page; atomics are writes */
-    uint64_t tlb_misses;    /* of the first level */
+    uint64_t reads, writes; /* a warp instruction counts once for a page; atomics are writes */
+    uint64_t tlb_misses;    /* of the first TLB level */
     uint64_t walks;
 } wpi_touches;
 
@@ -33,21 +33,21 @@ typedef struct wpi_touches {
 
 #define WPI_WATCH_NONE UINT32_MAX
 
-/** An allocation, as the locator knows it. */
+/** An allocation, as wpi_watch_locate returns it. */
 typedef struct wpi_watch_range {
     uint32_t allocation; /* its number, below WPI_WATCH_ALLOCATIONS */
     bool has_place;
     uint64_t first;       /* address of its first page */
     uint64_t place;       /* of that page; a multiple of the page size */
-    uint64_t base, bytes; /* addresses that are its own */
+    uint64_t base, bytes; /* its addresses */
 } wpi_watch_range;
 
-/** The name of what several variables share. */
+/** The name under which variables are counted together. */
 #define WPI_WATCH_VARIABLES "variables"
 
-/** Says where `address` belongs; `name` is that of the variable or parameter it was reached by, or
- *  NULL. Always finds one. The answer must hold for the 4 KiB around it, until wpi_watch_forget;
- *  unless it has no place: then it must depend on the name alone. */
+/** Finds the allocation of `address`; never fails. `name`: the variable or parameter through which
+ *  it was accessed, or NULL. The result must hold for the 4 KiB around the address until
+ *  wpi_watch_forget. A result without a place must depend on the name only. */
 typedef void (*wpi_watch_locate)(void *object, uint64_t address, const char *name,
                                  wpi_watch_range *out);
 
@@ -57,19 +57,19 @@ WP_NODISCARD wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate lo
                                         wpi_watch **out, wp_error *err);
 void wpi_watch_destroy(wpi_watch *watch); /* NULL allowed */
 
-/** Later times count from `base_ps`. */
+/** Adds `base_ps` to later times. */
 void wpi_watch_set_base(wpi_watch *watch, wpi_time_ps base_ps);
-/** Memory was freed: what was located is asked for anew. */
+/** Memory was freed: located allocations are looked up again. */
 void wpi_watch_forget(wpi_watch *watch);
 
 void wpi_watch_access(wpi_watch *watch, uint64_t address, const char *name, bool is_write,
                       bool is_miss, wpi_time_ps now);
 void wpi_watch_walk(wpi_watch *watch, uint64_t address);
-/** That happened to `pages` pages of the allocation at `address`. */
+/** Counts `move` for `pages` pages of the allocation at `address`. */
 void wpi_watch_move(wpi_watch *watch, uint64_t address, wp_run_move move, uint64_t pages);
 
-/** What was counted. Pages [0, page_count) have `page_bytes` each, slices [0, slice_count)
- *  `slice_ps`, rows [0, row_count) `row_bytes`. */
+/** The counts. Pages [0, page_count) have `page_bytes` each, slices [0, slice_count) `slice_ps`,
+ *  rows [0, row_count) `row_bytes`. */
 typedef struct wpi_watch_counts {
     const wpi_touches *allocations;        /* [WPI_WATCH_ALLOCATIONS] */
     const uint64_t (*moves)[WP_RUN_MOVES]; /* [WPI_WATCH_ALLOCATIONS] */

@@ -32,7 +32,7 @@ bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
 void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now);
 /** A service takes care of these pages: their blocks are no longer ordered. */
 void wpi_block_moves_serve(wpi_block_moves *moves, wpi_chunk_number chunk, const wpi_pages *pages);
-/** These pages are about to be evicted: the policy says whether their stay was worth it. */
+/** These pages are about to be evicted: calls the policy to judge whether their stay paid. */
 void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Far faults as NVIDIA's driver serves them: in batches. Page tables change, and who waits is not
- * told what has come: it tries again when the driver says so, a replay, and may fault again.
+/* Far faults as NVIDIA's driver services them: in batches. Waiters are not notified of single
+ * pages. When the driver replays, all of them walk again, and may fault again.
  *
  *     SMs ─► fault buffer ─► fetch ─► sort ─► 2 MiB ─► 2 MiB … ─► flush ─► replay ─► fetch …
  *     first one: interrupt   coalesce          └ migrate each      └ buffer dropped: all that wait
  *                                                                    fault again anyway
  *
- * A replay is done by the GPU behind the transfers that were ordered before it. The driver goes on
- * meanwhile, but with batch-flush, where it waits for the replay. What is in the buffer is what it
- * knows of (its copy of the put pointer), which it reads again when it has fetched all of that; a
- * flush drops as much, or, after a batch of mostly duplicates, all.
+ * The GPU replays after the transfers that were ordered before. The driver continues meanwhile,
+ * except under batch-flush, where it waits for the replay. It sees the buffer up to its copy of the
+ * put pointer (`known`), which it reads again when it has fetched all of that. A flush drops that
+ * part, or, after a batch of mostly duplicates, the whole buffer.
  *
- * Source: NVIDIA's open driver 595, replayable faults; policies and defaults are its. */
+ * Source: NVIDIA's open driver 595, replayable faults, with its policies and defaults. */
 #include "sim/paging/fault_batch.h"
 
 #include <stdlib.h>
@@ -27,33 +27,32 @@ typedef wpi_page_fault fault;
 
 /** A replay that waits for transfers. */
 typedef struct pending_replay {
-    uint64_t transfers; /* so many have to have arrived, since the beginning */
+    uint64_t transfers; /* arrivals since the start after which it is due */
     uint32_t next;
 } pending_replay;
 
 struct wpi_fault_batch {
-    fault *buffer; /* a ring */
+    fault *buffer; /* a ring buffer */
     uint32_t first, count;
-    uint32_t known; /* entries in it, of which the driver knows */
+    uint32_t known; /* entries up to the driver's copy of the put pointer */
     /* The batch. */
     fault *faults; /* coalesced, by page */
     uint32_t fault_count, served_count, fetched;
-    uint32_t missing;            /* of these, that brought a page */
+    uint32_t missing;            /* faults on pages that were not fetched yet */
     uint32_t blocks;             /* served */
-    uint32_t *last_of_sm;        /* its last fault of the batch */
-    uint64_t throttled, refused; /* faults, before */
+    uint32_t *last_of_sm;        /* [sm]: its last fault of the batch, or NONE */
+    uint64_t throttled, refused; /* counters of faults, before the batch */
     /* The service. */
     uint32_t batches, throttled_batches;
     bool is_serving;
-    bool is_waiting; /* for a replay, to go on behind it */
+    bool is_waiting; /* continues after a replay */
     wpi_pool replays;
     wpi_fifo pending;
 };
 
 static void next_batch(wpi_paging *p, wpi_time_ps now);
 
-/* ---- replays ----------------------------------------------------------------------------------
- */
+/* ---- replays ---- */
 
 static pending_replay *replay_at(const struct wpi_fault_batch *b, uint32_t number) {
     return &((pending_replay *)b->replays.items)[number];
@@ -65,7 +64,7 @@ static void drop(const wpi_paging *p, struct wpi_fault_batch *b, uint32_t count)
     b->known -= count;
 }
 
-/* Faults of the batch on pages that another one, or a batch before, brought. */
+/* Faults of the batch on pages that another fault or an earlier batch fetched. */
 static uint64_t duplicates_of(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
     return b->fetched - b->missing - (wpi_thrashing_refused(&p->thrashing) - b->refused);
@@ -78,7 +77,7 @@ static void flush(wpi_paging *p, struct wpi_fault_batch *b) {
     drop(p, b, b->known);
 }
 
-/* The first of those that wait, if its transfers are over. */
+/* Pending replays, in order. */
 static wpi_fifo_links replays_of(const struct wpi_fault_batch *b) {
     return WPI_FIFO_LINKS(b->replays.items, pending_replay, next);
 }
@@ -102,7 +101,7 @@ static void replay_due(wpi_paging *p, wpi_time_ps now) {
     }
 }
 
-/* Behind all transfers that were ordered so far. */
+/* Orders a replay after all transfers that are planned so far. */
 static void order_replay(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
@@ -111,10 +110,10 @@ static void order_replay(wpi_paging *p, wpi_time_ps now) {
     replay_due(p, now);
 }
 
-/* ---- a batch ----------------------------------------------------------------------------------
- */
+/* ---- a batch ---- */
 
-/* The fault is one with its SM's last, or with the last of all, if that asks for no less. */
+/* Merges a fault with its SM's last one, or with the last one of any SM if that is a write too or
+ * this one is a read. */
 static bool coalesce(struct wpi_fault_batch *b, const fault *own) {
     const uint32_t of_sm = b->last_of_sm[own->sm];
     if (of_sm != NONE && b->faults[of_sm].page.v == own->page.v) {
@@ -132,7 +131,7 @@ static int by_page(const void *a, const void *b) {
     return (int)other->is_write - (int)one->is_write;
 }
 
-/* False: there is nothing. */
+/* Fetches a batch from the buffer. False: the buffer is empty. */
 static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     const uint32_t most = p->profile->paging.batch_entries;
     if (b->known == 0) b->known = b->count;
@@ -152,7 +151,7 @@ static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     return b->fetched > 0;
 }
 
-/* The next faults that lie in one chunk. Their memory may have been freed meanwhile. */
+/* Takes the next faults that lie in one chunk. Their memory may have been freed meanwhile. */
 static wpi_chunk_number take_block(const wpi_paging *p, struct wpi_fault_batch *b,
                                    wpi_pages *faulting) {
     const wpi_chunk_number chunk = wpi_page_chunk(b->faults[b->served_count].page);
@@ -173,7 +172,7 @@ static void end_batch(wpi_paging *p, wpi_time_ps now) {
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_BLOCKS, b->blocks);
     if (wpi_thrashing_throttled(&p->thrashing) != b->throttled) b->throttled_batches++;
     const uint32_t policy = p->profile->paging.replay;
-    b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
+    b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* continues after the replay */
     const bool goes_on = !b->is_waiting;
     if (policy == WPI_REPLAY_BATCH || policy == WPI_REPLAY_BATCH_FLUSH) order_replay(p, now);
     if (goes_on) next_batch(p, now);
@@ -196,8 +195,7 @@ static void serve_block(void *object, uint64_t token, wpi_time_ps now) {
         end_batch(p, now);
 }
 
-/* ---- a service --------------------------------------------------------------------------------
- */
+/* ---- a service ---- */
 
 static void begin(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
@@ -238,7 +236,7 @@ static void add(wpi_paging *p, const wpi_page_fault *raised, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t capacity = p->profile->paging.buffer_entries;
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_RAISED, 1);
-    if (b->count == capacity) { /* it is told of the next replay, and faults again then */
+    if (b->count == capacity) { /* dropped: its request faults again after the next replay */
         wpi_page_events_add(&p->events, WPI_PAGE_BATCH_OVERFLOW, 1);
         return;
     }
@@ -246,8 +244,7 @@ static void add(wpi_paging *p, const wpi_page_fault *raised, wpi_time_ps now) {
     if (!b->is_serving) interrupt(p, now);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void destroy(wpi_paging *p) {
     struct wpi_fault_batch *b = p->batch;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Far faults with a fixed time each, as the papers have it:
+/* Far faults with a fixed service time, as in the papers:
  *
- *     drained      all faults in the buffer are taken at once; `latency` later their pages set off,
- *                  and what has come meanwhile is taken
- *     pipelined    each page sets off `latency` after its fault was raised: the handler polls while
- *                  others are under way (Zheng et al., section 3.1)
- *     serial       one after the other, each after `latency` (UVMSmart's accurate mode)
- *     added        those of a core cycle set off together at its end; the latency is not simulated,
- *                  only counted (its default) */
+ *     drained      takes all faults in the buffer at once; `latency` later their transfers start,
+ *                  and the faults raised meanwhile are taken
+ *     pipelined    a page's transfer starts `latency` after its fault was raised: the handler polls
+ *                  while others are in progress (Zheng et al., section 3.1)
+ *     serial       one fault after the other, each for `latency` (UVMSmart's accurate mode)
+ *     added        the transfers of a core cycle's faults start at its end; the latency is counted,
+ *                  but not simulated (UVMSmart's default) */
 #include "sim/paging/fault_service.h"
 
 #include "sim/paging/paging_parts.h"
@@ -24,7 +24,7 @@ static wpi_fifo_links entries_of(const wpi_paging *p) {
     return WPI_FIFO_LINKS(p->queue.entries.items, wpi_fault_entry, next);
 }
 
-/* A service is what happens at the end of a cycle, of all faults that it had. */
+/* Whether a service handles all faults of a core cycle, at its end. */
 static bool is_of_a_cycle(const wpi_paging *p) {
     return p->profile->paging.service == WPI_FAULT_ADDED;
 }
@@ -33,7 +33,7 @@ static bool is_pipelined(const wpi_paging *p) {
     return p->profile->paging.service == WPI_FAULT_PIPELINED;
 }
 
-/* Whose pages set off are known only at the end: more may be raised until then. */
+/* Whether faults are taken at the end of a service, as more may be raised until then. */
 static bool takes_at_end(const wpi_paging *p) {
     return is_of_a_cycle(p) || is_pipelined(p);
 }
@@ -49,7 +49,7 @@ static wpi_time_ps service_end(const wpi_paging *p, wpi_time_ps now) {
     return now + p->profile->paging.latency_ps;
 }
 
-/* The last one of the buffer that is taken now. */
+/* The last fault in the buffer that a service takes now. */
 static uint32_t last_taken(const wpi_paging *p, wpi_time_ps now) {
     uint32_t last = p->queue.buffer.first;
     if (p->profile->paging.service == WPI_FAULT_SERIAL) return last;
@@ -60,7 +60,7 @@ static uint32_t last_taken(const wpi_paging *p, wpi_time_ps now) {
     return last;
 }
 
-/* The buffer's faults, only the first one, or those that are as old as it. */
+/* Takes all faults, the first one only (serial), or those that are due (pipelined). */
 static wpi_fifo take(wpi_paging *p, wpi_time_ps now) {
     return wpi_fifo_take_until(&p->queue.buffer, entries_of(p), last_taken(p, now));
 }
@@ -81,8 +81,8 @@ static void add(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now
     serve(paging, now);
 }
 
-/* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. What
- * was ordered may have been freed meanwhile. */
+/* Removes the faults in the chunk of `*first` from the list, and returns their pages. Memory may
+ * have been freed since they were raised. */
 static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
     const wpi_chunk_number chunk = wpi_page_chunk(entry_at(p, *first)->page);
     const uint32_t page_count = wpi_residency_chunk_at(&p->residency, chunk)->page_count;

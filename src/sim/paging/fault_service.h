@@ -25,7 +25,7 @@ typedef struct wpi_fault_service_ops {
      */
     void (*add)(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now);
     bool is_replaying;
-    void (*arrived)(wpi_paging *paging, wpi_time_ps now); /* a transfer has; optional */
+    void (*arrived)(wpi_paging *paging, wpi_time_ps now); /* a transfer has arrived; optional */
     void (*statistics)(const wpi_paging *paging, wpi_visit visit, void *object); /* optional */
 } wpi_fault_service_ops;
 

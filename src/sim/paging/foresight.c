@@ -19,7 +19,8 @@ void wpi_foresight_deinit(wpi_foresight *foresight) {
     *foresight = (wpi_foresight){0};
 }
 
-/* Room for item `number` of an array; new ones are 0. Memory of this kind ends with the process. */
+/* Grows an array so that it has item `number`; new items are 0. Ends the process if memory is
+ * exhausted. */
 static uint32_t *room_for(uint32_t *items, uint32_t *capacity, uint32_t number) {
     if (number < *capacity) return items;
     const uint32_t grown = number < 1024 ? 2048 : 2 * number;
@@ -35,7 +36,7 @@ void wpi_foresight_note(wpi_foresight *foresight) {
     foresight->is_noting = true;
 }
 
-/* Notes by page: how many each has, where they begin, and then each in its place. */
+/* Sorts notes by page: counts them, sums the counts to offsets, then places each. */
 static void sort_by_page(wpi_future *f) {
     for (uint32_t i = 0; i < f->count; i++)
         f->first[f->pages[i] + 1]++;
@@ -68,7 +69,8 @@ wp_status wpi_foresight_take(wpi_foresight *foresight, uint32_t *pages, uint32_t
     return WP_STATUS_OK;
 }
 
-/* Not beyond the launch: what this run does more often than the earlier one takes no time. */
+/* Advances time, not beyond the end of the launch: notes that this run has in excess of the earlier
+ * one do not count. */
 static void go_on(wpi_foresight *f) {
     const uint32_t outer =
         f->launch_count < f->earlier_launches ? f->launches[f->launch_count] : f->future.count;

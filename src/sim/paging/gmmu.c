@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU
- * has no far fault left or there is no MSHR, the CU's of those that were nacked. */
+/* After a walk: finds out where the page is. A request that has to wait is in the list of its far
+ * fault, or, if its CU may have no more far faults or no MSHR is free, in the CU's list of nacked
+ * requests. */
 #include "sim/paging/gmmu.h"
 
 #include <string.h>
@@ -69,15 +70,15 @@ static void replay(const wpi_paging *p, const wpi_paging_waiter *waiter, bool is
     p->calls.replay(p->calls.object, waiter->token, is_held, now);
 }
 
-/* A nacked request takes the place of one that has its page. It may not need a fault any more. */
+/* Replays a nacked request of the CU, as another request has its page. It may not need a fault any
+ * more. */
 static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wpi_time_ps now) {
     if (wpi_fifo_is_empty(&cu->nacked)) return;
     const wpi_paging_waiter waiter = take_first(p, &cu->nacked);
     replay(p, &waiter, false, now);
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 static bool has_fault_left(const wpi_paging *p, const wpi_paging_cu *cu) {
     const uint32_t most = p->profile->paging.cu_faults;
@@ -88,18 +89,18 @@ static bool has_mshr_left(const wpi_paging *p) {
     return p->profile->paging.mshrs == 0 || p->gmmu.fault_count < p->profile->paging.mshrs;
 }
 
-/* In order, where all are replayed together. */
+/* Keeps far faults in order, for a service that replays all of them. */
 static void append_fault(wpi_paging *p, uint32_t number) {
     wpi_fifo_append(&p->gmmu.raised, WPI_FIFO_LINKS(p->gmmu.faults.items, wpi_far_fault, next),
                     number);
 }
 
-/* The pages of the page's chunk that somebody waits for. */
+/* The pages of the page's chunk that have a far fault. */
 static wpi_pages *waited_at(const wpi_paging *p, wpi_page_number page) {
     return &p->gmmu.waited[wpi_page_chunk(page).v];
 }
 
-/* No SM waits for the fault, yet. */
+/* No SM waits for the fault yet. */
 static void clear_sms(wpi_paging *p, uint32_t fault) {
     if (p->gmmu.fault_sms_count < p->gmmu.faults.capacity) {
         p->gmmu.fault_sms =
@@ -125,7 +126,7 @@ static uint32_t raise(wpi_paging *p, wpi_page_number page, const wpi_paging_wait
     return number;
 }
 
-/* Notes that the SM has a waiter, where a service replays. False: it had one before. */
+/* If the service replays, records that the SM has a waiter. False: it had one before. */
 static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
     if (!p->service->is_replaying) return false;
     uint64_t *word = &p->gmmu.fault_sms[fault][sm / 64];
@@ -154,13 +155,13 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     else
         append(p, &fault_at(&p->gmmu, fault)->others, &waiter);
     cu->waiting += is_counted;
-    /* It was nacked before, and leaves the place that was to be its to another. */
+    /* If it was replayed as a nacked request, it did not need a far fault: replay another. */
     if (!is_counted && has_fault_left(p, cu)) replay_nacked(p, cu, now);
     const bool is_first = is_first_of_sm(p, fault, asker->sm);
     if (!is_new && !is_first) {
         wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
-        /* Page tables do not know what is coming. */
+        /* A replaying service also gets faults on pages in flight: page tables do not show them. */
         p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write}, now);
         wpi_idle_prefetch_ask(p, now);
     }
@@ -182,20 +183,19 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
         wait_for_page(paging, asker, is_coming, now);
         return WPI_PAGING_WAITS;
     }
-    /* If it was nacked before, it has no use for the place that was to be its. */
+    /* If it was replayed as a nacked request, it did not need a far fault: replay another. */
     wpi_paging_cu *cu = &paging->gmmu.cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
     if (is_remote) {
-        wpi_residency_set_page_touched(&paging->residency, page); /* its data are on the host */
+        wpi_residency_set_page_touched(&paging->residency, page); /* its data now are on the host */
         wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, page, now);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
-/* Where MSHRs are what lacks, CUs that have no page to wait for would never be told. */
+/* Nacked requests for lack of an MSHR: a CU that waits for no page would never replay them. */
 static void replay_any(wpi_paging *p, wpi_time_ps now) {
     for (uint32_t i = 0; i < p->profile->sm_count; i++)
         if (p->gmmu.cus[i].waiting == 0) replay_nacked(p, &p->gmmu.cus[i], now);
@@ -206,7 +206,7 @@ static bool is_resident(const wpi_paging *p, wpi_page_number page) {
     return wpi_pages_has(&chunk->resident, wpi_page_index(page));
 }
 
-/* The waiter walks again; it holds the page if that is there. */
+/* The waiter walks again; it holds the page if that is resident. */
 static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, wpi_page_number page,
                            bool is_held, wpi_time_ps now) {
     wpi_paging_cu *cu = &p->gmmu.cus[waiter->sm];

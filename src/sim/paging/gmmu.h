@@ -69,7 +69,7 @@ static inline const wpi_pages *wpi_gmmu_waited(const wpi_gmmu *gmmu, wpi_chunk_n
 void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wpi_time_ps now);
 /** The pages will arrive soon: what their waiters need is fetched into the host's caches. */
 void wpi_gmmu_expect_arrival(const wpi_gmmu *gmmu, wpi_page_run run);
-/** They arrive next. */
+/** The same, closer to the arrival. */
 void wpi_gmmu_expect_release(const wpi_gmmu *gmmu, wpi_page_run run);
 /** All waiters walk again; those of resident pages hold them. */
 void wpi_gmmu_replay(wpi_paging *paging, wpi_time_ps now);

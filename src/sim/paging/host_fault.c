@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host thread touches a page that is on the device: the driver's prefetcher works in this
- * direction, too, and the thread waits for the page and what comes with it. */
+/* A host thread touches a page that is on the device. As in the driver, the prefetcher works in
+ * this direction too, and the thread waits for the page and for those that are prefetched with
+ * it. */
 #include "sim/paging/paging_parts.h"
 
-/* The page, and what comes with it. */
+/* The page that faulted, and those that the prefetcher adds. */
 static wpi_pages choose(wpi_paging *p, wpi_page_number page, const wpi_pages *idle) {
     const wpi_chunk *chunk = wpi_residency_chunk_of(&p->residency, page);
     const wpi_pages thrashing = wpi_thrashing_pages(&p->thrashing, wpi_page_chunk(page));

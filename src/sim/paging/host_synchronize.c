@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host has waited for the device. What UVMSmart does then in cudaDeviceSynchronize: pages that
- * were written go back, and memory is as good as empty. Clean pages stay resident and can be used,
- * but are not counted: they take no room (others get as many frames more), and are not evicted
- * before they are used again.
+/* The host has synchronised with the device. As UVMSmart does in cudaDeviceSynchronize, dirty pages
+ * are written back and memory counts as empty. Clean pages stay resident and can be used, but
+ * occupy no frames (the device gets as many frames more), and are not evicted before they are used
+ * again.
  *
- * What goes back takes the link as if the host touched it in order and a tree brought it: of each
- * 2 MiB 64 KiB, 64, 128, 256, 512 and 1024, the first page of each by itself. How these bytes lie
- * in memory does not matter. */
+ * The write-back takes the link as if the host touched the pages in order and the tree prefetcher
+ * fetched them: per 2 MiB, transfers of 64, 64, 128, 256, 512 and 1024 KiB, the first page of each
+ * separately. The addresses do not matter. */
 #include "sim/paging/paging_parts.h"
 
 static wpi_time_ps copy(wpi_paging *p, uint64_t pages, wpi_time_ps now) {

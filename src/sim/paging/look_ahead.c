@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking ahead: what is used is noted, and while the link brings nothing else a policy that knows
- * the future says what comes next. For that only pages leave that are used later than it. */
+/* Policies that know the future: records page uses, and while the link to the device is idle asks
+ * the prefetcher for the pages to fetch next. Only pages that are used later are evicted for
+ * them. */
 #include "sim/paging/look_ahead.h"
 
 #include "sim/paging/paging_parts.h"
 
-#define TOUCHES 16u /* notes, after which it is looked again whether something may come */
+#define TOUCHES 16u /* notes between two questions to the prefetcher */
 
 void wpi_paging_set_foresight(wpi_paging *paging, wpi_foresight *foresight) {
     paging->ahead.foresight = foresight->is_noting || foresight->has_future ? foresight : NULL;
@@ -20,7 +21,7 @@ static const wpi_prefetch_ops *prefetcher(const wpi_paging *p) {
     return p->profile->paging.prefetch->ops;
 }
 
-/* A time of the pages: when the first of them is used. */
+/* When the first of the pages is used. */
 static uint32_t first_use(const wpi_future *future, wpi_chunk_number chunk,
                           const wpi_pages *pages) {
     uint32_t first = WPI_FUTURE_NEVER;
@@ -61,7 +62,8 @@ static void look_ahead(void *object, uint64_t token, wpi_time_ps now) {
     wpi_idle_prefetch_ask(p, now);
 }
 
-/* When time has gone on, what is used after what comes next may leave for it. */
+/* As time advances, more resident pages are used later than the pages to fetch, and can be
+ * evicted. */
 void wpi_paging_foresee(wpi_paging *paging, uint64_t address) {
     if (paging->ahead.foresight == NULL) return;
     const wpi_page_number page = wpi_residency_page(&paging->residency, address);
@@ -78,7 +80,8 @@ void wpi_look_ahead_left(wpi_paging *paging, wpi_chunk_number chunk, const wpi_p
     if (prefetcher(paging)->needs_future) wpi_idle_prefetch_go_back(&paging->idle, next);
 }
 
-/* Pages of an allocation that is not there: another program, or other arguments. */
+/* Checks that the pages that the recorded launch used are allocated: the program or its arguments
+ * may differ. */
 static wp_status check_pages(const wpi_paging *p, const wpi_foresight *f, wp_error *err) {
     const wpi_future *future = &f->future;
     const uint32_t outer =

@@ -12,7 +12,7 @@ typedef struct wpi_look_ahead {
 
 /** NULL: it is not known. */
 const wpi_future *wpi_look_ahead_future(const wpi_look_ahead *ahead);
-/** Pages leave, and may be used again. */
+/** Pages are evicted: the prefetcher considers them again. */
 void wpi_look_ahead_left(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 /** Makes room for prefetched pages, by evicting pages that are used after them. False: there is no
  * room yet. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program says of its managed memory: where it wants pages (cudaMemPrefetchAsync), and how
- * it will use them (cudaMemAdvise). */
+/* A program's requests and hints for managed memory: prefetches (cudaMemPrefetchAsync) and advice
+ * (cudaMemAdvise). */
 #include "sim/paging/page_advice.h"
 
 #include "sim/paging/paging_parts.h"
@@ -63,7 +63,7 @@ static void bring(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages
     wpi_transfers_plan(p, number, &wanted, &none, *(const uint32_t *)object);
 }
 
-/* What a request to the host has to know. */
+/* State of a prefetch to the host. */
 typedef struct sending {
     wpi_time_ps now, done;
 } sending;
@@ -108,7 +108,7 @@ static void advise(wpi_paging *p, wpi_chunk_number number, const wpi_pages *page
     chunk->read_mostly = changed(&chunk->read_mostly, pages, advice->is_read_mostly);
     chunk->stays_on_host = changed(&chunk->stays_on_host, pages, advice->stays_on_host);
     chunk->prefers_device = changed(&chunk->prefers_device, pages, advice->prefers_device);
-    /* A preferred location overrides what the policy against thrashing has found. */
+    /* A preferred location overrides what the thrashing policy has recorded. */
     if (advice->prefers_device) wpi_thrashing_reset(&p->thrashing, number, pages);
 }
 

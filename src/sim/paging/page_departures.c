@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages leave the device: TLBs drop them at once, those that the host has no copy of go over the
- * link, and their frames are free when they arrive there (paging.free_at_start: when they set off).
+/* Pages leave the device: TLBs drop them at once, those of which the host has no copy are
+ * transferred, and frames are free when a transfer arrives (paging.free_at_start: when it starts).
  */
 #include "sim/paging/page_departures.h"
 

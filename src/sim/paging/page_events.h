@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What happened to pages, and to requests for them: the one door through which the files of this
- * folder report it.
+ * Events of pages and of requests for them. All files of this folder report them through this
+ * interface.
  *
  *     report ─┬─ count ─┬─ counter of the run
  *             │         └─ counter of the allocation (access_watch.h), for some events

@@ -63,7 +63,7 @@ void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number number, const wpi_
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* False: nothing may leave now. */
+/* Evicts the policy's next victims. False: nothing can be evicted now. */
 static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wpi_time_ps now) {
     wpi_chunk_number chunk = {0};
     wpi_pages pages;

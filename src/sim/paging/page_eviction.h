@@ -32,7 +32,7 @@ static inline bool wpi_evictions_have_begun(const wpi_evictions *evictions) {
 typedef bool (*wpi_may_leave)(const wpi_paging *paging, wpi_chunk_number chunk,
                               const wpi_pages *pages, const void *object);
 
-/** The policy's next victims. False: nothing may leave now. */
+/** The policy's next victims. False: nothing can be evicted now. */
 bool wpi_evictions_choose(wpi_paging *paging, wpi_chunk_number *chunk, wpi_pages *pages);
 /** Evicts chosen pages. */
 void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,

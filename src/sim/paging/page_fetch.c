@@ -17,7 +17,7 @@ wpi_pages wpi_page_fetch_allowed(const wpi_paging *paging, wpi_chunk_number numb
     return wpi_pages_and(pages, &allowed);
 }
 
-/* Of a chunk none of whose pages was ever used, those whose preferred location is the device. */
+/* If no page of the chunk was ever used: the pages whose preferred location is the device. */
 static wpi_pages wanted_first(const wpi_chunk *chunk) {
     const bool is_untouched = wpi_pages_count(&chunk->untouched) == chunk->page_count;
     return is_untouched ? chunk->prefers_device : (wpi_pages){{0}};
@@ -50,7 +50,7 @@ static wpi_pages with_prefetched(wpi_paging *p, wpi_chunk_number number, const w
 void wpi_page_fetch_start(wpi_paging *paging, wpi_chunk_number number, const wpi_pages *pages,
                           const wpi_pages *faulting, wpi_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
-    const wpi_pages moved = wpi_pages_without(pages, &chunk->untouched); /* others are made */
+    const wpi_pages moved = wpi_pages_without(pages, &chunk->untouched); /* made: zero-filled */
     const wpi_pages more = wpi_pages_without(pages, faulting);
     const uint32_t more_count = wpi_pages_count(&more);
     wpi_page_events_add(&paging->events, WPI_PAGE_PREFETCHED, more_count);
@@ -67,11 +67,11 @@ uint32_t wpi_page_fetch_faulting(wpi_paging *paging, wpi_chunk_number number,
                                  const wpi_pages *faulting, wpi_time_ps now) {
     const wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     const wpi_pages here = wpi_residency_here(chunk);
-    const wpi_pages wanted = wpi_pages_without(faulting, &here); /* others fetched some meanwhile */
+    const wpi_pages wanted = wpi_pages_without(faulting, &here); /* some may have arrived */
     const wpi_pages still = wpi_thrashing_let(paging, number, &wanted, now);
     const uint32_t missing = wpi_pages_count(&still);
     if (missing == 0) return 0;
-    /* Under other services each fault was noted when it was raised. */
+    /* Other services note each fault when it is raised. */
     if (paging->service->is_replaying)
         wpi_page_events_note(&paging->events, WPI_PAGE_FAR_FAULT, number, &still, now);
     wpi_pages pages = with_prefetched(paging, number, &still, &here);

@@ -32,7 +32,7 @@ static void halve_slices(wpi_page_history *h) {
     h->slice_bits++;
 }
 
-/* Rows move to the front, those of one allocation by two: what is read is never written before. */
+/* Adds rows of each allocation in pairs, in place: the destination never overtakes the source. */
 static void halve_rows_of(const wpi_page_history *h, cell *rows) {
     uint32_t to = 0;
     for (uint32_t i = 0; i < h->allocation_count; i++) {
@@ -82,7 +82,7 @@ static uint32_t find(const wpi_page_history *h, uint64_t address, uint64_t bytes
     return NONE;
 }
 
-/* NONE: there is no room for one more. */
+/* *number is NONE if there is no room for another allocation. */
 static wp_status make(wpi_page_history *h, uint64_t address, uint64_t bytes, uint64_t page_count,
                       uint32_t *number, wp_error *err) {
     *number = NONE;
@@ -135,7 +135,7 @@ void wpi_page_history_note(wpi_page_history *history, uint64_t address, wp_run_p
     if (number == NONE) return;
     const wpi_history_allocation *a = &history->allocations[number];
     const uint64_t page = (address - a->address) / WPI_PAGE_BYTES;
-    if (page >= a->page_count) return; /* behind the end of one that is left out */
+    if (page >= a->page_count) return; /* beyond the end of an allocation that was left out */
     const uint32_t slice = slice_at(history, now);
     a->counts[page][event]++;
     add(&history->map[slice][a->first_row + (uint32_t)(page >> history->row_bits)][event], 1);

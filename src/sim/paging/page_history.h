@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What happens to the pages of managed memory, and when: how often each is read and written, which
- * are asked for, come and leave in which slice of time.
+ * Events of pages of managed memory over time: reads, writes, faults, migrations and evictions, by
+ * page and by slice of time.
  *
  *     allocation ─┬─► counts of each page: exact
  *                 └─► map[slice][row]: a row has 1, 2, 4, … pages of one allocation, a slice a part
@@ -26,10 +26,11 @@
 #define WPI_HISTORY_ALLOCATIONS 256u
 #define WPI_HISTORY_LAUNCHES 1024u
 
-/** Of an address and a size: what is freed and made again there goes on. */
+/** An allocation. One that is freed and allocated again with the same address and size continues
+ * here. */
 typedef struct wpi_history_allocation {
     uint64_t address, bytes;
-    uint64_t page_count;                    /* more than its bytes need, where trees are full */
+    uint64_t page_count;                    /* beyond its bytes if trees are full */
     uint64_t (*counts)[WP_RUN_PAGE_EVENTS]; /* [page_count] */
     uint32_t first_row, row_count;
 } wpi_history_allocation;
@@ -39,7 +40,7 @@ typedef struct wpi_history_launch {
     wpi_time_ps start_ps, end_ps; /* 0: it has not ended */
 } wpi_history_launch;
 
-/** To be read; the functions below write. */
+/** Callers only read it; the functions below write. */
 typedef struct wpi_page_history {
     uint64_t first; /* address of managed memory */
     wpi_time_ps base_ps;
@@ -62,21 +63,21 @@ WP_NODISCARD wp_status wpi_page_history_create(uint64_t first, wpi_page_history 
                                                wp_error *err);
 void wpi_page_history_destroy(wpi_page_history *history); /* NULL allowed */
 
-/** An allocation, of whose first `page_count` pages something can be told. */
+/** An allocation, whose first `page_count` pages can have events. */
 WP_NODISCARD wp_status wpi_page_history_add(wpi_page_history *history, uint64_t address,
                                             uint64_t bytes, uint64_t page_count, wp_error *err);
-/** Later times count from `base_ps`. */
+/** Adds `base_ps` to later times. */
 void wpi_page_history_set_base(wpi_page_history *history, wpi_time_ps base_ps);
-/** Whether what happens from now on counts; at first it does not. */
+/** Whether events are counted from now on; initially they are not. */
 void wpi_page_history_count(wpi_page_history *history, bool is_counting);
 
 void wpi_page_history_note(wpi_page_history *history, uint64_t address, wp_run_page_event event,
                            wpi_time_ps now);
-/** The same of pages of the chunk at `address`. */
+/** The same for pages of the chunk at `address`. */
 void wpi_page_history_note_pages(wpi_page_history *history, uint64_t address,
                                  const wpi_pages *pages, wp_run_page_event event, wpi_time_ps now);
 
-/** A launch that counts; its number, for _ended. */
+/** A counted launch starts. Returns its number, for _ended. */
 uint32_t wpi_page_history_began(wpi_page_history *history, const char *kernel, wpi_time_ps now);
 void wpi_page_history_ended(wpi_page_history *history, uint32_t launch, wpi_time_ps now);
 

@@ -41,7 +41,7 @@ uint64_t wpi_residency_tree_bytes(uint64_t bytes) {
     return rest == 0 ? bytes : bytes - rest + (uint64_t)tree_pages(pages) * WPI_PAGE_BYTES;
 }
 
-/* The number of chunks that there are with an allocation at `address`. */
+/* The number of chunks, including those of an allocation at `address`. */
 static uint64_t outer_of(const wpi_residency *r, uint64_t address, uint64_t bytes) {
     WP_CHECK(address >= r->first && address % WPI_CHUNK_BYTES == 0 && bytes > 0);
     const uint64_t pages = (bytes + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES;
@@ -110,8 +110,7 @@ void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t b
     }
 }
 
-/* ---- counters ---------------------------------------------------------------------------------
- */
+/* ---- counters ---- */
 
 static void halve_accesses(wpi_residency *r) {
     for (uint32_t i = 0; i < r->chunk_count; i++) {
@@ -143,8 +142,7 @@ static void count_round_trip(wpi_residency *r, uint32_t *counter) {
     *counter += 1u << WPI_COUNTER_BITS;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------
- */
+/* ---- pages ---- */
 
 static wpi_chunk_number number_of(const wpi_residency *r, const wpi_chunk *chunk) {
     return (wpi_chunk_number){(uint32_t)(chunk - r->chunks)};
@@ -156,7 +154,7 @@ static void note_age(wpi_residency *r, wpi_chunk *chunk, wpi_page_number page) {
     if (r->page_ages != NULL) r->page_ages[page.v] = r->clock;
 }
 
-/* As if they were noted one by one. */
+/* As note_age for each page. */
 static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages) {
     if (r->page_ages != NULL) {
         for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
@@ -336,7 +334,7 @@ wpi_pages wpi_residency_idle(const wpi_chunk *chunk) {
 void wpi_residency_set_frames(wpi_residency *residency, uint64_t frames) {
     const uint64_t taken = residency->frames - wpi_residency_free(residency);
     const uint64_t all = frames + residency->lent;
-    residency->frames = all > taken ? all : taken; /* what is there stays until others come */
+    residency->frames = all > taken ? all : taken; /* never fewer than are taken */
 }
 
 void wpi_residency_lend(wpi_residency *residency, uint64_t frames) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What moves pages of managed memory, without time: who asks says when. The first thing that is
- * wrong ends the process (WP_CHECK): a page has one place, frames are never exceeded.
+ * Residency of pages of managed memory, and its transitions, without time: callers decide when they
+ * happen. Invariants are checked and end the process (WP_CHECK): a page is in one place, frames are
+ * never exceeded.
  *
  * Source: Ganguly et al., IPDPS'20, sections II-B (chunks, trees), IV (counters). One thread.
  */
@@ -21,24 +22,24 @@ void wpi_residency_deinit(wpi_residency *residency); /* `{0}` is fine */
 /** How many chunks there are once an allocation is added. NOMEM: more than can be counted. */
 WP_NODISCARD wp_status wpi_residency_count(const wpi_residency *residency, uint64_t address,
                                            uint64_t bytes, uint32_t *count, wp_error *err);
-/** Room for `count` chunks, empty until they are added: adding them cannot fail then. NOMEM. */
+/** Reserves memory for `count` chunks, so that adding them cannot fail. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count,
                                              wp_error *err);
 /** Grows an array of `each` words a chunk; new ones are 0. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_grow_words(uint64_t **words, uint32_t before, uint32_t after,
                                                 uint32_t each, wp_error *err);
-/** Room for the ages of pages, in `count` chunks: a policy asks for them. NOMEM. */
+/** Reserves memory for ages of pages in `count` chunks, for a policy that needs them. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_reserve_ages(wpi_residency *residency, uint32_t count,
                                                   wp_error *err);
-/** An allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
+/** Adds an allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                                          wp_error *err);
-/** Nobody has used the allocation's pages so far. */
+/** The allocation's pages have never been used: they are nowhere yet. */
 void wpi_residency_set_untouched(wpi_residency *residency, uint64_t address, uint64_t bytes);
-/** It is gone; none of its pages is coming or in use. */
+/** Removes an allocation; none of its pages may be in flight or in use. */
 void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t bytes);
 
-/** What an allocation's trees cover: its bytes, and the rest of the last chunk's tree. */
+/** The bytes that an allocation's trees cover: its own, and the rest of the last chunk's tree. */
 uint64_t wpi_residency_tree_bytes(uint64_t bytes);
 
 /** The chunk of an address; NULL: that is not managed memory. */
@@ -74,39 +75,39 @@ static inline uint32_t wpi_page_of(uint64_t address) {
     return (uint32_t)(address / WPI_PAGE_BYTES) % WPI_CHUNK_PAGES;
 }
 
-/** Frames that nothing has and nothing was promised. */
+/** Frames that are neither taken nor reserved. */
 static inline uint64_t wpi_residency_free(const wpi_residency *residency) {
     return residency->frames - residency->used - residency->coming - residency->leaving;
 }
 
 /** A page is looked up for an access; it counts, wherever the page is. */
 void wpi_residency_touch(wpi_residency *residency, wpi_page_number page);
-/** An access found a page of the block there, and is under way … */
+/** An access to a resident page of the block is in flight … */
 void wpi_residency_hold(wpi_residency *residency, wpi_block_number block);
-/** … and made. True: it was the last one of the block. */
+/** … and has completed. True: it was the last one of the block. */
 bool wpi_residency_let_go(wpi_residency *residency, wpi_block_number block);
-/** Resident pages are as if they were just used; that is not counted. */
+/** Treats resident pages as just used, without counting an access. */
 void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** A resident page is written. */
 void wpi_residency_write(wpi_residency *residency, wpi_page_number page);
-/** Pages that are nowhere else will come. */
+/** Plans the migration of missing pages. */
 void wpi_residency_plan(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
-/** Pages that were planned get frames, of which there are enough free. */
+/** Planned pages get frames; enough must be free. */
 void wpi_residency_fetch(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
-/** Pages that were coming are resident. Returns how many were so before. */
+/** Pages in flight become resident. Returns how many were resident before. */
 uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
-/** Resident pages of which the host has no copy: they have to be written back. */
+/** Resident pages have no copy on the host: they must be written back. */
 void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages);
-/** How many blocks of the pages, which have just arrived, had never been here. */
+/** Counts the blocks of the pages, which have just arrived, that were never resident before. */
 uint32_t wpi_residency_count_new_blocks(wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages leave; their frames are `leaving`. Evicted: it counts as a round trip. */
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
-/** The device has so many frames, and those that are lent; not fewer than are taken. */
+/** Sets the number of frames, without those that are lent; not fewer than are taken. */
 void wpi_residency_set_frames(wpi_residency *residency, uint64_t frames);
-/** So many are lent from now on, in place of those that were. */
+/** Sets the number of lent frames, in place of the former number. */
 void wpi_residency_lend(wpi_residency *residency, uint64_t frames);
-/** So many frames that were leaving are free. */
+/** `frames` frames whose pages were leaving become free. */
 void wpi_residency_release(wpi_residency *residency, uint64_t frames);
 
 /** The pages have been used, by the host or over the link: they have a location. */
@@ -130,7 +131,7 @@ static inline wpi_pages wpi_residency_on_host_too(const wpi_chunk *chunk) {
     return wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
 }
 
-/** Where the page is or will be without doing anything: the device. */
+/** Whether the page is on the device, or will be without further action. */
 static inline bool wpi_page_is_here(const wpi_residency *residency, wpi_page_number page) {
     const wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
     const uint32_t index = wpi_page_index(page);

@@ -30,8 +30,8 @@ static wpi_fifo_links links_of(const wpi_transfers *t) {
 
 /* ---- arrival --------------------------------------------------------------------------------- */
 
-/* Its event carries the number of the transfer, and of the chunk: announced early, what it will
- * need is fetched into the host's caches. */
+/* The event's token has the number of the transfer and of the chunk. When the event is announced,
+ * prefetches their data into the host's caches. */
 static void expect_arrival(void *object, uint64_t token, bool is_near) {
     const wpi_paging *p = object;
     const wpi_transfer *t = transfer_at(&p->transfers, (uint32_t)token);
@@ -135,7 +135,7 @@ static uint32_t smaller(uint32_t a, uint32_t b) {
 }
 
 /* A transfer ends after each page that faulted (with orders: after its block), where waiters
- * continue with the page, and between pages that are made and others. */
+ * continue with the page, and between zero-filled pages and others. */
 static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi_pages *made,
                           const wpi_pages *faulting, uint32_t first) {
     const uint32_t run = wpi_pages_run_end(pages, first);

@@ -36,7 +36,7 @@ static inline uint64_t wpi_transfers_waiting_pages(const wpi_transfers *transfer
     return transfers->planned_pages;
 }
 
-/** So many have been planned since the beginning, and so many have arrived; they arrive in order.
+/** Transfers planned, and arrived, since the start; they arrive in order.
  */
 static inline uint64_t wpi_transfers_planned(const wpi_transfers *transfers) {
     return transfers->planned_count;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses under way: they use, hold and release pages that are resident, or reach them on the
- * host. */
+/* Accesses in flight: they use, hold and release resident pages, or access pages on the host. */
 #include "sim/paging/paging_parts.h"
 
 void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_expected what) {
@@ -15,7 +14,7 @@ void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_ex
     wpi_tlb_copies_expect(&paging->tlb_copies, page);
 }
 
-/* A page that was to leave is used. */
+/* A page that is staged for eviction is used: it stays. */
 static void keep_staged(wpi_paging *p, const wpi_chunk *chunk, wpi_page_number page) {
     wpi_pages pages = {{0}};
     if (wpi_staging_is_empty(&p->staging) || !wpi_pages_has(&chunk->unlisted, wpi_page_index(page)))

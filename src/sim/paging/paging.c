@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed memory as a whole: its making and end, allocations, statistics. */
+/* Managed memory as a whole: creation, allocations, statistics. */
 #include "base/alloc.h"
 #include "sim/paging/paging_parts.h"
 
@@ -47,8 +47,8 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_free(paging);
 }
 
-/* The parts' arrays beside the residency's, which counts the chunks: an array that has grown when
- * another one cannot is only longer than it needs to be, and grows again with the next allocation.
+/* Grows the parts' arrays, one item per chunk. If one cannot grow, others may already have grown:
+ * they are longer than needed, which is harmless.
  */
 static wp_status grow_parts(wpi_paging *p, uint32_t after, wp_error *err) {
     const wpi_evict_ops *evict = p->profile->paging.evict->ops;
@@ -71,12 +71,12 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     WP_TRY(grow_parts(paging, count, err));
     WP_TRY(wpi_page_events_allocate(&paging->events, address, bytes,
                                     (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
-    WP_TRY(wpi_residency_add(r, address, covered, err)); /* there is room for it */
+    WP_TRY(wpi_residency_add(r, address, covered, err)); /* cannot fail: reserved above */
     if (paging->profile->paging.makes_pages) wpi_residency_set_untouched(r, address, covered);
     return WP_STATUS_OK;
 }
 
-/* Another allocation may come to these addresses: TLBs must not know them then. */
+/* TLBs drop the pages, as another allocation may get these addresses. */
 void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
     wpi_pages all = {{0}};
     wpi_pages_add_range(&all, 0, WPI_CHUNK_PAGES);
@@ -113,7 +113,7 @@ const wpi_residency *wpi_paging_residency(const wpi_paging *paging) {
     return &paging->residency;
 }
 
-/* What faults take that are only counted, and is no part of the kernels' time. */
+/* Fault latency that is counted but not simulated (paging.fault_service = added). */
 static uint64_t added_ns(const wpi_paging *p) {
     if (p->profile->paging.service != WPI_FAULT_ADDED) return 0;
     return wpi_page_events_counted(&p->events, WPI_PAGE_FAR_FAULT) * p->profile->paging.latency_ps /

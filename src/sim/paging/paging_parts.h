@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of paging. Each part belongs to the file of its header, which alone changes it; other
- * files call its functions. */
+/** Internals of paging. Each part belongs to the file of its header, and only that file changes it;
+ * other files call its functions. */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -34,17 +34,17 @@ struct wpi_paging {
     wpi_paging_calls calls;
     const wpi_fault_service_ops *service;
     uint64_t random; /* the state of the policies' random numbers */
-    /* What is known of pages. */
+    /* State of pages. */
     wpi_residency residency;
     wpi_page_events events;
     wpi_tlb_copies tlb_copies;
     wpi_thrashing thrashing;
     wpi_look_ahead ahead;
-    /* The way of a fault: its waiters, its service, … */
+    /* Stages of a far fault: its waiters, its service, … */
     wpi_gmmu gmmu;
     wpi_block_moves moves;
     wpi_fault_queue queue;  /* of fault_service.c */
-    wpi_fault_batch *batch; /* of fault_batch.c; NULL: the service is another one */
+    wpi_fault_batch *batch; /* of fault_batch.c; NULL: another service is used */
     /* … the page's transfer, … */
     wpi_transfers transfers;
     wpi_page_requests requests;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Victims that are chosen early (paging.stage_victims), as UVMSmart does it: as soon as pages are
- * asked for for which there will be no frames. They wait in line for the link, one run at a time,
- * and are resident until it takes theirs; who uses one of a run meanwhile keeps the run, and others
- * are chosen. The run that the link has counts as room to come although its frames are free, so
- * what is short by that is chosen when it has left.
+/* Victims that are chosen early (paging.stage_victims), as in UVMSmart: as soon as pages are
+ * requested for which frames will lack. They are queued for the link, one run at a time, and stay
+ * resident until it takes their run; a use of one of its pages keeps the run, and other victims are
+ * chosen. The run on the link still counts as expected room although its frames are free already,
+ * so a shortage hidden by it is met when it has left.
  *
  *     resident ── chosen: unlisted ──┬─ the link takes it ─► evicted, frames free
  *                                    └─ used ─► listed again, as just used */
@@ -13,7 +13,7 @@
 
 #define NONE WPI_PAGING_NONE
 
-/** Pages that leave together. */
+/** Pages that are evicted together. */
 typedef struct staged_run {
     wpi_page_run run;
     uint32_t next;
@@ -35,8 +35,8 @@ static wpi_fifo_links runs_of(const wpi_paging *p) {
     return WPI_FIFO_LINKS(p->staging.pool.items, staged_run, next);
 }
 
-/* Takes the run behind `before` (NONE: the first) out of the line, which may have been the last
- * that CTAs waited for to end (paging.cta_ends). */
+/* Removes the run behind `before` (NONE: the first) from the queue. CTAs that end when paging is
+ * quiet (paging.cta_ends) may be able to end now. */
 static wpi_page_run take(wpi_paging *p, uint32_t before) {
     const uint32_t number = wpi_fifo_take_behind(&p->staging.runs, runs_of(p), before);
     const wpi_page_run run = run_at(p, number)->run;
@@ -53,7 +53,7 @@ static void append(wpi_paging *p, wpi_page_run run) {
     p->staging.page_count += wpi_run_page_count(run);
 }
 
-/* Pages that leave with their chunk may wait in line already. */
+/* The pages that are not queued yet. */
 static wpi_pages that_stay_so_far(const wpi_paging *p, wpi_chunk_number chunk,
                                   const wpi_pages *pages) {
     wpi_pages rest = *pages;
@@ -95,7 +95,7 @@ void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_page
     }
 }
 
-/* What waits for frames, and what is kept free, is more than there will be. */
+/* Whether transfers that wait, and frames to keep free, need more than will be free. */
 static bool is_short(const wpi_paging *p) {
     const wpi_residency *r = &p->residency;
     const uint64_t kept = r->frames * p->profile->paging.free_percent / 100;
@@ -118,7 +118,8 @@ static void left(void *object, uint64_t token, wpi_time_ps now) {
     wpi_transfers_pump(p, now);
 }
 
-/* Others of its blocks may be in use: then it waits for them. */
+/* Evicts the runs in order, one on the link at a time. Waits while a block of the first is in
+ * use. */
 static void set_off(wpi_paging *p, wpi_time_ps now) {
     while (!wpi_fifo_is_empty(&p->staging.runs) && p->staging.leaving_pages == 0) {
         if (is_in_use(p, run_at(p, p->staging.runs.first)->run)) return;

@@ -10,9 +10,9 @@
 
 typedef struct wpi_staging {
     wpi_pool pool;
-    wpi_fifo runs; /* that leave when the link takes them */
+    wpi_fifo runs; /* queued for the link */
     uint64_t page_count;
-    uint32_t leaving_pages; /* of the run that the link has */
+    uint32_t leaving_pages; /* of the run on the link */
 } wpi_staging;
 
 void wpi_staging_init(wpi_staging *staging);
@@ -24,7 +24,7 @@ static inline bool wpi_staging_is_empty(const wpi_staging *staging) {
 
 /** Chooses victims for the transfers that wait, and evicts them one after the other. */
 void wpi_staging_pump(wpi_paging *paging, wpi_time_ps now);
-/** These pages stay: they are used, or leave another way. */
+/** These pages stay: they are used, or leave in another way. */
 void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages that the host and the device both want: what the policy says goes between a far fault, or a
- * touch of the host's, and the migration.
+/* Pages that host and device access in turn: the policy's answer decides between a far fault, or a
+ * touch by the host, and the migration.
  *
- *     far fault ─► MIGRATE ─► comes                  touch ─► MIGRATE ─► goes to the host
- *               ─► THROTTLE ─► faults again                ─► THROTTLE ─► waits out the nap
- *               ─► PIN on the host ─► remote               ─► PIN on the host ─► goes, and stays */
+ *     far fault ─► MIGRATE ─► to the device          touch ─► MIGRATE ─► to the host
+ *               ─► THROTTLE ─► faults again                ─► THROTTLE ─► touches again later
+ *               ─► PIN on the host ─► remote               ─► PIN on the host ─► to the host, stays
+ */
 #include "sim/paging/thrashing.h"
 
 #include <string.h>
@@ -88,15 +89,15 @@ wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_
     return hint;
 }
 
-/* ---- the device's faults ----------------------------------------------------------------------
- */
+/* ---- the device's faults ---- */
 
 static void fault_again(void *object, uint64_t page, wpi_time_ps now) {
     wpi_paging *p = object;
     p->service->add(p, &(wpi_page_fault){.page = {page}}, now);
 }
 
-/* A replay tells who waits; where there are none, it has to be done for the page. */
+/* A refused fault. A replaying service replays its waiters anyway; for others the page's waiters
+ * are replayed, or its fault is raised again, here. */
 static void refuse(wpi_paging *p, wpi_page_number page, const wpi_thrash_hint *hint,
                    wpi_time_ps now) {
     const uint32_t index = wpi_page_index(page);

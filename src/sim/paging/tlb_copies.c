@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A TLB that got a page's translation is noted until the page leaves. It may have replaced the
- * entry meanwhile: then the shoot-down finds nothing there. */
+/* A TLB that stored a page's translation is recorded until the page leaves. It may have evicted the
+ * entry meanwhile: then the shoot-down finds nothing. */
 #include "sim/paging/tlb_copies.h"
 
 #include "base/alloc.h"
@@ -44,6 +44,6 @@ void wpi_tlb_copies_expect(const wpi_tlb_copies *copies, wpi_page_number page) {
 }
 
 void wpi_tlb_copies_expect_drop(const wpi_tlb_copies *copies, wpi_chunk_number chunk) {
-    for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page += 8) /* of a line of the cache one */
+    for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page += 8) /* one for each cache line */
         __builtin_prefetch(&copies->of_page[wpi_page_in(chunk, page).v], 1);
 }

@@ -21,7 +21,7 @@ void wpi_floorplan_init(wpi_floorplan *plan, const wpi_profile *profile) {
     }
 }
 
-/* One number at *at, which moves behind it and the spaces around it. */
+/* Reads a number at *at, and advances *at past it and the spaces around it. */
 static wp_status read_number(const char **at, uint32_t outer, uint32_t *out, wp_error *err) {
     *at += strspn(*at, " \t");
     if (**at < '0' || **at > '9')
@@ -77,7 +77,7 @@ static wp_status read_groups(const char *text, uint32_t sm_count, uint32_t group
     return WP_STATUS_OK;
 }
 
-/* Any numbers to 0, 1, 2, … in order of their first appearance. */
+/* Renumbers groups to 0, 1, 2, … in order of their first appearance. */
 static uint32_t make_dense(uint32_t sm_count, uint32_t group_of[WPI_SMS_MAX]) {
     uint32_t seen[WPI_SMS_MAX];
     uint32_t count = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the SMs lie: in TPCs, which lie in GPCs. Who shares a TLB follows from it, with the
- * irregular groups of chips on which some SMs are disabled.
+ * Placement of the SMs in TPCs, and of these in GPCs. It determines which SMs share a TLB, also for
+ * chips on which disabled SMs make groups irregular.
  *
  *     physical SM   0 1 | 2 3 | 4 5 | 6 7 | 8 9 | …      2 SMs a TPC
  *     TPC            0  |  1  |  2  |  3  |  4  | …
  *     GPC            0  |  1  |  2  |  0  |  1  | …      dealt round robin, or in a row
  *
- * Programs see SMs numbered without the disabled ones. One thread.
+ * Programs see the numbers of enabled SMs, without gaps. One thread.
  */
 #ifndef WP_SIM_FLOORPLAN_H
 #define WP_SIM_FLOORPLAN_H
@@ -25,7 +25,7 @@ typedef struct wpi_floorplan {
 void wpi_floorplan_init(wpi_floorplan *plan, const wpi_profile *profile);
 
 /** Numbers the groups of SMs that share: group_of[sm], dense, in order of their first SM. `groups`
- * is the list of WPI_SHARING_GROUPS. Returns how many; PARSE, INVALID (an SM twice, missing,
+ * is the list for WPI_SHARING_GROUPS. Returns their number. PARSE, INVALID (an SM twice, missing,
  * unknown). */
 WP_NODISCARD wp_status wpi_floorplan_groups(const wpi_floorplan *plan, wpi_sharing sharing,
                                             const char *groups, uint32_t group_of[WPI_SMS_MAX],

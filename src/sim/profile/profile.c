@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a profile, in two steps. First all keys are collected as text (profile_text.h), a file
- * after the one it is based on, then overlays, settings last; then the texts in force are read, the
- * core clock before all others, because times may be written in its cycles. So each key is checked
- * once.
+/* Loads a profile in two steps. First, all keys are collected as text (profile_text.h): a file
+ * after the one it is based on, then overlays, then settings. Second, the effective texts are read,
+ * the core clock first, because times may be written in its cycles. So each key is checked once.
  */
 #include "sim/profile/profile.h"
 
@@ -16,8 +15,7 @@
 
 #define CORE_CLOCK "gpu.core_clock"
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static wp_status read_value(wpi_profile *profile, const wpi_written *w, wp_error *err) {
     wp_error detail = {0};
@@ -38,8 +36,7 @@ static wp_status finish(wpi_profile *profile, const char *const *settings, size_
     return wpi_profile_check(profile, err);
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
+/* ---- profiles ---- */
 
 static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
     *out = wpi_calloc(1, sizeof **out);
@@ -56,9 +53,9 @@ static bool is_whole(const char *spec, size_t length) {
            memcmp(spec + length - ending_length, ending, ending_length) == 0;
 }
 
-/* To the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" that follows a name or "path/file.ini"; of
- * a path without an ending, to the first one behind its folders. A file may have such characters in
- * its path. */
+/* The length up to the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" that follows a name or
+ * "path/file.ini"; in a path without an extension, to the first one after its folders. A path may
+ * contain these characters. */
 static size_t part_length(const char *spec) {
     if (wpi_file_exists(spec)) return strlen(spec);
     for (size_t at = strcspn(spec, "+@"); spec[at] != '\0'; at += 1 + strcspn(spec + at + 1, "+@"))
@@ -68,8 +65,8 @@ static size_t part_length(const char *spec) {
     return (size_t)(name - spec) + strcspn(name, "+@");
 }
 
-/* The profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length` characters
- * of `spec`. A host is an overlay, too. */
+/* Reads the profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length`
+ * characters of `spec`. A host is read like an overlay. */
 static wp_status read_part(char sign, const char *spec, size_t length, wpi_profile **profile,
                            wp_error *err) {
     const bool is_overlay = sign != '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the keys imply together, and what they cannot mean together. */
+/* Derives values from combinations of keys, and rejects contradictory ones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static wp_status check_cache(const wpi_profile *p, const char *section, const wp
     return WP_STATUS_OK;
 }
 
-/* "6x8,1x17" -> ways of each set; 0 sets: it is not of that form. */
+/* Parses "6x8,1x17" to the ways of each set. Returns the number of sets; 0: not of that form. */
 static uint32_t read_sets(const char *text, uint32_t ways[WPI_TLB_SETS_MAX]) {
     uint32_t count = 0;
     for (const char *at = text;;) {
@@ -235,7 +235,7 @@ static wp_status check_dram(const wpi_profile *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* What was asked for by name would be of no effect. */
+/* Without page migration, rejects settings that then have no effect. */
 static wp_status check_fixed_pages(const wpi_profile *p, wp_error *err) {
     static const char *const names[] = {"paging.prefetch", "paging.prefetch_full", "paging.evict",
                                         "paging.migrate", "paging.thrash"};
@@ -246,7 +246,7 @@ static wp_status check_fixed_pages(const wpi_profile *p, wp_error *err) {
     return REFUSE(p, found, err, "pages do not migrate on this GPU; set paging.on=on");
 }
 
-/* Half is memory enough for all, whatever gpu.memory is: `warpage advise` asks for that. */
+/* oversubscribe = 50% is memory for all, whatever gpu.memory is: `warpage advise` sets that. */
 static wp_status check_room(const wpi_profile *p, wp_error *err) {
     const uint32_t percent = p->paging.oversubscribe_percent;
     if (percent != 0 && percent < 50)
@@ -267,7 +267,7 @@ static wp_status check_room(const wpi_profile *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Nothing faults, so nothing comes with what faults. */
+/* Rejects a prefetcher if no page ever faults. */
 static wp_status check_prefetcher(const wpi_profile *p, const char *name, const wpi_policy *policy,
                                   wp_error *err) {
     const wpi_migrate_ops *migrate = p->paging.migrate->ops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where profile files are: those that came with Warpage lie in lib/warpage/configs, beside the
- * library; hosts and overlays in folders of it. */
+/* Finds profile files: Warpage's own are in lib/warpage/configs, beside the library, with hosts and
+ * overlays in subfolders. */
 #define _GNU_SOURCE /* dladdr */
 #include "sim/profile/profile_files.h"
 
@@ -37,7 +37,7 @@ static int is_profile(const struct dirent *entry) {
     return length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
 }
 
-/* The profiles in the folder `below` that of the profiles; "": in that one itself. */
+/* Lists the profiles in the subfolder `below` of the profiles' folder; "": in the folder itself. */
 static void list_names(const char *below, wpi_strings *names) {
     char *own = wpi_profile_dir();
     char *dir = own != NULL ? wpi_path_join(own, below) : NULL;
@@ -57,7 +57,7 @@ void wpi_profile_names(wpi_strings *names) {
     list_names("", names);
 }
 
-/* What is looked up by name: a folder below that of the profiles, and the words for its files. */
+/* A kind of file that is looked up by name: its subfolder, and its name in messages. */
 typedef struct shelf {
     const char *folder, *noun, *listing;
 } shelf;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of keys, those that are repeated for each class or TLB level included, and of units. */
+/* Names of units and of keys, including keys that are repeated for each class or TLB level. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside profile: the table of keys, and the checks. */
+/** Internal to profile: the table of keys, and the checks. */
 #ifndef WP_SIM_PROFILE_KEYS_H
 #define WP_SIM_PROFILE_KEYS_H
 
@@ -22,7 +22,7 @@ typedef enum wpi_key_unit {
 } wpi_key_unit;
 
 typedef struct wpi_key {
-    const char *name; /* with a '*' for the level or class it is repeated for */
+    const char *name; /* '*' stands for the level or class that it is repeated for */
     wpi_key_unit unit;
     const char *default_text;
     uint64_t min, max; /* inclusive, in the base unit (ps for times) */
@@ -42,7 +42,7 @@ extern const size_t wpi_key_count;
 /** As a default: the value of the key before. */
 #define WPI_KEY_SAME "same"
 
-/** Keys are repeated: how often, their names ("tlb.l2.entries"), and where the value goes. */
+/** Repeated keys: their number, their names ("tlb.l2.entries"), and the field of the value. */
 uint32_t wpi_key_repeats(const wpi_key *key);
 void wpi_key_name(const wpi_key *key, uint32_t repeat, char out[WPI_KEY_NAME_MAX]);
 /** Bytes from one repetition's field to the next. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profile files: sections, keys and their sources, read into texts (profile_text.h). A file that is
- * named as the base is read at that place, so what follows overrides it. */
+/* Reads profile files: sections, keys and their sources, as texts (profile_text.h). A base is read
+ * where it is named, so that later keys override it. */
 #include <ini.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct reading {
     wp_error *err;
 } reading;
 
-/* A file to be read, and as what. */
+/* A file to be read, and its kind. */
 typedef struct wanted_file {
     const char *path;
     uint32_t depth;
@@ -40,7 +40,7 @@ static wp_status read_wanted(wpi_profile *profile, wanted_file wanted, wp_error 
 
 static wp_status fail_at(reading *r, wp_status status, const char *format, ...) WP_PRINTF(3, 4);
 
-/* Keeps the first mistake of the file. */
+/* Records the file's first error. */
 static wp_status fail_at(reading *r, wp_status status, const char *format, ...) {
     if (r->status != WP_STATUS_OK) return r->status;
     wpi_text text = {0};
@@ -54,7 +54,6 @@ static wp_status fail_at(reading *r, wp_status status, const char *format, ...) 
     return r->status;
 }
 
-/* A base is read when it is named, so what follows overrides it. */
 static wp_status read_base(reading *r, const char *name) {
     if (r->is_overlay) return fail_at(r, WP_STATUS_INVALID, "an overlay has no base");
     if (r->keys > 0) return fail_at(r, WP_STATUS_INVALID, "base must be the first key of the file");
@@ -70,7 +69,7 @@ static wp_status read_base(reading *r, const char *name) {
     return r->status;
 }
 
-/* A number of another part says so. */
+/* Sets a key's source; that of a base profile's key begins with "as BASE: ". */
 static void set_source(const reading *r, wpi_written *w, const char *source) {
     if (source == NULL || r->depth == 0) {
         wpi_profile_replace(&w->source, source);
@@ -100,7 +99,7 @@ static wp_status read_key(reading *r, const char *name, const char *text) {
     return WP_STATUS_OK;
 }
 
-/* "entries.source": of a key that stands before it. */
+/* Reads "entries.source", which must follow its key. */
 static wp_status read_source(reading *r, const char *name, const char *text) {
     wpi_written *w = wpi_profile_find_written(r->profile, name);
     if (w == NULL || w->file == NULL || strcmp(w->file, r->file) != 0)
@@ -135,7 +134,7 @@ static int on_pair(void *user, const char *section, const char *name, const char
     return r->status == WP_STATUS_OK;
 }
 
-/* Hands the parser a line at a time, so that we know which one it is at. */
+/* Passes the parser one line at a time, to know its line number. */
 static char *next_line(char *out, int size, void *stream) {
     reading *r = stream;
     if (r->rest[0] == '\0' || r->status != WP_STATUS_OK) return NULL;
@@ -162,7 +161,7 @@ static wp_status read_ini(wpi_profile *profile, const char *ini, wanted_file wan
                  .err = err};
     const int line = ini_parse_stream(next_line, &r, on_pair, &r);
     if (line > 0 && (r.status == WP_STATUS_OK || (uint32_t)line < r.line)) {
-        r.status = WP_STATUS_OK; /* what failed later may follow from this */
+        r.status = WP_STATUS_OK; /* later errors may follow from this one */
         r.line = (uint32_t)line;
         (void)fail_at(&r, WP_STATUS_PARSE, "neither [section] nor key = value");
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of a profile as text: who wrote each, and where. Files and settings only replace texts;
- * numbers are read from those in force at the end (profile.c), so a message can always say where a
- * wrong one is written. */
+/* The keys of a profile as text, with the place of each. Files and settings only replace texts;
+ * values are read from the effective ones at the end (profile.c), so that messages can name the
+ * place of a wrong one. */
 #include "sim/profile/profile_text.h"
 
 #include <stdarg.h>
@@ -84,7 +84,8 @@ bool wpi_profile_is_set(const wpi_profile *profile, const char *name) {
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* Of the keys of [paging] the last part is enough: oversubscribe=125%, migrate=adaptive. */
+/* Finds the key of a setting. Keys of [paging] may omit the section: oversubscribe=125%,
+ * migrate=adaptive. */
 static wpi_written *find_setting(const wpi_profile *profile, const char *name) {
     char full[WPI_KEY_NAME_MAX];
     wpi_written *w = wpi_profile_find_written(profile, name);

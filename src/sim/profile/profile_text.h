@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside profile: the keys as text, with the place where each is written. */
+/** Internal to profile: the keys as text, with the place where each is written. */
 #ifndef WP_SIM_PROFILE_TEXT_H
 #define WP_SIM_PROFILE_TEXT_H
 
@@ -9,7 +9,7 @@
 typedef struct wpi_written {
     const wpi_key *key;
     uint32_t repeat;
-    char *text;   /* NULL: the default is in force */
+    char *text;   /* NULL: the default applies */
     char *source; /* or NULL */
     char *file;   /* NULL: by a setting */
     uint32_t line;
@@ -43,11 +43,11 @@ wp_status wpi_profile_unknown_key(const wpi_profile *profile, const char *place,
 /** Replaces a string that the profile owns by a copy of `text`; NULL: by none. */
 void wpi_profile_replace(char **field, const char *text);
 
-/** Fails with "file:line: key: " before the message: where the key's value comes from. */
+/** Fails with a message that begins with the place of the key's value: "file:line: key: ". */
 wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_status status,
                                wp_error *err, const char *format, ...) WP_PRINTF(5, 6);
 
-/** The key was set for this run (--set and its like), not by a profile. */
+/** Whether the key was set for this run (--set and similar), not by a profile. */
 bool wpi_profile_is_set(const wpi_profile *profile, const char *name);
 
 #endif

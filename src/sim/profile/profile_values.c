@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of keys: text with units, read into the fields of a profile. */
+/* Reads the values of keys, text with units, into the fields of a profile. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static void *field_of(const wpi_key *key, uint32_t repeat, wpi_profile *profile)
     return (char *)profile + key->offset + repeat * wpi_key_stride(key);
 }
 
-/* "9cycles", "1 cycle". False: the text does not end so. */
+/* Whether the text ends in a unit of cycles: "9cycles", "1 cycle". *length: that of the number. */
 static bool ends_in_cycles(const char *text, size_t *length) {
     static const char *const words[] = {"cycles", "cycle"};
     const size_t all = strlen(text);

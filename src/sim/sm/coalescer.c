@@ -5,8 +5,8 @@
 
 #define SECTORS_PER_LINE (WPI_LINE_BYTES / WPI_SECTOR_BYTES)
 
-/* Where the numbers of lines, or pages, that were seen are: open addressing, half full at most. A
- * search through all of them would cost a divergent access hundreds of comparisons. */
+/* A hash set of the lines, or pages, seen so far: open addressing, at most half full. A linear
+ * search would cost a divergent access hundreds of comparisons. */
 #define SEEN_BITS 7u
 #define SEEN_COUNT (1u << SEEN_BITS)
 #define SEEN_FREE 0xffu
@@ -40,7 +40,7 @@ static uint32_t line_of(wpi_footprint *out, uint8_t seen[SEEN_COUNT], uint64_t l
     return out->line_count++;
 }
 
-/* Of `lanes`, those on the same address as `lane`. */
+/* The lanes of `lanes` that have the same address as `lane`. */
 static uint32_t lanes_together(const wpi_access *access, uint32_t lanes, uint32_t lane) {
     uint32_t count = 0;
     for (; lanes != 0; lanes &= lanes - 1)
@@ -48,7 +48,8 @@ static uint32_t lanes_together(const wpi_access *access, uint32_t lanes, uint32_
     return count;
 }
 
-/* `lanes` are those of the line; an atomic's address is aligned, so each is in one sector. */
+/* Counts an atomic's turns on a line. `lanes`: those of the line. An atomic's address is aligned,
+ * so each lane is in one sector. */
 static void count_turns(const wpi_access *access, uint32_t lanes, wpi_footprint_line *line) {
     uint32_t most[SECTORS_PER_LINE] = {0};
     for (uint32_t left = lanes; left != 0; left &= left - 1) {

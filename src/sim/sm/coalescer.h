@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A warp's lane addresses become the distinct 32-byte sectors they touch, grouped by 128-byte line,
- * and the distinct pages of these lines. In order of the first lane that touches each.
+ * Reduces a warp's lane addresses to the distinct 32-byte sectors they touch, grouped by 128-byte
+ * line, and to the distinct pages of these lines, in order of the first lane that touches each.
  *
  *     lanes   0x100 0x104 … 0x17c        one line, sectors 1111
  *     lanes   0x100 0x900 0x1100 …       a line for each, one sector
@@ -16,7 +16,7 @@
 typedef struct wpi_footprint_line {
     uint64_t line;   /* address / WPI_LINE_BYTES */
     uint32_t page;   /* in `pages` */
-    uint16_t turns;  /* of an atomic: its sectors in turn, in each the lanes on one address */
+    uint16_t turns;  /* of an atomic: lanes on the same address of a sector take turns */
     uint8_t sectors; /* mask of 4 */
 } wpi_footprint_line;
 

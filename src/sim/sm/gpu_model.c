@@ -15,17 +15,17 @@ struct wpi_gpu {
     wpi_sm **sms;
     uint32_t sm_count;
     uint32_t last_fed;               /* SM that got the last CTA */
-    uint32_t first_fed;              /* SM that was the first when CTAs last went to all */
-    wpi_grid *launches;              /* under way, oldest first */
-    wpi_grid *ended;                 /* told, not yet freed */
+    uint32_t first_fed;              /* SM at which the last round of feed_all began */
+    wpi_grid *launches;              /* in progress, oldest first */
+    wpi_grid *ended;                 /* reported, not yet freed */
     wpi_launch_numbers past;         /* sums of launches that have ended */
-    wpi_time_ps busy_ps, busy_since; /* while launches are under way */
-    bool is_ending_ctas;             /* that had to stay; others start when all have ended */
-    wpi_time_ps quiet_ps;            /* when they last ended */
+    wpi_time_ps busy_ps, busy_since; /* with launches in progress */
+    bool is_ending_ctas;             /* ends held CTAs; new ones start afterwards */
+    wpi_time_ps quiet_ps;            /* when they last did */
     wpi_utilisation warps;
 };
 
-/* Of what launches did, not when. */
+/* Adds the counters of launches, not their times. */
 static void add_numbers(wpi_launch_numbers *sum, const wpi_launch_numbers *more) {
     sum->ctas += more->ctas;
     sum->warp_instructions += more->warp_instructions;
@@ -42,7 +42,7 @@ static void end_launch(wpi_gpu *gpu, wpi_grid *launch, bool is_good) {
     wpi_grid **link = &gpu->launches;
     while (*link != NULL && *link != launch)
         link = &(*link)->next;
-    if (*link == NULL) return; /* it has failed before */
+    if (*link == NULL) return; /* it has already failed */
     *link = launch->next;
     launch->numbers.end_ps = wpi_engine_now(gpu->engine);
     add_numbers(&gpu->past, &launch->numbers);
@@ -60,8 +60,7 @@ static void free_launches(wpi_grid **list) {
     }
 }
 
-/* ---- CTAs go to SMs
- * ------------------------------------------------------------------------------- */
+/* ---- CTAs go to SMs ---- */
 
 static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
     for (wpi_grid *l = gpu->launches; l != NULL; l = l->next) {
@@ -70,7 +69,7 @@ static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
     return NULL;
 }
 
-/* One CTA, if there is one for it. */
+/* Starts a CTA on the SM, if one fits. */
 static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     wpi_grid *launch = oldest_with_ctas(gpu, sm);
     if (launch == NULL) return false;
@@ -88,7 +87,7 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     return false;
 }
 
-/* CTAs in turn to all SMs that have room, or to one after the other. */
+/* Starts CTAs on all SMs with room: one per SM in turn, or (fill) one SM after the other. */
 static void feed_all(wpi_gpu *gpu) {
     const uint32_t placement = gpu->profile->cta_placement;
     const uint32_t first =
@@ -113,8 +112,7 @@ static void release_grid(wpi_gpu *gpu, wpi_grid *launch) {
         wpi_sm_release_grid(gpu->sms[i], launch);
 }
 
-/* ---- ends
- * ----------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
     wpi_grid *launch = object;
@@ -123,10 +121,10 @@ static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
     if (--launch->sms_storing == 0) end_launch(launch->gpu, launch, true);
 }
 
-/* A launch has ended when what it wrote is where others see it. */
+/* A launch ends when all of its stores have reached L2. */
 static void await_stores(wpi_gpu *gpu, wpi_grid *launch) {
     const wpi_time_ps now = wpi_engine_now(gpu->engine);
-    launch->sms_storing = 1; /* one in any case: a launch ends in an event */
+    launch->sms_storing = 1; /* at least one, so that a launch ends in an event */
     for (uint32_t i = 1; i < gpu->sm_count; i++)
         launch->sms_storing += wpi_memory_is_storing(gpu->memory, i);
     wpi_memory_fence(gpu->memory, 0, now, stores_done, launch, 0);
@@ -150,7 +148,7 @@ static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
         ;
 }
 
-/* No page is on its way. CTAs that are done end together. */
+/* No page is in flight: all CTAs that are done end together (paging.cta_ends). */
 static void links_are_quiet(void *object, uint64_t token, wpi_time_ps now) {
     wpi_gpu *gpu = object;
     (void)token;
@@ -180,8 +178,7 @@ static void at_grid(void *object, wpi_grid *launch, uint32_t threads) {
     release_grid(object, launch);
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end, void *object,
                          wp_error *err) {
@@ -230,8 +227,7 @@ void wpi_gpu_cut(wpi_gpu *gpu) {
         end_launch(gpu, gpu->launches, true);
 }
 
-/* ---- statistics
- * ----------------------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 void wpi_launch_statistics(const wpi_launch_numbers *n, wpi_visit visit, void *object) {
     const char *prefix = "kernel.";

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A simulated GPU: its SMs and its memory on one engine. Launches and copies are handed in, their
- * ends are told; what happens in between is a matter of events.
+ * A simulated GPU: its SMs and its memory on one engine. Callers submit launches and copies, and
+ * are notified of their ends; everything in between is events.
  *
  *     launches ─► CTAs in order ─► SM with room ─► warps ─► schedulers ─► memory
  *
- * Several launches may be under way: an older one's CTAs go first.
- * Thread rule: one thread.
+ * Several launches may be in progress; CTAs of older ones start first. Thread rule: one thread.
  */
 #ifndef WP_SIM_GPU_H
 #define WP_SIM_GPU_H
@@ -18,7 +17,7 @@
 
 typedef struct wpi_gpu wpi_gpu;
 
-/** What a launch did and took. */
+/** Counters and times of a launch. */
 typedef struct wpi_launch_numbers {
     wpi_time_ps start_ps, end_ps;
     uint64_t ctas;
@@ -26,40 +25,41 @@ typedef struct wpi_launch_numbers {
     uint64_t blocks;                          /* of code, executed by warps */
     uint64_t accesses[WP_TRACE_ACCESS_COUNT]; /* warp instructions to global memory */
     uint64_t shared_accesses, shared_conflict_cycles;
-    uint64_t resident_warp_ps; /* warps times the time they were there: with the time, occupancy */
+    uint64_t resident_warp_ps; /* summed residence time of warps; divided by the time, occupancy */
 } wpi_launch_numbers;
 
 /** By name, in a fixed order (statistics.h); the first is the time. */
 void wpi_launch_statistics(const wpi_launch_numbers *numbers, wpi_visit visit, void *object);
 
-/** `is_good`: all CTAs have ended; else the source failed. */
+/** `is_good`: all CTAs have ended; otherwise the source failed. */
 typedef void (*wpi_launch_end_fn)(void *object, const wpi_launch_numbers *numbers, bool is_good);
 
 WP_NODISCARD wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine,
                                       wpi_memory *memory, wpi_gpu **out, wp_error *err);
-void wpi_gpu_destroy(wpi_gpu *gpu); /* NULL allowed; what is under way is dropped */
+void wpi_gpu_destroy(wpi_gpu *gpu); /* NULL allowed; launches in progress are dropped */
 
 /** Starts a launch now. LAUNCH: a CTA of it does not fit an empty SM (the message says what is too
- *  large). The source must stay until `end` was called. */
+ *  large). The source must exist until `end` has been called. */
 WP_NODISCARD wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end,
                                       void *object, wp_error *err);
-/** How far the oldest launch under way is; false: there is none. */
+/** Progress of the oldest launch; false: none is in progress. */
 typedef struct wpi_gpu_progress {
     void *object; /* of wpi_gpu_launch */
     uint64_t ctas_ended, ctas;
 } wpi_gpu_progress;
 
 bool wpi_gpu_get_progress(const wpi_gpu *gpu, wpi_gpu_progress *out);
-/** Executed so far, by all launches. */
+/** Thread instructions executed so far, by all launches. */
 uint64_t wpi_gpu_thread_instructions(const wpi_gpu *gpu);
-/** Ends all launches now, with what they have done so far, as if that were all. The GPU is of no
- * use afterwards. */
+/** Ends all launches now, as completed, with their counters so far. The GPU cannot be used
+ * afterwards. */
 void wpi_gpu_cut(wpi_gpu *gpu);
 
-/** The sums over all launches, those under way too, in the order of wpi_launch_statistics; the time
- * is that in which one or more were under way. Then utilisation by resident warps. */
+/** Sums over all launches, including those in progress, in the order of wpi_launch_statistics; the
+ * time is that with at least one launch in progress. Then utilisation by resident warps. */
 void wpi_gpu_statistics(const wpi_gpu *gpu, wpi_visit visit, void *object);
-/** No event is left, but launches are under way: says who waits for what. */
+/** Describes a deadlock (no event is left, but launches are in progress): which warp waits for
+ * what. */
 void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes);
 
 #endif

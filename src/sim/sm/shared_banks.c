@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* At most 64 words a turn: for each bank the distinct words that were seen so far. */
+/* For each bank, the distinct words of a turn, at most 64. */
 #include "sim/sm/shared_banks.h"
 
 #include "sim/sm/warp_source.h"
@@ -21,7 +21,8 @@ static void want(turn *t, const wpi_shared *shared, uint64_t word, bool is_atomi
     t->count[bank]++;
 }
 
-/* As many words in a row as there are banks are never in each other's way. */
+/* Whether the lanes' words lie within as many consecutive words as there are banks, so that none
+ * conflict. */
 static bool is_dense(const wpi_shared *shared, uint32_t mask, const uint64_t *addresses,
                      uint32_t size_bytes) {
     uint64_t first = UINT64_MAX, last = 0;

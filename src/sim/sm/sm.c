@@ -7,11 +7,10 @@
 #include "base/alloc.h"
 #include "sim/sm/sm_parts.h"
 
-/* ---- room
- * ----------------------------------------------------------------------------------------- */
+/* ---- room ---- */
 
-/* Registers are given to warps in whole units, and each scheduler has a share of them for its own
- * warps, as NVIDIA's occupancy rule has it. */
+/* Registers are allocated to warps in whole units, and each scheduler has a share of them for its
+ * own warps, as in NVIDIA's occupancy calculation. */
 static uint64_t registers_of_warp(const wpi_profile *profile, const wpi_warp_source *source) {
     const uint64_t unit = profile->register_granule;
     return (source->registers_per_thread * WPI_LANES + unit - 1) / unit * unit;
@@ -21,7 +20,8 @@ static uint64_t registers_of(const wpi_profile *profile, const wpi_warp_source *
     return registers_of_warp(profile, source) * source->warps_per_cta;
 }
 
-/* What warps of this kernel can use of the SM's: in each share a rest may be too small for one. */
+/* The SM's registers that warps of this kernel can use: the rest of each share is too small for
+ * another warp. */
 static uint64_t usable_registers(const wpi_profile *profile, const wpi_warp_source *source) {
     const uint64_t warp = registers_of_warp(profile, source);
     if (warp == 0) return profile->registers;
@@ -67,8 +67,7 @@ static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
     sm->registers_used -= registers_of(sm->profile, source);
 }
 
-/* ---- barriers
- * ------------------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 static void unblock(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
     warp->blocked &= ~lanes;
@@ -77,7 +76,7 @@ static void unblock(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
     wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
-/* What waited at barrier `id` goes on, once enough threads are there. */
+/* Releases barrier `id` if enough threads have arrived. */
 static void complete_barrier(wpi_cta *cta, uint32_t id, wpi_time_ps now) {
     wpi_barrier_state *barrier = &cta->barriers[id];
     const uint32_t need = barrier->count != 0 && barrier->count < cta->threads_left
@@ -96,7 +95,7 @@ static void complete_barrier(wpi_cta *cta, uint32_t id, wpi_time_ps now) {
 
 void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
                         wpi_time_ps now) {
-    if (id >= WPI_BARRIER_COUNT) return; /* there is none: the threads have said so */
+    if (id >= WPI_BARRIER_COUNT) return; /* no such barrier: the source reports that */
     wpi_barrier_state *barrier = &warp->cta->barriers[id];
     barrier->count = count;
     *(waits ? &barrier->waiting : &barrier->arrived) += (uint32_t)__builtin_popcount(lanes);
@@ -135,8 +134,7 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now) {
     }
 }
 
-/* ---- CTAs
- * ----------------------------------------------------------------------------------------- */
+/* ---- CTAs ---- */
 
 static wpi_cta *obtain_cta(wpi_sm *sm, uint32_t warps) {
     wpi_cta *cta = sm->free_ctas;
@@ -239,10 +237,9 @@ void wpi_sm_end_ctas(wpi_sm *sm) {
     }
 }
 
-/* ---- the SM
- * --------------------------------------------------------------------------------------- */
+/* ---- the SM ---- */
 
-/* What a warp instruction takes of one scheduler: a scheduler has its share of the SM's units. */
+/* Issue time of a warp instruction on one scheduler, which has its share of the SM's units. */
 static wpi_time_ps slot_ps(const wpi_profile *profile, const wpi_class_profile *class) {
     const wpi_time_ps issue = profile->cycle_ps / profile->issue_width;
     const wpi_time_ps units = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
@@ -309,8 +306,7 @@ uint32_t wpi_sm_number(const wpi_sm *sm) {
     return sm->number;
 }
 
-/* ---- messages
- * -------------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_bytes) {
     const wpi_cta *cta = warp->cta;
@@ -330,8 +326,8 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
                                                         launch->source->threads_per_cta));
 }
 
-/* Others may wait for a warp that moves. In step, lanes have nothing to say while their access is
- * under way, and the others of the warp may be at a barrier. */
+/* Whether the warp can continue, so that others may wait for it. In step, a warp at a barrier may
+ * still have lanes with an access in flight. */
 static bool moves(const wpi_warp_run *warp) {
     return warp->state != WPI_WARP_BARRIER || warp->score_count != 0;
 }

@@ -2,15 +2,15 @@
 /**
  * An SM: the CTAs it holds, their warps, and the schedulers that issue for them.
  *
- * A warp walks through the steps of the blocks of code that its source names:
+ * A warp executes the steps of the blocks of code that its source returns:
  *
  *            ┌──────────────── ISSUE: its slots, then the chain's latency ───────┐
  *     READY ─┤ ACCESS: one slot, then the memory answers the site when it can    ├─► READY …
  *            └ WAIT for a site ─► WAITS ─► answered ────────────────────────────┘
  *              barrier ─► its lanes are blocked until all threads of the CTA are there
  *
- * One event a step, however many instructions an ISSUE stands for: a scheduler is reserved for
- * their slots, and other warps issue while the chain's latency passes.
+ * A step costs one event, whatever the number of instructions of an ISSUE: its scheduler is
+ * reserved for their slots, and other warps issue during the chain's latency.
  */
 #ifndef WP_SIM_SM_H
 #define WP_SIM_SM_H
@@ -20,17 +20,16 @@
 typedef struct wpi_sm wpi_sm;
 typedef struct wpi_grid wpi_grid;
 
-/** What an SM tells the GPU. */
+/** Calls of an SM to its GPU. */
 typedef struct wpi_sm_parent {
     void (*cta_ended)(void *object, wpi_sm *sm, wpi_grid *launch);
     void (*failed)(void *object, wpi_grid *launch);
     /** A CTA's warps have ended. False: it stays until wpi_sm_end_ctas. */
     bool (*may_end_cta)(void *object, wpi_time_ps now);
-    /** A warp came to the grid barrier with `threads` threads; its CTA is answered by
-     * wpi_sm_release_grid. */
+    /** `threads` threads of a warp are at the grid barrier; wpi_sm_release_grid releases them. */
     void (*at_grid)(void *object, wpi_grid *launch, uint32_t threads);
     void *object;
-    wpi_utilisation *warps; /* resident ones are counted there */
+    wpi_utilisation *warps; /* utilisation by resident warps */
 } wpi_sm_parent;
 
 /** A launch, as its SMs see it. */
@@ -38,11 +37,11 @@ struct wpi_grid {
     wpi_grid *next;
     wpi_gpu *gpu;
     wpi_warp_source *source;
-    const wpi_code *code; /* NULL: it need not be fetched */
+    const wpi_code *code; /* NULL: instruction fetches are not simulated */
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
     uint64_t live_threads, threads_at_grid;
-    uint32_t sms_storing; /* all CTAs have ended: SMs with stores under way */
+    uint32_t sms_storing; /* after the last CTA: SMs with stores in flight */
     wpi_launch_end_fn end;
     void *object;
 };
@@ -51,20 +50,21 @@ WP_NODISCARD wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number
                                      wpi_engine *engine, wpi_memory *memory,
                                      const wpi_sm_parent *parent, wpi_sm **out, wp_error *err);
 void wpi_sm_destroy(wpi_sm *sm); /* NULL allowed */
-/** Whether a CTA of that source would fit beside what is there; with an empty SM: at all. */
+/** Whether a CTA of `source` fits beside the resident ones; and on an empty SM (*what: the resource
+ * that lacks). */
 bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);
 bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
                           const char **what);
 /** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */
 WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta,
                                         wpi_time_ps when, wp_error *err);
-/** CTAs that had to stay end. */
+/** Ends the CTAs that may_end_cta held. */
 void wpi_sm_end_ctas(wpi_sm *sm);
-/** All threads of a cooperative launch are at the grid barrier. */
+/** Releases the launch's threads, which are all at the grid barrier. */
 void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch);
 uint32_t wpi_sm_number(const wpi_sm *sm);
-/** Says of the oldest warp here where it is and what it waits for; false: there is none. `moving`:
- * of one that goes round a loop. */
+/** Describes where the oldest warp is and what it waits for; false: there is none. `moving`: only a
+ * warp that can continue, as in a spin loop. */
 bool wpi_sm_describe_wait(const wpi_sm *sm, bool moving, char *out, size_t out_bytes);
 uint32_t wpi_sm_warp_count(const wpi_sm *sm);
 

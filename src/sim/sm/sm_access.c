@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses to memory of a warp: to global memory through the LSU, to shared memory by its banks. */
+/* A warp's memory accesses: to global memory through the LSU, to shared memory by banks. */
 #include "sim/sm/sm_parts.h"
 
 /* ---- stores in line at the LSU ---- */
 
-/* The first warp in line at the LSU, if there is room for its store. */
+/* Resumes the first warp in the LSU's queue, if there is room for its store. */
 static void serve_line(wpi_sm *sm, wpi_time_ps now) {
     wpi_warp_run *warp = sm->in_line;
     if (warp == NULL || !wpi_memory_has_store_room(sm->memory, sm->number)) return;
@@ -75,14 +75,14 @@ static void performed_in_l2(void *warp, uint32_t lanes, wpi_time_ps now) {
     wpi_warp_reach(warp, lanes, now);
 }
 
-/* In step, what reads what others write is made when it gets to L2; everything else, which others
- * cannot tell from that, when it is issued. */
+/* In step, accesses that must see other SMs' writes are made when they reach L2. All others are
+ * made when they are issued, which is indistinguishable. */
 static bool is_made_at_issue(const wpi_warp_run *warp, const wp_trace_site *site, place where) {
     return warp->cta->launch->source->is_in_step &&
            (where != PLACE_GLOBAL || !wpi_is_performed_in_l2(site->access, site->cache));
 }
 
-/* Lanes that touch memory: of a texture, those whose texel lies in it. */
+/* Lanes that access memory: for a texture, those whose texel lies inside it. */
 static uint32_t lanes_of(const wpi_warp_run *warp, const wp_trace_site *site,
                          const uint64_t *addresses) {
     if (site->cache != WP_TRACE_CACHE_TEXTURE) return warp->block.mask;
@@ -139,7 +139,7 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
         return false;
     }
     if (has_result(site) && where != PLACE_LOCAL && !wpi_warp_expect(warp, step->value)) {
-        wpi_warp_wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
+        wpi_warp_wait_for(warp, WP_TRACE_NONE); /* any answer frees an entry */
         return false;
     }
     const bool is_now = is_made_at_issue(warp, site, where);
@@ -150,7 +150,7 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
                       warp->cta->launch->source->is_in_step && !is_now, now);
     }
     if (site->cache != WP_TRACE_CACHE_TEXTURE)
-        wpi_warp_count_instructions(warp, 1); /* the fetch counts */
+        wpi_warp_count_instructions(warp, 1); /* of a texture, the fetch counts: an ISSUE step */
     warp->access++;
     warp->step++;
     if (is_now) wpi_warp_reach(warp, warp->block.mask, now);

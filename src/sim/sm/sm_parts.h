@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
- * (which warp issues). */
+/** Internals of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
+ * (issue). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -18,7 +18,7 @@ typedef struct wpi_scheduler wpi_scheduler;
 typedef struct wpi_barrier_state {
     uint32_t waiting; /* threads */
     uint32_t arrived; /* … that did not wait */
-    uint32_t count;   /* threads that it takes; 0: all that have not returned */
+    uint32_t count;   /* threads required; 0: all that have not returned */
 } wpi_barrier_state;
 
 typedef enum wpi_warp_state {
@@ -28,11 +28,11 @@ typedef enum wpi_warp_state {
     WPI_WARP_WAITS,   /* for a site's answer */
     WPI_WARP_QUEUES,  /* for room for its store in the LSU */
     WPI_WARP_BARRIER, /* all lanes that could run are blocked at a barrier */
-    WPI_WARP_STALLS,  /* for other warps of its CTA: the source has no words for it */
-    WPI_WARP_DRAINS   /* has returned; loads nobody used are still under way */
+    WPI_WARP_STALLS,  /* for other warps of its CTA: the source returned WAIT */
+    WPI_WARP_DRAINS   /* has returned; unused loads are still in flight */
 } wpi_warp_state;
 
-/** Sites of which answers are outstanding at the same time; a warp with more waits before the next.
+/** Sites with outstanding answers; a warp that would exceed it waits for one.
  */
 #define WPI_SCOREBOARD_SITES 32u
 
@@ -46,12 +46,12 @@ struct wpi_warp_run {
     wpi_cta *cta;
     wpi_sm *sm;
     wpi_scheduler *scheduler;
-    wpi_warp_run *next; /* in line at the LSU; or of the free ones */
+    wpi_warp_run *next; /* in the LSU's queue, or in the free list */
     uint32_t number;    /* in its CTA */
     wpi_warp_state state;
     wpi_warp_block block;
     uint32_t step, step_outer;      /* in the tables */
-    uint32_t access;                /* of the block: the next one's index */
+    uint32_t access;                /* index of the block's next access */
     uint32_t blocked;               /* lanes at a barrier */
     uint32_t at[WPI_BARRIER_COUNT]; /* … by its number */
     uint32_t exited;                /* lanes that have returned */
@@ -62,19 +62,19 @@ struct wpi_warp_run {
 };
 
 struct wpi_cta {
-    wpi_cta *next;  /* of the SM's, or of the free ones */
-    wpi_cta **link; /* what points to it among the SM's */
+    wpi_cta *next;  /* in the SM's list, or in the free list */
+    wpi_cta **link; /* the pointer to it in the SM's list */
     wpi_grid *launch;
     wpi_warp_run **warps;
     uint32_t warp_capacity;
     uint32_t warp_count, warps_left;
-    uint32_t slot; /* by which the source knows it */
+    uint32_t slot; /* its number in the source */
     wpi_windows windows;
     uint64_t number;
-    uint32_t threads_left; /* that have not returned */
+    uint32_t threads_left; /* threads that have not returned */
     wpi_barrier_state barriers[WPI_BARRIER_COUNT];
     uint32_t threads_at_grid;
-    uint64_t run_count; /* of the source, when warps that stall were asked last */
+    uint64_t run_count; /* the source's, when stalled warps were last asked */
     uint32_t stalled;   /* warps in state STALLS */
 };
 
@@ -93,7 +93,7 @@ struct wpi_sm {
     wpi_sm_parent parent;
     uint32_t number;
     wpi_time_ps cycle_ps;
-    /* of each class: what one warp instruction takes of a scheduler, and until its result is there
+    /* by class: issue time of a warp instruction, and latency of its result
      */
     wpi_time_ps slot_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
     wpi_scheduler *schedulers;
@@ -106,7 +106,7 @@ struct wpi_sm {
     uint64_t warp_ages;
     uint32_t warps_going; /* in state BUSY or READY */
     wpi_time_ps lsu_free_at, shared_free_at;
-    wpi_warp_run *in_line, **in_line_last; /* at the LSU, in state QUEUES */
+    wpi_warp_run *in_line, **in_line_last; /* queue of the LSU: state QUEUES */
     wpi_cta *ctas, *free_ctas;
     wpi_warp_run *free_warps;
     void *warp_memory;
@@ -114,42 +114,42 @@ struct wpi_sm {
 
 /* sm_warp.c */
 void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
-/** The scheduler's turn is the warp's: issues. */
+/** The scheduler has selected the warp: issues its next step. */
 void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now);
-/** It may issue again at `time`. */
+/** The warp may issue again at `time`. */
 void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time);
-/** Waits for the site's answer; WP_TRACE_NONE: for any. */
+/** The warp waits for the site's answer; WP_TRACE_NONE: for any. */
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
-/** Notes that the site will answer once more; false: there is no room. */
+/** Adds an outstanding answer of the site to the scoreboard; false: it is full. */
 bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
 void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wpi_time_ps now);
 void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
-/** Simulated time has come to where these lanes wait: they may run on. */
+/** Simulated time has reached these lanes' CLOCK step or access: their threads may continue. */
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
 
 /* sm_access.c */
-/** An access by no lane takes nothing: true, and it is passed over. */
+/** Skips an access without lanes, which takes no time, and returns true. */
 bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now);
-/** False: nothing happened yet, the warp waits. */
+/** Issues an access. False: not issued, the warp waits. */
 bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now);
 
 /* sm_scheduler.c */
-/** A warp wants to issue: now if it can. */
+/** The warp is ready: issues now, or when the scheduler is free. */
 void wpi_scheduler_want(wpi_scheduler *scheduler, wpi_warp_run *warp, wpi_time_ps now);
-/** `slots_ps` of its time are taken from now on. */
+/** Occupies the scheduler for `slots_ps` from `now`. */
 void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wpi_time_ps now,
                         wpi_time_ps slots_ps);
 
 /* sm.c */
-/** Lanes of the warp come to barrier `id`, at which `count` threads meet (0: all); `waits`: they do
- * not only count. */
+/** Lanes of the warp arrive at barrier `id` of `count` threads (0: all). `waits`: they wait there,
+ * not only arrive. */
 void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
                         wpi_time_ps now);
 void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes);
-/** Threads ran: warps that stall are asked again. */
+/** Threads have run: stalled warps ask their source again. */
 void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now);
-/** Lanes that returned are not waited for at barriers. */
+/** Barriers no longer wait for lanes that have returned. */
 void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now);
 void wpi_cta_warp_ended(wpi_warp_run *warp, wpi_time_ps now);
 
@@ -157,7 +157,7 @@ static inline bool wpi_warp_is_going(wpi_warp_state state) {
     return state == WPI_WARP_BUSY || state == WPI_WARP_READY;
 }
 
-/** All changes of a warp's state but its first one. */
+/** Changes a warp's state; all changes but the first use it. */
 static inline void wpi_warp_set_state(wpi_warp_run *warp, wpi_warp_state state) {
     warp->sm->warps_going += wpi_warp_is_going(state);
     warp->sm->warps_going -= wpi_warp_is_going(warp->state);

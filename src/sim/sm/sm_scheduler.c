@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ready warps are in order of age; a policy says which has the turn. */
+/* Issue: ready warps are kept in order of age, and a policy selects one. */
 #include "sim/sm/sm_parts.h"
 
 static void enter(wpi_scheduler *s, wpi_warp_run *warp) {

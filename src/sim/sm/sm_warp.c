@@ -3,16 +3,15 @@
 #include "base/abi.h"
 #include "sim/sm/sm_parts.h"
 
-/* A warp that waits for another CTA's store looks again after so long. */
+/* A warp that waits for another CTA's store polls at this interval. */
 #define SPIN_CYCLES 100u
-/* One that spins on memory lets others issue for so long before it looks again. */
+/* A warp that spins on memory yields to others for this long. */
 #define YIELD_CYCLES 20u
-/* What a warp may wait for besides sites: its fence, its instructions. */
+/* Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
 #define FENCE_SITE (WP_TRACE_NONE - 1)
 #define CODE_SITE (WP_TRACE_NONE - 2)
 
-/* ---- the scoreboard
- * ------------------------------------------------------------------------------- */
+/* ---- the scoreboard ---- */
 
 static wpi_score *find_score(wpi_warp_run *warp, uint32_t site) {
     for (uint32_t i = 0; i < warp->score_count; i++) {
@@ -53,8 +52,7 @@ void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
     warp->waits_for = site;
 }
 
-/* ---- steps
- * ---------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 void wpi_warp_ready(void *object, uint64_t token, wpi_time_ps now) {
     wpi_warp_run *warp = object;
@@ -78,8 +76,8 @@ static wpi_time_ps longer(wpi_time_ps a, wpi_time_ps b) {
     return a > b ? a : b;
 }
 
-/* How long it takes until the warp has been sent so many instructions: one warp at a time gets its
- * next ones, in turn, of all that go on. */
+/* The time to fetch `instructions` for the warp: warps that are BUSY or READY share the fetch unit
+ * in turn. */
 static wpi_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
     const wpi_sm *sm = warp->sm;
     const uint32_t width = sm->profile->fetch_width;
@@ -87,8 +85,8 @@ static wpi_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
     return (uint64_t)((instructions + width - 1) / width) * sm->warps_going * sm->cycle_ps;
 }
 
-/* All ISSUE steps in a row: their slots one after the other, beside them the longest chain and
- * their way to the warp. */
+/* Issues consecutive ISSUE steps. They take the longest of their slots, their dependence chains and
+ * their instruction fetches. */
 static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
     wpi_time_ps slots_ps = 0, chain_ps = 0;
@@ -102,14 +100,13 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_p
     wpi_warp_count_instructions(warp, count);
     const wpi_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
     wpi_warp_resume_at(
-        warp, now + took_ps); /* before the scheduler's next turn, if that is at the same time */
+        warp, now + took_ps); /* ordered before the scheduler's next event at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
 }
 
-/* ---- what lanes are told
- * -------------------------------------------------------------------------- */
+/* ---- notifications to lanes ---- */
 
-/* Threads ran: who had no words may have some. */
+/* Threads have run: asks the source again for stalled warps, and for this one. */
 static void ask_again(wpi_warp_run *warp, wpi_time_ps now) {
     if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
     if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, now);
@@ -136,10 +133,9 @@ static void issue_fence(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_warp_wait_for(warp, FENCE_SITE);
 }
 
-/* ---- ends of blocks
- * ------------------------------------------------------------------------------- */
+/* ---- ends of blocks ---- */
 
-/* Lanes may name different barriers where these are known only there. */
+/* Barrier numbers that are known only at run time may differ between lanes. */
 static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wpi_time_ps now) {
     const uint32_t mask = warp->block.mask;
     if (step->chain != WP_TRACE_NONE) {
@@ -171,8 +167,8 @@ static void stop(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now)
     }
 }
 
-/* A warp that spins must not keep the turn from warps that it waits for, however young they are. In
- * step it waits for memory in every round, as on hardware. */
+/* A spinning warp must not starve warps that it waits for, even younger ones. In step it waits for
+ * memory in every round, as on hardware. */
 static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
     return WP_STOP_KIND(step->value) == WP_STOP_YIELD && !warp->cta->launch->source->is_in_step;
 }
@@ -184,7 +180,7 @@ static void let_others_go(wpi_warp_run *warp, wpi_time_ps now) {
 
 static void code_fetched(void *object, uint64_t address, wpi_time_ps now);
 
-/* The pages of the block's code, from `address` on; false: the warp waits for one. */
+/* Fetches the pages of the block's code from `address` on; false: the warp waits for one. */
 static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
     const wpi_sm *sm = warp->sm;
     const uint64_t outer = warp->cta->launch->code->places[warp->block.block + 1],
@@ -208,7 +204,7 @@ static bool has_code(wpi_warp_run *warp, wpi_time_ps now) {
     return code == NULL || fetch_code(warp, code->places[warp->block.block], now);
 }
 
-/* The source names what comes next; false: the warp has not become ready. */
+/* Gets the warp's next block from its source; false: the warp is not ready. */
 static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_warp_source *source = cta->launch->source;
@@ -220,7 +216,7 @@ static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
         wpi_warp_set_state(warp, warp->blocked != 0 ? WPI_WARP_BARRIER : WPI_WARP_STALLS);
         cta->stalled += warp->state == WPI_WARP_STALLS;
     }
-    if (answer != WPI_SOURCE_FAILED) wpi_cta_note_exits(warp, now); /* may let it go on */
+    if (answer != WPI_SOURCE_FAILED) wpi_cta_note_exits(warp, now); /* may release its barrier */
     switch (answer) {
     case WPI_SOURCE_BLOCK: {
         const wp_trace_block *block = &source->tables->blocks[warp->block.block];

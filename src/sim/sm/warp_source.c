@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* The file of the function that a block is of: that of any of its accesses. */
+/* The file of a function: that of any of its accesses. */
 static const char *file_of(const wp_trace_tables *tables, uint32_t function) {
     for (uint32_t s = 0; s < tables->site_count; s++) {
         const wp_trace_site *site = &tables->sites[s];
@@ -13,7 +13,7 @@ static const char *file_of(const wp_trace_tables *tables, uint32_t function) {
     return NULL;
 }
 
-/* The line of a block, or of the last one before it that has one, in its function. */
+/* The line of a block, or of the last block before it in its function that has one. */
 static uint32_t line_of(const wp_trace_tables *tables, uint32_t number) {
     const uint32_t function = tables->blocks[number].function;
     while (tables->blocks[number].line == 0 && number != 0 &&

@@ -23,7 +23,7 @@ void wpi_census_clear(wpi_census *census) {
     wpi_index_clear(&census->holders);
 }
 
-/* NULL: nobody has it. */
+/* NULL: no TLB has it. */
 static uint64_t *slot_of(const wpi_census *census, uint64_t page) {
     uint64_t *slot = &census->holders.slots[wpi_index_slot_of(&census->holders, page)];
     return *slot == WPI_INDEX_FREE ? NULL : slot;

@@ -5,7 +5,7 @@
 
 wp_status wpi_directory_init(wpi_directory *directory, uint32_t entries, wp_error *err) {
     *directory = (wpi_directory){0};
-    /* Least recently used, and never used: first in, first out. */
+    /* LRU whose entries are never touched: first in, first out. */
     WP_TRY(wpi_tags_init(&directory->tags, &entries, 1, WPI_HASH_MODULO,
                          &wpi_policy_replacement_lru, 1, err));
     directory->notes = wpi_calloc(entries, sizeof *directory->notes);
@@ -47,7 +47,8 @@ static void free_entry(wpi_directory *directory, uint32_t entry) {
     wpi_tags_remove(&directory->tags, entry);
 }
 
-/* What came first leaves with what takes its place. */
+/* If the directory is full, evicts the oldest entry that is held here too. If there is none,
+ * wpi_tags_insert evicts the oldest. */
 static void make_room(wpi_directory *directory) {
     const wpi_tags *tags = &directory->tags;
     if (directory->used < tags->entry_count) return;

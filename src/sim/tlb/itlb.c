@@ -45,8 +45,7 @@ void wpi_itlb_deinit(wpi_itlb *itlb) {
     *itlb = (wpi_itlb){0};
 }
 
-/* ---- where code lies --------------------------------------------------------------------------
- */
+/* ---- where code lies ---- */
 
 static uint64_t instructions_of(const wp_trace_tables *tables, const wp_trace_block *block) {
     uint64_t count = 0;
@@ -83,8 +82,7 @@ wp_status wpi_itlb_place(wpi_itlb *itlb, const wp_trace_tables *tables, const wp
     return WP_STATUS_OK;
 }
 
-/* ---- fetching ---------------------------------------------------------------------------------
- */
+/* ---- fetching ---- */
 
 bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wpi_time_ps now,
                     wpi_fetched done, void *object) {

@@ -3,11 +3,11 @@
  * The instruction TLB of an SM (NeiDty, Section II-A: beside the TLB of its data, in front of the
  * same second level).
  *
- *     warp enters a block ─► its pages are there: it goes on, nothing is lost (fetch runs ahead of
- * issue) └► one is missing: itlb.latency later the second TLB level is asked, and the warp waits
+ *     warp enters a block ─► has its pages: continues, no time is lost (fetch runs ahead of issue)
+ *                         └► lacks one: asks the second TLB level, itlb.latency later, and waits
  *
- * Where code lies: each program's blocks one behind the other, itlb.instruction_bytes an
- * instruction, programs from pages of their own on, in the order in which they are launched first.
+ * Code addresses: a program's blocks are consecutive, with itlb.instruction_bytes for each
+ * instruction. Each program starts on a new page, in the order of first launches.
  */
 #ifndef WP_SIM_ITLB_H
 #define WP_SIM_ITLB_H
@@ -25,13 +25,14 @@
 typedef struct wpi_code {
     struct wpi_code *next;
     const wp_trace_tables *tables;
-    uint32_t block_count; /* where tables were unloaded, others may lie */
+    uint32_t block_count; /* other tables may be loaded at the same address later */
     uint64_t places[];
 } wpi_code;
 
-/** The page of `address` is known at `now`; from an event. */
+/** The SM has the translation of `address` at `now`. Called from an event. */
 typedef void (*wpi_fetched)(void *object, uint64_t address, wpi_time_ps now);
-/** Asks the second TLB level; the answer comes to wpi_itlb_translated with the token. */
+/** Requests a translation from the second TLB level, which calls wpi_itlb_translated with the
+ * token. */
 typedef void (*wpi_itlb_ask)(void *translation, uint32_t sm, uint64_t address, uint64_t token,
                              wpi_time_ps now);
 
@@ -40,7 +41,7 @@ typedef struct wpi_itlb {
     wpi_engine *engine;
     wpi_itlb_ask ask;
     void *translation;
-    wpi_tags *tags; /* of each SM; NULL: there are none */
+    wpi_tags *tags; /* one for each SM; NULL: there are no instruction TLBs */
     uint32_t page_bits;
     wpi_pool misses;
     wpi_code *codes;
@@ -53,10 +54,10 @@ WP_NODISCARD wp_status wpi_itlb_init(wpi_itlb *itlb, wpi_engine *engine, const w
                                      wpi_itlb_ask ask, void *translation, wp_error *err);
 void wpi_itlb_deinit(wpi_itlb *itlb);
 
-/** Where a program's code lies; NULL: there are no instruction TLBs. NOMEM. */
+/** Returns the addresses of a program's code; NULL: there are no instruction TLBs. NOMEM. */
 WP_NODISCARD wp_status wpi_itlb_place(wpi_itlb *itlb, const wp_trace_tables *tables,
                                       const wpi_code **out, wp_error *err);
-/** Whether the SM knows the page; else `done` is called when it does. */
+/** Returns whether the SM's instruction TLB has the page; if not, `done` is called when it does. */
 bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wpi_time_ps now,
                     wpi_fetched done, void *object);
 void wpi_itlb_translated(wpi_itlb *itlb, uint64_t token, wpi_time_ps ready);

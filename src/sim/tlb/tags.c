@@ -13,8 +13,7 @@ static bool are_equal(const uint32_t *set_ways, uint32_t set_count) {
     return true;
 }
 
-/* One seat for each set that has ways left, again and again; in each round the largest sets come
- * first. */
+/* Deals a seat to each set that has ways left, the largest first, until all are dealt. */
 static void deal_seats(wpi_tags *tags) {
     uint32_t seat = 0, widest = 0;
     for (uint32_t set = 0; set < tags->set_count; set++)
@@ -139,7 +138,8 @@ static uint32_t victim(wpi_tags *tags, const wpi_tag_set *set) {
     return set->base + tags->replacement->victim(&tags->random, set->ways);
 }
 
-/* What is likely to leave next was not used for long: large TLBs are in no cache of the host's. */
+/* Prefetches the next victim into the host's caches: it was not used for long, and large TLBs do
+ * not fit them. */
 static void prefetch_victim(const wpi_tags *tags, const wpi_tag_set *set) {
     const wpi_tag_entry *last = &tags->entries[set->last];
     wpi_index_prefetch(&tags->index, last->tag);

@@ -19,7 +19,7 @@
 
 typedef struct wpi_tag_entry {
     uint64_t tag;
-    uint64_t parts; /* that are valid, a bit each; 0: free entry. The owner's to set */
+    uint64_t parts; /* valid parts, a bit each; 0: the entry is free. Set by the owner */
     uint32_t next, previous;
     uint32_t set;
     uint32_t note; /* the owner's */
@@ -52,10 +52,10 @@ void wpi_tags_clear(wpi_tags *tags);
 static inline uint32_t wpi_tags_find(const wpi_tags *tags, uint64_t tag) {
     return wpi_index_find(&tags->index, tag);
 }
-/** The entry was used. */
+/** Marks the entry as used, for replacement. */
 void wpi_tags_touch(wpi_tags *tags, uint32_t entry);
-/** Gives a tag that is not there an entry with parts 0; what was in it is in *evicted (parts 0:
- * nothing). `evicted` may be NULL. */
+/** Allocates an entry, with parts 0, to a tag that has none. *evicted is the entry's former
+ * contents (parts 0: it was free). `evicted` may be NULL. */
 uint32_t wpi_tags_insert(wpi_tags *tags, uint64_t tag, wpi_tag_entry *evicted);
 /** The entry is free again. */
 void wpi_tags_remove(wpi_tags *tags, uint32_t entry);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request is one record from the SM to its answer. Which level it is at follows from who holds
- * it: an MSHR or the line of a TLB, an event on its way to the next level, or a walk. At a level
- * above the first it stands for all requests that wait at its MSHR in the level before: when the
- * fill comes back, these go on. tlb_lookup.c is the way to the walkers; here is the way back. */
+/* A request is one record from the SM to its answer. It is held by an MSHR or the queue of a TLB,
+ * by an event on its way to the next level, or by a walk. Beyond the first level it stands for all
+ * requests that wait at its MSHR in the level before, which continue when it is filled.
+ * tlb_lookup.c has the way to the walkers, this file the way back. */
 #include "sim/tlb/itlb.h"
 #include "sim/tlb/tlb_parts.h"
 
 #define NONE WPI_FIFO_NONE
 
-/* ---- the way back -----------------------------------------------------------------------------
- */
+/* ---- the way back ---- */
 
 static void give_back(wpi_translation *t, uint32_t number, const wpi_translation_answer *answer) {
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
@@ -25,8 +24,8 @@ static void give_back(wpi_translation *t, uint32_t number, const wpi_translation
 static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
                  const wpi_translation_answer *answer);
 
-/* A request has its translation from level `from` (the walkers: level_count): the level before
- * learns it, and with it all that wait there. */
+/* A request has its translation from level `from` (the walkers: level_count). Fills the level
+ * before, and answers all requests that wait there. */
 static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
                     const wpi_translation_answer *answer) {
     if (from == wpi_tlb_request_of(t, number)->entry)
@@ -35,7 +34,7 @@ static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
         fill(t, from - 1, number, answer);
 }
 
-/* The MSHR of a request that has come back; returns who has waited for it. */
+/* Frees the MSHR of a request that has returned. Returns the requests that joined it. */
 static wpi_fifo give_mshr(const wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
     at->used--;
     if (!l->profile->is_merging) return WPI_FIFO_EMPTY;
@@ -54,7 +53,7 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
     wpi_fifo joined = give_mshr(l, at, r);
     const bool is_elsewhere = answer->is_remote && !t->profile->paging.fills_remote;
     if (is_elsewhere || answer->is_broken || (answer->is_passing && level_number == 0)) {
-        /* it is not to be kept */
+        /* not stored */
     } else if (r->is_prefetch && wpi_fifo_is_empty(&joined)) {
         wpi_tlb_prefetch_keep(&at->store.prefetch, wpi_tlb_page_of(l, r));
     } else {
@@ -73,7 +72,7 @@ static bool is_broken(const wpi_translation *t, const wpi_tlb_request *r) {
     return r->grain == WPI_GRAIN_LARGE && !wpi_paging_is_large(t->paging, r->address);
 }
 
-/* The request, and all that wait for the same, have their answer; only then may the page leave. */
+/* Answers the request and all that joined it, and only then releases the page for eviction. */
 static void finish(wpi_translation *t, uint32_t number, uint32_t from,
                    const wpi_translation_answer *answer) {
     const uint64_t address = wpi_tlb_request_of(t, number)->address;
@@ -82,7 +81,7 @@ static void finish(wpi_translation *t, uint32_t number, uint32_t from,
     if (is_held) wpi_paging_release(t->paging, address, answer->ready);
 }
 
-/* A hit, a latency after its look-up. */
+/* A hit, one latency after its look-up. */
 void wpi_tlb_answer(void *object, uint64_t token, wpi_time_ps now) {
     wpi_translation *t = object;
     const uint32_t level_number = (uint32_t)token & 0xff;
@@ -93,8 +92,7 @@ void wpi_tlb_answer(void *object, uint64_t token, wpi_time_ps now) {
     finish(t, number, level_number, &found);
 }
 
-/* ---- first levels that ask each other ---------------------------------------------------------
- */
+/* ---- first levels that ask each other ---- */
 
 static bool ring_has(void *object, uint32_t tlb_number, uint64_t page) {
     const wpi_translation *t = object;
@@ -130,10 +128,9 @@ wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *t) {
     return (wpi_tlb_ring_owner){t, ring_has, ring_use, ring_answered, ring_passed};
 }
 
-/* ---- pages that are elsewhere -----------------------------------------------------------------
- */
+/* ---- pages that are elsewhere ---- */
 
-/* Where the page is; false: the request waits for it. */
+/* Asks paging where the page is. False: it is a far fault, and the request waits. */
 static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wpi_time_ps now) {
     wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     const wpi_paging_asker asker = {r->address, number, r->sm, r->is_write};
@@ -157,14 +154,14 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
     if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) wpi_tlb_drain(t, 0, at, now);
 }
 
-/* ---- walks ------------------------------------------------------------------------------------
- */
+/* ---- walks ---- */
 
 void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_ps now) {
     wpi_translation *t = object;
     const uint32_t number = (uint32_t)token;
     const uint64_t address = wpi_tlb_request_of(t, number)->address;
-    const bool is_code = address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
+    const bool is_code =
+        address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* code belongs to no allocation */
     if (t->watch != NULL && !is_code) wpi_watch_walk(t->watch, address);
     wpi_translation_answer found = {.ready = now,
                                     .lookup_ps =
@@ -172,7 +169,7 @@ void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_
                                     .is_broken = is_broken(t, wpi_tlb_request_of(t, number))};
     const bool is_prefetch = wpi_tlb_request_of(t, number)->is_prefetch;
     if (is_prefetch && wpi_tlb_is_managed(t, address) && !wpi_paging_is_here(t->paging, address))
-        found.is_broken = true; /* it left meanwhile; who joined asks again */
+        found.is_broken = true; /* it was evicted during the walk; requests that joined ask again */
     const bool is_found = found.is_broken || is_prefetch || !wpi_tlb_is_managed(t, address) ||
                           find_page(t, number, &found.is_remote, now);
     found.fault_ps = wpi_tlb_request_of(t, number)->fault_ps;
@@ -180,7 +177,8 @@ void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_
     wpi_tlb_feed_starved(t, now);
 }
 
-/* A walk ends soon: its request, then what that fills. */
+/* A walk ends soon: prefetches its request, then (`is_near`) the entries that it fills, into the
+ * host's caches. */
 void wpi_tlb_expect_walk(void *object, uint64_t token, bool is_near) {
     const wpi_translation *t = object;
     const wpi_tlb_request *r = wpi_tlb_request_of(t, (uint32_t)token);

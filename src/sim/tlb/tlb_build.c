@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the levels of TLBs are made of a profile, cleared and counted. */
+/* Creates the levels of TLBs from a profile, clears them, and reports their counters. */
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request comes to a TLB: it hits, joins a miss under way, misses, or stalls in line. */
+/* A request arrives at a TLB: it hits, joins an outstanding miss, misses, or stalls in the
+ * queue. */
 #include "sim/tlb/tlb_parts.h"
 
 void wpi_tlb_keep(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
-    /* Where misses do not merge, another one may have brought it. */
+    /* If misses do not merge, another miss may have stored it. */
     if (!l->profile->is_merging && wpi_tlb_store_use(&at->store, r->grain, r->address)) return;
     l->evictions += wpi_tlb_store_add(&at->store, r->grain, r->address);
 }
@@ -12,7 +13,7 @@ static bool is_last(const wpi_translation *t, uint32_t level_number) {
     return level_number + 1 == t->level_count;
 }
 
-/* A walk's token has the low half of the request's besides: for who may fetch ahead. */
+/* A walk's token also has the low half of the request's token, for wpi_expected. */
 void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wpi_time_ps time) {
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     wpi_walkers_ask(&t->walkers, r->address, (uint64_t)(uint32_t)r->token << 32 | number, time);
@@ -38,7 +39,8 @@ static void starve(wpi_translation *t, wpi_tlb *at) {
     wpi_fifo_append(&t->starved, wpi_tlb_starving(t), number);
 }
 
-/* Pages are waited for that keep this TLB from more than `least`. */
+/* Requests of this TLB wait for far faults, and paging.on_fault restricts the TLB at least as
+ * `least` does. */
 static bool waits_for_pages(const wpi_translation *t, const wpi_tlb *at, wpi_on_fault least) {
     return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
 }
@@ -57,7 +59,7 @@ static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number
 
 /* ---- prefetching ---- */
 
-/* It is neither stored nor on the way, and its walk delays no other. */
+/* The page is neither stored nor outstanding, and its walk delays no other. */
 static bool is_worth_fetching(const wpi_translation *t, const wpi_tlb_level *l, const wpi_tlb *at,
                               const wpi_tlb_request *r) {
     const wpi_grain *g = wpi_tlb_grain_of(l, r);
@@ -79,7 +81,8 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
     ahead.entry = (uint8_t)level_number;
     ahead.is_prefetch = true;
     for (uint32_t i = 0; i < count; i++) {
-        if (wpi_tlb_page_grain(pages[i]) != ahead.grain) continue; /* before the first, say */
+        if (wpi_tlb_page_grain(pages[i]) != ahead.grain)
+            continue; /* beyond the first page, for example */
         ahead.address = wpi_tlb_page_address(l->grains, pages[i]);
         if (!is_worth_fetching(t, l, at, &ahead)) continue;
         const uint32_t own = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
@@ -89,7 +92,7 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
     }
 }
 
-/* Another first level may be asked before the next one is. */
+/* Queries another TLB of the first level before the next level. */
 static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
                             wpi_time_ps looked_up) {
     if (at->store.ring == NULL) return false;
@@ -127,7 +130,7 @@ static bool is_blocked(const wpi_translation *t, const wpi_tlb_level *l, const w
            waits_for_pages(t, at, WPI_ON_FAULT_BLOCKS);
 }
 
-/* The first use of what was fetched ahead. */
+/* The first use of a prefetched translation: it moves from the buffer into the TLB. */
 static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level_number,
                              wpi_tlb *at, wpi_time_ps looked_up) {
     wpi_tlb_level *l = &t->levels[level_number];
@@ -138,7 +141,7 @@ static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level
     return true;
 }
 
-/* Looks a request up; *looked_up is when its port was free. */
+/* Looks a request up; *looked_up is the time at which it got a port. */
 static wpi_tlb_outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number,
                                wpi_tlb *at, wpi_time_ps now, wpi_time_ps *looked_up) {
     wpi_tlb_level *l = &t->levels[level_number];
@@ -209,7 +212,7 @@ void wpi_tlb_arrive(void *object, uint64_t token, wpi_time_ps now) {
 
 void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wpi_time_ps now) {
     wpi_tlb_level *l = &t->levels[level_number];
-    /* The first one may need an MSHR: without a free one there is no need to look. */
+    /* The first request may need an MSHR, so it is not looked up before one is free. */
     while (!wpi_fifo_is_empty(&at->line) && wpi_tlb_has_mshr(l, at)) {
         wpi_time_ps looked_up = 0;
         const uint32_t number = wpi_fifo_take_first(&at->line, wpi_tlb_request_links(t));

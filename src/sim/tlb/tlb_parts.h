@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of the TLBs: tlb.c (what becomes of a request), tlb_lookup.c (its way to the
- * walkers), tlb_build.c (how they are made), tlb_shootdown.c (pages that leave). */
+/** Internals of the TLBs: tlb.c (answers), tlb_lookup.c (the way to the walkers), tlb_build.c
+ * (creation), tlb_shootdown.c (invalidation). */
 #ifndef WP_SIM_TLB_PARTS_H
 #define WP_SIM_TLB_PARTS_H
 
@@ -14,27 +14,27 @@ typedef struct wpi_tlb_request {
     uint64_t address;
     uint64_t token;
     uint16_t sm;
-    uint8_t entry; /* the level that was asked first, and answers */
-    uint8_t grain; /* its page's, when it was asked for; if that breaks, it is asked again */
+    uint8_t entry; /* the level at which it entered; 1 for instruction fetches */
+    uint8_t grain; /* WPI_GRAIN_…, when it was made */
     bool is_write;
-    bool is_prefetch; /* of the last level: nobody has asked */
-    bool is_held;     /* its page is, until it has its answer */
-    uint32_t next;    /* at the same MSHR or in the same line */
+    bool is_prefetch; /* of the last level, without a requester */
+    bool is_held;     /* its page is held (wpi_paging_hold) until it is answered */
+    uint32_t next;    /* at the same MSHR or in the same queue */
     wpi_time_ps asked;
-    wpi_time_ps stalled;  /* since: in the line, or for a page */
-    wpi_time_ps fault_ps; /* for which it waited for a page */
+    wpi_time_ps stalled;  /* since when: in the queue, or waiting for a far fault */
+    wpi_time_ps fault_ps; /* time spent waiting for far faults */
 } wpi_tlb_request;
 
 typedef struct wpi_tlb {
     wpi_tlb_store store;
     wpi_ports ports;
     uint32_t used; /* MSHRs */
-    /* Where misses merge: of each fill under way, who joined the request that brings it. */
+    /* If misses merge: for each outstanding fill, the requests that joined. */
     wpi_index fills; /* address / fill_bytes -> number in … */
     wpi_pool joined; /* wpi_fifo, of requests */
     wpi_fifo line;   /* of requests */
-    uint32_t faults; /* requests that came by here first and wait for a page */
-    bool is_starved; /* in the list of those that wait for room at the walkers */
+    uint32_t faults; /* of the first level: requests that wait for far faults */
+    bool is_starved; /* in `starved`: waits for room at the walkers */
     uint32_t next_starved;
 } wpi_tlb;
 
@@ -44,7 +44,7 @@ typedef struct wpi_tlb_level {
     uint32_t tlb_count;
     uint32_t group_of[WPI_SMS_MAX];
     wpi_grain grains[WPI_GRAIN_COUNT];
-    wpi_time_ps latency_sum; /* of this level and those before */
+    wpi_time_ps latency_sum; /* latencies of this level and those before, summed */
     uint64_t hits, misses, merges, stalls, evictions;
     wpi_time_ps stall_wait_ps;
     wpi_histogram wait_ps; /* for a port */
@@ -65,7 +65,7 @@ struct wpi_translation {
     wpi_tlb_ring *ring; /* first levels that ask each other; or NULL */
     wpi_pool requests;
     uint64_t under_way;
-    wpi_time_ps translation_ps; /* of all that asked the first level */
+    wpi_time_ps translation_ps; /* of all requests that entered at the first level, summed */
 };
 
 /* ---- requests ---- */
@@ -119,7 +119,7 @@ static inline wpi_fifo_links wpi_tlb_starving(const wpi_translation *t) {
 
 /* ---- tlb_lookup.c ---- */
 
-/** What a look-up ends in. */
+/** The result of a look-up. */
 typedef enum wpi_tlb_outcome {
     WPI_TLB_HIT,
     WPI_TLB_SENT,
@@ -127,27 +127,27 @@ typedef enum wpi_tlb_outcome {
     WPI_TLB_STALLED
 } wpi_tlb_outcome;
 
-/** A request arrives at a TLB, in order behind those that stalled there if it stalls too.
- * `*looked_up` is when its port was free. */
+/** A request arrives at a TLB. If it stalls, it is appended to the TLB's queue. `*looked_up` is the
+ * time at which it got a port. */
 wpi_tlb_outcome wpi_tlb_offer(wpi_translation *t, uint32_t number, uint32_t level_number,
                               wpi_time_ps now, wpi_time_ps *looked_up);
-/** An event: a request comes to the next level. */
+/** An event: a request arrives at the next level, or at the walkers. */
 void wpi_tlb_arrive(void *object, uint64_t token, wpi_time_ps now);
 void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wpi_time_ps time);
-/** Stores the translation of a request that has come back. */
+/** Stores the translation of an answered request. */
 void wpi_tlb_keep(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r);
-/** The request's page must not leave before it has its answer. */
+/** Holds the request's page until it is answered, if it is of managed memory. */
 void wpi_tlb_hold(wpi_translation *t, wpi_tlb_request *r);
-/** Looks up the requests in line, while MSHRs are free. */
+/** Looks up the queued requests, while MSHRs are free. */
 void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wpi_time_ps now);
-/** The walkers have room: TLBs that lacked it go on. */
+/** The walkers have room: TLBs that stalled for it continue. */
 void wpi_tlb_feed_starved(wpi_translation *t, wpi_time_ps now);
 
 /* ---- tlb.c ---- */
 
-/** An event: a hit, a latency after its look-up. */
+/** An event: a hit, one latency after its look-up. */
 void wpi_tlb_answer(void *object, uint64_t token, wpi_time_ps now);
-/** What walkers and rings call; `object` is the translation. */
+/** Called by walkers and rings; `object` is the translation. */
 void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_ps now);
 void wpi_tlb_expect_walk(void *object, uint64_t token, bool is_near);
 wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *translation);

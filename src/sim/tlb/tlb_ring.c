@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions on their way. Slots go round a ring to each side; one passes a TLB each beat. All TLBs
- * that a question comes by look it up, a step (hop and look-up) after one another: so where it will
- * stop is known when it gets into its slot, and is an event or two. If meanwhile a TLB on its way
- * learns the page, the plan is changed: events for other times than the one due are of former
- * plans.
+/* Questions (requests to other TLBs) on the ring. Slots circulate in each direction; one passes a
+ * TLB each beat. Each TLB that a question passes looks it up, one step (hop and look-up) after the
+ * previous one, so its stop is known when it enters its slot, and takes one or two events. If a TLB
+ * on its way stores the page meanwhile, the question is rescheduled; an event whose time is not
+ * `due` is stale.
  */
 #include "sim/tlb/tlb_ring_parts.h"
 
@@ -24,7 +24,7 @@ static void schedule(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_tim
     wpi_engine_at(s->engine, time, proceed, s, (uintptr_t)q);
 }
 
-/* Free, once none of its events is to come. */
+/* Frees the question when it has no pending events. */
 static void end(wpi_tlb_ring *s, question *q) {
     q->stage = WPI_RING_ENDED;
     q->due = WP_TIME_NEVER;
@@ -33,8 +33,7 @@ static void end(wpi_tlb_ring *s, question *q) {
     s->free = q;
 }
 
-/* ---- ways -------------------------------------------------------------------------------------
- */
+/* ---- ways ---- */
 
 static uint32_t distance(int32_t from, int32_t to) {
     return (uint32_t)(to > from ? to - from : from - to);
@@ -44,28 +43,29 @@ static uint32_t tlb_of(const wpi_tlb_ring *s, const question *q) {
     return wpi_ring_tlb_at(s, q->home, q->from);
 }
 
-/* How far the question goes now that `asked` was in vain, if nobody has the page; 0: nowhere. */
+/* The offset to which the question travels after `asked` missed, if no TLB has the page; 0: it
+ * ends. */
 static int32_t way_end(const wpi_tlb_ring *s, const question *q, int32_t asked) {
     const node *n = &s->nodes[q->home];
     return n->course != NULL && asked >= 0 ? n->course[asked].end
                                            : wpi_ring_ask_policy(s, q->home, asked, q->page);
 }
 
-/* Behind the last on its way lies home, and whom to ask then is known now. */
+/* Whether the question, if all TLBs miss, passes every other TLB and returns home in its slot. */
 static bool is_circle(const wpi_tlb_ring *s, const question *q) {
     const node *n = &s->nodes[q->home];
     return n->course != NULL && q->offset >= 0 && (uint32_t)q->offset + 1 == n->around &&
            n->course[q->offset].next == 0;
 }
 
-/* The shorter way back. */
+/* Hops along the shorter way home; negative: to the left. */
 static int32_t steps_home(const wpi_tlb_ring *s, const question *q) {
     const int32_t count = (int32_t)s->nodes[q->home].around;
     const int32_t right = q->from > 0 ? count - q->from : -q->from;
     return 2 * right <= count ? right : right - count;
 }
 
-/* The slot that passes a TLB at a beat. */
+/* The slot that passes `tlb` at time `beat`. */
 static slot *slot_at(const wpi_tlb_ring *s, const wpi_ring_track *tracks, int side, uint32_t tlb,
                      wpi_time_ps beat) {
     const wpi_ring_track *t = &tracks[side];
@@ -84,7 +84,7 @@ static wpi_time_ps first_beat(const wpi_tlb_ring *s, wpi_time_ps time) {
     return over == 0 ? time : time + s->beat_ps - over;
 }
 
-/* With the first free slot for answers. */
+/* Sends the question home in the first free slot for answers. */
 static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_time_ps now) {
     const int32_t steps = steps_home(s, q);
     const wpi_time_ps way_ps = distance(0, steps) * s->hop_ps;
@@ -105,19 +105,18 @@ static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wpi_time
     schedule(s, q, stage, start + way_ps);
 }
 
-/* The next level is asked. */
+/* The request goes to the next level. */
 static void pass(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     s->passed_count++;
     s->owner.passed(s->owner.object, q->token, now);
     end(s, q);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static void see_to_lines(void *object, uint64_t token, wpi_time_ps now);
 
-/* At the first beat from then on. */
+/* Serves the queues at the first beat at or after `ready`. */
 static void wake(wpi_tlb_ring *s, wpi_time_ps ready) {
     if (ready < s->free_beat) ready = s->free_beat;
     if (ready >= s->next_beat) return;
@@ -144,7 +143,7 @@ static question *take_first(wpi_ring_queue *from) {
     return q;
 }
 
-/* From where it is to q->offset. */
+/* Queues the question for a slot from q->from towards q->offset. */
 static void want_slot(wpi_tlb_ring *s, question *q, wpi_time_ps ready) {
     q->stage = WPI_RING_WAITS;
     q->due = WP_TIME_NEVER;
@@ -156,8 +155,7 @@ static void want_slot(wpi_tlb_ring *s, question *q, wpi_time_ps ready) {
     wake(s, ready);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------
- */
+/* ---- slots ---- */
 
 static uint16_t *in_slots(wpi_tlb_ring *s, uint64_t page) {
     return &s->in_slots[wpi_page_filter_slot(wpi_ring_key(s, page))];
@@ -182,7 +180,7 @@ static void get_in(wpi_tlb_ring *s, question *q, slot *into, wpi_time_ps now) {
         schedule(s, q, WPI_RING_STOPS, last);
 }
 
-/* Having been looked up as far as there. */
+/* Takes the question out of its slot at `offset`; all TLBs up to there have looked it up. */
 static void get_out(wpi_tlb_ring *s, question *q, int32_t offset) {
     const uint32_t steps = distance(q->from, offset);
     s->lookup_count += steps;
@@ -192,7 +190,7 @@ static void get_out(wpi_tlb_ring *s, question *q, int32_t offset) {
     --*in_slots(s, q->page);
 }
 
-/* Its port's buffer is full. */
+/* The port's buffer is full: the request goes to the next level. */
 static void turn_away(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     s->full_count++;
     if (q->from != 0)
@@ -201,8 +199,8 @@ static void turn_away(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
         pass(s, q, now);
 }
 
-/* A port's turn, at a beat: what waits there takes the slot that passes, if that is free; and one
- * more comes to it. */
+/* One beat of a port: the first question in its buffer takes the passing slot, if that is free;
+ * then one more question arrives at the port. */
 static void serve(wpi_tlb_ring *s, line *l, wpi_time_ps now) {
     slot *passing = slot_at(s, ring_of(s, l->tlb)->questions, l->side, l->tlb, now);
     if (passing->until <= now && l->buffer.count > 0)
@@ -217,10 +215,10 @@ static void serve(wpi_tlb_ring *s, line *l, wpi_time_ps now) {
         turn_away(s, q, now);
 }
 
-/* At a beat. More lines may be added meanwhile. */
+/* One beat of all ports that have questions. Serving them may append to `waiting`. */
 static void see_to_lines(void *object, uint64_t token, wpi_time_ps now) {
     wpi_tlb_ring *s = object;
-    if (token != s->next_beat) return; /* there was an earlier one */
+    if (token != s->next_beat) return; /* stale: an earlier beat was scheduled */
     s->next_beat = WP_TIME_NEVER;
     s->free_beat = now + s->beat_ps;
     wpi_time_ps next = WP_TIME_NEVER;
@@ -238,7 +236,7 @@ static void see_to_lines(void *object, uint64_t token, wpi_time_ps now) {
     if (kept > 0) wake(s, next);
 }
 
-/* Earlier than it was to, if it has not come by there yet. */
+/* Makes the question stop at `offset`, before its planned stop, if it has not passed there yet. */
 static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wpi_time_ps now) {
     const wpi_time_ps time = time_at(s, q, offset);
     if (time < now || (offset == q->offset && q->stage == WPI_RING_STOPS)) return;
@@ -252,17 +250,16 @@ void wpi_ring_stop_those_who_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     const wpi_time_ps now = wpi_engine_now(s->engine);
     const wpi_ring_track *left = &ring_of(s, tlb)->questions[LEFT];
     for (uint32_t i = 0; i < WPI_RING_SIDES * left->slot_count; i++) {
-        question *q = left->slots[i].question; /* behind those to the left are those to the right */
+        question *q = left->slots[i].question; /* slots to the left, then those to the right */
         int16_t offset;
         if (q != NULL && q->page == page && wpi_ring_comes_by(s, q, tlb, &offset))
             stop_at(s, q, offset, now);
     }
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
-/* How often others have had the page for this TLB, as tlb_sharing.count says. */
+/* How often other TLBs have answered for this page, counted as tlb_sharing.count selects. */
 static uint32_t count_hit(wpi_tlb_ring *s, const question *q) {
     wpi_ring_memory *memory = &s->memories[q->home];
     if (s->profile->tlb_sharing.count == WPI_TLB_SHARING_BY_ENTRY && s->ops->uses_directory)
@@ -285,7 +282,7 @@ static void answer(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     end(s, q);
 }
 
-/* The end of its way to this side. */
+/* The question stops: the TLB has the page, the policy names the next TLB, or it returns home. */
 static void stop(wpi_tlb_ring *s, question *q, wpi_time_ps now) {
     get_out(s, q, q->offset);
     if (s->owner.use(s->owner.object, tlb_of(s, q), q->token)) {
@@ -318,12 +315,11 @@ static void proceed(void *object, uint64_t token, wpi_time_ps now) {
     case WPI_RING_BRINGS: answer(s, q, now); break;
     case WPI_RING_RETURNS: pass(s, q, now); break;
     case WPI_RING_WAITS:
-    case WPI_RING_ENDED: break; /* not due */
+    case WPI_RING_ENDED: break; /* not due: stale events were dropped above */
     }
 }
 
-/* ---- questions --------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     const uint32_t left = wpi_ring_tlb_at(s, tlb, -1), right = wpi_ring_tlb_at(s, tlb, 1);

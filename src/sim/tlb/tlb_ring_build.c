@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How rings of TLBs are made, and what they count. What a policy without a directory says depends
- * on little, and is asked for most often: so it is asked beforehand. */
+/* Creation and counters of rings. The answers of a policy without a directory depend on `asked`
+ * only, so they are tabulated here (`course`). */
 #include "base/alloc.h"
 #include "sim/tlb/tlb_ring_parts.h"
 
-/* Of a storage estimate: a question has a page's number, a frame's and what the answer is. */
+/* Bits of a question in the storage estimate: page number, frame number, and a valid bit. */
 #define QUESTION_BITS (52 + 36 + 1)
 
 int32_t wpi_ring_ask_policy(const wpi_tlb_ring *s, uint32_t home, int32_t asked, uint64_t page) {
@@ -33,10 +33,9 @@ void wpi_ring_make_questions(wpi_tlb_ring *s) {
     }
 }
 
-/* ---- building ---------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
-/* Slots pass a TLB each cycle, or so seldom that there are no more than this for it. */
+/* A beat is a cycle, or longer so that a step has at most this many beats. */
 #define BEATS_MAX 1024u
 
 static wpi_time_ps round_up(wpi_time_ps time, wpi_time_ps unit) {
@@ -74,7 +73,7 @@ static wp_status init_slots(wpi_tlb_ring *s, uint32_t ring_count, wp_error *err)
     return WP_STATUS_OK;
 }
 
-/* Rings are of the SMs that share a scope; a TLB lies where its first SM does. */
+/* SMs of a scope (tlb_sharing.scope) form a ring; a TLB belongs to the ring of its first SM. */
 static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const uint32_t *group_of,
                             wp_error *err) {
     uint32_t ring_of[WPI_SMS_MAX];
@@ -100,7 +99,7 @@ static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const ui
     return init_slots(s, ring_count, err);
 }
 
-/* Its ring's is made by the first TLB in it. */
+/* All TLBs of a ring share its course, which the first of them fills. */
 static void init_course(wpi_tlb_ring *s, uint32_t tlb) {
     wpi_ring_node *n = &s->nodes[tlb];
     const int32_t around = (int32_t)n->around;
@@ -198,10 +197,9 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *s) {
     wpi_free(s);
 }
 
-/* ---- what is counted --------------------------------------------------------------------------
- */
+/* ---- what is counted ---- */
 
-/* Beyond private TLBs: directories (valid, tag, neighbours, own bit) and the ports' buffers. */
+/* Storage beyond private TLBs: directories (valid, tag, neighbours, own bit) and ports' buffers. */
 static uint64_t storage_bits(const wpi_tlb_ring *s) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < s->node_count; i++) {

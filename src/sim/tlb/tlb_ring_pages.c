@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which TLBs have what: directories and the census are told, and questions find it. */
+/* Which TLBs hold which pages: updates directories and the census, and finds the TLB at which a
+ * question stops. */
 #include "sim/tlb/tlb_ring_parts.h"
 
 static bool has(const wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     return s->owner.has(s->owner.object, tlb, page);
 }
 
-/* ---- for questions ----------------------------------------------------------------------------
- */
+/* ---- for questions ---- */
 
 static bool is_on_way(const wpi_ring_question *q, int32_t offset) {
     return q->from < q->offset ? q->from < offset && offset <= q->offset
@@ -46,8 +46,7 @@ bool wpi_ring_find(const wpi_tlb_ring *s, const wpi_ring_question *q, int16_t *o
     return false;
 }
 
-/* ---- as it changes ----------------------------------------------------------------------------
- */
+/* ---- as it changes ---- */
 
 /* Whether a bit of a directory names a TLB that no bit below it does. */
 static bool is_neighbour(const wpi_tlb_ring *s, uint32_t tlb, uint32_t bit) {
@@ -65,7 +64,7 @@ void wpi_tlb_ring_learned(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     wpi_page_filter_add(&s->filter, key, tlb);
     wpi_ring_stop_those_who_ask(s, tlb, page);
     if (!s->ops->uses_directory) return;
-    /* A directory's entry is of a page that another TLB has. */
+    /* A directory has entries only for pages that another TLB has. */
     const bool others_may_have = wpi_page_filter_count(&s->filter, key) > 1;
     if (others_may_have) wpi_directory_set_local(&s->memories[tlb].directory, key, true);
     for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {

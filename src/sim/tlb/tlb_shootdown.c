@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shoot-downs: TLBs of the first level that know a page are told, as who has what is noted; of the
- * others all are. */
+/* Shoot-downs. In the first level only TLBs that are recorded as holders of a page are invalidated
+ * (tlb_copies.h), in the other levels all are. */
 #include "sim/tlb/tlb_parts.h"
 
-/* The first of the level's TLBs from number `from` on of which `tlbs` has the number modulo 64. */
+/* The first TLB with a number >= `from` whose number modulo 64 is a bit of `tlbs`. */
 static uint32_t next_of(const wpi_tlb_level *l, uint64_t tlbs, uint32_t from) {
     for (; from < l->tlb_count; from = (from / 64 + 1) * 64) {
         const uint64_t left = tlbs >> from % 64;
@@ -12,7 +12,7 @@ static uint32_t next_of(const wpi_tlb_level *l, uint64_t tlbs, uint32_t from) {
     return from;
 }
 
-/* Pages that first TLBs may have, and which; so many are looked for together. */
+/* Pages that first-level TLBs may have; up to this many are invalidated together. */
 #define SUSPECT_COUNT 64u
 
 typedef struct suspect {
@@ -26,7 +26,7 @@ typedef struct suspects {
     suspect list[SUSPECT_COUNT];
 } suspects;
 
-/* First TLBs are many and large: what is found in them is in no cache of the host's. */
+/* First-level TLBs exceed the host's caches: prefetches all entries before the first is used. */
 static void forget_suspects(suspects *all) {
     for (uint32_t i = 0; i < all->count; i++) {
         const suspect *s = &all->list[i];
@@ -45,7 +45,7 @@ static void forget_suspects(suspects *all) {
     all->count = 0;
 }
 
-/* TLBs of these numbers modulo 64 may have the page. */
+/* The TLBs whose numbers modulo 64 are in `tlbs` may have the page. */
 static void suspect_page(wpi_translation *t, suspects *all, uint32_t grain, uint64_t address,
                          uint64_t tlbs) {
     const wpi_tlb_level *l = &t->levels[0];
@@ -61,7 +61,7 @@ static void forget_first(wpi_translation *t, const wpi_paging_shot *shot) {
     for (uint32_t word = 0; word < WPI_PAGES_WORDS; word++) {
         for (uint64_t left = shot->pages->words[word]; left != 0; left &= left - 1) {
             const uint32_t page = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if (shot->tlbs[page] == 0) continue; /* as for most pages */
+            if (shot->tlbs[page] == 0) continue; /* true for most pages */
             suspect_page(t, &all, WPI_GRAIN_SMALL, shot->address + (uint64_t)page * WPI_PAGE_BYTES,
                          shot->tlbs[page]);
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/tlb/tlb_store.h"
 
-#define PARTS_BITS 6 /* an entry has 64 */
+#define PARTS_BITS 6 /* log2 of the parts of an entry, 64 */
 
-/* An entry stands for as many pages of managed memory, small or large, as of pages elsewhere, one
- * at least. A miss brings one: its neighbours may not be there. */
+/* An entry covers as many pages of managed memory, small or large, as of other pages, at least one.
+ * A miss fills one: its neighbours may not be resident. */
 static wpi_grain grain_of_managed(const wpi_grain *g, uint32_t page_bits, uint32_t own_bits) {
     const uint32_t more = g->coverage_bits > page_bits ? g->coverage_bits - page_bits : 0;
     return (wpi_grain){own_bits + (more < PARTS_BITS ? more : PARTS_BITS), own_bits};
@@ -38,7 +38,7 @@ void wpi_tlb_store_clear(wpi_tlb_store *store) {
     if (store->prefetch.profile != NULL) wpi_tlb_prefetch_flush(&store->prefetch);
 }
 
-/* Parts of an entry have left: the ring learns it fill by fill. */
+/* Reports dropped parts of an entry to the ring, fill by fill. */
 static void tell_ring(const wpi_tlb_store *store, const wpi_tag_entry *entry, uint64_t parts) {
     if (store->ring == NULL) return;
     const wpi_grain *g = &store->grains[entry->note];
@@ -50,7 +50,7 @@ static void tell_ring(const wpi_tlb_store *store, const wpi_tag_entry *entry, ui
     }
 }
 
-/* A fill that is all of an entry has no entry yet. */
+/* A fill that is a whole entry is known to have none, so it is not searched for. */
 bool wpi_tlb_store_add(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
     const wpi_grain *g = &store->grains[grain];
     const uint64_t tag = address >> g->coverage_bits;
@@ -69,8 +69,7 @@ bool wpi_tlb_store_add(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
     return evicted.parts != 0;
 }
 
-/* ---- forgetting -------------------------------------------------------------------------------
- */
+/* ---- forgetting ---- */
 
 static void forget_parts(wpi_tlb_store *store, uint64_t tag, uint64_t parts) {
     const uint32_t entry = wpi_tags_find(&store->tags, tag);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a TLB holds: entries that each stand for some pages, of which fills made parts valid. Who
- * else must know what it holds is told: TLBs beside it (tlb_ring.h). Of a last level, what was
- * fetched ahead lies beside it (tlb_prefetcher.h).
+ * The contents of a TLB: each entry covers some pages, of which fills make parts valid. Changes are
+ * reported to the ring that the TLB belongs to (tlb_ring.h). A TLB of the last level may have a
+ * prefetch buffer (tlb_prefetcher.h).
  */
 #ifndef WP_SIM_TLB_STORE_H
 #define WP_SIM_TLB_STORE_H
@@ -12,10 +12,10 @@
 #include "sim/tlb/tlb_prefetcher.h"
 #include "sim/tlb/tlb_ring.h"
 
-/** Managed memory has small pages, but where all of 2 MiB is there. */
+/** Managed memory has small pages, or a large one where 2 MiB are completely resident. */
 enum { WPI_GRAIN_MEMORY = 0, WPI_GRAIN_SMALL, WPI_GRAIN_LARGE, WPI_GRAIN_COUNT };
 
-/** Of an address: what an entry covers, and what a fill brings. */
+/** log2 of the bytes that an entry covers, and of those that a fill makes valid. */
 typedef struct wpi_grain {
     uint32_t coverage_bits, fill_bits;
 } wpi_grain;
@@ -23,9 +23,9 @@ typedef struct wpi_grain {
 typedef struct wpi_tlb_store {
     wpi_tags tags;
     const wpi_grain *grains;   /* [WPI_GRAIN_COUNT], the level's */
-    wpi_tlb_prefetch prefetch; /* with a profile, if there is any */
-    wpi_tlb_ring *ring;        /* in which this one … */
-    uint32_t ring_number;      /* … has this number; or NULL */
+    wpi_tlb_prefetch prefetch; /* its `profile` is NULL if there is no prefetcher */
+    wpi_tlb_ring *ring;        /* the ring it belongs to, or NULL */
+    uint32_t ring_number;      /* its number there */
 } wpi_tlb_store;
 
 /** From the profile's page and the level's coverage and fill. */
@@ -36,9 +36,9 @@ void wpi_grains_init(wpi_grain grains[WPI_GRAIN_COUNT], const wpi_tlb_profile *p
 WP_NODISCARD wp_status wpi_tlb_store_init(wpi_tlb_store *store, const wpi_tlb_profile *profile,
                                           const wpi_grain *grains, uint64_t seed, wp_error *err);
 void wpi_tlb_store_deinit(wpi_tlb_store *store); /* `{0}` is fine */
-void wpi_tlb_store_clear(wpi_tlb_store *store);  /* the ring is cleared by who has it */
+void wpi_tlb_store_clear(wpi_tlb_store *store);  /* the ring's owner clears the ring */
 
-/** What rings and prefetchers know a fill by: pages in a row are numbers in a row. */
+/** The number of a fill in rings and prefetchers. Consecutive pages have consecutive numbers. */
 #define WPI_TLB_PAGE_GRAIN_SHIFT 42u
 static inline uint64_t wpi_tlb_page(const wpi_grain *grains, uint32_t grain, uint64_t address) {
     return (uint64_t)grain << WPI_TLB_PAGE_GRAIN_SHIFT | address >> grains[grain].fill_bits;
@@ -57,7 +57,7 @@ static inline uint64_t wpi_tlb_part(const wpi_grain *grain, uint64_t address) {
     return (uint64_t)1 << (address >> grain->fill_bits & mask);
 }
 
-/** The entry that has the page, or WPI_INDEX_NONE. */
+/** Returns the entry that has the page, or WPI_INDEX_NONE. */
 static inline uint32_t wpi_tlb_store_find(const wpi_tlb_store *store, uint32_t grain,
                                           uint64_t address) {
     const wpi_grain *g = &store->grains[grain];
@@ -67,20 +67,20 @@ static inline uint32_t wpi_tlb_store_find(const wpi_tlb_store *store, uint32_t g
                                                                               : WPI_INDEX_NONE;
 }
 
-/** Whether it has the page, which then was used. */
+/** Returns whether it has the page, and marks its entry as used. */
 static inline bool wpi_tlb_store_use(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
     const uint32_t entry = wpi_tlb_store_find(store, grain, address);
     if (entry != WPI_INDEX_NONE) wpi_tags_touch(&store->tags, entry);
     return entry != WPI_INDEX_NONE;
 }
 
-/** A page that it has not got has come. True: another entry left for it. */
+/** Stores a page that it does not have. True: an entry was evicted. */
 bool wpi_tlb_store_add(wpi_tlb_store *store, uint32_t grain, uint64_t address);
-/** It has the page no longer, if it had. */
+/** Invalidates the page, if it has it. */
 void wpi_tlb_store_forget(wpi_tlb_store *store, uint32_t grain, uint64_t address);
-/** Nor any of these pages, small or large. */
+/** Invalidates all pages of the shoot-down, small and large. */
 void wpi_tlb_store_forget_all(wpi_tlb_store *store, const wpi_paging_shot *shot);
-/** The same of what was fetched ahead. */
+/** The same in the prefetch buffer. */
 void wpi_tlb_store_forget_ahead(wpi_tlb_store *store, const wpi_paging_shot *shot);
 
 #endif

@@ -15,14 +15,14 @@ static bool has_cache(const wpi_walkers *walkers) {
     return walkers->cache.entry_count > 0;
 }
 
-/* The table `depth` reads down the tree that covers the address. */
+/* The tag of the page table that covers the address, `depth` levels below the root. */
 static uint64_t tag_of(const wpi_walkers *walkers, uint64_t address, uint32_t depth) {
     const uint32_t below = walkers->profile->walker.levels - depth;
     const uint32_t bits = walkers->page_bits + below * walkers->profile->walker.level_bits;
     return (bits >= 64 ? 0 : address >> bits) * 8 + depth;
 }
 
-/* How many levels a walk has to read. */
+/* How many levels a walk has to read, given the walk cache. */
 static uint32_t levels_left(wpi_walkers *walkers, uint64_t address) {
     const uint32_t levels = walkers->profile->walker.levels;
     for (uint32_t depth = levels - 1; depth > 0 && has_cache(walkers); depth--) {
@@ -56,8 +56,8 @@ static void grow_starts(wpi_walk_starts *s) {
     *s = (wpi_walk_starts){.times = times, .capacity = capacity, .count = s->count};
 }
 
-/* Idle walkers' walks take the same time each, so they end in the order in which they began: how
- * many there were when this one did. */
+/* Walks of unlimited walkers all take the same time, so they end in the order in which they began.
+ * Updates busy_max with the number that overlap at `begun`. */
 static void note_overlap(wpi_walkers *walkers, wpi_time_ps begun, wpi_time_ps walk_ps) {
     wpi_walk_starts *s = &walkers->starts;
     while (s->count > 0 && s->times[s->first] + walk_ps <= begun) {
@@ -103,8 +103,7 @@ static void finish(void *object, uint64_t number, wpi_time_ps now) {
     walkers->done(walkers->object, walk.token, walk.walk_ps, now);
 }
 
-/* ---- idle walkers: a walk is its end
- * ------------------------------------------------------------ */
+/* ---- idle walkers: a walk is its end ---- */
 
 static wpi_time_ps idle_walk_ps(const wpi_walkers *walkers) {
     return walkers->profile->walker.levels * walkers->profile->walker.level_ps;

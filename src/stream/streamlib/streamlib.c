@@ -38,6 +38,17 @@ static INLINE uint32_t meet_and_ask(uint32_t barrier, uint32_t count, uint32_t i
     return all;
 }
 
+static INLINE void log_time(const thread_state *s, uint32_t is_computing, uint32_t what,
+                            uint64_t now) {
+    if (s->set >= WPI_STREAM_LOG_SETS) return;
+    volatile uint64_t *log =
+        s->launch->log + ((uint64_t)s->set * 2 + is_computing) * (WPI_STREAM_LOG_EVENTS + 1);
+    const uint64_t count = log[0];
+    if (count == WPI_STREAM_LOG_EVENTS) return;
+    log[count + 1] = now << 2 | what;
+    log[0] = count + 1;
+}
+
 /* The time since the last call was work, or a wait: one thread of each half measures. */
 static INLINE void note_time(const thread_state *s, uint32_t is_computing, uint32_t what) {
     if (s->thread != 0) return;
@@ -46,6 +57,7 @@ static INLINE void note_time(const thread_state *s, uint32_t is_computing, uint3
     const uint64_t now = now_ns();
     if (what != SINCE) times[what] += now - times[SINCE];
     times[SINCE] = now;
+    if (s->launch->log) log_time(s, is_computing, what, now);
 }
 
 /* ---- begin and end of a block ---- */

@@ -9,7 +9,7 @@
 
 #define INLINE __attribute__((always_inline, convergent))
 
-enum { WORKED, WAITED, SINCE };
+enum { WORKED = WPI_STREAM_WORKED, WAITED = WPI_STREAM_WAITED, SINCE = WPI_STREAM_SINCE };
 
 static INLINE uint64_t now_ns(void) {
     uint64_t ns;

@@ -14,7 +14,7 @@ __global__ void flag(volatile int *f)
 
 __global__ void lock(int *l)
 {
-    while (atomicCAS(l, 0, 1) != 0) /* nobody gives it back */
+    while (atomicCAS(l, 0, 1) != 0) /* never unlocked */
         ;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A page that nobody has used is made on the device: a far fault, and nothing over the link; what the host has used, comes.
+# An unused page is created on the device: a far fault, and nothing over the link; pages the host has used are transferred.
 set -u
 "$WPCC" -O2 "$E2E/sim/first_touch.cu" -o "$TMP/first_touch" || exit 1
 . "$E2E/../support/page_counts.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # DEVICES: sim:gtx1080ti
-# Kernels reach host memory across the link, whatever it is (page-locked, registered, managed that does not move, of nobody), and
-# device memory not: the bytes are those of the kernel's words, and a dependent access takes link.remote_latency
+# Kernels reach host memory across the link, of any kind (page-locked, registered, managed that does not move, unregistered), but
+# not device memory: the bytes are those of the kernel's words, and a dependent access takes link.remote_latency
 # (200 cycles of 675 ps) more than one that L2 has.
 set -u
 failures=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # run --pages: accesses of each page as the program makes them, sums as the report has them, the same tables twice, and
-# pictures; a program without managed memory is told so.
+# pictures; a message for a program without managed memory.
 set -u
 failures=0
 "$WPCC" -O2 "$E2E/sim/page_history.cu" -o "$TMP/history" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What paging does is told by allocation, in all forms of the report, and adds up to the run's counters.
+# All forms of the report list paging by allocation, and the numbers add up to the run's counters.
 set -u
 failures=0
 cd "$TMP" || exit 1

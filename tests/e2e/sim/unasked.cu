@@ -42,7 +42,7 @@ typedef struct worker {
     int number;
     int calls;
     int *values;
-    cudaStream_t own, foreign; /* somebody else waits for what it queues there */
+    cudaStream_t own, foreign; /* another thread waits for its commands there */
 } worker;
 
 static void note_call(void *object)

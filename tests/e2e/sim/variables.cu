@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* __managed__ variables whose pages move: what the host wrote, what nobody used, what the host takes back. */
+/* __managed__ variables whose pages move: pages that the host wrote, unused pages, pages that the host takes back. */
 #include "../check.h"
 
 enum { PAGE_WORDS = 1024, TABLE = 8, RESULT = 64, TOUCHED = 10 }; /* pages */

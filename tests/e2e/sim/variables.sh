@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# __managed__ variables are managed memory: kernels fault on their pages, the host takes pages back, traces keep it. 64 pages
-# that nobody used, 8 whose initial value the host has; the host looks at 10 of the first between two kernels.
+# __managed__ variables are managed memory: kernels fault on their pages, the host takes pages back, traces keep it. 64
+# unused pages, 8 whose initial value the host has; the host looks at 10 of the first between two kernels.
 set -u
 "$WPCC" -O2 "$E2E/sim/variables.cu" -o "$TMP/variables" || exit 1
 . "$E2E/../support/page_counts.sh"

@@ -139,7 +139,7 @@ struct pm_warp {
     uint32_t members_of[PM_LANES];     /* of those at_sync: whom they wait for, */
     pm_complete complete_of[PM_LANES]; /* and what is done then */
     uint64_t ran_at[PM_LANES], tick;
-    unsigned patience; /* slices that ended with somebody still running */
+    unsigned patience; /* slices that ended with lanes still running */
     int leader;        /* the lane whose turn it is, -1: the scheduler chooses */
     pm_stack stacks[PM_LANES];
     uint64_t *rows;
@@ -148,7 +148,7 @@ struct pm_warp {
 };
 
 typedef struct pm_barrier {
-    bool is_open;      /* somebody has arrived */
+    bool is_open;      /* a lane has arrived */
     uint32_t expected; /* threads; 0: all that live */
     uint32_t *arrived; /* [warp_count] lanes */
     uint32_t popc;     /* predicates that were true */

@@ -218,7 +218,7 @@ static void check_functions(pm_parser *p) {
 
 void pm_parse(pm_parser *p) {
     (void)pm_constant_row(p, 0);
-    memset(p->constant_heads, 0, sizeof p->constant_heads); /* PM_NONE is found by nobody */
+    memset(p->constant_heads, 0, sizeof p->constant_heads); /* PM_NONE is never found */
     parse_head(p);
     p->symbols.depth = PM_MODULE_DEPTH;
     while (p->lexer.token.kind != PM_TOKEN_END) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Loads and stores with cache hints. A hint never changes the value; the compiler notes it for those
- * who look at caches (__wp_cache_…), and a volatile access keeps the promise of __ldcv and __stwt to
- * go to memory each time.
+ * Loads and stores with cache hints. A hint never changes the value; the compiler records it for the
+ * model of caches (__wp_cache_…). __ldcv and __stwt are volatile accesses, as they must go to memory
+ * each time.
  */
 #ifndef WARPAGE_CUDA_WP_MEMORY_H
 #define WARPAGE_CUDA_WP_MEMORY_H

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guards that no thread of a row fails are settled before the loop over the row.
+/* Guards that no thread of a row fails are decided before the loop over the row.
  *
- *     for each thread: if (bad(i)) slow else fast      any = false
- *                                                 ►    for each thread: any |= bad(i)
- *                                                      for each thread: if (any && bad(i)) slow
- * else fast
+ *     for each thread:                     any = false
+ *         if (bad(i)) slow            ►    for each thread: any |= bad(i)
+ *         else fast                        for each thread: if (any && bad(i)) slow else fast
  *
- * The first loop only computes, and is vectorised; LLVM makes a second loop without guards for the
- * case that matters (simple-loop-unswitch). Settled are guards that follow from i and from what is
- * the same for all threads: a guard of an access in an inner loop, or at an address that was
- * loaded, stays as it is. */
+ * The first loop only computes, and is vectorised; LLVM makes a copy of the second loop without
+ * guards for the common case (simple-loop-unswitch). This applies to guards that depend only on i
+ * and on uniform values; guards of accesses in an inner loop, or at a loaded address, are
+ * unchanged. */
 #include <stddef.h>
 
 #include "base/alloc.h"
@@ -26,8 +25,8 @@ typedef struct guards {
     uint32_t count;
 } guards;
 
-/* `load` is of block->guards, or (depth 1) of a word in it: there for every thread, and changed by
- * the runtime alone. */
+/* Whether `load` is of block->guards, or (depth 1) of a word in it: readable by every thread, and
+ * changed only by the runtime. */
 static bool is_guard_word(LLVMValueRef load, int depth) {
     LLVMValueRef address = LLVMGetOperand(load, 0);
     uint64_t offset = 0;
@@ -41,7 +40,8 @@ static bool is_guard_word(LLVMValueRef load, int depth) {
            address == LLVMGetParam(LLVMGetParamParent(address), 0);
 }
 
-/* Computed from i and invariants, by what may run for any thread; loads: of guards' words only. */
+/* Whether the value is computed from i and invariants, by operations safe for any thread, with
+ * loads of guards' words only. */
 static bool is_computed(const wpi_thread_loop *t, LLVMValueRef value, int depth) {
     if (!wpi_thread_loop_has(t, value) || value == t->index) return true;
     if (depth == DEPTH_MAX || LLVMIsAPHINode(value)) return false;
@@ -76,7 +76,7 @@ static LLVMValueRef repeat(wpi_compile *c, const wpi_thread_loop *t, wpi_map *ma
     return copy;
 }
 
-/* Phis of the header come from `done` now. */
+/* Redirects the edge into the header: phis come from `done`. */
 static void enter_from(LLVMBasicBlockRef header, LLVMBasicBlockRef before, LLVMBasicBlockRef done,
                        LLVMBuilderRef at) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(header), next; LLVMIsAPHINode(phi);
@@ -138,8 +138,8 @@ static bool is_identity_store(const wpi_thread_loop *t, LLVMValueRef i) {
            offset < offsetof(wp_cpu_block, is_cooperative);
 }
 
-/* The thread's identity is kept in the block for those who are called. When only guards call, it is
- * enough to store it before their calls. */
+/* Callees read the thread's identity from the block. If only guards call functions, stores it
+ * before their calls only. */
 static void store_late(wpi_compile *c, const wpi_thread_loop *t) {
     LLVMValueRef stores[8], calls[256];
     uint32_t store_count = 0, call_count = 0;
@@ -165,7 +165,7 @@ static void store_late(wpi_compile *c, const wpi_thread_loop *t) {
     }
 }
 
-/* One loop; true if there was one to change, after which loops have to be found anew. */
+/* Changes one loop; true if there was one, after which loops must be found again. */
 static bool settle_one(wpi_compile *c, LLVMValueRef function, wpi_map *seen) {
     wpi_loops loops;
     bool any = false;

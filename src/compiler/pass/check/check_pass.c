@@ -5,9 +5,9 @@
  *     load %address   becomes   │ yes         no │ slow: %other = wp_rt_check(…)
  *                               └──► load phi(%address, %other) ◄──────────────────┘
  *
- * Where the access is based on an object of known extent (an array of the thread, shared memory, a
- * variable) its bounds are compared with; accesses to it at constant offsets within need no guard.
- * Any other address is compared with the range that the site last found good. */
+ * If the access is based on an object of known extent (an array of the thread, shared memory, a
+ * variable), the guard compares with its bounds; accesses at constant offsets inside need no guard.
+ * Any other address is compared with the range that was last valid at the site. */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <string.h>
@@ -26,14 +26,14 @@
 
 /* ---- where an address comes from ---- */
 
-/* The greatest power of two that divides both; 0 is divided by all. */
+/* The greatest power of two that divides both; every one divides 0. */
 static uint64_t common_step(uint64_t a, uint64_t b) {
     uint64_t both = a | b;
     return both & (~both + 1);
 }
 
 static void add_offsets(const checker *k, LLVMValueRef gep, origin *to) {
-    wpi_gep_walk walk = wpi_gep_walk_begin(k->layout, gep);
+    wpi_gep_walk_begin walk = wpi_gep_walk_begin(k->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -96,7 +96,7 @@ origin wpi_check_origin(const checker *k, LLVMValueRef address) {
     return o;
 }
 
-/* The fields of the block, which earlier passes read. */
+/* Whether the base is the block, whose fields earlier passes read. */
 static bool is_block(LLVMValueRef base) {
     LLVMValueRef callee = wpi_called_function(base);
     size_t length;
@@ -122,7 +122,7 @@ static uint32_t place_number(checker *k, LLVMValueRef barrier) {
 
 static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
     wpi_compile *c = k->c;
-    wpi_source_place place = wpi_source_place_of(instruction);
+    wpi_source_place_of place = wpi_source_place_of(instruction);
     LLVMValueRef fields[] = {
         wpi_source_text(c, place.file, place.file_length),
         o ? wpi_source_variable(c, o->base) : LLVMConstNull(c->ptr),
@@ -245,7 +245,6 @@ static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const b
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, count, "");
 }
 
-/* An object's alignment and the size of its elements may say it. */
 bool wpi_check_is_aligned(const access *a, const origin *o) {
     if (o->object == WP_CHECK_ANY ||
         !(LLVMIsAAllocaInst(o->base) || LLVMIsAGlobalVariable(o->base)))
@@ -254,7 +253,7 @@ bool wpi_check_is_aligned(const access *a, const origin *o) {
     return alignment && common_step(o->step, alignment) >= a->align_bytes;
 }
 
-/* The address that the access is to use. */
+/* Builds a guard; returns the address for the access. */
 static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t site) {
     wpi_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
@@ -292,7 +291,7 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t
                : LLVMBuildAddrSpaceCast(at, chosen, LLVMTypeOf(pointer), "");
 }
 
-/* memcpy and its kin: nothing is copied when a range is bad. */
+/* Guards memcpy and similar: copies nothing if a range is bad. */
 static void guard_range(checker *k, const access *a, const origin *o) {
     wpi_compile *c = k->c;
     uint32_t site = add_site(k, a->instruction, a, o);
@@ -324,7 +323,7 @@ bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
     return a->size_bytes != 0;
 }
 
-/* The size of the inline forms is part of the instruction: a guard cannot change it. */
+/* Whether the access is a range whose size a guard can change, unlike in inline forms. */
 static bool is_range(const wpi_ir_access *what) {
     if (!wpi_access_is_range(what)) return false;
     const unsigned id = LLVMGetIntrinsicID(wpi_called_function(what->instruction));
@@ -349,7 +348,7 @@ static bool is_block_barrier(LLVMValueRef i) {
     return op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
 }
 
-/* A thread notes the barrier it comes to. */
+/* Makes threads record the barrier that they reach. */
 static void note_barrier(checker *k, LLVMValueRef stop) {
     wpi_compile *c = k->c;
     uint32_t site = add_site(k, stop, NULL, NULL);
@@ -361,7 +360,7 @@ static void note_barrier(checker *k, LLVMValueRef stop) {
                    LLVMBuildInBoundsGEP2(c->builder, c->i32, sites, &thread, 1, ""));
 }
 
-/* An address that was found good is good for further accesses in its block that are no wider. */
+/* A checked address, valid for further accesses in its block that are not wider. */
 typedef struct known {
     LLVMValueRef pointer, checked;
     uint64_t size_bytes;
@@ -398,7 +397,7 @@ static void check_instruction(checker *k, LLVMValueRef i, uint32_t site, known *
     }
 }
 
-/* What a run found good is known in its guarded copy only. */
+/* Addresses checked by a run are known only in its guarded copy. */
 static void check_block(checker *k, LLVMBasicBlockRef block) {
     uint32_t count = 0, seen_count = 0, n = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))

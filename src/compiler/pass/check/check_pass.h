@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the two files of the pass `check` share: check_pass.c puts guards before single accesses,
- * check_run.c finds accesses that can be tested together. */
+/** Internals of the pass `check`: check_pass.c puts guards before single accesses, check_run.c
+ * finds accesses that can be tested together. */
 #ifndef WP_PASS_CHECK_H
 #define WP_PASS_CHECK_H
 
@@ -17,25 +17,25 @@ typedef struct checker {
     uint32_t site_count;
     uint64_t *places; /* hashes of the places of barriers; their numbers begin at 1 */
     uint32_t place_count;
-    bool is_in_run; /* what is guarded now stands in the copy of a run that was found bad */
+    bool is_in_run; /* guards are now built in the copy of a run that failed its test */
 } checker;
 
 typedef struct access {
     LLVMValueRef instruction;
-    unsigned operand; /* that holds the address */
+    unsigned operand; /* index of the address operand */
     wp_check_access kind;
-    uint64_t size_bytes; /* 0: known only when it runs */
+    uint64_t size_bytes; /* 0: known only at run time */
     uint32_t align_bytes;
 } access;
 
-/* What an address is based on. */
+/* The object that an address is based on. */
 typedef struct origin {
     LLVMValueRef base; /* an alloca, a parameter, a global, or anything */
     bool is_constant;  /* `offset` is known */
     int64_t offset;
     uint64_t step;          /* the offset is a multiple of it */
     wp_check_object object; /* ANY: of unknown extent */
-    uint64_t size_bytes;    /* of the object; 0: known only when it runs */
+    uint64_t size_bytes;    /* of the object; 0: known only at run time */
 } origin;
 
 /* Good addresses are first + [0, limit). */
@@ -47,24 +47,24 @@ typedef struct bounds {
 /** Describes a load, store or atomic; false if `instruction` is none. */
 bool wpi_check_describe(const checker *k, LLVMValueRef instruction, access *a);
 origin wpi_check_origin(const checker *k, LLVMValueRef address);
-/** No guard is needed. */
+/** Whether no guard is needed. */
 bool wpi_check_is_safe(const access *a, const origin *o);
-/** The object's alignment and the size of its elements say that the access is aligned. */
+/** Whether the access is aligned by the object's alignment and the size of its elements. */
 bool wpi_check_is_aligned(const access *a, const origin *o);
 /** Adds the access to the table of sites. */
 uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o);
-/** Where the builder stands. Of an object of unknown extent: the guard of `site`. */
+/** Builds the bounds at the builder's position. For an object of unknown extent: from the guard of
+ * `site`. */
 bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t site);
 /** Marks the branch of a guard for check_loops. */
 void wpi_check_mark_guard(wpi_compile *c, LLVMValueRef branch);
 bool wpi_check_is_guard(LLVMValueRef branch);
-/** An instruction that only computes, and may run wherever its operands are known. */
+/** Whether an instruction is pure, and safe wherever its operands are known. */
 bool wpi_check_is_movable(LLVMValueRef instruction);
 /** `pointer` as one of address space 0. */
 LLVMValueRef wpi_check_generic(wpi_compile *c, LLVMValueRef pointer);
 
-/** A run: accesses of a block, all[first … outer), one after the other, with nothing between that
- * could stop the thread. */
+/** A run: consecutive accesses of a block, all[first … outer), without stops in between. */
 typedef struct check_run {
     uint32_t first, outer;
 } check_run;
@@ -77,7 +77,7 @@ check_run wpi_check_run_find(checker *k, LLVMValueRef *all, uint32_t count, uint
  *     all good? ──yes──► copy of the run, without guards ──┐
  *         └──no──► the run: guards are still to be put in ─┴─► rest
  *
- * `sites` (an element for each of all[]) receives the sites that guards must use. */
+ * `sites` ([count of all]) receives the sites that guards must use. */
 void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t *sites);
 
 #endif

@@ -4,7 +4,7 @@
  * An address is a base, variable terms and a constant: a[y][k + 2] is a + 64 * y + 4 * k + 8.
  * Accesses with the same base and terms are a group; they are all good if the range from the first
  * byte to the last one is. Groups whose terms are known before the run are tested there, with one
- * branch for all. What fails goes through the guards of single accesses, which know what to say. */
+ * branch for all. If a test fails, the guards of single accesses run, and report the error. */
 #include <string.h>
 
 #include "base/must.h"
@@ -40,7 +40,7 @@ typedef struct group {
 
 /* ---- addresses ---- */
 
-/* Constants added to an index; before an extension only where they do not overflow. */
+/* Removes constants added to an index; before an extension only if they do not overflow. */
 static void strip_constant(term *t, int64_t *offset) {
     while (LLVMIsAInstruction(t->value) && LLVMGetInstructionOpcode(t->value) == LLVMAdd &&
            LLVMIsAConstantInt(LLVMGetOperand(t->value, 1))) {
@@ -73,7 +73,7 @@ static bool add_term(address *a, LLVMValueRef index, uint64_t scale) {
 }
 
 static bool add_gep(const checker *k, address *a, LLVMValueRef gep) {
-    wpi_gep_walk walk = wpi_gep_walk_begin(k->layout, gep);
+    wpi_gep_walk_begin walk = wpi_gep_walk_begin(k->layout, gep);
     LLVMValueRef index;
     uint64_t bytes;
     while (wpi_gep_next(&walk, &index, &bytes)) {
@@ -104,7 +104,7 @@ static bool has_term(const address *a, const term *t) {
     return false;
 }
 
-/* They differ by a constant. */
+/* Whether the addresses differ by a constant. */
 static bool is_near(const address *a, const address *b) {
     if (a->base != b->base || a->term_count != b->term_count) return false;
     for (unsigned i = 0; i < a->term_count; i++)
@@ -172,7 +172,7 @@ static bool is_known_before(const wpi_map *inside, LLVMValueRef value, int depth
     return true;
 }
 
-/* `value` where the builder stands, before the run. */
+/* Rebuilds `value` at the builder's position, before the run. */
 static LLVMValueRef repeat(checker *k, const wpi_map *inside, wpi_map *made, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value) || !wpi_map_has(inside, value)) return value;
     LLVMValueRef copy = wpi_map_get(made, value);
@@ -259,7 +259,7 @@ check_run wpi_check_run_find(checker *k, LLVMValueRef *all, uint32_t count, uint
 
 /* ---- testing it ---- */
 
-/* An address of the group is bad, where the builder stands. */
+/* Builds the test whether an address of the group is bad. */
 static LLVMValueRef is_bad_group(checker *k, const group *g, LLVMValueRef pointer, uint32_t site) {
     wpi_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
@@ -271,7 +271,7 @@ static LLVMValueRef is_bad_group(checker *k, const group *g, LLVMValueRef pointe
     LLVMValueRef offset = LLVMBuildSub(at, lowest, b.first, "");
     LLVMValueRef bad = LLVMBuildICmp(at, LLVMIntUGE, offset, b.limit, "");
     uint64_t more = whole.size_bytes - g->leader.size_bytes;
-    if (g->origin.object == WP_CHECK_ANY && more) { /* the guard's limit is for the leader alone */
+    if (g->origin.object == WP_CHECK_ANY && more) { /* the guard's limit is only for the leader */
         LLVMValueRef last = LLVMBuildAdd(at, offset, wpi_const64(c, more), "");
         bad = LLVMBuildOr(at, bad, LLVMBuildICmp(at, LLVMIntUGE, last, b.limit, ""), "");
     }
@@ -295,7 +295,7 @@ static void copy_run(checker *k, LLVMValueRef *all, check_run run, wpi_map *copi
     }
 }
 
-/* Values of the run that are used behind it come from either copy. */
+/* Values of the run that are used after it come from either copy. */
 static void merge_value(checker *k, LLVMValueRef value, LLVMValueRef copy, LLVMBasicBlockRef run,
                         LLVMBasicBlockRef fast, LLVMBasicBlockRef rest) {
     LLVMValueRef phi = wpi_uses_read_phi(k->c->builder, value, rest);

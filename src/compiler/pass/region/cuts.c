@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts: loops whose turns all threads of a block take side by side.
+/* Cuts: loops whose iterations all threads of a block execute together.
  *
  *     for (k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + column];     column = … + tid.x
  *
- * A thread alone would walk down a column of b, a cache line for each element; side by side the
- * threads read b row by row, and the turn is a vector operation. As all threads have the same
- * number of turns, a cut (a stop that never waits) at the end of the loop is all it takes; the
- * values that the loop carries go through the frame, as at a barrier. ir/loop_stride.h says for
- * which loops it pays.
+ * A thread alone would read a column of b, a cache line for each element; together the threads read
+ * b row by row, and an iteration is a vector operation. As all threads have the same number of
+ * iterations, a cut (a stop that never waits) at the end of the loop suffices; the values that the
+ * loop carries are stored in the frame, as at a barrier. ir/loop_stride.h decides for which loops
+ * it pays.
  *
- * Loops that only a guard on the thread leads to come first: `together` has made them loops of all
- * threads. */
+ * `together` runs before, and makes loops under a guard on the thread loops of all threads. */
 #include <stddef.h>
 
 #include "compiler/ir/edit.h"
@@ -21,7 +20,7 @@
 
 #define CUTS_MOST 16u
 
-/* Threads come to the loop together. False where there is no place to see to that. */
+/* Makes threads enter the loop together. False: there is no place for that. */
 static bool join_before(wpi_compile *c, const wpi_loops *l, const wpi_loop *loop,
                         wpi_region_step step) {
     if (step == WP_STEP_KEPT) return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that stop inside functions which were not inlined run one fiber a thread: the kernel
- * stays as it is, and so do its calls of wp_rt_stop. */
+/* Kernels that stop inside functions that were not inlined run one fiber per thread: the kernel and
+ * its calls of wp_rt_stop are unchanged. */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void note(wpi_compile *c, LLVMValueRef load, const char *kind, uint64_t v
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, &number, 1)));
 }
 
-/* A structure's address: all of it can be read at any time. */
+/* Marks a structure's address as dereferenceable. */
 static void note_extent(wpi_compile *c, LLVMValueRef address, LLVMTypeRef type) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     note(c, address, "dereferenceable", LLVMABISizeOfType(layout, type));

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grid-stride loops run side by side: all threads of a block take one turn, then all the next.
+/* Grid-stride loops: all threads of a block execute one iteration, then all the next.
  *
  *     for (i = start + tid; i < n; i += stride) body
  *
- * On a GPU neighbouring threads touch neighbouring elements at the same time. Run thread by thread,
- * the same loop walks memory in steps of the whole grid, which caches and vector units cannot use
- * (with a stride that is a power of two, all accesses fall into a few cache sets). So the loop
- * becomes one that all threads take together, with a round, a stop that never waits, between turns:
+ * On a GPU neighbouring threads access neighbouring elements at the same time. Run thread by
+ * thread, the same loop accesses memory in steps of the whole grid, which caches and vector units
+ * cannot use (with a stride that is a power of two, all accesses map to a few cache sets). So the
+ * loop becomes one that all threads execute together, with a round, a stop that never waits,
+ * between iterations:
  *
  *     before:  guard ──► loop: body; i += stride; i < n? ──► left ──► after
  *                └─────────────────► skipped ─────────────────────────┘
  *
  *     rounds:  guard ──► head: i = start + k; i < n? ──► body ──┐
- *                         ▲     └───────────────────► turn ◄────┘   k += stride; round: who goes
- * on? └─ anybody ──────────────────┴─ nobody ──► end ──► left or skipped
+ *                         ▲     └───────────────────► turn ◄────┘   k += stride; any left?
+ *                         └─ yes ───────────────────────┴─ no ──► end ──► left or skipped
  *
- * k is the same for all threads, so i stays affine in the thread index: `narrow` and LLVM's
- * vectoriser see `for each thread: if (start + tid + k < n) body`. What the loop carries from turn
- * to turn besides i goes through the frame, as at a barrier. A copy of the old loop stays, for
- * blocks of few threads and for steps that are smaller than a row of threads.
+ * k is uniform, so i stays affine in the thread index: `narrow` and LLVM's vectoriser see `for each
+ * thread: if (start + tid + k < n) body`. Other values that the loop carries are stored in the
+ * frame, as at a barrier. A copy of the old loop is kept, for blocks of few threads and for steps
+ * smaller than a row of threads.
  *
- * Threads between two barriers are not ordered, so the order of turns is ours to choose. A round
- * happens only when a thread's own loop would go on, and the step is no smaller than the distance
- * of any two threads' starts; so a thread that has left its loop makes its last, failing test once
- * more at most, and again with the same outcome. (It takes indices that wrap around, in a loop that
- * goes on afterwards, to break that.) Only loops that all threads of a block reach together are
- * changed, in kernels whose threads stay in step. */
+ * Threads between two barriers are not ordered, so any order of iterations is valid. A round
+ * happens only if some thread's loop would continue, and the step is not smaller than the distance
+ * of any two threads' starts; so a thread that has left its loop repeats its last, failing test at
+ * most once, with the same result. (Only indices that wrap around, in a loop that then continues,
+ * would break that.) Only loops that all threads of a block reach together are changed, in kernels
+ * whose threads stay in step. */
 #include <string.h>
 
 #include "base/must.h"
@@ -37,19 +38,19 @@
 #include "compiler/passes.h"
 
 enum {
-    STEP_LEAST = 16,  /* a constant step below that is a thread's own run of elements */
-    ROW_LEAST = 8,    /* threads that are worth a round */
-    CARRIED_MOST = 8, /* values through the frame a turn; more cost more than they bring */
+    STEP_LEAST = 16,  /* a smaller constant step is a thread's own run of elements */
+    ROW_LEAST = 8,    /* threads for which a round pays */
+    CARRIED_MOST = 8, /* values stored in the frame per iteration; with more it does not pay */
     CHAIN_MOST = 8,
     DEPTH_MOST = 12
 };
 
-/* A value of the loop that is read in the next turn or afterwards. */
+/* A value of the loop that is used in the next iteration or afterwards. */
 typedef struct carried {
-    LLVMValueRef phi;   /* of the header; NULL: read only afterwards */
-    LLVMValueRef value; /* at the end of a turn */
+    LLVMValueRef phi;   /* of the header; NULL: used only afterwards */
+    LLVMValueRef value; /* at the end of an iteration */
     LLVMValueRef at_head, at_turn;
-    LLVMValueRef at_left; /* NULL: not read afterwards */
+    LLVMValueRef at_left; /* NULL: not used afterwards */
 } carried;
 
 typedef struct stride_loop {
@@ -59,9 +60,9 @@ typedef struct stride_loop {
     LLVMBasicBlockRef guard_block, header, latch, before;
     LLVMBasicBlockRef chain[CHAIN_MOST]; /* from the guard to `before` */
     uint32_t chain_count;
-    unsigned skip, leave; /* successors: of the guard, past the loop; of the latch, out of it */
+    unsigned skip, leave; /* successors: the guard's past the loop, the latch's out of it */
     LLVMValueRef index, start, step, limit, guard;
-    LLVMIntPredicate predicate; /* another turn while index <predicate> limit */
+    LLVMIntPredicate predicate; /* continues while index <predicate> limit */
     carried carried[CARRIED_MOST];
     uint32_t carried_count;
 } stride_loop;
@@ -81,7 +82,7 @@ static bool is_in_chain(const stride_loop *k, LLVMValueRef value) {
     return false;
 }
 
-/* The same for the threads of a row (with one tid.y and tid.z). */
+/* Whether a value is the same for the threads of a row (with one tid.y and tid.z). */
 static bool is_same_in_row(const stride_loop *k, LLVMValueRef value, int depth) {
     if (wpi_uniform_is(k->uniform, value)) return true;
     if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
@@ -95,7 +96,7 @@ static bool is_same_in_row(const stride_loop *k, LLVMValueRef value, int depth) 
     return true;
 }
 
-/* tid.x plus what is the same in a row. */
+/* Whether a value is tid.x plus a value that is the same in a row. */
 static bool follows_thread(const stride_loop *k, LLVMValueRef value, int depth) {
     if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
     if (wpi_lower_stands_for_value(value)) {
@@ -127,7 +128,7 @@ static LLVMBasicBlockRef only_predecessor(const wpi_loops *l, LLVMBasicBlockRef 
     return found;
 }
 
-/* One way in, one way out, at the latch; no stop inside. */
+/* Whether the loop has one entry, one exit, at the latch, and no stop inside. */
 static bool is_closed(const stride_loop *k) {
     const wpi_loops *l = k->loops;
     for (uint32_t i = 0; i < l->loop_count; i++)
@@ -146,7 +147,7 @@ static bool is_closed(const stride_loop *k) {
     return true;
 }
 
-/* `branch` goes to `enter` while index <predicate> limit. */
+/* Whether `branch` goes to `enter` while index <predicate> limit. */
 static bool is_same_test(const stride_loop *k, LLVMValueRef branch, unsigned enter,
                          LLVMValueRef index) {
     LLVMValueRef compare = LLVMGetCondition(branch);
@@ -162,7 +163,7 @@ static bool is_less_or_greater(LLVMIntPredicate predicate) {
     return predicate != LLVMIntEQ && predicate != LLVMIntNE;
 }
 
-/* The latch: index + step against a limit. */
+/* Matches the latch: a compare of index + step with a limit. */
 static bool match_latch(stride_loop *k) {
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->latch);
     if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) return false;
@@ -191,7 +192,7 @@ static bool match_latch(stride_loop *k) {
     return false;
 }
 
-/* Back from the header over straight blocks to the test that guards the loop. */
+/* Finds the test that guards the loop, before the straight blocks in front of the header. */
 static bool match_guard(stride_loop *k) {
     LLVMBasicBlockRef at = k->before = only_predecessor(k->loops, k->header, k->loop);
     LLVMBasicBlockRef enter = k->header;
@@ -212,7 +213,7 @@ static bool match_guard(stride_loop *k) {
     return false;
 }
 
-/* What stands between the guard and the loop and may as well be computed before the guard. */
+/* Whether a value between the guard and the loop can be computed before the guard. */
 static bool can_hoist(const stride_loop *k, LLVMValueRef value, int depth) {
     if (!is_in_chain(k, value)) return true;
     if (wpi_lower_stands_for_value(value)) return true;
@@ -275,7 +276,7 @@ static bool match(stride_loop *k) {
 
 /* ---- the change ---- */
 
-/* Whether an edge leads to a block of its own. */
+/* Whether the block is reached only by that edge. */
 static bool is_own_block(const stride_loop *k, LLVMBasicBlockRef block) {
     return only_predecessor(k->loops, block, NULL) &&
            !LLVMIsAPHINode(LLVMGetFirstInstruction(block));
@@ -285,7 +286,7 @@ static LLVMBasicBlockRef successor(LLVMBasicBlockRef block, unsigned index) {
     return LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), index);
 }
 
-/* Gives the two ways past the loop blocks of their own. True if something changed. */
+/* Splits the two edges past the loop. True if something changed. */
 static bool split_ways(const stride_loop *k) {
     if (!is_own_block(k, successor(k->latch, k->leave)))
         wpi_edge_split(k->latch, k->leave);
@@ -319,7 +320,7 @@ static void replace_use(LLVMValueRef user, LLVMValueRef from, LLVMValueRef to) {
         LLVMSetOperand(user, (unsigned)o, to);
 }
 
-/* What is read after the loop is read from a phi at its end, to which the copy can add its own. */
+/* Makes uses after the loop read a phi at its end, to which the copy can add its value. */
 static LLVMValueRef phi_at_left(wpi_compile *c, const stride_loop *k, LLVMValueRef value) {
     if (!is_read_outside(k, value)) return NULL;
     LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(successor(k->latch, k->leave)));
@@ -333,8 +334,9 @@ static LLVMValueRef phi_at_left(wpi_compile *c, const stride_loop *k, LLVMValueR
     return phi;
 }
 
-/* Do rounds pay, and are they right? A step at least as long as a row of threads, threads in one
- * row where the start depends on more than tid.x, and not too few of them. */
+/* Builds the test whether rounds are valid and pay: the step is at least as long as a row of
+ * threads, threads are in one row if the start depends on more than tid.x, and there are enough of
+ * them. */
 static LLVMValueRef build_choice(wpi_compile *c, const stride_loop *k) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(k->guard_block));
@@ -349,7 +351,7 @@ static LLVMValueRef build_choice(wpi_compile *c, const stride_loop *k) {
     return LLVMBuildAnd(at, LLVMBuildAnd(at, is_row, pays, ""), is_long, "");
 }
 
-/* The loop as it was, behind a block that makes the guard's decision once more. */
+/* Copies the original loop, after a block that repeats the guard's test. */
 static LLVMBasicBlockRef build_plain(wpi_compile *c, const stride_loop *k, wpi_map *done) {
     LLVMBasicBlockRef place = successor(k->latch, k->leave);
     LLVMBasicBlockRef plain = LLVMInsertBasicBlockInContext(c->context, place, "plain");
@@ -382,7 +384,7 @@ static LLVMBasicBlockRef build_plain(wpi_compile *c, const stride_loop *k, wpi_m
     return plain;
 }
 
-/* All threads come to `head`; those that the guard let through, by the chain. */
+/* Leads all threads to `head`; those that pass the guard, through the chain. */
 static void build_way_in(wpi_compile *c, const stride_loop *k, LLVMBasicBlockRef plain,
                          LLVMBasicBlockRef entered, LLVMBasicBlockRef head) {
     LLVMBuilderRef at = c->builder;
@@ -496,7 +498,7 @@ static void make_rounds(wpi_compile *c, stride_loop *k, wpi_region_step step, wp
 
 /* ---- the pass ---- */
 
-/* One loop at a time: each change makes the analyses stale. */
+/* Changes one loop, which invalidates the analyses. */
 static bool change_one(wpi_compile *c, LLVMValueRef kernel, wpi_map *done) {
     wpi_loops loops;
     wpi_uniform uniform;

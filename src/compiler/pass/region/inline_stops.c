@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings every stop, and every read of the thread's identity, into the kernel itself, where the
- * region builder can deal with it. Recursive functions and calls through pointers stay; kernels
- * that reach a stop through these run on fibers. */
+/* Inlines every stop, and every read of the thread's identity, into the kernel itself, as the
+ * region builder requires. Recursive functions and calls through pointers stay; kernels that reach
+ * a stop through these run on fibers. */
 #include <llvm-c/Comdat.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static LLVMValueRef behind_casts(LLVMValueRef constant) {
     return constant;
 }
 
-/* Takes constants off the list of what must stay; variables remain on it. */
+/* Removes constants from the list of used globals; variables remain on it. */
 static void shorten_used_list(wpi_compile *c) {
     static const char name[] = "llvm.compiler.used";
     LLVMValueRef list = LLVMGetNamedGlobal(c->module, name);
@@ -84,8 +84,8 @@ static void shorten_used_list(wpi_compile *c) {
     wpi_free(items);
 }
 
-/* Constants that the host side uses are emitted for the device as well, with what they point to:
- * they go unless kernels use them. */
+/* Constants that the host side uses are also emitted for the device, with their referents:
+ * internalised, so that unused ones are removed. */
 static void internalize_constants(wpi_compile *c) {
     shorten_used_list(c);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
@@ -106,7 +106,7 @@ wp_status wpi_pass_inline_stops(wpi_compile *c, wp_error *err) {
         wpi_function_attribute_remove(f, "optnone");
         wpi_function_attribute(c, f, "alwaysinline");
     }
-    /* The call sites' own noinline marks would win over the function's. */
+    /* noinline attributes of call sites would override the function's. */
     unsigned noinline_kind = LLVMGetEnumAttributeKindForName("noinline", 8);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || !wpi_function_has(f, "alwaysinline")) continue;

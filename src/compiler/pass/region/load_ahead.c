@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a block reads in the next turn of its loop is asked for a turn ahead.
+/* Prefetches the data that a block reads in the next iteration of its loop.
  *
  *     for (k = 0; k < n; k += 16) {                         all threads, turn by turn
  *         for each row: for each thread: tile[y][x] = b[(k + y) * n + x];
  *         …                                                 and ask for &b[(k + 16 + y) * n + x]
  *     }
  *
- * The rows of a tile lie far apart, and come back only a turn later, when the processor has
- * forgotten them: it does not see where they go, and waits for each row. A row is asked for by its
- * first and its last element; in longer rows the processor sees what is in between. */
+ * The rows of a tile are far apart, and the next access to each is an iteration later, so the
+ * processor's prefetcher does not detect the pattern, and every row is a miss. A row's first and
+ * last elements are prefetched; in longer rows the processor's prefetcher finds the rest. */
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/same_code.h"
@@ -17,7 +17,7 @@
 
 enum { LOADS_MOST = 4, DEPTH_MOST = 12 };
 
-/* What makes the turns of a loop differ: a phi of its header that grows by `step`. */
+/* A loop's counter: a phi of its header that grows by `step`. */
 typedef struct turn {
     LLVMValueRef counter, step;
 } turn;
@@ -36,7 +36,7 @@ static bool match_counter(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef
     unsigned back = LLVMGetIncomingBlock(phi, 0) == latch ? 0 : 1;
     if (LLVMGetIncomingBlock(phi, back) != latch) return false;
     LLVMValueRef next = LLVMGetIncomingValue(phi, back);
-    /* handed on, it is the same value */
+    /* a phi of one value is that value */
     while (LLVMIsAPHINode(next) && LLVMCountIncoming(next) == 1)
         next = LLVMGetIncomingValue(next, 0);
     if (!LLVMIsABinaryOperator(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return false;
@@ -46,7 +46,8 @@ static bool match_counter(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef
     return !is_inside(l, loop, out->step);
 }
 
-/* `value` with other values for those in `made`; itself, if it has nothing to do with them. */
+/* Rebuilds `value` with the replacements in `made`; returns it unchanged if it does not depend on
+ * them. */
 static LLVMValueRef restated(LLVMBuilderRef at, LLVMValueRef value, wpi_map *made, int depth) {
     LLVMValueRef known = wpi_map_get(made, value);
     if (known) return known;
@@ -76,7 +77,7 @@ static bool follows_from(LLVMValueRef value, LLVMValueRef source, int depth) {
     return false;
 }
 
-/* A load at base[start + i]: neighbours read neighbours. */
+/* Whether a load is at base[start + i]: neighbouring threads read neighbouring elements. */
 static bool reads_a_row(const wpi_thread_loop *t, LLVMValueRef load) {
     if (!LLVMIsALoadInst(load) || LLVMGetVolatile(load)) return false;
     LLVMValueRef gep = LLVMGetOperand(load, 0);
@@ -86,7 +87,7 @@ static bool reads_a_row(const wpi_thread_loop *t, LLVMValueRef load) {
            wpi_thread_loop_is_linear(t, LLVMGetOperand(gep, 1));
 }
 
-/* Asks for what thread `index` of the row will read in the next turn. */
+/* Prefetches the element that thread `index` of the row reads in the next iteration. */
 static void ask(wpi_compile *c, const wpi_thread_loop *t, turn by, LLVMValueRef address,
                 LLVMValueRef index) {
     LLVMBuilderRef at = c->builder;
@@ -95,7 +96,7 @@ static void ask(wpi_compile *c, const wpi_thread_loop *t, turn by, LLVMValueRef 
     wpi_map_set(&made, by.counter, LLVMBuildAdd(at, by.counter, by.step, ""));
     wpi_map_set(&made, t->index, index);
     LLVMValueRef place = restated(at, address, &made, 0);
-    /* behind the last turn it may be any address: asking does no harm */
+    /* after the last iteration it may be any address, which is harmless */
     wpi_prefetch(c, LLVMBuildFreeze(at, place, ""));
     wpi_map_deinit(&made);
 }
@@ -119,8 +120,8 @@ static const wpi_loop *around(const wpi_loops *l, const wpi_loop *inner) {
     return found;
 }
 
-/* The turns, the innermost first, in which the address moves on. Around the loop over threads is
- * the one over rows, which is not meant. */
+/* Finds the innermost loop in whose iterations the address changes, except the loop over rows
+ * around the loop over threads. */
 static bool find_turn(const wpi_thread_loop *t, LLVMValueRef address, turn *out) {
     const wpi_loops *l = t->loops;
     const wpi_loop *loop = around(l, t->loop);

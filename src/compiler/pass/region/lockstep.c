@@ -3,17 +3,19 @@
  *
  * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
  * without __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes
- * together. (Shared memory that is not volatile: warp_synchronous.c.)
+ * together. (Shared memory that is not volatile: warp_synchronous.c.) Code that runs in step with
+ * simulated time needs none: its lanes stop before every access, until the model makes it for all
+ * that execute it together.
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
- * waits if what decides that it goes on comes from a volatile or atomic access inside it, as a
- * value or by the branches that choose a value; it yields on the way back to its header, so that a
- * lock taken at the first try costs nothing.
+ * waits if its condition depends on a volatile or atomic access inside it, by value or by the
+ * branches that select a value. It yields on the back edge to its header, so that a lock taken at
+ * the first try costs nothing.
  *
- * Some of these loops try again without waiting for anybody: a compare-and-swap of a value made
- * from the old one has failed because somebody else's succeeded, and a place that is another one in
- * every round is not waited for. Their yields carry a note, from which the trace pass knows whether
- * a kernel waits for other blocks. */
+ * Some of these loops retry without waiting for a particular thread: a compare-and-swap of a value
+ * computed from the old one fails only if another thread's succeeded, and a loop that accesses a
+ * different address in every round does not wait for it. Their yields are marked, so that the trace
+ * pass can tell whether a kernel waits for other blocks. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -47,8 +49,8 @@ static void add_steps(wpi_compile *c, LLVMValueRef function) {
 
 /* ---- loops that wait ---- */
 
-/* An access by which a thread learns what others do. Local memory is the thread's own: a delay loop
- * over a volatile variable there waits for no other thread. */
+/* Whether an access reads data that other threads write. Local memory is private: a delay loop over
+ * a volatile local variable waits for no other thread. */
 static bool sees_other_threads(LLVMValueRef instruction) {
     const wpi_ir_access a = wpi_access_of(instruction);
     return a.kind == WP_ACCESS_ATOMIC || (a.kind == WP_ACCESS_READ && a.is_ordered &&
@@ -67,7 +69,7 @@ static bool is_inside(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef val
     return block != UINT32_MAX && loop->contains[block];
 }
 
-/* The same in every round, as far as one can see. */
+/* Whether a value is provably the same in every round. */
 static bool stays(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value, int depth) {
     if (!is_inside(l, loop, value)) return true;
     if (depth > SLICE_DEPTH_MAX || !wpi_is_pure_operation(value)) return false;
@@ -76,7 +78,7 @@ static bool stays(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value, 
     return true;
 }
 
-/* What a loop does that goes on because of this access. */
+/* How a loop behaves whose condition depends on this access. */
 static patience patience_of(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef access) {
     if (!stays(l, loop, LLVMGetOperand(access, 0), 0)) return TRIES;
     bool is_update =
@@ -84,13 +86,13 @@ static patience patience_of(const wpi_loops *l, const wpi_loop *loop, LLVMValueR
     return is_update ? TRIES : WAITS;
 }
 
-/* What is known of the branch at a block's end. One that is being followed counts as GOES_ON. */
+/* Result for the branch at a block's end; GOES_ON while it is being followed. */
 typedef struct branch_patience {
     bool is_known;
     patience is;
 } branch_patience;
 
-/* What is needed to follow a value through one loop. */
+/* State for following a value through one loop. */
 typedef struct slice {
     const wpi_loops *l;
     const wpi_loop *loop;
@@ -99,12 +101,12 @@ typedef struct slice {
     wpi_map seen;
 } slice;
 
-/* The value with which the loop goes on; ANY where that is not known. */
+/* The value with which the loop continues; ANY: unknown. */
 typedef enum outcome { IF_FALSE = 0, IF_TRUE = 1, ANY } outcome;
 
 static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int depth);
 
-/* Out of a branch whose other ways all end the kernel, as a trap does. */
+/* Whether all but one of a branch's successors end the kernel, as a trap does. */
 static bool has_one_way_on(LLVMValueRef terminator) {
     uint32_t ways = 0;
     for (unsigned w = 0; w < LLVMGetNumSuccessors(terminator); w++) {
@@ -114,8 +116,8 @@ static bool has_one_way_on(LLVMValueRef terminator) {
     return ways == 1;
 }
 
-/* Is it up to the branch at the end of `b` whether block `x` is reached from there? It is if `x`
- * comes, on one way out of `b`, before the place where the ways meet again. */
+/* Whether the branch at the end of `b` decides whether block `x` is reached: `x` is on a path from
+ * `b` before its post-dominator. */
 static bool decides_on(const slice *s, uint32_t b, uint32_t x) {
     const uint32_t count = s->l->block_count, meet = s->postdom[b];
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->l->blocks[b]);
@@ -139,9 +141,9 @@ static patience patience_of_branch(slice *s, uint32_t b, int depth) {
     return known->is;
 }
 
-/* What the nearest branches do that lead to block `x`. Branches that depend on nothing that others
- * write stand for those that lead to them. A branch that tries again ends the search: whoever comes
- * behind it has tried. */
+/* The result for the nearest branches that lead to block `x`. A branch that does not depend on
+ * other threads' writes is replaced by those that lead to it. A branch that retries ends the
+ * search, as code after it has retried. */
 static patience depends_on_branches(slice *s, uint32_t x, wpi_map *blocks, int depth) {
     patience found = GOES_ON;
     LLVMValueRef self = LLVMBasicBlockAsValue(s->l->blocks[x]);
@@ -156,9 +158,9 @@ static patience depends_on_branches(slice *s, uint32_t x, wpi_map *blocks, int d
     return found;
 }
 
-/* `done`, false until a branch sets it, is a phi of constants. It depends on the branches that lead
- * to it, on those ways by which the loop goes on. A loop that only tries again needs no yield. The
- * ways into the loop's header are the way in and the way back. */
+/* A flag such as `done` is a phi of constants. It depends on the branches on paths by which the
+ * loop continues. A loop that only retries needs no yield. The edges into the loop's header are the
+ * entry and the back edge. */
 static bool waits_on_ways(slice *s, LLVMValueRef phi, outcome on, int depth) {
     const uint32_t merge = wpi_map_index(&s->l->index, LLVMGetInstructionParent(phi));
     patience found = GOES_ON;
@@ -178,7 +180,33 @@ static bool waits_on_ways(slice *s, LLVMValueRef phi, outcome on, int depth) {
     return found == WAITS;
 }
 
-/* With which value of `operand` the loop goes on, if it does so with `on` of `value`. */
+/* The thread's own variable that a load reads; NULL: it reads something else. */
+static LLVMValueRef own_variable(LLVMValueRef value) {
+    if (!LLVMIsALoadInst(value)) return NULL;
+    LLVMValueRef base = wpi_pointer_base(LLVMGetOperand(value, 0));
+    return LLVMIsAAllocaInst(base) ? base : NULL;
+}
+
+/* A flag that stays in memory, as `volatile bool done` does: it depends on what is stored there
+ * and, as a phi, on the branches that lead to the stores. */
+static bool waits_on_stores(slice *s, LLVMValueRef variable, int depth) {
+    patience found = GOES_ON;
+    for (uint32_t b = 0; b < s->l->block_count && found != WAITS; b++) {
+        if (!s->loop->contains[b]) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(s->l->blocks[b]); i && found != WAITS;
+             i = LLVMGetNextInstruction(i)) {
+            const wpi_ir_access a = wpi_access_of(i);
+            if (a.kind != WP_ACCESS_WRITE || wpi_pointer_base(a.pointer) != variable) continue;
+            found = depends_on_others(s, a.value, ANY, depth + 1);
+            wpi_map blocks = {0};
+            if (found != WAITS) found = depends_on_branches(s, b, &blocks, depth + 1);
+            wpi_map_deinit(&blocks);
+        }
+    }
+    return found == WAITS;
+}
+
+/* The value of `operand` with which the loop continues, if it continues with `on` of `value`. */
 static outcome outcome_of(LLVMValueRef value, LLVMValueRef operand, outcome on) {
     if (LLVMIsAPHINode(value) || on == ANY) return on;
     const bool is_not = LLVMGetInstructionOpcode(value) == LLVMXor &&
@@ -187,12 +215,14 @@ static outcome outcome_of(LLVMValueRef value, LLVMValueRef operand, outcome on) 
     return !is_not ? ANY : on == IF_TRUE ? IF_FALSE : IF_TRUE;
 }
 
-/* Does `value` depend, inside the loop, on what other threads wrote? */
+/* Whether `value` depends, inside the loop, on other threads' writes. */
 static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int depth) {
     if (depth > SLICE_DEPTH_MAX || !is_inside(s->l, s->loop, value) || wpi_map_has(&s->seen, value))
         return GOES_ON;
     wpi_map_set(&s->seen, value, value);
     if (sees_other_threads(value)) return patience_of(s->l, s->loop, value);
+    LLVMValueRef variable = own_variable(value);
+    if (variable) return waits_on_stores(s, variable, depth) ? WAITS : GOES_ON;
     patience found = GOES_ON;
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value) && found != WAITS; o++) {
         LLVMValueRef operand = LLVMGetOperand(value, o);
@@ -214,7 +244,7 @@ static patience patience_of_loop(const wpi_loops *l, const wpi_loop *loop,
         if (!loop->contains[b]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
         const unsigned ways = LLVMGetNumSuccessors(terminator);
-        unsigned stays_at = 0, leaves = 0; /* one that stays, how many leave */
+        unsigned stays_at = 0, leaves = 0; /* a successor that stays, number of those that leave */
         for (unsigned w = 0; w < ways; w++)
             if (loop->contains[wpi_map_index(&l->index, LLVMGetSuccessor(terminator, w))])
                 stays_at = w;
@@ -234,7 +264,7 @@ bool wpi_lockstep_waits(const wpi_loops *l, uint32_t loop, const uint32_t *postd
     return patience_of_loop(l, &l->loops[loop], postdom) == WAITS;
 }
 
-/* A loop that waits for the host says so itself. */
+/* Whether the loop has a pause for the host, which marks it as waiting for the host. */
 static bool has_host_pause(const wpi_loops *l, const wpi_loop *loop) {
     for (uint32_t b = 0; b < l->block_count; b++) {
         if (!loop->contains[b]) continue;
@@ -252,7 +282,7 @@ static void add_yields(wpi_compile *c, LLVMValueRef function) {
     patience *found = wpi_must_calloc(l.loop_count + 1, sizeof *found);
     uint32_t *postdom =
         l.loop_count == 0 ? NULL : wpi_postdominators(l.blocks, l.block_count, &l.index);
-    for (uint32_t i = 0; i < l.loop_count; i++) /* all, before edges change */
+    for (uint32_t i = 0; i < l.loop_count; i++) /* all loops, before edges change */
         found[i] = patience_of_loop(&l, &l.loops[i], postdom);
     wpi_free(postdom);
     for (uint32_t i = 0; i < l.loop_count; i++) {
@@ -276,7 +306,7 @@ wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
-        add_steps(c, f);
+        if (!c->variant.is_in_step) add_steps(c, f);
         add_yields(c, f);
     }
     return WP_STATUS_OK;

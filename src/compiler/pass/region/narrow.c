@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that a guard leaves out are not visited.
+/* Skips threads that a guard excludes.
  *
  *     for (i = 0; i < count; i++)          lo, hi = the range of i in which the guard holds
  *         if (base + i < n) body     ►     for (i = lo; i < hi; i++) body
  *
- * The loops are the thread loops that region_build made. Guards compare something that grows by one
- * with each thread against something that is the same for all: `tid < half`, `block * size + tid <
- * n`, `tid == 0`. That nothing wraps around in between is checked at run time, once a loop; if it
- * does, the old loop with its guard runs.
+ * The loops are thread loops of region_build. Guards compare a value that grows by one with each
+ * thread with a uniform one: `tid < half`, `block * size + tid < n`, `tid == 0`. A run-time check,
+ * once per loop, ensures that nothing wraps; otherwise the old loop with its guard runs.
  *
- * Threads that are left out must leave nothing behind: no effect, and what the loop carries from
- * thread to thread (a vote) unchanged. Writing back what was read counts as no effect. */
+ * Excluded threads must have no effect, and must not change values that the loop carries from
+ * thread to thread (a vote). Writing back a value that was read counts as no effect. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -26,10 +25,10 @@ typedef struct candidate {
     LLVMValueRef guard;      /* the compare of the header's branch */
     wpi_linear_guard passes; /* the body runs when it holds … */
     bool body_is_true;       /* … which is when the guard is true */
-    LLVMBasicBlockRef skip;  /* where the header goes with threads that are left out */
+    LLVMBasicBlockRef skip;  /* the header's successor for excluded threads */
 } candidate;
 
-/* Does an edge to `block` do nothing but reach `latch`? */
+/* Whether an edge to `block` only leads to `latch`. */
 static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch) {
     for (int steps = 0; block != latch; steps++) {
         LLVMValueRef first = LLVMGetFirstInstruction(block);
@@ -51,7 +50,7 @@ static bool is_zero(LLVMValueRef value) {
     return LLVMIsAConstantInt(value) && LLVMIsNull(value);
 }
 
-/* What `value`, computed in the latch or on the way there, is for a thread that is left out. */
+/* The value of `value`, computed in the latch or before it, for an excluded thread. */
 static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int depth) {
     if (!LLVMIsAInstruction(value) || depth > 4) return value;
     LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
@@ -78,11 +77,11 @@ static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int dep
     return value;
 }
 
-/* A store that gives memory back what the header read there. */
+/* Whether a store writes back the value that the header read there. */
 static bool is_idle_when_skipped(const candidate *k, LLVMValueRef store) {
     if (!LLVMIsAStoreInst(store) || LLVMGetVolatile(store)) return false;
     LLVMValueRef value = when_skipped(k, LLVMGetOperand(store, 0), 0);
-    if (LLVMIsUndef(value)) return true; /* or poison: nobody reads it */
+    if (LLVMIsUndef(value)) return true; /* or poison: never read */
     if (!LLVMIsALoadInst(value) || LLVMGetInstructionParent(value) != k->loop.header ||
         LLVMGetOperand(value, 0) != LLVMGetOperand(store, 1))
         return false;
@@ -96,8 +95,7 @@ static LLVMValueRef initial_of(const candidate *k, LLVMValueRef phi) {
     return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 1 : 0);
 }
 
-/* The phi of the header whose value at the latch `value` is, and which threads that are left out do
- * not change. */
+/* The phi of the header whose latch value is `value`, and which excluded threads do not change. */
 static LLVMValueRef carried_by(const candidate *k, LLVMValueRef value) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.header); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
@@ -109,8 +107,8 @@ static LLVMValueRef carried_by(const candidate *k, LLVMValueRef value) {
     return NULL;
 }
 
-/* One way in, one way out, at the latch; nothing computed inside is used outside but what the loop
- * carries. */
+/* Whether the loop has one entry, and one exit, at the latch, and only carried values are used
+ * outside. */
 static bool is_closed(const candidate *k) {
     const wpi_thread_loop *t = &k->loop;
     const wpi_loops *l = t->loops;
@@ -154,7 +152,7 @@ static bool match(const wpi_loops *loops, const wpi_loop *loop, candidate *k) {
     k->skip = LLVMGetSuccessor(branch, false_skips ? 1 : 0);
     if (!k->body_is_true) k->passes.predicate = wpi_predicate_inverse(k->passes.predicate);
     if (k->passes.predicate == LLVMIntNE) return false;
-    /* What every thread does, guard or not, must have no effect. */
+    /* Code that every thread executes, guard or not, must have no effect. */
     LLVMBasicBlockRef common[] = {t->header, t->latch};
     for (int b = 0; b < 2; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(common[b]); i; i = LLVMGetNextInstruction(i))
@@ -200,7 +198,8 @@ static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LL
     }
 }
 
-/* Threads that nobody is left of change nothing. */
+/* Adds the values at the loop's exit for the case that no thread is left: carried values keep their
+ * initial values. */
 static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.exit); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
@@ -212,7 +211,7 @@ static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
     }
 }
 
-/* The copy's loop begins with another value of a phi. */
+/* Sets the initial value of a phi in the copy's loop. */
 static void begin_with(wpi_compile *c, const candidate *k, const wpi_map *values, LLVMValueRef phi,
                        LLVMValueRef value) {
     LLVMValueRef old = wpi_map_get(values, phi);
@@ -227,7 +226,7 @@ static void begin_with(wpi_compile *c, const candidate *k, const wpi_map *values
 
 /* ---- votes ---- */
 
-/* carried = carried | (base + i < n): of all threads, the first is the last to say no. */
+/* carried = carried | (base + i < n): the result for all threads is that of the first. */
 typedef struct vote {
     LLVMValueRef phi, compare;
     wpi_linear_guard wants;
@@ -235,7 +234,7 @@ typedef struct vote {
 
 enum { VOTES_MOST = 2 };
 
-/* The compare behind casts, and behind the phi that says false for threads that are left out. */
+/* The compare behind casts, and behind the phi that is false for excluded threads. */
 static LLVMValueRef wish_of(LLVMValueRef value) {
     while (LLVMIsACastInst(value))
         value = LLVMGetOperand(value, 0);
@@ -278,9 +277,9 @@ static LLVMValueRef without_extension(LLVMValueRef value) {
     return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value) ? LLVMGetOperand(value, 0) : value;
 }
 
-/* A block's next turn of a loop that steps by the grid is far away, and its part too short for the
- * processor to see where it goes; so its first lines are asked for a turn ahead. `next` is what
- * base + i will be for the first thread. */
+/* Prefetches the first lines of a block's next iteration of a grid-stride loop: they are far away,
+ * and a block's part is too short for the processor's prefetcher. `next`: base + i of the first
+ * thread then. */
 static void look_ahead(wpi_compile *c, const candidate *k, LLVMValueRef next) {
     const wpi_thread_loop *t = &k->loop;
     uint32_t loads = 0;
@@ -308,7 +307,7 @@ static void look_ahead(wpi_compile *c, const candidate *k, LLVMValueRef next) {
     }
 }
 
-/* Loops of fewer turns are better unrolled than vectorised. */
+/* Shorter loops are better unrolled than vectorised. */
 #define VECTOR_LEAST 8u
 
 /* `if (tid < 16)`: the number of threads, when it is a constant of at most a warp, else 0. */
@@ -338,7 +337,7 @@ static void narrow(wpi_compile *c, candidate *k) {
         ends.is_plain = LLVMBuildAnd(at, ends.is_plain, own.is_plain, "");
         wpi_map_set(&values, votes[v].compare, LLVMConstNull(c->i1));
     }
-    /* A loop of so few turns is worth most when their number is known. */
+    /* Such a short loop profits from a constant trip count. */
     uint32_t few = few_threads(k, ends.first);
     if (few) {
         LLVMValueRef are_there =
@@ -377,7 +376,7 @@ static void narrow(wpi_compile *c, candidate *k) {
     wpi_map_deinit(&made);
 }
 
-/* One loop at a time: each change makes the analysis stale. */
+/* Changes one loop, which invalidates the analysis. */
 static bool narrow_one(wpi_compile *c, LLVMValueRef function) {
     wpi_loops l;
     wpi_loops_init(&l, function);

@@ -11,8 +11,8 @@
  *   next    next row ─────────────────────────────────────────────────────────┘
  *   done    the common next state, or WP_STATE_MIXED; a free stop that leads to itself goes on ─┘
  *
- * The inner loop's accesses are independent (threads between two barriers may not race), which the
- * metadata says, so that LLVM may vectorise it. */
+ * The inner loop's accesses are independent (threads between two barriers may not race); metadata
+ * states that, so that LLVM may vectorise it. */
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/IRReader.h>
 #include <stddef.h>
@@ -41,9 +41,9 @@ typedef struct region {
     LLVMValueRef *base;            /* [slot_count]: address of the slot of thread 0 */
     LLVMValueRef *initial;         /* [slot_count]: a uniform slot's value at the start */
     bool *is_touched, *is_written; /* [slot_count] */
-    LLVMValueRef next_state;       /* in step: where the threads go, when there are several ways */
-    LLVMValueRef *votes;           /* [state_count]: does a thread want another round? */
-    bool is_mixed;                 /* threads may go different ways */
+    LLVMValueRef next_state;       /* in step: the threads' next state, if there are several */
+    LLVMValueRef *votes;           /* [state_count]: whether a thread needs another round */
+    bool is_mixed;                 /* threads may diverge */
 } region;
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
@@ -78,7 +78,8 @@ static LLVMBasicBlockRef start_of(const region *r, uint32_t state) {
     return stop ? LLVMGetInstructionParent(stop) : r->plan->blocks[0];
 }
 
-/* Of the blocks with a stop, only those are copied in which a thread begins, behind the stop. */
+/* The first instruction to copy of a block: in a block with a stop, in which threads begin, the one
+ * after the stop. */
 static LLVMValueRef first_copied(LLVMBasicBlockRef block) {
     LLVMValueRef first = LLVMGetFirstInstruction(block);
     return is_stop_block(block) ? LLVMGetNextInstruction(first) : first;
@@ -90,7 +91,7 @@ static bool is_live_at_start(const region *r, const wpi_slot *slot) {
     return false;
 }
 
-/* Threads in a state of a round know which way they go. Such a state is alone in its region. */
+/* Threads in a state of a round have a known successor. Such a state is alone in its region. */
 static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
     const wpi_stop_point *stop = &r->plan->kernel->stops[r->begins[0]];
     if (stop->op != WP_STOP_ROUND || block != start_of(r, r->begins[0])) return NULL;
@@ -132,7 +133,7 @@ static bool is_dropped(LLVMValueRef instruction) {
     return strncmp(name, "llvm.lifetime.", 14) == 0 || strncmp(name, "llvm.dbg.", 9) == 0;
 }
 
-/* The value of a placeholder call, or NULL if it is none. */
+/* The value of a placeholder call; NULL: not a placeholder. */
 static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction) {
     LLVMValueRef callee = wpi_called_function(instruction);
     if (!callee) return NULL;
@@ -145,7 +146,7 @@ static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction) {
     return NULL;
 }
 
-/* Placeholders stand for the same value wherever in the kernel they were read. */
+/* The copy of a value. A placeholder has the same value at all its calls. */
 static LLVMValueRef mapped(region *r, LLVMValueRef value) {
     LLVMValueRef to = wpi_map_get(&r->values, value);
     if (!to && LLVMIsAInstruction(value)) to = placeholder_value(r, value);
@@ -187,7 +188,7 @@ static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef co
         LLVMSetSuccessor(copy, s, place_of(r, LLVMGetSuccessor(original, s)));
 }
 
-/* Operands of the copies, once all copies exist. */
+/* Sets the operands of the copies, once all copies exist. */
 static void connect_block(region *r, LLVMBasicBlockRef block) {
     for (LLVMValueRef i = first_copied(block); i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy = wpi_map_get(&r->values, i);
@@ -221,7 +222,8 @@ static bool is_in_step(const wpi_region_plan *plan, uint32_t state) {
     return wpi_region_stop_is_in_step(&plan->uniform, plan->step, plan->kernel->stops[state].call);
 }
 
-/* Threads that begin together and come to stops that all threads come to: all go the same way. */
+/* Whether threads begin together and reach only stops that all threads reach, so that all have the
+ * same next state. */
 static bool moves_together(region *r) {
     const wpi_region_plan *plan = r->plan;
     for (uint32_t i = 0; i < r->begin_count; i++)
@@ -231,7 +233,7 @@ static bool moves_together(region *r) {
     return true;
 }
 
-/* Does a thread of this region come to the round of state `s`? */
+/* Whether a thread of this region reaches the round of state `s`. */
 static bool is_round(region *r, uint32_t s) {
     const wpi_stop_point *stop = &r->plan->kernel->stops[s];
     return stop->op == WP_STOP_ROUND && !stop->is_last_round && r->is_reached[s];
@@ -320,7 +322,7 @@ static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value) {
     return LLVMBuildStore(r->at, value, wpi_lower_block_field(r->c, r->at, r->block, offset));
 }
 
-/* What the stop that led here gave to the thread. */
+/* The result of the stop at which the thread begins. */
 static LLVMValueRef answer(region *r, uint32_t state, LLVMValueRef thread64) {
     const wpi_stop_point *stop = &r->plan->kernel->stops[state];
     if (stop->op == WP_STOP_ROUND) return wpi_const64(r->c, !stop->is_last_round);
@@ -330,7 +332,7 @@ static LLVMValueRef answer(region *r, uint32_t state, LLVMValueRef thread64) {
     return LLVMBuildLoad2(r->at, r->c->i64, address, "");
 }
 
-/* Takes a thread into the state: its slots from the frame, then the copied code. */
+/* Starts a thread in the state: loads its slots from the frame, then runs the copied code. */
 static void build_start(region *r, uint32_t state, LLVMValueRef thread64) {
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
         const wpi_slot *slot = &r->plan->slots[s];
@@ -343,7 +345,7 @@ static void build_start(region *r, uint32_t state, LLVMValueRef thread64) {
     LLVMBuildBr(r->at, wpi_map_get(&r->blocks, start_of(r, state)));
 }
 
-/* Several states: the function's last parameter says which one. */
+/* Several states: the function's last parameter selects one. */
 static void build_starts(region *r, LLVMValueRef thread64) {
     LLVMBasicBlockRef *start = wpi_must_calloc(r->begin_count, sizeof *start);
     for (uint32_t i = 0; i < r->begin_count; i++) {
@@ -454,14 +456,14 @@ static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64) {
     }
 }
 
-/* The state to which a round's threads go, from a vote. */
+/* The next state of a round's threads, from their vote. */
 static LLVMValueRef state_by_vote(region *r, uint32_t state, LLVMValueRef vote) {
     LLVMValueRef wants = LLVMBuildICmp(r->at, LLVMIntNE, vote, wpi_const32(r->c, 0), "");
     return LLVMBuildSelect(r->at, wants, wpi_const32(r->c, state), wpi_const32(r->c, state + 1),
                            "");
 }
 
-/* Threads at a round go on together as soon as one of them wants to. */
+/* Threads at a round continue together if any of them needs to. */
 static LLVMValueRef cast_vote(region *r, const wpi_stop_point *stop, uint32_t state) {
     LLVMValueRef wish = mapped(r, LLVMGetOperand(stop->call, 4));
     wish = LLVMBuildTrunc(r->at, wish, r->c->i32, "");
@@ -492,7 +494,7 @@ static void build_stub(region *r, uint32_t state, LLVMValueRef value) {
     LLVMBuildBr(r->at, r->latch);
 }
 
-/* Slots that the copied blocks touch and write; the others stay in the frame as they are. */
+/* Finds the slots that the copied blocks use and write; others are unchanged in the frame. */
 static void find_touched(region *r) {
     wpi_map slot_index = {0};
     for (uint32_t s = 0; s < r->plan->slot_count; s++)
@@ -514,7 +516,7 @@ static void find_touched(region *r) {
 /* ---- vectorisation hints ---- */
 
 static LLVMValueRef access_group(wpi_compile *c) {
-    /* LLVM-C makes no distinct nodes; the assembler does. */
+    /* LLVM-C cannot create distinct nodes; the assembler can. */
     static const char text[] = "!wp.group = !{!0}\n!0 = distinct !{}\n";
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "group");
@@ -539,8 +541,8 @@ static bool is_independent_access(wpi_compile *c, LLVMValueRef instruction) {
            !LLVMGetMetadata(instruction, metadata_kind(c, WP_ORDERED_METADATA));
 }
 
-/* Two vectors side by side share what is the same for all threads, and are few enough for rows of
- * 16 threads; by itself LLVM takes one, or as many as four. Not where registers would run out. */
+/* Whether to interleave two vectors, which share uniform values and fit rows of 16 threads; by
+ * default LLVM uses one, or up to four. Not if registers would run out. */
 static bool is_small(const region *r) {
     enum { INSTRUCTIONS_MOST = 400 };
     uint32_t count = 0;
@@ -709,7 +711,7 @@ LLVMValueRef wpi_region_build(wpi_region_plan *plan, uint32_t state) {
     return function;
 }
 
-/* r<state>, which only goes on to the function of all these states. */
+/* Builds r<state>, which only calls the function of all these states. */
 static LLVMValueRef build_way_into(wpi_region_plan *plan, LLVMValueRef rest, uint32_t state) {
     wpi_compile *c = plan->c;
     char name[512];
@@ -727,7 +729,7 @@ void wpi_region_build_rest(wpi_region_plan *plan, const uint32_t *states, uint32
     char name[512];
     snprintf(name, sizeof name, "%.480s.rest", plan->kernel->name);
     LLVMValueRef rest = add_function(plan, name, plan->c->i32);
-    /* It must not become one copy for each state again. */
+    /* It must not be inlined, which would be one copy per state again. */
     wpi_function_attribute(plan->c, rest, "noinline");
     wpi_function_attribute(plan->c, rest, "noduplicate");
     build(plan, rest, states, count);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread carries from one region to the next.
+/* Values that a thread carries from one region to the next.
  *
- * A value that is alive at some stop is either cheap to compute again from what every region knows
- * (arguments, thread and block indices, addresses of local memory) and then computed again before
- * each use in another block, so that addresses stay affine in the thread index and loops over
- * threads vectorise; or it gets a slot: stored after its definition, loaded before its uses. Slots
- * are allocas here; wpi_region_build turns them into registers inside a region and frame memory
- * between regions. */
+ * A value that is live at a stop is either recomputed or stored. If it is cheap to compute from
+ * values that every region has (arguments, thread and block indices, addresses of local memory), it
+ * is recomputed before each use in another block, so that addresses stay affine in the thread index
+ * and loops over threads vectorise. Otherwise it gets a slot: stored after its definition, loaded
+ * before its uses. Slots are allocas here; wpi_region_build turns them into registers inside a
+ * region and frame memory between regions. */
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "compiler/ir/same_code.h"
 #include "compiler/pass/region/regions.h"
 
-#define RECOMPUTE_MAX 24 /* instructions; more go to the frame */
+#define RECOMPUTE_MAX 24 /* instructions; more: stored in the frame */
 
 static bool is_tracked(LLVMValueRef instruction, void *state) {
     wpi_region_plan *plan = state;
@@ -34,8 +34,8 @@ static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state) {
     return NULL;
 }
 
-/* Instructions it takes to compute `value` from what every region has; > RECOMPUTE_MAX if it cannot
- * be. */
+/* Instructions to compute `value` from values that every region has; > RECOMPUTE_MAX:
+ * impossible. */
 static uint32_t recompute_cost(LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return LLVMIsABasicBlock(value) ? RECOMPUTE_MAX + 1 : 0;
     if (wpi_lower_stands_for_value(value) || LLVMIsAAllocaInst(value)) return 0;
@@ -47,7 +47,7 @@ static uint32_t recompute_cost(LLVMValueRef value) {
 }
 
 static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wpi_map *made) {
-    /* Placeholders may stand anywhere in the kernel; a copy stands where it is needed. */
+    /* Placeholders may be anywhere in the kernel; a copy is made where it is needed. */
     if (!LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value)) return value;
     LLVMValueRef copy = wpi_map_get(made, value);
     if (copy) return copy;
@@ -74,7 +74,7 @@ static LLVMBasicBlockRef place_of_use(LLVMValueRef user, unsigned index) {
     return moved ? moved : LLVMGetInstructionParent(user);
 }
 
-/* Uses outside the value's own block get a load, or a copy of the computation. */
+/* Replaces uses outside the value's block by a load, or a copy of the computation. */
 static void rewrite_uses(wpi_compile *c, LLVMValueRef value, LLVMValueRef memory) {
     LLVMBasicBlockRef home = LLVMGetInstructionParent(value);
     uint32_t count;
@@ -145,7 +145,7 @@ static void demote_value(wpi_region_plan *plan, const wpi_live *live, uint32_t i
 
 void wpi_region_demote(wpi_region_plan *plan) {
     LLVMValueRef function = plan->kernel->function;
-    /* The program's own local memory first, so that slots do not count as such. */
+    /* Finds the program's local memory first, so that slots do not count as such. */
     for (uint32_t b = 0; b < plan->block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {

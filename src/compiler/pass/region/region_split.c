@@ -32,7 +32,8 @@ static void add_flags(wpi_kernel_ir *kernel, uint32_t op) {
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_STEP) kernel->flags |= WP_CPU_KERNEL_WARP;
 }
 
-/* Where values begin to differ between the threads of a block, and where they are one again. */
+/* Classifies instructions for uniformity: where values become divergent, and where uniform
+ * again. */
 static wpi_value_origin origin_of(LLVMValueRef i) {
     if (wpi_is_settled_load(i)) return WP_ORIGIN_OPERANDS;
     if (LLVMIsALoadInst(i))
@@ -71,7 +72,7 @@ static bool is_whole_barrier(LLVMValueRef stop) {
            is_zero(LLVMGetOperand(stop, 3));
 }
 
-/* A stop at which all threads of a block that come to it together go on together. */
+/* Whether threads of a block that reach the stop together continue together. */
 static bool keeps_step(LLVMValueRef stop) {
     uint32_t op = wpi_lower_stop_op(stop), kind = WP_STOP_KIND(op);
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_REDUX_XOR)
@@ -80,8 +81,8 @@ static bool keeps_step(LLVMValueRef stop) {
            kind == WP_STOP_STEP;
 }
 
-/* A stop after which threads may wait for each other in ways that no barrier of the whole block
- * ends. */
+/* Whether, after the stop, threads may wait for each other beyond the next barrier of the whole
+ * block. */
 static bool prevents_joining(LLVMValueRef stop) {
     uint32_t kind = WP_STOP_KIND(wpi_lower_stop_op(stop));
     if (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_ARRIVE) return !is_whole_barrier(stop);
@@ -107,7 +108,7 @@ bool wpi_region_stop_is_in_step(const wpi_uniform *u, wpi_region_step step, LLVM
            wpi_region_is_free(wpi_lower_stop_op(stop));
 }
 
-/* Between free stops, the local memory of all threads is alive, where one thread's was before. */
+/* Between free stops the local memory of all threads is live, not only that of one thread. */
 #define LOCAL_MOST_BYTES 256u
 
 wpi_region_step wpi_region_step_for_cuts(const wpi_compile *c, const wpi_uniform *u) {
@@ -123,7 +124,7 @@ wpi_region_step wpi_region_step_for_cuts(const wpi_compile *c, const wpi_uniform
         }
     if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
     wpi_region_step step = wpi_region_step_of(u);
-    /* Checked code tells barriers apart by where the program has them. */
+    /* Checked code identifies barriers by their places in the program. */
     return step == WP_STEP_JOINED && !wpi_compile_is_own(c) ? WP_STEP_LOST : step;
 }
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block whose threads stay together, and stop only where nobody has to ask for anything, needs no
- * scheduler: one function takes it from state to state.
+/* A block whose threads stay together, and stop only without requests, needs no scheduler: one
+ * function runs all its states.
  *
  *     whole(block):  r0 ──► r1 ──► r2 ──► exit          r2's answer says which
  *                            └◄─────┘
  *
- * The regions are its parts, each called in one place, and are inlined (`merge`): what they all set
- * up is set up once, loops of the kernel are loops again, and a row of threads begins at thread 0.
- * What is the same for all threads lives in a variable of the function, not in the frame. */
+ * The regions are its parts, each called in one place, and are inlined (`merge`): common set-up is
+ * done once, loops of the kernel are loops again, and a row of threads begins at thread 0. Uniform
+ * values are variables of the function, not in the frame. */
 #include <stdio.h>
 
 #include "base/must.h"
 #include "compiler/pass/region/regions.h"
 
 #define UNIFORM_ALIGN 16u
-/* LLVM takes minutes for functions of many more. */
+/* For many more states LLVM takes minutes. */
 #define STATES_MOST 64u
 
 bool wpi_region_is_whole(const wpi_region_plan *plan) {
-    /* Checked code tells the scheduler where threads are. */
+    /* Checked code reports the places of threads to the scheduler. */
     if (!wpi_compile_is_own(plan->c) || plan->step != WP_STEP_KEPT ||
         plan->state_count > STATES_MOST)
         return false;
@@ -45,7 +45,7 @@ static LLVMValueRef build_uniform(wpi_region_plan *plan) {
     return uniform;
 }
 
-/* Runs all threads from a state to the next; the range they came with begins at thread 0. */
+/* Runs all threads, from thread 0 on, from a state to the next. */
 static LLVMValueRef build_step(wpi_region_plan *plan, LLVMValueRef whole, LLVMValueRef region,
                                LLVMValueRef uniform) {
     wpi_compile *c = plan->c;

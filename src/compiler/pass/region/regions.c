@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or,
- * where a stop hides in a function that was not inlined, fibers. */
+/* Kernels become loops over threads between stops (drawing in docs/rooms/compiler.md), or fibers,
+ * if a function that was not inlined contains a stop. */
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool contains_stop(LLVMValueRef function) {
 
 static bool any_pointer_target_stops(wpi_compile *c, wpi_map *seen);
 
-/* A stop in `function` or in what it calls; calls through pointers may reach any function whose
+/* Whether `function` or its callees stop; calls through pointers may reach any function whose
  * address is taken. */
 static bool stops_below(wpi_compile *c, LLVMValueRef function, wpi_map *seen) {
     if (wpi_map_has(seen, function)) return false;
@@ -63,7 +63,8 @@ static bool needs_fibers(wpi_compile *c, LLVMValueRef kernel) {
     return found;
 }
 
-/* Every stop becomes a function; beyond this many the compiler would take minutes, and fibers do.
+/* Every stop becomes a function; beyond this many compilation would take minutes, and fibers are
+ * used.
  */
 #define REGIONS_MAX 192u
 
@@ -75,7 +76,8 @@ static bool has_too_many_stops(LLVMValueRef kernel) {
     return count > REGIONS_MAX;
 }
 
-/* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads.
+/* Copies structure arguments that a kernel writes to, as the launch's copy is common to all
+ * threads.
  */
 static void copy_written_params(wpi_compile *c, LLVMValueRef kernel) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
@@ -101,8 +103,8 @@ static bool has_register(LLVMValueRef instruction, void *state) {
     return kind != LLVMVoidTypeKind && kind != LLVMTokenTypeKind && !LLVMIsAAllocaInst(instruction);
 }
 
-/* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and
- * what addressing and the calling convention take. Bounded as theirs are. */
+/* Estimates the 32-bit registers that a GPU's compiler would use: the most that are live at the
+ * start of a block, and those for addressing and the calling convention. Bounded as for GPUs. */
 static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
     enum { FIXED = 10, LEAST = 16, MOST = 255 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
@@ -122,7 +124,7 @@ static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
     return estimate < LEAST ? LEAST : estimate > most_of ? most_of : (uint32_t)estimate;
 }
 
-/* Local memory has a place in the frame, so its size must be known. */
+/* Local memory is in the frame, so its size must be constant. */
 static wp_status check_local_memory(const wpi_kernel_ir *kernel, wp_error *err) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b;
          b = LLVMGetNextBasicBlock(b))
@@ -152,9 +154,9 @@ static void drop_body(LLVMValueRef function) {
         LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
 }
 
-/* Every region has a copy of the code that is reached from its stop. Behind each yield in the loops
- * of a large kernel that is all of it, or nearly: beyond this many instructions, counted before
- * regions are built, yields have one function together. */
+/* Every region has a copy of the code reachable from its stop. After a yield in the loops of a
+ * large kernel that is nearly all of it: beyond this many instructions, counted before regions are
+ * built, all yields share one function. */
 #define YIELDS_APART_MOST 6000u
 
 static uint32_t count_instructions(const wpi_region_plan *plan) {
@@ -166,7 +168,7 @@ static uint32_t count_instructions(const wpi_region_plan *plan) {
     return count;
 }
 
-/* The states of yields that share a function, in memory that the caller frees; or none. */
+/* Returns the states of yields that share a function, which the caller frees; 0: none. */
 static uint32_t find_rest(const wpi_region_plan *plan, uint32_t **out) {
     uint32_t count = 0;
     *out = wpi_must_calloc(plan->state_count, sizeof **out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The three steps of the `regions` pass and what they hand to each other. */
+/** The three steps of the `regions` pass and the data between them. */
 #ifndef WP_PASS_REGIONS_H
 #define WP_PASS_REGIONS_H
 
@@ -10,24 +10,24 @@
 
 /** A place in the thread's frame. */
 typedef struct wpi_slot {
-    LLVMValueRef memory; /* the alloca that stands for it in the kernel */
+    LLVMValueRef memory; /* the alloca that represents it in the kernel */
     LLVMTypeRef type;
     uint32_t offset_bytes; /* in the frame of one thread; slots are slot-major, see wp_cpu_kernel */
     uint32_t size_bytes;
     bool is_array;   /* the program's own local memory, always in the frame */
-    bool is_uniform; /* the same for all threads: kept once, in the place of thread 0 */
-    bool *is_live;   /* [state_count]: its value is needed when a thread goes on in that state */
+    bool is_uniform; /* uniform: stored once, in the place of thread 0 */
+    bool *is_live;   /* [state_count]: its value is live when a thread continues in that state */
 } wpi_slot;
 
-/** How the threads of a block move through a kernel. */
+/** How the threads of a block run through a kernel. */
 typedef enum wpi_region_step {
-    WP_STEP_LOST,   /* each warp for itself */
-    WP_STEP_JOINED, /* together from a barrier of the whole block to the next stop; later a warp may
-                       do something of its own */
-    WP_STEP_KEPT    /* together from the beginning to the end */
+    WP_STEP_LOST,   /* each warp separately */
+    WP_STEP_JOINED, /* together from a barrier of the whole block to the next stop; then warps may
+                       diverge */
+    WP_STEP_KEPT    /* together from start to end */
 } wpi_region_step;
 
-/** One kernel on its way into regions. States are indices into `kernel->stops`. */
+/** A kernel being split into regions. States are indices into `kernel->stops`. */
 typedef struct wpi_region_plan {
     wpi_compile *c;
     wpi_kernel_ir *kernel;
@@ -46,44 +46,46 @@ typedef struct wpi_region_plan {
 /** Splits blocks so that every stop is the first instruction of its block and has one predecessor;
  * fills kernel->stops, region_count, blocks, uniform and step. */
 void wpi_region_split(wpi_region_plan *plan);
-/** The uniformity rules of kernel code: what is the same for all threads of a block. */
+/** Applies the uniformity rules of kernel code. */
 void wpi_region_uniform_init(wpi_uniform *u, LLVMValueRef kernel);
-/** A stop that never waits: a round, a cut. */
+/** Whether a stop never waits: a round, a cut. */
 bool wpi_region_is_free(uint32_t op);
 wpi_region_step wpi_region_step_of(const wpi_uniform *u);
-/** … and may free stops be added? LOST: no. JOINED: behind a barrier (`wpi_region_join`). */
+/** … and whether free stops may be added. LOST: no. JOINED: after a barrier (`wpi_region_join`). */
 wpi_region_step wpi_region_step_for_cuts(const wpi_compile *c, const wpi_uniform *u);
-/** Where the builder stands, all threads come together, if they are not already. */
+/** Makes all threads meet at the builder's position, if they are not together. */
 void wpi_region_join(wpi_compile *c, wpi_region_step step);
-/** Do all threads of the block go on from this stop together, in the same turn of every loop? */
+/** Whether all threads of the block continue from this stop together, in the same iteration of
+ * every loop. */
 bool wpi_region_stop_is_in_step(const wpi_uniform *u, wpi_region_step step, LLVMValueRef stop);
-/** Gives every value that lives across a stop a slot, or computes it anew where it is used. */
+/** Gives every value that is live across a stop a slot, or recomputes it where it is used. */
 void wpi_region_demote(wpi_region_plan *plan);
 /** Builds the function of one state. */
 LLVMValueRef wpi_region_build(wpi_region_plan *plan, uint32_t state);
 /** Builds one function in which threads may begin in any of these states, which are yields, and
  * fills their places in kernel->regions. */
 void wpi_region_build_rest(wpi_region_plan *plan, const uint32_t *states, uint32_t count);
-/** Can a block go from state to state without asking the scheduler? */
+/** Whether a block can run all states without the scheduler. */
 bool wpi_region_is_whole(const wpi_region_plan *plan);
-/** Builds the function that takes a block through all its states, from `kernel->regions`. */
+/** Builds the function that runs a block through all its states, from `kernel->regions`. */
 LLVMValueRef wpi_region_build_whole(wpi_region_plan *plan);
 void wpi_region_plan_deinit(wpi_region_plan *plan);
 
-/** Code that is not in a region (fibers, functions that were not inlined): placeholders become
- * reads of the running thread's block. */
+/** In code outside of regions (fibers, functions that were not inlined), placeholders become reads
+ * of the running thread's block. */
 void wpi_identity_lower(wpi_compile *c);
 /** True if running `function` may read the thread's identity. */
 bool wpi_identity_is_needed(LLVMValueRef function);
 /** The fiber form: `void name.thread(block)`. */
 LLVMValueRef wpi_fiber_build(wpi_compile *c, wpi_kernel_ir *kernel);
 
-/** Memory does not change during a kernel where this load reads it. */
+/** Marks a load of memory that does not change during a kernel. */
 void wpi_mark_settled_load(LLVMValueRef load);
 bool wpi_is_settled_load(LLVMValueRef value);
-/** … and it is an argument's, which can be read wherever its address is known. */
+/** Whether a load is so marked and reads an argument, which is safe wherever its address is
+ * known. */
 bool wpi_is_param_load(LLVMValueRef value);
-/** A load of what no thread ever writes: fields of the block, arguments. */
+/** Builds a load of memory that no thread writes: fields of the block, arguments. */
 LLVMValueRef wpi_load_settled(LLVMBuilderRef at, LLVMTypeRef type, LLVMValueRef address);
 /** Loads the kernel's arguments from block->args with `at`; values in order of parameters. */
 void wpi_kernel_load_args(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef kernel,

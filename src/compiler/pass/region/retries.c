@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Yields of loops that only try again.
+/* Yields of loops that only retry.
  *
- * `lockstep` notes which yields stand in loops that do not wait for another thread: the walk along
- * a chain that others lengthen, a compare-and-swap that failed because another one succeeded. Such
- * a loop ends by itself. A yield in every round would cut it at its back edge, and each round would
- * cost a trip through the scheduler and the frame. One round in many yields, in case the loop does
- * wait in a way that `lockstep` did not see:
+ * `lockstep` marks yields in loops that do not wait for another thread: a walk along a chain that
+ * others extend, a compare-and-swap that failed because another one succeeded. Such a loop ends by
+ * itself. A yield in every round would split it at its back edge, and each round would go through
+ * the scheduler and the frame. Only one round in many yields, in case the loop does wait in a way
+ * that `lockstep` did not detect:
  *
  *     back edge ──► rounds++; rounds % ROUNDS == 0? ─ yes ─► yield ─┐
  *                                  └──────── no ───────────────────┴──► header */
@@ -48,10 +48,10 @@ wp_status wpi_pass_retries(wpi_compile *c, wp_error *err) {
         uint32_t count;
         LLVMBasicBlockRef *blocks = LLVMIsDeclaration(f) ? NULL : wpi_blocks_rpo(f, &count);
         if (blocks == NULL) continue;
-        LLVMValueRef counter = NULL; /* of all such loops: each more would be another value that a
-                                      * thread keeps across every stop */
+        LLVMValueRef counter = NULL; /* one for all such loops: more would be more values that a
+                                        thread keeps across every stop */
         for (uint32_t b = 0; b < count; b++) {
-            /* lockstep gives such a stop a block of its own, with the branch back. */
+            /* lockstep puts such a stop in a separate block, with the back edge. */
             LLVMValueRef first = LLVMGetFirstInstruction(blocks[b]);
             if (!first || !is_retry(first)) continue;
             if (!counter) counter = make_counter(c, f);

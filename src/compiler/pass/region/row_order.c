@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block that reads its part of an array in several rows reads them one after the other.
+/* Orders the loads of a block that reads its part of an array in several rows: row after row.
  *
  *     i = blockIdx.x * 512 + threadIdx.x;  mine = x[i];  mine += x[i + 256];
  *
- * Thread by thread, two streams alternate that lie close together, and hop on at the end of each
- * block: the processor's prefetcher follows neither, and memory gives a quarter of what it can.
- * With a cut between the two loads all threads do the first, then all the second: one stream that
- * goes on from block to block. (A GPU does the same: it runs a warp's first load for all lanes.) */
+ * Thread by thread, accesses alternate between two close streams, which jump at the end of each
+ * block: the processor's prefetcher follows neither, and a quarter of the memory bandwidth is used.
+ * With a cut between the two loads all threads execute the first, then all the second: one stream
+ * that continues from block to block. (A GPU also executes a warp's first load for all lanes.) */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <string.h>
@@ -21,8 +21,8 @@ enum {
     LOADS_MOST = 64,
     CUTS_MOST = 8,
     DEPTH_MOST = 10,
-    APART_LEAST_BYTES = 256, /* nearer ones are in a stream with each other */
-    APART_MOST_BYTES = 4096  /* farther ones do not disturb each other */
+    APART_LEAST_BYTES = 256, /* nearer ones are in the same stream */
+    APART_MOST_BYTES = 4096  /* more distant ones do not interfere */
 };
 
 /* constant + by_row * blockDim.x, in elements or bytes */
@@ -51,7 +51,7 @@ static bool is_sum(LLVMValueRef value) {
     return opcode == LLVMAdd || (opcode == LLVMOr && LLVMGetIsDisjoint(value));
 }
 
-/* value = root + a number of elements that is the same for all threads */
+/* Splits value into root + a uniform number of elements */
 static LLVMValueRef root_of(LLVMValueRef value, extent *from_root) {
     for (int depth = 0; depth < DEPTH_MOST; depth++) {
         if (is_extension(value)) {
@@ -76,7 +76,7 @@ static LLVMValueRef root_of(LLVMValueRef value, extent *from_root) {
     return value;
 }
 
-/* By how many elements `value` is farther in the next block; false if that is not plain. */
+/* The growth of `value` from block to block, in elements; false: unknown. */
 static bool block_step(LLVMValueRef value, extent *out, int depth) {
     *out = (extent){0, 0};
     if (!LLVMIsAInstruction(value)) return true;
@@ -137,7 +137,7 @@ static bool is_place(wpi_compile *c, LLVMValueRef load, place *out) {
     *out = (place){.load = load, .element_bytes = bytes};
     out->root = root_of(LLVMGetOperand(gep, 1), &out->from_root);
     out->base = LLVMGetOperand(gep, 0);
-    extent inner = {0, 0}; /* a constant offset may stand in an address of its own */
+    extent inner = {0, 0}; /* a constant offset may be a separate address */
     if (LLVMIsAGetElementPtrInst(out->base) && LLVMGetNumOperands(out->base) == 2 &&
         !LLVMIsAConstantInt(LLVMGetOperand(out->base, 1)) &&
         LLVMIsAConstantInt(LLVMGetOperand(gep, 1))) {
@@ -159,7 +159,7 @@ static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
 
-/* Two rows of one block's part of an array. */
+/* Whether two places are rows of one block's part of an array. */
 static bool are_rows(const place *a, const place *b) {
     extent step;
     if (a->base != b->base || a->root != b->root || a->element_bytes != b->element_bytes ||
@@ -173,7 +173,7 @@ static bool are_rows(const place *a, const place *b) {
            apart.constant < step.constant;
 }
 
-/* Before the load, or before the guard around it, where all threads come by. */
+/* The place of a cut: before the load, or before the guard around it, which all threads reach. */
 static LLVMValueRef cut_before(const wpi_loops *l, const wpi_uniform *u, LLVMValueRef load) {
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(load));
     if (!wpi_uniform_is_partial(u, l->blocks[block])) return load;
@@ -182,7 +182,7 @@ static LLVMValueRef cut_before(const wpi_loops *l, const wpi_uniform *u, LLVMVal
     return LLVMGetBasicBlockTerminator(l->blocks[block]);
 }
 
-/* Loads of two blocks that run one after the other, never again. */
+/* Whether `earlier` is before the cut in the blocks' order. */
 static bool comes_before(const wpi_loops *l, LLVMValueRef earlier, LLVMValueRef cut) {
     uint32_t from = wpi_map_index(&l->index, LLVMGetInstructionParent(earlier));
     uint32_t to = wpi_map_index(&l->index, LLVMGetInstructionParent(cut));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guards that all threads of a row pass are settled before the loop.
+/* Guards that all threads of a row pass are decided before the loop.
  *
  *     for each thread: sum = i < n ? x[i] : 0; if (i + 256 < n) sum += x[i + 256]; …
  *
- * All but the last block of a grid pass every such guard, yet each thread asks, and a vectorised
- * loop loads under a mask. Here one bit, computed from the first and the last thread of the row,
- * says that every guard of the loop is true; each becomes `all or guard`, and LLVM makes a loop
- * without guards of the case that matters (simple-loop-unswitch). */
+ * All but the last block of a grid pass every such guard, yet each thread tests it, and a
+ * vectorised loop loads under a mask. Here one bit, computed from the first and the last thread of
+ * the row, is set if every guard of the loop is true; each guard becomes `all or guard`, and LLVM
+ * makes a loop without guards for the common case (simple-loop-unswitch). */
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/thread_loop.h"
 #include "compiler/passes.h"
 
 #define GUARDS_MOST 8
-/* The loop is copied. In one of many instructions guards take no time that one would notice. */
+/* The loop is copied, unless it has more instructions, of which guards are a negligible part. */
 #define INSTRUCTIONS_MOST 2000u
 
 typedef struct settled {
@@ -26,7 +26,7 @@ static bool is_order(LLVMIntPredicate predicate) {
     return predicate != LLVMIntEQ && predicate != LLVMIntNE;
 }
 
-/* Does the compare decide something by itself? */
+/* Whether the compare is used as a condition. */
 static bool decides(LLVMValueRef compare) {
     for (LLVMUseRef u = LLVMGetFirstUse(compare); u; u = LLVMGetNextUse(u))
         if (LLVMIsABranchInst(LLVMGetUser(u)) || LLVMIsASelectInst(LLVMGetUser(u))) return true;
@@ -49,7 +49,8 @@ static uint32_t collect(const wpi_thread_loop *t, settled *out) {
     return count;
 }
 
-/* True when linear <predicate> limit for every thread: at the end that is closest to the limit. */
+/* Builds the test that linear <predicate> limit holds for every thread: at the end closest to the
+ * limit. */
 static LLVMValueRef holds_for_all(const wpi_thread_loop *t, settled *s, LLVMValueRef last,
                                   LLVMBuilderRef at) {
     wpi_linear_ends ends = wpi_linear_ends_build(t, at, &s->guard, t->start, last);
@@ -61,7 +62,7 @@ static LLVMValueRef holds_for_all(const wpi_thread_loop *t, settled *s, LLVMValu
     return LLVMBuildAnd(at, ends.is_plain, holds, "");
 }
 
-/* What the loop computes is read outside only by phis of its exit. */
+/* Whether values of the loop are used outside only by phis of its exit. */
 static bool is_closed(const wpi_thread_loop *t) {
     for (uint32_t b = 0; b < t->loops->block_count; b++) {
         if (!t->loop->contains[b]) continue;
@@ -112,7 +113,7 @@ static bool settle(wpi_compile *c, const wpi_thread_loop *t, wpi_map *done) {
     return true;
 }
 
-/* One loop at a time: each change makes the analysis stale. */
+/* Changes one loop, which invalidates the analysis. */
 static bool settle_one(wpi_compile *c, LLVMValueRef function, wpi_map *done) {
     wpi_loops loops;
     wpi_loops_init(&loops, function);

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only some threads do, all threads walk through together.
+/* Code that only some threads execute becomes code that all threads run through together.
  *
  *     if (x < n) { A; for (k = 0; k < m; k++) B; C }
  *
  * becomes        if (x < n) A;  for (k = 0; k < m; k++) if (x < n) B;  if (x < n) C
  *
- * Inside the guard, the way is the same for all threads that are let in: every branch depends on
- * uniform values only. So the threads that are left out can go along without doing anything, and
- * the loop becomes one that the whole block takes, which `cuts` can cut. Done only where that loop
- * gains by it (ir/loop_stride.h).
+ * Inside the guard, all active threads take the same path: every branch depends only on uniform
+ * values. So excluded threads can follow without effect, and the loop becomes one of the whole
+ * block, which `cuts` can cut. Done only if that loop gains by it (ir/loop_stride.h).
  *
  *     parting ──► arm: uniform branches, loops ──► join
  *        └───────────────────────────────────────┘
  *
- *     parting: anybody? ──► arm' ──► rejoin ──► left ───► join
- *        └─ nobody ────────────────────┴──► skipped ──┘
+ *     parting: any active? ──► arm' ──► rejoin ──► left ───► join
+ *        └─ none ─────────────────────────┴──► skipped ──┘
  *
- * In arm', each block computes for all what is mere arithmetic and does the rest under the guard. A
- * value from under the guard is poison in threads that were left out, which never look at it. The
- * way through arm' is that of some thread that was let in, so it ends when that thread's does; when
- * there is none, which a round finds out, nobody goes there. */
+ * In arm', each block executes pure arithmetic for all threads and the rest under the guard. A
+ * value from under the guard is poison in excluded threads, which never use it. The path through
+ * arm' is that of an active thread, so it terminates; if a round finds none, arm' is skipped. */
 #include <stddef.h>
 #include <string.h>
 
@@ -47,7 +45,8 @@ static bool is_in_arm(const arm *a, LLVMBasicBlockRef block) {
     return index != UINT32_MAX && a->contains[index];
 }
 
-/* What every thread may compute: without effect, without a trap, from what every thread has. */
+/* Whether every thread may execute an instruction: no effect, no trap, and operands that every
+ * thread has. */
 static bool is_for_all(const arm *a, LLVMValueRef i) {
     if (LLVMIsAPHINode(i) || wpi_lower_stands_for_value(i)) return true;
     if (!wpi_is_pure_operation(i) || wpi_is_division(i)) return false;
@@ -80,7 +79,7 @@ static bool find_arm(arm *a) {
     return !is_in_arm(a, a->parting);
 }
 
-/* Only the parting block leads in; the way inside is uniform; nothing stops. */
+/* Whether the arm is entered only from the parting block, has uniform branches, and no stops. */
 static bool is_uniform_arm(const arm *a) {
     const wpi_loops *l = a->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
@@ -103,7 +102,7 @@ static bool is_uniform_arm(const arm *a) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
             if (wpi_lower_is_stop(i)) return false;
-            /* a uniform phi must not have to wait for what is computed under the guard */
+            /* a uniform phi must not depend on values computed under the guard */
             if (!LLVMIsAPHINode(i) || !wpi_uniform_is(a->uniform, i)) continue;
             for (unsigned n = 0; n < LLVMCountIncoming(i); n++) {
                 LLVMValueRef value = LLVMGetIncomingValue(i, n);
@@ -116,7 +115,7 @@ static bool is_uniform_arm(const arm *a) {
     return true;
 }
 
-/* A loop inside that only the arm keeps from being cut. */
+/* Whether the arm has a loop that could be cut if it were outside. */
 static bool has_loop_to_cut(const arm *a) {
     for (uint32_t i = 0; i < a->loops->loop_count; i++) {
         const wpi_loop *loop = &a->loops->loops[i];
@@ -150,7 +149,8 @@ static void redirect_exits(const arm *a, LLVMBasicBlockRef to) {
     }
 }
 
-/* All edges from the arm to the join lead to `rejoin`, and from `left` to the join. */
+/* Redirects all edges from the arm to the join to `rejoin`, and adds one from `left` to the
+ * join. */
 static void unify_exits(const arm *a, LLVMBasicBlockRef rejoin, LLVMBasicBlockRef left) {
     LLVMBuilderRef at = a->c->builder;
     LLVMValueRef next;
@@ -178,7 +178,8 @@ static LLVMValueRef guard_branch(const arm *a, LLVMBasicBlockRef in, LLVMBasicBl
     return LLVMBuildCondBr(a->c->builder, a->guard, a->side ? out : in, a->side ? in : out);
 }
 
-/* Uses outside of its block read a value from under the guard through a phi at the block's end. */
+/* Makes uses outside of its block read a value from under the guard through a phi at the block's
+ * end. */
 static void merge_value(const arm *a, LLVMValueRef value, LLVMBasicBlockRef under,
                         LLVMBasicBlockRef before, LLVMBasicBlockRef after) {
     LLVMValueRef phi = wpi_uses_read_phi(a->c->builder, value, after);
@@ -187,7 +188,8 @@ static void merge_value(const arm *a, LLVMValueRef value, LLVMBasicBlockRef unde
     wpi_phi_add(phi, LLVMGetPoison(LLVMTypeOf(value)), before);
 }
 
-/* What is for all first, the rest under the guard, then the block's end. */
+/* Reorders a block: instructions for all threads first, the rest under the guard, then the block's
+ * end. */
 static void guard_block(const arm *a, LLVMBasicBlockRef block) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block), next, guarded = NULL;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != end && !guarded;
@@ -230,7 +232,7 @@ static void walk_together(const arm *a, wpi_region_step step) {
         if (a->contains[b]) guard_block(a, a->loops->blocks[b]);
 }
 
-/* One arm at a time: each change makes the analyses stale. */
+/* Changes one arm, which invalidates the analyses. */
 static bool change_one(wpi_compile *c, LLVMValueRef kernel) {
     wpi_loops loops;
     wpi_uniform uniform;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structures that a kernel takes by value, and never writes to, are the same for all its threads
- * from beginning to end. Loads of them are marked as such ("invariant.load"): uniform where their
- * address is, free to move, and as good as arithmetic to have once more. */
+/* Structures that a kernel takes by value, and never writes, are constant and the same for all its
+ * threads. Loads of them are marked ("invariant.load"): uniform if their address is, and free to be
+ * moved and repeated like arithmetic. */
 #include <stddef.h>
 
 #include "compiler/ir/edit.h"

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warp-synchronous code on plain shared memory: steps where lanes rely on each other without saying
- * so.
+/* Warp-synchronous code on plain shared memory: adds steps where lanes rely on implicit lockstep.
  *
  *     tile[t] = x;                      the hardware runs each line for all lanes of a warp;
  *     y = tile[t ^ 1];                  without a step, a thread would run both before the next
  *     tile[t] = y;                      thread begins
  *
- * The rule. Take two plain accesses A and B of one kernel, at least one of them a store, and a way
- * from A to B without a barrier or warp operation. They clash when some lane's A and another lane's
- * B touch the same byte. A clash that the indices prove gets a step before B; what is read at an
- * index of its own, or at unknown distances, proves nothing.
+ * The rule. Take two plain accesses A and B of one kernel, at least one of them a store, and a path
+ * from A to B without a barrier or warp operation. They clash if some lane's A and another lane's B
+ * touch the same byte. A clash that is proved by the indices gets a step before B; data-dependent
+ * indices or unknown distances prove nothing.
  *
- * The indices are numbers once the shape of the block is known (thread_value.h). It is not, so the
- * usual shapes are tried. The program is taken to be right on hardware, where only the lanes of a
- * warp run in step. So a shape is impossible in which
+ * The indices are numbers once the shape of the block is known (thread_value.h). It is not, so
+ * common shapes are tried. The program is assumed to be correct on hardware, where only the lanes
+ * of a warp run in step. So a shape is impossible in which
  *     - two threads of different warps clash (ways end at block barriers only),
  *     - a store has two threads write different values to the same place, or
  *     - an access misses its variable;
- * and so is a block of one warp for a kernel with a block barrier, which would be for nothing.
- * If a possible shape has no clash at all, the kernel is taken to be free of races, launched in
- * that shape, and gets no step. If none is possible, it gets none either. Otherwise every pair that
- * clashes in a possible shape is parted.
+ * and so is a block of one warp for a kernel with a block barrier, which would be useless. If a
+ * possible shape has no clash at all, the kernel is assumed to be launched in that shape without
+ * races, and gets no step. If none is possible, it gets none either. Otherwise every pair that
+ * clashes in a possible shape gets a step.
  *
- * Guards that dominate an access (`if (t < 16)`) limit its threads where they are numbers, too;
- * else all threads count as let through. */
+ * Guards that dominate an access (`if (t < 16)`) limit its threads if they evaluate to numbers;
+ * otherwise all threads count as active. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -42,7 +41,7 @@ enum {
     PAIRS_MAX = 200 * 1000,
     NODES_MAX = 16384,
     COPY_BYTES_MAX = 64,
-    WORK_MAX = 200 * 1000 * 1000 /* threads looked at, a kernel: half a second */
+    WORK_MAX = 200 * 1000 * 1000 /* threads examined per kernel: half a second */
 };
 
 typedef struct guard {
@@ -59,7 +58,7 @@ typedef struct access {
     uint32_t block, place; /* its event */
     guard *guards;
     uint32_t guard_count;
-    uint32_t *unknowns; /* nodes in its address that a repetition defines anew */
+    uint32_t *unknowns; /* nodes in its address that a repetition redefines */
     uint32_t unknown_count;
     bool *meets_block,
         *meets_warp; /* [access_count]: reached without a barrier; … or warp operation */
@@ -97,7 +96,7 @@ typedef struct search {
 
 /* ---- the accesses ---- */
 
-/* Variables of the device libraries that are right at any order of the lanes. */
+/* Whether it is a variable of the device libraries that is valid in any order of the lanes. */
 static bool is_hint(LLVMValueRef pointer) {
     while (LLVMIsAGetElementPtrInst(pointer) ||
            (LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
@@ -107,8 +106,8 @@ static bool is_hint(LLVMValueRef pointer) {
            strncmp(LLVMGetValueName2(pointer, &length), "__wp_hint_", 10) == 0;
 }
 
-/* What an instruction does to shared memory, other than in volatile or atomic accesses: `count`
- * entries of instruction, stored, size_bytes and is_store, and the pointers. */
+/* Describes an instruction's plain accesses to shared memory: sets instruction, stored, size_bytes,
+ * is_store and the pointers; returns how many. */
 static uint32_t describe(const wpi_thread_values *v, LLVMValueRef i, access out[2],
                          LLVMValueRef pointers[2]) {
     const wpi_ir_access what = wpi_access_of(i);
@@ -156,7 +155,7 @@ static bool parts_warps(uint32_t op) {
     return (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_OR) || kind == WP_STOP_GRID;
 }
 
-/* Conditions of branches that lead to `block` by one way only. */
+/* Adds the conditions under which the access's block is reached. */
 static void add_guard(search *s, access *a, LLVMValueRef condition, bool is_true, int depth) {
     LLVMOpcode opcode =
         LLVMIsAInstruction(condition) ? LLVMGetInstructionOpcode(condition) : LLVMRet;
@@ -210,7 +209,7 @@ static void find_unknowns(const search *s, uint32_t node, wpi_map *seen, access 
         find_unknowns(s, n->operands[o], seen, a);
 }
 
-/* False when there is nothing to look at, or too much. */
+/* Finds the accesses. False: none, or too many. */
 static bool find_accesses(search *s) {
     uint32_t stores = 0;
     s->accesses = wpi_must_calloc(ACCESSES_MAX, sizeof *s->accesses);
@@ -267,7 +266,7 @@ static bool is_unknown_of(const access *a, uint32_t node) {
     return false;
 }
 
-/* Marks what block `b` has from event `first` on; true when the way leads out of it. */
+/* Marks the accesses of block `b` from event `first` on; true: the path leaves the block. */
 static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t first,
                        bool warp_ends, bool *met) {
     for (uint32_t e = first; e < s->events[b].count; e++) {
@@ -281,7 +280,7 @@ static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t
     return true;
 }
 
-/* Which accesses follow `from` before a barrier (or a warp operation, if these end the way, too).
+/* Marks the accesses that follow `from` before a barrier (or a warp operation, if `warp_ends`).
  */
 static void walk(const search *s, const access *from, bool warp_ends, bool *met) {
     bool *seen = wpi_must_calloc(s->flow.block_count, sizeof *seen);
@@ -312,8 +311,8 @@ static bool has_same_guards(const access *a, const access *b) {
     return true;
 }
 
-/* The pairs to look at. Two accesses to one address by one set of threads tell nothing that each of
- * them does not tell alone. */
+/* Finds the pairs to examine. Two accesses to the same address by the same threads are covered by
+ * each of them alone. */
 static bool find_pairs(search *s) {
     uint32_t warp_pairs = 0;
     for (uint32_t n = 0; n < s->access_count; n++) {
@@ -352,7 +351,7 @@ static void find_active(const search *s, access *a, uint32_t threads, bool *is_a
     }
 }
 
-/* Outside of the variable that it is based on? */
+/* Whether an access is outside of its variable. */
 static bool misses(const search *s, const access *a) {
     const wpi_thread_node *node = &s->values.nodes[a->address];
     if (a->is_guarded_by_unknown || node->term_count != 1 || node->terms[0].factor != 1)
@@ -363,7 +362,7 @@ static bool misses(const search *s, const access *a) {
     return size != 0 && (a->touch.first < 0 || a->touch.outer > size);
 }
 
-/* Do two threads store different values to one place? */
+/* Whether two threads store different values to one place. */
 static bool quarrels(search *s, const access *a) {
     if (!a->stored || a->is_guarded_by_unknown) return false;
     if (wpi_uniform_is(&s->values.uniform, a->stored)) return false;
@@ -406,7 +405,7 @@ static bool is_possible(search *s, uint32_t threads) {
     return true;
 }
 
-/* Notes the pairs of lanes that clash; false when there are none. */
+/* Marks accesses whose lanes clash; false: none. */
 static bool note_clashes(search *s) {
     bool found = false;
     for (uint32_t n = 0; n < s->access_count; n++)
@@ -428,7 +427,7 @@ static bool uses_id(LLVMValueRef kernel, wpi_id id) {
     return false;
 }
 
-/* False when the kernel needs no steps in this shape (or it takes too long to find out). */
+/* Evaluates a shape. False: the kernel needs no steps in it, or the limit of work is reached. */
 static bool try_shape(search *s, wpi_block_shape shape, bool *any_possible) {
     uint32_t threads = shape.x * shape.y * shape.z;
     uint32_t threads_max = s->kernel->max_threads ? s->kernel->max_threads : WP_BLOCK_THREADS_MAX;
@@ -460,8 +459,8 @@ static bool try_shapes(search *s) {
 
 /* ---- steps ---- */
 
-/* Before as few accesses as the order of the code allows: a step parts all pairs whose ways lead
- * by. */
+/* Places steps before as few accesses as the order of the code allows: a step covers all pairs
+ * whose paths pass it. */
 static void place_steps(search *s) {
     bool *met = wpi_must_calloc(s->access_count, sizeof *met);
     for (uint32_t m = 0; m < s->access_count; m++)
@@ -517,6 +516,7 @@ static void part_lanes(wpi_compile *c, const wpi_kernel_ir *kernel) {
 
 wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err) {
     (void)err;
+    if (c->variant.is_in_step) return WP_STATUS_OK; /* no lane gets ahead there (lockstep.c) */
     for (uint32_t k = 0; k < c->kernel_count && uses_shared(c->module); k++)
         part_lanes(c, &c->kernels[k]);
     return WP_STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memcpy, memmove and memset as the PTX back end makes them: up to 128 bytes as words one after the
- * other, as wide as both addresses are aligned; else a loop over bytes. */
+/* Expands memcpy, memmove and memset as the PTX back end does: up to 128 bytes as a sequence of
+ * words, as wide as both addresses are aligned; otherwise a loop over bytes. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static LLVMValueRef byte_address(wpi_compile *c, LLVMValueRef base, LLVMValueRef
 
 /* ---- straight ---- */
 
-/* The byte that is set, `bytes` times side by side. */
+/* The byte to set, repeated to the width of `type`. */
 static LLVMValueRef repeated(wpi_compile *c, LLVMValueRef byte, LLVMTypeRef type) {
     if (LLVMTypeOf(byte) == type) return byte;
     LLVMValueRef ones = LLVMBuildUDiv(c->builder, LLVMConstAllOnes(type),
@@ -118,7 +118,7 @@ static void loop(wpi_compile *c, const copy *m, bool is_down) {
     wpi_phi_add(n, next, body);
 }
 
-/* memmove goes down where the target is above the source. */
+/* memmove copies downwards if the target is above the source. */
 static void loop_either_way(wpi_compile *c, const copy *m) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, m->instruction);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What instructions take of a GPU: which class, how many. Counted as machine code, where 64-bit
- * integers are pairs of registers; PTX has one instruction for some of them.
+/* Cost of instructions on a GPU: class and number of machine instructions. Machine code has pairs
+ * of registers for 64-bit integers, for which PTX may have one instruction.
  *
- * What has no instruction of its own takes nothing: casts between pointers and between signed and
- * unsigned, constant offsets of addresses, a product that only a sum uses. */
+ * Operations without a machine instruction cost nothing: casts between pointers and between signed
+ * and unsigned, constant offsets of addresses, a product that only a sum uses. */
 #include <string.h>
 
 #include "compiler/ir/edit.h"
@@ -56,7 +56,7 @@ static unsigned words_of(const tracer *t, LLVMTypeRef scalar) {
     return bits > 32 ? (bits + 31) / 32 : 1;
 }
 
-/* Elements that take an instruction each; halves go two by two. */
+/* Elements that take an instruction each; halves are processed in pairs. */
 static unsigned lanes_of(LLVMTypeRef type) {
     if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return 1;
     unsigned count = LLVMGetVectorSize(type);
@@ -143,7 +143,7 @@ static void cost_float_division(LLVMValueRef i, trace_cost *cost) {
 
 /* ---- casts and addresses ---- */
 
-/* An index that a multiply-add of 32 by 32 to 64 bits takes as it is. */
+/* Whether an index is an operand of a multiply-add of 32 by 32 to 64 bits without extension. */
 static bool is_extended_index(LLVMValueRef index) {
     return opcode_of(index) == LLVMSExt || opcode_of(index) == LLVMZExt;
 }
@@ -189,7 +189,7 @@ static void cost_stop(LLVMValueRef stop, trace_cost *cost) {
     add(cost, is_barrier ? WP_TRACE_SYNC : WP_TRACE_WARP, 1);
 }
 
-/* Registers of the block: those that are constants of the launch are operands. */
+/* Cost of special registers: constants of the launch are operands, and free. */
 static void cost_identity(wpi_id id, trace_cost *cost) {
     if (id <= WP_ID_THREAD || (id >= WP_ID_CTAID_X && id <= WP_ID_CTAID_Z))
         add(cost, WP_TRACE_INT, 1);
@@ -211,7 +211,7 @@ static void cost_call(LLVMValueRef i, trace_cost *cost) {
         if (id != WP_ID_COUNT)
             cost_identity(id, cost);
         else if (wpi_trace_is_texture(i))
-            cost->count[WP_TRACE_TEXTURE]++; /* how long it takes is its accesses' */
+            cost->count[WP_TRACE_TEXTURE]++; /* its latency is that of its accesses */
         else
             wpi_trace_add_function(cost, name, LLVMTypeOf(i));
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions are cut into blocks: straight code that ends where control may leave it, behind each
- * stop, call and clock read, behind as many accesses as a block can have words, and, in step,
- * behind each. Blocks are numbered in reverse post order. One that has nothing but a branch forward
- * is left out: whoever comes to it comes to what is behind it. */
+/* Cuts functions into blocks: straight code that ends where control may leave it, after each stop,
+ * call and clock read, after the most accesses that a block can record, and, in step, after each
+ * access. Blocks are numbered in reverse post order. A block with only a forward branch is omitted:
+ * its successor is recorded in its place. */
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/postdom.h"
@@ -13,9 +13,9 @@ static bool is_recorded(const tracer *t, LLVMValueRef i) {
     return wpi_trace_access(t, i).memory == TRACE_SITE;
 }
 
-/* Counts the accesses of the block at hand. */
+/* Whether an instruction ends the block; counts the block's accesses. */
 static bool ends_block(const tracer *t, LLVMValueRef i, uint32_t *accesses) {
-    uint32_t most = t->is_in_step ? 1 : WP_TRACE_BLOCK_WORDS_MAX - 2; /* the block's, a barrier's */
+    uint32_t most = t->is_in_step ? 1 : WP_TRACE_BLOCK_WORDS_MAX - 2; /* - block, barrier */
     if (is_recorded(t, i)) ++*accesses;
     return wpi_trace_is_end(i) || *accesses == most;
 }
@@ -34,7 +34,7 @@ static void split_block(const tracer *t, LLVMBasicBlockRef block) {
     }
 }
 
-/* Nothing but a branch, to a later block. */
+/* Whether a block has only a branch, to a later block. */
 static bool is_empty(const wpi_map *index, LLVMBasicBlockRef block) {
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     while (LLVMIsAPHINode(i))
@@ -64,13 +64,13 @@ static void enter_instructions(tracer *t, trace_block *block) {
 
 static uint32_t first_line(LLVMBasicBlockRef block) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-        wpi_source_place place = wpi_source_place_of(i);
+        wpi_source_place_of place = wpi_source_place_of(i);
         if (place.line && !LLVMIsAPHINode(i)) return place.line;
     }
     return 0;
 }
 
-/* The first recorded block at or behind one. */
+/* The first recorded block at or after a block. */
 static uint32_t recorded_at(const tracer *t, LLVMBasicBlockRef block) {
     uint32_t number;
     while ((number = wpi_map_index(&t->block_of, block)) == UINT32_MAX)

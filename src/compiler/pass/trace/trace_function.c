@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions take that are more than one instruction, or one of a class of its own: the usual
- * way of functions made for GPUs, without their ways for subnormal, huge and invalid arguments.
- * Judged from the instructions that such functions need, not measured. The device library's own
- * (nvptxlib) are no measure: those that libclc has compute all ways and select, two to five times
- * as much. */
+/* Costs of functions that take several instructions, or one of a special class: the common path of
+ * functions made for GPUs, without paths for subnormal, huge and invalid arguments. Estimated from
+ * the instructions that such functions need, not measured. The device library (nvptxlib) is no
+ * reference: libclc's functions compute all paths and select, at two to five times the cost. */
 #include <string.h>
 
 #include "compiler/pass/trace/trace_pass.h"
 
 typedef struct row {
-    const char *name; /* the first that matches counts */
+    const char *name; /* the first match applies */
     uint8_t integer, multiply, fp32, fp64, special, convert, control;
 } row;
 
@@ -266,7 +265,7 @@ static bool matches(const char *pattern, const char *name) {
     return matches(pattern + 1, name);
 }
 
-/* clang calls some functions of the C library by their own names: __nv_tanf is tanf, too. */
+/* Finds a row; clang calls some functions by their C names: tanf for __nv_tanf. */
 static const row *find(const char *name, LLVMTypeRef result) {
     static const char prefix[] = "__nv_";
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {

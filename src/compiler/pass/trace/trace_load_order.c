@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads go first, as ptxas places them: a thread waits at the first use of what it loaded, and
- * whatever was asked for before that is on its way already.
+/* Moves loads to the front, as ptxas does: a thread waits at the first use of a loaded value, and
+ * all loads issued before overlap.
  *
  *     a = load x; s = s + a; b = load y; s = s + b    ──►    a = load x; b = load y; s = s + a; …
  *
- * Within a run of instructions that nothing must pass, loads and what computes their addresses move
- * to the front: first those whose addresses need no load of the run, then those that need one, and
- * so on. A load does not pass a store that may be to its place. */
+ * Within a run of instructions between barriers to motion, loads and the computation of their
+ * addresses move to the front: first loads whose addresses need no load of the run, then those that
+ * need one, and so on. A load does not pass a store that may alias. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 typedef struct item {
     LLVMValueRef instruction;
     trace_access access; /* of a load or store */
-    uint32_t level;      /* loads of the run, one after the other, that it needs */
+    uint32_t level;      /* longest chain of the run's loads that it needs */
     bool is_movable;     /* may be executed at the front */
     bool is_load;        /* … and is a load */
     bool is_early;       /* … or is needed by one */
@@ -33,7 +33,7 @@ typedef struct run {
     wpi_map index;
 } run;
 
-/* Computes from numbers, and touches no memory. */
+/* Whether a call is pure, and accesses no memory. */
 static bool is_pure_call(LLVMValueRef i) {
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
@@ -46,7 +46,7 @@ static bool is_pure_call(LLVMValueRef i) {
     return LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind;
 }
 
-/* Nothing passes it. */
+/* Whether no instruction may be moved across it. */
 static bool is_wall(LLVMValueRef i) {
     if (LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i)) return true;
     const wpi_ir_access a = wpi_access_of(i);
@@ -62,7 +62,7 @@ static bool is_parameter(const trace_access *a) {
     return a->memory == TRACE_CONSTANT || a->memory == TRACE_OPERAND;
 }
 
-/* May the two be at the same place? What is neither shared nor global may be anything. */
+/* Whether the two may alias. Memory that is neither shared nor global may be any. */
 static bool may_meet(const trace_access *store, const trace_access *load) {
     bool store_is_own = store->memory == TRACE_PRIVATE, load_is_own = load->memory == TRACE_PRIVATE;
     bool either_is_generic = store->space == WP_TRACE_GENERIC || load->space == WP_TRACE_GENERIC;
@@ -82,7 +82,8 @@ static bool passes_stores(const run *r, uint32_t load) {
     return true;
 }
 
-/* Of item `n`, whose operands are known: may it be executed at the front, and after how many loads?
+/* Decides whether item `n`, whose operands are decided, may move to the front, and after how many
+ * loads.
  */
 static void find_place(run *r, uint32_t n) {
     item *it = &r->items[n];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pass `trace`: kernels that leave behind what they do (docs/rooms/trace.md). */
+/* The pass `trace`: kernels that record their execution (docs/rooms/trace.md). */
 #include "compiler/pass/trace/trace_pass.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "compiler/passes.h"
 
 void *wpi_trace_grow(void *items, uint32_t count, size_t item_bytes) {
-    if (count & (count - 1)) return items; /* room doubles at powers of two */
+    if (count & (count - 1)) return items; /* capacity doubles at powers of two */
     void *grown = wpi_must_realloc(items, (count ? 2 * (size_t)count : 1) * item_bytes);
     return grown;
 }

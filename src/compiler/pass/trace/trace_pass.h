@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the files of the pass `trace` share (base/trace_abi.h, docs/rooms/trace.md):
+/** Internals of the pass `trace` (base/trace_abi.h, docs/rooms/trace.md):
  *
- *     trace_copy.c    memcpy and its kin become loads and stores
- *     trace_texture.c textures and surfaces: which places a fetch touches
+ *     trace_copy.c         memcpy and its kin become loads and stores
+ *     trace_texture.c      textures and surfaces: the places that a fetch touches
  *     trace_load_order.c   loads go first
- *     trace_cut.c     functions are cut into blocks
- *     trace_site.c    what an access is
- *     trace_cost.c    what an instruction takes of a GPU; trace_function.c: a function
- *     trace_steps.c   the steps of a block: issue, access, wait
- *     trace_words.c  code that writes the words
- *     trace_table.c   the tables
+ *     trace_cut.c          functions are cut into blocks
+ *     trace_site.c         descriptions of accesses
+ *     trace_cost.c         cost of an instruction on a GPU
+ *     trace_function.c     cost of a function
+ *     trace_steps.c        the steps of a block: issue, access, wait
+ *     trace_words.c        code that writes the words
+ *     trace_table.c        the tables
  *     trace_pass.c         the pass */
 #ifndef WP_PASS_TRACE_H
 #define WP_PASS_TRACE_H
@@ -49,20 +50,21 @@ void *wpi_trace_grow(void *items, uint32_t count, size_t item_bytes);
 
 /** ---- what an instruction is ---- */
 
-/** A call of a function whose own blocks are recorded, or through a pointer. */
+/** Whether a call is of a function whose blocks are recorded, or through a pointer. */
 bool wpi_trace_is_call(LLVMValueRef instruction);
-/** Reads a clock: `*is_ns` says which. */
+/** Whether it reads a clock; `*is_ns`: which one. */
 bool wpi_trace_is_clock(LLVMValueRef instruction, bool *is_ns);
-/** A stop, call or clock read: the block ends behind it. */
+/** Whether it is a stop, call or clock read, after which the block ends. */
 bool wpi_trace_is_end(LLVMValueRef instruction);
-/** A block barrier whose number or count is known only where it runs: the block's last word. */
+/** Whether it is a block barrier whose number or count is known only at run time: the block's last
+ * word. */
 bool wpi_trace_is_open_barrier(LLVMValueRef instruction);
 bool wpi_trace_has_barrier_word(const trace_block *block);
-/** What wp_rt_stop gets of a barrier. */
+/** The arguments of wp_rt_stop for a barrier. */
 LLVMValueRef wpi_trace_barrier_count(LLVMValueRef stop);
 LLVMValueRef wpi_trace_barrier_number(LLVMValueRef stop);
 
-/** Where an access goes. */
+/** The memory that an access goes to. */
 typedef enum trace_memory {
     TRACE_NO_MEMORY,
     TRACE_SITE,     /* recorded */
@@ -81,38 +83,39 @@ typedef struct trace_access {
     LLVMValueRef base; /* the variable or argument that the address starts from, or NULL */
 } trace_access;
 
-/** As the PTX back end decides: a plain load of what nobody writes while the kernel runs. */
+/** Whether it is a plain load of memory that is not written during the kernel, as the PTX back end
+ * decides. */
 bool wpi_trace_is_read_only(const wpi_compile *c, LLVMValueRef load);
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
-/** A fetch from a texture, or an access to a surface. */
+/** Whether it is a fetch from a texture, or an access to a surface. */
 bool wpi_trace_is_texture(LLVMValueRef instruction);
-/** The question for a place that one touches: an access whose address is its result. */
+/** Whether it queries a place of a fetch: an access whose address is the call's result. */
 bool wpi_trace_is_place(LLVMValueRef instruction, wp_trace_access *kind, uint32_t *size_bytes);
-/** The thread's array that a fetch or surface read leaves its result in; NULL: it is none. */
+/** The thread's array for the result of a fetch or surface read; NULL: not one. */
 LLVMValueRef wpi_trace_texture_result(LLVMValueRef instruction);
-/** The thread's array that a load reads; NULL: it is none. */
+/** The thread's array that a load reads; NULL: none. */
 LLVMValueRef wpi_trace_loaded_array(LLVMValueRef instruction);
 /** Adds an access of block `block` to the table of sites. */
 void wpi_trace_add_site(tracer *t, LLVMValueRef instruction, uint32_t block);
 
-/** What an instruction takes. `chain`: of its instructions, those that wait for each other. */
+/** The cost of an instruction. `chain`: the longest chain of dependent instructions. */
 typedef struct trace_cost {
     uint16_t count[WP_TRACE_CLASS_COUNT];
     uint16_t chain[WP_TRACE_CLASS_COUNT];
 } trace_cost;
 
-/** False: nothing, or it is part of the instructions that use it. */
+/** False: no cost, or part of the instructions that use it. */
 bool wpi_trace_cost(const tracer *t, LLVMValueRef instruction, trace_cost *cost);
-/** Adds what a function of the device library, an intrinsic, or an operation that takes many
- *  instructions ("udiv") takes; `result` decides about names that nobody knows. */
+/** Adds the cost of a function of the device library, an intrinsic, or an operation of many
+ *  instructions ("udiv"); for unknown names by the type `result`. */
 void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef result);
 
 /** ---- the steps of the pass ---- */
 
 void wpi_trace_expand_copies(wpi_compile *c, LLVMValueRef function);
-/** Asks for the places that fetches and surface accesses touch, in front of them. */
+/** Inserts queries of the places of fetches and surface accesses before them. */
 void wpi_trace_expand_textures(wpi_compile *c, LLVMValueRef function);
-/** Moves loads to where ptxas has them. */
+/** Moves loads to the front, as ptxas does. */
 void wpi_trace_order(tracer *t, LLVMValueRef function);
 /** Cuts functions[number], and enters its blocks and sites in the tables. */
 void wpi_trace_cut(tracer *t, uint32_t number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an access is: its memory, its cache operator, what its address starts from. */
+/* Describes accesses: memory, cache operator, and root of the address. */
 #include <string.h>
 
 #include "compiler/ir/access.h"
@@ -13,16 +13,16 @@ static bool is_kernel_argument(const wpi_compile *c, LLVMValueRef value) {
     return LLVMIsAArgument(value) && wpi_compile_is_kernel(c, LLVMGetParamParent(value));
 }
 
-/* The kernel's argument that a pointer was read from, if it was. */
+/* The kernel's argument from which a pointer was loaded, if any. */
 static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
     if (!LLVMIsALoadInst(pointer)) return NULL;
-    wpi_pointer_roots from = wpi_pointer_roots_of(LLVMGetOperand(pointer, 0));
+    wpi_pointer_roots_of from = wpi_pointer_roots_of(LLVMGetOperand(pointer, 0));
     bool is_one = from.count == 1 && !from.is_incomplete && is_kernel_argument(t->c, from.items[0]);
     return is_one && wpi_argument_has(from.items[0], "byval") ? from.items[0] : NULL;
 }
 
-/* The memory behind an address that starts from `root`, as an address space of nvptx. Host code
- * can only hand addresses of global memory to a kernel. */
+/* The address space of an address that starts from `root`. Host code can pass only addresses of
+ * global memory to a kernel. */
 static int space_of(const tracer *t, LLVMValueRef root) {
     if (LLVMIsAAllocaInst(root)) return WP_SPACE_LOCAL;
     bool is_given = is_kernel_argument(t->c, root);
@@ -32,8 +32,8 @@ static int space_of(const tracer *t, LLVMValueRef root) {
     return (int)LLVMGetPointerAddressSpace(LLVMTypeOf(root));
 }
 
-/* The one memory that all roots are in, else generic. */
-static int common_space(const tracer *t, const wpi_pointer_roots *from) {
+/* The address space common to all roots, else generic. */
+static int common_space(const tracer *t, const wpi_pointer_roots_of *from) {
     if (from->is_incomplete || !from->count) return WP_SPACE_GENERIC;
     int space = space_of(t, from->items[0]);
     for (uint32_t r = 1; r < from->count; r++)
@@ -41,8 +41,8 @@ static int common_space(const tracer *t, const wpi_pointer_roots *from) {
     return space;
 }
 
-/* Fields of wp_cpu_block, which earlier passes read. */
-static bool is_block(const wpi_pointer_roots *from) {
+/* Whether the address is of a field of wp_cpu_block, which earlier passes read. */
+static bool is_block(const wpi_pointer_roots_of *from) {
     size_t length;
     LLVMValueRef callee = from->count == 1 && LLVMIsAInstruction(from->items[0])
                               ? wpi_called_function(from->items[0])
@@ -65,7 +65,7 @@ static bool is_constant_address(LLVMValueRef pointer) {
 bool wpi_trace_is_read_only(const wpi_compile *c, LLVMValueRef load) {
     unsigned kind = LLVMGetMDKindIDInContext(c->context, "invariant.load", 14);
     if (LLVMGetMetadata(load, kind)) return true;
-    wpi_pointer_roots from = wpi_pointer_roots_of(LLVMGetOperand(load, 0));
+    wpi_pointer_roots_of from = wpi_pointer_roots_of(LLVMGetOperand(load, 0));
     for (uint32_t r = 0; r < from.count; r++) {
         LLVMValueRef root = from.items[r];
         bool is_constant = LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root);
@@ -87,7 +87,8 @@ static wp_trace_cache cache_of(LLVMValueRef i) {
 
 /* ---- accesses ---- */
 
-/* Atomics on 16-bit floats are functions of the device library; a GPU has instructions. */
+/* The type of an atomic on 16-bit floats: a function of the device library, an instruction on
+ * GPUs. */
 static LLVMTypeRef library_atomic(LLVMValueRef i) {
     static const char prefix[] = "__wp_ptx_atom_";
     LLVMValueRef callee = wpi_called_function(i);
@@ -116,7 +117,7 @@ static bool describe(const tracer *t, LLVMValueRef i, trace_access *a) {
     return true;
 }
 
-static trace_memory memory_of(int space, const wpi_pointer_roots *from, LLVMValueRef pointer) {
+static trace_memory memory_of(int space, const wpi_pointer_roots_of *from, LLVMValueRef pointer) {
     bool is_operand = is_constant_address(pointer);
     if (is_block(from)) return TRACE_OPERAND;
     switch (space) {
@@ -128,7 +129,7 @@ static trace_memory memory_of(int space, const wpi_pointer_roots *from, LLVMValu
 
 /* The variable or kernel argument behind an address; behind a pointer in a structure argument, the
  * structure. */
-static LLVMValueRef base_of(const tracer *t, const wpi_pointer_roots *from) {
+static LLVMValueRef base_of(const tracer *t, const wpi_pointer_roots_of *from) {
     if (from->count != 1 || from->is_incomplete) return NULL;
     LLVMValueRef root = from->items[0];
     return LLVMIsAGlobalVariable(root) || is_kernel_argument(t->c, root) ? root
@@ -145,7 +146,7 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
         return a;
     }
     if (!describe(t, i, &a)) return a;
-    wpi_pointer_roots from = wpi_pointer_roots_of(a.pointer);
+    wpi_pointer_roots_of from = wpi_pointer_roots_of(a.pointer);
     int space = (int)LLVMGetPointerAddressSpace(LLVMTypeOf(a.pointer));
     if (space == WP_SPACE_GENERIC) space = common_space(t, &from);
     a.memory = memory_of(space, &from, a.pointer);
@@ -170,7 +171,7 @@ static LLVMValueRef name_of(wpi_compile *c, LLVMValueRef base) {
 void wpi_trace_add_site(tracer *t, LLVMValueRef i, uint32_t block) {
     wpi_compile *c = t->c;
     trace_access a = wpi_trace_access(t, i);
-    wpi_source_place place = wpi_source_place_of(i);
+    wpi_source_place_of place = wpi_source_place_of(i);
     uint32_t parameter =
         a.base && LLVMIsAArgument(a.base) ? wpi_argument_number(a.base) : UINT32_MAX; /* -1 */
     LLVMValueRef fields[] = {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of a block, from its instructions in order.
  *
- *     load a            ACCESS site 0                An instruction that takes nothing (a cast, a
- * phi) load b            ACCESS site 1                is looked through: what uses it waits for
- * what it x = a + 1    ──►  WAIT 0, ISSUE int            was made from. y = x * b         WAIT 1,
- * ISSUE fp32
+ *     load a            ACCESS site 0
+ *     load b            ACCESS site 1
+ *     x = a + 1    ──►  WAIT 0, ISSUE int
+ *     y = x * b         WAIT 1, ISSUE fp32
  *
- * Between two other steps, ISSUE steps tell how many instructions of which class there are, and
- * which of them are on the longest chain of dependent ones. */
+ * An instruction without cost (a cast, a phi) is looked through: its users wait for the accesses
+ * that its operands depend on.
+ *
+ * Between two other steps, ISSUE steps have the number of instructions of each class, and of those
+ * on the longest chain of dependent ones. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -42,7 +45,7 @@ typedef struct walk {
     uint32_t *places;  /* sites of places since the last fetch */
     uint32_t place_count;
     wpi_map fetched;  /* a thread's array → index into found: the fetch whose result is there */
-    uint32_t *waited; /* sites that were waited for, and not accessed again */
+    uint32_t *waited; /* sites that were waited for, and not accessed since */
     uint32_t waited_count;
 } walk;
 
@@ -99,7 +102,7 @@ static void add_step(tracer *t, wp_trace_step step) {
     t->steps[t->step_count++] = step;
 }
 
-/* What was issued since the last other step. */
+/* Adds ISSUE steps for the instructions since the last other step. */
 static void flush(walk *w) {
     uint32_t count[WP_TRACE_CLASS_COUNT] = {0}, chain[WP_TRACE_CLASS_COUNT] = {0}, last = NONE;
     for (uint32_t i = 0; i < w->issued_count; i++) {
@@ -151,7 +154,7 @@ static void wait_for_operands(walk *w, LLVMValueRef instruction) {
 
 /* ---- textures ---- */
 
-/* What is in the array now comes from the places asked for before. */
+/* Adds a fetch: its array's contents come from the places queried before. */
 static void add_fetch(walk *w, LLVMValueRef fetch) {
     LLVMValueRef array = wpi_trace_texture_result(fetch);
     if (array) {
@@ -165,7 +168,7 @@ static void add_fetch(walk *w, LLVMValueRef fetch) {
     w->place_count = 0;
 }
 
-/* A load from there is none: the result is in registers. False: it is another load. */
+/* A load of a fetch's array is no access, as the result is in registers. False: another load. */
 static bool add_fetched(walk *w, LLVMValueRef load) {
     LLVMValueRef array = wpi_trace_loaded_array(load);
     uint32_t from = array ? wpi_map_index(&w->fetched, array) : NONE;
@@ -193,7 +196,7 @@ static void add_access(walk *w, LLVMValueRef instruction) {
 
 /* ---- issue ---- */
 
-/* The operand that is known last, among what was issued since the last other step. */
+/* The operand with the longest chain, among the instructions since the last other step. */
 static uint32_t deepest_operand(const walk *w, LLVMValueRef instruction) {
     uint32_t best = NONE;
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(instruction); o++) {
@@ -232,7 +235,7 @@ static uint32_t constant_or_none(LLVMValueRef value) {
     return LLVMIsAConstantInt(value) ? (uint32_t)LLVMConstIntGetZExtValue(value) : WP_TRACE_NONE;
 }
 
-/* Of a barrier, how many threads it takes and which one it is. */
+/* Adds a stop; for a barrier with its count and number. */
 static void add_stop(walk *w, LLVMValueRef stop) {
     const bool is_open = wpi_trace_is_open_barrier(stop);
     add_other(w, WP_TRACE_STOP, wpi_lower_stop_op(stop));
@@ -241,7 +244,7 @@ static void add_stop(walk *w, LLVMValueRef stop) {
     step->chain = is_open ? WP_TRACE_NONE : constant_or_none(wpi_trace_barrier_number(stop));
 }
 
-/* A fence for the block alone concerns what its own SM has in order anyway. */
+/* Adds a fence; not one of block scope, as an SM's own accesses are ordered. */
 static void add_fence(walk *w, LLVMValueRef fence) {
     add_instruction(w, fence);
     if (!wpi_lower_has_note(fence, WP_BLOCK_METADATA)) add_other(w, WP_TRACE_FENCE, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of base/trace_abi.h as constants, and what is known of whole kernels. */
+/* The tables of base/trace_abi.h as constants, and properties of whole kernels. */
 #include <string.h>
 
 #include "base/must.h"

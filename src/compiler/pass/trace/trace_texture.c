@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fetches from textures, and accesses to surfaces, are calls of the runtime; what they touch is
- * known only there. So the runtime is asked, in front of each, for the place of every texel that it
- * may touch:
+/* Fetches from textures and accesses to surfaces are calls of the runtime, and only the runtime
+ * knows their addresses. So before each, calls are added that return the place of every texel that
+ * it may touch:
  *
  *     call wp_rt_tex(t, 2D, x, y, …)   ──►   p = call wp_rt_tex_place(t, 2D, x, y, …, corner 0)
- * accesses: the p = call wp_rt_tex_place(t, 2D, x, y, …, corner 1)    words are their … results
+ *                                            p = call wp_rt_tex_place(t, 2D, x, y, …, corner 1)
+ *                                            …
  *                                            call wp_rt_tex(t, 2D, x, y, …)
  *
- * A place of 0 is none: outside, a corner that is not mixed in, or in the sector of the one before.
- * What a fetch returns goes through an array of the thread, which on a GPU is registers: a load
- * from there has its value from the accesses. */
+ * These calls are the accesses; their results are the words written to the trace. A place of 0 is
+ * no access: outside, a corner with weight 0, or in the sector of the previous one. A fetch returns
+ * its result in an array of the thread, which is registers on a GPU: a load from it depends on the
+ * accesses. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -42,7 +44,7 @@ bool wpi_trace_is_place(LLVMValueRef i, wp_trace_access *kind, uint32_t *size_by
     const char *name = callee_name(i);
     if (strcmp(name, "wp_rt_tex_place") == 0) {
         *kind = WP_TRACE_LOAD;
-        *size_bytes = 1; /* a texel is aligned: it lies in one sector */
+        *size_bytes = 1; /* a texel is aligned, so it is in one sector */
         return true;
     }
     if (strcmp(name, "wp_rt_surf_place") != 0) return false;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The code that writes the words.
+/* Generates the code that writes the words.
  *
  *     block:    if (cursor + words > lane->limit) full(lane, words), cursor = lane->cursor
  *               cursor[0] = number of the block
  *               cursor[1] = address of its first access …
  *               cursor += words
  *
- * all of them WP_TRACE_STRIDE apart: between a lane's words lie those of the others of its warp.
- * The cursor is a variable of the activation (later a register); lane->cursor has it where someone
- * else may look: before what may stop the thread, before calls and returns. A function asks for its
- * thread's lane once. */
+ * all of them WP_TRACE_STRIDE apart: the words of a warp's lanes are interleaved. The cursor is a
+ * local variable (later a register); it is stored to lane->cursor where others may read it: before
+ * instructions that may stop the thread, before calls and returns. A function gets its thread's
+ * lane once. */
 #include <stddef.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void start_function(recorder *r, LLVMValueRef function) {
     LLVMPositionBuilderBefore(r->at, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     r->cursor = LLVMBuildAlloca(r->at, r->c->ptr, "cursor");
     LLVMValueRef ask = wpi_compile_declare(r->c, "wp_rt_trace_lane", r->c->ptr, NULL, 0);
-    wpi_lower_mark_pure(r->c, ask); /* the thread is always the same */
+    wpi_lower_mark_pure(r->c, ask); /* constant within a function */
     r->lane = LLVMBuildCall2(r->at, wpi_function_type(ask), ask, NULL, 0, "lane");
     read_cursor(r);
 }
@@ -71,8 +71,7 @@ static void write_word(recorder *r, LLVMValueRef cursor, uint32_t word, LLVMValu
     LLVMBuildStore(r->at, value, word_place(r, cursor, word));
 }
 
-/* The first instruction of the block that is its own: behind phis, and behind allocas and what
- * start_function put there. */
+/* The first instruction of the block after phis, allocas and the code of start_function. */
 static LLVMValueRef first_of(const recorder *r, LLVMBasicBlockRef block) {
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     if (LLVMGetInstructionParent(r->cursor) == block) {
@@ -87,7 +86,8 @@ static LLVMValueRef first_of(const recorder *r, LLVMBasicBlockRef block) {
     return i;
 }
 
-/* Branches around the call that makes room. Returns the block behind, where the builder stands. */
+/* Builds the branch around the call that makes room. Returns the block after it, where the builder
+ * is. */
 static void make_room(recorder *r, LLVMValueRef first, uint32_t words) {
     wpi_compile *c = r->c;
     LLVMBasicBlockRef front = wpi_block_split_before(first);
@@ -109,8 +109,8 @@ static void make_room(recorder *r, LLVMValueRef first, uint32_t words) {
     LLVMPositionBuilderBefore(r->at, first);
 }
 
-/* What is made by an access; of a texture, whose place the access itself tells, what comes behind
- * it. */
+/* The instruction before which an access's word is written: the access, or for a query of a
+ * texture's place, whose result is the word, the next instruction. */
 static LLVMValueRef made_by(const tracer *t, LLVMValueRef access) {
     return wpi_trace_access(t, access).pointer == access ? LLVMGetNextInstruction(access) : access;
 }
@@ -122,7 +122,7 @@ static LLVMValueRef address_word(recorder *r, LLVMValueRef access, LLVMValueRef 
     return LLVMBuildPtrToInt(r->at, pointer, r->c->i64, "");
 }
 
-/* The clock is the simulated GPU's. */
+/* Replaces a clock read by one of the simulated GPU's clock. */
 static void replace_clock(recorder *r, LLVMValueRef end, bool is_ns) {
     LLVMPositionBuilderBefore(r->at, end);
     LLVMValueRef args[] = {r->lane, wpi_const32(r->c, is_ns)};
@@ -130,8 +130,8 @@ static void replace_clock(recorder *r, LLVMValueRef end, bool is_ns) {
     LLVMInstructionEraseFromParent(end);
 }
 
-/* `made`: what the last access makes. What is at the end of the block may stop the thread; whoever
- * looks then finds the words. */
+/* Stores the cursor where other code may use it: before the block's end, or when threads run in
+ * step, before `made`, at which the thread stops. */
 static void finish_block(recorder *r, const tracer *t, const trace_block *block,
                          LLVMValueRef made) {
     bool is_ns;
@@ -166,7 +166,7 @@ static void record_block(recorder *r, const tracer *t, uint32_t number) {
     uint32_t words = 1 + block->row.access_count;
     LLVMValueRef first = first_of(r, block->code);
     make_room(r, first, words);
-    LLVMValueRef made = first; /* by the last access */
+    LLVMValueRef made = first; /* where the last word is written */
     if (block->access_count) made = made_by(t, block->accesses[block->access_count - 1]);
     LLVMValueRef cursor = LLVMBuildLoad2(r->at, r->c->ptr, r->cursor, "");
     write_word(r, cursor, 0, wpi_const64(r->c, number));

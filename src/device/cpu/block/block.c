@@ -9,9 +9,9 @@
  *              lanes with the smallest state run, until none is ready; then operations complete,
  *              then barriers. When all live threads meet again in one state, back to "together".
  *
- * A block in which every thread that could run has yielded gives its worker back (YIELDS): what it
- * waits for may be another block. A block in which no thread can run is a deadlock, which ends the
- * launch with a message (block_deadlock.c).
+ * A block in which every runnable thread has yielded releases its worker (YIELDS), as it may wait
+ * for another block. A block in which no thread can run is a deadlock, which ends the launch with a
+ * message (block_deadlock.c).
  *
  * block_storage.c has the memory of blocks, block_together.c and block_mixed.c the two ways to run,
  * block_warp.c one warp, block_stops.c the sets of lanes, block_barriers.c block barriers.

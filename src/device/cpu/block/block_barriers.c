@@ -26,8 +26,8 @@ void wpi_barrier_reach(wpi_block *block, wpi_warp *warp, uint32_t w, uint32_t la
     *(waits ? &warp->barrier : &warp->ready) |= lanes;
 }
 
-/* Some thread that waits gave a number of threads: such a barrier may be reached at several places,
- * even if the number is that of the block. */
+/* Whether a waiting thread gave a number of threads: such a barrier may be reached at several
+ * places, even if the number is that of the block. */
 static bool is_counted(const wpi_block *block) {
     for (uint32_t w = 0; w < block->warp_count; w++) {
         for (uint32_t left = block->warps[w].barrier; left != 0; left &= left - 1) {
@@ -40,7 +40,7 @@ static bool is_counted(const wpi_block *block) {
     return false;
 }
 
-/* The threads at barrier `id` go on, with their answers. */
+/* Releases the threads at barrier `id`, with their results. */
 static void release_barrier(wpi_block *block, uint32_t id) {
     wpi_barrier *barrier = &block->barriers[id];
     const bool is_only = block->barriers_used == 1u << id;
@@ -49,7 +49,7 @@ static void release_barrier(wpi_block *block, uint32_t id) {
         !is_counted(block)) {
         wpi_check_barrier(block);
     }
-    for (uint32_t pass = 0; pass < 2; pass++) { /* count, then answer */
+    for (uint32_t pass = 0; pass < 2; pass++) { /* count, then set results */
         for (uint32_t w = 0; w < block->warp_count; w++) {
             wpi_warp *warp = &block->warps[w];
             uint32_t released = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The message about a block in which no thread can run. */
+/* The message for a block in which no thread can run. */
 #include <stdio.h>
 
 #include "device/cpu/block/block_parts.h"

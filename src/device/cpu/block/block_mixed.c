@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks whose threads are in different states: passes over the warps, then over the barriers,
- * until the threads can run together again or all wait for something outside. */
+ * until the threads can run together again or all wait for something outside the block. */
 #include <string.h>
 
 #include "device/cpu/block/block_parts.h"
@@ -23,7 +23,7 @@ void wpi_block_enter_mixed(wpi_block *block) {
     }
 }
 
-/* All live threads are ready, in one state, and a range: back to "together". */
+/* Returns to "together" if all live threads are ready, in one state, and a range. */
 static bool rejoin(wpi_block *block) {
     if (wpi_block_code(block)->regions == NULL) return false;
     uint32_t first = UINT32_MAX, outer = 0, live = 0;
@@ -47,7 +47,7 @@ static bool rejoin(wpi_block *block) {
     return true;
 }
 
-/* Lets lanes that yielded, or came through the grid barrier, run again. */
+/* Makes lanes ready that yielded or have passed the grid barrier. */
 static void make_ready(wpi_block *block) {
     for (uint32_t w = 0; w < block->warp_count; w++) {
         wpi_warp *warp = &block->warps[w];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the files of the scheduler of a block share; see block.c. Not for other folders. */
+/** Internals of the scheduler of a block; see block.c. Not for other folders. */
 #ifndef WP_DEVICE_CPU_BLOCK_PARTS_H
 #define WP_DEVICE_CPU_BLOCK_PARTS_H
 
 #include "device/cpu/cpu.h"
 
-/* Fruitless passes before the block is parked, when other workers may be about to help. */
+/* Passes without progress before the block is parked, if other workers may help. */
 #define WPI_YIELD_PASSES 32u
 
 /* ---- sets of lanes ---- */
@@ -35,7 +35,7 @@ static inline uint32_t wpi_block_op(const wpi_block *block, uint32_t t, uint32_t
     return code->regions != NULL ? code->regions[state].stop : block->pub.requests[t].op;
 }
 
-/** The stop of that state is a barrier over all threads, without requests. */
+/** Whether the stop of that state is a barrier over all threads, without requests. */
 static inline bool wpi_block_is_plain(const wpi_block *block, uint32_t state) {
     const wp_cpu_kernel *code = wpi_block_code(block);
     return code->regions != NULL && (code->regions[state].flags & WP_CPU_REGION_PLAIN) != 0;
@@ -45,7 +45,7 @@ static inline bool wpi_block_is_checked(const wpi_block *block) {
     return block->launch->kernel->site_count != 0;
 }
 
-/** Other workers may let a block go on that yields. */
+/** Whether other workers may enable a block that yields to continue. */
 static inline bool wpi_block_lets_yield_pass(const wpi_block *block) {
     return block->launch->device->base.info.sm_count > 1;
 }
@@ -55,13 +55,13 @@ static inline wpi_outcome wpi_block_waits_outside(bool has_progressed) {
     return has_progressed ? WPI_OUTCOME_PROGRESSED : WPI_OUTCOME_YIELDS;
 }
 
-/** Runs while all are together. COUNT: they no longer are (block_together.c). */
+/** Runs while all threads are together. COUNT: they no longer are (block_together.c). */
 wpi_outcome wpi_block_run_together(wpi_block *block);
-/** Runs by warps. COUNT: all are together again (block_mixed.c). */
+/** Runs by warps. COUNT: all threads are together again (block_mixed.c). */
 wpi_outcome wpi_block_run_mixed(wpi_block *block);
-/** The block's live threads [first, outer) have their states in states[]: from now on, by warps. */
+/** Switches to running by warps. The live threads [first, outer) have their states in states[]. */
 void wpi_block_enter_mixed(wpi_block *block);
-/** Names the first thread that waits, and the first that waits at something else. */
+/** Fails; the message names the first waiting thread, and the first that waits elsewhere. */
 _Noreturn void wpi_block_fail_deadlock(wpi_block *block);
 
 /* ---- warps (block_stops.c, block_warp.c) ---- */
@@ -72,21 +72,21 @@ void wpi_warp_stop(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state)
 void wpi_warp_stop_by_states(wpi_block *block, uint32_t w, uint32_t lanes);
 /** The lanes among `lanes` of warp `w` that are in the smallest state of any. */
 uint32_t wpi_warp_smallest_state(const wpi_block *block, uint32_t w, uint32_t lanes);
-/** Runs a warp until no lane is ready, or its turns are used up. True if any lane came further than
+/** Runs a warp until no lane is ready, or its turns are used up. True if any lane progressed beyond
  * a yield. */
 bool wpi_warp_run(wpi_block *block, uint32_t w);
-/** No lane of the block can run: completes an operation of the warp whose masks are undefined in
+/** If no lane of the block can run: completes an operation of the warp whose masks are undefined in
  * CUDA. False: there is none. */
 bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w);
 
 /* ---- barriers (block_barriers.c) ---- */
 
-/** The number of the barrier at which thread `t` is. */
+/** The id of the barrier at which thread `t` is. */
 uint32_t wpi_barrier_id(const wpi_block *block, uint32_t t);
-/** Threads at a barrier of the given ids count in; those that only arrive go on at once. */
+/** Counts threads that reach barriers; those that only arrive continue at once. */
 void wpi_barrier_reach(wpi_block *block, wpi_warp *warp, uint32_t w, uint32_t lanes, uint32_t op);
-/** Releases barriers at which enough threads are. `is_stuck`: no thread can run any more, so that
- * threads that have exited count at a barrier of some of the block, too. */
+/** Releases barriers that enough threads have reached. `is_stuck`: no thread can run, so exited
+ * threads also count at a barrier for a part of the block. */
 bool wpi_barriers_complete(wpi_block *block, bool is_stuck);
 
 #endif

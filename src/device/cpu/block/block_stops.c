@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that have stopped: which of the warp's sets they are in until they may run again. */
+/* Sorts stopped threads into the warp's sets, until they may run again. */
 #include "device/cpu/block/block_parts.h"
 
 void wpi_warp_stop(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state) {

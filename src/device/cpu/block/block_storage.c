@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of blocks: frame, shared memory, states, warps. Kept by their worker for the next. */
+/* The memory of blocks: frame, shared memory, states, warps. Workers keep it for the next block. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <string.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include "device/cpu/access_check.h"
 #include "device/cpu/block/block_parts.h"
 
-#define STACK_OF_CALLS_BYTES ((size_t)16384) /* beside large local arrays, at least */
+#define STACK_OF_CALLS_BYTES ((size_t)16384) /* minimum beside large local arrays */
 #define FRAME_ALIGN 64u /* of a block's frame, for vectors and local arrays in it */
 
 static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads) {
@@ -27,7 +27,7 @@ static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads)
     return true;
 }
 
-/* Whole pages: programs may expect any alignment, and nothing else lies behind the end. */
+/* Allocates whole pages: programs may expect any alignment, and nothing else may follow the end. */
 static bool grow_shared(wpi_block *block, size_t need) {
     if (block->shared_capacity >= need) return true;
     const size_t bytes = (need + 4095u) / 4096u * 4096u;
@@ -84,7 +84,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     if (kernel->has_states) is_complete = is_complete && grow_threads(block, threads);
     if (code->regions == NULL) {
         size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
-        /* The limit is of calls: CUDA gives a kernel's own arrays their room besides. */
+        /* The limit is for calls: CUDA allocates a kernel's own arrays in addition. */
         if (code->local_bytes + STACK_OF_CALLS_BYTES > stack_bytes)
             stack_bytes = code->local_bytes + STACK_OF_CALLS_BYTES;
         is_complete = is_complete && wpi_fibers_prepare(block, threads, stack_bytes);
@@ -112,7 +112,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
 
 void wpi_block_release(wpi_block *block) {
     wpi_worker *worker = block->worker;
-    if (worker->block_count >= worker->block_max) { /* many were parked: do not hoard */
+    if (worker->block_count >= worker->block_max) { /* many were parked: free it */
         wpi_block_destroy(block);
         return;
     }

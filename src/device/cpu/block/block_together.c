@@ -6,7 +6,8 @@
 
 typedef enum completion { COMPLETES, WAITS, YIELDS, AT_GRID } completion;
 
-/* After a region left [first, outer) in different states: are the live ones a range in one state?
+/* After a region left [first, outer) in different states: whether the live ones are a range in one
+ * state.
  */
 static bool trim(wpi_block *block) {
     const uint32_t *states = block->pub.states;
@@ -28,7 +29,7 @@ static bool is_barrier(uint32_t kind) {
     return kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_OR;
 }
 
-/* A barrier with requests, over all live threads. */
+/* Completes a barrier with requests, over all live threads. */
 static completion complete_barrier_together(wpi_block *block, uint32_t kind) {
     wp_cpu_request *requests = block->pub.requests;
     const uint64_t id = requests[block->first].a;
@@ -48,7 +49,7 @@ static completion complete_barrier_together(wpi_block *block, uint32_t kind) {
     return COMPLETES;
 }
 
-/* The common case: a whole warp, each lane with the mask of all. */
+/* The common case: a whole warp, each lane with the full mask. */
 static bool names_all_lanes(const wp_cpu_request *requests) {
     uint32_t masks = ~0u;
     for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++)
@@ -56,7 +57,7 @@ static bool names_all_lanes(const wp_cpu_request *requests) {
     return masks == ~0u;
 }
 
-/* A warp operation at which all live lanes of warp `w` are. */
+/* Completes a warp operation at which all live lanes of warp `w` are. */
 static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t op) {
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
     const uint32_t kind = WP_STOP_KIND(op);
@@ -110,7 +111,7 @@ static completion complete_together(wpi_block *block) {
         const uint32_t outer =
             block->outer - base < WP_WARP_LANES ? block->outer - base : WP_WARP_LANES;
         if (complete_warp(block, w, wpi_lanes_between(first, outer), region->stop) == WAITS) {
-            return WAITS; /* what was answered already will be answered alike */
+            return WAITS; /* completed warps will get the same results again */
         }
     }
     return COMPLETES;

@@ -3,12 +3,12 @@
  * complete. */
 #include "device/cpu/block/block_parts.h"
 
-/* Lanes that yielded are passed over at most so often by lanes that meet in a loop of their own. */
+/* The most times that lanes which meet in their own loop run before lanes that yielded. */
 #define PASSED_OVER_MAX 64u
-/* Turns of a warp before the next warp gets one: a bound on unfairness, not on correctness. */
+/* Turns of a warp before the next warp gets one: limits unfairness; not needed for correctness. */
 #define WARP_TURNS 256u
 
-/* Fibers run one after the other; lanes that stop alike are counted in together. */
+/* Runs fibers one after the other; lanes that stop in the same state are sorted together. */
 static void run_fibers(wpi_block *block, uint32_t w, uint32_t lanes) {
     const uint32_t base = w * WP_WARP_LANES;
     uint32_t alike = 0, state = 0, op = 0;
@@ -54,7 +54,7 @@ static void run_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t sta
     }
 }
 
-/* Does a lane beside `group`, at the same place, name one of the group's? See
+/* Whether a lane outside `group`, at the same place, has one of the group's lanes in its mask. See
  * wpi_warp_complete_odd_ops. */
 static bool is_awaited(const wpi_block *block, uint32_t w, uint32_t group) {
     const uint32_t base = w * WP_WARP_LANES,
@@ -67,7 +67,7 @@ static bool is_awaited(const wpi_block *block, uint32_t w, uint32_t group) {
     return false;
 }
 
-/* Completes operations with a mask whose lanes are all there. */
+/* Completes masked operations whose lanes are all there. */
 static bool complete_ops(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
@@ -94,9 +94,9 @@ static bool complete_ops(wpi_block *block, uint32_t w) {
 }
 
 /* No lane of the block can run. Masks that differ between lanes, or lack the lane itself, are
- * undefined in CUDA, but programs use them (a ballot of the lanes below), and GPUs answer: lanes
- * that have come to the same place and wait for none elsewhere go on, each with the answer over its
- * own mask. */
+ * undefined in CUDA, but programs use them (a ballot of the lanes below), and GPUs complete them:
+ * lanes at the same place that wait for none elsewhere continue, each with the result over its own
+ * mask. */
 bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
@@ -110,7 +110,7 @@ bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
     for (uint32_t left = group; left != 0; left &= left - 1) {
         const uint32_t lane = wpi_lanes_lowest(left), named = requests[lane].mask & group;
         const bool is_vote = kind >= WP_STOP_VOTE_ALL && kind <= WP_STOP_VOTE_BALLOT;
-        /* A vote does not count a lane that its mask lacks. */
+        /* A vote ignores lanes outside its mask. */
         wp_cpu_request copies[WP_WARP_LANES];
         for (uint32_t rest = group; rest != 0; rest &= rest - 1)
             copies[wpi_lanes_lowest(rest)] = requests[wpi_lanes_lowest(rest)];
@@ -125,10 +125,9 @@ bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
     return true;
 }
 
-/* Of the lanes that wait until no other is ready those in the smallest state go on. */
-static void complete_smallest_meet(wpi_block *block, uint32_t w) {
+/* Releases `group`: lanes in one state that waited until no other lane is ready. */
+static void complete_meet_of(wpi_block *block, uint32_t w, uint32_t group) {
     wpi_warp *warp = &block->warps[w];
-    const uint32_t group = wpi_warp_smallest_state(block, w, warp->meet);
     const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
     const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
     if (kind != WP_STOP_STEP) {
@@ -138,6 +137,10 @@ static void complete_smallest_meet(wpi_block *block, uint32_t w) {
     warp->ready |= group;
 }
 
+static void complete_smallest_meet(wpi_block *block, uint32_t w) {
+    complete_meet_of(block, w, wpi_warp_smallest_state(block, w, block->warps[w].meet));
+}
+
 bool wpi_block_meet_without_held(wpi_block *block, uint32_t w) {
     const wpi_warp *warp = &block->warps[w];
     if (warp->meet == 0 || warp->held == 0 || warp->ready != 0) return false;
@@ -145,7 +148,22 @@ bool wpi_block_meet_without_held(wpi_block *block, uint32_t w) {
     return true;
 }
 
-/* No lane of the warp is ready: those that wait for just that go on. */
+bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    if (warp->meet == 0) return false;
+    const uint32_t behind = warp->meet & ~((2u << warp->met_last) - 1u);
+    warp->met_last = wpi_lanes_lowest(behind != 0 ? behind : warp->meet);
+    const uint32_t state = block->pub.states[w * WP_WARP_LANES + warp->met_last];
+    uint32_t group = 0;
+    for (uint32_t left = warp->meet; left != 0; left &= left - 1) {
+        const uint32_t lane = wpi_lanes_lowest(left);
+        group |= (uint32_t)(block->pub.states[w * WP_WARP_LANES + lane] == state) << lane;
+    }
+    complete_meet_of(block, w, group);
+    return true;
+}
+
+/* No lane of the warp is ready: releases lanes that wait for that. */
 static bool complete_meet(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
     if (warp->meet == 0 || warp->held != 0) return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What warp operations compute. Lanes that take part have written their requests; each gets its
+ * Results of warp operations. Participating lanes have written their requests; each gets its
  * `result`. Definitions follow PTX: shfl.sync, vote.sync, match.sync, redux.sync.
  */
 #include "device/cpu/cpu.h"
@@ -40,7 +40,7 @@ static inline uint32_t shuffle_source(uint32_t kind, uint32_t lane, uint64_t ope
     return *in_range ? source : lane;
 }
 
-/* All lanes are there and say the same: inlined for each kind, without a branch a lane. */
+/* All lanes participate with equal operands: inlined for each kind, without a branch per lane. */
 static inline void shuffle_all(const uint32_t kind, wp_cpu_request *requests) {
     const uint64_t operands = requests[0].b;
     for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++) {

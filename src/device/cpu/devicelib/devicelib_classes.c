@@ -5,7 +5,7 @@
 
 void __cxa_pure_virtual(void);
 
-/* What a class's table holds for a virtual function without a definition. */
+/* The entry of a class's table for a virtual function without a definition. */
 void __cxa_pure_virtual(void) {
     wp_rt_trap();
 }

@@ -40,7 +40,7 @@ static unsigned long long to_ull(double x) {
     return x >= 0x1p64 ? ULLONG_MAX : x <= 0.0 ? 0ull : (unsigned long long)x;
 }
 
-/* Nearest even whatever the processor's rounding mode; a float is a double without loss. */
+/* To nearest even in any rounding mode of the processor; converting float to double is exact. */
 #define TO_INTEGER(suffix, rounded)                                                                \
     int __nv_float2int_##suffix(float a) {                                                         \
         return to_int(rounded((double)a), 0);                                                      \
@@ -191,8 +191,7 @@ double __nv_ull2double_rz(unsigned long long a) {
     return __nv_ull2double_rd(a);
 }
 
-/* ---- half precision ----------------------------------------------------------------------------
- */
+/* ---- half precision ---- */
 
 float __nv_half2float(unsigned short h) {
     const unsigned int sign = (unsigned int)(h & 0x8000u) << 16;

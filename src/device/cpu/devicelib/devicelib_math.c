@@ -141,7 +141,7 @@ float __nv_remquof(float a, float b, int *c) {
     return remquof(a, b, c);
 }
 
-/* lgamma without its global sign, which threads would race for. */
+/* lgamma without its global sign, which would be a data race. */
 double __nv_lgamma(double a) {
     int sign;
     return lgamma_r(a, &sign);
@@ -304,8 +304,7 @@ double __nv_normcdf(double a) {
     return (double)(0.5L * erfcl(-(long double)a / sqrtl(2.0L)));
 }
 
-/* ---- modified Bessel functions ------------------------------------------------------------------
- */
+/* ---- modified Bessel functions ---- */
 
 /* The power series, all terms of one sign: sum of (a²/4)^k / (k! (k + order)!). */
 static double bessel_series(double a, int order) {

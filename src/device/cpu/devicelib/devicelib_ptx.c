@@ -19,7 +19,7 @@ uint32_t __wp_ptx_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 uint32_t __wp_ptx_dynamic_smem_size(void);
 uint32_t __wp_ptx_total_smem_size(void);
 
-/* ---- bytes -------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 /* Byte `index` of the eight bytes b:a. */
 static uint32_t byte_of(uint32_t a, uint32_t b, uint32_t index) {
@@ -86,7 +86,7 @@ uint32_t __wp_ptx_fns_b32(uint32_t mask, uint32_t base, uint32_t offset) {
     return UINT32_MAX;
 }
 
-/* ---- shared memory sizes ------------------------------------------------------------------ */
+/* ---- shared memory sizes ---- */
 
 uint32_t __wp_ptx_dynamic_smem_size(void) {
     return wp_rt_block->shared_dynamic_bytes;
@@ -96,7 +96,7 @@ uint32_t __wp_ptx_total_smem_size(void) {
     return wp_rt_block->shared_bytes;
 }
 
-/* ---- atomics on 16-bit floats ------------------------------------------------------------- */
+/* ---- atomics on 16-bit floats ---- */
 
 __extension__ typedef _Float16 half;
 

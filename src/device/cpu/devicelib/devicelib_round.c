@@ -49,7 +49,7 @@ static int sign_of(double x) {
     return (x > 0.0) - (x < 0.0);
 }
 
-/* An exact zero that comes of unlike signs is -0 when rounding down. */
+/* An exact zero sum of operands with unlike signs is -0 when rounding down. */
 static double zero_sum(double r, bool unlike, direction d) {
     return r == 0.0 && unlike && d == DOWN ? -0.0 : r;
 }

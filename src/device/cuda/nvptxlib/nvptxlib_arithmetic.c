@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Arithmetic with a rounding of its own, conversions and bit operations on NVIDIA GPUs: one
- * instruction each, where the CPU's devicelib has to compute them. */
+/** Arithmetic with explicit rounding, conversions and bit operations on NVIDIA GPUs: one
+ * instruction each, which the CPU's devicelib has to compute. */
 #include "device/cuda/nvptxlib/nvptxlib.h"
 
 /* ---- rounding: rn nearest even, rz to zero, rd down (PTX: rm), ru up (PTX: rp) ---- */

@@ -3,9 +3,11 @@
  * Mathematical functions on NVIDIA GPUs.
  *
  * Three sources, chosen by measuring (tests/unit/test_nvptxlib.c holds the bounds):
- *   libclc      most functions: LLVM's OpenCL library, within a unit or two in the last place
- *   written here  what libclc lacks, or has with larger errors, without subnormal results, or with
- * a table index that NaN makes wild the processor's approximations: `fast` forms and rsqrtf
+ *
+ *     libclc         most functions: LLVM's OpenCL library, within one or two ulp
+ *     written here   functions that libclc lacks, or that have larger errors there, no subnormal
+ *                    results, or a table index that is out of range for NaN
+ *     approximations of the processor: the `fast` forms and rsqrtf
  */
 #include "device/cuda/nvptxlib/nvptxlib.h"
 
@@ -95,7 +97,7 @@ float __nv_fdimf(float a, float b) {
 
 /* ---- the parts of a number ---- */
 
-/* In steps that stay exact; only the last may round. `most`, `least`: exponents of normal numbers;
+/* In exact steps, of which only the last may round. `most`, `least`: exponents of normal numbers;
  * `down` takes a step below, by as much as leaves a normal number normal. */
 #define LDEXP(type, name, most, least, up, down, down_by, power)                                   \
     type name(type a, int b) {                                                                     \
@@ -299,7 +301,7 @@ float __nv_logf(float a) {
                                    : __nv_uint_as_float(0x7fffffffu);
 }
 
-/* Beyond these arguments the results are infinite, or 1; libclc's tables are not asked. */
+/* Beyond these arguments the results are infinite, or 1, without libclc's tables. */
 double __nv_cosh(double a) {
     return __builtin_fabs(a) < 712.0 ? clc_cosh(a) : a != a ? a : WP_INF;
 }

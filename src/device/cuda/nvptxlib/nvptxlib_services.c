@@ -118,7 +118,7 @@ void __wp_grid_sync(void) {
             __builtin_trap(); /* not a cooperative launch */
         }
         volatile uint32_t *barrier = &space->barrier;
-        __nvvm_membar_gl(); /* what the block wrote is seen before its arrival */
+        __nvvm_membar_gl(); /* the block's writes are visible before its arrival */
         const uint32_t before = (uint32_t)__nvvm_atom_add_gen_i(
             (int *)&space->barrier, (int)(is_first ? turn - (blocks - 1) : 1));
         while (((before ^ *barrier) & turn) == 0) {
@@ -161,7 +161,7 @@ enum { /* wp_tex_kind of base/abi.h */
        KIND_2D_GATHER
 };
 
-/* The four components as bits: what they mean, the caller knows. */
+/* The four components as bits, which the caller interprets. */
 #define TEX(instruction, coordinates, ...)                                                         \
     __asm__(instruction " {%0, %1, %2, %3}, [%4, " coordinates "];"                                \
             : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])                               \
@@ -338,7 +338,7 @@ void __wp_surf_write(uint64_t surface, const void *data, uint32_t bytes, int x, 
 
 /* ---- C++ ---- */
 
-/* What a class's table holds for a virtual function without a definition. */
+/* The entry of a class's table for a virtual function without a definition. */
 void __cxa_pure_virtual(void);
 void __cxa_pure_virtual(void) {
     __builtin_trap();

@@ -23,8 +23,8 @@ static double stirling(double y) {
     return sum / y;
 }
 
-/* gamma(x) for 0 < x < 172: x is moved to y >= 10 by the recurrence. What the sums and products of
- * that lose is small: it is gathered, and comes back at the end to first order. */
+/* gamma(x) for 0 < x < 172: x is moved to y >= 10 by the recurrence. Rounding errors of its sums
+ * and products are accumulated, and corrected at the end to first order. */
 static double gamma_positive(double x) {
     double product = 1.0, y = x, lost = 0.0, relative = 0.0;
     while (y < 10.0) {
@@ -97,7 +97,7 @@ float __nv_erfcf(float a) {
     return a > 1.0f ? (float)clc_erfc((double)a) : clc_erfcf(a);
 }
 
-/* erfc(-a / sqrt 2) / 2; what the quotient's rounding moves comes back through the derivative. */
+/* erfc(-a / sqrt 2) / 2; the quotient's rounding error is corrected through the derivative. */
 double __nv_normcdf(double a) {
     const double c = 0.70710678118654752440, c_low = -4.83364665672645672553e-17;
     if (!(a > -39.0)) {

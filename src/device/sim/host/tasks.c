@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of threads stay open: a look is a read of each. That all are asleep at one moment takes two
- * looks between which none has run: the first could miss that one wakes another. */
+/* Files of threads stay open: observing is a read of each. All threads are asleep only if none has
+ * run between two observations: the first alone could miss that one thread wakes another. */
 #define _GNU_SOURCE /* syscall */
 #include "device/sim/host/tasks.h"
 
@@ -19,20 +19,20 @@
 
 #define FOLDER "/proc/self/task"
 #define GIVEN_UP_NS UINT64_C(1000000000)
-#define GIVEN_UP_AGAIN_NS (GIVEN_UP_NS / 50) /* of a thread that was given up before */
+#define GIVEN_UP_AGAIN_NS (GIVEN_UP_NS / 50) /* for a thread that was given up before */
 #define OWN_MAX 64u
 #define PID_MAX_DEFAULT (UINT64_C(1) << 22)
 
 typedef struct task {
     pid_t id;
     int stat, schedule; /* files; -1: not there */
-    uint64_t runs;      /* how often it had been run at the first look */
+    uint64_t runs;      /* number of its time slices at the first observation */
     bool was_asleep;    /* once */
     bool is_given_up, was_given_up, is_timed;
-    uint64_t from_ns;     /* its processor time when it was first found at work */
-    uint64_t judged_runs; /* `runs` when it was last looked at what it waits for */
+    uint64_t from_ns;     /* its processor time when it was first seen running */
+    uint64_t judged_runs; /* `runs` when the reason of its wait was last determined */
     bool is_judged;
-    bool waits_aside; /* not for another thread */
+    bool waits_aside; /* waits for something other than a thread */
     bool is_listed;
 } task;
 
@@ -40,8 +40,8 @@ struct wpi_tasks {
     task *all;
     size_t count, capacity;
     int folder;
-    uint64_t links;   /* of the folder */
-    size_t own_known; /* threads of the library */
+    uint64_t links;   /* link count of the folder */
+    size_t own_known; /* number of the library's threads */
     bool is_stale;
 };
 
@@ -86,7 +86,7 @@ static uint64_t read_pid_max(void) {
     return max != 0 ? max : PID_MAX_DEFAULT;
 }
 
-/* Numbers grow from the first thread's, and begin again at the system's largest. */
+/* Thread ids grow from the first thread's, and wrap at the system's largest. */
 uint64_t wpi_tasks_order(pid_t id) {
     static uint64_t pid_max;
     if (pid_max == 0) pid_max = read_pid_max();
@@ -197,7 +197,7 @@ static bool is_blocked(char state) {
     return state == 'S' || state == 'T' || state == 't' || state == 'Z' || state == 'X';
 }
 
-/* Processor time, and how often it was run; where the system does not say: real time. */
+/* Processor time and number of time slices; real time if the system does not report them. */
 static void read_schedule(const task *t, uint64_t *ran_ns, uint64_t *runs) {
     char text[96];
     unsigned long long ran = 0, delayed = 0, count = 0;
@@ -208,8 +208,8 @@ static void read_schedule(const task *t, uint64_t *ran_ns, uint64_t *runs) {
     *runs = is_read ? count : 0;
 }
 
-/* A thread that waits for others does so by futex(…, no time limit). Where the system does not show
- * the call, it is taken for that. */
+/* Whether the thread waits for something other than a thread. Waiting for others is a futex call
+ * without a time limit; assumed if the system does not show the call. */
 static bool waits_aside(pid_t id) {
     char text[256];
     long number;

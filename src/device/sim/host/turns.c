@@ -12,7 +12,7 @@
 #include "report/recorder.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define LOOK_NS 20000000 /* at a host function that may wait for the thread that waits */
+#define LOOK_NS 20000000 /* polling interval for a host function that may wait for this thread */
 #define MOMENT_NS 100000
 
 typedef enum wpi_turn_kind { ARRIVES, WAITS, ASKS } wpi_turn_kind; /* in order of precedence */
@@ -26,7 +26,7 @@ struct wpi_turn {
     wpi_time_ps time;              /* ASKS */
     bool (*is_done)(const void *); /* WAITS */
     const void *arg;
-    pthread_mutex_t own; /* not `lock`, for which no thread must queue but those that can go on */
+    pthread_mutex_t own; /* not `lock`, for which only threads that can continue may queue */
     pthread_cond_t given;
     bool is_given;
 };
@@ -66,12 +66,12 @@ static void give(wpi_turns *turns, wpi_turn *t) {
     pthread_mutex_unlock(&t->own);
 }
 
-/* A host function has blocked: it may wait for this very thread. */
+/* Whether a host function has blocked, so that it may wait for this thread. */
 static bool is_needed(const wpi_turns *turns) {
     return atomic_load(&turns->is_in_host_call) && wpi_task_is_blocked(atomic_load(&turns->giver));
 }
 
-/* Without the lock. */
+/* Called without the lock. */
 static void await_given(const wpi_turns *turns, wpi_turn *t) {
     uint32_t needs = 0;
     pthread_mutex_lock(&t->own);
@@ -111,7 +111,7 @@ static void await_turn(wpi_turns *turns, wpi_turn *t) {
     pthread_mutex_destroy(&t->own);
 }
 
-static _Thread_local uint64_t called; /* the number of the last turns that this thread has called */
+static _Thread_local uint64_t called; /* number of the turns that this thread last called */
 
 bool wpi_turns_is_alone(const wpi_turns *turns) {
     return called == turns->number && !atomic_load(&turns->is_on);
@@ -158,7 +158,7 @@ void wpi_turns_expect_new(wpi_turns *turns) {
     turns->is_expecting = false;
 }
 
-/* ---- who is next ----------------------------------------------------------------------------- */
+/* ---- the next turn ---- */
 
 static bool list_awaiting(wpi_turns *turns, size_t *count) {
     *count = 0;
@@ -175,7 +175,7 @@ static bool list_awaiting(wpi_turns *turns, size_t *count) {
     return true;
 }
 
-/* The lock is not held while threads are looked at: one that waits for it would seem asleep. */
+/* Observes threads without the lock: one that waits for it would seem asleep. */
 static bool settle(wpi_turns *turns) {
     size_t count;
     wpi_tasks_found found = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Several host threads take turns, so that simulated times repeat: while one runs, simulated time
- * stands still and the others wait in their next call.
+ * Several host threads take turns, so that simulated times are reproducible: while one runs,
+ * simulated time does not pass and the others wait in their next call.
  *
  *     host thread ── call ──► ARRIVES, ASKS (a microsecond later), WAITS (for something)
  *                                  │
@@ -9,14 +9,14 @@
  *                                  │
  *     the executor's thread ───────┴─► lets one go on, or lets time pass
  *
- * Threads that arrive come first, then those whose wait is over, then the earliest question; the
- * oldest thread where these are equal. If none can go on, time passes until the earliest question.
+ * Arriving threads come first, then those whose wait is over, then the earliest poll; ties go to
+ * the oldest thread. If none can continue, time passes until the earliest poll.
  *
- * A thread that has had its turn keeps it until it asks, waits, sleeps or ends. Each thread's clock
- * is that of its last turn. Times do not repeat if a thread wakes for a reason outside the program
- * (a timer, input), or computes for long without a call: it is not waited for any more.
+ * A thread keeps its turn until it polls, waits, sleeps or ends. Each thread's clock is that of its
+ * last turn. Times are not reproducible if a thread wakes for a reason outside the program (a
+ * timer, input), or computes for long without a call, after which it is no longer waited for.
  *
- * Thread rule: with `lock` held, which is released meanwhile by all that wait.
+ * Thread rule: with `lock` held, which functions that wait release meanwhile.
  */
 #ifndef WP_DEVICE_SIM_TURNS_H
 #define WP_DEVICE_SIM_TURNS_H
@@ -33,16 +33,16 @@ typedef struct wpi_turns {
     pthread_mutex_t *lock;
     pthread_cond_t *work; /* of the thread that calls wpi_turns_next */
     wpi_tasks *tasks;     /* NULL: there are no turns */
-    uint64_t number;      /* of all that there were in this process, from 1 */
+    uint64_t number;      /* among all turns of this process, from 1 */
     atomic_bool is_on;    /* more than one host thread has called */
-    bool is_closed;       /* the thread ends, and is not waited for */
+    bool is_closed;       /* closed: threads no longer wait for turns */
     uint32_t callers;
     wpi_turn *first;   /* threads that wait */
     pid_t runner;      /* the thread whose turn it is; 0: none */
     bool is_settled;   /* no thread can run until one gets its turn */
-    uint32_t starting; /* have got their turn, and not the lock yet */
+    uint32_t starting; /* threads that have their turn, but not the lock yet */
     atomic_bool is_in_host_call;
-    bool is_expecting;   /* a thread looks at new ones */
+    bool is_expecting;   /* a thread observes new ones */
     _Atomic pid_t giver; /* the thread that calls wpi_turns_next */
     uint64_t arrivals;
     pid_t *awaiting; /* scratch */
@@ -52,8 +52,8 @@ typedef struct wpi_turns {
 void wpi_turns_init(wpi_turns *turns, pthread_mutex_t *lock, pthread_cond_t *work);
 void wpi_turns_deinit(wpi_turns *turns);
 
-/** Without the lock: the calling thread is the only one that has called so far, and not for the
- * first time. Then it need not arrive. */
+/** Called without the lock. Whether the calling thread is the only one that has called so far, and
+ * not for the first time. Then it need not arrive. */
 bool wpi_turns_is_alone(const wpi_turns *turns);
 /** A host thread begins a call: it has its turn when this returns. */
 void wpi_turns_arrive(wpi_turns *turns);
@@ -66,9 +66,9 @@ void wpi_turns_ask(wpi_turns *turns, wpi_time_ps time);
 void wpi_turns_wait(wpi_turns *turns, bool (*is_done)(const void *), const void *arg);
 
 typedef enum wpi_turns_state {
-    WPI_TURNS_NONE,  /* no thread waits */
-    WPI_TURNS_BUSY,  /* one could still do something: ask again */
-    WPI_TURNS_GIVEN, /* one goes on */
+    WPI_TURNS_NONE,  /* no thread waits for a turn */
+    WPI_TURNS_BUSY,  /* a thread could still act: ask again */
+    WPI_TURNS_GIVEN, /* a thread continues */
     WPI_TURNS_PASS   /* simulated time can pass up to *until */
 } wpi_turns_state;
 
@@ -77,7 +77,7 @@ wpi_turns_state wpi_turns_next(wpi_turns *turns, wpi_time_ps now, wpi_time_ps *u
 void wpi_turns_host_call(wpi_turns *turns, bool begins);
 /** Something other than a turn may have woken a thread. */
 void wpi_turns_unsettle(wpi_turns *turns);
-/** Lets all go on, now and later. */
+/** Releases all threads, now and later. */
 void wpi_turns_close(wpi_turns *turns);
 
 #endif

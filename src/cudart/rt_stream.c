@@ -4,7 +4,7 @@
  * cudaStreamPerThread is a queue of the calling thread, made at its first use.
  *
  * Host functions run on a thread of the device, in order with the stream's other work. They must
- * not call the runtime; `in_callback` is how wpi_enter notices.
+ * not call the runtime: wpi_enter checks `in_callback`.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,7 +88,7 @@ static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static pthread_key_t own_key;
 static bool has_own_key;
 
-/* The thread ends: its queue may still have work, and keeps it. */
+/* The thread ends; work in its queue still runs. */
 static void forget_own(void *memory) {
     own_stream *own = memory;
     if (own->epoch == wpi_context_epoch() && wpi_handle_remove(WPI_HANDLE_STREAM, own->stream))
@@ -149,7 +149,7 @@ cudaError_t wpi_queue_sync(wp_queue *queue) {
     return wpi_result(wp_queue_wait(queue, &err), &err);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 WP_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags,
                                                 int priority) {
@@ -170,7 +170,7 @@ WP_API cudaError_t cudaStreamCreate(cudaStream_t *pStream) {
     return cudaStreamCreateWithFlags(pStream, cudaStreamDefault);
 }
 
-/* Returns at once; what was queued still runs. */
+/* Returns at once; queued work still runs. */
 WP_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
@@ -256,7 +256,7 @@ WP_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback
     return queue_host_call(&call);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 WP_API cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags) {
     wp_device *device;
@@ -288,7 +288,7 @@ WP_API cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *str
     return cudaSuccess;
 }
 
-/* Nothing can be captured (cudaStreamBeginCapture says so), so nothing is. */
+/* No stream is captured: cudaStreamBeginCapture is unsupported. */
 WP_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
                                          enum cudaStreamCaptureStatus *pCaptureStatus) {
     wp_device *device;

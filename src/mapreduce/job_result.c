@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/leftovers.h"
 #include "base/text.h"
-#include "mapreduce/job.h"
+#include "mapreduce/mapreduce_job.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A job as the files of this room see it. */
-#ifndef WP_MAPREDUCE_JOB_H
-#define WP_MAPREDUCE_JOB_H
+#ifndef WP_MAPREDUCE_MAPREDUCE_JOB_H
+#define WP_MAPREDUCE_MAPREDUCE_JOB_H
 
 #include "base/fail.h"
 #include "table_io/bytes.h"
@@ -108,7 +108,7 @@ bool wpi_reduces(const wp_mapreduce *job);
 WP_NODISCARD wp_status wpi_reduce_on_host(wp_mapreduce *job, wp_error *err);
 WP_NODISCARD wp_status wpi_reduce_on_device(wp_mapreduce *job, wp_error *err);
 
-/** result.c: lists, orders, reduces. */
+/** job_result.c: lists, orders, reduces. */
 WP_NODISCARD wp_status wpi_results_make(wp_mapreduce *job, wp_error *err);
 void wpi_results_free(wp_mapreduce *job);
 

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The stages of streamed launches on the timeline: they lie within the kernel's time, and overlap; and the rows of the
+# report about them.
+set -u
+command -v python3 >/dev/null || exit 77
+# shellcheck source=tests/support/apps.sh
+. "$E2E/../support/apps.sh"
+
+# Every span of a stage is within the kernel; each chunk passes the stages in order.
+cat >"$TMP/check.py" <<'EOF'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+sets, stages, overlaps = int(sys.argv[2]), sys.argv[3].split(","), sys.argv[4] == "overlaps"
+names = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+kernel = next(e for e in events if e.get("cat") == "kernel")
+first, outer = kernel["ts"], kernel["ts"] + kernel["dur"]
+slack = 0.05 * kernel["dur"] + 10  # an actor's last step may come behind the kernel's end
+tracks = {}
+for e in events:
+    if e["ph"] == "X" and ": " in names.get(e["tid"], "") and e["name"] != "waits":
+        tracks.setdefault(names[e["tid"]], []).append((e["ts"], e["ts"] + e["dur"], e["name"]))
+expected = sorted(f"set {s}: {stage}" for s in range(sets) for stage in stages)
+assert sorted(tracks) == expected, (sorted(tracks), expected)
+for name, spans in tracks.items():
+    assert [span[2] for span in spans] == [f"chunk {n}" for n in range(len(spans))], name
+    for begin, end, _ in spans:
+        assert first - slack <= begin <= end <= outer + slack, (name, begin, end, first, outer)
+for s in range(sets):
+    counts = {len(tracks[f"set {s}: {stage}"]) for stage in stages}
+    assert len(counts) == 1, counts
+    for before, behind in zip(stages, stages[1:]):
+        for (a, _, _), (b, _, _) in zip(tracks[f"set {s}: {before}"], tracks[f"set {s}: {behind}"]):
+            assert a <= b + slack, (s, before, behind, a, b)
+if overlaps:  # addresses and gathering of later chunks run beside computation
+    def both(a, b):
+        return sum(max(0, min(x[1], y[1]) - max(x[0], y[0])) for x in tracks[a] for y in tracks[b])
+    assert both("set 0: gather", "set 0: compute") > 0
+EOF
+
+run() { # device, timeline's expectations, app, arguments...
+    device=$1 expected=$2
+    exe=$(program "$3") || return
+    shift 3
+    rm -f "$TMP/timeline"
+    "$WARPAGE" run --device "$device" --timeline "$TMP/timeline" -- "$exe" "$@" >"$TMP/stdout" 2>"$TMP/report" ||
+        { fail "$device $exe: failed"; cat "$TMP/report"; }
+    # shellcheck disable=SC2086
+    python3 "$TMP/check.py" "$TMP/timeline" $expected || fail "$device $exe: the timeline"
+}
+says() { grep -Eq -- "$1" "$TMP/report" || { fail "no '$1' in"; cat "$TMP/report"; }; }
+
+slices="2 addresses,gather,compute,store"
+run "sim:gtx680@xeon-e5-quad" "$slices overlaps" stream-kmeans --size 4000 --blocks 2 --threads 64 --buffer 256KiB
+says '^  sent more than once +0 B$'
+says '^  gather +[0-9.]+ % +[0-9.]+ %$'
+run cpu "$slices -" stream-kmeans --size 4000 --blocks 2 --threads 64 --buffer 256KiB
+WARPAGE_LIBCUDA=$(dirname "$WPCC")/../tests/libfake_cuda.so
+if [ -e "$WARPAGE_LIBCUDA" ]; then
+    export WARPAGE_LIBCUDA
+    run cuda:0 "$slices -" stream-kmeans --size 4000 --blocks 2 --threads 64 --buffer 256KiB
+fi
+# Windows of neighbours share lines: some bytes are sent twice. More than eight sets: the first eight have tracks.
+run "sim:gtx680@xeon-e5-quad" "4 windows -" stream-wordcount --size 50K --blocks 4 --threads 64 --buffer 256KiB
+says '^  sent more than once +[1-9][0-9.]* KiB$'
+run "sim:gtx680@xeon-e5-quad" "8 addresses,gather,compute,store -" stream-kmeans --size 20000 --blocks 10 --threads 64 \
+    --buffer 1MiB
+
+[ "$failures" -eq 0 ]
