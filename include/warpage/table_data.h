@@ -43,10 +43,11 @@ typedef struct wp_table_value {
 /** A page of the heap. */
 typedef struct wp_table_page {
     uint64_t owner; /* the stream that took it + 1, and the page before it + 1; 0: free */
-    uint32_t used;  /* bytes; of a run of pages: in its first, UINT32_MAX if more */
+    uint32_t used;  /* bytes; of a run of pages: in its first, UINT32_MAX if more. More than a page
+                     * has, and no run: it is full up to `end` */
     uint32_t run;   /* first page of a run: pages in it; others of it: UINT32_MAX; else 0 */
     uint32_t is_pending;
-    uint32_t reserved;
+    uint32_t end; /* on the host, of a page that stays: its place among those */
 } wp_table_page;
 
 typedef enum wp_table_fault_kind {

@@ -174,6 +174,30 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
     return wp_table_place_of(table, first, 0);
 }
 
+#define WP_TABLE_SMALL_BYTES 1024u
+
+/* Place of `bytes` (a multiple of 8) in a page; 0: it is full. What is small is taken by an
+ * addition, which never fails because others allocate, too: swaps of as many threads as a GPU has
+ * succeed one at a time. The addition that exceeds the page says where its content ends. */
+WP_WORD_CALL uint64_t wp_table_allocate_in(const wp_table_view *table, uint64_t page,
+                                           uint32_t bytes) {
+    wp_table_page *p = &table->pages[page];
+    uint64_t at = wp_word_load32(&p->used);
+    if (bytes <= WP_TABLE_SMALL_BYTES) {
+        if (at + bytes > table->page_bytes) return 0;
+        at = wp_word_add32(&p->used, bytes);
+        if (at + bytes <= table->page_bytes) return wp_table_place_of(table, page, at);
+        if (at <= table->page_bytes) p->end = (uint32_t)at;
+        return 0;
+    }
+    while (at + bytes <= table->page_bytes) {
+        const uint32_t found = wp_word_swap_if32(&p->used, (uint32_t)at, (uint32_t)at + bytes);
+        if (found == at) return wp_table_place_of(table, page, at);
+        at = found;
+    }
+    return 0;
+}
+
 /* Place of `bytes` (a multiple of 8) of the stream; 0: there is no memory. */
 WP_WORD_CALL uint64_t wp_table_allocate(const wp_table_view *table, uint32_t stream,
                                         uint64_t bytes) {
@@ -181,13 +205,8 @@ WP_WORD_CALL uint64_t wp_table_allocate(const wp_table_view *table, uint32_t str
     uint32_t page = wp_word_load32(&table->streams[stream]);
     for (;;) {
         if (page != 0) {
-            uint32_t *used = &table->pages[page - 1u].used;
-            uint32_t at = wp_word_load32(used);
-            while (table->page_bytes - at >= bytes) {
-                const uint32_t found = wp_word_swap_if32(used, at, at + (uint32_t)bytes);
-                if (found == at) return wp_table_place_of(table, page - 1u, at);
-                at = found;
-            }
+            const uint64_t place = wp_table_allocate_in(table, page - 1u, (uint32_t)bytes);
+            if (place != 0) return place;
         }
         const uint64_t first_free = wp_word_load64(&table->control->first_free);
         wp_word_fence();

@@ -71,7 +71,7 @@ static bool find_kept(const wp_table *table, uint64_t old_base, uint64_t place, 
             outer = middle;
     }
     if (first == table->kept_count || table->kept[first] != page) return false;
-    *at = ((uint64_t)table->pages[page].reserved << table->view.page_shift) +
+    *at = ((uint64_t)table->pages[page].end << table->view.page_shift) +
           ((place - old_base) & (table->view.page_bytes - 1));
     return true;
 }
@@ -118,7 +118,7 @@ wp_status wpi_table_put_back(wp_table *table, uint64_t old_base, wp_error *err) 
     table->report.to_host_bytes += buckets_bytes;
     uint64_t before = 0;
     for (uint64_t i = 0; i < table->kept_count; i++) { /* where each one lies among them */
-        table->pages[table->kept[i]].reserved = (uint32_t)before;
+        table->pages[table->kept[i]].end = (uint32_t)before;
         before += run_of(table, table->kept[i]);
     }
     before = 0;

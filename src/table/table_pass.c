@@ -150,6 +150,18 @@ static wp_status say_fault(const wp_table *table, const wp_table_control *contro
     }
 }
 
+/* The state of the heap's pages, with where their content ends in `used`. */
+static wp_status fetch_pages(wp_table *table, wp_error *err) {
+    const wp_table_view *view = &table->view;
+    WP_TRY(wpi_table_fetch(table, table->pages, view->pages, view->page_count * sizeof *view->pages,
+                           err));
+    for (uint64_t page = 0; page < view->page_count; page++) {
+        wp_table_page *p = &table->pages[page];
+        if (p->run == 0 && p->used > view->page_bytes) p->used = p->end;
+    }
+    return WP_STATUS_OK;
+}
+
 /* Pages of a run move together. A page without content was claimed in vain. */
 static uint64_t pages_at(const wp_table *table, uint64_t page) {
     const wp_table_page *p = &table->pages[page];
@@ -239,8 +251,7 @@ static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *
     if (table->control.fault != WP_TABLE_FAULT_NONE) return say_fault(table, &table->control, err);
     if (facts->postponed_units != 0 && !wpi_table_heap_postpones(table))
         return wpi_table_heap_full(table, facts, err);
-    WP_TRY(wpi_table_fetch(table, table->pages, view->pages, view->page_count * sizeof *view->pages,
-                           err));
+    WP_TRY(fetch_pages(table, err));
     if (wpi_table_heap_is_on_host(table)) return leave_pages(table, err);
     const bool is_multivalued = view->organisation == WP_TABLE_MULTIVALUED;
     /* Keys have taken all memory, or a value needs more of it than they leave. From now on nothing
@@ -267,8 +278,7 @@ static wp_status flush(wp_table *table, wp_error *err) {
     table->report.passes--;
     table->report.pages_kept -= table->kept_pages;
     table->has_split_keys = true;
-    WP_TRY(wpi_table_fetch(table, table->pages, table->view.pages,
-                           table->view.page_count * sizeof *table->pages, err));
+    WP_TRY(fetch_pages(table, err));
     return move_pages(table, false, err);
 }
 

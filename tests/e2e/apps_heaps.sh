@@ -84,9 +84,12 @@ case_of() { # page, further table options, keys, size, app, input...
                 --table sepo || return
         done
     done
-    # shellcheck disable=SC2086
-    once "$DEVICES" 1 "$@" --size "$size" --table sepo --heap ${heap}B --page ${page}B $more --host-memory $((2 * heap))B
-    grep -q 'in a file' "$TMP/stderr" || { fail "$label: nothing in a file"; cat "$TMP/stderr"; }
+    for way in $ways; do
+        # shellcheck disable=SC2086
+        once "${way%-*}" "${way##*-}" "$@" --size "$size" --table sepo --heap ${heap}B --page ${page}B $more \
+            --host-memory $((2 * heap))B
+        grep -q 'in a file' "$TMP/stderr" || { fail "$label: nothing in a file"; cat "$TMP/stderr"; }
+    done
 }
 
 threads() { # app, input...: the same by threads of the host

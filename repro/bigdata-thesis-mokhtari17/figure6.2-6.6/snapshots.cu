@@ -138,6 +138,12 @@ static void take_snapshot(filler *f, snapshot *s) {
     copy_back(&s->control, view.control, sizeof s->control);
     copy_back(s->buckets, view.buckets, (view.bucket_mask + 1) * sizeof *s->buckets);
     copy_back(s->pages, view.pages, view.page_count * sizeof *s->pages);
+    for (uint64_t page = 0; page < view.page_count; page++) {
+        wp_table_page *p = &s->pages[page];
+        if (p->run == 0 && p->used > view.page_bytes) {
+            p->used = p->end;
+        }
+    }
     copy_back(s->heap, view.heap, view.page_count << view.page_shift);
 }
 
