@@ -18,7 +18,8 @@
 
 #include "device/sim/host/turns.h"
 
-#define WPI_POLL_PS WP_PS_PER_US /* passes when the host polls, if threads take turns */
+/* Simulated time of a poll by a host thread, and of the model's slice while no host thread waits. */
+#define WPI_POLL_PS WP_PS_PER_US
 
 /** The paced object's operations. Called with the lock held. */
 typedef struct wpi_paced {
