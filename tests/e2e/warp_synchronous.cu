@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Old warp-synchronous code: the last steps of a reduction run in one warp on volatile shared memory,
  * without __syncwarp. (Real only where lanes move together, up to sm_60; old programs are full of it.) */
+// WITNESS: trace
 #include "check.h"
 
 template <class T> __device__ void last_warp(volatile T *tile, int t)

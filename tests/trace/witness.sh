@@ -3,6 +3,8 @@
 # Programs of tests/e2e with their kernels in the variants `trace` and `instep`, under the eyes of
 # witness.c: results must be right, and every thread's words must fit the tables.
 #     witness.sh <wpcc> <source.cu>...
+# A source with the line `// WITNESS: trace` is tried in that variant only: `instep` leaves it to the simulated GPU to
+# keep the lanes of a warp together.
 # The CPU device runs the variants in the place of `check`, for which it asks a wpcc that stands in.
 set -u
 wpcc=$1
@@ -25,7 +27,8 @@ status=0
 for source; do
     # shellcheck disable=SC2046  # flags are words
     "$wpcc" $(sed -n '1,12s|^// FLAGS: *||p' "$source") "$source" -o "$tmp/x" || exit 1
-    for variant in trace instep; do
+    variants=$(sed -n '1,12s|^// WITNESS: *||p' "$source")
+    for variant in ${variants:-trace instep}; do
         env WARPAGE_WORKERS=2 WARPAGE_CHECK=1 WARPAGE_CACHE="$tmp/$variant" WARPAGE_WPCC="$tmp/wpcc" \
             WITNESS_VARIANT=$variant WITNESS_REPORTS=1 LD_PRELOAD="$build/tests/libtrace_witness.so" \
             timeout 200 "$tmp/x" >"$tmp/out" 2>"$tmp/err"
