@@ -19,28 +19,30 @@ import subprocess
 import sys
 import tempfile
 
-TYPES = {"u8": 1, "i8": 1, "u16": 2, "u32": 4, "float": 4, "u64": 8, "double": 8, "uint4": 16, "pair": 8, "odd": 5}
+TYPES = {"u8": 1, "i8": 1, "u16": 2, "u32": 4, "f32": 4, "u64": 8, "f64": 8, "vec": 16, "pair": 8, "odd": 5}
 
 HEAD = """
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
-typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16; typedef unsigned u32;
-typedef unsigned long long u64;
+#define ALIAS __attribute__((may_alias)) // parameters of different types are for the same memory
+typedef unsigned char u8; typedef signed char i8; typedef unsigned short ALIAS u16; typedef unsigned ALIAS u32;
+typedef unsigned long long ALIAS u64; typedef float ALIAS f32; typedef double ALIAS f64;
+struct ALIAS __attribute__((aligned(16))) vec { u32 x, y, z, w; };
 struct areas { u32 first; u8 *area[3]; };
 __device__ u8 row[64] = {3, 1, 4, 1, 5, 9, 2, 6};
-struct pair { u32 a; u16 b, c; };
-struct __attribute__((packed)) odd { u8 a; u32 b; };
+struct ALIAS pair { u32 a; u16 b, c; };
+struct ALIAS __attribute__((packed)) odd { u8 a; u32 b; };
 #define CK(x) do { cudaError_t e_ = (x); if (e_ != cudaSuccess) { printf("%s: %s\\n", #x, cudaGetErrorString(e_)); exit(1); } } while (0)
 __device__ static u64 get(u8 v) { return v; }
 __device__ static u64 get(i8 v) { return (u64)(long long)v; }
 __device__ static u64 get(u16 v) { return v; }
 __device__ static u64 get(u32 v) { return v; }
 __device__ static u64 get(u64 v) { return v; }
-__device__ static u64 get(float v) { return __float_as_uint(v); }
-__device__ static u64 get(double v) { return (u64)__double_as_longlong(v); }
-__device__ static u64 get(uint4 v) { return v.x + 3ull * v.y + 5ull * v.z + 7ull * v.w; }
+__device__ static u64 get(f32 v) { return __float_as_uint(v); }
+__device__ static u64 get(f64 v) { return (u64)__double_as_longlong(v); }
+__device__ static u64 get(vec v) { return v.x + 3ull * v.y + 5ull * v.z + 7ull * v.w; }
 __device__ static u64 get(const pair &v) { return v.a + 3ull * v.b + 5ull * v.c; }
 __device__ static u64 get(const odd &v) { return v.a + 3ull * v.b; }
 __device__ static void put(u8 &p, u64 v) { p = (u8)v; }
@@ -48,9 +50,9 @@ __device__ static void put(i8 &p, u64 v) { p = (i8)v; }
 __device__ static void put(u16 &p, u64 v) { p = (u16)v; }
 __device__ static void put(u32 &p, u64 v) { p = (u32)v; }
 __device__ static void put(u64 &p, u64 v) { p = v; }
-__device__ static void put(float &p, u64 v) { p = (float)(v & 0xffff); }
-__device__ static void put(double &p, u64 v) { p = (double)(v & 0xffff); }
-__device__ static void put(uint4 &p, u64 v) { p = make_uint4((u32)v, (u32)(v >> 7), (u32)(v >> 32), (u32)(v * 9)); }
+__device__ static void put(f32 &p, u64 v) { p = (f32)(v & 0xffff); }
+__device__ static void put(f64 &p, u64 v) { p = (f64)(v & 0xffff); }
+__device__ static void put(vec &p, u64 v) { p = vec{(u32)v, (u32)(v >> 7), (u32)(v >> 32), (u32)(v * 9)}; }
 __device__ static void put(pair &p, u64 v) { p.a = (u32)v; if (v & 1) p.c = (u16)(v >> 9); }
 __device__ static void put(odd &p, u64 v) { p.b = (u32)v; if (v & 2) p.a = (u8)(v >> 9); }
 __device__ static u64 mix(u64 a, u64 b) { return (a ^ b >> 3) * 0x9e3779b97f4a7c15ull + (b << 5); }
