@@ -18,14 +18,15 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a block is no longer busy, or held */
+static pthread_cond_t changed =
+    PTHREAD_COND_INITIALIZER; /* a block became idle, or its last hold ended */
 static uint64_t budget_bytes;
 
 static struct {
     char *memory;
     uint64_t block_bytes, count, hash_count; /* hash_count: a power of two */
     wpi_file_block *blocks, **hash;
-    wpi_file_block ends; /* of the list of those that nobody holds: newest and oldest */
+    wpi_file_block ends; /* newest and oldest of the list of blocks without holders */
     uint32_t files;
 } pool;
 
@@ -163,7 +164,7 @@ wp_status wpi_file_blocks_open(const char *source, const char *target, uint64_t 
 
 /* ---- blocks ---- */
 
-/* Writes a dirty block that nobody holds. The lock is released meanwhile. */
+/* Writes a dirty block without holders. Releases the lock during the write. */
 static wp_status clean_locked(wpi_file_block *b, wpi_file_counts *counts, wp_error *err) {
     uint64_t bytes = 0;
     unlink_locked(b);
@@ -199,7 +200,7 @@ static wp_status load_locked(wpi_file_block *b, wpi_mapped_file *file, uint64_t 
     return status;
 }
 
-/* One that is in memory and not busy; it is in the list if nobody holds it. */
+/* Returns the block, resident and not busy; without holders it is still in the list. */
 static wp_status get_locked(wpi_mapped_file *file, uint64_t index, wpi_file_counts *counts,
                             wpi_file_block **out, wp_error *err) {
     for (;;) {

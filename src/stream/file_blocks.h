@@ -3,8 +3,8 @@
  * Blocks of mapped files in host memory: one pool for all files, as large as its budget. The pool
  * exists while a file is open.
  *
- * A block that is held stays where it is. When another one is needed, the one that has not been
- * held for the longest time is evicted: written first if somebody wrote to it.
+ * A block with holders is pinned. When another block is needed, the least recently held one is
+ * evicted, after a write-back if it is dirty.
  *
  * Thread rule: any thread; taking a block waits for the disk.
  */
@@ -23,8 +23,8 @@ void wpi_file_blocks_set_budget(uint64_t bytes);
 WP_NODISCARD wp_status wpi_file_blocks_open(const char *source, const char *target, uint64_t offset,
                                             uint64_t size_bytes, wpi_mapped_file **out,
                                             wp_error *err);
-/** Finishes the file and closes it, also after an error, or if `keeps` is false: then its target
- * does not appear. Nobody holds a block of it. */
+/** Writes the file's dirty blocks and closes it. After an error, or if `keeps` is false, the target
+ * does not appear. None of its blocks may have a holder. */
 WP_NODISCARD wp_status wpi_file_blocks_close(wpi_mapped_file *file, bool keeps, wp_error *err);
 
 /** What one holder has caused. */
@@ -38,8 +38,8 @@ typedef struct wpi_file_block {
     uint64_t index;
     char *memory;
     uint32_t holders;
-    bool is_busy, is_dirty;               /* busy: on its way from or to disk */
-    struct wpi_file_block *newer, *older; /* of those that nobody holds */
+    bool is_busy, is_dirty;               /* busy: being read or written */
+    struct wpi_file_block *newer, *older; /* in the list of blocks without holders */
     struct wpi_file_block *next;          /* with the same hash */
 } wpi_file_block;
 
