@@ -38,6 +38,7 @@ enum option_index {
     OUTPUT,
     TIMELINE,
     PAGES,
+    SOURCE,
     KERNELS,
     LAUNCHES,
     WARMUP,
@@ -76,6 +77,8 @@ const wpi_cli_option wpi_run_options[] = {
          "write a timeline of kernels and copies in Chrome's trace format, which Perfetto shows"},
     [PAGES] = {"pages", "DIR",
                "write when each page of managed memory was accessed, migrated and evicted to DIR"},
+    [SOURCE] = {"source", NULL,
+                "print the kernels' source with what each line cost on a simulated GPU"},
     [KERNELS] = {"kernels", "REGEX",
                  "report only kernels whose name matches this regular expression"},
     [LAUNCHES] = {"launches", "A-B",
@@ -221,6 +224,11 @@ static wp_status write_reports(const wpi_arguments *arguments, const wp_run_reco
         (void)fputs(text, stderr);
         wp_run_text_free(text);
     }
+    if (arguments->values[SOURCE] != NULL) {
+        char *text = wp_run_record_to_source(record);
+        (void)fputs(text, stderr);
+        wp_run_text_free(text);
+    }
     return pages != NULL ? wp_run_record_write_pages(record, pages, err) : WP_STATUS_OK;
 }
 
@@ -340,6 +348,8 @@ int wpi_run_main(int argc, char **argv) {
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
         wpi_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
     if (arguments.values[PAGES] != NULL) wpi_strings_add(&environment, "WARPAGE_PAGES=on");
+    if (arguments.values[SOURCE] != NULL || arguments.values[OUTPUT] != NULL)
+        wpi_strings_add(&environment, "WARPAGE_LINES=on");
     if (isatty(STDERR_FILENO)) wpi_strings_add(&environment, "WARPAGE_PROGRESS=on");
     found_path = wpi_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)

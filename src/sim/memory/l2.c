@@ -145,11 +145,13 @@ static void serve_remote(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *
 
 static void serve_local(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *request,
                         wpi_ledger *ledger) {
+    const wpi_cache_tally before = wpi_cache_tally_of(&slice->cache);
     switch (request->kind) {
     case WP_TRACE_LOAD: (void)fetch(l2, slice, request->line, request->sectors, ledger); break;
     case WP_TRACE_STORE: write(l2, slice, request->line, request->sectors, ledger); break;
     default: update(l2, slice, request, ledger); break;
     }
+    wpi_cache_tally_line(&slice->cache, &before, request->counts, WP_RUN_LINE_L2_HITS);
 }
 
 static wpi_l2_slice *slice_of(const wpi_l2 *l2, uint64_t line) {

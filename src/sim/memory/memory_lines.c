@@ -147,8 +147,10 @@ static bool stays_in_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     if (!m->profile->l1.is_on) return false;
     const bool is_atomic =
         p.request.kind != WP_TRACE_STORE; /* performed in L2: L1's copy becomes stale */
+    const wpi_cache_tally before = wpi_cache_tally_of(&at->l1);
     wpi_cache_store(&at->l1, is_atomic ? WPI_WRITE_EVICT : m->profile->l1.write, p.request.line,
                     p.request.sectors, p.ledger.at, &found);
+    wpi_cache_tally_line(&at->l1, &before, p.request.counts, WP_RUN_LINE_L1_HITS);
     if (is_atomic || m->profile->l1.write != WPI_WRITE_BACK || !p.is_l1) return false;
     if (found.place == WPI_CACHE_NO_PLACE) return false;
     write_victim(m, p.request.sm, &found, p.ledger.at);
@@ -194,7 +196,9 @@ static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
         (wanted & ~wpi_cache_peek(&at->l1, line, now)) != 0)
         return false;
     wpi_cache_answer found;
+    const wpi_cache_tally before = wpi_cache_tally_of(&at->l1);
     wpi_cache_load(&at->l1, line, wanted, now, &found);
+    wpi_cache_tally_line(&at->l1, &before, p->request.counts, WP_RUN_LINE_L1_HITS);
     if (found.place == WPI_CACHE_NO_PLACE) return false;
     write_victim(m, p->request.sm, &found, now);
     p = wpi_part_of(m, number);

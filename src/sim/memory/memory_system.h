@@ -25,6 +25,7 @@
 
 #include "base/trace_abi.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/line_counts.h"
 #include "sim/engine/statistics.h"
 #include "sim/paging/access_watch.h"
 #include "sim/paging/page_history.h"
@@ -44,6 +45,7 @@ typedef struct wpi_access {
     uint32_t mask;             /* not 0 */
     const uint64_t *addresses; /* [WPI_LANES]; read during the call */
     const char *name; /* of the variable or parameter that the addresses start from, or NULL */
+    wpi_line_count *counts;         /* or NULL */
     wpi_access_performed performed; /* NULL, or called for each line, with the object of `done`; for
                                        loads that bypass L1 and atomics (wpi_is_performed_in_l2) */
 } wpi_access;

@@ -163,7 +163,9 @@ static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wpi_time_ps no
                            .ready.age = age,
                            .number = number,
                            .state = WPI_WARP_BUSY,
-                           .start_ps = now};
+                           .busy_as = WP_RUN_LINE_OTHERS_PS,
+                           .start_ps = now,
+                           .since_ps = now};
     cta->warps[number] = warp;
     sm->warps_going++;
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);

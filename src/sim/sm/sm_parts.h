@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Internals of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
- * (issue). */
+ * (issue), sm_time.c (where warps' time goes). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -32,6 +32,10 @@ typedef enum wpi_warp_state {
     WPI_WARP_DRAINS   /* has returned; unused loads are still in flight */
 } wpi_warp_state;
 
+/** Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
+#define WPI_FENCE_SITE (WP_TRACE_NONE - 1)
+#define WPI_CODE_SITE (WP_TRACE_NONE - 2)
+
 /** Sites with outstanding answers; a warp that would exceed it waits for one.
  */
 #define WPI_SCOREBOARD_SITES 32u
@@ -56,6 +60,10 @@ struct wpi_warp_run {
     uint32_t at[WPI_BARRIER_COUNT]; /* … by its number */
     uint32_t exited;                /* lanes that have returned */
     uint32_t waits_for;             /* site, in state WAITS */
+    wp_run_line_count busy_as;      /* what it does in state BUSY, beyond issue_ps */
+    wpi_time_ps issue_ps;           /* of that: slots of its instructions */
+    wpi_time_ps since_ps;           /* its time is accounted up to here */
+    const wpi_answer *answer;       /* to the site that it waits for, while it is woken */
     uint32_t score_count;
     wpi_score scores[WPI_SCOREBOARD_SITES];
     wpi_time_ps start_ps;
@@ -116,8 +124,8 @@ struct wpi_sm {
 void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
 /** The scheduler has selected the warp: issues its next step. */
 void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now);
-/** The warp may issue again at `time`. */
-void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time);
+/** The warp may issue again at `time`. `as`: what it does until then. */
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time, wp_run_line_count as);
 /** The warp waits for the site's answer; WP_TRACE_NONE: for any. */
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
 /** Adds an outstanding answer of the site to the scoreboard; false: it is full. */
@@ -127,6 +135,10 @@ void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answe
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
 /** Simulated time has reached these lanes' CLOCK step or access: their threads may continue. */
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
+
+/* sm_time.c */
+/** Adds the warp's time up to now to the counts of its block, or of the site that it waited for. */
+void wpi_warp_account(wpi_warp_run *warp);
 
 /* sm_access.c */
 /** Skips an access without lanes, which takes no time, and returns true. */
@@ -159,6 +171,7 @@ static inline bool wpi_warp_is_going(wpi_warp_state state) {
 
 /** Changes a warp's state; all changes but the first use it. */
 static inline void wpi_warp_set_state(wpi_warp_run *warp, wpi_warp_state state) {
+    if (warp->cta->launch->source->lines != NULL) wpi_warp_account(warp);
     warp->sm->warps_going += wpi_warp_is_going(state);
     warp->sm->warps_going -= wpi_warp_is_going(warp->state);
     warp->state = state;
