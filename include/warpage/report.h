@@ -48,11 +48,16 @@ typedef struct wp_run_column {
 #define WP_RUN_HISTOGRAM_CLASSES 65u
 #define WP_RUN_HISTOGRAM_VALUES (2u + WP_RUN_HISTOGRAM_CLASSES)
 
+#define WP_RUN_TLB_LEVELS 4u
+
 /** Properties of the simulated GPU, to compute shares and rates. */
 typedef struct wp_run_machine {
     uint64_t sm_count, warps_per_sm, clock_hz, page_bytes;
     uint64_t dram_channels, dram_bytes_per_s, link_bytes_per_s;
-    uint64_t walker_count; /* 0: unlimited */
+    uint64_t walker_count;                 /* 0: unlimited */
+    uint64_t schedulers;                   /* of each SM; 0: unknown, as in the next two */
+    uint64_t tlb_count[WP_RUN_TLB_LEVELS]; /* TLBs of level i + 1 */
+    uint64_t tlb_ports[WP_RUN_TLB_LEVELS]; /* look-ups a cycle of each; 0 with TLBs: unlimited */
 } wp_run_machine;
 
 /** Utilisation over time: in slice i, busy_ps[i] of units * slice_ps. units is 0 if unlimited. */
@@ -230,6 +235,14 @@ typedef struct wp_run_simulation {
     size_t line_count;
 } wp_run_simulation;
 
+/** Launches of a kernel with the same grid and block. */
+typedef struct wp_run_shape {
+    uint32_t grid[3], block[3]; /* all 0: launches beyond WP_RUN_SHAPES shapes */
+    uint64_t launches, time_ns, time_min_ns, time_max_ns;
+} wp_run_shape;
+
+#define WP_RUN_SHAPES 256u
+
 typedef struct wp_run_kernel {
     char *name;         /* mangled, as in the image */
     char *display_name; /* demangled */
@@ -238,6 +251,8 @@ typedef struct wp_run_kernel {
     uint64_t time_ns; /* of all launches */
     uint64_t time_min_ns, time_max_ns;
     uint32_t grid[3], block[3]; /* of the last launch */
+    wp_run_shape *shapes;       /* longest time first */
+    size_t shape_count;         /* at most WP_RUN_SHAPES + 1 */
     uint64_t overlapped;        /* launches that overlapped with others: memory counters then
                                    include those of all of them */
     uint64_t *values; /* of all launches, by column of the simulation; NULL: not simulated */

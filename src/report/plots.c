@@ -211,7 +211,7 @@ static bool draw_spent(const wp_run_record *record, wpi_text *out) {
         wpi_text_appendf(out, "%s using %zu%s title '%s'", i == 0 ? "plot $spent" : ", ''", i + 2,
                          i == 0 ? ":xtic(1)" : "", row.titles[i]);
     wpi_text_append(out, "\n");
-    return count > 0;
+    return count > 1; /* one bar is no picture */
 }
 
 static bool draw_walks(const wp_run_record *record, wpi_text *out) {
@@ -219,16 +219,18 @@ static bool draw_walks(const wp_run_record *record, wpi_text *out) {
     const wp_run_column *c = wpi_simulation_column(s, "walker_latency_ps");
     if (c == NULL || s->values[c->first] == 0) return false;
     const uint64_t *classes = &s->values[c->first + 2];
+    size_t bars = 0;
     wpi_text_append(out, "$walks << EOD\n");
     for (size_t i = 1; i < WP_RUN_HISTOGRAM_CLASSES; i++) {
         const double first_ns = 1e-3 * (double)((uint64_t)1 << (i - 1));
+        bars += classes[i] != 0;
         if (classes[i] != 0)
             wpi_text_appendf(out, "%.9g %" PRIu64 " %.9g\n", first_ns, classes[i], 2 * first_ns);
     }
     wpi_text_append(out, "EOD\nset logscale x 2\nset xlabel 'latency of a page walk, ns'\n"
                          "set ylabel 'walks'\nset yrange [0:*]\nset style fill solid 0.8 border\n"
                          "plot $walks using 1:2:1:3:(0):2 with boxxyerror notitle\n");
-    return true;
+    return bars > 1; /* one bar is no picture */
 }
 
 /* ---- gnuplot ---- */

@@ -22,6 +22,7 @@
 #include "report/cached.h"
 #include "report/run_record.h"
 #include "report/selection.h"
+#include "report/shapes.h"
 #include "report/simulation.h"
 #include "report/streamed.h"
 #include "report/timeline.h"
@@ -113,6 +114,7 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
         if (time_ns > k->time_max_ns) k->time_max_ns = time_ns;
         memcpy(k->grid, grid, sizeof k->grid);
         memcpy(k->block, block, sizeof k->block);
+        wpi_shapes_add(k, grid, block, time_ns);
     }
     wpi_timeline_add(queue, name, WP_COPY_KIND_COUNT, 0, start_ns, end_ns);
     (void)pthread_mutex_unlock(&mutex);

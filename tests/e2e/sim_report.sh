@@ -137,10 +137,10 @@ done
 grep -q wall_time_ns one/host.json || fail "no wall time beside the report"
 grep -qE '(src|href)=.?(https?:|//)' one/index.html && fail "index.html needs other files"
 if command -v gnuplot >/dev/null; then
-    for plot in utilisation accesses pages spent walks; do
+    for plot in utilisation accesses pages spent; do # and walks, if their latencies differ by powers of two
         grep -q '<svg' one/$plot.svg || fail "no plot $plot"
     done
-    expect "plots in the page" "$(grep -c '<svg' one/index.html)" 5
+    expect "plots in the page" "$(grep -c '<div class=plot' one/index.html)" "$(find one -name '*.svg' | wc -l)"
 fi
 mkdir bin
 ln -s "$(command -v setarch)" bin

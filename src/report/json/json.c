@@ -15,6 +15,7 @@
 #include "report/host_facts.h"
 #include "report/json/json_parts.h"
 #include "report/run_record.h"
+#include "report/shapes.h"
 #include "report/simulation.h"
 #include "report/streamed.h"
 
@@ -36,6 +37,7 @@ static json_t *kernel_to_json(const wp_run_kernel *kernel, const wp_run_simulati
     wpi_json_set(object, "time_max_ns", wpi_json_number(kernel->time_max_ns));
     wpi_json_set(object, "grid", triple(kernel->grid));
     wpi_json_set(object, "block", triple(kernel->block));
+    if (kernel->shape_count != 0) wpi_json_set(object, "shapes", wpi_shapes_to_json(kernel));
     if (simulation == NULL || kernel->values == NULL) return object;
     const wp_run_column *time = wpi_simulation_column(simulation, "kernel_time_ps");
     const wp_run_column *work = wpi_simulation_column(simulation, "kernel_thread_instructions");
@@ -135,6 +137,7 @@ static void read_kernel(wpi_json_reader *r, const json_t *object,
     out->time_max_ns = wpi_json_read_number(r, object, "time_max_ns");
     read_triple(r, object, "grid", out->grid);
     read_triple(r, object, "block", out->block);
+    wpi_shapes_from_json(r, json_object_get(object, "shapes"), out);
     if (simulation == NULL) return;
     out->overlapped = (uint64_t)json_integer_value(json_object_get(object, "overlapped_launches"));
     out->values = wpi_simulation_values_from_json(simulation, object);
