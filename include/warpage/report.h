@@ -187,13 +187,13 @@ typedef enum wp_run_line_count {
     WP_RUN_LINE_SCHEDULER_PS,                 /* ready; the scheduler issued for others */
     WP_RUN_LINE_LSU_PS,                       /* the load/store unit had no room */
     WP_RUN_LINE_SHARED_PS,                    /* waited for shared memory */
-    WP_RUN_LINE_TRANSLATION_PS,               /* … for TLBs and walks */
+    WP_RUN_LINE_TRANSLATION_PS,               /* … for TLBs and walks; this and the next ones with
+                                                 their queues */
     WP_RUN_LINE_FAULT_PS,                     /* … for far faults */
     WP_RUN_LINE_L1_PS,
     WP_RUN_LINE_L2_PS,
     WP_RUN_LINE_DRAM_PS,
     WP_RUN_LINE_LINK_PS,
-    WP_RUN_LINE_QUEUE_PS, /* in queues of the memory system */
     WP_RUN_LINE_FENCE_PS,
     WP_RUN_LINE_CODE_PS, /* for instructions */
     WP_RUN_LINE_BARRIER_PS,

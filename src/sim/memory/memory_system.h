@@ -67,13 +67,14 @@ typedef enum wpi_spent {
     WPI_SPENT_L2, /* including the way there and back */
     WPI_SPENT_DRAM,
     WPI_SPENT_LINK,
-    WPI_SPENT_QUEUE, /* for ports, MSHRs, walkers, banks, buses */
+    WPI_SPENT_QUEUE, /* for ports, MSHRs, walkers, banks, buses of these */
     WPI_SPENT_COUNT  /* must be last */
 } wpi_spent;
 
 typedef struct wpi_answer {
     wpi_time_ps issued, answered; /* `answered` is now */
     wpi_time_ps spent_ps[WPI_SPENT_COUNT];
+    wpi_time_ps queued_ps[WPI_SPENT_QUEUE]; /* of QUEUE: for what; at most 4 ms each */
 } wpi_answer;
 
 typedef void (*wpi_access_done)(void *object, uint64_t token, const wpi_answer *answer);

@@ -82,7 +82,8 @@ void wpi_memory_translated(void *object, uint64_t first, const wpi_translation_a
             wpi_ledger_work(&p->ledger, WPI_SPENT_FAULT, answer->fault_ps,
                             answer->ready - answer->lookup_ps);
         wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, answer->lookup_ps, answer->ready);
-        if (answer->fault_ps != 0) wpi_ledger_wait(&p->ledger, replay_turn(m, p, answer->ready));
+        if (answer->fault_ps != 0)
+            wpi_ledger_wait(&p->ledger, WPI_SPENT_ISSUE, replay_turn(m, p, answer->ready));
         place_page(m, p, answer->is_remote);
         wpi_memory_go_on(m, number);
         number = next;

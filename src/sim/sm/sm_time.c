@@ -17,7 +17,7 @@ static wpi_line_count *access_of(const wpi_warp_run *warp) {
     return is_access ? &source->lines->sites[step->value] : block_of(warp);
 }
 
-/* Divides a wait for memory as the access's time was: by what it spent where. */
+/* Divides a wait for memory as the access's time was: by what it spent where, or queued for. */
 static void account_memory(wpi_line_count *counts, wpi_time_ps took, const wpi_answer *answer) {
     static const wp_run_line_count causes[WPI_SPENT_QUEUE] = {
         [WPI_SPENT_ISSUE] = WP_RUN_LINE_LSU_PS,
@@ -29,14 +29,20 @@ static void account_memory(wpi_line_count *counts, wpi_time_ps took, const wpi_a
         [WPI_SPENT_LINK] = WP_RUN_LINE_LINK_PS,
     };
     const wpi_time_ps whole = answer->answered - answer->issued;
-    wpi_time_ps rest = took;
+    wpi_time_ps rest = took, most_ps = 0;
+    uint32_t most = WPI_SPENT_ISSUE;
     for (uint32_t i = 0; i < WPI_SPENT_QUEUE && whole != 0; i++) {
-        const double part = (double)answer->spent_ps[i] / (double)whole * (double)took;
+        const wpi_time_ps here = answer->spent_ps[i] + answer->queued_ps[i];
+        const double part = (double)here / (double)whole * (double)took;
         const wpi_time_ps part_ps = (wpi_time_ps)part < rest ? (wpi_time_ps)part : rest;
         counts->of[causes[i]] += part_ps;
         rest -= part_ps;
+        if (here > most_ps) {
+            most = i;
+            most_ps = here;
+        }
     }
-    counts->of[WP_RUN_LINE_QUEUE_PS] += rest;
+    counts->of[causes[most]] += rest; /* of rounding, and of times beyond what a ledger holds */
 }
 
 static void account_wait(const wpi_warp_run *warp, wpi_time_ps took) {
