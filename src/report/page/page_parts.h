@@ -33,6 +33,15 @@ void wpi_html_kernels(const wp_run_record *record, wpi_text *out);
 /** Their full names, and their launches by grid and block. */
 void wpi_html_shapes(const wp_run_record *record, wpi_text *out);
 
+/* ---- html_speed.c ---- */
+
+/** Each resource's percentage of its own peak, by kernel. */
+void wpi_html_speed(const wp_run_record *record, wpi_text *out);
+/** What warps spent their time on, by kernel. */
+void wpi_html_warp_time(const wp_run_record *record, wpi_text *out);
+/** Utilisation by time, a strip for each resource. */
+void wpi_html_utilisation(const wp_run_simulation *simulation, wpi_text *out);
+
 /* ---- html_details.c ---- */
 
 void wpi_html_copies(const wp_run_record *record, wpi_text *out);

@@ -59,6 +59,8 @@ struct wpi_warp_run {
     uint32_t score_count;
     wpi_score scores[WPI_SCOREBOARD_SITES];
     wpi_time_ps start_ps;
+    wpi_time_ps counted_ps;                    /* until when its time is counted … */
+    wpi_time_ps spent_ps[WPI_WARP_TIME_COUNT]; /* … by what it was spent on */
 };
 
 struct wpi_cta {
@@ -112,17 +114,26 @@ struct wpi_sm {
     void *warp_memory;
 };
 
+/** Counts the warp's time until `now` as `what`. A time that is counted already changes nothing. */
+static inline void wpi_warp_spent(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps now) {
+    if (now <= warp->counted_ps) return;
+    warp->spent_ps[what] += now - warp->counted_ps;
+    warp->counted_ps = now;
+}
+
 /* sm_warp.c */
 void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
 /** The scheduler has selected the warp: issues its next step. */
 void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now);
-/** The warp may issue again at `time`. */
-void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time);
+/** The warp may issue again at `time`; until then its time counts as `what`. */
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps time);
 /** The warp waits for the site's answer; WP_TRACE_NONE: for any. */
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
 /** Adds an outstanding answer of the site to the scoreboard; false: it is full. */
 bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wpi_time_ps now);
+/** The site has an answer: of shared memory, if `answer` is NULL. */
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, const wpi_answer *answer,
+                       wpi_time_ps now);
 void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
 /** Simulated time has reached these lanes' CLOCK step or access: their threads may continue. */

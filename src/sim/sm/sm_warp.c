@@ -31,12 +31,46 @@ bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site) {
     return true;
 }
 
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wpi_time_ps now) {
+/* A warp waits for the end of an access, so that its wait is divided as the access's whole time. */
+static void count_access(wpi_warp_run *warp, const wpi_answer *answer, wpi_time_ps now) {
+    static const wpi_warp_time what[WPI_SPENT_QUEUE] = {
+        [WPI_SPENT_ISSUE] = WPI_WARP_TIME_LSU,
+        [WPI_SPENT_TRANSLATION] = WPI_WARP_TIME_TRANSLATION,
+        [WPI_SPENT_FAULT] = WPI_WARP_TIME_FAULT,
+        [WPI_SPENT_L1] = WPI_WARP_TIME_L1,
+        [WPI_SPENT_L2] = WPI_WARP_TIME_L2,
+        [WPI_SPENT_DRAM] = WPI_WARP_TIME_DRAM,
+        [WPI_SPENT_LINK] = WPI_WARP_TIME_LINK};
+    if (now <= warp->counted_ps) return;
+    const wpi_time_ps first = warp->counted_ps, took = answer->answered - answer->issued;
+    const double part = took != 0 ? (double)(now - first) / (double)took : 0;
+    for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
+        if (answer->spent_ps[i] == 0) continue;
+        const wpi_time_ps until =
+            warp->counted_ps + (wpi_time_ps)(part * (double)answer->spent_ps[i]);
+        wpi_warp_spent(warp, what[i], until < now ? until : now);
+    }
+    wpi_warp_spent(warp, WPI_WARP_TIME_QUEUE, now);
+}
+
+static void count_wait(wpi_warp_run *warp, uint64_t token, const wpi_answer *answer,
+                       wpi_time_ps now) {
+    if (answer == NULL)
+        wpi_warp_spent(warp, WPI_WARP_TIME_SHARED, now);
+    else if (token == FENCE_SITE)
+        wpi_warp_spent(warp, WPI_WARP_TIME_FENCE, now);
+    else
+        count_access(warp, answer, now);
+}
+
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, const wpi_answer *answer,
+                       wpi_time_ps now) {
     wpi_score *score = find_score(warp, (uint32_t)token);
     if (--score->outstanding != 0) return;
     *score = warp->scores[--warp->score_count];
     if (warp->state == WPI_WARP_WAITS &&
         (warp->waits_for == token || warp->waits_for == WP_TRACE_NONE)) {
+        count_wait(warp, token, answer, now);
         wpi_warp_ready(warp, 0, now);
     } else if (warp->state == WPI_WARP_DRAINS && warp->score_count == 0) {
         wpi_cta_warp_ended(warp, now);
@@ -44,7 +78,7 @@ void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wpi_time_ps now) {
 }
 
 void wpi_warp_memory_answered(void *warp, uint64_t token, const wpi_answer *answer) {
-    wpi_warp_answered(warp, token, answer->answered);
+    wpi_warp_answered(warp, token, answer, answer->answered);
 }
 
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
@@ -60,7 +94,8 @@ void wpi_warp_ready(void *object, uint64_t token, wpi_time_ps now) {
     wpi_scheduler_want(warp->scheduler, warp, now);
 }
 
-void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time) {
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps time) {
+    wpi_warp_spent(warp, what, time);
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
 }
@@ -100,7 +135,8 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_p
     wpi_warp_count_instructions(warp, count);
     const wpi_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
     wpi_warp_resume_at(
-        warp, now + took_ps); /* ordered before the scheduler's next event at the same time */
+        warp, WPI_WARP_TIME_EXECUTE,
+        now + took_ps); /* ordered before the scheduler's next event at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
 }
 
@@ -109,7 +145,7 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_p
 /* Threads have run: asks the source again for stalled warps, and for this one. */
 static void ask_again(wpi_warp_run *warp, wpi_time_ps now) {
     if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
-    if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, now);
+    if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, WPI_WARP_TIME_BARRIER, now);
 }
 
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
@@ -175,7 +211,7 @@ static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
 
 static void let_others_go(wpi_warp_run *warp, wpi_time_ps now) {
     warp->ready.age = warp->sm->warp_ages++;
-    wpi_warp_resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
+    wpi_warp_resume_at(warp, WPI_WARP_TIME_THREADS, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 
 static void code_fetched(void *object, uint64_t address, wpi_time_ps now);
@@ -196,6 +232,7 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
 static void code_fetched(void *object, uint64_t address, wpi_time_ps now) {
     wpi_warp_run *warp = object;
     const uint64_t page = warp->sm->profile->page_bytes;
+    wpi_warp_spent(warp, WPI_WARP_TIME_CODE, now);
     if (fetch_code(warp, (address / page + 1) * page, now)) wpi_warp_ready(warp, 0, now);
 }
 
@@ -232,7 +269,7 @@ static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
         return false;
     case WPI_SOURCE_WAIT: return false;
     case WPI_SOURCE_SPIN:
-        wpi_warp_resume_at(warp, now + SPIN_CYCLES * warp->sm->cycle_ps);
+        wpi_warp_resume_at(warp, WPI_WARP_TIME_THREADS, now + SPIN_CYCLES * warp->sm->cycle_ps);
         return false;
     default: warp->sm->parent.failed(warp->sm->parent.object, cta->launch); return false;
     }
@@ -251,7 +288,7 @@ void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now) {
         case WP_TRACE_ACCESS:
             if (wpi_warp_pass_over(warp, step, now)) break;
             if (!wpi_warp_issue_access(warp, step, now)) return;
-            wpi_warp_resume_at(warp, now + warp->sm->cycle_ps);
+            wpi_warp_resume_at(warp, WPI_WARP_TIME_EXECUTE, now + warp->sm->cycle_ps);
             wpi_scheduler_take(warp->scheduler, warp, now, warp->sm->cycle_ps);
             return;
         case WP_TRACE_WAIT:
