@@ -182,24 +182,22 @@ typedef enum wp_run_line_count {
     WP_RUN_LINE_REMOTE,   /* translations to a page on the host */
     /* Where warps' time went, in ps: */
     WP_RUN_LINE_TIMES,
-    WP_RUN_LINE_ISSUE_PS = WP_RUN_LINE_TIMES, /* their instructions were issued */
-    WP_RUN_LINE_DEPENDENCE_PS,                /* waited for results of their own instructions */
-    WP_RUN_LINE_SCHEDULER_PS,                 /* ready; the scheduler issued for others */
-    WP_RUN_LINE_LSU_PS,                       /* the load/store unit had no room */
-    WP_RUN_LINE_SHARED_PS,                    /* waited for shared memory */
-    WP_RUN_LINE_TRANSLATION_PS,               /* … for TLBs and walks; this and the next ones with
-                                                 their queues */
-    WP_RUN_LINE_FAULT_PS,                     /* … for far faults */
+    WP_RUN_LINE_EXECUTE_PS = WP_RUN_LINE_TIMES, /* instructions: issue, dependences, fetches */
+    WP_RUN_LINE_NOT_SELECTED_PS,                /* ready; the scheduler issued for others */
+    WP_RUN_LINE_LSU_PS,                         /* the load/store unit had no room */
+    WP_RUN_LINE_SHARED_PS,                      /* waited for shared memory */
+    WP_RUN_LINE_BARRIER_PS,
+    WP_RUN_LINE_THREADS_PS, /* … for other threads */
+    WP_RUN_LINE_FENCE_PS,
+    WP_RUN_LINE_CODE_PS,        /* … for the translation of an instruction fetch */
+    WP_RUN_LINE_TRANSLATION_PS, /* … for an access: at its TLBs and walks, and in their queues; */
+    WP_RUN_LINE_FAULT_PS,       /* likewise the next ones */
     WP_RUN_LINE_L1_PS,
     WP_RUN_LINE_L2_PS,
     WP_RUN_LINE_DRAM_PS,
     WP_RUN_LINE_LINK_PS,
-    WP_RUN_LINE_FENCE_PS,
-    WP_RUN_LINE_CODE_PS, /* for instructions */
-    WP_RUN_LINE_BARRIER_PS,
-    WP_RUN_LINE_OTHERS_PS, /* for stores of other threads */
-    WP_RUN_LINE_DRAIN_PS,  /* had returned; loads were in flight that nothing used */
-    WP_RUN_LINE_COUNTS     /* must be last */
+    WP_RUN_LINE_DRAIN_PS, /* had returned; loads were in flight that nothing used */
+    WP_RUN_LINE_COUNTS    /* must be last */
 } wp_run_line_count;
 
 /** A line of a kernel's source. A line of an inlined function has a row for each chain of calls. */

@@ -13,6 +13,7 @@
 #include "device/sim/record/page_record.h"
 #include "report/recorder.h"
 #include "sim/engine/snapshot.h"
+#include "sim/profile/floorplan.h"
 
 struct wpi_observed {
     wpi_observed *next;
@@ -149,6 +150,21 @@ static void close_window(wpi_observer *o) {
 
 /* ---- life ---- */
 
+/* A profile whose groups of SMs cannot be read has no device. */
+static void put_tlbs(const wpi_profile *profile, wp_run_machine *machine) {
+    uint32_t group_of[WPI_SMS_MAX], count;
+    wpi_floorplan plan;
+    wpi_floorplan_init(&plan, profile);
+    for (uint32_t i = 0; i < profile->tlb_levels && i < WP_RUN_TLB_LEVELS; i++) {
+        const wpi_tlb_profile *tlb = &profile->tlb[i];
+        if (wpi_floorplan_groups(&plan, tlb->sharing, tlb->groups, group_of, &count, NULL) !=
+            WP_STATUS_OK)
+            continue;
+        machine->tlb_count[i] = count;
+        machine->tlb_ports[i] = tlb->ports;
+    }
+}
+
 wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,
                               wpi_observer **out, wp_error *err) {
     *out = wpi_calloc(1, sizeof **out);
@@ -160,7 +176,9 @@ wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *a
                                             .dram_channels = profile->dram.channels,
                                             .dram_bytes_per_s = profile->dram.bytes_per_s,
                                             .link_bytes_per_s = profile->link.bytes_per_s,
-                                            .walker_count = profile->walker.count};
+                                            .walker_count = profile->walker.count,
+                                            .schedulers = profile->schedulers};
+    put_tlbs(profile, &(*out)->sums.machine);
     wp_status status = wpi_allocations_create(profile->page_bytes, &(*out)->allocations, err);
     if (status == WP_STATUS_OK) wpi_allocations_translate((*out)->allocations, addresses);
     if (status == WP_STATUS_OK)

@@ -68,6 +68,15 @@ static json_t *machine_to_json(const wp_run_machine *machine) {
 #define SET(member) wpi_json_set(object, #member, wpi_json_number(machine->member));
     MACHINE_MEMBERS(SET)
 #undef SET
+    json_t *tlbs = json_array();
+    for (size_t i = 0; i < WP_RUN_TLB_LEVELS && machine->tlb_count[i] != 0; i++) {
+        json_t *tlb = json_object();
+        wpi_json_set(tlb, "count", wpi_json_number(machine->tlb_count[i]));
+        wpi_json_set(tlb, "ports", wpi_json_number(machine->tlb_ports[i]));
+        wpi_json_append(tlbs, tlb);
+    }
+    wpi_json_set(object, "schedulers", wpi_json_number(machine->schedulers));
+    wpi_json_set(object, "tlbs", tlbs);
     return object;
 }
 
@@ -75,6 +84,12 @@ static void read_machine(wpi_json_reader *r, const json_t *object, wp_run_machin
 #define GET(member) out->member = wpi_json_read_number(r, object, #member);
     MACHINE_MEMBERS(GET)
 #undef GET
+    out->schedulers = integer_of(json_object_get(object, "schedulers")); /* a later member */
+    const json_t *tlbs = json_object_get(object, "tlbs");
+    for (size_t i = 0; i < json_array_size(tlbs) && i < WP_RUN_TLB_LEVELS; i++) {
+        out->tlb_count[i] = wpi_json_read_number(r, json_array_get(tlbs, i), "count");
+        out->tlb_ports[i] = wpi_json_read_number(r, json_array_get(tlbs, i), "ports");
+    }
 }
 
 /* ---- over time, and by place ---- */

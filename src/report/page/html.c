@@ -130,6 +130,11 @@ void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plot
     wpi_html_begin(record, out);
     wpi_host_facts_html(record, out);
     wpi_html_kernels(record, out);
+    if (record->simulation != NULL) {
+        wpi_html_speed(record, out);
+        wpi_html_warp_time(record, out);
+        wpi_html_utilisation(record->simulation, out);
+    }
     if (record->simulation != NULL) wpi_html_source(record, out);
     append_special_kernels(record, out);
     wpi_html_shapes(record, out);

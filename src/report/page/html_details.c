@@ -216,6 +216,8 @@ void wpi_html_hot_pages(const wp_run_simulation *s, wpi_text *out) {
 
 void wpi_html_plots(const wpi_plots *plots, wpi_text *out) {
     for (size_t i = 0; i < plots->count; i++) {
+        /* html_speed.c has these */
+        if (strcmp(plots->items[i].name, "utilisation") == 0) continue;
         wpi_page_begin_fold(out, plots->items[i].title, NULL, false);
         wpi_page_drawing(out, plots->items[i].title, plots->items[i].svg);
         wpi_page_end_fold(out);

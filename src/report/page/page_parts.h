@@ -38,6 +38,15 @@ void wpi_html_shapes(const wp_run_record *record, wpi_text *out);
 /** The source of the kernels with counts by line, if the record has them. */
 void wpi_html_source(const wp_run_record *record, wpi_text *out);
 
+/* ---- html_speed.c ---- */
+
+/** Each resource's percentage of its own peak, by kernel. */
+void wpi_html_speed(const wp_run_record *record, wpi_text *out);
+/** What warps spent their time on, by kernel. */
+void wpi_html_warp_time(const wp_run_record *record, wpi_text *out);
+/** Utilisation by time, a strip for each resource. */
+void wpi_html_utilisation(const wp_run_simulation *simulation, wpi_text *out);
+
 /* ---- html_details.c ---- */
 
 void wpi_html_copies(const wp_run_record *record, wpi_text *out);

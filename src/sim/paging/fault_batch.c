@@ -45,6 +45,7 @@ struct wpi_fault_batch {
     /* The service. */
     uint32_t batches, throttled_batches;
     bool is_serving;
+    wpi_time_ps since; /* … */
     bool is_waiting; /* continues after a replay */
     wpi_pool replays;
     wpi_fifo pending;
@@ -222,12 +223,14 @@ static void begin(void *object, uint64_t token, wpi_time_ps now) {
 
 static void interrupt(wpi_paging *p, wpi_time_ps now) {
     p->batch->is_serving = true;
+    p->batch->since = now;
     wpi_engine_at(p->engine, now + p->profile->paging.interrupt_ps, begin, p, 0);
 }
 
 static void end_service(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     b->is_serving = false;
+    wpi_utilisation_add(&p->handler, b->since, now);
     if (p->profile->paging.replay == WPI_REPLAY_ONCE) order_replay(p, now);
     if (b->count > 0) interrupt(p, now);
 }

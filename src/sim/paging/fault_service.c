@@ -70,6 +70,7 @@ static void serve(wpi_paging *p, wpi_time_ps now) {
     p->queue.is_serving = true;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
     if (!takes_at_end(p)) p->queue.served = take(p, now);
+    wpi_utilisation_add(&p->handler, now, service_end(p, now));
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 

@@ -11,6 +11,7 @@ static void serve_line(wpi_sm *sm, wpi_time_ps now) {
     sm->in_line = warp->next;
     if (sm->in_line == NULL) sm->in_line_last = &sm->in_line;
     warp->next = NULL;
+    wpi_warp_spent(warp, WPI_WARP_TIME_LSU, now);
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
 }
@@ -57,7 +58,7 @@ static wpi_line_count *counts_of(const wpi_warp_run *warp, uint32_t site) {
 }
 
 static void shared_answered(void *warp, uint64_t token, wpi_time_ps now) {
-    wpi_warp_answered(warp, token, now);
+    wpi_warp_answered(warp, token, NULL, now);
 }
 
 static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
@@ -139,7 +140,7 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
     const uint64_t *addresses = warp->block.addresses + (size_t)warp->access * WPI_LANES;
     const place where = place_of(warp, site, addresses);
     if (where == PLACE_GLOBAL && sm->lsu_free_at > now) {
-        wpi_warp_resume_at(warp, sm->lsu_free_at, WP_RUN_LINE_LSU_PS);
+        wpi_warp_resume_at(warp, WPI_WARP_TIME_LSU, sm->lsu_free_at);
         return false;
     }
     if (where == PLACE_GLOBAL && !has_result(site) &&

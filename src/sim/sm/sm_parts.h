@@ -60,13 +60,11 @@ struct wpi_warp_run {
     uint32_t at[WPI_BARRIER_COUNT]; /* … by its number */
     uint32_t exited;                /* lanes that have returned */
     uint32_t waits_for;             /* site, in state WAITS */
-    wp_run_line_count busy_as;      /* what it does in state BUSY, beyond issue_ps */
-    wpi_time_ps issue_ps;           /* of that: slots of its instructions */
-    wpi_time_ps since_ps;           /* its time is accounted up to here */
-    const wpi_answer *answer;       /* to the site that it waits for, while it is woken */
     uint32_t score_count;
     wpi_score scores[WPI_SCOREBOARD_SITES];
     wpi_time_ps start_ps;
+    wpi_time_ps counted_ps;                    /* until when its time is counted … */
+    wpi_time_ps spent_ps[WPI_WARP_TIME_COUNT]; /* … by what it was spent on */
 };
 
 struct wpi_cta {
@@ -124,21 +122,28 @@ struct wpi_sm {
 void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
 /** The scheduler has selected the warp: issues its next step. */
 void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now);
-/** The warp may issue again at `time`. `as`: what it does until then. */
-void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time, wp_run_line_count as);
+/** The warp may issue again at `time`; until then its time counts as `what`. */
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps time);
 /** The warp waits for the site's answer; WP_TRACE_NONE: for any. */
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
 /** Adds an outstanding answer of the site to the scoreboard; false: it is full. */
 bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wpi_time_ps now);
+/** The site has an answer: of shared memory, if `answer` is NULL. */
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, const wpi_answer *answer,
+                       wpi_time_ps now);
 void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
 /** Simulated time has reached these lanes' CLOCK step or access: their threads may continue. */
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
 
 /* sm_time.c */
-/** Adds the warp's time up to now to the counts of its block, or of the site that it waited for. */
-void wpi_warp_account(wpi_warp_run *warp);
+/** Counts the warp's time until `until` as `what`, also at the line of its code. A time that is
+ * counted already changes nothing. */
+void wpi_warp_spent(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps until);
+/** Counts the time until now, for which it waited for this answer of a site; NULL: of shared
+ * memory.
+ */
+void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer, wpi_time_ps now);
 
 /* sm_access.c */
 /** Skips an access without lanes, which takes no time, and returns true. */
@@ -171,7 +176,6 @@ static inline bool wpi_warp_is_going(wpi_warp_state state) {
 
 /** Changes a warp's state; all changes but the first use it. */
 static inline void wpi_warp_set_state(wpi_warp_run *warp, wpi_warp_state state) {
-    if (warp->cta->launch->source->lines != NULL) wpi_warp_account(warp);
     warp->sm->warps_going += wpi_warp_is_going(state);
     warp->sm->warps_going -= wpi_warp_is_going(warp->state);
     warp->state = state;

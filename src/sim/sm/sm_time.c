@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a warp's time goes: what it did, or waited for, between two changes of its state. */
+/* Where warps' time goes: by launch and, if somebody wants to know, by line of the code. */
 #include "sim/sm/sm_parts.h"
+
+_Static_assert(WP_RUN_LINE_COUNTS - WP_RUN_LINE_TIMES == WPI_WARP_TIME_COUNT, "the same times");
 
 /* The block that the warp executes; before its first one, the row behind the last block. */
 static wpi_line_count *block_of(const wpi_warp_run *warp) {
@@ -17,70 +19,65 @@ static wpi_line_count *access_of(const wpi_warp_run *warp) {
     return is_access ? &source->lines->sites[step->value] : block_of(warp);
 }
 
-/* Divides a wait for memory as the access's time was: by what it spent where, or queued for. */
-static void account_memory(wpi_line_count *counts, wpi_time_ps took, const wpi_answer *answer) {
-    static const wp_run_line_count causes[WPI_SPENT_QUEUE] = {
-        [WPI_SPENT_ISSUE] = WP_RUN_LINE_LSU_PS,
-        [WPI_SPENT_TRANSLATION] = WP_RUN_LINE_TRANSLATION_PS,
-        [WPI_SPENT_FAULT] = WP_RUN_LINE_FAULT_PS,
-        [WPI_SPENT_L1] = WP_RUN_LINE_L1_PS,
-        [WPI_SPENT_L2] = WP_RUN_LINE_L2_PS,
-        [WPI_SPENT_DRAM] = WP_RUN_LINE_DRAM_PS,
-        [WPI_SPENT_LINK] = WP_RUN_LINE_LINK_PS,
-    };
+static bool has_lines(const wpi_warp_run *warp) {
+    return warp->cta->launch->source->lines != NULL;
+}
+
+static void spend(wpi_warp_run *warp, wpi_line_count *counts, wpi_warp_time what,
+                  wpi_time_ps took) {
+    warp->spent_ps[what] += took;
+    wpi_line_add(counts, WP_RUN_LINE_TIMES + (uint32_t)what, took);
+}
+
+void wpi_warp_spent(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps until) {
+    if (until <= warp->counted_ps) return;
+    wpi_line_count *counts = NULL;
+    if (has_lines(warp)) counts = what == WPI_WARP_TIME_LSU ? access_of(warp) : block_of(warp);
+    spend(warp, counts, what, until - warp->counted_ps);
+    warp->counted_ps = until;
+}
+
+/* A warp waits for the end of an access, so its wait is divided as the access's whole time: by
+ * where it was, or what it queued for. */
+static void divide(wpi_warp_run *warp, wpi_line_count *counts, const wpi_answer *answer,
+                   wpi_time_ps took) {
+    static const wpi_warp_time what[WPI_SPENT_QUEUE] = {
+        [WPI_SPENT_ISSUE] = WPI_WARP_TIME_LSU,
+        [WPI_SPENT_TRANSLATION] = WPI_WARP_TIME_TRANSLATION,
+        [WPI_SPENT_FAULT] = WPI_WARP_TIME_FAULT,
+        [WPI_SPENT_L1] = WPI_WARP_TIME_L1,
+        [WPI_SPENT_L2] = WPI_WARP_TIME_L2,
+        [WPI_SPENT_DRAM] = WPI_WARP_TIME_DRAM,
+        [WPI_SPENT_LINK] = WPI_WARP_TIME_LINK};
     const wpi_time_ps whole = answer->answered - answer->issued;
+    const double part = whole != 0 ? (double)took / (double)whole : 0;
     wpi_time_ps rest = took, most_ps = 0;
     uint32_t most = WPI_SPENT_ISSUE;
-    for (uint32_t i = 0; i < WPI_SPENT_QUEUE && whole != 0; i++) {
+    for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
         const wpi_time_ps here = answer->spent_ps[i] + answer->queued_ps[i];
-        const double part = (double)here / (double)whole * (double)took;
-        const wpi_time_ps part_ps = (wpi_time_ps)part < rest ? (wpi_time_ps)part : rest;
-        counts->of[causes[i]] += part_ps;
-        rest -= part_ps;
-        if (here > most_ps) {
-            most = i;
-            most_ps = here;
-        }
+        const wpi_time_ps share = (wpi_time_ps)(part * (double)here);
+        const wpi_time_ps taken = share < rest ? share : rest;
+        if (taken != 0) spend(warp, counts, what[i], taken);
+        rest -= taken;
+        if (here <= most_ps) continue;
+        most = i;
+        most_ps = here;
     }
-    counts->of[causes[most]] += rest; /* of rounding, and of times beyond what a ledger holds */
+    /* of rounding, and of times beyond what a ledger holds */
+    if (rest != 0) spend(warp, counts, what[most], rest);
 }
 
-static void account_wait(const wpi_warp_run *warp, wpi_time_ps took) {
-    const wpi_line_counts *lines = warp->cta->launch->source->lines;
-    switch (warp->waits_for) {
-    case WP_TRACE_NONE: access_of(warp)->of[WP_RUN_LINE_LSU_PS] += took; break;
-    case WPI_FENCE_SITE: block_of(warp)->of[WP_RUN_LINE_FENCE_PS] += took; break;
-    case WPI_CODE_SITE: block_of(warp)->of[WP_RUN_LINE_CODE_PS] += took; break;
-    default:
-        if (warp->answer != NULL)
-            account_memory(&lines->sites[warp->waits_for], took, warp->answer);
-        else
-            lines->sites[warp->waits_for].of[WP_RUN_LINE_SHARED_PS] += took;
-    }
-}
-
-void wpi_warp_account(wpi_warp_run *warp) {
-    const wpi_time_ps now = wpi_engine_now(warp->sm->engine);
-    if (now <= warp->since_ps) return;
-    const wpi_time_ps took = now - warp->since_ps;
-    warp->since_ps = now;
-    if (warp->state == WPI_WARP_WAITS) {
-        account_wait(warp, took);
+void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer, wpi_time_ps now) {
+    if (site == WPI_FENCE_SITE) {
+        wpi_warp_spent(warp, WPI_WARP_TIME_FENCE, now);
         return;
     }
-    uint64_t *of = block_of(warp)->of;
-    switch (warp->state) {
-    case WPI_WARP_BUSY: {
-        const wpi_time_ps issue_ps = warp->issue_ps < took ? warp->issue_ps : took;
-        of[WP_RUN_LINE_ISSUE_PS] += issue_ps;
-        if (warp->busy_as == WP_RUN_LINE_LSU_PS) of = access_of(warp)->of;
-        of[warp->busy_as] += took - issue_ps;
-        break;
-    }
-    case WPI_WARP_READY: of[WP_RUN_LINE_SCHEDULER_PS] += took; break;
-    case WPI_WARP_QUEUES: access_of(warp)->of[WP_RUN_LINE_LSU_PS] += took; break;
-    case WPI_WARP_BARRIER: of[WP_RUN_LINE_BARRIER_PS] += took; break;
-    case WPI_WARP_DRAINS: of[WP_RUN_LINE_DRAIN_PS] += took; break;
-    default: of[WP_RUN_LINE_OTHERS_PS] += took; break;
-    }
+    if (now <= warp->counted_ps) return;
+    wpi_line_count *counts =
+        has_lines(warp) ? &warp->cta->launch->source->lines->sites[site] : NULL;
+    if (answer == NULL)
+        spend(warp, counts, WPI_WARP_TIME_SHARED, now - warp->counted_ps);
+    else
+        divide(warp, counts, answer, now - warp->counted_ps);
+    warp->counted_ps = now;
 }

@@ -165,8 +165,7 @@ static void add(wp_run_line *to, const uint64_t *counts) {
 
 /* Times that all instructions of a block share: each row gets the part of its instructions. */
 static bool is_shared(uint32_t count) {
-    return count == WP_RUN_LINE_ISSUE_PS || count == WP_RUN_LINE_DEPENDENCE_PS ||
-           count == WP_RUN_LINE_SCHEDULER_PS;
+    return count == WP_RUN_LINE_EXECUTE_PS || count == WP_RUN_LINE_NOT_SELECTED_PS;
 }
 
 static void add_block(const kernel_lines *k, wp_run_line *rows, uint32_t block) {
