@@ -31,7 +31,7 @@ def _options(options):
 
 
 def _program(program):
-    return [program] if isinstance(program, str) else [str(word) for word in program]
+    return [os.fspath(program)] if isinstance(program, (str, os.PathLike)) else [str(word) for word in program]
 
 
 def run(program, **options):
