@@ -36,7 +36,12 @@ class Options(Structure):
 class Spec(Structure):
     _fields_ = [("key_count", c_uint32), ("value_count", c_uint32), ("aggregate_count", c_uint32),
                 ("keys", POINTER(Key)), ("values", POINTER(c_int)), ("aggregates", POINTER(Aggregate)),
-                ("options", Options)]
+                ("options", Options), ("texts", POINTER(c_void_p))]
+
+
+class TextColumn(Structure):
+    _fields_ = [("layout", c_int), ("items", c_void_p), ("buffers", POINTER(c_void_p)), ("valid", c_void_p),
+                ("valid_offset", c_uint64)]
 
 
 class Error(Structure):
@@ -108,6 +113,18 @@ groups_count = _declare("wp_groups_count", c_uint64, c_void_p)
 groups_key = _declare("wp_groups_key", POINTER(Column), c_void_p, c_uint32)
 groups_aggregate = _declare("wp_groups_aggregate", POINTER(Column), c_void_p, c_uint32)
 groups_close = _declare("wp_groups_close", None, c_void_p)
+bits_expand = _declare("wp_bits_expand", None, c_void_p, c_uint64, c_uint64, c_void_p)
+bits_pack = _declare("wp_bits_pack", None, c_void_p, c_uint64, c_void_p)
+_texts_create = _declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
+_texts_destroy = _declare("wp_texts_destroy", None, c_void_p)
+_texts_encode = _declare("wp_texts_encode", c_int, c_void_p, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_texts_translate = _declare("wp_texts_translate", c_int, POINTER(Column), c_uint64, c_void_p, c_uint64, c_void_p,
+                            POINTER(Error))
+_texts_count = _declare("wp_texts_count", c_uint64, c_void_p)
+_texts_bytes = _declare("wp_texts_bytes", c_uint64, c_void_p)
+_texts_copy = _declare("wp_texts_copy", None, c_void_p, c_void_p, c_void_p)
+_texts_gather_bytes = _declare("wp_texts_gather_bytes", c_uint64, c_void_p, POINTER(Column), c_uint64)
+_texts_gather = _declare("wp_texts_gather", None, c_void_p, POINTER(Column), c_uint64, c_void_p, c_uint32, c_void_p)
 
 
 HOW = ("the compiler wpcc and the command warpage, which are not in the Python package: build Warpage from its source, "
@@ -184,3 +201,43 @@ def groupby_finish(groupby):
     groups, error = c_void_p(), Error()
     _check(_finish(groupby, byref(groups), byref(error)), error)
     return groups
+
+
+class Texts:
+    """Texts that are keys, and their codes, which are c_uint32."""
+
+    OFFSETS_32, OFFSETS_64, VIEWS = range(3)
+
+    def __init__(self, threads):
+        self.handle, error = c_void_p(), Error()
+        _check(_texts_create(threads, byref(self.handle), byref(error)), error)
+
+    def __del__(self):
+        _texts_destroy(self.handle)
+
+    def encode(self, layout, items, buffers, valid, valid_offset, count):
+        column = TextColumn(layout, items, (c_void_p * max(1, len(buffers)))(*buffers), valid, valid_offset)
+        codes, error = (c_uint32 * max(1, count))(), Error()
+        _check(_texts_encode(self.handle, byref(column), count, codes, byref(error)), error)
+        return codes
+
+    @staticmethod
+    def translate(indices, count, dictionary, text_count):
+        codes, error = (c_uint32 * max(1, count))(), Error()
+        _check(_texts_translate(byref(indices), count, dictionary, text_count, codes, byref(error)), error)
+        return codes
+
+    def dictionary(self):
+        """All texts: their number, offsets, bytes."""
+        count, size = _texts_count(self.handle), _texts_bytes(self.handle)
+        offsets, data = (c_uint64 * (count + 1))(), (c_char * max(1, size))()
+        _texts_copy(self.handle, offsets, data)
+        return count, offsets, data
+
+    def gather(self, column, count):
+        """The texts of a result's key: offsets, of 32 bits if that is enough, and bytes."""
+        size = _texts_gather_bytes(self.handle, byref(column), count)
+        kind = c_uint32 if size < 2**31 else c_uint64
+        offsets, data = (kind * (count + 1))(), (c_char * max(1, size))()
+        _texts_gather(self.handle, byref(column), count, offsets, ctypes.sizeof(kind), data)
+        return offsets, data
