@@ -19,15 +19,14 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SEED = 20261126
-# Name: the kind of key, bytes of a text.
-KINDS = {"text": "t: 5 to 7 digits", "text of 20": "20 bytes", "text of 5 to 200": "5 to 200 bytes", "dictionary": "5 to 7 digits, as a dictionary",
-         "date": "dates", "boolean": "true, false", "text and int64": "two keys", "text and text": "two keys", "int64": "numbers"}
+KINDS = ["text", "text of 20", "text of 5 to 200", "dictionary", "date", "boolean", "text and int64", "text and text", "int64"]
 
 
 def columns(rows, groups, kind):
@@ -99,7 +98,8 @@ def memory_bytes(field):
 
 def child(args):
     """An engine: a run and a line of JSON for each line of stdin."""
-    table = columns(args.rows, args.count, args.kind)
+    import pyarrow
+    table = pyarrow.ipc.open_file(pyarrow.memory_map(args.table)).read_all().combine_chunks()
     keys = table.column_names[:-1]
     run = ENGINES[args.engine](table, keys, args.threads)
     with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
@@ -118,10 +118,15 @@ def child(args):
 
 def measure(kind, groups, args):
     """For each engine the best wall time and the best processor time of some runs, after one."""
+    import pyarrow
     processes = {}
+    table = columns(args.rows, groups, kind)
+    path = f"{args.folder}/table.arrow"
+    with pyarrow.OSFile(path, "wb") as file, pyarrow.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    del table
     for name in args.engines:
-        command = [sys.executable, __file__, "--engine", name, "--kind", kind, "--count", str(groups), "--rows", str(args.rows),
-                   "--threads", str(args.threads)]
+        command = [sys.executable, __file__, "--engine", name, "--table", path, "--threads", str(args.threads)]
         package = str(pathlib.Path(args.build).resolve() / "lib/warpage/python")
         processes[name] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(
             os.environ, POLARS_MAX_THREADS=str(args.threads), PYTHONPATH=package))
@@ -182,24 +187,25 @@ def main():
     parser.add_argument("--build", default=str(ROOT / "build/release"), help="build tree (release)")
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=5 * 10**6)
     parser.add_argument("--groups", type=lambda text: [int(float(part)) for part in text.split(",")], default=[1000, 100_000, 1_000_000])
-    parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=KINDS)
     parser.add_argument("--engines", type=lambda text: text.split(";"), default=list(ENGINES), help="separated by semicolons")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--dry", action="store_true", help="write nothing")
-    for hidden, type_ in (("--engine", str), ("--kind", str), ("--count", int)):
+    for hidden, type_ in (("--engine", str), ("--table", str)):
         parser.add_argument(hidden, type=type_, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.engine:
-        import pyarrow.compute  # noqa: F401
         child(args)
         return
     before = os.getloadavg()[0]
     results = []
-    for kind in args.kinds:
-        for groups in args.groups if kind != "boolean" else [2]:
-            results.append({"kind": kind, "engines": measure(kind, groups, args)})
-            print(page_line(results[-1]), file=sys.stderr, flush=True)
+    import pyarrow.compute  # noqa: F401
+    with tempfile.TemporaryDirectory() as args.folder:
+        for kind in args.kinds:
+            for groups in args.groups if kind != "boolean" else [2]:
+                results.append({"kind": kind, "engines": measure(kind, groups, args)})
+                print(page_line(results[-1]), file=sys.stderr, flush=True)
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
                 if line.startswith("model name")), platform.processor())
     header = {
