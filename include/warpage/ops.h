@@ -118,12 +118,18 @@ typedef struct wp_ops_options {
     const char *profile;
 } wp_ops_options;
 
+typedef struct wp_texts wp_texts; /* texts.h */
+
 typedef struct wp_groupby_spec {
     uint32_t key_count, value_count, aggregate_count; /* at least 1, 0, 0 */
     const wp_key *keys;
     const wp_type *values; /* types of the columns to aggregate */
     const wp_aggregate *aggregates;
     wp_ops_options options;
+    /* [key_count]: whose codes a key has (type UINT32, not nullable; 0 is NULL), or NULL. Such keys
+     * are sorted as texts. In the result they are places in the order of wp_texts_copy, or NULL.
+     * NULL: no key has. */
+    wp_texts *const *texts;
 } wp_groupby_spec;
 
 typedef struct wp_groupby wp_groupby;

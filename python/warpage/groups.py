@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
 import ctypes
+import functools
 from warpage import arrow, native
 
 try:
@@ -23,11 +24,28 @@ class _Owner:
         native.groups_close(self.handle)
 
 
+class _Dictionary:
+    """The texts that a key's column refers to."""
+
+    def __init__(self, texts, is_binary):
+        self.texts, self.is_binary = texts, is_binary
+        self.count, self.offsets, self.data = texts.dictionary()
+
+    @functools.cached_property
+    def values(self):
+        """As Python has them."""
+        data = ctypes.string_at(self.data, self.offsets[self.count])
+        pieces = [data[self.offsets[i]:self.offsets[i + 1]] for i in range(self.count)]
+        return pieces if self.is_binary else [piece.decode() for piece in pieces]
+
+
 class _Column:
-    def __init__(self, name, format_, texts, column, owner):
-        self.name, self.type, self.texts = name, column.type, texts
-        self.format = format_ if format_ not in (None, "b") else _FORMATS[self.type]
-        self.values, self.valid, self.owner = column.values, column.valid, owner
+    """A column of the result. A key of texts has places in its dictionary."""
+
+    def __init__(self, name, format_, column, owner, dictionary=None):
+        self.name, self.type, self.dictionary, self.owner = name, column.type, dictionary, owner
+        self.format = format_ or _FORMATS[self.type]
+        self.values, self.valid, self._column = column.values, column.valid, column
 
     def array(self, length):
         return (_CTYPES[self.type] * length).from_address(self.values) if length else ()
@@ -42,85 +60,66 @@ class _Column:
         bits = numpy.frombuffer((ctypes.c_uint8 * ((length + 7) // 8)).from_address(self.valid), dtype=numpy.uint8)
         return numpy.unpackbits(bits, count=length, bitorder="little") == 0
 
-    def take(self, rows):
-        """Rows in another order, in memory of our own."""
-        length = len(rows)
-        values = (_CTYPES[self.type] * max(1, length))()
-        if numpy is not None and length:
-            numpy.frombuffer(values, dtype=native.TYPES[self.type])[:] = numpy.frombuffer(
-                self.array(length), dtype=native.TYPES[self.type])[rows]
-        else:
-            source = self.array(length)
-            for to, row in enumerate(rows):
-                values[to] = source[row]
-        valid = None
-        if self.valid and length:
-            valid = (ctypes.c_uint8 * ((length + 7) // 8))()
-            if numpy is not None:
-                bits = numpy.packbits(~self.mask(length)[rows], bitorder="little")
-                numpy.frombuffer(valid, dtype=numpy.uint8)[:] = bits
-            else:
-                for to, row in enumerate(rows):
-                    valid[to // 8] |= (not self.is_null(row)) << to % 8
-        self.values, self.valid = ctypes.addressof(values), ctypes.addressof(valid) if valid is not None else None
-        self.owner = (values, valid)
+    def to_list(self, length):
+        values = list(self.array(length))
+        if self.dictionary is not None:
+            texts = self.dictionary.values
+            values = [texts[place] if texts else None for place in values]
+        elif self.format == "b":
+            values = list(map(bool, values))
+        if self.valid:
+            values = [None if self.is_null(row) else value for row, value in enumerate(values)]
+        return values
 
+    # ---- Arrow -----
 
-def _ranks(texts):
-    """For each code, the rank of its text."""
-    ranks = [0] * len(texts)
-    for rank, code in enumerate(sorted(range(len(texts)), key=lambda code: texts[code].encode())):
-        ranks[code] = rank
-    return ranks
+    def arrow_format(self, length):
+        """Arrow's format, and that of its dictionary."""
+        if self.dictionary is None:
+            return self.format, None
+        if self.format == "dictionary":
+            return "i", "Z" if self.dictionary.is_binary else "U"
+        is_large = len(self._gathered(length)[0]) and ctypes.sizeof(self._gathered(length)[0]) // (length + 1) == 8
+        return {(False, False): "u", (False, True): "U", (True, False): "z", (True, True): "Z"}[
+            self.dictionary.is_binary, bool(is_large)], None
 
+    def _gathered(self, length):
+        """Texts row by row: offsets and bytes."""
+        if not hasattr(self, "_rows"):
+            self._rows = self.dictionary.texts.gather(self._column, length)
+        return self._rows
 
-def _order_by_numpy(keys, ranks, length):
-    parts = []  # the last one is the first that counts
-    for column, rank in reversed(list(zip(keys, ranks))):
-        values = numpy.frombuffer(column.array(length), dtype=native.TYPES[column.type]) if length else numpy.empty(0)
-        mask = column.mask(length)
-        if rank is not None and length:
-            values = numpy.array(rank or [0], dtype=numpy.int64).take(values, mode="clip")
-        parts += [values] if mask is None else [numpy.where(mask, 0, values), mask]
-    return numpy.lexsort(parts)
-
-
-def _order(keys, ranks, length):
-    def place(row):
-        parts = []
-        for array, column, rank in zip(arrays, keys, ranks):
-            value = array[row]
-            is_null, is_nan = column.is_null(row), value != value
-            parts.append((is_null, is_nan, 0 if is_null or is_nan else value if rank is None else rank[value]))
-        return parts
-
-    arrays = [column.array(length) for column in keys]
-    return sorted(range(length), key=place)
+    def fill(self, out, length):
+        if self.dictionary is not None and self.format != "dictionary":
+            offsets, data = self._gathered(length)
+            buffers, owner = [self.valid, ctypes.addressof(offsets), ctypes.addressof(data)], (self.owner, self._rows)
+            return arrow.fill_array(out, length, buffers, owner)
+        if self.format == "b":
+            bits = (ctypes.c_uint8 * ((length + 7) // 8 + 1))()
+            native.bits_pack(self.values, length, bits)
+            return arrow.fill_array(out, length, [self.valid, ctypes.addressof(bits)], (self.owner, bits))
+        dictionary = None
+        if self.dictionary is not None:
+            texts = self.dictionary
+            dictionary = arrow.fill_array(arrow.Array(), texts.count,
+                                          [None, ctypes.addressof(texts.offsets), ctypes.addressof(texts.data)], texts)
+        return arrow.fill_array(out, length, [self.valid, self.values], self.owner, dictionary=dictionary)
 
 
 class Groups:
     """A row for each group: its keys, then its aggregates ("sum_price"). It is a table for consumers of the Arrow C
-    data interface; texts are dictionaries there."""
+    data interface; texts are dictionaries there, unless text="utf8" was asked for."""
 
-    def __init__(self, handle, columns, key_count, is_to_be_sorted, explain):
+    def __init__(self, handle, columns, key_count, explain):
+        """`columns`: name, Arrow's format or None, Texts or None, whether these are binary."""
         owner = _Owner(handle)
         self._length = native.groups_count(handle)
         self.explain = explain
         self._columns = []
-        for i, (name, format_, texts) in enumerate(columns):
+        for i, (name, format_, texts, is_binary) in enumerate(columns):
             get, number = (native.groups_key, i) if i < key_count else (native.groups_aggregate, i - key_count)
-            column = get(handle, number).contents
-            self._columns.append(_Column(name, format_, texts.values if texts is not None else None, column, owner))
-        if is_to_be_sorted:
-            self._sort(key_count)
-
-    def _sort(self, key_count):
-        """Codes of texts are not in the order of texts: by bytes, as all of Warpage has it. NULL is last."""
-        keys = self._columns[:key_count]
-        ranks = [_ranks(column.texts) if column.texts is not None else None for column in keys]
-        rows = (_order_by_numpy if numpy is not None else _order)(keys, ranks, self._length)
-        for column in self._columns:
-            column.take(rows)
+            dictionary = _Dictionary(texts, is_binary) if texts is not None else None
+            self._columns.append(_Column(name, format_, get(handle, number).contents, owner, dictionary))
 
     @property
     def names(self):
@@ -134,15 +133,7 @@ class Groups:
 
     def to_dict(self):
         """Lists of Python's values; NULL is None."""
-        result = {}
-        for column in self._columns:
-            values = list(column.array(self._length))
-            if column.texts is not None:
-                values = [None if column.is_null(row) else column.texts[code] for row, code in enumerate(values)]
-            elif column.valid:
-                values = [None if column.is_null(row) else value for row, value in enumerate(values)]
-            result[column.name] = values
-        return result
+        return {column.name: column.to_list(self._length) for column in self._columns}
 
     def to_numpy(self):
         """A dict of arrays: views of the result's memory. Where there are NULLs, masked arrays; texts are objects."""
@@ -157,9 +148,13 @@ class Groups:
                 buffer._owner = column.owner
                 values = numpy.frombuffer(buffer, dtype=native.TYPES[column.type])
             mask = column.mask(self._length)
-            if column.texts is not None:
-                texts = numpy.array(column.texts + [None], dtype=object)
-                values = texts[numpy.where(mask, len(column.texts), values) if mask is not None else values]
+            if column.format == "b":
+                values = values.view(bool)
+            elif column.format == "l" and column.type == native.TYPES.index("uint64"):
+                values = values.view(numpy.int64)
+            if column.dictionary is not None:
+                texts = numpy.array(column.dictionary.values + [None], dtype=object)
+                values = texts[numpy.where(mask, len(texts) - 1, values) if mask is not None else values]
             elif mask is not None:
                 values = numpy.ma.masked_array(values, mask)
             result[column.name] = values
@@ -177,29 +172,14 @@ class Groups:
     def _fill_schema(self, out):
         children = []
         for column in self._columns:
-            dictionary = arrow.fill_schema(arrow.Schema(), "U") if column.texts is not None else None
-            format_ = "i" if column.texts is not None else column.format
+            format_, texts = column.arrow_format(self._length)
+            dictionary = arrow.fill_schema(arrow.Schema(), texts) if texts is not None else None
             children.append(arrow.fill_schema(arrow.Schema(), format_, column.name, dictionary=dictionary))
         arrow.fill_schema(out, "+s", children=children)
 
     def _fill_array(self, out):
-        children = []
-        for column in self._columns:
-            dictionary = _text_array(column.texts) if column.texts is not None else None
-            children.append(arrow.fill_array(arrow.Array(), self._length, [column.valid, column.values], column.owner,
-                                             dictionary=dictionary))
+        children = [column.fill(arrow.Array(), self._length) for column in self._columns]
         arrow.fill_array(out, self._length, [None], None, children)
 
     def __arrow_c_stream__(self, requested_schema=None):
         return arrow.stream_capsule(self._fill_schema, self._fill_array)
-
-
-def _text_array(texts):
-    data = b"".join(text.encode() for text in texts)
-    offsets, at = (ctypes.c_int64 * (len(texts) + 1))(), 0
-    for i, text in enumerate(texts):
-        at += len(text.encode())
-        offsets[i + 1] = at
-    buffer = ctypes.create_string_buffer(data, len(data) + 1)
-    return arrow.fill_array(arrow.Array(), len(texts), [None, ctypes.addressof(offsets), ctypes.addressof(buffer)],
-                            (offsets, buffer))

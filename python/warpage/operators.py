@@ -33,10 +33,11 @@ def _choice(kind, names, value):
     return names.index(value)
 
 
-def _columns(parts, places, fields):
-    columns = ((field.type, parts[places[field.name]]) for field in fields)
+def _columns(parts, places, fields, are_keys):
+    columns = ((field, parts[places[field.name]]) for field in fields)
     return (native.Column * max(1, len(fields)))(
-        *(native.Column(type_, part.values, part.valid, part.valid_offset) for type_, part in columns))
+        *(native.Column(field.type, part.values, None if are_keys and field.is_text else part.valid, part.valid_offset)
+          for field, part in columns))
 
 
 def _name_sum(error, aggregates):
@@ -52,7 +53,7 @@ def _check_types(aggregates, fields):
     for operation, column, _ in aggregates:
         if operation == "count" or fields[column].is_number:
             continue
-        if fields[column].texts is not None or operation in ("sum", "avg"):
+        if fields[column].is_text or operation in ("sum", "avg"):
             raise WarpageError("%s:%s: the column has no numbers" % (operation, column))
 
 
@@ -66,7 +67,8 @@ def _spec(keys, values, aggregates, options):
         (ctypes.c_int * max(1, len(values)))(*(field.type for field in values)),
         (native.Aggregate * max(1, len(aggregates)))(
             *(native.Aggregate(native.OPERATIONS.index(operation), places[column])
-              for operation, column, _ in aggregates)), options)
+              for operation, column, _ in aggregates)), options,
+        (ctypes.c_void_p * len(keys))(*(field.texts.handle if field.is_text else None for field, _ in keys)))
 
 
 def _run(device, spec, chunks, places, key_fields, value_fields):
@@ -77,8 +79,8 @@ def _run(device, spec, chunks, places, key_fields, value_fields):
             for row_count, parts in chunks:
                 if row_count == 0:
                     continue
-                native.groupby_add(groupby_handle, _columns(parts, places, key_fields),
-                                   _columns(parts, places, value_fields), row_count)
+                native.groupby_add(groupby_handle, _columns(parts, places, key_fields, True),
+                                   _columns(parts, places, value_fields, False), row_count)
             result = native.groupby_finish(groupby_handle)
             return result, (native.groupby_explain(groupby_handle) or b"").decode(errors="replace")
         finally:
@@ -102,27 +104,27 @@ def groupby(table, keys, aggs=("count",), *, sort=True, device="cpu", strategy="
     source = open_table(table)
     values = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
     _check(source.names, keys + values)
-    fields, chunks = source.select(list(dict.fromkeys(keys + values)))
+    fields, chunks = source.select(list(dict.fromkeys(keys + values)), keys, threads)
     by_name = {field.name: field for field in fields}
     places = {field.name: i for i, field in enumerate(fields)}
     _check_types(aggregates, by_name)
     key_fields, value_fields = [by_name[k] for k in keys], [by_name[v] for v in values]
-    has_texts = any(field.texts is not None for field in key_fields)
-    nullable = [True]
+    nullable = [not key_fields[0].is_text]
     if len(keys) > 1:  # several that are never NULL are grouped faster
         chunks = list(chunks)
-        nullable = [any(parts[places[k]].valid for _, parts in chunks) for k in keys]
+        nullable = [not by_name[k].is_text and any(parts[places[k]].valid for _, parts in chunks) for k in keys]
     options = native.Options(strategy=_choice("strategy", native.STRATEGIES, strategy),
                              placement=_choice("placement", native.PLACEMENTS, placement), scope_bytes=scope_bytes,
                              memory_bytes=memory_bytes, thread_count=threads, group_count=groups,
-                             is_sorted=sort and not has_texts,
+                             is_sorted=sort,
                              profile=None if profile is None else str(profile).encode())
     spec = _spec(list(zip(key_fields, nullable)), value_fields, aggregates, options)
     try:
         result, explain = _run(device, spec, chunks, places, key_fields, value_fields)
     except WarpageError as error:
         raise _name_sum(error, aggregates) from None
-    columns = [(field.name, field.format, field.texts) for field in key_fields]
+    columns = [(field.name, "dictionary" if field.is_text else field.format, field.texts, field.is_binary)
+               for field in key_fields]
     for operation, column, name in aggregates:
-        columns.append((name, by_name[column].format if operation in ("min", "max") else None, None))
-    return Groups(result, columns, len(keys), sort and has_texts, explain)
+        columns.append((name, by_name[column].format if operation in ("min", "max") else None, None, False))
+    return Groups(result, columns, len(keys), explain)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/order.h"
+#include "ops/texts/texts.h"
 
 #define NONE WPI_ACCUMULATOR_NONE
 
@@ -201,6 +202,59 @@ static void pack_valid(wpi_group_column *column, uint64_t count) {
     column->column.valid = column->valid;
 }
 
+/* Codes of texts become places in their order: sorted, or as they came. */
+static wp_status place_key(wpi_group_column *column, wp_texts *texts, uint64_t count,
+                           bool is_sorted, wp_error *err) {
+    uint32_t *ranks = NULL, *values = column->values;
+    if (is_sorted) WP_TRY(wpi_texts_sort(texts, &ranks, err));
+    for (uint64_t i = 0; i < count; i++) {
+        column->valid[i] = values[i] != 0;
+        if (values[i] != 0) values[i] = ranks != NULL ? ranks[values[i]] : values[i] - 1;
+    }
+    wpi_free(ranks);
+    return WP_STATUS_OK;
+}
+
+/* If the only key is a text, and each text has a group, ranks are the groups' places. */
+static bool ranks_are_places(const wp_groups *groups, const wpi_shape *shape) {
+    const wp_texts *texts = wpi_shape_texts(shape, 0);
+    if (groups->key_count != 1 || texts == NULL) return false;
+    bool has_null = false;
+    const uint32_t *values = groups->columns[0].values;
+    for (uint64_t i = 0; i < groups->count; i++)
+        has_null |= values[i] == 0;
+    return groups->count == wp_texts_count(texts) + has_null;
+}
+
+static wp_status sort_by_ranks(wp_groups *groups, wp_texts *texts, wp_error *err) {
+    uint32_t *ranks = NULL, *values = groups->columns[0].values;
+    const uint64_t text_count = wp_texts_count(texts);
+    WP_TRY(wpi_texts_sort(texts, &ranks, err));
+    for (uint64_t i = 0; i < groups->count; i++)
+        values[i] = ranks[values[i]];
+    wpi_free(ranks);
+    const wp_status status =
+        wpi_order_place(&groups->columns[1], groups->aggregate_count, groups->count, values, err);
+    for (uint64_t i = 0; i < groups->count; i++) {
+        values[i] = i < text_count ? (uint32_t)i : 0;
+        groups->columns[0].valid[i] = i < text_count;
+    }
+    return status;
+}
+
+static wp_status sort_groups(wp_groups *groups, const wpi_shape *shape, bool is_sorted,
+                             wp_error *err) {
+    if (is_sorted && ranks_are_places(groups, shape))
+        return sort_by_ranks(groups, wpi_shape_texts(shape, 0), err);
+    for (uint32_t key = 0; key < groups->key_count; key++)
+        if (wpi_shape_texts(shape, key) != NULL)
+            WP_TRY(place_key(&groups->columns[key], wpi_shape_texts(shape, key), groups->count,
+                             is_sorted, err));
+    if (!is_sorted) return WP_STATUS_OK;
+    return wpi_order_columns(groups->columns, groups->key_count,
+                             groups->key_count + groups->aggregate_count, groups->count, err);
+}
+
 wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_grouper *grouper,
                             bool is_sorted, wp_groups **out, wp_error *err) {
     wp_status status = WP_STATUS_OK;
@@ -216,11 +270,7 @@ wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_gr
         status = WP_FAIL(err, INVALID, "aggregate %u: a sum does not fit %s", overflowed - 1,
                          wp_type_name(shape->aggregates[overflowed - 1].type));
     WP_TRY_GOTO(status, done);
-    if (is_sorted)
-        WP_TRY_GOTO(wpi_order_columns(groups->columns, groups->key_count,
-                                      groups->key_count + groups->aggregate_count, groups->count,
-                                      err),
-                    done);
+    WP_TRY_GOTO(sort_groups(groups, shape, is_sorted, err), done);
     for (uint32_t i = 0; i < groups->key_count + groups->aggregate_count; i++)
         pack_valid(&groups->columns[i], groups->count);
     *out = groups;

@@ -35,6 +35,11 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
     if (spec->key_count == 0) return WP_FAIL(err, INVALID, "a group-by requires at least one key");
     for (uint32_t i = 0; i < spec->key_count; i++)
         WP_TRY(check_type(spec->keys[i].type, "key", i, err));
+    for (uint32_t i = 0; spec->texts != NULL && i < spec->key_count; i++)
+        if (spec->texts[i] != NULL &&
+            (spec->keys[i].type != WP_TYPE_UINT32 || spec->keys[i].is_nullable))
+            return WP_FAIL(err, INVALID,
+                           "codes of texts are uint32 and not nullable; key %u is not", i);
     for (uint32_t i = 0; i < spec->value_count; i++)
         WP_TRY(check_type(spec->values[i], "value", i, err));
     for (uint32_t i = 0; i < spec->aggregate_count; i++) {
@@ -99,17 +104,21 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
     WP_TRY(check(spec, err));
     const uint32_t aggregates = spec->aggregate_count;
     shape->keys = wpi_calloc(spec->key_count, sizeof *shape->keys);
+    shape->texts = wpi_calloc(spec->key_count, sizeof(wp_texts *));
     shape->values = wpi_calloc(spec->value_count + 1, sizeof *shape->values);
     shape->aggregates = wpi_calloc(aggregates + 1, sizeof *shape->aggregates);
     shape->accumulators = wpi_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
-    if (shape->keys == NULL || shape->values == NULL || shape->aggregates == NULL ||
-        shape->accumulators == NULL) {
+    if (shape->keys == NULL || shape->texts == NULL || shape->values == NULL ||
+        shape->aggregates == NULL || shape->accumulators == NULL) {
         wpi_shape_deinit(shape);
         return WP_FAIL(err, NOMEM, "%u aggregates", aggregates);
     }
     shape->key_count = spec->key_count;
     shape->value_count = spec->value_count;
     memcpy(shape->keys, spec->keys, spec->key_count * sizeof *shape->keys);
+    if (spec->texts != NULL)
+        memcpy((void *)shape->texts, (const void *)spec->texts,
+               spec->key_count * sizeof(wp_texts *));
     if (spec->value_count != 0)
         memcpy(shape->values, spec->values, spec->value_count * sizeof *shape->values);
     for (uint32_t i = 0; i < aggregates; i++)
@@ -119,6 +128,7 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
 
 void wpi_shape_deinit(wpi_shape *shape) {
     wpi_free(shape->keys);
+    wpi_free((void *)shape->texts);
     wpi_free(shape->values);
     wpi_free(shape->aggregates);
     wpi_free(shape->accumulators);
