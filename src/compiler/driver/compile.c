@@ -66,14 +66,18 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
 
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
+    /* nvcc accepts variadic functions in device code as long as no kernel calls them. */
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-        "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
+        "-fcuda-allow-variadic-functions", "-Xclang", "-target-sdk-version=" SDK_VERSION,
+        "-isystem", job->tools->include_dir);
     wpi_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
         ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
             "wp/per_thread_stream.h");
     ADD(command, "-include", "cuda_runtime.h");
     if (o->standard) wpi_strings_addf(command, "-std=%s", o->standard);
+    /* The architectures that the kernels are compiled for; on the host side, too. */
+    wpi_strings_addf(command, "-D__CUDA_ARCH_LIST__=%u0", o->arch);
     wpi_host_args_add(job, command, &o->source_args);
     wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
