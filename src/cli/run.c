@@ -169,15 +169,20 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     return WP_STATUS_OK;
 }
 
-/* Other devices have no events of pages. */
-static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
+/* Other devices have no events of pages, and no counts by line. */
+static wp_status check_simulated(const char *device, const char *what, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
-    if (device == NULL || strncmp(device, "sim:", 4) != 0)
-        return WP_FAIL(err, INVALID,
-                       "--pages %s: only simulated GPUs can tell: name one, as in --device "
-                       "sim:gtx1080ti",
-                       pages);
-    return wp_run_record_check_pages(pages, err);
+    if (device != NULL && strncmp(device, "sim:", 4) == 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "%s: only simulated GPUs can tell: name one, as in --device sim:gtx1080ti",
+                   what);
+}
+
+static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
+    char *what = wpi_format("--pages %s", pages);
+    const wp_status status = check_simulated(device, what, err);
+    wpi_free(what);
+    return status == WP_STATUS_OK ? wp_run_record_check_pages(pages, err) : status;
 }
 
 static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
@@ -191,6 +196,8 @@ static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
     if (pages != NULL) WP_TRY(check_pages(arguments->values[DEVICE], pages, err));
+    if (arguments->values[SOURCE] != NULL)
+        WP_TRY(check_simulated(arguments->values[DEVICE], "--source", err));
     return WP_STATUS_OK;
 }
 
