@@ -68,8 +68,10 @@ typedef enum wp_aggregate_op {
     WP_AGGREGATE_SUM,       /* int64, uint64 or float64, according to the type of the values */
     WP_AGGREGATE_MIN,       /* of the type of the values */
     WP_AGGREGATE_MAX,
-    WP_AGGREGATE_AVG,     /* float64 */
-    WP_AGGREGATE_OP_COUNT /* must be last */
+    WP_AGGREGATE_AVG,      /* float64 */
+    WP_AGGREGATE_SUM_LOW,  /* of integers: the sum of 128 bits, its low half, uint64 */
+    WP_AGGREGATE_SUM_HIGH, /* and its high half, int64 (partials.h) */
+    WP_AGGREGATE_OP_COUNT  /* must be last */
 } wp_aggregate_op;
 
 #define WP_ALL_ROWS UINT32_MAX

@@ -9,8 +9,8 @@ A table is anything that speaks the Arrow C data interface (pyarrow, Polars, Duc
 pyarrow.table(groups), polars.DataFrame(groups); or groups.to_dict(), to_numpy(), to_arrow(), to_pandas().
 """
 from warpage.command import compare, run
-from warpage.operators import groupby
+from warpage.operators import groupby, merge
 from warpage.groups import Groups
 from warpage.native import WarpageError, __version__
 
-__all__ = ["groupby", "run", "compare", "Groups", "WarpageError", "__version__"]
+__all__ = ["groupby", "merge", "run", "compare", "Groups", "WarpageError", "__version__"]

@@ -2,6 +2,7 @@
 """The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
 import ctypes
 import functools
+import sys
 from warpage import arrow, native
 
 try:
@@ -29,18 +30,25 @@ class _Dictionary:
 
     def __init__(self, texts, is_binary):
         self.texts, self.is_binary = texts, is_binary
-        self.count, self.offsets, self.data = texts.dictionary()
+
+    @functools.cached_property
+    def parts(self):
+        """Their number, offsets, bytes."""
+        return self.texts.dictionary()
 
     @functools.cached_property
     def values(self):
         """As Python has them."""
-        data = ctypes.string_at(self.data, self.offsets[self.count])
-        pieces = [data[self.offsets[i]:self.offsets[i + 1]] for i in range(self.count)]
+        count, offsets, data = self.parts
+        data = ctypes.string_at(data, offsets[count])
+        pieces = [data[offsets[i]:offsets[i + 1]] for i in range(count)]
         return pieces if self.is_binary else [piece.decode() for piece in pieces]
 
 
 class _Column:
     """A column of the result. A key of texts has places in its dictionary."""
+
+    metadata = None
 
     def __init__(self, name, format_, column, owner, dictionary=None):
         self.name, self.type, self.dictionary, self.owner = name, column.type, dictionary, owner
@@ -100,26 +108,76 @@ class _Column:
             return arrow.fill_array(out, length, [self.valid, ctypes.addressof(bits)], (self.owner, bits))
         dictionary = None
         if self.dictionary is not None:
-            texts = self.dictionary
-            dictionary = arrow.fill_array(arrow.Array(), texts.count,
-                                          [None, ctypes.addressof(texts.offsets), ctypes.addressof(texts.data)], texts)
+            count, offsets, data = self.dictionary.parts
+            dictionary = arrow.fill_array(arrow.Array(), count, [None, ctypes.addressof(offsets), ctypes.addressof(data)],
+                                          (offsets, data))
         return arrow.fill_array(out, length, [self.valid, self.values], self.owner, dictionary=dictionary)
+
+
+class _Decimals(_Column):
+    """Sums of 128 bits."""
+
+    def __init__(self, name, values, valid, owner, metadata=None):
+        self.name, self.type, self.dictionary, self.owner, self.format = name, None, None, owner, "d:38,0"
+        self.values, self.valid, self.metadata = values, valid, metadata
+
+    def array(self, length):
+        data = ctypes.string_at(self.values, 16 * length)
+        return [int.from_bytes(data[at:at + 16], sys.byteorder, signed=True) for at in range(0, 16 * length, 16)]
+
+
+class Result:
+    """The library's result, which columns of Groups refer to."""
+
+    def __init__(self, handle):
+        self._owner, self._handle = _Owner(handle), handle
+        self.length = native.groups_count(handle)
+
+    def key(self, number, field, text):
+        """`text`: how texts are returned, "dictionary" or "utf8"."""
+        dictionary = _Dictionary(field.texts, field.is_binary) if field.is_text else None
+        column = native.groups_key(self._handle, number).contents
+        return _Column(field.name, text if field.is_text else field.format, column, self._owner, dictionary)
+
+    def values(self, number):
+        """An aggregate's."""
+        return native.groups_aggregate(self._handle, number).contents
+
+    def aggregate(self, number, name, format_=None):
+        return _Column(name, format_, self.values(number), self._owner)
+
+    def decimals(self, parts, name, metadata=None):
+        """A column of the sums whose parts are these aggregates: high, middle or None, low."""
+        columns = [self.values(part) if part is not None else None for part in parts]
+        memory = (ctypes.c_uint64 * (2 * max(1, self.length)))()
+        native.decimals_join(*(column.values if column is not None else None for column in columns), self.length, memory)
+        return _Decimals(name, ctypes.addressof(memory), columns[0].valid, (memory, self._owner), metadata)
+
+    def narrow(self, decimals, name, type_):
+        """Decimals as integers of 64 bits; None: one does not fit."""
+        memory = (ctypes.c_uint64 * max(1, self.length))()
+        if not native.decimals_narrow(decimals.values, self.length, type_, memory):
+            return None
+        return _Column(name, None, native.Column(type_, ctypes.addressof(memory), decimals.valid, 0),
+                       (memory, decimals.owner))
+
+    def average(self, decimals, sums, counts, name):
+        """Of a column of sums (either kind) and an aggregate of counts."""
+        memory = (ctypes.c_double * max(1, self.length))()
+        native.decimals_average(decimals.values if decimals is not None else None,
+                                self.values(sums).values if sums is not None else None, self.values(counts).values,
+                                self.length, memory)
+        valid = decimals.valid if decimals is not None else self.values(sums).valid
+        return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
+                       (memory, decimals, self._owner))
 
 
 class Groups:
     """A row for each group: its keys, then its aggregates ("sum_price"). It is a table for consumers of the Arrow C
     data interface; texts are dictionaries there, unless text="utf8" was asked for."""
 
-    def __init__(self, handle, columns, key_count, explain):
-        """`columns`: name, Arrow's format or None, Texts or None, whether these are binary."""
-        owner = _Owner(handle)
-        self._length = native.groups_count(handle)
-        self.explain = explain
-        self._columns = []
-        for i, (name, format_, texts, is_binary) in enumerate(columns):
-            get, number = (native.groups_key, i) if i < key_count else (native.groups_aggregate, i - key_count)
-            dictionary = _Dictionary(texts, is_binary) if texts is not None else None
-            self._columns.append(_Column(name, format_, get(handle, number).contents, owner, dictionary))
+    def __init__(self, length, columns, explain):
+        self._length, self._columns, self.explain = length, columns, explain
 
     @property
     def names(self):
@@ -142,7 +200,10 @@ class Groups:
         result = {}
         for column in self._columns:
             buffer = column.array(self._length)
-            if not self._length:
+            if column.type is None:
+                values = numpy.empty(self._length, dtype=object)
+                values[:] = buffer
+            elif not self._length:
                 values = numpy.empty(0, dtype=native.TYPES[column.type])
             else:
                 buffer._owner = column.owner
@@ -174,7 +235,8 @@ class Groups:
         for column in self._columns:
             format_, texts = column.arrow_format(self._length)
             dictionary = arrow.fill_schema(arrow.Schema(), texts) if texts is not None else None
-            children.append(arrow.fill_schema(arrow.Schema(), format_, column.name, dictionary=dictionary))
+            children.append(arrow.fill_schema(arrow.Schema(), format_, column.name, dictionary=dictionary,
+                                              metadata=column.metadata))
         arrow.fill_schema(out, "+s", children=children)
 
     def _fill_array(self, out):

@@ -8,6 +8,7 @@ from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 OPERATIONS = ["count", "sum", "min", "max", "avg"]
+ALL_OPERATIONS = OPERATIONS + ["sum_low", "sum_high"]
 ALL_ROWS = 0xFFFFFFFF
 
 
@@ -115,6 +116,11 @@ groups_aggregate = _declare("wp_groups_aggregate", POINTER(Column), c_void_p, c_
 groups_close = _declare("wp_groups_close", None, c_void_p)
 bits_expand = _declare("wp_bits_expand", None, c_void_p, c_uint64, c_uint64, c_void_p)
 bits_pack = _declare("wp_bits_pack", None, c_void_p, c_uint64, c_void_p)
+decimals_piece = _declare("wp_decimals_piece", None, c_void_p, c_uint64, c_int, c_void_p)
+decimals_join = _declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_narrow = _declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
+decimals_average = _declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+DECIMAL_PIECES = {"high": (0, "int64"), "middle": (1, "uint32"), "low": (2, "uint32")}
 _texts_create = _declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
 _texts_destroy = _declare("wp_texts_destroy", None, c_void_p)
 _texts_encode = _declare("wp_texts_encode", c_int, c_void_p, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))

@@ -10,7 +10,7 @@ try:
 except ImportError:
     numpy = None
 
-INT32, UINT8, UINT32 = TYPES.index("int32"), TYPES.index("uint8"), TYPES.index("uint32")
+INT64, UINT32 = TYPES.index("int64"), TYPES.index("uint32")
 SLICE = 1 << 22  # rows of a chunk whose codes or flags are in memory at a time
 
 
@@ -22,6 +22,8 @@ class Field:
         self.name, self.type, self.format, self.is_text, self.texts = name, type_, format_, is_text, texts
         self.is_binary = format_ in ("z", "Z", "vz")
         self.is_number = not is_text and (format_ is None or ":" not in format_ and not format_.startswith("td"))
+        self.is_float = TYPES[type_].startswith("float")
+        self.metadata = {}
 
 
 class Part:
@@ -124,6 +126,9 @@ class Arrays:
         self._columns = columns
         self.names = list(columns)
 
+    def fields(self, names):
+        return {field.name: field for field in self.select(names, (), 1)[0]} if names else {}
+
     def select(self, names, keys, threads):
         fields, parts, lengths = [], [], []
         for name in names:
@@ -173,22 +178,38 @@ def _text_column(format_, structure, offset):
     return layout, (structure.buffers[1] or 0) + offset * _ITEM_BYTES[layout], buffers, valid, offset
 
 
+def is_decimal(format_):
+    """Whether it has 128 bits."""
+    return format_ is not None and format_.startswith("d:") and format_.count(",") == 1
+
+
 class _ArrowColumn:
     """One column of all chunks."""
 
     def __init__(self, schema, number, keys, threads):
         child = schema.children[number].contents
-        self.number, self.format = number, child.format.decode()
+        self.number, self.format, self.piece = number, child.format.decode(), None
         self.dictionary_format = child.dictionary.contents.format.decode() if child.dictionary else None
         name = (child.name or b"").decode()
         self._codes, self._codes_of = None, None
+        metadata = arrow.metadata_of(child)
         text_format = self.dictionary_format or self.format
         if text_format in _LAYOUTS:
             self.field = _text_field(name, keys, threads, text_format)
         elif self.dictionary_format is None and _arrow_type(self.format) is not None:
             self.field = Field(name, _arrow_type(self.format), self.format)
+        elif is_decimal(self.format) and name not in keys:
+            self.field = Field(name, INT64, self.format)
         else:
             raise WarpageError("column '%s' has Arrow's type '%s', which is not grouped" % (name, text_format))
+
+        self.field.metadata = metadata
+
+    def piece_of(self, piece):
+        """The column of a decimal's piece: see include/warpage/partials.h."""
+        self.piece = piece
+        self.field = Field((self.field.name, piece), TYPES.index(native.DECIMAL_PIECES[piece][1]), self.format)
+        return self
 
     def part(self, chunk, first, count):
         """Rows [first, first + count) of a chunk."""
@@ -206,6 +227,11 @@ class _ArrowColumn:
             flags = (ctypes.c_uint8 * max(1, count))()
             native.bits_expand(structure.buffers[1], offset, count, flags)
             return Part(ctypes.addressof(flags), valid, offset, (flags, chunk))
+        if self.piece is not None:
+            number, kind = native.DECIMAL_PIECES[self.piece]
+            values = (getattr(ctypes, "c_" + kind) * max(1, count))()
+            native.decimals_piece((structure.buffers[1] or 0) + offset * 16, count, number, values)
+            return Part(ctypes.addressof(values), valid, offset, (values, chunk))
         values = (structure.buffers[1] or 0) + offset * TYPE_BYTES[self.field.type]
         return Part(values, valid, offset, chunk)
 
@@ -240,17 +266,49 @@ class ArrowTable:
             self._numbers[name] = number
 
     def select(self, names, keys, threads):
-        columns = [_ArrowColumn(self._schema.structure, self._numbers[name], keys, threads) for name in names]
+        columns = [self._column(name, keys, threads) for name in names]
         return [column.field for column in columns], self._slices(columns)
 
+    def _column(self, name, keys, threads):
+        """`name`: of a column, or (name, piece) of a decimal's."""
+        if isinstance(name, tuple):
+            return _ArrowColumn(self._schema.structure, self._numbers[name[0]], keys, threads).piece_of(name[1])
+        return _ArrowColumn(self._schema.structure, self._numbers[name], keys, threads)
+
+    def fields(self, names):
+        """Fields of columns, before they are selected."""
+        return {name: _ArrowColumn(self._schema.structure, self._numbers[name], (), 1).field for name in names}
+
     def _slices(self, columns):
-        has_copies = any(column.field.is_text or column.format == "b" for column in columns)
+        has_copies = any(column.field.is_text or column.piece or column.format == "b" for column in columns)
         for chunk in self._chunks:
             length = chunk.structure.length
             step = SLICE if has_copies else max(1, length)
             for first in range(0, length, step):
                 count = min(step, length - first)
                 yield count, [column.part(chunk, first, count) for column in columns]
+
+
+class Tables:
+    """Tables with the same columns, one after the other."""
+
+    def __init__(self, tables):
+        self.tables = tables
+        self.names = tables[0].names
+
+    def fields(self, names):
+        return self.tables[0].fields(names)
+
+    def select(self, names, keys, threads):
+        lists = [[table._column(name, keys, threads) for name in names] for table in self.tables]
+        for columns in lists[1:]:
+            for column, first in zip(columns, lists[0]):
+                if (column.field.type, column.field.is_binary) != (first.field.type, first.field.is_binary):
+                    raise WarpageError("column '%s' has Arrow's type '%s' in one table and '%s' in another" %
+                                       (first.field.name, first.format, column.format))
+                column.field = first.field  # with its texts
+        slices = (slice_ for table, columns in zip(self.tables, lists) for slice_ in table._slices(columns))
+        return [column.field for column in lists[0]], slices
 
 
 def open_table(table):

@@ -8,6 +8,7 @@
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/order.h"
 #include "ops/texts/texts.h"
+#include "ops/wide_sum.h"
 
 #define NONE WPI_ACCUMULATOR_NONE
 
@@ -43,18 +44,6 @@ static uint64_t float_word(wp_type type, double number) {
     return word;
 }
 
-__extension__ typedef __int128 wide;
-__extension__ typedef unsigned __int128 wide_bits;
-
-static wide wide_of(const uint64_t words[2]) {
-    return (wide)((wide_bits)words[1] << 64 | words[0]);
-}
-
-static bool fits(wide sum, wp_type type) {
-    if (type == WP_TYPE_UINT64) return sum >= 0 && (wide_bits)sum >> 64 == 0;
-    return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
-}
-
 /* The destination of an aggregate's values of a batch. */
 typedef struct target {
     const wpi_shape_aggregate *aggregate;
@@ -67,20 +56,10 @@ static void put_word(const target *t, uint32_t i, uint32_t bytes, uint64_t word)
     memcpy(t->out + (size_t)i * bytes, &word, bytes); /* little-endian */
 }
 
-/* A double holds smaller integers exactly. */
-#define EXACT (INT64_C(1) << 53)
-
-static double average_of(const uint64_t sum[2], uint64_t count) {
-    const int64_t low = (int64_t)sum[0];
-    const bool is_small = sum[1] == (uint64_t)(low >> 63) && low > -EXACT && low < EXACT;
-    if (is_small && count < (uint64_t)EXACT) return (double)low / (double)(int64_t)count;
-    return (double)((long double)wide_of(sum) / (long double)count);
-}
-
 static void put_averages(const target *t, const uint64_t *words, bool is_float) {
     for (uint32_t i = 0; i < t->count; i++) {
         const double average = is_float ? wpi_double_of(words[i]) / (double)t->values[i]
-                                        : average_of(&words[2 * (size_t)i], t->values[i]);
+                                        : wpi_wide_average(&words[2 * (size_t)i], t->values[i]);
         put_word(t, i, sizeof average, float_word(WP_TYPE_FLOAT64, average));
     }
 }
@@ -89,7 +68,7 @@ static void put_averages(const target *t, const uint64_t *words, bool is_float) 
 static bool put_sums(const target *t, const uint64_t *words) {
     bool is_ok = true;
     for (uint32_t i = 0; i < t->count; i++) {
-        is_ok = is_ok && fits(wide_of(&words[2 * (size_t)i]), t->aggregate->type);
+        is_ok = is_ok && wpi_wide_fits(wpi_wide_of(&words[2 * (size_t)i]), t->aggregate->type);
         put_word(t, i, sizeof *words, words[2 * (size_t)i]);
     }
     return is_ok;
@@ -104,11 +83,19 @@ static void put_extremes(const target *t, const uint64_t *words, wp_type type) {
                      : wpi_unordered_integer(type, words[i]));
 }
 
+/* One word of each sum. */
+static void put_halves(const target *t, const uint64_t *words, bool is_high) {
+    for (uint32_t i = 0; i < t->count; i++)
+        put_word(t, i, sizeof *words, words[2 * (size_t)i + is_high]);
+}
+
 /* False: a sum does not fit. */
 static bool put_values(const target *t, const wpi_accumulator *accumulator, const uint64_t *words) {
     const bool is_float = wpi_type_is_float(accumulator->type);
     if (t->aggregate->op == WP_AGGREGATE_AVG)
         put_averages(t, words, is_float);
+    else if (t->aggregate->op == WP_AGGREGATE_SUM_LOW || t->aggregate->op == WP_AGGREGATE_SUM_HIGH)
+        put_halves(t, words, t->aggregate->op == WP_AGGREGATE_SUM_HIGH);
     else if (accumulator->how == WPI_ACCUMULATE_SUM_INTEGER)
         return put_sums(t, words);
     else if (accumulator->how == WPI_ACCUMULATE_MIN || accumulator->how == WPI_ACCUMULATE_MAX)

@@ -51,6 +51,9 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
         if (!is_of_rows && aggregate->value >= spec->value_count)
             return WP_FAIL(err, INVALID, "aggregate %u refers to value %u of %u", i,
                            aggregate->value, spec->value_count);
+        if ((aggregate->op == WP_AGGREGATE_SUM_LOW || aggregate->op == WP_AGGREGATE_SUM_HIGH) &&
+            wpi_type_is_float(spec->values[aggregate->value]))
+            return WP_FAIL(err, INVALID, "aggregate %u: a sum of floats has no halves", i);
     }
     return WP_STATUS_OK;
 }
@@ -79,6 +82,8 @@ static wp_type type_of(wp_aggregate_op op, wp_type type) {
     switch (op) {
     case WP_AGGREGATE_COUNT: return WP_TYPE_UINT64;
     case WP_AGGREGATE_AVG: return WP_TYPE_FLOAT64;
+    case WP_AGGREGATE_SUM_LOW: return WP_TYPE_UINT64;
+    case WP_AGGREGATE_SUM_HIGH: return WP_TYPE_INT64;
     case WP_AGGREGATE_SUM:
         if (wpi_type_is_float(type)) return WP_TYPE_FLOAT64;
         return wpi_type_is_signed(type) ? WP_TYPE_INT64 : WP_TYPE_UINT64;
