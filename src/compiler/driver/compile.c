@@ -64,6 +64,12 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
                                         "-Wno-error=return-mismatch",
                                         NULL};
 
+/* Their overlay comes before the one that hides them where they are. */
+static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
+    if (job->libraries_overlay) ADD(command, "-ivfsoverlay", job->libraries_overlay);
+    if (job->libraries) wpi_strings_addf(command, "-idirafter%s", job->libraries);
+}
+
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
     /* nvcc accepts variadic functions in device code as long as no kernel calls them. */
@@ -83,6 +89,7 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
     if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
+    add_libraries(job, command);
     if (job->hidden) ADD(command, "-ivfsoverlay", job->hidden);
     if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
     wpi_strings_add(command, input->path);
@@ -398,6 +405,7 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
         wpi_policy_flags(job, &command);
     else if (!o->host_compiler)
         add(&command, is_c ? lenient_c : lenient);
+    if (!o->host_compiler) add_libraries(job, &command);
     if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
         wpi_strings_addf(&command, "-std=%s", o->standard);
