@@ -3,6 +3,7 @@
 #ifndef WP_COMPILER_JOB_H
 #define WP_COMPILER_JOB_H
 
+#include "base/text.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/task.h"
 #include "compiler/driver/toolchain.h"
@@ -31,6 +32,9 @@ WP_NODISCARD wp_status wpi_job_run(wpi_compile_job *job, const wpi_strings *comm
 /** The same, printing `shown` in place of the command. */
 WP_NODISCARD wp_status wpi_job_run_as(wpi_compile_job *job, const wpi_strings *command,
                                       const wpi_strings *shown, wp_error *err);
+/** The same without printing the program's messages: they are appended to `talk`. */
+WP_NODISCARD wp_status wpi_job_run_quietly(wpi_compile_job *job, const wpi_strings *command,
+                                           const wpi_strings *shown, wpi_text *talk, wp_error *err);
 /** Prints nvcc's lines before its commands: its path, and its folders. */
 void wpi_job_print_environment(const wpi_compile_job *job);
 /** Moves a finished temporary file to its name, atomically. */
