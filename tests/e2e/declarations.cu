@@ -3,6 +3,9 @@
 #include "check.h"
 
 __device__ int any_number(...);
+__device__ __noinline__ int first(int n, ...) {
+    return n;
+}
 template <class T> struct has_type {
     template <class U> __host__ __device__ static char test(typename U::type *);
     template <class U> __host__ __device__ static long test(...); /* declared, as in many traits */
@@ -17,7 +20,7 @@ static const int archs[] = {__CUDA_ARCH_LIST__};
 __global__ void arch(int *out)
 {
     out[0] = has_type<with_type>::value;
-    out[1] = has_type<int>::value;
+    out[1] = has_type<int>::value + first(0, 4.0, out);
 #ifdef __CUDA_ARCH__
     out[2] = __CUDA_ARCH__;
 #endif

@@ -46,12 +46,12 @@ static void set_string(char **place, const char *value) {
     *place = wpi_must_strdup(value);
 }
 
-enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER };
+enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER, S_CUDA_PATH };
 
 static wp_status set_text(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
     char **places[] = {&o->output,      &o->output_dir, &o->host_compiler,
-                       &o->print_after, &o->stop_after};
+                       &o->print_after, &o->stop_after, &o->cuda_path};
     set_string(places[which], value);
     return WP_STATUS_OK;
 }
@@ -506,6 +506,10 @@ static const wpi_option_row table[] = {
     {"-prec-sqrt", "--prec-sqrt", WPI_VALUE, ignore, 0, NULL},
     {"-ccbin", "--compiler-bindir", WPI_VALUE, set_text, S_CCBIN,
      "PROGRAM  compiler for plain C and C++ files (default: clang)"},
+    {"--cuda-path", "-cuda-path", WPI_VALUE, set_text, S_CUDA_PATH,
+     "DIR  toolkit, or folder, whose Thrust, CUB and libcu++ are used (default: those that "
+     "`warpage "
+     "doctor --install cccl` installed)"},
     {"-allow-unsupported-compiler", "--allow-unsupported-compiler", WPI_NO_VALUE, ignore, 0, NULL},
     {"-arbin", "--archiver-binary", WPI_VALUE, ignore, 0, NULL},
     {"-m64", "--m64", WPI_NO_VALUE, ignore, 0, NULL},
