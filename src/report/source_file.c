@@ -18,7 +18,7 @@ bool wpi_source_file_open(const char *path, wpi_source_file *out) {
     }
     for (size_t i = 0; i < out->length; i++)
         out->line_count += out->text[i] == '\n';
-    out->line_count++;
+    out->line_count += out->length != 0 && out->text[out->length - 1] != '\n';
     out->starts = wpi_calloc(out->line_count + (size_t)1, sizeof *out->starts);
     if (out->starts == NULL) {
         wpi_source_file_close(out);

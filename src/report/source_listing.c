@@ -115,7 +115,9 @@ static void append_file(const wpi_source_line *lines, size_t count, uint64_t who
     wpi_source_file_close(&source);
 }
 
-static void append_kernel(const wp_run_simulation *s, const wp_run_kernel *kernel, wpi_text *out) {
+/* Returns the columns that it has. */
+static uint32_t append_kernel(const wp_run_simulation *s, const wp_run_kernel *kernel,
+                              wpi_text *out) {
     size_t count = 0;
     char time[32];
     wpi_source_line *lines = wpi_source_lines(s, kernel->name, &count);
@@ -143,15 +145,10 @@ static void append_kernel(const wp_run_simulation *s, const wp_run_kernel *kerne
         }
     }
     wpi_free(lines);
+    return used;
 }
 
-static void append_key(const wp_run_simulation *s, wpi_text *out) {
-    uint32_t used = 0;
-    for (size_t i = 0; i < s->line_count; i++) {
-        wpi_source_line line;
-        memcpy(line.counts, s->lines[i].counts, sizeof line.counts);
-        used |= wpi_line_columns_used(&line, 1);
-    }
+static void append_key(uint32_t used, wpi_text *out) {
     wpi_text_append(out, "\n  time: of the kernel's warps, with what took most of it\n");
     for (size_t c = 0; c < wpi_line_column_count; c++)
         if ((used >> c & 1u) != 0)
@@ -165,9 +162,10 @@ char *wp_run_record_to_source(const wp_run_record *record) {
         wpi_text_append(&out, "\n  no counts by line: they are made on simulated GPUs\n");
         return wpi_text_take(&out);
     }
+    uint32_t used = 0;
     for (size_t i = 0; i < record->kernel_count; i++)
-        append_kernel(s, &record->kernels[i], &out);
-    if (s->line_count != 0) append_key(s, &out);
+        used |= append_kernel(s, &record->kernels[i], &out);
+    if (s->line_count != 0) append_key(used, &out);
     wpi_text_append(&out, "\n");
     return wpi_text_take(&out);
 }

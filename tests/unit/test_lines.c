@@ -166,9 +166,9 @@ static void the_listing_has_text_shares_and_causes(void **state) {
     wp_run_record record = sample(path);
     char *text = wp_run_record_to_source(&record);
     assert_contains(text, "kernel walk");
-    assert_contains(text, "      1                              one\n");
-    assert_contains(text, "      2 *  25.0% execution  1.23k              two \xc3\xa9\n");
-    assert_contains(text, "      5 #  75.0% TLB                75% 2.50M  five\n");
+    assert_contains(text, "      1                                        one\n");
+    assert_contains(text, "      2 *  25.0% execution  1.23k               two \xc3\xa9\n");
+    assert_contains(text, "      5 #  75.0% TLB               75% 2.50M  five\n");
     assert_contains(text, "TLB1: look-ups");
     assert_null(
         strstr(text, "fault:")); /* only the other kernel, which was not launched, has any */
@@ -182,7 +182,7 @@ static void a_source_that_is_not_there_leaves_the_numbers(void **state) {
     wp_run_record record = sample("/nowhere/a.cu");
     char *text = wp_run_record_to_source(&record);
     assert_contains(text, "/nowhere/a.cu (not here: ");
-    assert_contains(text, "      5 #  75.0% TLB                75% 2.50M\n");
+    assert_contains(text, "      5 #  75.0% TLB               75% 2.50M\n");
     wp_run_text_free(text);
     for (size_t i = 0; i < 4; i++)
         record.simulation->lines[i].line = 0;
