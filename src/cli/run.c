@@ -39,6 +39,7 @@ enum option_index {
     OUTPUT,
     TIMELINE,
     PAGES,
+    SOURCE,
     KERNELS,
     LAUNCHES,
     WARMUP,
@@ -78,6 +79,8 @@ const wpi_cli_option wpi_run_options[] = {
          "write a timeline of kernels and copies in Chrome's trace format, which Perfetto shows"},
     [PAGES] = {"pages", "DIR",
                "write when each page of managed memory was accessed, migrated and evicted to DIR"},
+    [SOURCE] = {"source", NULL,
+                "print the kernels' source with what each line cost on a simulated GPU"},
     [KERNELS] = {"kernels", "REGEX",
                  "report only kernels whose name matches this regular expression"},
     [LAUNCHES] = {"launches", "A-B",
@@ -172,19 +175,20 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     return WP_STATUS_OK;
 }
 
-static bool is_simulated(const char *device) {
+/* Other devices have no events of pages, and no counts by line. */
+static wp_status check_simulated(const char *device, const char *what, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
-    return device != NULL && strncmp(device, "sim:", 4) == 0;
+    if (device != NULL && strncmp(device, "sim:", 4) == 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "%s: only simulated GPUs can tell: name one, as in --device sim:gtx1080ti",
+                   what);
 }
 
-/* Other devices have no events of pages. */
 static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
-    if (!is_simulated(device))
-        return WP_FAIL(err, INVALID,
-                       "--pages %s: only simulated GPUs can tell: name one, as in --device "
-                       "sim:gtx1080ti",
-                       pages);
-    return wp_run_record_check_pages(pages, err);
+    char *what = wpi_format("--pages %s", pages);
+    const wp_status status = check_simulated(device, what, err);
+    wpi_free(what);
+    return status == WP_STATUS_OK ? wp_run_record_check_pages(pages, err) : status;
 }
 
 static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
@@ -197,12 +201,11 @@ static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     }
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
-    if (arguments->values[ESTIMATE] != NULL && !is_simulated(arguments->values[DEVICE]))
-        return WP_FAIL(
-            err, INVALID,
-            "--estimate: only a simulated GPU has parts that can cost nothing: name one, "
-            "as in --device sim:gtx1080ti");
+    if (arguments->values[ESTIMATE] != NULL)
+        WP_TRY(check_simulated(arguments->values[DEVICE], "--estimate", err));
     if (pages != NULL) WP_TRY(check_pages(arguments->values[DEVICE], pages, err));
+    if (arguments->values[SOURCE] != NULL)
+        WP_TRY(check_simulated(arguments->values[DEVICE], "--source", err));
     return WP_STATUS_OK;
 }
 
@@ -233,6 +236,11 @@ static wp_status write_reports(const wpi_arguments *arguments, const wp_run_reco
     if (timeline != NULL) WP_TRY(copy_timeline(timeline_path, timeline, err));
     if (report == NULL && output == NULL) {
         char *text = wp_run_record_to_text(record);
+        (void)fputs(text, stderr);
+        wp_run_text_free(text);
+    }
+    if (arguments->values[SOURCE] != NULL) {
+        char *text = wp_run_record_to_source(record);
         (void)fputs(text, stderr);
         wp_run_text_free(text);
     }
@@ -358,6 +366,8 @@ int wpi_run_main(int argc, char **argv) {
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
         wpi_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
     if (arguments.values[PAGES] != NULL) wpi_strings_add(&environment, "WARPAGE_PAGES=on");
+    if (arguments.values[SOURCE] != NULL || arguments.values[OUTPUT] != NULL)
+        wpi_strings_add(&environment, "WARPAGE_LINES=on");
     if (isatty(STDERR_FILENO)) wpi_strings_add(&environment, "WARPAGE_PROGRESS=on");
     found_path = wpi_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)

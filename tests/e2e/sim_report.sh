@@ -103,7 +103,7 @@ case $(allocation b site) in main+0x*) ;; *) fail "b was allocated by '$(allocat
 # What warps spent their time on adds up to their time, of each kernel and of the run.
 for row in "kernel add" "kernel look_up" "run "; do
     spent=0
-    for part in execute not_selected lsu shared barrier threads fence code translation fault l1 l2 dram link queue drain; do
+    for part in execute not_selected lsu shared barrier threads fence code translation fault l1 l2 dram link drain; do
         spent=$((spent + $(cell "${row% *}" "${row#* }" warp_time_${part}_ps a.csv)))
     done
     expect "time of warps, $row" "$spent" "$(cell "${row% *}" "${row#* }" kernel_resident_warps_ps a.csv)"

@@ -25,7 +25,7 @@ enum {
     ISSUE,
     WARP_EXECUTE,
     WARP_FAULT,
-    WARP_QUEUE,
+    WARP_DRAM,
     LOAD_LINES,
     STORE_LINES,
     ATOMIC_LINES,
@@ -55,7 +55,7 @@ static wp_run_column columns[] = {
     [ISSUE] = {"kernel_issue_ps", "ps", false, ISSUE},
     [WARP_EXECUTE] = {"warp_time_execute_ps", "ps", false, WARP_EXECUTE},
     [WARP_FAULT] = {"warp_time_fault_ps", "ps", false, WARP_FAULT},
-    [WARP_QUEUE] = {"warp_time_queue_ps", "ps", false, WARP_QUEUE},
+    [WARP_DRAM] = {"warp_time_dram_ps", "ps", false, WARP_DRAM},
     [LOAD_LINES] = {"memory_load_lines", "lines", false, LOAD_LINES},
     [STORE_LINES] = {"memory_store_lines", "lines", false, STORE_LINES},
     [ATOMIC_LINES] = {"memory_atomic_lines", "lines", false, ATOMIC_LINES},
@@ -87,7 +87,7 @@ static uint64_t values[VALUES] = {[TIME] = 1000000,
                                   [ISSUE] = 400000,
                                   [WARP_EXECUTE] = 8000000,
                                   [WARP_FAULT] = 20000000,
-                                  [WARP_QUEUE] = 4000000,
+                                  [WARP_DRAM] = 4000000,
                                   [LOAD_LINES] = 1000,
                                   [STORE_LINES] = 500,
                                   [ATOMIC_LINES] = 300,
@@ -200,9 +200,9 @@ static void the_parts_of_warps_time_add_up_to_all_of_it(void **state) {
     (void)state;
     assert_near(metric("warp_execute_pct"), 25.0, 1e-9);
     assert_near(metric("warp_fault_pct"), 62.5, 1e-9);
-    assert_near(metric("warp_execute_pct") + metric("warp_fault_pct") + metric("warp_queue_pct"),
+    assert_near(metric("warp_execute_pct") + metric("warp_fault_pct") + metric("warp_dram_pct"),
                 100.0, 1e-9);
-    assert_u64(values[WARP_EXECUTE] + values[WARP_FAULT] + values[WARP_QUEUE], values[RESIDENT]);
+    assert_u64(values[WARP_EXECUTE] + values[WARP_FAULT] + values[WARP_DRAM], values[RESIDENT]);
     assert_near(wpi_metric_value(&simulation, values, 2000000, "warp_fault_pct"), 62.5, 1e-9);
     assert_near(wpi_metric_value(&simulation, values, 2000000, "no_such"), 0, 1e-9);
 }

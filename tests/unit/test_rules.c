@@ -180,12 +180,10 @@ static void far_faults_of_pages_that_come_once(void **state) {
 
 static void queues_of_tlbs_behind_faults_are_waits_for_faults(void **state) {
     (void)state;
-    const counter *counters =
-        COUNTERS({"warp_time_fault_ps", 10000, 0}, {"warp_time_queue_ps", 60000, 0},
-                 {"paging_far_faults", 100, 0}, {"tlb_l1_stall_wait_ps", 500, 0},
-                 {"tlb_l1_port_wait_ps", 1, 1000}, {"l2_mshr_wait_ps", 500, 0},
-                 {"paging_handler_utilisation_ps", KERNEL_PS / 2, 0});
-    finds(&wpi_rule_far_faults, counters, .55, "55 % of the time"); /* 10 + 3/4 of 60 */
+    const counter *counters = COUNTERS(
+        {"warp_time_fault_ps", 10000, 0}, {"warp_time_translation_ps", 45000, 0},
+        {"paging_far_faults", 100, 0}, {"paging_handler_utilisation_ps", KERNEL_PS / 2, 0});
+    finds(&wpi_rule_far_faults, counters, .55, "55 % of the time");
     is_silent(&wpi_rule_translation, counters);
 }
 
@@ -207,10 +205,9 @@ static void pages_that_come_again(void **state) {
 static void waits_for_translation(void **state) {
     (void)state;
     wpi_finding found;
-    const counter *counters = COUNTERS(
-        {"warp_time_translation_ps", 30000, 0}, {"warp_time_queue_ps", 40000, 0},
-        {"tlb_l1_hits", 10, 0}, {"tlb_l1_merges", 0, 0}, {"tlb_l1_misses", 90, 0},
-        {"walker_queue_ps", 5, 300}, {"l1_stall_wait_ps", 100, 0}, {"walker_walks", 90, 0});
+    const counter *counters =
+        COUNTERS({"warp_time_translation_ps", 60000, 0}, {"tlb_l1_hits", 10, 0},
+                 {"tlb_l1_merges", 0, 0}, {"tlb_l1_misses", 90, 0}, {"walker_walks", 90, 0});
     finds(&wpi_rule_translation, counters, .6,
           "hits 10 % of look-ups, and there are 90 page walks, "
           "90 % of them in `large`");
@@ -225,11 +222,11 @@ static void waits_for_translation(void **state) {
 static void scattered_loads(void **state) {
     (void)state;
     finds(&wpi_rule_coalescing,
-          COUNTERS({"warp_time_queue_ps", 60000, 0}, {"memory_load_sectors", 1600, 0},
+          COUNTERS({"warp_time_l2_ps", 60000, 0}, {"memory_load_sectors", 1600, 0},
                    {"memory_load_accesses", 100, 0}),
           .45, "A load touches 16.0 sectors"); /* 3/4 of 60 % */
     is_silent(&wpi_rule_coalescing,
-              COUNTERS({"warp_time_queue_ps", 60000, 0}, {"memory_load_sectors", 400, 0},
+              COUNTERS({"warp_time_l2_ps", 60000, 0}, {"memory_load_sectors", 400, 0},
                        {"memory_load_accesses", 100, 0}));
 }
 
@@ -333,7 +330,7 @@ static void copies_that_take_long(void **state) {
 /* ---- the verdict ---- */
 
 #define MANY                                                                                       \
-    COUNTERS({"warp_time_queue_ps", 40000, 0}, {"warp_time_barrier_ps", 30000, 0},                 \
+    COUNTERS({"warp_time_l2_ps", 40000, 0}, {"warp_time_barrier_ps", 30000, 0},                    \
              {"memory_load_sectors", 3200, 0}, {"memory_load_accesses", 100, 0},                   \
              {"kernel_thread_instructions", 8000, 0},                                              \
              {"dram_utilisation_ps", 4ull * KERNEL_PS, 0})
@@ -394,6 +391,28 @@ static void of_several_kernels_it_names_the_one(void **state) {
     wpi_free(f);
 }
 
+static void with_counts_by_line_it_names_the_line_that_waits(void **state) {
+    (void)state;
+    fixture *f = wpi_malloc(sizeof *f);
+    wpi_text text = {0};
+    wp_run_line lines[] = {
+        {.kernel = "k", .file = "/src/a.cu", .names = "", .line = 7},
+        {.kernel = "k", .file = "/src/a.cu", .names = "", .line = 9},
+        {.kernel = "other", .file = "/src/a.cu", .names = "", .line = 1},
+    };
+    lines[0].counts[WP_RUN_LINE_BARRIER_PS] = 10;
+    lines[0].counts[WP_RUN_LINE_EXECUTE_PS] = 1000;
+    lines[1].counts[WP_RUN_LINE_BARRIER_PS] = 30;
+    lines[2].counts[WP_RUN_LINE_BARRIER_PS] = 500;
+    make(f, COUNTERS({"warp_time_barrier_ps", 40000, 0}));
+    f->simulation.lines = lines;
+    f->simulation.line_count = 3;
+    wpi_verdict_html(&f->record, &text);
+    assert_contains(wpi_text_string(&text), "warps of the block; 75 % of that at a.cu:9.");
+    wpi_text_deinit(&text);
+    wpi_free(f);
+}
+
 static void an_estimate_goes_through_the_json_and_replaces_the_hint(void **state) {
     (void)state;
     fixture *f = wpi_malloc(sizeof *f);
@@ -442,6 +461,7 @@ int main(void) {
         cmocka_unit_test(a_run_in_which_nothing_stands_out_has_none),
         cmocka_unit_test(its_text_has_at_most_100_columns),
         cmocka_unit_test(of_several_kernels_it_names_the_one),
+        cmocka_unit_test(with_counts_by_line_it_names_the_line_that_waits),
         cmocka_unit_test(an_estimate_goes_through_the_json_and_replaces_the_hint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/json/json_parts.h"
+#include "report/lines.h"
 #include "report/managed_counts.h"
 #include "report/metrics.h"
 #include "report/moves.h"
@@ -309,6 +310,7 @@ json_t *wpi_simulation_to_json(const wp_run_simulation *s) {
     wpi_json_set(object, "units", units);
     places_to_json(s, object);
     if (s->managed != NULL) wpi_json_set(object, "managed", wpi_managed_to_json(s->managed));
+    if (s->lines != NULL) wpi_json_set(object, "lines", wpi_lines_to_json(s));
     return object;
 }
 
@@ -368,6 +370,8 @@ wp_status wpi_simulation_from_json(const json_t *object, const char *where, wp_r
     read_places(&r, object, s);
     const json_t *managed = json_object_get(object, "managed");
     if (managed != NULL) s->managed = wpi_managed_from_json(&r, managed);
+    const json_t *lines = json_object_get(object, "lines");
+    if (lines != NULL) wpi_lines_from_json(&r, lines, s);
     if (r.status == WP_STATUS_OK) s->values = wpi_simulation_values_from_json(s, object);
     *out = s;
     if (r.status == WP_STATUS_OK) return WP_STATUS_OK;

@@ -140,7 +140,6 @@ static const struct {
     {"warp_l2_pct", "L2", 4},
     {"warp_dram_pct", "DRAM", 5},
     {"warp_link_pct", "link", 10},
-    {"warp_queue_pct", "queueing in the memory system", 11},
     {"warp_drain_pct", "draining", 0},
 };
 

@@ -33,6 +33,11 @@ void wpi_html_kernels(const wp_run_record *record, wpi_text *out);
 /** Their full names, and their launches by grid and block. */
 void wpi_html_shapes(const wp_run_record *record, wpi_text *out);
 
+/* ---- html_source.c ---- */
+
+/** The source of the kernels with counts by line, if the record has them. */
+void wpi_html_source(const wp_run_record *record, wpi_text *out);
+
 /* ---- html_speed.c ---- */
 
 /** Each resource's percentage of its own peak, by kernel. */

@@ -11,6 +11,7 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double held = (waits > busy ? waits : busy) / 100,
                  saved = held * conflicts / (conflicts + 1);
     out->weight = f->share * saved;
+    out->line_times = WPI_LINE_TIME(SHARED);
     out->evidence = wpi_format("%.0f %% of the time of its warps waits for shared memory, whose "
                                "accesses take %.1f cycles each, %.1f of them for bank conflicts",
                                waits, conflicts + 1, conflicts);

@@ -7,6 +7,7 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double waits = wpi_fact_metric(f, "warp_barrier_pct");
     if (waits < 25) return false;
     out->weight = f->share * waits / 100;
+    out->line_times = WPI_LINE_TIME(BARRIER);
     out->evidence =
         wpi_format("%.0f %% of the time of its warps waits at barriers for other warps of "
                    "the block",

@@ -9,11 +9,12 @@
 static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double sectors = wpi_fact_metric(f, "sectors_per_load");
     const double waits = wpi_fact_metric(f, "warp_lsu_pct") + wpi_fact_metric(f, "warp_l1_pct") +
-                         wpi_fact_metric(f, "warp_l2_pct") + wpi_fact_metric(f, "warp_dram_pct") +
-                         wpi_fact_metric(f, "warp_queue_pct");
+                         wpi_fact_metric(f, "warp_l2_pct") + wpi_fact_metric(f, "warp_dram_pct");
     if (sectors < 2 * SECTORS_OF_WORDS || waits < 30 || wpi_fact_fault_pct(f) >= 30) return false;
     const double saved = waits / 100 * (1 - SECTORS_OF_WORDS / sectors);
     out->weight = f->share * saved;
+    out->line_times =
+        WPI_LINE_TIME(LSU) | WPI_LINE_TIME(L1) | WPI_LINE_TIME(L2) | WPI_LINE_TIME(DRAM);
     out->evidence = wpi_format("A load touches %.1f sectors where neighbouring words need 4, and "
                                "%.0f %% of the time of its warps waits for the load/store unit, "
                                "caches and DRAM",

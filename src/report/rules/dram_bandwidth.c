@@ -6,14 +6,14 @@
 
 static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double busy = wpi_fact_metric(f, "dram_utilisation_pct");
-    const double waits = wpi_fact_metric(f, "warp_dram_pct") +
-                         wpi_fact_metric(f, "warp_queue_pct") + wpi_fact_metric(f, "warp_l2_pct") +
+    const double waits = wpi_fact_metric(f, "warp_dram_pct") + wpi_fact_metric(f, "warp_l2_pct") +
                          wpi_fact_metric(f, "warp_lsu_pct");
     const double hits = (double)wpi_fact_count(f, "dram_row_hits");
     const double misses = (double)wpi_fact_count(f, "dram_row_misses");
     if (busy < 60 || waits < 20) return false;
     char read[32];
     out->weight = f->share * busy / 100 * waits / 100;
+    out->line_times = WPI_LINE_TIME(DRAM);
     out->evidence = wpi_format(
         "DRAM is busy for %.0f %% of the time, at %.0f GB/s, and reads %s; %.0f %% of its "
         "accesses open another row",

@@ -24,6 +24,8 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double peak = busiest(f);
     if (occupancy > 25 || waits < 50 || peak > 30 || f->kernel == NULL) return false;
     out->weight = f->share * waits / 100;
+    out->line_times = WPI_LINE_TIME(L1) | WPI_LINE_TIME(L2) | WPI_LINE_TIME(DRAM) |
+                      WPI_LINE_TIME(SHARED) | WPI_LINE_TIME(EXECUTE);
     out->evidence =
         wpi_format("Its warps fill %.1f %% of the slots, so latency is not hidden: %.0f "
                    "%% of their time is latency of L1, L2, DRAM and instructions, while "

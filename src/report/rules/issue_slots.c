@@ -7,6 +7,7 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double busy = wpi_fact_metric(f, "peak_issue_pct");
     if (busy < 70) return false;
     out->weight = f->share * busy / 100;
+    out->line_times = WPI_LINE_TIME(EXECUTE) | WPI_LINE_TIME(NOT_SELECTED);
     out->evidence =
         wpi_format("Instructions occupy %.0f %% of the issue slots and their units: memory "
                    "does not hold it back",

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "base/alloc.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -21,31 +19,11 @@ double wpi_fact_sum(const wpi_rule_facts *f, const char *name) {
     return column != NULL && column->is_histogram ? (double)f->values[column->first + 1] : 0;
 }
 
-static double tlb_waits(const wpi_rule_facts *f) {
-    double sum = wpi_fact_sum(f, "walker_queue_ps");
-    for (unsigned level = 1; level <= WP_RUN_TLB_LEVELS; level++) {
-        char ports[32], stalls[32];
-        (void)snprintf(ports, sizeof ports, "tlb_l%u_port_wait_ps", level);
-        (void)snprintf(stalls, sizeof stalls, "tlb_l%u_stall_wait_ps", level);
-        sum += wpi_fact_sum(f, ports) + (double)wpi_fact_count(f, stalls);
-    }
-    return sum;
-}
-
-double wpi_fact_queue_pct(const wpi_rule_facts *f, wpi_queue where) {
-    const double waits[WPI_QUEUE_COUNT] = {
-        [WPI_QUEUE_TLB] = tlb_waits(f),
-        [WPI_QUEUE_L1] = (double)wpi_fact_count(f, "l1_stall_wait_ps"),
-        [WPI_QUEUE_L2] = (double)wpi_fact_count(f, "l2_mshr_wait_ps")};
-    const double all = waits[WPI_QUEUE_TLB] + waits[WPI_QUEUE_L1] + waits[WPI_QUEUE_L2];
-    return all > 0 ? wpi_fact_metric(f, "warp_queue_pct") * waits[where] / all : 0;
-}
-
 /* Requests behind one that faults wait for ports and MSHRs of the TLBs. */
 double wpi_fact_fault_pct(const wpi_rule_facts *f) {
     const double faults = wpi_fact_metric(f, "warp_fault_pct");
     const bool is_serving = wpi_fact_metric(f, "peak_fault_handler_pct") >= 30;
-    return faults + (is_serving ? wpi_fact_queue_pct(f, WPI_QUEUE_TLB) : 0);
+    return faults + (is_serving ? wpi_fact_metric(f, "warp_translation_pct") : 0);
 }
 
 char *wpi_fact_mostly(const wpi_rule_facts *f, uint64_t (*count)(const wp_run_allocation *a)) {

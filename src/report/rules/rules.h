@@ -37,6 +37,8 @@ typedef struct wpi_rule_facts {
     double share;                /* of the run's simulated time that the kernel takes; 1: the run */
 } wpi_rule_facts;
 
+#define WPI_LINE_TIME(what) ((uint64_t)1 << WP_RUN_LINE_##what##_PS)
+
 /** What a rule found. Texts are sentences without a final stop (wpi_free). */
 typedef struct wpi_finding {
     double weight;  /* share of the run's time that this part holds, 0 to 1 */
@@ -46,6 +48,7 @@ typedef struct wpi_finding {
     char *ideal;    /* settings under which the part costs nothing, as for --set, separated by ';';
                        NULL: no keys do that */
     const char *ideal_name; /* "free address translation" */
+    uint64_t line_times; /* WPI_LINE_TIME(…): what the lines that wait have most of; 0: no line */
 } wpi_finding;
 
 typedef struct wpi_rule {
@@ -70,14 +73,8 @@ uint64_t wpi_fact_count(const wpi_rule_facts *facts, const char *name);
 /** The sum of a histogram's values. */
 double wpi_fact_sum(const wpi_rule_facts *facts, const char *name);
 
-/** Where accesses queue. */
-typedef enum wpi_queue { WPI_QUEUE_TLB = 0, WPI_QUEUE_L1, WPI_QUEUE_L2, WPI_QUEUE_COUNT } wpi_queue;
-
-/** Percent of warps' time in queues of this part: the metric warp_queue_pct, divided as the
- * counters of waits in TLBs and for walkers, for L1, and for L2's MSHRs. */
-double wpi_fact_queue_pct(const wpi_rule_facts *facts, wpi_queue where);
-
-/** Percent of warps' time that waits for far faults, with the queues of TLBs behind them. */
+/** Percent of warps' time that waits for far faults, and for TLBs while the fault handler is busy.
+ */
 double wpi_fact_fault_pct(const wpi_rule_facts *facts);
 
 /** ", 97 % of them in `table` (128.00 MiB)" for the allocation that has most of them; "" if none

@@ -21,11 +21,11 @@ static char *ideal(const wp_run_machine *machine) {
 }
 
 static bool find(const wpi_rule_facts *f, wpi_finding *out) {
-    const double queues = wpi_fact_queue_pct(f, WPI_QUEUE_TLB);
-    const double waits = wpi_fact_metric(f, "warp_translation_pct") + queues;
+    const double waits = wpi_fact_metric(f, "warp_translation_pct");
     if (waits < 15 || wpi_fact_fault_pct(f) >= 15) return false;
     char *mostly = wpi_fact_mostly(f, walks_of);
     out->weight = f->share * waits / 100;
+    out->line_times = WPI_LINE_TIME(TRANSLATION);
     out->evidence = wpi_format(
         "%.0f %% of the time of its warps waits for address translation: an access touches %.1f "
         "pages, the L1 TLB hits %.0f %% of look-ups, and there are %" PRIu64 " page walks%s",

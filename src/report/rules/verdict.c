@@ -7,6 +7,7 @@
 #include "base/cxx_name.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "report/lines.h"
 
 #define WEIGHT_MIN 0.1 /* of the time of kernels: below that, nothing stands out */
 #define KERNELS_MAX 8u /* the longest */
@@ -94,13 +95,48 @@ static uint64_t time_of_kernels(const wp_run_record *record) {
     return time_ns != 0 ? time_ns : 1;
 }
 
+static uint64_t waits_of(const wpi_source_line *line, uint64_t times) {
+    uint64_t sum_ps = 0;
+    for (unsigned what = WP_RUN_LINE_TIMES; what < WP_RUN_LINE_COUNTS; what++)
+        if ((times >> what & 1) != 0) sum_ps += line->counts[what];
+    return sum_ps;
+}
+
+/* "; 72 % of that at spmv.cu:41", if lines were counted (--source); or "". */
+static char *at_line(const wp_run_record *record, const wpi_verdict_line *line) {
+    size_t count = 0, most = 0;
+    uint64_t sum_ps = 0;
+    if (line->kernel == NULL || line->finding.line_times == 0) return wpi_format("%s", "");
+    wpi_source_line *lines = wpi_source_lines(record->simulation, line->kernel->name, &count);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t waits_ps = waits_of(&lines[i], line->finding.line_times);
+        sum_ps += waits_ps;
+        if (waits_ps > waits_of(&lines[most], line->finding.line_times)) most = i;
+    }
+    char *text = NULL;
+    if (sum_ps != 0 && lines[most].line != 0) {
+        const char *slash = strrchr(lines[most].file, '/');
+        text = wpi_format("; %.0f %% of that at %s:%u",
+                          100 * (double)waits_of(&lines[most], line->finding.line_times) /
+                              (double)sum_ps,
+                          slash != NULL ? slash + 1 : lines[most].file, lines[most].line);
+    }
+    wpi_free(lines);
+    return text != NULL ? text : wpi_format("%s", "");
+}
+
 char *wpi_verdict_evidence(const wp_run_record *record, const wpi_verdict_line *line) {
-    if (line->kernel == NULL || record->kernel_count < 2)
-        return wpi_format("%s.", line->finding.evidence);
+    char *place = at_line(record, line);
+    if (line->kernel == NULL || record->kernel_count < 2) {
+        char *text = wpi_format("%s%s.", line->finding.evidence, place);
+        wpi_free(place);
+        return text;
+    }
     char *name = wpi_cxx_name_short(line->kernel->display_name, NAME_WIDTH);
-    char *text = wpi_format("%s (%.0f %% of kernel time): %s.", name,
+    char *text = wpi_format("%s (%.0f %% of kernel time): %s%s.", name,
                             100 * (double)line->kernel->time_ns / (double)time_of_kernels(record),
-                            line->finding.evidence);
+                            line->finding.evidence, place);
+    wpi_free(place);
     wpi_free(name);
     return text;
 }

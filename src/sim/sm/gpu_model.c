@@ -247,7 +247,6 @@ static const char *const warp_time_names[WPI_WARP_TIME_COUNT] = {
     [WPI_WARP_TIME_L2] = "l2",
     [WPI_WARP_TIME_DRAM] = "dram",
     [WPI_WARP_TIME_LINK] = "link",
-    [WPI_WARP_TIME_QUEUE] = "queue",
     [WPI_WARP_TIME_DRAIN] = "drain"};
 
 void wpi_launch_statistics(const wpi_launch_numbers *n, wpi_visit visit, void *object) {

@@ -17,7 +17,8 @@
 
 typedef struct wpi_gpu wpi_gpu;
 
-/** What warps spend their time on, from their start to their end. */
+/** What warps spend their time on, from their start to their end; in the order of
+ * WP_RUN_LINE_TIMES. */
 typedef enum wpi_warp_time {
     WPI_WARP_TIME_EXECUTE = 0,  /* instructions: issue slots, dependences, fetches */
     WPI_WARP_TIME_NOT_SELECTED, /* ready, while the scheduler issues for others */
@@ -27,14 +28,13 @@ typedef enum wpi_warp_time {
     WPI_WARP_TIME_THREADS,      /* … for other threads: spin loops, warp operations */
     WPI_WARP_TIME_FENCE,        /* … until stores have been performed */
     WPI_WARP_TIME_CODE,         /* … for the translation of an instruction fetch */
-    /* waiting for an access, by the access's own time (wpi_spent): */
+    /* waiting for an access, by the access's own time (wpi_spent), queues included: */
     WPI_WARP_TIME_TRANSLATION,
     WPI_WARP_TIME_FAULT,
     WPI_WARP_TIME_L1,
     WPI_WARP_TIME_L2,
     WPI_WARP_TIME_DRAM,
     WPI_WARP_TIME_LINK,
-    WPI_WARP_TIME_QUEUE,
     WPI_WARP_TIME_DRAIN, /* returned, while loads that nothing used are in flight */
     WPI_WARP_TIME_COUNT  /* must be last */
 } wpi_warp_time;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Internals of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
- * (issue). */
+ * (issue), sm_time.c (where warps' time goes). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -31,6 +31,10 @@ typedef enum wpi_warp_state {
     WPI_WARP_STALLS,  /* for other warps of its CTA: the source returned WAIT */
     WPI_WARP_DRAINS   /* has returned; unused loads are still in flight */
 } wpi_warp_state;
+
+/** Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
+#define WPI_FENCE_SITE (WP_TRACE_NONE - 1)
+#define WPI_CODE_SITE (WP_TRACE_NONE - 2)
 
 /** Sites with outstanding answers; a warp that would exceed it waits for one.
  */
@@ -114,13 +118,6 @@ struct wpi_sm {
     void *warp_memory;
 };
 
-/** Counts the warp's time until `now` as `what`. A time that is counted already changes nothing. */
-static inline void wpi_warp_spent(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps now) {
-    if (now <= warp->counted_ps) return;
-    warp->spent_ps[what] += now - warp->counted_ps;
-    warp->counted_ps = now;
-}
-
 /* sm_warp.c */
 void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
 /** The scheduler has selected the warp: issues its next step. */
@@ -138,6 +135,15 @@ void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answe
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
 /** Simulated time has reached these lanes' CLOCK step or access: their threads may continue. */
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
+
+/* sm_time.c */
+/** Counts the warp's time until `until` as `what`, also at the line of its code. A time that is
+ * counted already changes nothing. */
+void wpi_warp_spent(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps until);
+/** Counts the time until now, for which it waited for this answer of a site; NULL: of shared
+ * memory.
+ */
+void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer, wpi_time_ps now);
 
 /* sm_access.c */
 /** Skips an access without lanes, which takes no time, and returns true. */

@@ -7,9 +7,6 @@
 #define SPIN_CYCLES 100u
 /* A warp that spins on memory yields to others for this long. */
 #define YIELD_CYCLES 20u
-/* Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
-#define FENCE_SITE (WP_TRACE_NONE - 1)
-#define CODE_SITE (WP_TRACE_NONE - 2)
 
 /* ---- the scoreboard ---- */
 
@@ -31,38 +28,6 @@ bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site) {
     return true;
 }
 
-/* A warp waits for the end of an access, so that its wait is divided as the access's whole time. */
-static void count_access(wpi_warp_run *warp, const wpi_answer *answer, wpi_time_ps now) {
-    static const wpi_warp_time what[WPI_SPENT_QUEUE] = {
-        [WPI_SPENT_ISSUE] = WPI_WARP_TIME_LSU,
-        [WPI_SPENT_TRANSLATION] = WPI_WARP_TIME_TRANSLATION,
-        [WPI_SPENT_FAULT] = WPI_WARP_TIME_FAULT,
-        [WPI_SPENT_L1] = WPI_WARP_TIME_L1,
-        [WPI_SPENT_L2] = WPI_WARP_TIME_L2,
-        [WPI_SPENT_DRAM] = WPI_WARP_TIME_DRAM,
-        [WPI_SPENT_LINK] = WPI_WARP_TIME_LINK};
-    if (now <= warp->counted_ps) return;
-    const wpi_time_ps first = warp->counted_ps, took = answer->answered - answer->issued;
-    const double part = took != 0 ? (double)(now - first) / (double)took : 0;
-    for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
-        if (answer->spent_ps[i] == 0) continue;
-        const wpi_time_ps until =
-            warp->counted_ps + (wpi_time_ps)(part * (double)answer->spent_ps[i]);
-        wpi_warp_spent(warp, what[i], until < now ? until : now);
-    }
-    wpi_warp_spent(warp, WPI_WARP_TIME_QUEUE, now);
-}
-
-static void count_wait(wpi_warp_run *warp, uint64_t token, const wpi_answer *answer,
-                       wpi_time_ps now) {
-    if (answer == NULL)
-        wpi_warp_spent(warp, WPI_WARP_TIME_SHARED, now);
-    else if (token == FENCE_SITE)
-        wpi_warp_spent(warp, WPI_WARP_TIME_FENCE, now);
-    else
-        count_access(warp, answer, now);
-}
-
 void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, const wpi_answer *answer,
                        wpi_time_ps now) {
     wpi_score *score = find_score(warp, (uint32_t)token);
@@ -70,7 +35,7 @@ void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, const wpi_answer *ans
     *score = warp->scores[--warp->score_count];
     if (warp->state == WPI_WARP_WAITS &&
         (warp->waits_for == token || warp->waits_for == WP_TRACE_NONE)) {
-        count_wait(warp, token, answer, now);
+        wpi_warp_waited(warp, (uint32_t)token, answer, now);
         wpi_warp_ready(warp, 0, now);
     } else if (warp->state == WPI_WARP_DRAINS && warp->score_count == 0) {
         wpi_cta_warp_ended(warp, now);
@@ -159,14 +124,14 @@ void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
 }
 
 static void issue_fence(wpi_warp_run *warp, wpi_time_ps now) {
-    if (!wpi_warp_expect(warp, FENCE_SITE)) {
+    if (!wpi_warp_expect(warp, WPI_FENCE_SITE)) {
         wpi_warp_wait_for(warp, WP_TRACE_NONE);
         return;
     }
     wpi_memory_fence(warp->sm->memory, warp->sm->number, now, wpi_warp_memory_answered, warp,
-                     FENCE_SITE);
+                     WPI_FENCE_SITE);
     warp->step++;
-    wpi_warp_wait_for(warp, FENCE_SITE);
+    wpi_warp_wait_for(warp, WPI_FENCE_SITE);
 }
 
 /* ---- ends of blocks ---- */
@@ -223,7 +188,7 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
                    page = sm->profile->page_bytes;
     for (; address < outer; address = (address / page + 1) * page) {
         if (wpi_memory_fetch(sm->memory, sm->number, address, now, code_fetched, warp)) continue;
-        wpi_warp_wait_for(warp, CODE_SITE);
+        wpi_warp_wait_for(warp, WPI_CODE_SITE);
         return false;
     }
     return true;
@@ -239,6 +204,13 @@ static void code_fetched(void *object, uint64_t address, wpi_time_ps now) {
 static bool has_code(wpi_warp_run *warp, wpi_time_ps now) {
     const wpi_code *code = warp->cta->launch->code;
     return code == NULL || fetch_code(warp, code->places[warp->block.block], now);
+}
+
+static void count_block(const wpi_line_counts *lines, const wpi_warp_block *block) {
+    wpi_line_count *counts = &lines->blocks[block->block];
+    wpi_line_add(counts, WP_RUN_LINE_WARP_INSTRUCTIONS, 1);
+    wpi_line_add(counts, WP_RUN_LINE_THREAD_INSTRUCTIONS,
+                 (uint32_t)__builtin_popcount(block->mask));
 }
 
 /* Gets the warp's next block from its source; false: the warp is not ready. */
@@ -261,6 +233,7 @@ static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
         warp->step_outer = block->first_step + block->step_count;
         warp->access = 0;
         cta->launch->numbers.blocks++;
+        if (source->lines != NULL) count_block(source->lines, &warp->block);
         return has_code(warp, now);
     }
     case WPI_SOURCE_EXIT:
