@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     return cudaDeviceSynchronize() != cudaSuccess;
 }
 PROGRAM
-"$WPCC" -O2 program.cu -o program || exit 1
+"$WPCC" -O2 -lineinfo program.cu -o program || exit 1
 
 run() { # case, device, options...
     name=$1 device=$2
@@ -88,9 +88,11 @@ member() { # case, rule, member
 run sweep sim:gtx1080ti --oversubscribe 150% --estimate
 rules sweep | grep -qx oversubscription || fail "sweep: $(rules sweep)"
 grep -q 'had been evicted before, 100 % of them in `data`' sweep/report.txt || fail "$(sed -n '/what holds/,/^$/p' sweep/report.txt)"
-run gather sim:p100
+run gather sim:p100 --source
 rules gather | grep -qx coalescing || fail "gather: $(rules gather)"
 grep -q 'A load touches 3[0-9.]* sectors' gather/index.html || fail "gather's page lacks the verdict"
+at=$(sed -n '/sum += table/=' program.cu)
+tr '\n' ' ' <gather/report.txt | tr -s ' ' | grep -q "of that at program.cu:$at\." || fail "the verdict does not name line $at"
 run uneven sim:p100
 [ "$(rules uneven | head -n 1)" = divergence ] || fail "uneven: $(rules uneven)"
 run fine sim:p100
@@ -110,6 +112,6 @@ awk 'length > 400 { exit 1 }' sweep/report.txt || fail "lines of the text are no
 
 # Other devices have no parts that can cost nothing.
 "$WARPAGE" run --estimate ./program fine >out 2>err && fail "--estimate on the CPU"
-grep -q 'only a simulated GPU' err && [ ! -s out ] || fail "--estimate on the CPU: $(cat err out)"
+grep -q 'only simulated GPUs' err && [ ! -s out ] || fail "--estimate on the CPU: $(cat err out)"
 
 [ $failures -eq 0 ]
