@@ -334,6 +334,21 @@ typedef struct wp_run_policy_file {
     uint64_t hash; /* of its bytes */
 } wp_run_policy_file;
 
+/** The run repeated with a part of the GPU that costs nothing (`warpage run --estimate`). */
+typedef struct wp_run_estimate {
+    char *rule;       /* of the verdict, that names the part */
+    uint64_t time_ns; /* simulated, of the whole run */
+} wp_run_estimate;
+
+/** A part of the GPU to repeat the run without: a rule, and settings as for --set, joined by ';'.
+ */
+typedef struct wp_run_ideal {
+    const char *rule;
+    char *settings;
+} wp_run_ideal;
+
+#define WP_RUN_IDEALS 3u
+
 typedef struct wp_run_record {
     char *version; /* version of Warpage */
     char *device_spec;
@@ -355,6 +370,8 @@ typedef struct wp_run_record {
     wp_run_host host;
     wp_run_cached *cached; /* by kernel */
     size_t cached_count;
+    wp_run_estimate *estimates;
+    size_t estimate_count;
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for an unknown schema). */
@@ -364,6 +381,13 @@ WP_API void wp_run_record_deinit(wp_run_record *record);
 /** Returns a counter by name from `values` of the record or of one of its kernels; for a histogram,
  *  its number of values. 0 if there is no such counter. */
 WP_API uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const char *name);
+
+/** Fills `out` with what would tell how much the remedies of the verdict give at most; returns how
+ *  many. The caller releases `settings` by wp_run_text_free. */
+WP_NODISCARD WP_API size_t wp_run_record_ideals(const wp_run_record *record,
+                                                wp_run_ideal out[WP_RUN_IDEALS]);
+/** Adds an estimate to the record, for its reports. */
+WP_API void wp_run_record_add_estimate(wp_run_record *record, const char *rule, uint64_t time_ns);
 
 /** Receives a metric or counter; `text` is as in the report's JSON and valid during the call. */
 typedef void (*wp_run_number_visit)(void *object, const char *name, const char *text);

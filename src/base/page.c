@@ -73,6 +73,8 @@ static const char style_of_reports[] =
     ".fit td.bar svg{width:5em}@media (min-width:1150px){.fit:not(.one) tbody th{min-width:15em}"
     ".fit td.bar svg{width:9em}}.fit.one td.bar{width:70%}.fit.one td.bar svg{width:calc(100% - "
     "5.5em)}.fit td.bar span{display:inline-block;min-width:4.6em}\n"
+    ".verdict{padding-left:1.4em;margin:.4em 0}.verdict li{margin:.5em 0;max-width:52em;"
+    "overflow-wrap:anywhere}.verdict em{font-style:normal;color:var(--soft)}"
     "@media (max-width:600px){body{margin-top:1em}td,th{padding:.2em .5em}"
     "td:first-child,th:first-child{white-space:normal;min-width:9.5em}td:first-child.name{white-"
     "space:nowrap}.fit td:first-child,.fit th:first-child{min-width:6em}.more,[data-more],"

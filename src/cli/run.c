@@ -21,6 +21,7 @@
 #include "cli/options/report_target.h"
 #include "report/param_table.h"
 #include "report/selection.h"
+#include "study/estimate.h"
 #include "study/foresee.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
@@ -44,6 +45,7 @@ enum option_index {
     WARMUP,
     MAX_INSTRUCTIONS,
     REGION,
+    ESTIMATE,
     POLICY_FILE
 };
 
@@ -89,6 +91,10 @@ const wpi_cli_option wpi_run_options[] = {
                           "end the program after N simulated thread instructions"},
     [REGION] = {"region", NULL,
                 "report only what runs between cudaProfilerStart and cudaProfilerStop"},
+    [ESTIMATE] =
+        {"estimate", NULL,
+         "run the program again for each thing that holds it back, with that part of the simulated "
+         "GPU costing nothing, and report how much faster it is"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
@@ -195,6 +201,8 @@ static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     }
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
+    if (arguments->values[ESTIMATE] != NULL)
+        WP_TRY(check_simulated(arguments->values[DEVICE], "--estimate", err));
     if (pages != NULL) WP_TRY(check_pages(arguments->values[DEVICE], pages, err));
     if (arguments->values[SOURCE] != NULL)
         WP_TRY(check_simulated(arguments->values[DEVICE], "--source", err));
@@ -261,7 +269,8 @@ static void explain_missing(const char *program, wpi_record_state state, int exi
 /* The exit code of `warpage run`: the program's, or 1 if it succeeded but the requested report
  * failed. */
 static int report_run(const wpi_arguments *arguments, const char *record_path,
-                      const char *timeline_path, int exit_code) {
+                      const char *timeline_path, const wpi_strings *environment, const char *folder,
+                      int exit_code) {
     const bool has_target = arguments->values[REPORT] != NULL ||
                             arguments->values[OUTPUT] != NULL ||
                             arguments->values[TIMELINE] != NULL || arguments->values[PAGES] != NULL;
@@ -285,6 +294,8 @@ static int report_run(const wpi_arguments *arguments, const char *record_path,
     if (status == WP_STATUS_OK) {
         record.has_exit_status = true;
         record.exit_status = exit_code;
+        if (arguments->values[ESTIMATE] != NULL && exit_code == 0)
+            wpi_estimate(&record, (const char *const *)arguments->operands, environment, folder);
         status = write_reports(arguments, &record, timeline_path, &err);
         wp_run_record_deinit(&record);
     }
@@ -373,7 +384,7 @@ int wpi_run_main(int argc, char **argv) {
         exit_code = wpi_failure("run", "%s", err.message);
         goto done;
     }
-    exit_code = report_run(&arguments, record_path, timeline_path, exit_code);
+    exit_code = report_run(&arguments, record_path, timeline_path, &environment, temp, exit_code);
     /* libwarpage has printed its findings; the program may exit with 0. */
     if (exit_code == 0 && wpi_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
 done:

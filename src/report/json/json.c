@@ -14,6 +14,7 @@
 #include "report/cached.h"
 #include "report/host_facts.h"
 #include "report/json/json_parts.h"
+#include "report/rules/verdict.h"
 #include "report/run_record.h"
 #include "report/shapes.h"
 #include "report/simulation.h"
@@ -108,6 +109,7 @@ void wpi_run_record_json(const wp_run_record *record, wpi_text *out) {
     if (record->streamed_count != 0) wpi_json_set(root, "streamed", wpi_streamed_to_json(record));
     wpi_host_facts_to_json(record, root);
     if (record->cached_count != 0) wpi_json_set(root, "cached", wpi_cached_to_json(record));
+    if (record->simulation != NULL) wpi_json_set(root, "verdict", wpi_verdict_to_json(record));
     if (record->simulation != NULL)
         wpi_json_set(root, "simulation", wpi_simulation_to_json(record->simulation));
 
@@ -215,6 +217,7 @@ static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out
     wpi_streamed_from_json(r, json_object_get(root, "streamed"), out);
     wpi_host_facts_from_json(r, root, out);
     wpi_cached_from_json(r, json_object_get(root, "cached"), out);
+    wpi_verdict_from_json(r, json_object_get(root, "verdict"), out);
 }
 
 wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,

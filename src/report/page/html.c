@@ -14,6 +14,7 @@
 #include "report/cached.h"
 #include "report/host_facts.h"
 #include "report/page/page_parts.h"
+#include "report/rules/verdict.h"
 #include "report/run_record.h"
 #include "report/streamed.h"
 
@@ -129,6 +130,7 @@ static void append_special_kernels(const wp_run_record *record, wpi_text *out) {
 void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plots, wpi_text *out) {
     wpi_html_begin(record, out);
     wpi_host_facts_html(record, out);
+    wpi_verdict_html(record, out);
     wpi_html_kernels(record, out);
     if (record->simulation != NULL) {
         wpi_html_speed(record, out);
