@@ -251,6 +251,11 @@ if(NOT WARPAGE_SANITIZE)
     endforeach()
 endif()
 
+# The package on Apache Spark, where pyspark and Java are (WARPAGE_PYTHON).
+if(NOT WARPAGE_SANITIZE)
+    wp_add_test(spark_groupby cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/groupby.py)
+endif()
+
 # The contract once more, with a CUDA device on the stand-in for the driver.
 wp_add_test(device_fake_cuda contract contract_test_device)
 set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT

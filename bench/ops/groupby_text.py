@@ -99,7 +99,7 @@ def memory_bytes(field):
 def child(args):
     """An engine: a run and a line of JSON for each line of stdin."""
     import pyarrow
-    table = pyarrow.ipc.open_file(pyarrow.memory_map(args.table)).read_all().combine_chunks()
+    table = pyarrow.ipc.open_file(pyarrow.OSFile(args.table)).read_all().combine_chunks()
     keys = table.column_names[:-1]
     run = ENGINES[args.engine](table, keys, args.threads)
     with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
@@ -211,7 +211,7 @@ def main():
     header = {
         "schema": "warpage-bench-1", "bench": "groupby-text", "date": datetime.date.today().isoformat(),
         "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip(),
-        "command": "python3 bench/ops/groupby_text.py " + " ".join(a for a in sys.argv[1:] if not a.startswith("/")),
+        "command": "python3 bench/ops/groupby_text.py " + " ".join(a for a in sys.argv[1:] if not a.startswith("/") and a != "--build"),
         "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("duckdb", "polars", "pyarrow")),
         "rows": args.rows, "threads": args.threads,
         "machine": {"cpu": cpu, "processors": os.cpu_count(), "load_average_before": round(before, 2),

@@ -27,7 +27,7 @@ def parse_aggregate(aggregate):
     return operation, column, operation if column is None else "%s_%s" % (operation, column)
 
 
-def _check(names, wanted):
+def check_names(names, wanted):
     for name in wanted:
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
@@ -306,7 +306,7 @@ def _whole(source, keys, aggregates, fields, settings):
 def _merged(source, keys, aggregates, settings):
     wanted = partial_names(aggregates)
     for table in source.tables:
-        _check(table.names, keys + wanted)
+        check_names(table.names, keys + wanted)
     fields = source.fields(wanted)
     for operation, column, _ in aggregates:
         field = fields["sum_%s" % column] if operation in ("sum", "avg") else None
@@ -359,7 +359,7 @@ def groupby(table, keys, aggs=("count",), *, sort=True, partial=False, counts="u
     keys, aggregates = _asked(keys, aggs)
     source = open_table(table)
     wanted = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
-    _check(source.names, keys + wanted)
+    check_names(source.names, keys + wanted)
     fields = source.fields(wanted)
     _check_types(aggregates, fields)
     if not partial:

@@ -221,6 +221,39 @@ static void prefixes_come_first(void **state) {
     free(bytes);
 }
 
+/* The first 21 bytes, then some more in each half. */
+static void common_beginnings_are_skipped(void **state) {
+    (void)state;
+    enum { COUNT = 4000, LENGTH = 60 };
+    char *bytes = malloc((size_t)COUNT * LENGTH);
+    int64_t *offsets = malloc((COUNT + 1) * sizeof *offsets);
+    uint32_t *ranks = NULL;
+    wp_error err = {0};
+    wp_texts *texts = NULL;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint32_t number = i * 2657 % COUNT; /* all, in another order */
+        char text[LENGTH + 1];
+        (void)snprintf(text, sizeof text, "https://example.com/a%c%030u%08u",
+                       number < COUNT / 2 ? 'x' : 'y', 7u, number);
+        offsets[i] = (int64_t)i * LENGTH;
+        memcpy(bytes + offsets[i], text, LENGTH);
+    }
+    offsets[COUNT] = (int64_t)COUNT * LENGTH;
+    const void *buffer[] = {bytes};
+    const wp_text_column column = {
+        .layout = WP_TEXT_OFFSETS_64, .items = offsets, .buffers = buffer};
+    assert_status_ok(wp_texts_create(1, &texts, &err), &err);
+    assert_status_ok(wp_texts_encode(texts, &column, COUNT, codes, &err), &err);
+    assert_u64(wp_texts_count(texts), COUNT);
+    assert_status_ok(wpi_texts_sort(texts, &ranks, &err), &err);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(ranks[codes[i]], i * 2657 % COUNT);
+    wpi_free(ranks);
+    wp_texts_destroy(texts);
+    free(offsets);
+    free(bytes);
+}
+
 static void dictionaries_are_translated(void **state) {
     (void)state;
     const uint32_t dictionary[] = {5, 9, 0};
@@ -296,6 +329,7 @@ int main(void) {
         cmocka_unit_test(equal_texts_have_equal_codes_in_every_layout),
         cmocka_unit_test(ranks_are_in_order_of_bytes),
         cmocka_unit_test(prefixes_come_first),
+        cmocka_unit_test(common_beginnings_are_skipped),
         cmocka_unit_test(dictionaries_are_translated),
         cmocka_unit_test(damaged_offsets_are_refused),
         cmocka_unit_test(every_allocation_may_fail),

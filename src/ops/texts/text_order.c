@@ -90,6 +90,36 @@ static void radix_sort(sorting *s, item *items, item *scratch, uint32_t count) {
     if (from != items) memcpy(items, from, count * sizeof *items);
 }
 
+/* Bytes that all texts have in common, the first `from` of which are known to be. */
+static uint64_t common_bytes(const wp_texts *texts, const item *items, uint32_t count,
+                             uint64_t from) {
+    const wpi_text_view *first = wpi_texts_view(texts, items[0].code);
+    const char *bytes = wpi_text_bytes(first);
+    uint64_t common = wpi_text_length(first);
+    for (uint32_t i = 1; i < count && common > from; i++) {
+        const wpi_text_view *view = wpi_texts_view(texts, items[i].code);
+        const char *others = wpi_text_bytes(view);
+        uint64_t at = from;
+        if (wpi_text_length(view) < common) common = wpi_text_length(view);
+        while (at + 8 <= common && wpi_text_load_8(bytes + at) == wpi_text_load_8(others + at))
+            at += 8;
+        while (at < common && bytes[at] == others[at])
+            at++;
+        common = at;
+    }
+    return common;
+}
+
+/* Sets keys; false: they are all the same. */
+static bool set_keys(const wp_texts *texts, item *items, uint32_t count, uint64_t offset) {
+    uint64_t differing = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].key = key_of(texts, items[i].code, offset);
+        differing |= items[i].key ^ items[0].key;
+    }
+    return differing != 0;
+}
+
 static void sort(sorting *s, item *items, item *scratch, uint32_t count, uint64_t offset,
                  uint32_t depth) {
     if (count <= FEW) {
@@ -100,8 +130,12 @@ static void sort(sorting *s, item *items, item *scratch, uint32_t count, uint64_
         merge_sort(s, items, scratch, count);
         return;
     }
-    for (uint32_t i = 0; i < count; i++)
-        items[i].key = key_of(s->texts, items[i].code, offset);
+    while (!set_keys(s->texts, items, count, offset)) {
+        /* Such as the beginning of an address. */
+        const uint64_t common = common_bytes(s->texts, items, count, offset);
+        if (common < offset + 8) break;
+        offset = common;
+    }
     radix_sort(s, items, scratch, count);
     for (uint32_t first = 0, outer; first < count; first = outer) {
         for (outer = first + 1; outer < count && items[outer].key == items[first].key; outer++)

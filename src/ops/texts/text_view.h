@@ -60,11 +60,20 @@ static inline wpi_text_view wpi_text_view_of(const char *bytes, uint32_t length,
     return view;
 }
 
+/* Of more than WPI_TEXT_INLINE bytes; the last 8 overlap. */
+static inline bool wpi_text_equal_far(const char *a, const char *b, uint32_t length) {
+    if (length > 64) return memcmp(a, b, length) == 0;
+    uint64_t differing = wpi_text_load_8(a + length - 8) ^ wpi_text_load_8(b + length - 8);
+    for (uint32_t at = 0; at + 8 < length; at += 8)
+        differing |= wpi_text_load_8(a + at) ^ wpi_text_load_8(b + at);
+    return differing == 0;
+}
+
 static inline bool wpi_text_equal(const wpi_text_view *a, const wpi_text_view *b) {
     if (a->head != b->head) return false;
     if (a->tail == b->tail) return true;
     return wpi_text_length(a) > WPI_TEXT_INLINE &&
-           memcmp(wpi_text_far(a), wpi_text_far(b), wpi_text_length(a)) == 0;
+           wpi_text_equal_far(wpi_text_far(a), wpi_text_far(b), wpi_text_length(a));
 }
 
 __extension__ typedef unsigned __int128 wpi_text_product;

@@ -9,9 +9,10 @@
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/groupby_cpu/cpu_threads.h"
 
-#define BLOCK 256u       /* rows */
-#define MORSEL 16384u    /* rows that a thread takes at a time */
-#define FIRST_SLOTS 256u /* of a shard */
+#define BLOCK 256u         /* rows */
+#define MORSEL 16384u      /* rows that a thread takes at a time */
+#define CACHED_TEXTS 8192u /* whose slots and views stay in an L2 cache */
+#define FIRST_SLOTS 256u   /* of a shard */
 #define PAGE_BYTES ((size_t)1 << 16)
 #define PAGE_BYTES_MAX ((size_t)4 << 20)
 #define COUNT_MAX ((UINT32_C(1) << 31) - 2)
@@ -276,15 +277,17 @@ static bool insert_all(wp_texts *texts, const wpi_text_view *views, const uint64
     return is_complete;
 }
 
-static wp_status encode_block(encoding *e, uint64_t first, uint32_t count) {
-    wp_texts *texts = e->texts;
-    wpi_text_view views[BLOCK];
-    uint64_t hashes[BLOCK];
-    wpi_text_table *tables[WPI_TEXT_SHARDS];
-    uint32_t *codes = e->codes + first;
-    if (!load(e, first, count, views)) return WP_STATUS_INVALID;
-    for (uint32_t i = 0; i < WPI_TEXT_SHARDS; i++)
-        tables[i] = atomic_load_explicit(&texts->shards[i].table, memory_order_acquire);
+/* Hashes, and codes that are nearly always the rows', or 0. */
+static void find_likely(const wp_texts *texts, wpi_text_table *const *tables,
+                        const wpi_text_view *views, uint32_t count, uint64_t *hashes,
+                        uint32_t *codes) {
+    if (atomic_load_explicit(&texts->count, memory_order_relaxed) <= CACHED_TEXTS) {
+        for (uint32_t i = 0; i < count; i++) {
+            hashes[i] = wpi_text_hash(&views[i]);
+            codes[i] = likely_code(tables[shard_of(hashes[i])], hashes[i]);
+        }
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         hashes[i] = wpi_text_hash(&views[i]);
         const wpi_text_table *table = tables[shard_of(hashes[i])];
@@ -299,8 +302,19 @@ static wp_status encode_block(encoding *e, uint64_t first, uint32_t count) {
             const wpi_text_view *view = wpi_texts_view(texts, codes[i]);
             if (view->head == views[i].head) __builtin_prefetch(wpi_text_far(view));
         }
+}
+
+static wp_status encode_block(encoding *e, uint64_t first, uint32_t count) {
+    wp_texts *texts = e->texts;
+    wpi_text_view views[BLOCK];
+    uint64_t hashes[BLOCK];
+    wpi_text_table *tables[WPI_TEXT_SHARDS];
     uint16_t missing[BLOCK];
-    uint32_t missing_count = 0;
+    uint32_t missing_count = 0, *codes = e->codes + first;
+    if (!load(e, first, count, views)) return WP_STATUS_INVALID;
+    for (uint32_t i = 0; i < WPI_TEXT_SHARDS; i++)
+        tables[i] = atomic_load_explicit(&texts->shards[i].table, memory_order_acquire);
+    find_likely(texts, tables, views, count, hashes, codes);
     for (uint32_t i = 0; i < count; i++) {
         if (codes[i] != 0 && wpi_text_equal(wpi_texts_view(texts, codes[i]), &views[i])) continue;
         if (is_null(e->column, first + i)) continue;
