@@ -27,7 +27,8 @@ bool wpi_source_file_open(const char *path, wpi_source_file *out) {
     uint32_t line = 1;
     for (size_t i = 0; i < out->length; i++)
         if (out->text[i] == '\n') out->starts[line++] = i + 1;
-    out->starts[line] = out->length + 1; /* as if another line followed */
+    if (line <= out->line_count) /* the last line has no end: as if another followed */
+        out->starts[line] = out->length + 1;
     return true;
 }
 

@@ -91,6 +91,7 @@ static void append_file(listing *l, const wpi_source_line *lines, size_t count) 
         for (shown = at; is_here && shown < at + CONTEXT_LINES && shown + 1 < next; shown++)
             append_context(l, &source, shown + 1);
     }
+    wpi_text_append(l->out, "</tbody>");
     wpi_page_end_table(l->out);
     if (!is_here)
         wpi_text_append(l->out, "<p class=note>Its text is not here: run where it was compiled to "
