@@ -68,7 +68,7 @@ static const char style_of_reports[] =
     ".c7{fill:var(--c7)}.c8{fill:var(--c8)}.c9{fill:var(--c9)}.c10{fill:var(--c10)}"
     ".c11{fill:var(--c11)}"
     ".source td,.source th{padding:0 .5em;border:0}.source tbody th{background:none;"
-    "font-weight:400;color:var(--soft);min-width:0}td.source{text-align:left;white-space:pre;"
+    "font-weight:400}.source th:first-child{min-width:0}td.source{text-align:left;white-space:pre;"
     "font:.87em/1.5 ui-monospace,monospace}"
     ".fit td.bar svg{width:5em}@media (min-width:1150px){.fit:not(.one) tbody th{min-width:15em}"
     ".fit td.bar svg{width:9em}}.fit.one td.bar{width:70%}.fit.one td.bar svg{width:calc(100% - "
