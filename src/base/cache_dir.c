@@ -55,6 +55,16 @@ char *wpi_cache_path(void) {
     return wpi_format("%s/warpage-%u", is_set(temp) ? temp : "/tmp", (unsigned)geteuid());
 }
 
+char *wpi_data_path(void) {
+    const char *xdg = getenv("XDG_DATA_HOME");
+    if (is_set(xdg) && xdg[0] == '/') return wpi_path_join(xdg, "warpage");
+    char *home = home_folder();
+    if (home == NULL) return NULL;
+    char *path = wpi_path_join(home, ".local/share/warpage");
+    wpi_free(home);
+    return path;
+}
+
 /* ---- its owner ---- */
 
 static wp_status check_owner(const char *what, const char *path, const struct stat *info,

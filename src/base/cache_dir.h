@@ -15,6 +15,10 @@
 /** Its path, whether it exists or not. Free with wpi_free; never NULL. */
 WP_NODISCARD char *wpi_cache_path(void);
 
+/** The folder of what the user installs: $XDG_DATA_HOME/warpage, else .local/share/warpage in the
+ * home folder; NULL if there is none. Free with wpi_free. */
+WP_NODISCARD char *wpi_data_path(void);
+
 /** The folder, created with mode 0700 where it is missing, in `*out` (wpi_free). IO: it cannot be
  * created; INVALID: it is not the user's own, or others may write to it. */
 WP_NODISCARD wp_status wpi_cache_open(char **out, wp_error *err);

@@ -5,17 +5,23 @@
 
 #include "base/alloc.h"
 #include "base/cache_dir.h"
+#include "base/cccl_dir.h"
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/install_cccl.h"
 #include "cli/print/listing.h"
 #include "warpage/device.h"
 
-enum option_index { FORMAT };
+enum option_index { FORMAT, INSTALL };
 
 const wpi_cli_option wpi_doctor_options[] = {
-    [FORMAT] = {"format", "text|json", "print one line a finding (default), or JSON"}, {0}};
+    [FORMAT] = {"format", "text|json", "print one line a finding (default), or JSON"},
+    [INSTALL] = {"install", "cccl",
+                 "download NVIDIA's C++ libraries (Thrust, CUB, libcu++) by pip into the user's "
+                 "folder, where wpcc finds them"},
+    {0}};
 
 /* The findings as JSON, written at the end; text is printed as each check ends. */
 static struct {
@@ -175,6 +181,22 @@ static bool check_gnuplot(void) {
                 "reports have no plots; install the package gnuplot-nox");
 }
 
+static bool check_libraries(void) {
+    char *root = wpi_cccl_path(), *include = root != NULL ? wpi_cccl_include(root) : NULL;
+    char *version = include != NULL ? wpi_cccl_version(include) : NULL;
+    char *what = include == NULL ? wpi_format("Thrust, CUB, libcu++")
+                                 : wpi_format("Thrust, CUB, libcu++: CCCL %s in %s",
+                                              version != NULL ? version : "?", root);
+    const bool result =
+        tell(include != NULL, OPTIONAL, what, "sources may include <thrust/…>, <cub/…>, <cuda/…>",
+             "run: warpage doctor --install cccl; or use a toolkit's with wpcc --cuda-path");
+    wpi_free(what);
+    wpi_free(version);
+    wpi_free(include);
+    wpi_free(root);
+    return result;
+}
+
 static bool check_all(void) {
     bool ok = check_clang();
     ok = check_host_headers() && ok;
@@ -189,6 +211,7 @@ static bool check_all(void) {
     ok = check_processor() && ok;
     ok = check_cache() && ok;
     ok = check_gnuplot() && ok;
+    ok = check_libraries() && ok;
     return check_gpu() && ok;
 }
 
@@ -202,6 +225,13 @@ int wpi_doctor_main(int argc, char **argv) {
     if (format == WPI_LISTING_CSV) return wpi_usage_error("doctor", "--format is text or json");
     if (arguments.operand_count > 0)
         return wpi_usage_error("doctor", "takes no arguments, got '%s'", arguments.operands[0]);
+    const char *wanted = arguments.values[INSTALL];
+    if (wanted != NULL) {
+        if (strcmp(wanted, "cccl") != 0)
+            return wpi_usage_error("doctor", "--install %s: only cccl can be installed", wanted);
+        if (wpi_install_cccl(&err) != WP_STATUS_OK) return wpi_failure("doctor", "%s", err.message);
+        return wpi_finish("doctor");
+    }
     json.is_wanted = format == WPI_LISTING_JSON;
     const bool ok = check_all();
     if (json.is_wanted)

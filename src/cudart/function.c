@@ -4,6 +4,8 @@
 #include "cudart/cudart.h"
 #include "device/device.h"
 
+#define ARCH_LOWEST 70 /* wpcc's lowest, which an image without PTX does not say */
+
 uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
                                 uint32_t shared_dynamic_bytes) {
     return f->cached != NULL
@@ -14,6 +16,17 @@ uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
 static cudaError_t find(const void *function, wp_device **device, wpi_function **out) {
     WPI_TRY(wpi_enter(device));
     return wpi_function_find(*device, function, out);
+}
+
+/* The architecture that the kernel was compiled for, as `-arch` named it: libraries choose the
+ * shape of their launches by it, and the kernel has the same choice compiled in. */
+static int compiled_arch(const wpi_function *f) {
+    const wp_image_header *header = f->image;
+    const wp_image_section *sections = (const wp_image_section *)(header + 1);
+    for (uint32_t i = 0; i < header->section_count; i++)
+        if (sections[i].kind == WP_SECTION_PTX && sections[i].arch != 0)
+            return (int)sections[i].arch;
+    return ARCH_LOWEST;
 }
 
 WP_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func) {
@@ -30,7 +43,7 @@ WP_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const 
         .localSizeBytes = f->info->local_bytes,
         .maxThreadsPerBlock = (int)(threads_max != 0 ? threads_max : info->threads_per_block_max),
         .numRegs = (int)f->info->register_count,
-        .ptxVersion = version,
+        .ptxVersion = compiled_arch(f),
         .binaryVersion = version,
         .cacheModeCA = 0,
         .maxDynamicSharedSizeBytes = (int)f->shared_dynamic_bytes_max,

@@ -130,5 +130,9 @@ int main(void)
     CHECK_EQ(seen[33], 4.0f);
     CHECK_EQ(seen[34], 1.0f);
     CHECK_EQ(seen[35], 0.0f);
+    volatile __nv_bfloat16 kept = __float2bfloat16(1.5f);
+    kept = (__nv_bfloat16_raw)__float2bfloat16(2.5f);
+    const __nv_bfloat16 copy(kept);
+    CHECK_EQ(__bfloat162float(copy), 2.5f);
     return check_done();
 }

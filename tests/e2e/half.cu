@@ -175,5 +175,12 @@ int main(void)
     /* on the host */
     CHECK_EQ(__half2float(__float2half(0.333251953125f)), 0.333251953125f);
     CHECK_EQ(sizeof(__half), (size_t)2);
+    volatile __half kept = __float2half(1.5f);
+    kept = (__half_raw)__float2half(2.5f);
+    const __half copy(kept);
+    CHECK_EQ(__half2float(copy), 2.5f);
+    __half2 pair;
+    pair = (__half2_raw)__floats2half2_rn(3.0f, 4.0f);
+    CHECK_EQ(__half2float(pair.y), 4.0f);
     return check_done();
 }

@@ -23,6 +23,7 @@ machine's clock (CLOCK below), reports of the device cpu, and what a comment bef
     <!-- varies -->                  numbers of all lines may differ; words and units may not
     <!-- varies: TEXT; TEXT -->      ... only of lines that contain one of these texts
     <!-- needs: jq; python3:polars --> typed only where this program or Python package is installed
+    <!-- needs: cccl -->             typed only where `warpage doctor --install cccl` has been run
     <!-- not typed: REASON -->       not typed; REASON is one of REASONS below
     <!-- file: NAME -->              a block without commands: a file that the page's commands use
     <!-- setup: COMMAND -->          runs silently: input that a reader would bring; $SOURCE is the tree
@@ -436,6 +437,7 @@ class Typist:
         self.source = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
         self.prefix = os.path.abspath(options.prefix)
         self.apps = os.path.join(self.prefix, "lib", "warpage", "apps")
+        self.data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
         if not os.path.isdir(self.apps) and options.apps:
             try:
                 os.symlink(os.path.abspath(options.apps), self.apps)
@@ -446,8 +448,11 @@ class Typist:
         kept = {name: value for name, value in os.environ.items()
                 if not re.match(r"WARPAGE_|COMPILED$|CASES$|XDG_|MAKE|MFLAGS$|PAGER$|CDPATH$|BASH_ENV$|ENV$", name)}
         path = f"{self.prefix}/bin:" + kept.get("PATH", "/usr/bin:/bin")
-        return dict(kept, PATH=path, HOME=home, TERM="dumb", NO_COLOR="1", PAGER="cat", LC_ALL="C.UTF-8",
+        kept.update(PATH=path, HOME=home, TERM="dumb", NO_COLOR="1", PAGER="cat", LC_ALL="C.UTF-8",
                     SOURCE=self.source)
+        if os.path.isdir(os.path.join(self.data, "warpage", "cccl")):
+            kept["XDG_DATA_HOME"] = self.data  # what the user installed
+        return kept
 
     def names(self, line, folder, home):
         """The line with this run's folders as pages name them."""
@@ -457,6 +462,10 @@ class Typist:
 
     def missing(self, needs):
         for need in needs:
+            if need == "cccl":
+                if not os.path.isdir(os.path.join(self.data, "warpage", "cccl")):
+                    return need
+                continue
             program, _, package = need.partition(":")
             if not shutil.which(program, path=f"{self.prefix}/bin:{os.environ['PATH']}"):
                 return program

@@ -72,7 +72,20 @@ struct __align__(2) __nv_bfloat16 {
 #endif
     __host__ __device__ __nv_bfloat16(const __nv_bfloat16_raw &r) : __x(r.x) {
     }
+    __host__ __device__ __nv_bfloat16 &operator=(const __nv_bfloat16_raw &r) {
+        __x = r.x;
+        return *this;
+    }
+    __host__ __device__ volatile __nv_bfloat16 &operator=(const __nv_bfloat16_raw &r) volatile {
+        __x = r.x;
+        return *this;
+    }
     __host__ __device__ operator __nv_bfloat16_raw() const {
+        __nv_bfloat16_raw r;
+        r.x = __x;
+        return r;
+    }
+    __host__ __device__ operator __nv_bfloat16_raw() const volatile {
         __nv_bfloat16_raw r;
         r.x = __x;
         return r;

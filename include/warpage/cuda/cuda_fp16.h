@@ -20,13 +20,11 @@
 /** The bits of a half, for C and for initialisers. */
 typedef struct __align__(2) {
     unsigned short x;
-}
-__half_raw;
+} __half_raw;
 typedef struct __align__(4) {
     unsigned short x;
     unsigned short y;
-}
-__half2_raw;
+} __half2_raw;
 
 #if defined(__cplusplus)
 
@@ -131,7 +129,16 @@ struct __align__(2) __half {
         __x = r.x;
         return *this;
     }
+    __host__ __device__ volatile __half &operator=(const __half_raw &r) volatile {
+        __x = r.x;
+        return *this;
+    }
     __host__ __device__ operator __half_raw() const {
+        __half_raw r;
+        r.x = __x;
+        return r;
+    }
+    __host__ __device__ operator __half_raw() const volatile {
         __half_raw r;
         r.x = __x;
         return r;
@@ -185,6 +192,9 @@ struct __align__(4) __half2 {
         b.x = r.y;
         x = a;
         y = b;
+    }
+    __host__ __device__ __half2 &operator=(const __half2_raw &r) {
+        return *this = __half2(r);
     }
     __host__ __device__ operator __half2_raw() const {
         __half2_raw r;
@@ -556,7 +566,7 @@ WP_HALF_FUNCTION(rint, rintf(a))
     WP_HALF type operator op(const type &a, const type &b) {                                       \
         return name(a, b);                                                                         \
     }                                                                                              \
-    WP_HALF type &operator op##=(type &a, const type &b) {                                         \
+    WP_HALF type &operator op##=(type & a, const type & b) {                                       \
         a = name(a, b);                                                                            \
         return a;                                                                                  \
     }

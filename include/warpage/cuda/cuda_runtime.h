@@ -29,6 +29,9 @@ extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 
 #include "cuda_texture_types.h"
 #include "wp/texture.h"
+#if defined(__CUDACC_EXTENDED_LAMBDA__) && __cplusplus >= 201402L
+#include "wp/lambda.h"
+#endif
 #endif
 
 #if defined(__cplusplus)

@@ -4,7 +4,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Object.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/abi.h"
 #include "base/fail.h"
@@ -17,7 +19,9 @@
 #include "compiler/driver/stream_option.h"
 #include "compiler/rewrite/rewrite.h"
 #include "compiler/source/header_cache.h"
+#include "compiler/source/known_names.h"
 #include "compiler/source/long_double.h"
+#include "compiler/source/shared_objects.h"
 #include "compiler/source/source_overlay.h"
 
 #define SDK_VERSION                                                                                \
@@ -64,21 +68,32 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
                                         "-Wno-error=return-mismatch",
                                         NULL};
 
+/* Their overlay comes before the one that hides them where they are. */
+static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
+    if (job->libraries_overlay) ADD(command, "-ivfsoverlay", job->libraries_overlay);
+    if (job->libraries) wpi_strings_addf(command, "-idirafter%s", job->libraries);
+}
+
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
+    /* nvcc accepts variadic functions in device code as long as no kernel calls them. */
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-        "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
+        "-fcuda-allow-variadic-functions", "-Xclang", "-target-sdk-version=" SDK_VERSION,
+        "-isystem", job->tools->include_dir);
     wpi_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
         ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
             "wp/per_thread_stream.h");
     ADD(command, "-include", "cuda_runtime.h");
     if (o->standard) wpi_strings_addf(command, "-std=%s", o->standard);
+    /* The architectures that the kernels are compiled for; on the host side, too. */
+    wpi_strings_addf(command, "-D__CUDA_ARCH_LIST__=%u0", o->arch);
     wpi_host_args_add(job, command, &o->source_args);
     wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
     if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
+    add_libraries(job, command);
     if (job->hidden) ADD(command, "-ivfsoverlay", job->hidden);
     if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
     wpi_strings_add(command, input->path);
@@ -127,6 +142,39 @@ done:
     return status;
 }
 
+/* clang's messages in colour, as it would print them itself. */
+static void add_colour(wpi_strings *command) {
+    const char *terminal = getenv("TERM");
+    if (isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0)
+        wpi_strings_add(command, "-fcolor-diagnostics");
+}
+
+/* The messages without colours. */
+static char *without_colours(const wpi_text *talk) {
+    wpi_text plain = {0};
+    const char *p = wpi_text_string(talk);
+    while (*p) {
+        size_t length = strcspn(p, "\033");
+        wpi_text_append_n(&plain, p, length);
+        p += length;
+        p += *p ? strcspn(p, "mK") : 0;
+        p += *p != '\0';
+    }
+    return wpi_text_take(&plain);
+}
+
+/* Prints the messages of a compilation, and what a missing header of NVIDIA's belongs to. */
+static void print_talk(const wpi_compile_job *job, wpi_text *talk) {
+    wpi_text notes = {0};
+    char *plain = without_colours(talk);
+    wpi_known_headers_explain(plain, job->libraries != NULL, &notes);
+    wpi_free(plain);
+    fputs(wpi_text_string(talk), stderr);
+    fputs(wpi_text_string(&notes), stderr);
+    wpi_text_deinit(&notes);
+    wpi_text_deinit(talk);
+}
+
 static wp_status rewrite(wpi_compile_job *job, const char *bitcode, wp_error *err) {
     wpi_strings rewrites = {0};
     wp_status status = wpi_stream_rewrites(job, bitcode, &rewrites, err);
@@ -135,10 +183,10 @@ static wp_status rewrite(wpi_compile_job *job, const char *bitcode, wp_error *er
     return status;
 }
 
-static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
-                                  const char *bitcode, wp_error *err) {
+/* `talk` receives clang's messages. */
+static wp_status run_device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
+                                      const char *bitcode, wpi_text *talk, wp_error *err) {
     const wpi_options *o = job->options;
-    WP_TRY(check_long_double(job, input, err));
     wpi_strings command = {0};
     add_device_side(job, &command, input);
     /* Kernels keep their loads and stores as written: no vectors, no memset or memcpy from
@@ -155,8 +203,31 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
     ADD(&command, o->debug_device ? "-g" : "-gline-tables-only", "-fdebug-compilation-dir=.",
         "-fno-discard-value-names", "-emit-llvm", "-c", "-o", bitcode);
     wpi_header_cache_use(job, &command, input);
-    wp_status status = wpi_job_run(job, &command, err);
+    add_colour(&command);
+    wp_status status = wpi_job_run_quietly(job, &command, &command, talk, err);
     wpi_strings_deinit(&command);
+    return status;
+}
+
+static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
+                                  const char *bitcode, wp_error *err) {
+    const wpi_options *o = job->options;
+    WP_TRY(check_long_double(job, input, err));
+    wpi_text talk = {0};
+    bool is_again = true;
+    wp_status status = WP_STATUS_OK;
+    while (is_again) {
+        wpi_text_clear(&talk);
+        status = run_device_front_end(job, input, unit, bitcode, &talk, err);
+        is_again = false;
+        if (status != WP_STATUS_OK) {
+            char *plain = without_colours(&talk);
+            if (wpi_shared_objects_change(job, plain, &is_again, err) != WP_STATUS_OK)
+                is_again = false;
+            wpi_free(plain);
+        }
+    }
+    print_talk(job, &talk);
     if (status == WP_STATUS_OK && !o->print_only)
         status = wpi_finish_bitcode(bitcode, o->contract, o->registers_max, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
@@ -394,6 +465,7 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
         wpi_policy_flags(job, &command);
     else if (!o->host_compiler)
         add(&command, is_c ? lenient_c : lenient);
+    if (!o->host_compiler) add_libraries(job, &command);
     if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
         wpi_strings_addf(&command, "-std=%s", o->standard);
@@ -410,7 +482,13 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
                          : o->goal == WP_GOAL_DEPENDENCIES ? dependency_option(o)
                                                            : "-c";
     ADD(&command, action, input->path, "-o", temp);
-    wp_status status = wpi_job_run(job, &command, err);
+    wpi_text talk = {0};
+    wpi_strings shown = {0};
+    wpi_strings_add_all(&shown, &command);
+    if (!o->host_compiler) add_colour(&command);
+    wp_status status = wpi_job_run_quietly(job, &command, &shown, &talk, err);
+    print_talk(job, &talk);
+    wpi_strings_deinit(&shown);
     wpi_strings_deinit(&command);
     return status;
 }

@@ -57,18 +57,24 @@ void wpi_job_print_environment(const wpi_compile_job *job) {
         t->include_dir, t->cuda_lib_dir, job->options->arch);
 }
 
-wp_status wpi_job_run_as(wpi_compile_job *job, const wpi_strings *command, const wpi_strings *shown,
-                         wp_error *err) {
+wp_status wpi_job_run_quietly(wpi_compile_job *job, const wpi_strings *command,
+                              const wpi_strings *shown, wpi_text *talk, wp_error *err) {
     if (job->options->print_only || job->options->verbose) print_command(shown);
     if (job->options->print_only) return WP_STATUS_OK;
     int exit_code = 0;
-    WP_TRY(wpi_subprocess_run(wpi_strings_argv(command), NULL, &exit_code, err));
+    const wpi_subprocess_options options = {.stderr_text = talk};
+    WP_TRY(wpi_subprocess_run(wpi_strings_argv(command), &options, &exit_code, err));
     if (exit_code == 0) return WP_STATUS_OK;
     if (exit_code > 128)
         return WP_FAIL(err, TOOLCHAIN, "%s was ended by signal %d", command->items[0],
                        exit_code - 128);
     if (err) *err = (wp_error){.status = WP_STATUS_TOOLCHAIN};
     return WP_STATUS_TOOLCHAIN;
+}
+
+wp_status wpi_job_run_as(wpi_compile_job *job, const wpi_strings *command, const wpi_strings *shown,
+                         wp_error *err) {
+    return wpi_job_run_quietly(job, command, shown, NULL, err);
 }
 
 wp_status wpi_job_run(wpi_compile_job *job, const wpi_strings *command, wp_error *err) {

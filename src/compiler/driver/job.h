@@ -3,6 +3,7 @@
 #ifndef WP_COMPILER_JOB_H
 #define WP_COMPILER_JOB_H
 
+#include "base/text.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/task.h"
 #include "compiler/driver/toolchain.h"
@@ -13,9 +14,10 @@ typedef struct wpi_compile_job {
     char *temp_dir;
     uint32_t temp_count;
     bool has_warned_of_cache;
-    char *overlay;             /* of the file being compiled: see source_overlay.h; or NULL */
-    char *hidden;              /* overlay: see foreign_headers.h; or NULL */
-    wpi_strings compiler_args; /* -Xcompiler's words as clang takes them */
+    char *overlay; /* of the file being compiled: see source_overlay.h; or NULL */
+    char *hidden;  /* overlay: see foreign_headers.h; or NULL */
+    char *libraries, *libraries_overlay; /* see cpp_libraries.h; or NULL */
+    wpi_strings compiler_args;           /* -Xcompiler's words as clang takes them */
     /* of --stream: see stream_option.h */
     wpi_strings kernels, streams_found;
     bool has_device_code, has_linked_code;
@@ -30,6 +32,9 @@ WP_NODISCARD wp_status wpi_job_run(wpi_compile_job *job, const wpi_strings *comm
 /** The same, printing `shown` in place of the command. */
 WP_NODISCARD wp_status wpi_job_run_as(wpi_compile_job *job, const wpi_strings *command,
                                       const wpi_strings *shown, wp_error *err);
+/** The same without printing the program's messages: they are appended to `talk`. */
+WP_NODISCARD wp_status wpi_job_run_quietly(wpi_compile_job *job, const wpi_strings *command,
+                                           const wpi_strings *shown, wpi_text *talk, wp_error *err);
 /** Prints nvcc's lines before its commands: its path, and its folders. */
 void wpi_job_print_environment(const wpi_compile_job *job);
 /** Moves a finished temporary file to its name, atomically. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links programs and libraries, by the system's linker through clang, or by ar. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/driver/job.h"
+#include "compiler/source/known_names.h"
 
 static wp_status archive(wpi_compile_job *job, const wpi_strings *objects, const char *output,
                          wp_error *err) {
@@ -85,7 +87,13 @@ wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects, const char 
         show_as_nvcc(job, objects, output, &shown);
     else
         wpi_strings_add_all(&shown, &command);
-    wp_status status = wpi_job_run_as(job, &command, &shown, err);
+    wpi_text talk = {0}, notes = {0};
+    wp_status status = wpi_job_run_quietly(job, &command, &shown, &talk, err);
+    wpi_known_libraries_explain(wpi_text_string(&talk), &notes);
+    fputs(wpi_text_string(&talk), stderr);
+    fputs(wpi_text_string(&notes), stderr);
+    wpi_text_deinit(&talk);
+    wpi_text_deinit(&notes);
     wpi_strings_deinit(&command);
     wpi_strings_deinit(&shown);
     return status;

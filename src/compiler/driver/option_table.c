@@ -46,12 +46,12 @@ static void set_string(char **place, const char *value) {
     *place = wpi_must_strdup(value);
 }
 
-enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER };
+enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER, S_CUDA_PATH };
 
 static wp_status set_text(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
-    char **places[] = {&o->output, &o->output_dir, &o->host_compiler, &o->print_after,
-                       &o->stop_after};
+    char **places[] = {&o->output,      &o->output_dir, &o->host_compiler,
+                       &o->print_after, &o->stop_after, &o->cuda_path};
     set_string(places[which], value);
     return WP_STATUS_OK;
 }
@@ -259,6 +259,17 @@ static wp_status ignore(wpi_options *o, const char *value, int arg, wp_error *er
     (void)value;
     (void)arg;
     (void)err;
+    return WP_STATUS_OK;
+}
+
+/* Options that change nothing, because clang accepts what they allow, but define a macro. */
+static wp_status define_macro(wpi_options *o, const char *value, int which, wp_error *err) {
+    static const char *const macros[] = {"-D__CUDACC_EXTENDED_LAMBDA__=1",
+                                         "-D__CUDACC_RELAXED_CONSTEXPR__=1"};
+    (void)value;
+    (void)err;
+    if (!wpi_strings_contains(&o->source_args, macros[which]))
+        wpi_strings_add(&o->source_args, macros[which]);
     return WP_STATUS_OK;
 }
 
@@ -495,6 +506,10 @@ static const wpi_option_row table[] = {
     {"-prec-sqrt", "--prec-sqrt", WPI_VALUE, ignore, 0, NULL},
     {"-ccbin", "--compiler-bindir", WPI_VALUE, set_text, S_CCBIN,
      "PROGRAM  compiler for plain C and C++ files (default: clang)"},
+    {"--cuda-path", "-cuda-path", WPI_VALUE, set_text, S_CUDA_PATH,
+     "DIR  toolkit, or folder, whose Thrust, CUB and libcu++ are used (default: those that "
+     "`warpage "
+     "doctor --install cccl` installed)"},
     {"-allow-unsupported-compiler", "--allow-unsupported-compiler", WPI_NO_VALUE, ignore, 0, NULL},
     {"-arbin", "--archiver-binary", WPI_VALUE, ignore, 0, NULL},
     {"-m64", "--m64", WPI_NO_VALUE, ignore, 0, NULL},
@@ -531,9 +546,9 @@ static const wpi_option_row table[] = {
     {"-fdevice-time-trace", "--fdevice-time-trace", WPI_VALUE, ignore, 0, NULL},
     {"-default-stream", "--default-stream", WPI_VALUE, set_stream, 0,
      "per-thread|legacy  meaning of stream 0"},
-    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", WPI_NO_VALUE, ignore, 0, NULL},
-    {"-expt-extended-lambda", "--expt-extended-lambda", WPI_NO_VALUE, ignore, 0, NULL},
-    {"-extended-lambda", "--extended-lambda", WPI_NO_VALUE, ignore, 0, NULL},
+    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", WPI_NO_VALUE, define_macro, 1, NULL},
+    {"-expt-extended-lambda", "--expt-extended-lambda", WPI_NO_VALUE, define_macro, 0, NULL},
+    {"-extended-lambda", "--extended-lambda", WPI_NO_VALUE, define_macro, 0, NULL},
     {"-nohdinitlist", "--no-host-device-initializer-list", WPI_NO_VALUE, ignore, 0, NULL},
     {"-nohdmoveforward", "--no-host-device-move-forward", WPI_NO_VALUE, ignore, 0, NULL},
     {"-noeh", "--no-exceptions", WPI_NO_VALUE, forward, FW_NO_EXCEPTIONS,

@@ -54,6 +54,7 @@ typedef struct wpi_options {
     wpi_strings run_args;           /* --run-args */
     char *standard;                 /* c++17, or NULL */
     char *host_compiler;            /* -ccbin, or NULL: clang */
+    char *cuda_path;                /* --cuda-path, or NULL */
     char *keep_dir;                 /* --keep-dir, "." with -keep, NULL: a temporary folder */
     uint32_t arch;                  /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
     uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: cubins to assemble too */

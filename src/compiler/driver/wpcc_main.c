@@ -15,6 +15,7 @@
 #include "compiler/driver/stream_option.h"
 #include "compiler/driver/supervise.h"
 #include "compiler/pipeline.h"
+#include "compiler/source/cpp_libraries.h"
 #include "compiler/source/demangle.h"
 #include "compiler/source/foreign_headers.h"
 
@@ -211,11 +212,15 @@ static int work(void *arg) {
     wp_error err = {0};
     wp_status status = wpi_host_args_prepare(job, &err);
     if (status == WP_STATUS_OK) status = wpi_foreign_headers_hide(job, &err);
+    if (status == WP_STATUS_OK) status = wpi_cpp_libraries_find(job, &err);
     if (status == WP_STATUS_OK)
         status = makes_one_file_an_input(job->options->goal) ? compile_each(job, &err)
                                                              : compile_and_link(job, &err);
-    wpi_free(job->hidden);
-    job->hidden = NULL;
+    char **texts[] = {&job->hidden, &job->libraries, &job->libraries_overlay};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        wpi_free(*texts[i]);
+        *texts[i] = NULL;
+    }
     return report(status, &err);
 }
 

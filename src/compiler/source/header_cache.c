@@ -145,6 +145,7 @@ static void sort(sorted *s, const wpi_compile_job *job, const wpi_strings *comma
         }
     }
     if (wpi_file_exists(HEADER)) s->is_usable = false; /* clang looks here first */
+    if (job->libraries_overlay) s->is_usable = false;  /* it is in the temporary folder */
     static const char *const names[] = {"CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *set = getenv(names[i]);

@@ -166,7 +166,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
         /* A replaying service also gets faults on pages in flight: page tables do not show them. */
-        p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write}, now);
+        p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write, asker->counts}, now);
         wpi_idle_prefetch_ask(p, now);
     }
 }
@@ -193,6 +193,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     if (is_remote) {
         wpi_residency_set_page_touched(&paging->residency, page); /* its data now are on the host */
         wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, page, now);
+        wpi_line_add(asker->counts, WP_RUN_LINE_REMOTE, 1);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }

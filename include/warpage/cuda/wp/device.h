@@ -85,4 +85,13 @@ WP_BUILTIN_VAR(__cuda_builtin_gridDim_t)
 
 #include <new>
 
+/* The memory of a `__shared__` object with a constructor, which does not run: wpcc puts it in place
+ * of the declaration (shared_objects.h). */
+template <class T> struct wp_shared_object {
+    __attribute__((aligned(__alignof__(T)))) char bytes[sizeof(T)];
+    __device__ T &object() {
+        return reinterpret_cast<T &>(bytes);
+    }
+};
+
 #endif

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The newer place of the same header. */
+#include "../nvToolsExtCudaRt.h"

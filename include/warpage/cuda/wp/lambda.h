@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * nvcc's questions about types of lambdas, for -extended-lambda and C++14 or later. A lambda
+ * without __device__ counts as a __host__ __device__ one, because clang lets kernels call it.
+ */
+#ifndef WARPAGE_CUDA_WP_LAMBDA_H
+#define WARPAGE_CUDA_WP_LAMBDA_H
+
+namespace wp_lambda {
+
+/* clang names the type of a lambda "(lambda at file:line:column)". */
+template <class T> constexpr bool is_closure() {
+    const char *name = __PRETTY_FUNCTION__;
+    const char word[] = "(lambda at ";
+    for (; *name != '\0'; name++) {
+        int i = 0;
+        while (word[i] != '\0' && name[i] == word[i]) {
+            i++;
+        }
+        if (word[i] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+template <class T> T &&value();
+
+/* Whether host code can call it: a call of a __device__ function from there is no candidate.
+ * Generic lambdas, which have no single call operator, count as callable. */
+template <class T, class M> struct host_calls {
+    static constexpr bool answer = true;
+};
+template <class T, class C, class R, class... A> struct host_calls<T, R (C::*)(A...) const> {
+    template <class U> static char ask(decltype(value<U>().operator()(value<A>()...)) *);
+    template <class U> static long ask(...);
+    template <class U, class V> struct same {
+        static constexpr bool answer = sizeof(ask<U>(nullptr)) == sizeof(V);
+    };
+    static constexpr bool answer = same<const T &, char>::answer;
+};
+template <class T, class C, class R, class... A>
+struct host_calls<T, R (C::*)(A...)> : host_calls<T, R (C::*)(A...) const> {};
+
+template <class T, class = void> struct device_only {
+    static constexpr bool answer = false;
+};
+template <class T> struct device_only<T, decltype((void)&T::operator())> {
+    static constexpr bool answer = !host_calls<T, decltype(&T::operator())>::answer;
+};
+
+template <class T> struct traits {
+    static constexpr bool is_lambda = is_closure<T>();
+    static constexpr bool is_device = is_lambda && device_only<T>::answer;
+};
+
+} // namespace wp_lambda
+
+#define __nv_is_extended_device_lambda_closure_type(T) (::wp_lambda::traits<T>::is_device)
+#define __nv_is_extended_host_device_lambda_closure_type(T)                                        \
+    (::wp_lambda::traits<T>::is_lambda && !::wp_lambda::traits<T>::is_device)
+/* clang keeps the return type of every lambda. */
+#define __nv_is_extended_device_lambda_with_preserved_return_type(T)                               \
+    (::wp_lambda::traits<T>::is_device)
+
+#endif

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs of Thrust, CUB and libcu++ on cpu and sim. The libraries are the user's: skipped where there are none.
+set -e
+"$WARPAGE" doctor | grep -q '^ok *Thrust' || { echo "SKIP: no CCCL; see warpage doctor --install cccl"; exit 77; }
+cd "$TMP"
+for program in libcudacxx cub thrust; do
+    "$WPCC" -I "$E2E" "$E2E/cccl/$program.cu" -o $program
+    ./$program
+    WARPAGE_DEVICE=sim:v100 ./$program 2000 # numbers that Thrust sorts: fewer, as they are simulated
+done
