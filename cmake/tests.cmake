@@ -97,6 +97,9 @@ function(wp_unit_test source label)
     if(WARPAGE_SANITIZE AND short MATCHES "^probe_(any|visible)$")
         set(arguments 60) # hierarchies: a sanitizer looks at code, not at numbers
     endif()
+    if(WARPAGE_SANITIZE AND short STREQUAL sim_every_policy)
+        set(arguments 13) # every thirteenth set
+    endif()
     wp_add_test(${short} ${label} ${target} ${arguments})
 endfunction()
 

@@ -304,6 +304,7 @@ static int points(int argc, char **argv) {
     wpi_probe_request request;
     wp_error err = {0};
     result_form form;
+    wpi_options_first(wpi_probe_options, argc, argv);
     if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         parse_request(&arguments, &request, &form, &err) != WP_STATUS_OK)
         return wpi_usage_error("probe", "%s", err.message);
@@ -326,6 +327,7 @@ int wpi_probe_main(int argc, char **argv) {
         }
         return wpi_probe_host_main(argc - 1, argv + 1);
     }
+    wpi_options_first(wpi_probe_options, argc, argv);
     if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("probe", "%s", err.message);
     return probe(&arguments);

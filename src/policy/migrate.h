@@ -19,6 +19,8 @@ typedef struct wpi_migrate_question {
     uint64_t local_bytes;          /* of those to it on the device */
     uint32_t in_vain;              /* number of last consecutive stays that did not pay */
     uint64_t move_bytes;           /* bytes that take the link for as long as migrating the block */
+    uint64_t pass_bytes;           /* … as reading it remotely once, line by line */
+    uint64_t service_bytes;        /* … as its fault keeps a service that has one at a time */
 } wpi_migrate_question;
 
 typedef struct wpi_migrate_ops {

@@ -244,6 +244,37 @@ static void accesses_wait_where_there_are_replays(void **state) {
     bench_close(&b);
 }
 
+/* A turn of 20 ns is as long as 257 bytes take: accesses of 128 pay that. */
+static void a_turn_is_charged_instead_of_fewer_bytes(void **state) {
+    (void)state;
+    const uint64_t turn_bytes = (uint64_t)(20e-9 * 12 * 1024 * 1024 * 1024);
+    bench b;
+    BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=none", "gpu.memory=4MiB",
+               "link.remote_turn=20ns");
+    for (uint32_t n = 0; n < 100; n++) {
+        const uint64_t bytes = (uint64_t)MOVE_BYTES * n / 1024;
+        const uint64_t paid = (bytes + turn_bytes - 1) / turn_bytes;
+        assert_u64(remote_accesses(&b, n, n % 2 != 0), paid > 0 ? paid : 1);
+    }
+    bench_close(&b);
+}
+
+/* 512 lines of a block with turns of 50 ns take 25.6 us, and moving it there and back 11.8. So the
+ * first access migrates it, full memory or not, and stalls. After a stay that saved nothing the
+ * price is a move there and back, in turns. */
+static void blocks_move_at_once_over_a_link_that_is_slow_for_accesses(void **state) {
+    (void)state;
+    const uint64_t turn_bytes = (uint64_t)(50e-9 * 12 * 1024 * 1024 * 1024);
+    bench b;
+    BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local",
+               "paging.evict=sequential-local", "gpu.memory=2MiB", "link.remote_turn=50ns");
+    for (uint64_t block = 0; block <= WPI_CHUNK_BLOCKS; block++)
+        assert_u64(remote_accesses(&b, block, block % 2 != 0), 0);
+    assert_u64(b.waits, WPI_CHUNK_BLOCKS + 1);
+    assert_u64(remote_accesses(&b, 0, false), (2 * MOVE_BYTES + turn_bytes - 1) / turn_bytes);
+    bench_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_comes_when_its_accesses_have_paid_for_it),
@@ -257,6 +288,8 @@ int main(void) {
         cmocka_unit_test(a_stay_in_vain_makes_the_next_one_dearer),
         cmocka_unit_test(an_order_ends_with_its_memory),
         cmocka_unit_test(accesses_wait_where_there_are_replays),
+        cmocka_unit_test(a_turn_is_charged_instead_of_fewer_bytes),
+        cmocka_unit_test(blocks_move_at_once_over_a_link_that_is_slow_for_accesses),
     };
     return wp_test_main(tests);
 }

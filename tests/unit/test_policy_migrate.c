@@ -85,6 +85,26 @@ static void payback_weighs_bytes_against_the_move(void **state) {
     }
 }
 
+/* If a pass over the block costs as much as moving it there and back, it moves at once; after stays
+ * in vain it costs as much again for each. */
+static void payback_moves_at_once_where_one_pass_pays(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++) {
+        const bool is_paid = (i & 1) != 0, is_full = (i & 2) != 0;
+        const uint32_t in_vain = i / 4 * 3;
+        wpi_migrate_question q = question(500, is_full, 3);
+        q.move_bytes = 80000;
+        q.pass_bytes = is_paid ? 160000 : 159999;
+        q.in_vain = in_vain;
+        const uint64_t rented = is_full ? (uint64_t)160000 * (in_vain + 1) : 40000;
+        assert_u64(threshold("payback", &q), is_paid ? (uint64_t)160000 * in_vain : rented);
+        q.local_bytes = is_paid ? 79999 : threshold("payback", &q) + 159999;
+        if (is_paid || is_full) assert_true(ops_of("payback")->was_in_vain(&q));
+        q.local_bytes++;
+        if (is_paid || is_full) assert_false(ops_of("payback")->was_in_vain(&q));
+    }
+}
+
 /* It saved what its accesses would have taken, and cost what was paid before and the move. */
 static void payback_judges_a_stay_by_what_it_saved(void **state) {
     (void)state;
@@ -122,6 +142,7 @@ int main(void) {
         cmocka_unit_test(adaptive_grows_with_round_trips),
         cmocka_unit_test(schemes_differ_by_when_they_count),
         cmocka_unit_test(payback_weighs_bytes_against_the_move),
+        cmocka_unit_test(payback_moves_at_once_where_one_pass_pays),
         cmocka_unit_test(payback_judges_a_stay_by_what_it_saved),
         cmocka_unit_test(writes_bring_pages_but_with_two),
     };

@@ -3,22 +3,32 @@
  * migration takes. Whatever follows, the cost is at most twice that of the better choice. While
  * memory has room, a migration is charged one way, scaled by the share of frames in use; when
  * oversubscribed, there and back, and as much again for each of the last consecutive stays that did
- * not save its cost. Accesses to a block on order do not stall while the link has time for them. */
+ * not save its cost. Accesses to a block on order do not stall while the link has time for them.
+ *
+ * Where each remote access takes a turn of the link, reading a block once may cost more than moving
+ * it there and back, with the service of its fault. Then a block is moved at its first access,
+ * until a stay has not paid. */
 #include "policy/migrate.h"
 
 static uint64_t there_and_back(const wpi_migrate_question *q) {
     return 2 * q->move_bytes;
 }
 
+static bool is_paid_by_one_pass(const wpi_migrate_question *q) {
+    return q->pass_bytes >= there_and_back(q) + q->service_bytes;
+}
+
 static uint64_t rent(const wpi_migrate_question *q) {
-    return there_and_back(q) * (q->in_vain + (uint64_t)1);
+    return there_and_back(q) * (q->in_vain + (uint64_t)!is_paid_by_one_pass(q));
 }
 
 static uint64_t threshold(const wpi_migrate_question *q) {
+    if (is_paid_by_one_pass(q)) return rent(q);
     return q->is_oversubscribed ? rent(q) : q->move_bytes * q->taken_frames / q->frames;
 }
 
 static bool was_in_vain(const wpi_migrate_question *q) {
+    if (is_paid_by_one_pass(q)) return q->local_bytes < q->move_bytes;
     return q->local_bytes < rent(q) + there_and_back(q);
 }
 

@@ -7,15 +7,43 @@
 #include "base/alloc.h"
 #include "sim/paging/paging_parts.h"
 
+static uint64_t bytes_in(const wpi_profile *profile, wpi_time_ps time) {
+    return (uint64_t)((double)time / WP_PS_PER_S * (double)profile->link.bytes_per_s);
+}
+
 /* How many bytes SMs could have read over the link while a block is on it, in either direction. */
 static uint64_t move_bytes(const wpi_profile *profile) {
     const wpi_time_ps move_ps =
         wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
-    return (uint64_t)((double)move_ps / WP_PS_PER_S * (double)profile->link.bytes_per_s);
+    return bytes_in(profile, move_ps);
+}
+
+/* A remote access occupies the link for at least its turn (link.remote_turn), as if it had so many
+ * bytes. */
+static uint32_t turn_bytes(const wpi_profile *profile) {
+    const uint64_t bytes = bytes_in(profile, profile->link.remote_turn_ps);
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+/* A batch with a single fault, or a fault that others wait for; other services overlap. */
+static uint64_t service_bytes(const wpi_profile *profile) {
+    switch (profile->paging.service) {
+    case WPI_FAULT_BATCH:
+        return bytes_in(profile, profile->paging.batch_ps + profile->paging.fault_ps +
+                                     profile->paging.block_ps);
+    case WPI_FAULT_SERIAL: return bytes_in(profile, profile->paging.latency_ps);
+    default: return 0;
+    }
 }
 
 void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile) {
-    *moves = (wpi_block_moves){.move_bytes = move_bytes(profile)};
+    const uint64_t lines = (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES / WPI_LINE_BYTES;
+    const uint32_t turn = turn_bytes(profile);
+    const uint64_t line_bytes = turn > WPI_LINE_BYTES ? turn : WPI_LINE_BYTES;
+    *moves = (wpi_block_moves){.move_bytes = move_bytes(profile),
+                               .turn_bytes = turn,
+                               .pass_bytes = lines * line_bytes,
+                               .service_bytes = service_bytes(profile)};
 }
 
 void wpi_block_moves_deinit(wpi_block_moves *moves) {
@@ -57,7 +85,9 @@ static wpi_migrate_question question_of(const wpi_paging *p, const wpi_chunk_blo
                                   .remote_bytes = block->remote_bytes,
                                   .local_bytes = block->local_bytes,
                                   .in_vain = block->in_vain,
-                                  .move_bytes = p->moves.move_bytes};
+                                  .move_bytes = p->moves.move_bytes,
+                                  .pass_bytes = p->moves.pass_bytes,
+                                  .service_bytes = p->moves.service_bytes};
 }
 
 /* By the accesses that it has had so far. */
@@ -81,10 +111,16 @@ bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
 
 /* ---- orders ---- */
 
+/* Reading a block once costs more than moving it there and back: accesses that continue over the
+ * link would delay the pages behind them. */
+static bool is_link_slow(const wpi_block_moves *moves) {
+    return moves->pass_bytes >= 2 * moves->move_bytes + moves->service_bytes;
+}
+
 /* Services that replay faults cannot migrate without a waiter. */
 static bool takes_orders(const wpi_paging *p) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
-    return ops->orders && !p->service->is_replaying;
+    return ops->orders && !p->service->is_replaying && !is_link_slow(&p->moves);
 }
 
 void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now) {
@@ -134,21 +170,23 @@ void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi
     }
 }
 
-static void add_bytes(uint32_t *sum, uint32_t bytes) {
-    *sum = bytes > UINT32_MAX - *sum ? UINT32_MAX : *sum + bytes;
+/* What the link charges for a remote access of `bytes` bytes: these, or its turn. */
+static void charge(const wpi_paging *p, uint32_t *sum, uint32_t bytes) {
+    const uint32_t charged = bytes > p->moves.turn_bytes ? bytes : p->moves.turn_bytes;
+    *sum = charged > UINT32_MAX - *sum ? UINT32_MAX : *sum + charged;
 }
 
 void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes) {
     const wpi_residency *r = &paging->residency;
     const wpi_page_number page = wpi_residency_page(r, address);
-    add_bytes(&wpi_residency_block_at(r, wpi_page_block(page))->local_bytes, bytes);
+    charge(paging, &wpi_residency_block_at(r, wpi_page_block(page))->local_bytes, bytes);
 }
 
 void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wpi_time_ps now) {
     const wpi_residency *r = &paging->residency;
     const wpi_page_number page = wpi_residency_page(r, address);
     wpi_chunk_block *block = wpi_residency_block_at(r, wpi_page_block(page));
-    add_bytes(&block->remote_bytes, bytes);
+    charge(paging, &block->remote_bytes, bytes);
     if (!takes_orders(paging) || wpi_page_is_here(r, page)) return;
     if (is_worth_moving(paging, block) &&
         !is_kept_remote(paging, wpi_residency_chunk_of(r, page), address, now))
