@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A declaration becomes, on its own lines,
  *
- *     __shared__ wp_shared_object<T> wp_of_x; auto &x = wp_of_x.object();
+ *     __shared__ wp_shared_object<T> wpi_of_x; auto &x = wpi_of_x.object();
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "compiler/source/shared_objects.h"
@@ -131,8 +131,8 @@ static char *change(const char *text, const char *name) {
         begin--;
     if (length == 0 || *end != ';' || strncmp(begin, word, strlen(word)) != 0) return NULL;
     const char *type = skip_attributes(begin + strlen(word));
-    return wpi_format("%.*s%.*s wp_shared_object<%.*s %.*s> wp_of_%.*s; auto &%.*s = "
-                      "wp_of_%.*s.object()%s",
+    return wpi_format("%.*s%.*s wp_shared_object<%.*s %.*s> wpi_of_%.*s; auto &%.*s = "
+                      "wpi_of_%.*s.object()%s",
                       (int)(begin - text), text, (int)(type - begin), begin, (int)(name - type),
                       type, (int)(end - sizes), sizes, (int)length, name, (int)length, name,
                       (int)length, name, end);
