@@ -11,3 +11,7 @@ foreach(file ${python_files})
 endforeach()
 add_custom_target(python_package ALL DEPENDS ${python_copies})
 install(FILES ${python_files} DESTINATION ${python_folder})
+
+# The package with its libraries, for pip: <build>/wheel.
+add_custom_target(wheel COMMAND ${CMAKE_SOURCE_DIR}/python/build_wheel.py --build ${CMAKE_BINARY_DIR}
+                  DEPENDS libwarpage libwarpage_ops VERBATIM)

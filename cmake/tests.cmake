@@ -68,7 +68,7 @@ function(wp_unit_test source label)
     if(includes MATCHES "\"table_io/")
         target_link_libraries(${target} PRIVATE wptable_io)
     endif()
-    if(includes MATCHES "\"(ops|gpu)/|\"warpage/ops\\.h")
+    if(includes MATCHES "\"(ops|gpu)/|\"warpage/(ops|partials|texts)\\.h")
         target_link_libraries(${target} PRIVATE wpops)
     endif()
     if(includes MATCHES "\"probe/")
@@ -78,7 +78,7 @@ function(wp_unit_test source label)
             list(FILTER includes EXCLUDE REGEX "\"warpage/")
         endif()
     endif()
-    list(FILTER includes EXCLUDE REGEX "\"(base|compiler|cli|study|ops|gpu|probe|table_io)/|\"warpage/(error|ops)\\.h|\"(wp_(test|random)|trace_program|tlb_[a-z]+)\\.h|\"ptx_machine/")
+    list(FILTER includes EXCLUDE REGEX "\"(base|compiler|cli|study|ops|gpu|probe|table_io)/|\"warpage/(error|ops|partials|texts)\\.h|\"(wp_(test|random)|trace_program|tlb_[a-z]+)\\.h|\"ptx_machine/")
     if(includes)
         target_link_libraries(${target} PRIVATE wpruntime)
     endif()
@@ -246,9 +246,14 @@ wp_add_test(groupby_sqlite cli ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
 
 # The Python package: on Python's own arrays, and with other packages where they are (WARPAGE_PYTHON).
 if(NOT WARPAGE_SANITIZE)
-    foreach(name arrays interchange parquet)
+    foreach(name arrays commands interchange parquet partials texts wheel)
         wp_add_test(python_${name} cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
     endforeach()
+endif()
+
+# The package on Apache Spark, where pyspark and Java are (WARPAGE_PYTHON).
+if(NOT WARPAGE_SANITIZE)
+    wp_add_test(spark_groupby cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/groupby.py)
 endif()
 
 # The contract once more, with a CUDA device on the stand-in for the driver.
@@ -410,8 +415,8 @@ endif()
 # that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.
 foreach(cost cli.groupby_sqlite:8 cli.wpcc_header_cache:13 contract.ops_devices:8 contract.ops_devices_fake_cuda:7
         e2e.apps:10 e2e.apps_heaps:40 e2e.cuda.apps_heaps:20 e2e.apps_table:20 e2e.bad/mapreduce:20 e2e.cuda.apps_table:40 e2e.cmake_project:9 e2e.compile.cg_reduce:6 e2e.compile.cg_wide_tiles:14 e2e.compile.table_random:11 e2e.cuda.apps:13
-        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.table_callback:15 e2e.table_random:7 e2e.sim.table_beyond_memory:6 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 e2e.stream_property:20 model.probe_any:10 model.probe_visible:24 model.sim_paging:9
-        profiles.some:9 sim.deadlock:12 sim.determinism:20 sim.every_policy:9 sim.in_step_cause:6 sim.page_history:6 sim.policy_files:15 sim.paging:17 sim.probe:20 sim.scale:8
+        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.report_page:12 e2e.verdict:7 e2e.table_callback:15 e2e.table_random:7 e2e.sim.table_beyond_memory:6 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 e2e.stream_property:20 model.probe_any:10 model.probe_visible:24 model.sim_paging:9 model.sim_every_policy:60
+        profiles.some:9 sim.deadlock:12 sim.determinism:20 sim.every_policy:9 sim.policies_end:12 sim.in_step_cause:6 sim.page_history:6 sim.policy_files:15 sim.paging:17 sim.probe:20 sim.scale:8
         unit.fuzz_profile:6 guide.add-a-tlb-sharing-policy:14 guide.unified-memory:30)
     string(REPLACE ":" ";" cost ${cost})
     list(GET cost 0 test)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what Warpage can use but does not need: Python packages whose tables it reads, in a virtual environment in
-# build/optional, and of Debian's packages a Java runtime (for pyspark) and Chromium (for screenshots of reports).
+# build/optional, with axe's rules of accessibility, and of Debian's packages a Java runtime (for pyspark) and Chromium (for screenshots of reports).
 # Prints the path of that Python, for WARPAGE_PYTHON. Needs root or sudo where Debian's are missing.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -13,7 +13,7 @@ python=/usr/bin/python3
 if [ ! -x $venv/bin/python3 ]; then
     mkdir -p build && rm -rf $venv.part && "$python" -m venv $venv.part && mv $venv.part $venv || exit 1
 fi
-for package in numpy pandas pyarrow polars duckdb pyspark; do
+for package in numpy pandas pyarrow polars duckdb pyspark axe_playwright_python; do
     $venv/bin/python3 -c "import $package" 2>/dev/null ||
         $venv/bin/python3 -m pip install --quiet --disable-pip-version-check $package >&2 || {
         echo "optional: the Python package $package could not be installed" >&2

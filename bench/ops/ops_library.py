@@ -37,13 +37,14 @@ class Options(ctypes.Structure):
     _fields_ = [("strategy", ctypes.c_int), ("placement", ctypes.c_int),
                 *[(name, ctypes.c_uint64) for name in ("scope_bytes", "group_count", "row_count", "chunk_bytes",
                                                        "memory_bytes", "thread_count")],
-                ("is_sorted", ctypes.c_bool)]
+                ("is_sorted", ctypes.c_bool), ("profile", ctypes.c_char_p)]
 
 
 class Spec(ctypes.Structure):
     _fields_ = [("key_count", ctypes.c_uint32), ("value_count", ctypes.c_uint32), ("aggregate_count", ctypes.c_uint32),
                 ("keys", ctypes.POINTER(Key)), ("values", ctypes.POINTER(ctypes.c_int)),
-                ("aggregates", ctypes.POINTER(Aggregate)), ("options", Options)]
+                ("aggregates", ctypes.POINTER(Aggregate)), ("options", Options),
+                ("texts", ctypes.c_void_p)]
 
 
 class OpsLibrary:

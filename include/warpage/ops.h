@@ -68,8 +68,10 @@ typedef enum wp_aggregate_op {
     WP_AGGREGATE_SUM,       /* int64, uint64 or float64, according to the type of the values */
     WP_AGGREGATE_MIN,       /* of the type of the values */
     WP_AGGREGATE_MAX,
-    WP_AGGREGATE_AVG,     /* float64 */
-    WP_AGGREGATE_OP_COUNT /* must be last */
+    WP_AGGREGATE_AVG,      /* float64 */
+    WP_AGGREGATE_SUM_LOW,  /* of integers: the sum of 128 bits, its low half, uint64 */
+    WP_AGGREGATE_SUM_HIGH, /* and its high half, int64 (partials.h) */
+    WP_AGGREGATE_OP_COUNT  /* must be last */
 } wp_aggregate_op;
 
 #define WP_ALL_ROWS UINT32_MAX
@@ -118,12 +120,18 @@ typedef struct wp_ops_options {
     const char *profile;
 } wp_ops_options;
 
+typedef struct wp_texts wp_texts; /* texts.h */
+
 typedef struct wp_groupby_spec {
     uint32_t key_count, value_count, aggregate_count; /* at least 1, 0, 0 */
     const wp_key *keys;
     const wp_type *values; /* types of the columns to aggregate */
     const wp_aggregate *aggregates;
     wp_ops_options options;
+    /* [key_count]: whose codes a key has (type UINT32, not nullable; 0 is NULL), or NULL. Such keys
+     * are sorted as texts. In the result they are places in the order of wp_texts_copy, or NULL.
+     * NULL: no key has. */
+    wp_texts *const *texts;
 } wp_groupby_spec;
 
 typedef struct wp_groupby wp_groupby;

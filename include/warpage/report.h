@@ -48,11 +48,16 @@ typedef struct wp_run_column {
 #define WP_RUN_HISTOGRAM_CLASSES 65u
 #define WP_RUN_HISTOGRAM_VALUES (2u + WP_RUN_HISTOGRAM_CLASSES)
 
+#define WP_RUN_TLB_LEVELS 4u
+
 /** Properties of the simulated GPU, to compute shares and rates. */
 typedef struct wp_run_machine {
     uint64_t sm_count, warps_per_sm, clock_hz, page_bytes;
     uint64_t dram_channels, dram_bytes_per_s, link_bytes_per_s;
-    uint64_t walker_count; /* 0: unlimited */
+    uint64_t walker_count;                 /* 0: unlimited */
+    uint64_t schedulers;                   /* of each SM; 0: unknown, as in the next two */
+    uint64_t tlb_count[WP_RUN_TLB_LEVELS]; /* TLBs of level i + 1 */
+    uint64_t tlb_ports[WP_RUN_TLB_LEVELS]; /* look-ups a cycle of each; 0 with TLBs: unlimited */
 } wp_run_machine;
 
 /** Utilisation over time: in slice i, busy_ps[i] of units * slice_ps. units is 0 if unlimited. */
@@ -149,6 +154,62 @@ typedef struct wp_run_managed {
     uint32_t (*map)[WP_RUN_PAGE_EVENTS]; /* [slice_count * row_count] */
 } wp_run_managed;
 
+#define WP_RUN_TLB_LEVELS 4u
+
+/** What is counted of a line of the source. Over all lines of a kernel, counts add up to the
+ * kernel's counters, and times to the time for which its warps were resident. */
+typedef enum wp_run_line_count {
+    WP_RUN_LINE_WARP_INSTRUCTIONS = 0,
+    WP_RUN_LINE_THREAD_INSTRUCTIONS,
+    WP_RUN_LINE_ACCESSES, /* warp instructions to global memory */
+    WP_RUN_LINE_LANES,    /* of these */
+    WP_RUN_LINE_SECTORS,
+    WP_RUN_LINE_PAGES,
+    WP_RUN_LINE_SHARED_ACCESSES,
+    WP_RUN_LINE_CONFLICT_CYCLES, /* of shared memory */
+    WP_RUN_LINE_L1_HITS,         /* sectors */
+    WP_RUN_LINE_L1_MERGES,
+    WP_RUN_LINE_L1_MISSES,
+    WP_RUN_LINE_L2_HITS,
+    WP_RUN_LINE_L2_MERGES,
+    WP_RUN_LINE_L2_MISSES,
+    WP_RUN_LINE_TLB_HITS,                                              /* of the first level, … */
+    WP_RUN_LINE_TLB_MERGES = WP_RUN_LINE_TLB_HITS + WP_RUN_TLB_LEVELS, /* likewise: joined a miss */
+    WP_RUN_LINE_TLB_MISSES = WP_RUN_LINE_TLB_MERGES + WP_RUN_TLB_LEVELS,
+    WP_RUN_LINE_WALKS = WP_RUN_LINE_TLB_MISSES + WP_RUN_TLB_LEVELS,
+    WP_RUN_LINE_FAR_FAULTS,
+    WP_RUN_LINE_REFAULTS, /* of these: on pages that had been evicted */
+    WP_RUN_LINE_REMOTE,   /* translations to a page on the host */
+    /* Where warps' time went, in ps: */
+    WP_RUN_LINE_TIMES,
+    WP_RUN_LINE_EXECUTE_PS = WP_RUN_LINE_TIMES, /* instructions: issue, dependences, fetches */
+    WP_RUN_LINE_NOT_SELECTED_PS,                /* ready; the scheduler issued for others */
+    WP_RUN_LINE_LSU_PS,                         /* the load/store unit had no room */
+    WP_RUN_LINE_SHARED_PS,                      /* waited for shared memory */
+    WP_RUN_LINE_BARRIER_PS,
+    WP_RUN_LINE_THREADS_PS, /* … for other threads */
+    WP_RUN_LINE_FENCE_PS,
+    WP_RUN_LINE_CODE_PS,        /* … for the translation of an instruction fetch */
+    WP_RUN_LINE_TRANSLATION_PS, /* … for an access: at its TLBs and walks, and in their queues; */
+    WP_RUN_LINE_FAULT_PS,       /* likewise the next ones */
+    WP_RUN_LINE_L1_PS,
+    WP_RUN_LINE_L2_PS,
+    WP_RUN_LINE_DRAM_PS,
+    WP_RUN_LINE_LINK_PS,
+    WP_RUN_LINE_DRAIN_PS, /* had returned; loads were in flight that nothing used */
+    WP_RUN_LINE_COUNTS    /* must be last */
+} wp_run_line_count;
+
+/** A line of a kernel's source. A line of an inlined function has a row for each chain of calls. */
+typedef struct wp_run_line {
+    char *kernel; /* mangled */
+    char *file;   /* as the compiler got it; "": code without line information */
+    char *calls;  /* "a.cu:12, a.cu:40": the calls that it was inlined by, innermost first; "" */
+    char *names;  /* of variables and parameters that its accesses start from, "a, b"; "" */
+    uint32_t line;
+    uint64_t counts[WP_RUN_LINE_COUNTS];
+} wp_run_line;
+
 /** Counters of a simulated GPU. */
 typedef struct wp_run_simulation {
     uint64_t time_ps;    /* simulated time of the run */
@@ -168,7 +229,17 @@ typedef struct wp_run_simulation {
     wp_run_touches *footprint; /* [row_count of map]: all pages, by row of the map */
     wp_run_map map;
     wp_run_managed *managed; /* NULL: not requested, or pages do not migrate */
+    wp_run_line *lines;      /* by kernel, file and line; NULL: not requested */
+    size_t line_count;
 } wp_run_simulation;
+
+/** Launches of a kernel with the same grid and block. */
+typedef struct wp_run_shape {
+    uint32_t grid[3], block[3]; /* all 0: launches beyond WP_RUN_SHAPES shapes */
+    uint64_t launches, time_ns, time_min_ns, time_max_ns;
+} wp_run_shape;
+
+#define WP_RUN_SHAPES 256u
 
 typedef struct wp_run_kernel {
     char *name;         /* mangled, as in the image */
@@ -178,6 +249,8 @@ typedef struct wp_run_kernel {
     uint64_t time_ns; /* of all launches */
     uint64_t time_min_ns, time_max_ns;
     uint32_t grid[3], block[3]; /* of the last launch */
+    wp_run_shape *shapes;       /* longest time first */
+    size_t shape_count;         /* at most WP_RUN_SHAPES + 1 */
     uint64_t overlapped;        /* launches that overlapped with others: memory counters then
                                    include those of all of them */
     uint64_t *values; /* of all launches, by column of the simulation; NULL: not simulated */
@@ -261,6 +334,21 @@ typedef struct wp_run_policy_file {
     uint64_t hash; /* of its bytes */
 } wp_run_policy_file;
 
+/** The run repeated with a part of the GPU that costs nothing (`warpage run --estimate`). */
+typedef struct wp_run_estimate {
+    char *rule;       /* of the verdict, that names the part */
+    uint64_t time_ns; /* simulated, of the whole run */
+} wp_run_estimate;
+
+/** A part of the GPU to repeat the run without: a rule, and settings as for --set, joined by ';'.
+ */
+typedef struct wp_run_ideal {
+    const char *rule;
+    char *settings;
+} wp_run_ideal;
+
+#define WP_RUN_IDEALS 3u
+
 typedef struct wp_run_record {
     char *version; /* version of Warpage */
     char *device_spec;
@@ -282,6 +370,8 @@ typedef struct wp_run_record {
     wp_run_host host;
     wp_run_cached *cached; /* by kernel */
     size_t cached_count;
+    wp_run_estimate *estimates;
+    size_t estimate_count;
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for an unknown schema). */
@@ -291,6 +381,13 @@ WP_API void wp_run_record_deinit(wp_run_record *record);
 /** Returns a counter by name from `values` of the record or of one of its kernels; for a histogram,
  *  its number of values. 0 if there is no such counter. */
 WP_API uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const char *name);
+
+/** Fills `out` with what would tell how much the remedies of the verdict give at most; returns how
+ *  many. The caller releases `settings` by wp_run_text_free. */
+WP_NODISCARD WP_API size_t wp_run_record_ideals(const wp_run_record *record,
+                                                wp_run_ideal out[WP_RUN_IDEALS]);
+/** Adds an estimate to the record, for its reports. */
+WP_API void wp_run_record_add_estimate(wp_run_record *record, const char *rule, uint64_t time_ns);
 
 /** Receives a metric or counter; `text` is as in the report's JSON and valid during the call. */
 typedef void (*wp_run_number_visit)(void *object, const char *name, const char *text);
@@ -302,6 +399,9 @@ WP_API void wp_run_visit_numbers(const wp_run_record *record, wp_run_number_visi
 WP_NODISCARD WP_API char *wp_run_record_to_json(const wp_run_record *record);
 WP_NODISCARD WP_API char *wp_run_record_to_csv(const wp_run_record *record);
 WP_NODISCARD WP_API char *wp_run_record_to_text(const wp_run_record *record);
+/** Returns the source of the kernels with the counts of each line, as text of 100 columns; never
+ * NULL. Source files are read from where the compiler found them, if they are there. */
+WP_NODISCARD WP_API char *wp_run_record_to_source(const wp_run_record *record);
 WP_API void wp_run_text_free(char *text);
 
 /** Writes the record in the format that the extension of `path` selects: .txt, .json, .csv, .html.
@@ -335,6 +435,9 @@ WP_API void wp_timeline_phase(const char *track, const char *name, uint64_t star
 
 /** Returns the name in the JSON: "reads", "writes", "remote", "faults", … */
 WP_API const char *wp_run_page_event_name(wp_run_page_event event);
+
+/** Returns the name in the JSON: "warp_instructions", "tlb1_misses", "fault_ps", … */
+WP_API const char *wp_run_line_count_name(wp_run_line_count count);
 
 /** Returns the name in the JSON: "far_faults", "fetched", … */
 WP_API const char *wp_run_move_name(wp_run_move move);

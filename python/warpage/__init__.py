@@ -8,8 +8,9 @@ A table is anything that speaks the Arrow C data interface (pyarrow, Polars, Duc
 (NumPy's, array.array, anything with a buffer). Columns are not copied. The result speaks that interface, too:
 pyarrow.table(groups), polars.DataFrame(groups); or groups.to_dict(), to_numpy(), to_arrow(), to_pandas().
 """
-from warpage.operators import groupby
+from warpage.command import compare, run
+from warpage.operators import groupby, merge
 from warpage.groups import Groups
-from warpage.native import WarpageError
+from warpage.native import WarpageError, __version__
 
-__all__ = ["groupby", "Groups", "WarpageError"]
+__all__ = ["groupby", "merge", "run", "compare", "Groups", "WarpageError", "__version__"]

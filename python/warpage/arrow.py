@@ -5,6 +5,7 @@ https://arrow.apache.org/docs/format/CDataInterface.html
 """
 import ctypes
 import itertools
+import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, py_object
 
 
@@ -98,6 +99,32 @@ def _chunks(stream):
         yield array
 
 
+def metadata_of(schema):
+    """A field's metadata."""
+    at = schema.metadata
+
+    def number():
+        nonlocal at
+        at += 4
+        return ctypes.c_int32.from_address(at - 4).value
+
+    def text():
+        nonlocal at
+        length = number()
+        at += length
+        return ctypes.string_at(at - length, length)
+
+    return {text(): text() for _ in range(number())} if at else {}
+
+
+def _metadata(pairs):
+    """As the interface has it."""
+    data = len(pairs).to_bytes(4, sys.byteorder)
+    for text in itertools.chain.from_iterable(pairs.items()):
+        data += len(text).to_bytes(4, sys.byteorder) + text
+    return ctypes.create_string_buffer(data, len(data))
+
+
 # ---- giving ----------------------------------------------------------------------------------------------------
 # What an exported structure points to stays in _kept until its consumer releases it; private_data is the number.
 
@@ -143,14 +170,16 @@ def _pointers(kind, structures):
     return (POINTER(kind) * max(1, len(structures)))(*map(ctypes.pointer, structures))
 
 
-def fill_schema(out, format_, name="", children=(), dictionary=None):
+def fill_schema(out, format_, name="", children=(), dictionary=None, metadata=None):
     ctypes.memset(ctypes.byref(out), 0, ctypes.sizeof(out))  # a consumer's is not initialised
     pointers = _pointers(Schema, children)
     out.format, out.name, out.flags = format_.encode(), name.encode(), NULLABLE
     out.n_children, out.children = len(children), pointers
     if dictionary is not None:
         out.dictionary = ctypes.pointer(dictionary)
-    _keep(out, _release_schema, children, pointers, dictionary, out.format, out.name)
+    data = _metadata(metadata) if metadata else None
+    out.metadata = ctypes.addressof(data) if data is not None else None
+    _keep(out, _release_schema, children, pointers, dictionary, out.format, out.name, data)
     return out
 
 

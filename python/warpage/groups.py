@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
 import ctypes
+import functools
+import sys
 from warpage import arrow, native
 
 try:
@@ -23,11 +25,35 @@ class _Owner:
         native.groups_close(self.handle)
 
 
+class _Dictionary:
+    """The texts that a key's column refers to."""
+
+    def __init__(self, texts, is_binary):
+        self.texts, self.is_binary = texts, is_binary
+
+    @functools.cached_property
+    def parts(self):
+        """Their number, offsets, bytes."""
+        return self.texts.dictionary()
+
+    @functools.cached_property
+    def values(self):
+        """As Python has them."""
+        count, offsets, data = self.parts
+        data = ctypes.string_at(data, offsets[count])
+        pieces = [data[offsets[i]:offsets[i + 1]] for i in range(count)]
+        return pieces if self.is_binary else [piece.decode() for piece in pieces]
+
+
 class _Column:
-    def __init__(self, name, format_, texts, column, owner):
-        self.name, self.type, self.texts = name, column.type, texts
-        self.format = format_ if format_ not in (None, "b") else _FORMATS[self.type]
-        self.values, self.valid, self.owner = column.values, column.valid, owner
+    """A column of the result. A key of texts has places in its dictionary."""
+
+    metadata = None
+
+    def __init__(self, name, format_, column, owner, dictionary=None):
+        self.name, self.type, self.dictionary, self.owner = name, column.type, dictionary, owner
+        self.format = format_ or _FORMATS[self.type]
+        self.values, self.valid, self._column = column.values, column.valid, column
 
     def array(self, length):
         return (_CTYPES[self.type] * length).from_address(self.values) if length else ()
@@ -42,85 +68,116 @@ class _Column:
         bits = numpy.frombuffer((ctypes.c_uint8 * ((length + 7) // 8)).from_address(self.valid), dtype=numpy.uint8)
         return numpy.unpackbits(bits, count=length, bitorder="little") == 0
 
-    def take(self, rows):
-        """Rows in another order, in memory of our own."""
-        length = len(rows)
-        values = (_CTYPES[self.type] * max(1, length))()
-        if numpy is not None and length:
-            numpy.frombuffer(values, dtype=native.TYPES[self.type])[:] = numpy.frombuffer(
-                self.array(length), dtype=native.TYPES[self.type])[rows]
-        else:
-            source = self.array(length)
-            for to, row in enumerate(rows):
-                values[to] = source[row]
-        valid = None
-        if self.valid and length:
-            valid = (ctypes.c_uint8 * ((length + 7) // 8))()
-            if numpy is not None:
-                bits = numpy.packbits(~self.mask(length)[rows], bitorder="little")
-                numpy.frombuffer(valid, dtype=numpy.uint8)[:] = bits
-            else:
-                for to, row in enumerate(rows):
-                    valid[to // 8] |= (not self.is_null(row)) << to % 8
-        self.values, self.valid = ctypes.addressof(values), ctypes.addressof(valid) if valid is not None else None
-        self.owner = (values, valid)
+    def to_list(self, length):
+        values = list(self.array(length))
+        if self.dictionary is not None:
+            texts = self.dictionary.values
+            values = [texts[place] if texts else None for place in values]
+        elif self.format == "b":
+            values = list(map(bool, values))
+        if self.valid:
+            values = [None if self.is_null(row) else value for row, value in enumerate(values)]
+        return values
+
+    # ---- Arrow -----
+
+    def arrow_format(self, length):
+        """Arrow's format, and that of its dictionary."""
+        if self.dictionary is None:
+            return self.format, None
+        if self.format == "dictionary":
+            return "i", "Z" if self.dictionary.is_binary else "U"
+        is_large = len(self._gathered(length)[0]) and ctypes.sizeof(self._gathered(length)[0]) // (length + 1) == 8
+        return {(False, False): "u", (False, True): "U", (True, False): "z", (True, True): "Z"}[
+            self.dictionary.is_binary, bool(is_large)], None
+
+    def _gathered(self, length):
+        """Texts row by row: offsets and bytes."""
+        if not hasattr(self, "_rows"):
+            self._rows = self.dictionary.texts.gather(self._column, length)
+        return self._rows
+
+    def fill(self, out, length):
+        if self.dictionary is not None and self.format != "dictionary":
+            offsets, data = self._gathered(length)
+            buffers, owner = [self.valid, ctypes.addressof(offsets), ctypes.addressof(data)], (self.owner, self._rows)
+            return arrow.fill_array(out, length, buffers, owner)
+        if self.format == "b":
+            bits = (ctypes.c_uint8 * ((length + 7) // 8 + 1))()
+            native.bits_pack(self.values, length, bits)
+            return arrow.fill_array(out, length, [self.valid, ctypes.addressof(bits)], (self.owner, bits))
+        dictionary = None
+        if self.dictionary is not None:
+            count, offsets, data = self.dictionary.parts
+            dictionary = arrow.fill_array(arrow.Array(), count, [None, ctypes.addressof(offsets), ctypes.addressof(data)],
+                                          (offsets, data))
+        return arrow.fill_array(out, length, [self.valid, self.values], self.owner, dictionary=dictionary)
 
 
-def _ranks(texts):
-    """For each code, the rank of its text."""
-    ranks = [0] * len(texts)
-    for rank, code in enumerate(sorted(range(len(texts)), key=lambda code: texts[code].encode())):
-        ranks[code] = rank
-    return ranks
+class _Decimals(_Column):
+    """Sums of 128 bits."""
+
+    def __init__(self, name, values, valid, owner, metadata=None):
+        self.name, self.type, self.dictionary, self.owner, self.format = name, None, None, owner, "d:38,0"
+        self.values, self.valid, self.metadata = values, valid, metadata
+
+    def array(self, length):
+        data = ctypes.string_at(self.values, 16 * length)
+        return [int.from_bytes(data[at:at + 16], sys.byteorder, signed=True) for at in range(0, 16 * length, 16)]
 
 
-def _order_by_numpy(keys, ranks, length):
-    parts = []  # the last one is the first that counts
-    for column, rank in reversed(list(zip(keys, ranks))):
-        values = numpy.frombuffer(column.array(length), dtype=native.TYPES[column.type]) if length else numpy.empty(0)
-        mask = column.mask(length)
-        if rank is not None and length:
-            values = numpy.array(rank or [0], dtype=numpy.int64).take(values, mode="clip")
-        parts += [values] if mask is None else [numpy.where(mask, 0, values), mask]
-    return numpy.lexsort(parts)
+class Result:
+    """The library's result, which columns of Groups refer to."""
 
+    def __init__(self, handle):
+        self._owner, self._handle = _Owner(handle), handle
+        self.length = native.groups_count(handle)
 
-def _order(keys, ranks, length):
-    def place(row):
-        parts = []
-        for array, column, rank in zip(arrays, keys, ranks):
-            value = array[row]
-            is_null, is_nan = column.is_null(row), value != value
-            parts.append((is_null, is_nan, 0 if is_null or is_nan else value if rank is None else rank[value]))
-        return parts
+    def key(self, number, field, text):
+        """`text`: how texts are returned, "dictionary" or "utf8"."""
+        dictionary = _Dictionary(field.texts, field.is_binary) if field.is_text else None
+        column = native.groups_key(self._handle, number).contents
+        return _Column(field.name, text if field.is_text else field.format, column, self._owner, dictionary)
 
-    arrays = [column.array(length) for column in keys]
-    return sorted(range(length), key=place)
+    def values(self, number):
+        """An aggregate's."""
+        return native.groups_aggregate(self._handle, number).contents
+
+    def aggregate(self, number, name, format_=None):
+        return _Column(name, format_, self.values(number), self._owner)
+
+    def decimals(self, parts, name, metadata=None):
+        """A column of the sums whose parts are these aggregates: high, middle or None, low."""
+        columns = [self.values(part) if part is not None else None for part in parts]
+        memory = (ctypes.c_uint64 * (2 * max(1, self.length)))()
+        native.decimals_join(*(column.values if column is not None else None for column in columns), self.length, memory)
+        return _Decimals(name, ctypes.addressof(memory), columns[0].valid, (memory, self._owner), metadata)
+
+    def narrow(self, decimals, name, type_):
+        """Decimals as integers of 64 bits; None: one does not fit."""
+        memory = (ctypes.c_uint64 * max(1, self.length))()
+        if not native.decimals_narrow(decimals.values, self.length, type_, memory):
+            return None
+        return _Column(name, None, native.Column(type_, ctypes.addressof(memory), decimals.valid, 0),
+                       (memory, decimals.owner))
+
+    def average(self, decimals, sums, counts, name):
+        """Of a column of sums (either kind) and an aggregate of counts."""
+        memory = (ctypes.c_double * max(1, self.length))()
+        native.decimals_average(decimals.values if decimals is not None else None,
+                                self.values(sums).values if sums is not None else None, self.values(counts).values,
+                                self.length, memory)
+        valid = decimals.valid if decimals is not None else self.values(sums).valid
+        return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
+                       (memory, decimals, self._owner))
 
 
 class Groups:
     """A row for each group: its keys, then its aggregates ("sum_price"). It is a table for consumers of the Arrow C
-    data interface; texts are dictionaries there."""
+    data interface; texts are dictionaries there, unless text="utf8" was asked for."""
 
-    def __init__(self, handle, columns, key_count, is_to_be_sorted, explain):
-        owner = _Owner(handle)
-        self._length = native.groups_count(handle)
-        self.explain = explain
-        self._columns = []
-        for i, (name, format_, texts) in enumerate(columns):
-            get, number = (native.groups_key, i) if i < key_count else (native.groups_aggregate, i - key_count)
-            column = get(handle, number).contents
-            self._columns.append(_Column(name, format_, texts.values if texts is not None else None, column, owner))
-        if is_to_be_sorted:
-            self._sort(key_count)
-
-    def _sort(self, key_count):
-        """Codes of texts are not in the order of texts: by bytes, as all of Warpage has it. NULL is last."""
-        keys = self._columns[:key_count]
-        ranks = [_ranks(column.texts) if column.texts is not None else None for column in keys]
-        rows = (_order_by_numpy if numpy is not None else _order)(keys, ranks, self._length)
-        for column in self._columns:
-            column.take(rows)
+    def __init__(self, length, columns, explain):
+        self._length, self._columns, self.explain = length, columns, explain
 
     @property
     def names(self):
@@ -134,15 +191,7 @@ class Groups:
 
     def to_dict(self):
         """Lists of Python's values; NULL is None."""
-        result = {}
-        for column in self._columns:
-            values = list(column.array(self._length))
-            if column.texts is not None:
-                values = [None if column.is_null(row) else column.texts[code] for row, code in enumerate(values)]
-            elif column.valid:
-                values = [None if column.is_null(row) else value for row, value in enumerate(values)]
-            result[column.name] = values
-        return result
+        return {column.name: column.to_list(self._length) for column in self._columns}
 
     def to_numpy(self):
         """A dict of arrays: views of the result's memory. Where there are NULLs, masked arrays; texts are objects."""
@@ -151,15 +200,22 @@ class Groups:
         result = {}
         for column in self._columns:
             buffer = column.array(self._length)
-            if not self._length:
+            if column.type is None:
+                values = numpy.empty(self._length, dtype=object)
+                values[:] = buffer
+            elif not self._length:
                 values = numpy.empty(0, dtype=native.TYPES[column.type])
             else:
                 buffer._owner = column.owner
                 values = numpy.frombuffer(buffer, dtype=native.TYPES[column.type])
             mask = column.mask(self._length)
-            if column.texts is not None:
-                texts = numpy.array(column.texts + [None], dtype=object)
-                values = texts[numpy.where(mask, len(column.texts), values) if mask is not None else values]
+            if column.format == "b":
+                values = values.view(bool)
+            elif column.format == "l" and column.type == native.TYPES.index("uint64"):
+                values = values.view(numpy.int64)
+            if column.dictionary is not None:
+                texts = numpy.array(column.dictionary.values + [None], dtype=object)
+                values = texts[numpy.where(mask, len(texts) - 1, values) if mask is not None else values]
             elif mask is not None:
                 values = numpy.ma.masked_array(values, mask)
             result[column.name] = values
@@ -177,29 +233,15 @@ class Groups:
     def _fill_schema(self, out):
         children = []
         for column in self._columns:
-            dictionary = arrow.fill_schema(arrow.Schema(), "U") if column.texts is not None else None
-            format_ = "i" if column.texts is not None else column.format
-            children.append(arrow.fill_schema(arrow.Schema(), format_, column.name, dictionary=dictionary))
+            format_, texts = column.arrow_format(self._length)
+            dictionary = arrow.fill_schema(arrow.Schema(), texts) if texts is not None else None
+            children.append(arrow.fill_schema(arrow.Schema(), format_, column.name, dictionary=dictionary,
+                                              metadata=column.metadata))
         arrow.fill_schema(out, "+s", children=children)
 
     def _fill_array(self, out):
-        children = []
-        for column in self._columns:
-            dictionary = _text_array(column.texts) if column.texts is not None else None
-            children.append(arrow.fill_array(arrow.Array(), self._length, [column.valid, column.values], column.owner,
-                                             dictionary=dictionary))
+        children = [column.fill(arrow.Array(), self._length) for column in self._columns]
         arrow.fill_array(out, self._length, [None], None, children)
 
     def __arrow_c_stream__(self, requested_schema=None):
         return arrow.stream_capsule(self._fill_schema, self._fill_array)
-
-
-def _text_array(texts):
-    data = b"".join(text.encode() for text in texts)
-    offsets, at = (ctypes.c_int64 * (len(texts) + 1))(), 0
-    for i, text in enumerate(texts):
-        at += len(text.encode())
-        offsets[i + 1] = at
-    buffer = ctypes.create_string_buffer(data, len(data) + 1)
-    return arrow.fill_array(arrow.Array(), len(texts), [None, ctypes.addressof(offsets), ctypes.addressof(buffer)],
-                            (offsets, buffer))

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of include/warpage/ops.h, by ctypes."""
 import ctypes
+import functools
 import os
 from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_uint32, c_uint64, c_void_p
 
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 OPERATIONS = ["count", "sum", "min", "max", "avg"]
+ALL_OPERATIONS = OPERATIONS + ["sum_low", "sum_high"]
 ALL_ROWS = 0xFFFFFFFF
 
 
@@ -35,21 +37,47 @@ class Options(Structure):
 class Spec(Structure):
     _fields_ = [("key_count", c_uint32), ("value_count", c_uint32), ("aggregate_count", c_uint32),
                 ("keys", POINTER(Key)), ("values", POINTER(c_int)), ("aggregates", POINTER(Aggregate)),
-                ("options", Options)]
+                ("options", Options), ("texts", POINTER(c_void_p))]
+
+
+class TextColumn(Structure):
+    _fields_ = [("layout", c_int), ("items", c_void_p), ("buffers", POINTER(c_void_p)), ("valid", c_void_p),
+                ("valid_offset", c_uint64)]
 
 
 class Error(Structure):
     _fields_ = [("status", c_int), ("file", c_char_p), ("line", c_int), ("message", c_char * 512)]
 
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+try:  # a wheel has its libraries, and those that they load
+    from warpage.bundled import LIBRARIES, VERSION as __version__
+except ImportError:
+    LIBRARIES, __version__ = None, None
+
+
+def _folder():
+    """The libraries' folder: the one that WARPAGE_LIBRARY names, or that of a wheel, or as Warpage is installed
+    (lib/warpage/python/warpage); "": where the system looks."""
+    for folder in (os.path.join(HERE, "lib"), os.path.join(HERE, "..", "..", "..")):
+        if os.path.exists(os.path.join(folder, "libwarpage_ops.so.0")):
+            return os.environ.get("WARPAGE_LIBRARY", os.path.normpath(folder))
+    return os.environ.get("WARPAGE_LIBRARY", "")
+
+
+FOLDER = _folder()
+if __version__ is None:  # libwarpage_ops.so.0 refers to libwarpage_ops.so.<version>
+    _, _, __version__ = os.path.realpath(os.path.join(FOLDER, "libwarpage_ops.so.0")).partition(".so.")
+
+
 def _load(stem):
-    """From the folder that WARPAGE_LIBRARY names, or as Warpage is installed (lib/warpage/python/warpage), or where
-    the system looks."""
     name = stem + ".so.0"
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
-    folder = os.environ.get("WARPAGE_LIBRARY", here if os.path.exists(os.path.join(here, name)) else "")
     try:
-        return ctypes.CDLL(os.path.join(folder, name))
+        if LIBRARIES is not None and FOLDER == os.path.join(HERE, "lib"):
+            for other in LIBRARIES[:LIBRARIES.index(name)]:
+                ctypes.CDLL(os.path.join(FOLDER, other))  # `name` finds it by its name from now on
+        return ctypes.CDLL(os.path.join(FOLDER, name))
     except OSError as error:
         raise ImportError("%s was not found: set WARPAGE_LIBRARY to its folder (%s)" % (name, error)) from None
 
@@ -86,11 +114,52 @@ groups_count = _declare("wp_groups_count", c_uint64, c_void_p)
 groups_key = _declare("wp_groups_key", POINTER(Column), c_void_p, c_uint32)
 groups_aggregate = _declare("wp_groups_aggregate", POINTER(Column), c_void_p, c_uint32)
 groups_close = _declare("wp_groups_close", None, c_void_p)
+bits_expand = _declare("wp_bits_expand", None, c_void_p, c_uint64, c_uint64, c_void_p)
+bits_pack = _declare("wp_bits_pack", None, c_void_p, c_uint64, c_void_p)
+decimals_piece = _declare("wp_decimals_piece", None, c_void_p, c_uint64, c_int, c_void_p)
+decimals_join = _declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_narrow = _declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
+decimals_average = _declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+DECIMAL_PIECES = {"high": (0, "int64"), "middle": (1, "uint32"), "low": (2, "uint32")}
+_texts_create = _declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
+_texts_destroy = _declare("wp_texts_destroy", None, c_void_p)
+_texts_encode = _declare("wp_texts_encode", c_int, c_void_p, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_texts_translate = _declare("wp_texts_translate", c_int, POINTER(Column), c_uint64, c_void_p, c_uint64, c_void_p,
+                            POINTER(Error))
+_texts_count = _declare("wp_texts_count", c_uint64, c_void_p)
+_texts_bytes = _declare("wp_texts_bytes", c_uint64, c_void_p)
+_texts_copy = _declare("wp_texts_copy", None, c_void_p, c_void_p, c_void_p)
+_texts_gather_bytes = _declare("wp_texts_gather_bytes", c_uint64, c_void_p, POINTER(Column), c_uint64)
+_texts_gather = _declare("wp_texts_gather", None, c_void_p, POINTER(Column), c_uint64, c_void_p, c_uint32, c_void_p)
+
+
+HOW = ("the compiler wpcc and the command warpage, which are not in the Python package: build Warpage from its source, "
+       "install it by `make install PREFIX=$HOME/warpage` and put $HOME/warpage/bin on the PATH")
 
 
 def _check(status, error):
+    if status != 0 and b"need wpcc" in error.message:
+        raise WarpageError("simulated GPUs need %s" % HOW)
     if status != 0:
         raise WarpageError(error.message.decode(errors="replace") or "status %d" % status)
+
+
+class _DeviceInfo(Structure):
+    _fields_ = [("spec", c_char * 64), ("name", c_char * 128)]  # its first members
+
+
+_Visit = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+
+
+@functools.lru_cache(maxsize=None)
+def _devices():
+    """libwarpage, whose devices libwarpage_ops uses."""
+    library = _load("libwarpage")
+    _declare("wp_device_open", c_int, c_char_p, POINTER(c_void_p), POINTER(Error), library=library)
+    _declare("wp_device_close", None, c_void_p, library=library)
+    _declare("wp_device_get_info", POINTER(_DeviceInfo), c_void_p, library=library)
+    _declare("wp_device_visit_simulated", None, _Visit, c_void_p, library=library)
+    return library
 
 
 class Device:
@@ -100,11 +169,8 @@ class Device:
         self.handle = None
         if spec is None or spec == "cpu":
             return
-        library = _load("libwarpage")
-        open_ = _declare("wp_device_open", c_int, c_char_p, POINTER(c_void_p), POINTER(Error), library=library)
-        self._close = _declare("wp_device_close", None, c_void_p, library=library)
         device, error = c_void_p(), Error()
-        _check(open_(spec.encode(), byref(device), byref(error)), error)
+        _check(_devices().wp_device_open(spec.encode(), byref(device), byref(error)), error)
         self.handle = device
 
     def __enter__(self):
@@ -112,7 +178,18 @@ class Device:
 
     def __exit__(self, *_):
         if self.handle is not None:
-            self._close(self.handle)
+            _devices().wp_device_close(self.handle)
+
+
+def device_name(handle):
+    return _devices().wp_device_get_info(handle).contents.name.decode(errors="replace")
+
+
+def simulated_devices():
+    """Their specs: "sim:k80"."""
+    specs = []
+    _devices().wp_device_visit_simulated(_Visit(lambda _, spec: specs.append(spec.decode())), None)
+    return specs
 
 
 def groupby_open(device, spec):
@@ -130,3 +207,43 @@ def groupby_finish(groupby):
     groups, error = c_void_p(), Error()
     _check(_finish(groupby, byref(groups), byref(error)), error)
     return groups
+
+
+class Texts:
+    """Texts that are keys, and their codes, which are c_uint32."""
+
+    OFFSETS_32, OFFSETS_64, VIEWS = range(3)
+
+    def __init__(self, threads):
+        self.handle, error = c_void_p(), Error()
+        _check(_texts_create(threads, byref(self.handle), byref(error)), error)
+
+    def __del__(self):
+        _texts_destroy(self.handle)
+
+    def encode(self, layout, items, buffers, valid, valid_offset, count):
+        column = TextColumn(layout, items, (c_void_p * max(1, len(buffers)))(*buffers), valid, valid_offset)
+        codes, error = (c_uint32 * max(1, count))(), Error()
+        _check(_texts_encode(self.handle, byref(column), count, codes, byref(error)), error)
+        return codes
+
+    @staticmethod
+    def translate(indices, count, dictionary, text_count):
+        codes, error = (c_uint32 * max(1, count))(), Error()
+        _check(_texts_translate(byref(indices), count, dictionary, text_count, codes, byref(error)), error)
+        return codes
+
+    def dictionary(self):
+        """All texts: their number, offsets, bytes."""
+        count, size = _texts_count(self.handle), _texts_bytes(self.handle)
+        offsets, data = (c_uint64 * (count + 1))(), (c_char * max(1, size))()
+        _texts_copy(self.handle, offsets, data)
+        return count, offsets, data
+
+    def gather(self, column, count):
+        """The texts of a result's key: offsets, of 32 bits if that is enough, and bytes."""
+        size = _texts_gather_bytes(self.handle, byref(column), count)
+        kind = c_uint32 if size < 2**31 else c_uint64
+        offsets, data = (kind * (count + 1))(), (c_char * max(1, size))()
+        _texts_gather(self.handle, byref(column), count, offsets, ctypes.sizeof(kind), data)
+        return offsets, data

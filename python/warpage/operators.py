@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""warpage.groupby: the call."""
+"""warpage.groupby and warpage.merge: the calls.
+
+A plan has the library's aggregates for what was asked, and how columns of the result are made of them:
+
+    groupby               avg:c ─► AVG c                                  ─► a column
+    groupby, partial      avg:c ─► SUM_LOW c, SUM_HIGH c, COUNT c         ─► sum_c as decimal, count_c
+    merge                 avg:c ─► SUM of three pieces of sum_c, of count_c ─► joined, divided
+"""
 import ctypes
 import difflib
+import itertools
 from warpage import native
-from warpage.groups import Groups
+from warpage.groups import Groups, Result
 from warpage.native import WarpageError
-from warpage.table import open_table
+from warpage.table import ArrowTable, Tables, is_decimal, open_table
 
 
-def _parse(aggregate):
+def parse_aggregate(aggregate):
     """"sum:price", ("sum", "price"), "count" -> operation, column or None, name."""
     operation, _, column = aggregate.partition(":") if isinstance(aggregate, str) else (aggregate[0], "", aggregate[1])
     column = column or None
@@ -19,7 +27,7 @@ def _parse(aggregate):
     return operation, column, operation if column is None else "%s_%s" % (operation, column)
 
 
-def _check(names, wanted):
+def check_names(names, wanted):
     for name in wanted:
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
@@ -33,43 +41,170 @@ def _choice(kind, names, value):
     return names.index(value)
 
 
-def _columns(parts, places, fields):
-    columns = ((field.type, parts[places[field.name]]) for field in fields)
+def _columns(parts, places, fields, are_keys):
+    columns = ((field, parts[places[field.name]]) for field in fields)
     return (native.Column * max(1, len(fields)))(
-        *(native.Column(type_, part.values, part.valid, part.valid_offset) for type_, part in columns))
+        *(native.Column(field.type, part.values, None if are_keys and field.is_text else part.valid, part.valid_offset)
+          for field, part in columns))
 
+
+def _check_types(aggregates, fields):
+    for operation, column, _ in aggregates:
+        if operation == "count":
+            continue
+        if fields[column].is_text or is_decimal(fields[column].format) or (
+                operation in ("sum", "avg") and not fields[column].is_number):
+            raise WarpageError("%s:%s: the column has no numbers" % (operation, column))
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------
+
+UNSIGNED = {b"warpage.sum": b"uint64"}  # a partial sum's metadata: the whole is one
+_INT64, _UINT64 = native.TYPES.index("int64"), native.TYPES.index("uint64")
+
+
+class _Plan:
+    def __init__(self, counts):
+        self.aggregates, self.outputs = [], []  # (operation, column); functions that make a column of a Result
+        self._count_format = "l" if counts == "int64" else None
+
+    def _add(self, operation, column):
+        """The number of the library's aggregate."""
+        if (operation, column) not in self.aggregates:
+            self.aggregates.append((operation, column))
+        return self.aggregates.index((operation, column))
+
+    @property
+    def values(self):
+        return list(dict.fromkeys(column for _, column in self.aggregates if column is not None))
+
+    def whole(self, aggregates, fields):
+        for operation, column, name in aggregates:
+            number = self._add(operation, column)
+            format_ = fields[column].format if operation in ("min", "max") else \
+                self._count_format if operation == "count" else None
+            self.outputs.append(lambda r, n=number, name=name, f=format_: r.aggregate(n, name, f))
+
+    def partial(self, aggregates, fields):
+        names = set()
+
+        def output(name, make):
+            if name not in names:
+                names.add(name)
+                self.outputs.append(make)
+
+        for operation, column, name in aggregates:
+            if operation in ("min", "max"):
+                number = self._add(operation, column)
+                output(name, lambda r, n=number, name=name, f=fields[column].format: r.aggregate(n, name, f))
+            if operation in ("sum", "avg"):
+                name = "sum_%s" % column
+                if fields[column].is_float:
+                    number = self._add("sum", column)
+                    output(name, lambda r, n=number, name=name: r.aggregate(n, name))
+                else:
+                    parts = self._add("sum_high", column), None, self._add("sum_low", column)
+                    metadata = UNSIGNED if native.TYPES[fields[column].type].startswith("u") else None
+                    output(name, lambda r, p=parts, name=name, m=metadata: r.decimals(p, name, m))
+            if operation in ("count", "avg"):
+                number = self._add("count", column)
+                name = "count" if column is None else "count_%s" % column
+                output(name, lambda r, n=number, name=name: r.aggregate(n, name, self._count_format))
+
+    def finish(self, aggregates, fields):
+        """Functions that make the whole's columns of the partial plan's aggregates, if no other partials follow."""
+        at = self.aggregates.index
+
+        def make(operation, column, name):
+            if operation == "count":
+                return lambda r: r.aggregate(at(("count", column)), name, self._count_format)
+            if operation in ("min", "max"):
+                return lambda r: r.aggregate(at((operation, column)), name, fields[column].format)
+            if fields[column].is_float:
+                number = at(("sum", column))
+                return (lambda r: r.aggregate(number, name)) if operation == "sum" else \
+                    (lambda r: r.average(None, number, at(("count", column)), name))
+            parts = at(("sum_high", column)), None, at(("sum_low", column))
+            type_ = _UINT64 if native.TYPES[fields[column].type].startswith("u") else _INT64
+            return (lambda r: _narrow(r, parts, column, type_, name)) if operation == "sum" else \
+                (lambda r: r.average(r.decimals(parts, ""), None, at(("count", column)), name))
+
+        return [make(*aggregate) for aggregate in aggregates]
+
+    def merge(self, aggregates, fields):
+        """`fields`: of the partials, by name."""
+        for operation, column, name in aggregates:
+            if operation in ("min", "max"):
+                number = self._add(operation, name)
+                self.outputs.append(lambda r, n=number, name=name, f=fields[name].format: r.aggregate(n, name, f))
+                continue
+            counts = None
+            if operation in ("count", "avg"):
+                counts = self._add("sum", "count" if column is None else "count_%s" % column)
+            if operation == "count":
+                self.outputs.append(lambda r, n=counts, name=name: self._count(r, n, name))
+                continue
+            source = "sum_%s" % column
+            if fields[source].is_float:
+                number = self._add("sum", source)
+                make = (lambda r, n=number, name=name: r.aggregate(n, name)) if operation == "sum" else \
+                    (lambda r, n=number, c=counts, name=name: r.average(None, n, c, name))
+            else:
+                parts = [self._add("sum", (source, piece)) for piece in ("high", "middle", "low")]
+                type_ = _UINT64 if fields[source].metadata.get(b"warpage.sum") == b"uint64" else _INT64
+                make = (lambda r, p=parts, c=column, t=type_, name=name: _narrow(r, p, c, t, name)) \
+                    if operation == "sum" else \
+                    (lambda r, p=parts, c=counts, name=name: r.average(r.decimals(p, ""), None, c, name))
+            self.outputs.append(make)
+
+    def _count(self, result, number, name):
+        """Partial counts of either kind: a uint64, unless int64 was asked for."""
+        column = result.aggregate(number, name)
+        column.type = _UINT64
+        column.format = self._count_format or "L"
+        return column
+
+
+def _narrow(result, parts, column, type_, name):
+    narrow = result.narrow(result.decimals(parts, ""), name, type_)
+    if narrow is None:
+        raise WarpageError("sum:%s: a sum does not fit %s" % (column, native.TYPES[type_]))
+    return narrow
+
+
+def partial_names(aggregates):
+    """The columns of partials, besides the keys."""
+    names = []
+    for operation, column, name in aggregates:
+        names += ["sum_%s" % column, "count_%s" % column] if operation == "avg" else [name]
+    return list(dict.fromkeys(names))
+
+
+# ---- running ---------------------------------------------------------------------------------------------------
 
 def _name_sum(error, aggregates):
     """An overflowing sum is reported with the name of its column."""
     head, _, rest = str(error).partition(": ")
     number = head[len("aggregate "):]
     if head.startswith("aggregate ") and number.isdigit() and int(number) < len(aggregates):
-        return WarpageError("%s:%s: %s" % (aggregates[int(number)][0], aggregates[int(number)][1], rest))
+        return WarpageError("%s:%s: %s" % (*aggregates[int(number)], rest))
     return error
 
 
-def _check_types(aggregates, fields):
-    for operation, column, _ in aggregates:
-        if operation == "count" or fields[column].is_number:
-            continue
-        if fields[column].texts is not None or operation in ("sum", "avg"):
-            raise WarpageError("%s:%s: the column has no numbers" % (operation, column))
-
-
-def _spec(keys, values, aggregates, options):
-    """`keys`: fields, and whether each may be NULL."""
+def _spec(keys, nullable, values, aggregates, options):
     places = {field.name: i for i, field in enumerate(values)}
     places[None] = native.ALL_ROWS
     return native.Spec(
         len(keys), len(values), len(aggregates),
-        (native.Key * len(keys))(*(native.Key(field.type, nullable) for field, nullable in keys)),
+        (native.Key * len(keys))(*(native.Key(field.type, is_nullable) for field, is_nullable in zip(keys, nullable))),
         (ctypes.c_int * max(1, len(values)))(*(field.type for field in values)),
         (native.Aggregate * max(1, len(aggregates)))(
-            *(native.Aggregate(native.OPERATIONS.index(operation), places[column])
-              for operation, column, _ in aggregates)), options)
+            *(native.Aggregate(native.ALL_OPERATIONS.index(operation), places[column])
+              for operation, column in aggregates)), options,
+        (ctypes.c_void_p * len(keys))(*(field.texts.handle if field.is_text else None for field in keys)))
 
 
-def _run(device, spec, chunks, places, key_fields, value_fields):
+def _run(device, spec, chunks, places, keys, values):
     """The library's result and its explanation."""
     with native.Device(device) as handle:
         groupby_handle = native.groupby_open(handle, spec)
@@ -77,52 +212,176 @@ def _run(device, spec, chunks, places, key_fields, value_fields):
             for row_count, parts in chunks:
                 if row_count == 0:
                     continue
-                native.groupby_add(groupby_handle, _columns(parts, places, key_fields),
-                                   _columns(parts, places, value_fields), row_count)
+                native.groupby_add(groupby_handle, _columns(parts, places, keys, True),
+                                   _columns(parts, places, values, False), row_count)
             result = native.groupby_finish(groupby_handle)
-            return result, (native.groupby_explain(groupby_handle) or b"").decode(errors="replace")
+            return Result(result), (native.groupby_explain(groupby_handle) or b"").decode(errors="replace")
         finally:
             native.groupby_close(groupby_handle)
 
 
-def groupby(table, keys, aggs=("count",), *, sort=True, device="cpu", strategy="auto", placement="auto",
-            scope_bytes=0, memory_bytes=0, threads=0, groups=0, profile=None):
+class _Query:
+    """A plan over a source."""
+
+    def __init__(self, source, keys, plan, settings):
+        self.plan, self.settings = plan, settings
+        names = list(dict.fromkeys(keys + plan.values))
+        fields, self.chunks = source.select(names, keys, settings["threads"])
+        by_name = {field.name: field for field in fields}
+        self.places = {field.name: i for i, field in enumerate(fields)}
+        self.keys, self.values = [by_name[k] for k in keys], [by_name[v] for v in plan.values]
+
+    def nullable_is_slower(self):
+        """Whether the keys are a word of 64 bits only if none of them may be NULL. Texts have a code for it."""
+        bits = sum(8 * native.TYPE_BYTES[field.type] for field in self.keys)
+        return len(self.keys) > 1 and bits <= 64 < bits + sum(not field.is_text for field in self.keys)
+
+    def nulls_of(self, parts):
+        """For each key, whether it may be NULL in a chunk."""
+        return [not field.is_text and bool(parts[self.places[field.name]].valid) for field in self.keys]
+
+    def run(self, chunks, nullable, sort):
+        given = self.settings
+        options = native.Options(strategy=_choice("strategy", native.STRATEGIES, given["strategy"]),
+                                 placement=_choice("placement", native.PLACEMENTS, given["placement"]),
+                                 scope_bytes=given["scope_bytes"], memory_bytes=given["memory_bytes"],
+                                 thread_count=given["threads"], group_count=given["groups"], is_sorted=sort,
+                                 profile=None if given["profile"] is None else str(given["profile"]).encode())
+        spec = _spec(self.keys, nullable, self.values, self.plan.aggregates, options)
+        try:
+            return _run(given["device"], spec, chunks, self.places, self.keys, self.values)
+        except WarpageError as error:
+            raise _name_sum(error, self.plan.aggregates) from None
+
+    def groups(self, result, explain, outputs):
+        columns = [result.key(number, field, self.settings["text"]) for number, field in enumerate(self.keys)]
+        return Groups(result.length, columns + [make(result) for make in outputs], explain)
+
+    def all(self):
+        result = self.run(self.chunks, [not field.is_text for field in self.keys], self.settings["sort"])
+        return self.groups(*result, self.plan.outputs)
+
+
+def _whole(source, keys, aggregates, fields, settings):
+    """Groups of all rows. Where keys that may be NULL are slower, they may be from the first chunk on that has a NULL:
+    groups so far are partials then."""
+    plan = _Plan(settings["counts"])
+    plan.whole(aggregates, fields)
+    query = _Query(source, keys, plan, settings)
+    if not query.nullable_is_slower():
+        return query.all()
+    chunks = iter(query.chunks)
+    ahead = list(itertools.islice(chunks, 2))
+    nullable = [any(flags) for flags in zip(*(query.nulls_of(parts) for _, parts in ahead))] or [False] * len(keys)
+    if len(ahead) < 2 or all(nullable[i] or field.is_text for i, field in enumerate(query.keys)):
+        query.chunks = itertools.chain(ahead, chunks)
+        return query.groups(*query.run(query.chunks, nullable, settings["sort"]), plan.outputs)
+
+    query.plan = plan = _Plan(settings["counts"])
+    plan.partial(aggregates, fields)
+    query.values = [next(f for f in query.values if f.name == v) for v in plan.values]
+    finish = plan.finish(aggregates, fields)
+    chunks, partials, pending = itertools.chain(ahead, chunks), [], []
+
+    def without_new_nulls():
+        """Chunks up to the first with a NULL in a key that has had none."""
+        for row_count, parts in itertools.chain(pending[:], chunks):
+            pending.clear()
+            if any(is_null and not may for is_null, may in zip(query.nulls_of(parts), nullable)):
+                pending.append((row_count, parts))
+                return
+            yield row_count, parts
+
+    while True:
+        result, explain = query.run(without_new_nulls(), nullable, settings["sort"])
+        if not pending and not partials:
+            return query.groups(result, explain, finish)
+        partials.append(query.groups(result, explain, plan.outputs))
+        if not pending:
+            break
+        nullable = [may or is_null for may, is_null in zip(nullable, query.nulls_of(pending[0][1]))]
+    return _merged(Tables([ArrowTable(groups) for groups in partials]), keys, aggregates, settings)
+
+
+def _merged(source, keys, aggregates, settings):
+    wanted = partial_names(aggregates)
+    for table in source.tables:
+        check_names(table.names, keys + wanted)
+    fields = source.fields(wanted)
+    for operation, column, _ in aggregates:
+        field = fields["sum_%s" % column] if operation in ("sum", "avg") else None
+        if field is not None and not field.is_float and not is_decimal(field.format):
+            raise WarpageError("sum_%s is no partial sum; pass the results of groupby(..., partial=True)" % column)
+    plan = _Plan(settings["counts"])
+    plan.merge(aggregates, fields)
+    return _Query(source, keys, plan, dict(settings, device="cpu")).all()
+
+
+# ---- the calls -------------------------------------------------------------------------------------------------
+
+def _asked(keys, aggs):
+    keys = [keys] if isinstance(keys, str) else list(keys)
+    if not keys:
+        raise WarpageError("by which columns?")
+    return keys, [parse_aggregate(a) for a in ([aggs] if isinstance(aggs, str) else aggs)]
+
+
+def _settings(given):
+    _choice("counts", ["uint64", "int64"], given["counts"])
+    _choice("text", ["dictionary", "utf8"], given["text"])
+    return given
+
+
+def groupby(table, keys, aggs=("count",), *, sort=True, partial=False, counts="uint64", text="dictionary", device="cpu",
+            strategy="auto", placement="auto", scope_bytes=0, memory_bytes=0, threads=0, groups=0, profile=None):
     """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
     "min:c", "max:c", "avg:c", or pairs such as ("sum", "c").
 
+    A table that is a stream is read once, batch by batch; memory is that of the groups.
+
     As in SQL, a NULL key is a group of its own, and NULL values are not aggregated; a NaN is a value. Sums of
-    integers are exact: one that does not fit 64 bits is an error. `sort`: in order of keys, NULL last. `device`:
-    "cpu", "sim:<gpu>", "cuda:<n>". `groups`: about so many are expected. `profile`: whose TLBs the GPU has, such as
-    the file that `warpage probe --write-profile` made of it. Returns Groups; raises WarpageError.
+    integers are exact: one that does not fit 64 bits is an error.
+
+    sort        in order of keys, NULL last, texts by bytes
+    partial     return columns that warpage.merge merges with those of other rows: an average as sum and count, sums
+                of integers as decimal(38, 0)
+    counts      "uint64" or "int64": the type of counts
+    text        "dictionary" or "utf8": how keys of text are returned
+    device      "cpu", "sim:<gpu>", "cuda:<n>"
+    threads     of the processor; 0: all
+    groups      about so many are expected
+    strategy, placement, scope_bytes, memory_bytes: of a GPU; chosen by the planner
+    profile     whose TLBs the GPU has, such as the file that `warpage probe --write-profile` made of it
+
+    Returns Groups; raises WarpageError.
     """
-    keys = [keys] if isinstance(keys, str) else list(keys)
-    aggregates = [_parse(a) for a in ([aggs] if isinstance(aggs, str) else aggs)]
-    if not keys:
-        raise WarpageError("by which columns?")
+    settings = _settings(dict(locals()))
+    keys, aggregates = _asked(keys, aggs)
     source = open_table(table)
-    values = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
-    _check(source.names, keys + values)
-    fields, chunks = source.select(list(dict.fromkeys(keys + values)))
-    by_name = {field.name: field for field in fields}
-    places = {field.name: i for i, field in enumerate(fields)}
-    _check_types(aggregates, by_name)
-    key_fields, value_fields = [by_name[k] for k in keys], [by_name[v] for v in values]
-    has_texts = any(field.texts is not None for field in key_fields)
-    nullable = [True]
-    if len(keys) > 1:  # several that are never NULL are grouped faster
-        chunks = list(chunks)
-        nullable = [any(parts[places[k]].valid for _, parts in chunks) for k in keys]
-    options = native.Options(strategy=_choice("strategy", native.STRATEGIES, strategy),
-                             placement=_choice("placement", native.PLACEMENTS, placement), scope_bytes=scope_bytes,
-                             memory_bytes=memory_bytes, thread_count=threads, group_count=groups,
-                             is_sorted=sort and not has_texts,
-                             profile=None if profile is None else str(profile).encode())
-    spec = _spec(list(zip(key_fields, nullable)), value_fields, aggregates, options)
-    try:
-        result, explain = _run(device, spec, chunks, places, key_fields, value_fields)
-    except WarpageError as error:
-        raise _name_sum(error, aggregates) from None
-    columns = [(field.name, field.format, field.texts) for field in key_fields]
-    for operation, column, name in aggregates:
-        columns.append((name, by_name[column].format if operation in ("min", "max") else None, None))
-    return Groups(result, columns, len(keys), sort and has_texts, explain)
+    wanted = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
+    check_names(source.names, keys + wanted)
+    fields = source.fields(wanted)
+    _check_types(aggregates, fields)
+    if not partial:
+        return _whole(source, keys, aggregates, fields, settings)
+    plan = _Plan(counts)
+    plan.partial(aggregates, fields)
+    return _Query(source, keys, plan, settings).all()
+
+
+def merge(partials, keys, aggs=("count",), *, sort=True, counts="uint64", text="dictionary", threads=0):
+    """What warpage.groupby(table, keys, aggs) returns, from the results of groupby(..., partial=True) on any parts of
+    the table: equal, but for sums of floats, whose order of additions differs (relative error up to 1e-16 times the
+    number of values, of the sum of their absolute values). `partials`: a table or stream of them, or a list.
+    Integer sums are int64, unless the partials were of unsigned values and know it.
+    """
+    settings = _settings(dict(locals(), device="cpu", strategy="auto", placement="auto", scope_bytes=0, memory_bytes=0,
+                              groups=0, profile=None))
+    keys, aggregates = _asked(keys, aggs)
+    tables = partials if isinstance(partials, (list, tuple)) else [partials]
+    if not tables:
+        raise WarpageError("there is nothing to merge")
+    for table in tables:
+        if not hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__arrow_c_array__"):
+            raise WarpageError("a %s is not a table of partials" % type(table).__name__)
+    return _merged(Tables([ArrowTable(table) for table in tables]), keys, aggregates, settings)

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as chunks of columns: addresses of values in memory, and their owners."""
-import array
 import ctypes
 import sys
-from warpage import arrow
-from warpage.native import TYPES, TYPE_BYTES, WarpageError
+from warpage import arrow, native
+from warpage.native import TYPES, TYPE_BYTES, Texts, WarpageError
 
 try:
     import numpy
 except ImportError:
     numpy = None
-try:
-    import pyarrow
-except ImportError:
-    pyarrow = None
 
-INT32, UINT8 = TYPES.index("int32"), TYPES.index("uint8")
+INT64, UINT32 = TYPES.index("int64"), TYPES.index("uint32")
+SLICE = 1 << 22  # rows of a chunk whose codes or flags are in memory at a time
 
 
 class Field:
-    """A column: its type, as what Arrow knows it (dates are integers to us), its texts where it has codes."""
+    """A column: its type, and Arrow's format (dates are integers to us). The values of a column of texts are codes;
+    `texts` has them where the column is a key."""
 
-    def __init__(self, name, type_, format_=None, texts=None):
-        self.name, self.type, self.format, self.texts = name, type_, format_, texts
-        self.is_number = texts is None and (format_ is None or ":" not in format_ and not format_.startswith("td"))
+    def __init__(self, name, type_, format_=None, is_text=False, texts=None):
+        self.name, self.type, self.format, self.is_text, self.texts = name, type_, format_, is_text, texts
+        self.is_binary = format_ in ("z", "Z", "vz")
+        self.is_number = not is_text and (format_ is None or ":" not in format_ and not format_.startswith("td"))
+        self.is_float = TYPES[type_].startswith("float")
+        self.metadata = {}
 
 
 class Part:
@@ -33,45 +33,40 @@ class Part:
         self.values, self.valid, self.valid_offset, self.owner = values, valid, valid_offset, owner
 
 
-class Texts:
-    """Texts and their codes, in order of occurrence."""
-
-    def __init__(self):
-        self.values, self._codes = [], {}
-
-    def code(self, text):
-        code = self._codes.get(text)
-        if code is None:
-            code = self._codes[text] = len(self.values)
-            self.values.append(text)
-        return code
+def bits_of(flags):
+    """A bit for each of a sequence's values."""
+    flags = bytes(map(bool, flags))
+    bits = (ctypes.c_uint8 * ((len(flags) + 7) // 8 + 1))()
+    native.bits_pack(flags, len(flags), bits)
+    return bits
 
 
-def address_of(buffer):
-    return buffer.buffer_info()[0] if isinstance(buffer, array.array) else ctypes.addressof(buffer)
+def _codes_part(codes, valid, valid_offset, owner):
+    return Part(ctypes.addressof(codes), valid, valid_offset, (codes, owner))
 
 
-def _codes_part(codes, nulls):
-    """int32 codes and, where there are NULLs, their bits."""
-    valid = None
-    if nulls:
-        bits = bytearray(b"\xff" * ((len(codes) + 7) // 8))
-        for row in nulls:
-            bits[row // 8] &= ~(1 << row % 8) & 0xFF
-        valid = (ctypes.c_uint8 * len(bits)).from_buffer(bits)
-    return Part(address_of(codes) if len(codes) else None, ctypes.addressof(valid) if valid else None, 0,
-                (codes, valid))
-
-
-def _encode(texts, values):
-    codes, nulls = array.array("i"), []
+def _encode(field, values):
+    """Codes of a list of texts."""
     for row, value in enumerate(values):
-        if value is None:
-            nulls.append(row)
-        elif not isinstance(value, str):
+        if value is not None and not isinstance(value, str):
             raise WarpageError("row %d is %r, which is not text" % (row, value))
-        codes.append(0 if value is None else texts.code(value))
-    return _codes_part(codes, nulls)
+    try:
+        data = [b"" if value is None else value.encode() for value in values]
+    except UnicodeEncodeError as error:
+        raise WarpageError("column '%s': %s" % (field.name, error)) from None
+    offsets, at = (ctypes.c_int64 * (len(data) + 1))(), 0
+    for row, text in enumerate(data):
+        at += len(text)
+        offsets[row + 1] = at
+    has_null = any(value is None for value in values)
+    valid = bits_of(value is not None for value in values) if has_null else None
+    address = ctypes.addressof(valid) if has_null else None
+    if field.texts is None:
+        return Part(ctypes.addressof(offsets), address, 0, (offsets, valid))
+    joined = ctypes.create_string_buffer(b"".join(data), at + 1)
+    codes = field.texts.encode(Texts.OFFSETS_64, ctypes.addressof(offsets), [ctypes.addressof(joined)], address, 0,
+                               len(data))
+    return _codes_part(codes, address, 0, valid)
 
 
 # ---- dicts of arrays -------------------------------------------------------------------------------------------
@@ -87,21 +82,25 @@ def _type_of(kind, size, name):
     return TYPES.index(type_)
 
 
-def _from_numpy(name, values):
+def _text_field(name, keys, threads, format_="U"):
+    return Field(name, UINT32, format_, True, Texts(threads) if name in keys else None)
+
+
+def _from_numpy(name, values, keys, threads):
     interface = values.__array_interface__
     order, kind, size = interface["typestr"][0], interface["typestr"][1], int(interface["typestr"][2:].split("[")[0])
     if len(interface["shape"]) != 1:
         raise WarpageError("column '%s' has %d dimensions" % (name, len(interface["shape"])))
     if kind in "OU":
-        texts = Texts()
-        return Field(name, INT32, texts=texts), _encode(texts, values.tolist()), interface["shape"][0]
+        field = _text_field(name, keys, threads)
+        return field, _encode(field, values.tolist()), interface["shape"][0]
     if order == (">" if sys.byteorder == "little" else "<"):
         raise WarpageError("column '%s' has the other byte order" % name)
     type_ = _type_of(kind, size, name)
     if interface.get("strides") not in (None, (size,)):
         values = numpy.ascontiguousarray(values)
         interface = values.__array_interface__
-    format_ = None if kind not in "Mm" else _TIMES.get(interface["typestr"][1:])
+    format_ = "b" if kind == "b" else None if kind not in "Mm" else _TIMES.get(interface["typestr"][1:])
     return Field(name, type_, format_), Part(interface["data"][0], owner=values), interface["shape"][0]
 
 
@@ -116,9 +115,10 @@ def _from_buffer(name, values):
     code = view.format.lstrip("@=<")
     kind = "f" if code in "fd" else "u" if code.isupper() or code == "?" else "i"
     type_ = TYPES.index(_FORMATS[code]) if code in _FORMATS else _type_of(kind, view.itemsize, name)
+    format_ = "b" if code == "?" else None
     size = (ctypes.c_char * max(1, view.nbytes))
     owner = size.from_buffer(view) if not view.readonly and view.nbytes else size(*view.tobytes())
-    return Field(name, type_), Part(ctypes.addressof(owner), owner=(owner, values)), len(view)
+    return Field(name, type_, format_), Part(ctypes.addressof(owner), owner=(owner, values)), len(view)
 
 
 class Arrays:
@@ -126,17 +126,20 @@ class Arrays:
         self._columns = columns
         self.names = list(columns)
 
-    def select(self, names):
+    def fields(self, names):
+        return {field.name: field for field in self.select(names, (), 1)[0]} if names else {}
+
+    def select(self, names, keys, threads):
         fields, parts, lengths = [], [], []
         for name in names:
             values = self._columns[name]
             if numpy is not None and not hasattr(values, "__array_interface__") and hasattr(values, "__array__"):
                 values = numpy.asarray(values)
             if hasattr(values, "__array_interface__"):
-                field, part, length = _from_numpy(name, values)
+                field, part, length = _from_numpy(name, values, keys, threads)
             elif isinstance(values, (list, tuple)):
-                texts = Texts()
-                field, part, length = Field(name, INT32, texts=texts), _encode(texts, values), len(values)
+                field = _text_field(name, keys, threads)
+                part, length = _encode(field, values), len(values)
             else:
                 try:
                     field, part, length = _from_buffer(name, values)
@@ -155,7 +158,9 @@ class Arrays:
 _ARROW = {"c": "int8", "s": "int16", "i": "int32", "l": "int64", "C": "uint8", "S": "uint16", "I": "uint32",
           "L": "uint64", "f": "float32", "g": "float64", "b": "uint8", "tdD": "int32", "tdm": "int64",
           "tts": "int32", "ttm": "int32", "ttu": "int64", "ttn": "int64"}
-_TEXTS = ("u", "U", "vu")
+_LAYOUTS = {"u": Texts.OFFSETS_32, "z": Texts.OFFSETS_32, "U": Texts.OFFSETS_64, "Z": Texts.OFFSETS_64,
+            "vu": Texts.VIEWS, "vz": Texts.VIEWS}
+_ITEM_BYTES = {Texts.OFFSETS_32: 4, Texts.OFFSETS_64: 8, Texts.VIEWS: 16}
 
 
 def _arrow_type(format_):
@@ -164,107 +169,91 @@ def _arrow_type(format_):
     return TYPES.index(_ARROW[format_]) if format_ in _ARROW else None
 
 
-def _bit(address, bit):
-    return ctypes.c_uint8.from_address(address + bit // 8).value >> bit % 8 & 1
+def _text_column(format_, structure, offset):
+    """What Texts.encode takes of an array: layout, items, buffers, valid, its offset."""
+    layout = _LAYOUTS[format_]
+    valid = structure.buffers[0] if structure.null_count != 0 else None
+    # The last buffer of views has the others' sizes.
+    buffers = structure.buffers[2:structure.n_buffers - 1] if layout == Texts.VIEWS else [structure.buffers[2]]
+    return layout, (structure.buffers[1] or 0) + offset * _ITEM_BYTES[layout], buffers, valid, offset
 
 
-def _strings(format_, structure):
-    """Texts of an Arrow array, as Python has them; None is NULL."""
-    buffers, offset = structure.buffers, structure.offset
-    result = []
-    for row in range(offset, offset + structure.length):
-        if buffers[0] and not _bit(buffers[0], row):
-            result.append(None)
-            continue
-        if format_ == "vu":
-            view = buffers[1] + 16 * row
-            length = ctypes.c_int32.from_address(view).value
-            at = view + 4
-            if length > 12:
-                number, first = (ctypes.c_int32 * 2).from_address(view + 8)
-                at = buffers[2 + number] + first
-        else:
-            offset_type = ctypes.c_int32 if format_ == "u" else ctypes.c_int64
-            first, outer = (offset_type * 2).from_address(buffers[1] + row * ctypes.sizeof(offset_type))
-            at, length = (buffers[2] or 0) + first, outer - first
-        result.append(ctypes.string_at(at, length).decode() if length else "")
-    return result
+def is_decimal(format_):
+    """Whether it has 128 bits."""
+    return format_ is not None and format_.startswith("d:") and format_.count(",") == 1
 
 
 class _ArrowColumn:
     """One column of all chunks."""
 
-    def __init__(self, schema, number):
+    def __init__(self, schema, number, keys, threads):
         child = schema.children[number].contents
-        self.number, self.format = number, child.format.decode()
+        self.number, self.format, self.piece = number, child.format.decode(), None
         self.dictionary_format = child.dictionary.contents.format.decode() if child.dictionary else None
         name = (child.name or b"").decode()
-        self._mapping, self._mapping_of = None, None
+        self._codes, self._codes_of = None, None
+        metadata = arrow.metadata_of(child)
         text_format = self.dictionary_format or self.format
-        if text_format in _TEXTS:
-            self.field = Field(name, INT32, texts=Texts())
+        if text_format in _LAYOUTS:
+            self.field = _text_field(name, keys, threads, text_format)
         elif self.dictionary_format is None and _arrow_type(self.format) is not None:
             self.field = Field(name, _arrow_type(self.format), self.format)
+        elif is_decimal(self.format) and name not in keys:
+            self.field = Field(name, INT64, self.format)
         else:
             raise WarpageError("column '%s' has Arrow's type '%s', which is not grouped" % (name, text_format))
 
-    def part(self, chunk):
-        parent = chunk.structure
-        structure = parent.children[self.number].contents
-        offset = structure.offset + parent.offset
+        self.field.metadata = metadata
+
+    def piece_of(self, piece):
+        """The column of a decimal's piece: see include/warpage/partials.h."""
+        self.piece = piece
+        self.field = Field((self.field.name, piece), TYPES.index(native.DECIMAL_PIECES[piece][1]), self.format)
+        return self
+
+    def part(self, chunk, first, count):
+        """Rows [first, first + count) of a chunk."""
+        structure = chunk.structure.children[self.number].contents
+        offset = structure.offset + chunk.structure.offset + first
         valid = structure.buffers[0] if structure.null_count != 0 else None
         if self.dictionary_format is not None:
-            return self._dictionary_part(structure, parent.length, offset, valid, chunk)
-        if self.field.texts is not None:
-            copy = arrow.Array.from_buffer_copy(structure)
-            copy.offset, copy.length = offset, parent.length
-            return _encode(self.field.texts, _strings(self.format, copy))
+            return self._dictionary_part(structure, offset, count, valid, chunk)
+        if self.field.is_text:
+            layout, items, *others = _text_column(self.format, structure, offset)
+            if self.field.texts is None:  # only counted
+                return Part(items, valid, offset, chunk)
+            return _codes_part(self.field.texts.encode(layout, items, *others, count), valid, offset, chunk)
         if self.format == "b":
-            bits = (ctypes.c_uint8 * max(1, parent.length))(*(_bit(structure.buffers[1], offset + row)
-                                                               for row in range(parent.length)))
-            return Part(ctypes.addressof(bits), valid, offset, (bits, chunk))
-        first = (structure.buffers[1] or 0) + offset * TYPE_BYTES[self.field.type]
-        return Part(first, valid, offset, chunk)
+            flags = (ctypes.c_uint8 * max(1, count))()
+            native.bits_expand(structure.buffers[1], offset, count, flags)
+            return Part(ctypes.addressof(flags), valid, offset, (flags, chunk))
+        if self.piece is not None:
+            number, kind = native.DECIMAL_PIECES[self.piece]
+            values = (getattr(ctypes, "c_" + kind) * max(1, count))()
+            native.decimals_piece((structure.buffers[1] or 0) + offset * 16, count, number, values)
+            return Part(ctypes.addressof(values), valid, offset, (values, chunk))
+        values = (structure.buffers[1] or 0) + offset * TYPE_BYTES[self.field.type]
+        return Part(values, valid, offset, chunk)
 
-    def _dictionary_part(self, structure, length, offset, valid, chunk):
+    def _dictionary_part(self, structure, offset, count, valid, chunk):
         dictionary = structure.dictionary.contents
-        where = (dictionary.length, dictionary.offset, [dictionary.buffers[i] for i in range(dictionary.n_buffers)])
-        if where != self._mapping_of:
-            texts = self.field.texts
-            self._mapping = [texts.code(text) for text in _strings(self.dictionary_format, dictionary)]
-            self._mapping_of, self._dictionary_owner = where, chunk
-        size = TYPE_BYTES[_arrow_type(self.format)]
-        first = (structure.buffers[1] or 0) + offset * size
-        if size == 4 and self._mapping == list(range(len(self._mapping))):
-            return Part(first, valid, offset, chunk)
-        kind = getattr(ctypes, "c_" + TYPES[_arrow_type(self.format)])
-        indices = (kind * length).from_address(first) if length else ()
-        if numpy is not None and length:
-            mapping = numpy.array(self._mapping or [0], dtype=numpy.int32)
-            codes = mapping.take(numpy.frombuffer(indices, dtype=TYPES[_arrow_type(self.format)]), mode="clip")
-            return Part(codes.ctypes.data, valid, offset, (codes, chunk))
-        last = len(self._mapping) - 1 # what is NULL may have any index
-        codes = array.array("i", (self._mapping[max(0, min(i, last))] if last >= 0 else 0 for i in indices))
-        return Part(address_of(codes) if length else None, valid, offset, (codes, chunk))
-
-
-def _encode_by_pyarrow(table, names):
-    """Columns of text become dictionaries, which pyarrow does fast."""
-    table = pyarrow.table(table).select(names)
-    for number, name in enumerate(names):
-        column = table.column(number)
-        kinds = pyarrow.types
-        is_view = hasattr(kinds, "is_string_view") and kinds.is_string_view(column.type)
-        if is_view:
-            column = column.cast(pyarrow.large_string())
-        if is_view or kinds.is_string(column.type) or kinds.is_large_string(column.type):
-            table = table.set_column(number, name, column.dictionary_encode())
-    return table
+        where = (dictionary.length, dictionary.offset, dictionary.buffers[:dictionary.n_buffers])
+        texts = self.field.texts or Texts(1)
+        if where != self._codes_of:  # batches may have dictionaries of their own
+            self._codes = texts.encode(*_text_column(self.dictionary_format, dictionary, dictionary.offset),
+                                       dictionary.length)
+            self._codes_of, self._dictionary_owner = where, chunk
+        type_ = _arrow_type(self.format)
+        first = (structure.buffers[1] or 0) + offset * TYPE_BYTES[type_]
+        codes = Texts.translate(native.Column(type_, first, valid, offset), count, self._codes, dictionary.length)
+        if self.field.texts is None and dictionary.null_count != 0:
+            bits = bits_of(codes[:count])  # a value may be NULL in the dictionary
+            return _codes_part(codes, ctypes.addressof(bits), 0, (bits, chunk))
+        return _codes_part(codes, valid, offset, chunk)
 
 
 class ArrowTable:
     def __init__(self, table):
-        self._table = table
         self._schema, self._chunks = arrow.read(table)
         schema = self._schema.structure
         if schema.format != b"+s":
@@ -276,20 +265,50 @@ class ArrowTable:
             self.names.append(name)
             self._numbers[name] = number
 
-    def _has_texts(self, names):
-        formats = [self._schema.structure.children[self._numbers[name]].contents for name in names]
-        return any(not f.dictionary and f.format.decode() in _TEXTS for f in formats)
+    def select(self, names, keys, threads):
+        columns = [self._column(name, keys, threads) for name in names]
+        return [column.field for column in columns], self._slices(columns)
 
-    def select(self, names):
-        if pyarrow is not None and self._has_texts(names):
-            # What was read is read again; a stream that can be read only once is taken as it is.
-            if not hasattr(self._table, "read_next_batch"):
-                self._chunks = None
-                other = ArrowTable(_encode_by_pyarrow(self._table, names))
-                self._schema, self._chunks, self._numbers = other._schema, other._chunks, other._numbers
-        columns = [_ArrowColumn(self._schema.structure, self._numbers[name]) for name in names]
-        chunks = ((chunk.structure.length, [column.part(chunk) for column in columns]) for chunk in self._chunks)
-        return [column.field for column in columns], chunks
+    def _column(self, name, keys, threads):
+        """`name`: of a column, or (name, piece) of a decimal's."""
+        if isinstance(name, tuple):
+            return _ArrowColumn(self._schema.structure, self._numbers[name[0]], keys, threads).piece_of(name[1])
+        return _ArrowColumn(self._schema.structure, self._numbers[name], keys, threads)
+
+    def fields(self, names):
+        """Fields of columns, before they are selected."""
+        return {name: _ArrowColumn(self._schema.structure, self._numbers[name], (), 1).field for name in names}
+
+    def _slices(self, columns):
+        has_copies = any(column.field.is_text or column.piece or column.format == "b" for column in columns)
+        for chunk in self._chunks:
+            length = chunk.structure.length
+            step = SLICE if has_copies else max(1, length)
+            for first in range(0, length, step):
+                count = min(step, length - first)
+                yield count, [column.part(chunk, first, count) for column in columns]
+
+
+class Tables:
+    """Tables with the same columns, one after the other."""
+
+    def __init__(self, tables):
+        self.tables = tables
+        self.names = tables[0].names
+
+    def fields(self, names):
+        return self.tables[0].fields(names)
+
+    def select(self, names, keys, threads):
+        lists = [[table._column(name, keys, threads) for name in names] for table in self.tables]
+        for columns in lists[1:]:
+            for column, first in zip(columns, lists[0]):
+                if (column.field.type, column.field.is_binary) != (first.field.type, first.field.is_binary):
+                    raise WarpageError("column '%s' has Arrow's type '%s' in one table and '%s' in another" %
+                                       (first.field.name, first.format, column.format))
+                column.field = first.field  # with its texts
+        slices = (slice_ for table, columns in zip(self.tables, lists) for slice_ in table._slices(columns))
+        return [column.field for column in lists[0]], slices
 
 
 def open_table(table):

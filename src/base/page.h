@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * HTML pages that need no other file, all in one style: readable from 400 pixels of width on, in
- * light and dark. What may be wider than the page scrolls in a box of its own.
+ * light and dark, on paper, by keyboard. What may be wider than the page scrolls in a box of its
+ * own. A table of class `sortable` sorts by a click on a head, its cells by data-v where they have
+ * it.
  */
 #ifndef WP_BASE_PAGE_H
 #define WP_BASE_PAGE_H
+
+#include <stdbool.h>
 
 #include "base/text.h"
 
@@ -27,6 +31,15 @@ void wpi_page_end_facts(wpi_text *out);
 void wpi_page_begin_table(wpi_text *out, const char *title);
 void wpi_page_end_table(wpi_text *out);
 
+/** A box that scrolls, for something wide; `label` is for screen readers. Ends with "</div>". */
+void wpi_page_begin_wide(wpi_text *out, const char *label);
+
+/** A section that folds. `what`: a phrase beside its title, or NULL. */
+void wpi_page_begin_fold(wpi_text *out, const char *title, const char *what, bool is_open);
+void wpi_page_end_fold(wpi_text *out);
+
+/** The plot alone; `label` is for screen readers. */
+void wpi_page_drawing(wpi_text *out, const char *label, const char *svg);
 /** A heading and a plot: `svg` may be a whole file, whose part before <svg> is left out. */
 void wpi_page_plot(wpi_text *out, const char *title, const char *svg);
 

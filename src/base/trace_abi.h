@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define WP_TRACE_VERSION 4u
+#define WP_TRACE_VERSION 5u
 #define WP_TRACE_STRIDE                                                                            \
     32u /* words from a lane's word to its next: one for each lane of a warp                       \
          */
@@ -87,7 +87,22 @@ typedef struct wp_trace_block {
     uint32_t first_step, step_count;
     uint32_t access_count; /* words behind the block's own: addresses, and a barrier's word */
     uint32_t line;         /* of its first instruction; 0: unknown */
+    uint32_t first_share, share_count; /* of its instructions; the last one's place comes last */
 } wp_trace_block;
+
+/** A line of the source. An inlined function's line is one place for each chain of calls. */
+typedef struct wp_trace_place {
+    const char *file;
+    const char *calls; /* "a.cu:12, a.cu:40": the calls that it was inlined by, innermost first;
+                          NULL: it was not inlined */
+    uint32_t line;
+} wp_trace_place;
+
+/** How many instructions of a block's ISSUE steps come from a place. */
+typedef struct wp_trace_share {
+    uint32_t place; /* NONE: unknown */
+    uint32_t count;
+} wp_trace_share;
 
 typedef enum wp_trace_access {
     WP_TRACE_LOAD = 0,
@@ -125,6 +140,7 @@ typedef struct wp_trace_site {
     uint8_t space;     /* wp_trace_space */
     uint8_t cache;     /* wp_trace_cache */
     uint8_t size_bytes;
+    uint32_t place; /* NONE: unknown */
 } wp_trace_site;
 
 /** The word of a barrier whose number and count are known only at run time. */
@@ -148,11 +164,14 @@ typedef struct wp_trace_tables {
     uint32_t version;
     uint32_t is_in_step; /* of the variant `instep`: each access ends its block */
     uint32_t block_count, step_count, site_count, kernel_count, function_count;
+    uint32_t share_count, place_count;
     const wp_trace_block *blocks;
     const wp_trace_step *steps;
     const wp_trace_site *sites;
     const wp_trace_kernel *kernels;
     const char *const *functions; /* names */
+    const wp_trace_share *shares;
+    const wp_trace_place *places;
 } wp_trace_tables;
 
 #define WP_TRACE_TABLES_SYMBOL "wp_trace_tables"

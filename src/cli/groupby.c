@@ -144,13 +144,14 @@ static wp_status parse_keys(request *r, wp_error *err) {
 }
 
 static wp_status parse_aggregate(char *text, aggregate *out, wp_error *err) {
-    static const char *const names[WP_AGGREGATE_OP_COUNT] = {"count", "sum", "min", "max", "avg"};
+    static const char *const names[] = {"count", "sum", "min", "max", "avg"};
+    const int name_count = (int)(sizeof names / sizeof names[0]);
     const size_t length = strcspn(text, ":");
     int op = 0;
-    while (op < WP_AGGREGATE_OP_COUNT &&
+    while (op < name_count &&
            (strlen(names[op]) != length || strncmp(names[op], text, length) != 0))
         op++;
-    if (op == WP_AGGREGATE_OP_COUNT)
+    if (op == name_count)
         return WP_FAIL(err, INVALID,
                        "--agg %s: unknown aggregate; the aggregates are count, sum, min, max, avg",
                        text);

@@ -21,6 +21,7 @@
 #include "cli/options/report_target.h"
 #include "report/param_table.h"
 #include "report/selection.h"
+#include "study/estimate.h"
 #include "study/foresee.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
@@ -38,11 +39,13 @@ enum option_index {
     OUTPUT,
     TIMELINE,
     PAGES,
+    SOURCE,
     KERNELS,
     LAUNCHES,
     WARMUP,
     MAX_INSTRUCTIONS,
     REGION,
+    ESTIMATE,
     POLICY_FILE
 };
 
@@ -76,6 +79,8 @@ const wpi_cli_option wpi_run_options[] = {
          "write a timeline of kernels and copies in Chrome's trace format, which Perfetto shows"},
     [PAGES] = {"pages", "DIR",
                "write when each page of managed memory was accessed, migrated and evicted to DIR"},
+    [SOURCE] = {"source", NULL,
+                "print the kernels' source with what each line cost on a simulated GPU"},
     [KERNELS] = {"kernels", "REGEX",
                  "report only kernels whose name matches this regular expression"},
     [LAUNCHES] = {"launches", "A-B",
@@ -86,6 +91,10 @@ const wpi_cli_option wpi_run_options[] = {
                           "end the program after N simulated thread instructions"},
     [REGION] = {"region", NULL,
                 "report only what runs between cudaProfilerStart and cudaProfilerStop"},
+    [ESTIMATE] =
+        {"estimate", NULL,
+         "run the program again for each thing that holds it back, with that part of the simulated "
+         "GPU costing nothing, and report how much faster it is"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
@@ -166,15 +175,20 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     return WP_STATUS_OK;
 }
 
-/* Other devices have no events of pages. */
-static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
+/* Other devices have no events of pages, and no counts by line. */
+static wp_status check_simulated(const char *device, const char *what, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
-    if (device == NULL || strncmp(device, "sim:", 4) != 0)
-        return WP_FAIL(err, INVALID,
-                       "--pages %s: only simulated GPUs can tell: name one, as in --device "
-                       "sim:gtx1080ti",
-                       pages);
-    return wp_run_record_check_pages(pages, err);
+    if (device != NULL && strncmp(device, "sim:", 4) == 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "%s: only simulated GPUs can tell: name one, as in --device sim:gtx1080ti",
+                   what);
+}
+
+static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
+    char *what = wpi_format("--pages %s", pages);
+    const wp_status status = check_simulated(device, what, err);
+    wpi_free(what);
+    return status == WP_STATUS_OK ? wp_run_record_check_pages(pages, err) : status;
 }
 
 static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
@@ -187,7 +201,11 @@ static wp_status check_targets(const wpi_arguments *arguments, wp_error *err) {
     }
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
+    if (arguments->values[ESTIMATE] != NULL)
+        WP_TRY(check_simulated(arguments->values[DEVICE], "--estimate", err));
     if (pages != NULL) WP_TRY(check_pages(arguments->values[DEVICE], pages, err));
+    if (arguments->values[SOURCE] != NULL)
+        WP_TRY(check_simulated(arguments->values[DEVICE], "--source", err));
     return WP_STATUS_OK;
 }
 
@@ -221,6 +239,11 @@ static wp_status write_reports(const wpi_arguments *arguments, const wp_run_reco
         (void)fputs(text, stderr);
         wp_run_text_free(text);
     }
+    if (arguments->values[SOURCE] != NULL) {
+        char *text = wp_run_record_to_source(record);
+        (void)fputs(text, stderr);
+        wp_run_text_free(text);
+    }
     return pages != NULL ? wp_run_record_write_pages(record, pages, err) : WP_STATUS_OK;
 }
 
@@ -246,7 +269,8 @@ static void explain_missing(const char *program, wpi_record_state state, int exi
 /* The exit code of `warpage run`: the program's, or 1 if it succeeded but the requested report
  * failed. */
 static int report_run(const wpi_arguments *arguments, const char *record_path,
-                      const char *timeline_path, int exit_code) {
+                      const char *timeline_path, const wpi_strings *environment, const char *folder,
+                      int exit_code) {
     const bool has_target = arguments->values[REPORT] != NULL ||
                             arguments->values[OUTPUT] != NULL ||
                             arguments->values[TIMELINE] != NULL || arguments->values[PAGES] != NULL;
@@ -270,6 +294,8 @@ static int report_run(const wpi_arguments *arguments, const char *record_path,
     if (status == WP_STATUS_OK) {
         record.has_exit_status = true;
         record.exit_status = exit_code;
+        if (arguments->values[ESTIMATE] != NULL && exit_code == 0)
+            wpi_estimate(&record, (const char *const *)arguments->operands, environment, folder);
         status = write_reports(arguments, &record, timeline_path, &err);
         wp_run_record_deinit(&record);
     }
@@ -340,6 +366,8 @@ int wpi_run_main(int argc, char **argv) {
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
         wpi_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
     if (arguments.values[PAGES] != NULL) wpi_strings_add(&environment, "WARPAGE_PAGES=on");
+    if (arguments.values[SOURCE] != NULL || arguments.values[OUTPUT] != NULL)
+        wpi_strings_add(&environment, "WARPAGE_LINES=on");
     if (isatty(STDERR_FILENO)) wpi_strings_add(&environment, "WARPAGE_PROGRESS=on");
     found_path = wpi_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)
@@ -356,7 +384,7 @@ int wpi_run_main(int argc, char **argv) {
         exit_code = wpi_failure("run", "%s", err.message);
         goto done;
     }
-    exit_code = report_run(&arguments, record_path, timeline_path, exit_code);
+    exit_code = report_run(&arguments, record_path, timeline_path, &environment, temp, exit_code);
     /* libwarpage has printed its findings; the program may exit with 0. */
     if (exit_code == 0 && wpi_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
 done:

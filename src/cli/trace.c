@@ -42,6 +42,7 @@ const char wpi_trace_details[] =
     "    --pages DIR              write when each page of managed memory was accessed, migrated "
     "and\n"
     "                             evicted to DIR\n"
+    "    --source                 also print the kernels' source with what each line cost\n"
     "cut -o FILE.wpt [--kernels REGEX] [--launches A-B] FILE.wpt\n"
     "    copy some of the launches, numbered from 1 as in `info --launches`, to a new trace\n"
     "import -o FILE.wpt kernelslist.g\n"

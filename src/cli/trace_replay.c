@@ -14,17 +14,18 @@
 #include "warpage/report.h"
 #include "warpage/trace.h"
 
-enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES, POLICY_FILE };
+enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES, SOURCE, POLICY_FILE };
 
 const wpi_cli_option wpi_trace_replay_options[] = {[DEVICE] = {"device", "sim:GPU", ""},
-                                              [AS] = WPI_AS_OPTION,
-                                              [SET] = {"set", "KEY=VALUE", ""},
-                                              [HINT] = {"hint", "N=WORD", ""},
-                                              [FORMAT] = {"format", "text|json|csv", ""},
-                                              [REPORT] = {"report", "FILE", ""},
-                                              [PAGES] = {"pages", "DIR", ""},
-                                              [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
-                                              {0}};
+                                                   [AS] = WPI_AS_OPTION,
+                                                   [SET] = {"set", "KEY=VALUE", ""},
+                                                   [HINT] = {"hint", "N=WORD", ""},
+                                                   [FORMAT] = {"format", "text|json|csv", ""},
+                                                   [REPORT] = {"report", "FILE", ""},
+                                                   [PAGES] = {"pages", "DIR", ""},
+                                                   [SOURCE] = {"source", NULL, ""},
+                                                   [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
+                                                   {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {
     wp_run_record *record = object;
@@ -83,6 +84,7 @@ static wp_status replay(const wpi_arguments *arguments, const char *folder,
     const char *pages = arguments->values[PAGES];
     wp_status status = foresee(trace, arguments->values[DEVICE], hints, folder, err);
     if (pages != NULL) (void)setenv("WARPAGE_PAGES", "on", 1);
+    if (arguments->values[SOURCE] != NULL) (void)setenv("WARPAGE_LINES", "on", 1);
     if (status == WP_STATUS_OK)
         status = wp_trace_replay(trace, arguments->values[DEVICE], hints, record_path, err);
     if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
@@ -93,6 +95,11 @@ static wp_status replay(const wpi_arguments *arguments, const char *folder,
         status = wpi_report_write(&record, report, err);
     } else if (status == WP_STATUS_OK) {
         print_record(&record, format);
+    }
+    if (status == WP_STATUS_OK && arguments->values[SOURCE] != NULL) {
+        char *text = wp_run_record_to_source(&record);
+        (void)fputs(text, stderr);
+        wp_run_text_free(text);
     }
     if (status == WP_STATUS_OK && pages != NULL)
         status = wp_run_record_write_pages(&record, pages, err);

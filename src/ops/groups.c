@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/order.h"
+#include "ops/texts/texts.h"
+#include "ops/wide_sum.h"
 
 #define NONE WPI_ACCUMULATOR_NONE
 
@@ -42,18 +44,6 @@ static uint64_t float_word(wp_type type, double number) {
     return word;
 }
 
-__extension__ typedef __int128 wide;
-__extension__ typedef unsigned __int128 wide_bits;
-
-static wide wide_of(const uint64_t words[2]) {
-    return (wide)((wide_bits)words[1] << 64 | words[0]);
-}
-
-static bool fits(wide sum, wp_type type) {
-    if (type == WP_TYPE_UINT64) return sum >= 0 && (wide_bits)sum >> 64 == 0;
-    return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
-}
-
 /* The destination of an aggregate's values of a batch. */
 typedef struct target {
     const wpi_shape_aggregate *aggregate;
@@ -66,20 +56,10 @@ static void put_word(const target *t, uint32_t i, uint32_t bytes, uint64_t word)
     memcpy(t->out + (size_t)i * bytes, &word, bytes); /* little-endian */
 }
 
-/* A double holds smaller integers exactly. */
-#define EXACT (INT64_C(1) << 53)
-
-static double average_of(const uint64_t sum[2], uint64_t count) {
-    const int64_t low = (int64_t)sum[0];
-    const bool is_small = sum[1] == (uint64_t)(low >> 63) && low > -EXACT && low < EXACT;
-    if (is_small && count < (uint64_t)EXACT) return (double)low / (double)(int64_t)count;
-    return (double)((long double)wide_of(sum) / (long double)count);
-}
-
 static void put_averages(const target *t, const uint64_t *words, bool is_float) {
     for (uint32_t i = 0; i < t->count; i++) {
         const double average = is_float ? wpi_double_of(words[i]) / (double)t->values[i]
-                                        : average_of(&words[2 * (size_t)i], t->values[i]);
+                                        : wpi_wide_average(&words[2 * (size_t)i], t->values[i]);
         put_word(t, i, sizeof average, float_word(WP_TYPE_FLOAT64, average));
     }
 }
@@ -88,7 +68,7 @@ static void put_averages(const target *t, const uint64_t *words, bool is_float) 
 static bool put_sums(const target *t, const uint64_t *words) {
     bool is_ok = true;
     for (uint32_t i = 0; i < t->count; i++) {
-        is_ok = is_ok && fits(wide_of(&words[2 * (size_t)i]), t->aggregate->type);
+        is_ok = is_ok && wpi_wide_fits(wpi_wide_of(&words[2 * (size_t)i]), t->aggregate->type);
         put_word(t, i, sizeof *words, words[2 * (size_t)i]);
     }
     return is_ok;
@@ -103,11 +83,19 @@ static void put_extremes(const target *t, const uint64_t *words, wp_type type) {
                      : wpi_unordered_integer(type, words[i]));
 }
 
+/* One word of each sum. */
+static void put_halves(const target *t, const uint64_t *words, bool is_high) {
+    for (uint32_t i = 0; i < t->count; i++)
+        put_word(t, i, sizeof *words, words[2 * (size_t)i + is_high]);
+}
+
 /* False: a sum does not fit. */
 static bool put_values(const target *t, const wpi_accumulator *accumulator, const uint64_t *words) {
     const bool is_float = wpi_type_is_float(accumulator->type);
     if (t->aggregate->op == WP_AGGREGATE_AVG)
         put_averages(t, words, is_float);
+    else if (t->aggregate->op == WP_AGGREGATE_SUM_LOW || t->aggregate->op == WP_AGGREGATE_SUM_HIGH)
+        put_halves(t, words, t->aggregate->op == WP_AGGREGATE_SUM_HIGH);
     else if (accumulator->how == WPI_ACCUMULATE_SUM_INTEGER)
         return put_sums(t, words);
     else if (accumulator->how == WPI_ACCUMULATE_MIN || accumulator->how == WPI_ACCUMULATE_MAX)
@@ -201,6 +189,59 @@ static void pack_valid(wpi_group_column *column, uint64_t count) {
     column->column.valid = column->valid;
 }
 
+/* Codes of texts become places in their order: sorted, or as they came. */
+static wp_status place_key(wpi_group_column *column, wp_texts *texts, uint64_t count,
+                           bool is_sorted, wp_error *err) {
+    uint32_t *ranks = NULL, *values = column->values;
+    if (is_sorted) WP_TRY(wpi_texts_sort(texts, &ranks, err));
+    for (uint64_t i = 0; i < count; i++) {
+        column->valid[i] = values[i] != 0;
+        if (values[i] != 0) values[i] = ranks != NULL ? ranks[values[i]] : values[i] - 1;
+    }
+    wpi_free(ranks);
+    return WP_STATUS_OK;
+}
+
+/* If the only key is a text, and each text has a group, ranks are the groups' places. */
+static bool ranks_are_places(const wp_groups *groups, const wpi_shape *shape) {
+    const wp_texts *texts = wpi_shape_texts(shape, 0);
+    if (groups->key_count != 1 || texts == NULL) return false;
+    bool has_null = false;
+    const uint32_t *values = groups->columns[0].values;
+    for (uint64_t i = 0; i < groups->count; i++)
+        has_null |= values[i] == 0;
+    return groups->count == wp_texts_count(texts) + has_null;
+}
+
+static wp_status sort_by_ranks(wp_groups *groups, wp_texts *texts, wp_error *err) {
+    uint32_t *ranks = NULL, *values = groups->columns[0].values;
+    const uint64_t text_count = wp_texts_count(texts);
+    WP_TRY(wpi_texts_sort(texts, &ranks, err));
+    for (uint64_t i = 0; i < groups->count; i++)
+        values[i] = ranks[values[i]];
+    wpi_free(ranks);
+    const wp_status status =
+        wpi_order_place(&groups->columns[1], groups->aggregate_count, groups->count, values, err);
+    for (uint64_t i = 0; i < groups->count; i++) {
+        values[i] = i < text_count ? (uint32_t)i : 0;
+        groups->columns[0].valid[i] = i < text_count;
+    }
+    return status;
+}
+
+static wp_status sort_groups(wp_groups *groups, const wpi_shape *shape, bool is_sorted,
+                             wp_error *err) {
+    if (is_sorted && ranks_are_places(groups, shape))
+        return sort_by_ranks(groups, wpi_shape_texts(shape, 0), err);
+    for (uint32_t key = 0; key < groups->key_count; key++)
+        if (wpi_shape_texts(shape, key) != NULL)
+            WP_TRY(place_key(&groups->columns[key], wpi_shape_texts(shape, key), groups->count,
+                             is_sorted, err));
+    if (!is_sorted) return WP_STATUS_OK;
+    return wpi_order_columns(groups->columns, groups->key_count,
+                             groups->key_count + groups->aggregate_count, groups->count, err);
+}
+
 wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_grouper *grouper,
                             bool is_sorted, wp_groups **out, wp_error *err) {
     wp_status status = WP_STATUS_OK;
@@ -216,11 +257,7 @@ wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_gr
         status = WP_FAIL(err, INVALID, "aggregate %u: a sum does not fit %s", overflowed - 1,
                          wp_type_name(shape->aggregates[overflowed - 1].type));
     WP_TRY_GOTO(status, done);
-    if (is_sorted)
-        WP_TRY_GOTO(wpi_order_columns(groups->columns, groups->key_count,
-                                      groups->key_count + groups->aggregate_count, groups->count,
-                                      err),
-                    done);
+    WP_TRY_GOTO(sort_groups(groups, shape, is_sorted, err), done);
     for (uint32_t i = 0; i < groups->key_count + groups->aggregate_count; i++)
         pack_valid(&groups->columns[i], groups->count);
     *out = groups;

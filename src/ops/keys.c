@@ -12,6 +12,8 @@
  *     k0 ─► codes ─┐
  *     k1 ─► codes ─┴─► pairs ─┐
  *     k2 ─► codes ────────────┴─► word
+ *
+ * Codes of texts, and values of up to 16 bits, are numbers already.
  */
 struct wpi_keys {
     const wpi_shape *shape;
@@ -187,13 +189,22 @@ static void pack_side_by_side(const wpi_keys *keys, const wp_column *columns, ui
     }
 }
 
+/* Values that are numbers of less than 32 bits need no others. */
+static bool is_numbered(const wpi_shape *shape, uint32_t key) {
+    return wpi_shape_texts(shape, key) != NULL || bits_of(shape->keys[key].type) <= 16;
+}
+
 /* Numbers of a column's values, from 1, or 0 for NULL. */
-static wp_status codes_of(wpi_codes *codes, const wp_column *column, uint64_t first, uint32_t count,
-                          uint32_t *out, wp_error *err) {
+static wp_status codes_of(const wpi_keys *keys, uint32_t key, const wp_column *column,
+                          uint64_t first, uint32_t count, uint32_t *out, wp_error *err) {
     uint64_t parts[PART_ROWS];
     bool nulls[PART_ROWS];
     const bool has_nulls = parts_of(column, first, count, parts, nulls);
-    WP_TRY(wpi_codes_number(codes, parts, count, out, err));
+    if (is_numbered(keys->shape, key))
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = (uint32_t)parts[i];
+    else
+        WP_TRY(wpi_codes_number(keys->codes[key], parts, count, out, err));
     for (uint32_t i = 0; i < count; i++)
         out[i] = has_nulls && nulls[i] ? 0 : out[i] + 1;
     return WP_STATUS_OK;
@@ -203,9 +214,9 @@ static wp_status pack_coded(const wpi_keys *keys, const wp_column *columns, uint
                             uint32_t count, uint64_t *words, wp_error *err) {
     const uint32_t last = keys->shape->key_count - 1;
     uint32_t left[PART_ROWS], right[PART_ROWS];
-    WP_TRY(codes_of(keys->codes[0], &columns[0], first, count, left, err));
+    WP_TRY(codes_of(keys, 0, &columns[0], first, count, left, err));
     for (uint32_t key = 1; key <= last; key++) {
-        WP_TRY(codes_of(keys->codes[key], &columns[key], first, count, right, err));
+        WP_TRY(codes_of(keys, key, &columns[key], first, count, right, err));
         for (uint32_t i = 0; i < count; i++)
             words[i] = (uint64_t)left[i] << 32 | right[i];
         if (key < last) WP_TRY(wpi_codes_number(keys->pairs[key - 1], words, count, left, err));
@@ -268,7 +279,10 @@ static bool part_of(const wpi_keys *keys, uint32_t key, uint64_t word, uint64_t 
         left = (uint32_t)(word >> 32);
     }
     const uint32_t code = key == 0 ? left : right;
-    *out = code == 0 ? 0 : wpi_codes_word(keys->codes[key], code - 1);
+    if (is_numbered(keys->shape, key))
+        *out = code == 0 ? 0 : code - 1;
+    else
+        *out = code == 0 ? 0 : wpi_codes_word(keys->codes[key], code - 1);
     return code != 0;
 }
 

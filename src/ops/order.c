@@ -56,17 +56,51 @@ static void sort_by_key(sorting *s, const wpi_group_column *column) {
             sort_by_byte(s, byte);
 }
 
-static void gather(const sorting *s, wpi_group_column *column, void *values, uint8_t *valid) {
-    const uint32_t bytes = wp_type_bytes(column->column.type);
-    for (uint64_t i = 0; i < s->count; i++) {
-        memcpy((char *)values + i * bytes, (char *)column->values + s->items[i].row * bytes, bytes);
-        valid[i] = column->valid[s->items[i].row];
-    }
+/* Memory for a column in another order. */
+static wp_status alloc_column(const wpi_group_column *column, uint64_t count, void **values,
+                              uint8_t **valid, wp_error *err) {
+    *values = wpi_cpu_memory_alloc(count * wp_type_bytes(column->column.type) + 8);
+    *valid = wpi_cpu_memory_alloc(count + 8);
+    if (*values != NULL && *valid != NULL) return WP_STATUS_OK;
+    wpi_free(*values);
+    wpi_free(*valid);
+    return WP_FAIL(err, NOMEM, "a column of %llu groups", (unsigned long long)count);
+}
+
+static void replace(wpi_group_column *column, void *values, uint8_t *valid) {
     wpi_free(column->values);
     wpi_free(column->valid);
     column->values = values;
     column->column.values = values;
     column->valid = valid;
+}
+
+static void gather(const sorting *s, const wpi_group_column *column, void *values, uint8_t *valid) {
+    const uint32_t bytes = wp_type_bytes(column->column.type);
+    for (uint64_t i = 0; i < s->count; i++) {
+        memcpy((char *)values + i * bytes, (char *)column->values + s->items[i].row * bytes, bytes);
+        valid[i] = column->valid[s->items[i].row];
+    }
+}
+
+wp_status wpi_order_place(wpi_group_column *columns, uint32_t column_count, uint64_t count,
+                          const uint32_t *places, wp_error *err) {
+    for (uint32_t column = 0; column < column_count; column++) {
+        const uint32_t bytes = wp_type_bytes(columns[column].column.type);
+        const char *in = columns[column].values;
+        void *values = NULL;
+        uint8_t *valid = NULL;
+        WP_TRY(alloc_column(&columns[column], count, &values, &valid, err));
+        for (uint64_t i = 0; i < count; i++) {
+            if (bytes == 8) /* of a known size */
+                memcpy((char *)values + (size_t)8 * places[i], in + 8 * i, 8);
+            else
+                memcpy((char *)values + (size_t)bytes * places[i], in + bytes * i, bytes);
+            valid[places[i]] = columns[column].valid[i];
+        }
+        replace(&columns[column], values, valid);
+    }
+    return WP_STATUS_OK;
 }
 
 static void sort_nulls_last(sorting *s, const wpi_group_column *column) {
@@ -92,16 +126,11 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
         sort_nulls_last(&s, &columns[key - 1]);
     }
     for (uint32_t i = 0; i < column_count; i++) {
-        const size_t bytes = wp_type_bytes(columns[i].column.type);
-        void *values = wpi_malloc(count * bytes + 8);
-        uint8_t *valid = wpi_malloc(count + 8);
-        if (values == NULL || valid == NULL) {
-            wpi_free(values);
-            wpi_free(valid);
-            WP_TRY_GOTO(WP_FAIL(err, NOMEM, "a column of %llu groups", (unsigned long long)count),
-                        done);
-        }
+        void *values = NULL;
+        uint8_t *valid = NULL;
+        WP_TRY_GOTO(alloc_column(&columns[i], count, &values, &valid, err), done);
         gather(&s, &columns[i], values, valid);
+        replace(&columns[i], values, valid);
     }
 done:
     wpi_free(s.items);

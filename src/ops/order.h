@@ -17,4 +17,8 @@ typedef struct wpi_group_column {
 WP_NODISCARD wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count,
                                          uint32_t column_count, uint64_t count, wp_error *err);
 
+/** Puts row i of all columns at places[i], a permutation. NOMEM. */
+WP_NODISCARD wp_status wpi_order_place(wpi_group_column *columns, uint32_t column_count,
+                                       uint64_t count, const uint32_t *places, wp_error *err);
+
 #endif

@@ -35,6 +35,11 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
     if (spec->key_count == 0) return WP_FAIL(err, INVALID, "a group-by requires at least one key");
     for (uint32_t i = 0; i < spec->key_count; i++)
         WP_TRY(check_type(spec->keys[i].type, "key", i, err));
+    for (uint32_t i = 0; spec->texts != NULL && i < spec->key_count; i++)
+        if (spec->texts[i] != NULL &&
+            (spec->keys[i].type != WP_TYPE_UINT32 || spec->keys[i].is_nullable))
+            return WP_FAIL(err, INVALID,
+                           "codes of texts are uint32 and not nullable; key %u is not", i);
     for (uint32_t i = 0; i < spec->value_count; i++)
         WP_TRY(check_type(spec->values[i], "value", i, err));
     for (uint32_t i = 0; i < spec->aggregate_count; i++) {
@@ -46,6 +51,9 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
         if (!is_of_rows && aggregate->value >= spec->value_count)
             return WP_FAIL(err, INVALID, "aggregate %u refers to value %u of %u", i,
                            aggregate->value, spec->value_count);
+        if ((aggregate->op == WP_AGGREGATE_SUM_LOW || aggregate->op == WP_AGGREGATE_SUM_HIGH) &&
+            wpi_type_is_float(spec->values[aggregate->value]))
+            return WP_FAIL(err, INVALID, "aggregate %u: a sum of floats has no halves", i);
     }
     return WP_STATUS_OK;
 }
@@ -74,6 +82,8 @@ static wp_type type_of(wp_aggregate_op op, wp_type type) {
     switch (op) {
     case WP_AGGREGATE_COUNT: return WP_TYPE_UINT64;
     case WP_AGGREGATE_AVG: return WP_TYPE_FLOAT64;
+    case WP_AGGREGATE_SUM_LOW: return WP_TYPE_UINT64;
+    case WP_AGGREGATE_SUM_HIGH: return WP_TYPE_INT64;
     case WP_AGGREGATE_SUM:
         if (wpi_type_is_float(type)) return WP_TYPE_FLOAT64;
         return wpi_type_is_signed(type) ? WP_TYPE_INT64 : WP_TYPE_UINT64;
@@ -99,17 +109,21 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
     WP_TRY(check(spec, err));
     const uint32_t aggregates = spec->aggregate_count;
     shape->keys = wpi_calloc(spec->key_count, sizeof *shape->keys);
+    shape->texts = wpi_calloc(spec->key_count, sizeof(wp_texts *));
     shape->values = wpi_calloc(spec->value_count + 1, sizeof *shape->values);
     shape->aggregates = wpi_calloc(aggregates + 1, sizeof *shape->aggregates);
     shape->accumulators = wpi_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
-    if (shape->keys == NULL || shape->values == NULL || shape->aggregates == NULL ||
-        shape->accumulators == NULL) {
+    if (shape->keys == NULL || shape->texts == NULL || shape->values == NULL ||
+        shape->aggregates == NULL || shape->accumulators == NULL) {
         wpi_shape_deinit(shape);
         return WP_FAIL(err, NOMEM, "%u aggregates", aggregates);
     }
     shape->key_count = spec->key_count;
     shape->value_count = spec->value_count;
     memcpy(shape->keys, spec->keys, spec->key_count * sizeof *shape->keys);
+    if (spec->texts != NULL)
+        memcpy((void *)shape->texts, (const void *)spec->texts,
+               spec->key_count * sizeof(wp_texts *));
     if (spec->value_count != 0)
         memcpy(shape->values, spec->values, spec->value_count * sizeof *shape->values);
     for (uint32_t i = 0; i < aggregates; i++)
@@ -119,6 +133,7 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
 
 void wpi_shape_deinit(wpi_shape *shape) {
     wpi_free(shape->keys);
+    wpi_free((void *)shape->texts);
     wpi_free(shape->values);
     wpi_free(shape->aggregates);
     wpi_free(shape->accumulators);

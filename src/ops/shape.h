@@ -38,6 +38,7 @@ typedef struct wpi_shape_aggregate {
 typedef struct wpi_shape {
     uint32_t key_count, value_count, aggregate_count, accumulator_count;
     wp_key *keys;
+    wp_texts **texts; /* [key_count]; NULL: the key is no text */
     wp_type *values;
     wpi_shape_aggregate *aggregates;
     wpi_accumulator *accumulators;
@@ -46,6 +47,10 @@ typedef struct wpi_shape {
 /** Copies what it needs of the spec. INVALID, NOMEM. */
 WP_NODISCARD wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error *err);
 void wpi_shape_deinit(wpi_shape *shape); /* `{0}` is fine */
+
+static inline wp_texts *wpi_shape_texts(const wpi_shape *shape, uint32_t key) {
+    return shape->texts != NULL ? shape->texts[key] : NULL;
+}
 
 /** Value `row` of a column, as by wpi_load_word. */
 uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row);

@@ -28,10 +28,15 @@ typedef struct row {
 #define PREFETCH "Prefetching of pages"
 #define SHARED "Shared memory"
 #define TIME "Where the time of accesses goes"
+#define WARPS "Where the time of warps goes"
+#define PEAK "Speed of light"
 
 #define SPENT(part, label, doc)                                                                    \
     {"spent_" part "_pct",         label,           "%", TIME, doc, 100,                           \
      {"memory_spent_" part "_ps"}, {"spent of all"}}
+
+#define WARP_TIME(what, label, doc)                                                                \
+    {"warp_" what "_pct", label, "%", WARPS, doc, 100, {"warp_time_" what "_ps"}, {"warp time"}}
 
 /* clang-format off */
 static const row rows[] = {
@@ -120,6 +125,41 @@ static const row rows[] = {
     {"shared_conflicts_per_access", "bank conflict cycles per access", "", SHARED,
      "additional cycles that bank conflicts cost an access to shared memory",
      1, {"shared_conflict_cycles"}, {"shared_accesses"}},
+    {"peak_issue_pct", "issue slots", "%", PEAK,
+     "time for which warp schedulers are occupied, by instructions and the units that execute them",
+     100, {"kernel_issue_ps"}, {"scheduler time"}},
+    {"peak_lsu_pct", "load/store units", "%", PEAK,
+     "lines of 128 bytes that accesses touch, of one a cycle and SM",
+     100, {"memory_load_lines", "memory_store_lines", "memory_atomic_lines", "memory_reduce_lines"},
+     {"sm cycles"}},
+    {"peak_shared_pct", "shared memory", "%", PEAK,
+     "cycles of accesses to shared memory, bank conflicts included, of all cycles of the SMs",
+     100, {"shared_accesses", "shared_conflict_cycles"}, {"sm cycles"}},
+    {"peak_l1_pct", "L1", "%", PEAK, "sectors looked up, of four a cycle and SM",
+     100, {"l1_hits", "l1_merges", "l1_misses"}, {"l1 sectors"}},
+    {"peak_l2_pct", "L2", "%", PEAK, "time for which the ports of the L2 slices are busy",
+     100, {"l2_utilisation_ps"}, {"l2 time"}},
+    {"peak_tlb_l#_pct", "L# TLB ports", "%", PEAK,
+     "look-ups, of those that the ports of the TLBs of this level can take",
+     100, {"tlb_l#_port_wait_ps"}, {"tlb_l# look-ups"}},
+    {"peak_fault_handler_pct", "far fault handler", "%", PEAK,
+     "time for which a service of far faults is in progress",
+     100, {"paging_handler_utilisation_ps"}, {"time"}},
+    WARP_TIME("execute", "warp time: instructions", "issue slots, dependences and fetches of instructions"),
+    WARP_TIME("not_selected", "… ready, not selected", "the scheduler issues for other warps"),
+    WARP_TIME("lsu", "… load/store unit", "busy with lines of other accesses, or without room for a store"),
+    WARP_TIME("shared", "… shared memory", "waiting for shared memory"),
+    WARP_TIME("barrier", "… barrier", "waiting for other warps of the block"),
+    WARP_TIME("threads", "… other threads", "spin loops, and waits for other threads"),
+    WARP_TIME("fence", "… fence", "waiting until stores have been performed"),
+    WARP_TIME("code", "… instruction TLB", "waiting for the translation of an instruction fetch"),
+    WARP_TIME("translation", "… address translation", "waiting for an access: TLB look-ups and page walks; this and the next ones with their queues"),
+    WARP_TIME("fault", "… far faults", "waiting for an access: far faults"),
+    WARP_TIME("l1", "… L1", "waiting for an access: L1 cache"),
+    WARP_TIME("l2", "… L2", "waiting for an access: L2 cache, and the interconnect to it and back"),
+    WARP_TIME("dram", "… DRAM", "waiting for an access: DRAM"),
+    WARP_TIME("link", "… link", "waiting for an access: host memory across the link"),
+    WARP_TIME("drain", "… draining", "returned, with loads in flight that nothing used"),
     SPENT("issue", "access time: issue", "load/store unit: its latency, earlier lines of the access"),
     SPENT("translation", "… address translation", "TLB look-ups and page walks"),
     SPENT("fault", "… far faults", "stalled on a far fault until the page is resident"),
@@ -145,13 +185,29 @@ static uint64_t value_of(const counted *c, const char *name, bool *is_known) {
     return c->values[column->first + (is_sum ? 1 : 0)];
 }
 
-static double spent_of_all(const counted *c) {
+/* The sum of all counters whose names begin with `prefix`. */
+static double sum_of(const counted *c, const char *prefix) {
     uint64_t sum = 0;
     for (size_t i = 0; i < c->simulation->column_count; i++) {
         const wp_run_column *column = &c->simulation->columns[i];
-        if (strncmp(column->name, "memory_spent_", 13) == 0) sum += c->values[column->first];
+        if (strncmp(column->name, prefix, strlen(prefix)) == 0) sum += c->values[column->first];
     }
     return (double)sum;
+}
+
+static double units_of(const counted *c, const char *series) {
+    for (size_t i = 0; i < c->simulation->series_count; i++)
+        if (strcmp(c->simulation->series[i].name, series) == 0)
+            return (double)c->simulation->series[i].units;
+    return 0;
+}
+
+/* Look-ups that all TLBs of a level can take in `cycles`: "tlb_l2 look-ups". */
+static double look_ups(const counted *c, const char *name, double cycles) {
+    const wp_run_machine *m = &c->simulation->machine;
+    const unsigned level = (unsigned)(name[5] - '1');
+    if (level >= WP_RUN_TLB_LEVELS) return 0;
+    return cycles * (double)m->tlb_count[level] * (double)m->tlb_ports[level];
 }
 
 /* The machine's capacity in the counted time; negative: no such capacity. IPC and occupancy are
@@ -168,7 +224,14 @@ static double capacity(const counted *c, const char *name) {
         return kernels_ps * (double)m->sm_count * (double)m->warps_per_sm;
     if (strcmp(name, "walker time") == 0) return time_ps * (double)m->walker_count;
     if (strcmp(name, "dram time") == 0) return time_ps * (double)m->dram_channels;
-    if (strcmp(name, "spent of all") == 0) return spent_of_all(c);
+    if (strcmp(name, "l2 time") == 0) return time_ps * units_of(c, "l2_utilisation");
+    if (strcmp(name, "scheduler time") == 0)
+        return kernels_ps * (double)m->sm_count * (double)m->schedulers;
+    if (strcmp(name, "l1 sectors") == 0) return 4 * cycles * (double)m->sm_count;
+    if (strncmp(name, "tlb_l", 5) == 0 && strcmp(name + 6, " look-ups") == 0)
+        return look_ups(c, name, cycles);
+    if (strcmp(name, "spent of all") == 0) return sum_of(c, "memory_spent_");
+    if (strcmp(name, "warp time") == 0) return sum_of(c, "warp_time_");
     return -1;
 }
 
@@ -220,6 +283,23 @@ void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *valu
         for (uint32_t level = 1; level <= (has_levels ? LEVELS_MAX : 1); level++)
             if (!tell(&c, &rows[i], level, visit, object)) break;
     }
+}
+
+typedef struct wanted {
+    const char *name;
+    double value;
+} wanted;
+
+static void look(void *object, const wpi_metric *metric) {
+    wanted *w = object;
+    if (strcmp(metric->name, w->name) == 0) w->value = metric->value;
+}
+
+double wpi_metric_value(const wp_run_simulation *simulation, const uint64_t *values,
+                        uint64_t time_ps, const char *name) {
+    wanted w = {name, 0};
+    wpi_metrics_visit(simulation, values, time_ps, look, &w);
+    return w.value;
 }
 
 const char *wpi_metric_format(const wpi_metric *metric, char out[32]) {

@@ -24,6 +24,10 @@ typedef void (*wpi_metric_visit)(void *object, const wpi_metric *metric);
 void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *values,
                        uint64_t time_ps, wpi_metric_visit visit, void *object);
 
+/** The metric's value; 0 if it cannot be computed. */
+double wpi_metric_value(const wp_run_simulation *simulation, const uint64_t *values,
+                        uint64_t time_ps, const char *name);
+
 /** "12.50 %", "340 ns", "480.18 GB/s"; returns `out`. */
 const char *wpi_metric_format(const wpi_metric *metric, char out[32]);
 

@@ -8,9 +8,9 @@
 #include "base/gnuplot.h"
 #include "base/log.h"
 #include "base/page.h"
-#include "report/html.h"
 #include "report/managed_counts.h"
 #include "report/new_folder.h"
+#include "report/page/html.h"
 #include "report/simulation.h"
 
 #define EVENTS WP_RUN_PAGE_EVENTS

@@ -8,16 +8,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/cxx_name.h"
 #include "base/gnuplot.h"
 #include "base/text.h"
-#include "report/metrics.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
 
-#define KERNELS_MAX 8u
 #define ALLOCATIONS_MAX 12u /* named beside the map */
-#define SHARES_MAX 12u
 #define NAME_WIDTH 24
 #define NAMES_APART 16u /* of the axis */
 
@@ -162,73 +158,25 @@ static bool draw_pages(const wp_run_record *record, wpi_text *out) {
     return true;
 }
 
-/* ---- where time went ---- */
-
-/* Data of one kernel's plot. */
-typedef struct shares {
-    wpi_text *out;
-    char titles[SHARES_MAX][NAME_WIDTH + 1];
-    size_t count;
-} shares;
-
-/* "time of accesses: issue", "… L1" */
-static const char *title_of(const char *label) {
-    const char *colon = strstr(label, ": "), *dots = strstr(label, "… ");
-    if (colon != NULL) return colon + 2;
-    return dots != NULL ? dots + strlen("… ") : label;
-}
-
-static void append_share(void *object, const wpi_metric *metric) {
-    shares *row = object;
-    if (strncmp(metric->name, "spent_", 6) != 0 || row->count == SHARES_MAX) return;
-    wpi_text_appendf(row->out, " %.6g", metric->value);
-    (void)snprintf(row->titles[row->count++], sizeof row->titles[0], "%s", title_of(metric->label));
-}
-
-static bool draw_spent(const wp_run_record *record, wpi_text *out) {
-    shares row = {.out = out};
-    size_t count = 0;
-    wpi_text_append(out, "$spent << EOD\n");
-    for (size_t i = 0; i < record->kernel_count && count < KERNELS_MAX; i++) {
-        const wp_run_kernel *k = &record->kernels[i];
-        if (k->values == NULL || wp_run_count(record, k->values, "memory_spent_l2_ps") == 0)
-            continue;
-        char *name = wpi_cxx_name_short(k->display_name, NAME_WIDTH);
-        for (char *c = name; *c != '\0'; c++)
-            if (*c == '"' || *c == ' ') *c = '_';
-        wpi_text_appendf(out, "\"%s\"", name);
-        wpi_free(name);
-        row.count = 0;
-        wpi_metrics_visit(record->simulation, k->values,
-                          wp_run_count(record, k->values, "kernel_time_ps"), append_share, &row);
-        wpi_text_append(out, "\n");
-        count++;
-    }
-    wpi_text_append(out, "EOD\nset style data histogram\nset style histogram rowstacked\n"
-                         "set style fill solid 0.8 noborder\nset boxwidth 0.6\nset yrange [0:100]\n"
-                         "set ylabel 'share of the time of accesses, %'\nset key outside right\n");
-    for (size_t i = 0; i < row.count; i++)
-        wpi_text_appendf(out, "%s using %zu%s title '%s'", i == 0 ? "plot $spent" : ", ''", i + 2,
-                         i == 0 ? ":xtic(1)" : "", row.titles[i]);
-    wpi_text_append(out, "\n");
-    return count > 0;
-}
+/* ---- page walks ---- */
 
 static bool draw_walks(const wp_run_record *record, wpi_text *out) {
     const wp_run_simulation *s = record->simulation;
     const wp_run_column *c = wpi_simulation_column(s, "walker_latency_ps");
     if (c == NULL || s->values[c->first] == 0) return false;
     const uint64_t *classes = &s->values[c->first + 2];
+    size_t bars = 0;
     wpi_text_append(out, "$walks << EOD\n");
     for (size_t i = 1; i < WP_RUN_HISTOGRAM_CLASSES; i++) {
         const double first_ns = 1e-3 * (double)((uint64_t)1 << (i - 1));
+        bars += classes[i] != 0;
         if (classes[i] != 0)
             wpi_text_appendf(out, "%.9g %" PRIu64 " %.9g\n", first_ns, classes[i], 2 * first_ns);
     }
     wpi_text_append(out, "EOD\nset logscale x 2\nset xlabel 'latency of a page walk, ns'\n"
                          "set ylabel 'walks'\nset yrange [0:*]\nset style fill solid 0.8 border\n"
                          "plot $walks using 1:2:1:3:(0):2 with boxxyerror notitle\n");
-    return true;
+    return bars > 1; /* one bar is no picture */
 }
 
 /* ---- gnuplot ---- */
@@ -240,7 +188,6 @@ static const struct {
     {"utilisation", "Utilisation over time", draw_utilisation},
     {"accesses", "Accesses to pages over time", draw_map},
     {"pages", "Accesses by page", draw_pages},
-    {"spent", "Where the time of accesses went", draw_spent},
     {"walks", "Page walks by latency", draw_walks},
 };
 

@@ -5,7 +5,7 @@
 
 #include "warpage/report.h"
 
-#define WPI_PLOTS_MAX 5u
+#define WPI_PLOTS_MAX 4u
 
 typedef struct wpi_plot {
     const char *name;  /* "utilisation": also of the file */

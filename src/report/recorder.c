@@ -22,12 +22,13 @@
 #include "report/cached.h"
 #include "report/run_record.h"
 #include "report/selection.h"
+#include "report/shapes.h"
 #include "report/simulation.h"
 #include "report/streamed.h"
 #include "report/timeline.h"
 #include "warpage/version.h"
 
-enum { RUN_RECORD, TIMELINE, PAGES };
+enum { RUN_RECORD, TIMELINE, PAGES, LINES };
 
 const wpi_param wpi_report_params[] = {
     [RUN_RECORD] = {"run-record", WP_UNIT_TEXT, "", 0, 0,
@@ -36,6 +37,8 @@ const wpi_param wpi_report_params[] = {
                   "also write a timeline in Chrome's trace format to this file at exit"},
     [PAGES] = {"pages", WP_UNIT_FLAG, "off", 0, 1,
                "record when each page of managed memory is accessed, migrated and evicted"},
+    [LINES] = {"lines", WP_UNIT_FLAG, "off", 0, 1,
+               "record what each line of the kernels' source costs on a simulated GPU"},
     {0}};
 
 bool wpi_report_enabled;
@@ -111,6 +114,7 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
         if (time_ns > k->time_max_ns) k->time_max_ns = time_ns;
         memcpy(k->grid, grid, sizeof k->grid);
         memcpy(k->block, block, sizeof k->block);
+        wpi_shapes_add(k, grid, block, time_ns);
     }
     wpi_timeline_add(queue, name, WP_COPY_KIND_COUNT, 0, start_ns, end_ns);
     (void)pthread_mutex_unlock(&mutex);
@@ -159,11 +163,19 @@ void wpi_report_set_collector(void (*collect)(void *object), void *object) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-bool wpi_report_wants_pages(void) {
+static bool is_wanted(int param) {
     wpi_param_value wanted = {0};
     return wpi_report_enabled &&
-           wpi_param_load(&wpi_report_params[PAGES], &wanted, NULL) == WP_STATUS_OK &&
+           wpi_param_load(&wpi_report_params[param], &wanted, NULL) == WP_STATUS_OK &&
            wanted.number != 0;
+}
+
+bool wpi_report_wants_pages(void) {
+    return is_wanted(PAGES);
+}
+
+bool wpi_report_wants_lines(void) {
+    return is_wanted(LINES);
 }
 
 bool wpi_report_is_selective(void) {

@@ -70,6 +70,8 @@ bool wpi_report_has_timeline(void);
 
 /** Whether the record should have events of pages of managed memory. */
 bool wpi_report_wants_pages(void);
+/** Whether the record should have counts by line of the source. */
+bool wpi_report_wants_lines(void);
 
 /** A kernel's demangled name; for wpi_free; NULL: out of memory. From the program's C++ runtime, if
  *  it has one, or from the function set below. */

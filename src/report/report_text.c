@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "report/cached.h"
 #include "report/host_facts.h"
+#include "report/rules/verdict.h"
 #include "report/run_record.h"
 #include "report/streamed.h"
 
@@ -80,6 +81,7 @@ void wpi_run_record_text(const wp_run_record *record, wpi_text *out) {
     for (size_t i = 0; i < record->policy_file_count; i++)
         wpi_text_appendf(out, "  with policy file %s (hash %016" PRIx64 ")\n",
                          record->policy_files[i].path, record->policy_files[i].hash);
+    wpi_verdict_text(record, out);
     append_kernels(record, out);
     append_copies(record, out);
     wpi_streamed_text(record, out);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "report/cached.h"
+#include "report/shapes.h"
 #include "report/simulation.h"
 #include "report/streamed.h"
 
@@ -37,6 +38,7 @@ void wp_run_record_deinit(wp_run_record *record) {
         wpi_free(record->kernels[i].name);
         wpi_free(record->kernels[i].display_name);
         wpi_free(record->kernels[i].values);
+        wpi_free(record->kernels[i].shapes);
     }
     wpi_free(record->kernels);
     wpi_simulation_destroy(record->simulation);
@@ -45,6 +47,9 @@ void wp_run_record_deinit(wp_run_record *record) {
     wpi_free(record->policy_files);
     wpi_streamed_deinit(record);
     wpi_cached_deinit(record);
+    for (size_t i = 0; i < record->estimate_count; i++)
+        wpi_free(record->estimates[i].rule);
+    wpi_free(record->estimates);
     *record = (wp_run_record){0};
 }
 
@@ -56,6 +61,8 @@ static int by_time(const void *a, const void *b) {
 }
 
 void wpi_run_record_sort(wp_run_record *record) {
+    for (size_t i = 0; i < record->kernel_count; i++)
+        wpi_shapes_sort(&record->kernels[i]);
     if (record->kernel_count != 0)
         qsort(record->kernels, record->kernel_count, sizeof *record->kernels, by_time);
 }

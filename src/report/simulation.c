@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "report/lines.h"
 #include "report/managed_counts.h"
 
 const wp_run_column *wpi_simulation_column(const wp_run_simulation *simulation, const char *name) {
@@ -41,5 +42,6 @@ void wpi_simulation_destroy(wp_run_simulation *simulation) {
     wpi_free(simulation->footprint);
     wpi_free(simulation->map.accesses);
     wpi_managed_destroy(simulation->managed);
+    wpi_lines_deinit(simulation);
     wpi_free(simulation);
 }

@@ -124,9 +124,23 @@ static void look(void *object, const wpi_metric *metric) {
     (void)wpi_metric_format(metric, w->cell);
 }
 
+/* Percentages of peaks and of the time of warps, of which most are 0. */
+static bool may_be_left_out(const wpi_metric *metric) {
+    return strncmp(metric->name, "peak_", 5) == 0 || strncmp(metric->name, "warp_", 5) == 0;
+}
+
+static bool is_zero_everywhere(const table *t, const char *name) {
+    for (size_t k = 0; k < t->count; k++)
+        if (wpi_metric_value(t->record->simulation, t->columns[k].values, t->columns[k].time_ps,
+                             name) >= 0.005)
+            return false;
+    return true;
+}
+
 /* Called for each metric of the run: its row over all columns. */
 static void append_metric(void *object, const wpi_metric *metric) {
     const table *t = object;
+    if (may_be_left_out(metric) && is_zero_everywhere(t, metric->name)) return;
     append_label(metric->label, t->out);
     for (size_t k = 0; k < t->count; k++) {
         char cell[32] = "-";

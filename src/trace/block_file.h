@@ -19,7 +19,7 @@
 
 #include "base/fail.h"
 
-#define WPI_TRACE_FORMAT 1u
+#define WPI_TRACE_FORMAT 2u
 /* A block is closed when it reaches this size, … */
 #define WPI_BLOCK_BYTES ((size_t)64 << 10)
 /* … and never exceeds this one. */

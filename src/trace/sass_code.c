@@ -300,6 +300,7 @@ static void add_access(builder *b, const wpi_sass_instruction *i) {
     flush_issues(b);
     add_step(b, WP_TRACE_ACCESS, i->site);
     b->sites[i->site] = (wp_trace_site){.block = i->block,
+                                        .place = WP_TRACE_NONE,
                                         .parameter = -1,
                                         .access = i->access,
                                         .space = i->space,

@@ -22,6 +22,8 @@ static void append_block(wpi_text *out, const wp_trace_block *b) {
     wpi_varint_append(out, b->step_count);
     wpi_varint_append(out, b->access_count);
     wpi_varint_append(out, b->line);
+    wpi_varint_append(out, b->first_share);
+    wpi_varint_append(out, b->share_count);
 }
 
 static void append_step(wpi_text *out, const wp_trace_step *s) {
@@ -42,6 +44,7 @@ static void append_site(wpi_text *out, const wp_trace_site *s) {
     wpi_varint_append(out, s->space);
     wpi_varint_append(out, s->cache);
     wpi_varint_append(out, s->size_bytes);
+    wpi_varint_append(out, s->place);
 }
 
 void wpi_tables_append(wpi_text *out, const wp_trace_tables *t) {
@@ -52,6 +55,8 @@ void wpi_tables_append(wpi_text *out, const wp_trace_tables *t) {
     wpi_varint_append(out, t->site_count);
     wpi_varint_append(out, t->kernel_count);
     wpi_varint_append(out, t->function_count);
+    wpi_varint_append(out, t->share_count);
+    wpi_varint_append(out, t->place_count);
     for (uint32_t i = 0; i < t->block_count; i++)
         append_block(out, &t->blocks[i]);
     for (uint32_t i = 0; i < t->step_count; i++)
@@ -65,6 +70,15 @@ void wpi_tables_append(wpi_text *out, const wp_trace_tables *t) {
     }
     for (uint32_t i = 0; i < t->function_count; i++)
         append_string(out, t->functions[i]);
+    for (uint32_t i = 0; i < t->share_count; i++) {
+        wpi_varint_append(out, t->shares[i].place);
+        wpi_varint_append(out, t->shares[i].count);
+    }
+    for (uint32_t i = 0; i < t->place_count; i++) {
+        append_string(out, t->places[i].file);
+        append_string(out, t->places[i].calls);
+        wpi_varint_append(out, t->places[i].line);
+    }
 }
 
 /* ---- faults --------------------------------------------------------------------------------- */
@@ -78,13 +92,20 @@ static bool is_step_good(const wp_trace_tables *t, const wp_trace_step *s) {
     }
 }
 
-static bool is_site_good(const wp_trace_site *s) {
-    return s->access < WP_TRACE_ACCESS_COUNT && s->space <= WP_TRACE_SHARED &&
-           s->cache <= WP_TRACE_CACHE_TEXTURE && s->size_bytes >= 1 && s->size_bytes <= 16;
+static bool is_place_good(const wp_trace_tables *t, uint32_t place) {
+    return place == WP_TRACE_NONE || place < t->place_count;
+}
+
+static bool is_site_good(const wp_trace_tables *t, const wp_trace_site *s) {
+    return is_place_good(t, s->place) && s->access < WP_TRACE_ACCESS_COUNT &&
+           s->space <= WP_TRACE_SHARED && s->cache <= WP_TRACE_CACHE_TEXTURE &&
+           s->size_bytes >= 1 && s->size_bytes <= 16;
 }
 
 static bool is_block_good(const wp_trace_tables *t, const wp_trace_block *b) {
     if (b->first_step > t->step_count || b->step_count > t->step_count - b->first_step)
+        return false;
+    if (b->first_share > t->share_count || b->share_count > t->share_count - b->first_share)
         return false;
     if (b->join != WP_TRACE_NONE && b->join >= t->block_count) return false;
     uint32_t accesses = 0;
@@ -101,13 +122,19 @@ const char *wpi_tables_find_fault(const wp_trace_tables *t) {
         if (!is_step_good(t, &t->steps[i])) return "a step is invalid";
     }
     for (uint32_t i = 0; i < t->site_count; i++) {
-        if (!is_site_good(&t->sites[i])) return "an access is invalid";
+        if (!is_site_good(t, &t->sites[i])) return "an access is invalid";
     }
     for (uint32_t i = 0; i < t->block_count; i++) {
         if (!is_block_good(t, &t->blocks[i])) return "a block does not match its steps";
     }
     for (uint32_t i = 0; i < t->kernel_count; i++) {
         if (t->kernels[i].name == NULL) return "a kernel has no name";
+    }
+    for (uint32_t i = 0; i < t->share_count; i++) {
+        if (!is_place_good(t, t->shares[i].place)) return "a share of a block has no line";
+    }
+    for (uint32_t i = 0; i < t->place_count; i++) {
+        if (t->places[i].file == NULL) return "a line has no file";
     }
     return NULL;
 }
@@ -140,6 +167,8 @@ static wp_trace_block read_block(reader *r) {
     b.step_count = wpi_cursor_u32(&r->in);
     b.access_count = wpi_cursor_u32(&r->in);
     b.line = wpi_cursor_u32(&r->in);
+    b.first_share = wpi_cursor_u32(&r->in);
+    b.share_count = wpi_cursor_u32(&r->in);
     return b;
 }
 
@@ -164,6 +193,7 @@ static wp_trace_site read_site(reader *r) {
     s.space = (uint8_t)wpi_cursor_u32(&r->in);
     s.cache = (uint8_t)wpi_cursor_u32(&r->in);
     s.size_bytes = (uint8_t)wpi_cursor_u32(&r->in);
+    s.place = wpi_cursor_u32(&r->in);
     return s;
 }
 
@@ -173,6 +203,21 @@ static wp_trace_kernel read_kernel(reader *r) {
     k.entry = wpi_cursor_u32(&r->in);
     k.flags = wpi_cursor_u32(&r->in);
     return k;
+}
+
+static wp_trace_share read_share(reader *r) {
+    wp_trace_share s;
+    s.place = wpi_cursor_u32(&r->in);
+    s.count = wpi_cursor_u32(&r->in);
+    return s;
+}
+
+static wp_trace_place read_place(reader *r) {
+    wp_trace_place p;
+    p.file = read_string(r);
+    p.calls = read_string(r);
+    p.line = wpi_cursor_u32(&r->in);
+    return p;
 }
 
 /* Allocates `count` items before the strings; each took at least one byte of the input. */
@@ -191,12 +236,15 @@ static bool read_counts(reader *r, wp_trace_tables *t, size_t input_bytes, size_
     t->site_count = wpi_cursor_u32(&r->in);
     t->kernel_count = wpi_cursor_u32(&r->in);
     t->function_count = wpi_cursor_u32(&r->in);
+    t->share_count = wpi_cursor_u32(&r->in);
+    t->place_count = wpi_cursor_u32(&r->in);
     const uint64_t items = (uint64_t)t->block_count + t->step_count + t->site_count +
-                           t->kernel_count + t->function_count;
+                           t->kernel_count + t->function_count + t->share_count + t->place_count;
     if (r->in.is_bad || items > input_bytes) return false;
     *memory_bytes = t->block_count * sizeof *t->blocks + t->step_count * sizeof *t->steps +
                     t->site_count * sizeof *t->sites + t->kernel_count * sizeof *t->kernels +
-                    t->function_count * sizeof *t->functions + input_bytes;
+                    t->function_count * sizeof *t->functions + t->share_count * sizeof *t->shares +
+                    t->place_count * sizeof *t->places + input_bytes;
     return true;
 }
 
@@ -205,8 +253,10 @@ static void read_arrays(reader *r, wp_trace_tables *t) {
     wp_trace_site *sites = take(r, t->site_count, sizeof *sites);
     wp_trace_kernel *kernels = take(r, t->kernel_count, sizeof *kernels);
     const char **functions = take(r, t->function_count, sizeof *functions);
+    wp_trace_place *places = take(r, t->place_count, sizeof *places);
     wp_trace_block *blocks = take(r, t->block_count, sizeof *blocks);
     wp_trace_step *steps = take(r, t->step_count, sizeof *steps);
+    wp_trace_share *shares = take(r, t->share_count, sizeof *shares);
     for (uint32_t i = 0; i < t->block_count; i++)
         blocks[i] = read_block(r);
     for (uint32_t i = 0; i < t->step_count; i++)
@@ -217,11 +267,17 @@ static void read_arrays(reader *r, wp_trace_tables *t) {
         kernels[i] = read_kernel(r);
     for (uint32_t i = 0; i < t->function_count; i++)
         functions[i] = read_string(r);
+    for (uint32_t i = 0; i < t->share_count; i++)
+        shares[i] = read_share(r);
+    for (uint32_t i = 0; i < t->place_count; i++)
+        places[i] = read_place(r);
     t->blocks = blocks;
     t->steps = steps;
     t->sites = sites;
     t->kernels = kernels;
     t->functions = functions;
+    t->shares = shares;
+    t->places = places;
 }
 
 wp_status wpi_tables_parse(const void *data, size_t bytes, const char *where, wpi_tables *out,

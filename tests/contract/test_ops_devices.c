@@ -53,7 +53,9 @@ static const wp_aggregate aggregates[] = {{WP_AGGREGATE_COUNT, WP_ALL_ROWS},
                                           {WP_AGGREGATE_AVG, 0},
                                           {WP_AGGREGATE_SUM, 1},
                                           {WP_AGGREGATE_MIN, 1},
-                                          {WP_AGGREGATE_MAX, 1}};
+                                          {WP_AGGREGATE_MAX, 1},
+                                          {WP_AGGREGATE_SUM_LOW, 0},
+                                          {WP_AGGREGATE_SUM_HIGH, 0}};
 
 /* In two calls, so that a chunk may begin in the middle of one. */
 static wp_groups *group(wp_device *device, const rows *r, const wp_ops_options *options,
@@ -389,7 +391,12 @@ static void sums_that_do_not_fit_are_found(void **state) {
     const wp_column key = {WP_TYPE_INT32, keys, NULL, 0}, value = {WP_TYPE_INT64, values, NULL, 0};
     const wp_key key_type = {WP_TYPE_INT32, false};
     const wp_aggregate sum = {WP_AGGREGATE_SUM, 0};
-    const wp_groupby_spec spec = {1, 1, 1, &key_type, &value.type, &sum, {0}};
+    const wp_groupby_spec spec = {.key_count = 1,
+                                  .value_count = 1,
+                                  .aggregate_count = 1,
+                                  .keys = &key_type,
+                                  .values = &value.type,
+                                  .aggregates = &sum};
     wp_device *device = open_device(devices[0]);
     for (uint32_t count = 1; count <= 4; count += 3) {
         wp_groupby *groupby = NULL;

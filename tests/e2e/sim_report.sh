@@ -100,6 +100,18 @@ expect "reads of the table" "$(allocation table kind)" variable
 expect "bytes of b" "$(allocation b bytes)" 262144
 case $(allocation b site) in main+0x*) ;; *) fail "b was allocated by '$(allocation b site)'" ;; esac
 
+# What warps spent their time on adds up to their time, of each kernel and of the run.
+for row in "kernel add" "kernel look_up" "run "; do
+    spent=0
+    for part in execute not_selected lsu shared barrier threads fence code translation fault l1 l2 dram link drain; do
+        spent=$((spent + $(cell "${row% *}" "${row#* }" warp_time_${part}_ps a.csv)))
+    done
+    expect "time of warps, $row" "$spent" "$(cell "${row% *}" "${row#* }" kernel_resident_warps_ps a.csv)"
+done
+# An instruction takes at least a slot of its scheduler.
+[ "$(cell kernel add kernel_issue_ps a.csv)" -gt "$(cell kernel add kernel_warp_instructions a.csv)" ] ||
+    fail "schedulers of add were occupied for $(cell kernel add kernel_issue_ps a.csv) ps"
+
 # Selections.
 run k.csv --kernels '^look'
 expect "kernels that match" "$(grep -c ^kernel, k.csv)" 1
@@ -137,10 +149,11 @@ done
 grep -q wall_time_ns one/host.json || fail "no wall time beside the report"
 grep -qE '(src|href)=.?(https?:|//)' one/index.html && fail "index.html needs other files"
 if command -v gnuplot >/dev/null; then
-    for plot in utilisation accesses pages spent walks; do
+    for plot in utilisation accesses pages; do # and walks, if their latencies differ by powers of two
         grep -q '<svg' one/$plot.svg || fail "no plot $plot"
     done
-    expect "plots in the page" "$(grep -c '<svg' one/index.html)" 5
+    expect "plots in the page" "$(grep -c '<div class=plot' one/index.html)" \
+        "$(find one -name '*.svg' ! -name utilisation.svg | wc -l)"
 fi
 mkdir bin
 ln -s "$(command -v setarch)" bin

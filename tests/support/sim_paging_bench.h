@@ -59,7 +59,7 @@ static inline void bench_remote_ended(void *object, uint64_t number, wpi_time_ps
 static inline void bench_walked(void *object, uint64_t number, wpi_time_ps now) {
     bench *b = object;
     const wpi_paging_asker asker = {b->accesses[number].address, number, b->accesses[number].sm,
-                                    b->accesses[number].is_write};
+                                    b->accesses[number].is_write, NULL};
     const bool is_held = b->accesses[number].is_held;
     const wpi_paging_answer answer = wpi_paging_ask(b->paging, &asker, now);
     if (is_held) assert_u64(answer, WPI_PAGING_LOCAL);

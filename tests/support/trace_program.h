@@ -23,11 +23,15 @@ static const wp_trace_step program_steps[] = {{WP_TRACE_ISSUE, WP_TRACE_INT, 5, 
                                               {WP_TRACE_ISSUE, WP_TRACE_CONTROL, 1, 1, 0},
                                               {WP_TRACE_RETURN, 0, 0, 0, 0}};
 static const wp_trace_block program_blocks[] = {
-    {0, 1, 0, 4, 2, 10}, {0, 2, 4, 1, 1, 11}, {0, WP_TRACE_NONE, 5, 2, 0, 12}};
+    {0, 1, 0, 4, 2, 10, 0, 2}, {0, 2, 4, 1, 1, 11, 2, 0}, {0, WP_TRACE_NONE, 5, 2, 0, 12, 2, 1}};
+static const wp_trace_place program_places[] = {{"app.cu", NULL, 10},
+                                                {"app.cuh", "app.cu:10, app.cu:4", 3}};
+static const wp_trace_share program_shares[] = {{1, 2}, {0, 3}, {WP_TRACE_NONE, 1}};
 static const wp_trace_site program_sites[] = {
-    {"app.cu", "in", 10, 0, 0, WP_TRACE_LOAD, WP_TRACE_GLOBAL, WP_TRACE_CACHE_ALL, 4},
-    {"app.cu", "tile", 10, 0, -1, WP_TRACE_STORE, WP_TRACE_SHARED, WP_TRACE_CACHE_ALL, 4},
-    {NULL, NULL, 11, 1, 1, WP_TRACE_ATOMIC, WP_TRACE_GENERIC, WP_TRACE_CACHE_GLOBAL, 8}};
+    {"app.cu", "in", 10, 0, 0, WP_TRACE_LOAD, WP_TRACE_GLOBAL, WP_TRACE_CACHE_ALL, 4, 0},
+    {"app.cu", "tile", 10, 0, -1, WP_TRACE_STORE, WP_TRACE_SHARED, WP_TRACE_CACHE_ALL, 4, 1},
+    {NULL, NULL, 11, 1, 1, WP_TRACE_ATOMIC, WP_TRACE_GENERIC, WP_TRACE_CACHE_GLOBAL, 8,
+     WP_TRACE_NONE}};
 static const wp_trace_kernel program_kernels[] = {{"walk", 0, 0},
                                                   {"spin", 0, WP_TRACE_KERNEL_SPINS}};
 static const char *const program_functions[] = {"walk"};
@@ -37,11 +41,15 @@ static const wp_trace_tables program_tables = {.version = WP_TRACE_VERSION,
                                                .site_count = 3,
                                                .kernel_count = 2,
                                                .function_count = 1,
+                                               .share_count = 3,
+                                               .place_count = 2,
                                                .blocks = program_blocks,
                                                .steps = program_steps,
                                                .sites = program_sites,
                                                .kernels = program_kernels,
-                                               .functions = program_functions};
+                                               .functions = program_functions,
+                                               .shares = program_shares,
+                                               .places = program_places};
 
 typedef struct program_warp {
     uint64_t random;

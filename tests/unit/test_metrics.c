@@ -22,7 +22,21 @@ enum {
     MISSES_2,
     SPENT_ISSUE,
     SPENT_QUEUE,
-    WALKS /* a histogram */
+    ISSUE,
+    WARP_EXECUTE,
+    WARP_FAULT,
+    WARP_DRAM,
+    LOAD_LINES,
+    STORE_LINES,
+    ATOMIC_LINES,
+    REDUCE_LINES,
+    SHARED,
+    CONFLICTS,
+    DRAM_BUSY,
+    L2_BUSY,
+    HANDLER,
+    WALKS,                                  /* a histogram */
+    PORTS = WALKS + WP_RUN_HISTOGRAM_VALUES /* … */
 };
 
 static wp_run_column columns[] = {
@@ -38,19 +52,58 @@ static wp_run_column columns[] = {
     [MISSES_2] = {"tlb_l2_misses", "requests", false, MISSES_2},
     [SPENT_ISSUE] = {"memory_spent_issue_ps", "ps", false, SPENT_ISSUE},
     [SPENT_QUEUE] = {"memory_spent_queue_ps", "ps", false, SPENT_QUEUE},
+    [ISSUE] = {"kernel_issue_ps", "ps", false, ISSUE},
+    [WARP_EXECUTE] = {"warp_time_execute_ps", "ps", false, WARP_EXECUTE},
+    [WARP_FAULT] = {"warp_time_fault_ps", "ps", false, WARP_FAULT},
+    [WARP_DRAM] = {"warp_time_dram_ps", "ps", false, WARP_DRAM},
+    [LOAD_LINES] = {"memory_load_lines", "lines", false, LOAD_LINES},
+    [STORE_LINES] = {"memory_store_lines", "lines", false, STORE_LINES},
+    [ATOMIC_LINES] = {"memory_atomic_lines", "lines", false, ATOMIC_LINES},
+    [REDUCE_LINES] = {"memory_reduce_lines", "lines", false, REDUCE_LINES},
+    [SHARED] = {"shared_accesses", "warp accesses", false, SHARED},
+    [CONFLICTS] = {"shared_conflict_cycles", "cycles", false, CONFLICTS},
+    [DRAM_BUSY] = {"dram_utilisation_ps", "ps", false, DRAM_BUSY},
+    [L2_BUSY] = {"l2_utilisation_ps", "ps", false, L2_BUSY},
+    [HANDLER] = {"paging_handler_utilisation_ps", "ps", false, HANDLER},
     [WALKS] = {"walker_latency_ps", "ps", true, WALKS},
+    [WALKS + 1] = {"tlb_l1_port_wait_ps", "ps", true, PORTS},
 };
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
-#define VALUES (WALKS + WP_RUN_HISTOGRAM_VALUES)
+#define VALUES (PORTS + WP_RUN_HISTOGRAM_VALUES)
 
-static uint64_t values[VALUES] = {
-    [TIME] = 1000000, [THREADS] = 64000,   [WARPS] = 4000,      [RESIDENT] = 32 * 1000000,
-    [HITS_1] = 60,    [MERGES_1] = 20,     [MISSES_1] = 20,     [HITS_2] = 5,
-    [MERGES_2] = 0,   [MISSES_2] = 15,     [SPENT_ISSUE] = 250, [SPENT_QUEUE] = 750,
-    [WALKS] = 4,      [WALKS + 1] = 50000, [WALKS + 2 + 14] = 4};
+static uint64_t values[VALUES] = {[TIME] = 1000000,
+                                  [THREADS] = 64000,
+                                  [WARPS] = 4000,
+                                  [RESIDENT] = 32 * 1000000,
+                                  [HITS_1] = 60,
+                                  [MERGES_1] = 20,
+                                  [MISSES_1] = 20,
+                                  [HITS_2] = 5,
+                                  [MERGES_2] = 0,
+                                  [MISSES_2] = 15,
+                                  [SPENT_ISSUE] = 250,
+                                  [SPENT_QUEUE] = 750,
+                                  [ISSUE] = 400000,
+                                  [WARP_EXECUTE] = 8000000,
+                                  [WARP_FAULT] = 20000000,
+                                  [WARP_DRAM] = 4000000,
+                                  [LOAD_LINES] = 1000,
+                                  [STORE_LINES] = 500,
+                                  [ATOMIC_LINES] = 300,
+                                  [REDUCE_LINES] = 200,
+                                  [SHARED] = 250,
+                                  [CONFLICTS] = 750,
+                                  [DRAM_BUSY] = 1000000,
+                                  [L2_BUSY] = 3000000,
+                                  [HANDLER] = 500000,
+                                  [PORTS] = 600,
+                                  [WALKS] = 4,
+                                  [WALKS + 1] = 50000,
+                                  [WALKS + 2 + 14] = 4};
 
-static wp_run_series series = {"dram_utilisation", 100, 2, (uint64_t[]){5, 0, 200}, 3};
+static wp_run_series series[] = {{"dram_utilisation", 100, 2, (uint64_t[]){5, 0, 200}, 3},
+                                 {"l2_utilisation", 100, 3, (uint64_t[]){0}, 1}};
 
 static wp_run_allocation allocations[] = {
     {"x", "main+0x1 in p", "device", 2, 8192, 0, 4096, true, {7, 6, 5, 4}, {0}},
@@ -59,8 +112,8 @@ static wp_run_allocation allocations[] = {
 static wp_run_page page = {0, 4096, {3, 2, 1, 1}};
 
 static wp_run_simulation simulation = {
-    .series = &series,
-    .series_count = 1,
+    .series = series,
+    .series_count = 2,
     .allocations = allocations,
     .allocation_count = 2,
     .page_bytes = 4096,
@@ -71,7 +124,13 @@ static wp_run_simulation simulation = {
 
     .time_ps = 5000000,
     .counted_ps = 2000000,
-    .machine = {.sm_count = 4, .warps_per_sm = 16, .clock_hz = 1000000000, .dram_channels = 2},
+    .machine = {.sm_count = 4,
+                .warps_per_sm = 16,
+                .clock_hz = 1000000000,
+                .dram_channels = 2,
+                .schedulers = 2,
+                .tlb_count = {4, 1},
+                .tlb_ports = {2, 0}},
     .columns = columns,
     .column_count = COLUMNS,
     .value_count = VALUES,
@@ -121,6 +180,42 @@ static void means_are_sums_by_counts(void **state) {
     assert_near(metric("walk_latency_mean_ns"), 12.5, 1e-12);
     assert_near(metric("spent_issue_pct") + metric("spent_queue_pct"), 100.0, 1e-9);
     assert_near(metric("spent_queue_pct"), 75.0, 1e-9);
+}
+
+static void peaks_are_of_the_machine_s_capacity(void **state) {
+    (void)state;
+    assert_near(metric("peak_issue_pct"), 5.0, 1e-9);        /* 0.4 of 8 us of schedulers */
+    assert_near(metric("peak_lsu_pct"), 50.0, 1e-9);         /* 2000 lines of 4 x 1000 cycles */
+    assert_near(metric("peak_shared_pct"), 25.0, 1e-9);      /* 1000 cycles of them */
+    assert_near(metric("dram_utilisation_pct"), 25.0, 1e-9); /* of 2 channels in 2 us */
+    assert_near(metric("peak_l2_pct"), 50.0, 1e-9);          /* of 3 slices in 2 us */
+    assert_near(metric("peak_tlb_l1_pct"), 7.5, 1e-9);       /* 600 of 4 x 2 x 1000 look-ups */
+    assert_near(metric("peak_fault_handler_pct"), 25.0, 1e-9);
+    wanted w = {.name = "peak_tlb_l2_pct"}; /* ports are unlimited */
+    wpi_metrics_visit(&simulation, values, 2000000, look, &w);
+    assert_false(w.is_found);
+}
+
+static void the_parts_of_warps_time_add_up_to_all_of_it(void **state) {
+    (void)state;
+    assert_near(metric("warp_execute_pct"), 25.0, 1e-9);
+    assert_near(metric("warp_fault_pct"), 62.5, 1e-9);
+    assert_near(metric("warp_execute_pct") + metric("warp_fault_pct") + metric("warp_dram_pct"),
+                100.0, 1e-9);
+    assert_u64(values[WARP_EXECUTE] + values[WARP_FAULT] + values[WARP_DRAM], values[RESIDENT]);
+    assert_near(wpi_metric_value(&simulation, values, 2000000, "warp_fault_pct"), 62.5, 1e-9);
+    assert_near(wpi_metric_value(&simulation, values, 2000000, "no_such"), 0, 1e-9);
+}
+
+static void the_machine_survives_the_json(void **state) {
+    (void)state;
+    json_t *json = wpi_simulation_to_json(&simulation);
+    wp_run_simulation *back = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_simulation_from_json(json, "here", &back, &err), &err);
+    assert_memory_equal(&back->machine, &simulation.machine, sizeof back->machine);
+    wpi_simulation_destroy(back);
+    json_decref(json);
 }
 
 static void what_was_not_measured_has_no_metric(void **state) {
@@ -242,6 +337,9 @@ int main(void) {
         cmocka_unit_test(rates_are_of_the_time_of_kernels),
         cmocka_unit_test(every_level_of_tlbs_has_its_ratio),
         cmocka_unit_test(means_are_sums_by_counts),
+        cmocka_unit_test(peaks_are_of_the_machine_s_capacity),
+        cmocka_unit_test(the_parts_of_warps_time_add_up_to_all_of_it),
+        cmocka_unit_test(the_machine_survives_the_json),
         cmocka_unit_test(what_was_not_measured_has_no_metric),
         cmocka_unit_test(people_get_three_digits_and_a_unit),
         cmocka_unit_test(json_gives_back_what_was_counted),

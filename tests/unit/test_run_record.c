@@ -242,7 +242,7 @@ static void the_page_shows_a_short_name_and_the_full_one_under_the_pointer(void 
     assert_contains(
         page, " title=\"void outer::inner::transform_every_one_of_them&lt;outer::pair&lt;double"
               "&gt;, 7&gt;(outer::pair&lt;double&gt;*)\">transform_every_one_of_them&lt;…&gt;<");
-    assert_null(strstr(page, ">void outer"));
+    assert_contains(page, "<h3 class=name>void outer::inner::"); /* in a section that folds */
     wpi_text_deinit(&html);
     wp_run_record_deinit(&record);
 }

@@ -123,6 +123,12 @@ static void tables_come_back(void **state) {
     assert_string_equal(t->kernels[1].name, "spin");
     assert_int_equal(t->kernels[1].flags, WP_TRACE_KERNEL_SPINS);
     assert_string_equal(t->functions[0], "walk");
+    assert_memory_equal(t->shares, program_shares, sizeof program_shares);
+    assert_string_equal(t->places[1].file, "app.cuh");
+    assert_string_equal(t->places[1].calls, "app.cu:10, app.cu:4");
+    assert_null(t->places[0].calls);
+    assert_int_equal(t->places[1].line, 3);
+    assert_int_equal(t->sites[1].place, 1);
     wpi_text again = {0};
     wpi_tables_append(&again, t);
     assert_int_equal(again.length, text.length);

@@ -66,13 +66,17 @@ wpi_source_place wpi_source_place_of(LLVMValueRef instruction) {
     return next_place(&at);
 }
 
-LLVMValueRef wpi_source_calls(wpi_compile *c, LLVMValueRef instruction) {
-    wpi_text text = {0};
+void wpi_source_append_calls(LLVMValueRef instruction, wpi_text *out) {
     LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
     (void)next_place(&at);
     for (wpi_source_place call = next_place(&at); call.file; call = next_place(&at))
-        wpi_text_appendf(&text, "%s%.*s:%u", text.length ? ", " : "", (int)call.file_length,
+        wpi_text_appendf(out, "%s%.*s:%u", out->length ? ", " : "", (int)call.file_length,
                          call.file, call.line);
+}
+
+LLVMValueRef wpi_source_calls(wpi_compile *c, LLVMValueRef instruction) {
+    wpi_text text = {0};
+    wpi_source_append_calls(instruction, &text);
     LLVMValueRef constant = wpi_source_text(c, text.data, text.length);
     wpi_text_deinit(&text);
     return constant;

@@ -170,6 +170,9 @@ static void start_launch(void *object, uint64_t token, wpi_time_ps now) {
     wp_status status = open_source(j, &source, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
+    if (x->observer != NULL && status == WP_STATUS_OK)
+        source->lines = wpi_observer_lines(x->observer, j->observed, launch->kernel->code->name,
+                                           source->tables);
     if (status == WP_STATUS_OK && x->profile->paging.is_on) status = begin_paging(x, now, &error);
     if (status == WP_STATUS_OK && wpi_recorder_is_functional(wpi_executor_device(x)->recorder)) {
         status = launch_functionally(j, source, &error);

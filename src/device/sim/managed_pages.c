@@ -125,18 +125,32 @@ static uint64_t room_bytes(const wpi_managed *managed, const wpi_profile *profil
     return profile->memory_bytes > taken_bytes ? profile->memory_bytes - taken_bytes : 0;
 }
 
+/* Fewer pages than an eviction or a large page may need. */
+static wp_status fail_for_room(const wpi_managed *managed, const wpi_profile *profile,
+                               uint64_t bytes, wp_error *err) {
+    char room[32], all[32];
+    const wpi_footprint_bytes *footprint =
+        profile->paging.rounds_up ? &managed->trees : &managed->asked;
+    if (profile->paging.oversubscribe_percent == 0)
+        return WP_FAIL(err, INVALID,
+                       "managed memory gets %s of device memory but needs at least 2 MiB: raise "
+                       "gpu.memory",
+                       wpi_format_bytes(bytes, room));
+    return WP_FAIL(err, INVALID,
+                   "the program's %s of managed memory, oversubscribed by %u %%, get %s of device "
+                   "memory but need at least 2 MiB: give the program a larger input, or lower "
+                   "--oversubscribe (paging.oversubscribe)",
+                   wpi_format_bytes(footprint->most, all), profile->paging.oversubscribe_percent,
+                   wpi_format_bytes(bytes, room));
+}
+
 wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
                                 const wpi_profile *profile, uint64_t taken_bytes, wp_error *err) {
     wpi_paging *paging = wpi_memory_paging(memory);
     const uint64_t frames = room_bytes(managed, profile, taken_bytes) / WPI_PAGE_BYTES;
     if (managed->count == 0) return WP_STATUS_OK;
-    if (frames < WPI_CHUNK_PAGES) {
-        char room[32];
-        return WP_FAIL(err, INVALID,
-                       "managed memory gets %s of device memory but needs at least 2 MiB: raise "
-                       "gpu.memory, or lower paging.oversubscribe",
-                       wpi_format_bytes(frames * WPI_PAGE_BYTES, room));
-    }
+    if (frames < WPI_CHUNK_PAGES)
+        return fail_for_room(managed, profile, frames * WPI_PAGE_BYTES, err);
     wpi_paging_set_frames(paging, frames);
     return WP_STATUS_OK;
 }

@@ -9,9 +9,11 @@
 #include "base/alloc.h"
 #include "device/sim/allocations.h"
 #include "device/sim/managed_pages.h"
-#include "device/sim/page_record.h"
+#include "device/sim/record/line_record.h"
+#include "device/sim/record/page_record.h"
 #include "report/recorder.h"
 #include "sim/engine/snapshot.h"
+#include "sim/profile/floorplan.h"
 
 struct wpi_observed {
     wpi_observed *next;
@@ -29,6 +31,7 @@ struct wpi_observer {
     wpi_allocations *allocations;
     wpi_watch *watch;
     wpi_page_history *history; /* NULL: not requested */
+    wpi_line_record *lines;    /* NULL: not requested */
     char *series_names[SERIES_MAX];
     wpi_utilisation series[SERIES_MAX]; /* of detached models */
     size_t series_count;
@@ -147,6 +150,21 @@ static void close_window(wpi_observer *o) {
 
 /* ---- life ---- */
 
+/* A profile whose groups of SMs cannot be read has no device. */
+static void put_tlbs(const wpi_profile *profile, wp_run_machine *machine) {
+    uint32_t group_of[WPI_SMS_MAX], count;
+    wpi_floorplan plan;
+    wpi_floorplan_init(&plan, profile);
+    for (uint32_t i = 0; i < profile->tlb_levels && i < WP_RUN_TLB_LEVELS; i++) {
+        const wpi_tlb_profile *tlb = &profile->tlb[i];
+        if (wpi_floorplan_groups(&plan, tlb->sharing, tlb->groups, group_of, &count, NULL) !=
+            WP_STATUS_OK)
+            continue;
+        machine->tlb_count[i] = count;
+        machine->tlb_ports[i] = tlb->ports;
+    }
+}
+
 wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,
                               wpi_observer **out, wp_error *err) {
     *out = wpi_calloc(1, sizeof **out);
@@ -158,7 +176,9 @@ wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *a
                                             .dram_channels = profile->dram.channels,
                                             .dram_bytes_per_s = profile->dram.bytes_per_s,
                                             .link_bytes_per_s = profile->link.bytes_per_s,
-                                            .walker_count = profile->walker.count};
+                                            .walker_count = profile->walker.count,
+                                            .schedulers = profile->schedulers};
+    put_tlbs(profile, &(*out)->sums.machine);
     wp_status status = wpi_allocations_create(profile->page_bytes, &(*out)->allocations, err);
     if (status == WP_STATUS_OK) wpi_allocations_translate((*out)->allocations, addresses);
     if (status == WP_STATUS_OK)
@@ -166,6 +186,10 @@ wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *a
                                   &(*out)->watch, err);
     if (status == WP_STATUS_OK && wpi_report_wants_pages() && profile->paging.is_on)
         status = wpi_page_history_create(WPI_ARENA_MANAGED_FIRST, &(*out)->history, err);
+    if (status == WP_STATUS_OK && wpi_report_wants_lines()) {
+        (*out)->lines = wpi_line_record_create();
+        if ((*out)->lines == NULL) status = WP_FAIL(err, NOMEM, "counts by line");
+    }
     if (status == WP_STATUS_OK) return WP_STATUS_OK;
     wpi_observer_destroy(*out);
     *out = NULL;
@@ -193,6 +217,7 @@ void wpi_observer_destroy(wpi_observer *o) {
         wpi_free(o->series_names[i]);
     wpi_watch_destroy(o->watch);
     wpi_page_history_destroy(o->history);
+    wpi_line_record_destroy(o->lines);
     wpi_allocations_destroy(o->allocations);
     wpi_free(o->sums.values);
     wpi_free(o->base);
@@ -245,6 +270,12 @@ wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
         l->number = wpi_page_history_began(o->history, kernel, wpi_engine_now(o->engine));
     wpi_snapshot_take(o->gpu, o->memory, l->before);
     return l;
+}
+
+wpi_line_counts *wpi_observer_lines(const wpi_observer *o, const wpi_observed *l,
+                                    const char *kernel, const wp_trace_tables *tables) {
+    if (o->lines == NULL || l == NULL || !l->is_selected) return NULL;
+    return wpi_line_record_of(o->lines, kernel, tables);
 }
 
 static void tell_launch(wpi_observer *o, const wpi_observed *l, const char *kernel,
@@ -338,5 +369,6 @@ void wpi_observer_collect(wpi_observer *o) {
     wpi_watch_get(o->watch, &counts);
     wpi_allocations_fill(o->allocations, &counts, out);
     if (o->history != NULL) out->managed = wpi_page_record_make(o->history, o->allocations);
+    if (o->lines != NULL) wpi_line_record_fill(o->lines, out);
     wpi_report_simulation(out);
 }

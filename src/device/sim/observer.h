@@ -36,6 +36,9 @@ void wpi_observer_detach(wpi_observer *observer);
 
 /** A launch begins. NULL: out of memory; wpi_observer_end accepts it. */
 wpi_observed *wpi_observer_begin(wpi_observer *observer, const char *kernel);
+/** The counts by line of a launch that has begun, of code with these tables; NULL: not wanted. */
+wpi_line_counts *wpi_observer_lines(const wpi_observer *observer, const wpi_observed *observed,
+                                    const char *kernel, const wp_trace_tables *tables);
 /** A launch has ended; `numbers` NULL: it failed, and is not counted. True: it was selected for the
  *  report. */
 bool wpi_observer_end(wpi_observer *observer, wpi_observed *observed, const char *kernel,

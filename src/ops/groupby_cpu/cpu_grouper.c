@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_hash.h"
 #include "ops/groupby_cpu/cpu_threads.h"
+#include "warpage/texts.h"
 
 #define LOCAL_BYTES ((uint64_t)8 << 20)   /* of a worker's table: still faster than an exchange */
 #define FRONT_BYTES ((uint64_t)256 << 10) /* of one in front of it: little of an L2 cache */
@@ -188,11 +189,16 @@ static wp_status expect_near(wpi_cpu_grouper *g, const wp_column *keys, uint64_t
                              wp_error *err) {
     wpi_cpu_span span;
     wpi_cpu_shared *shared = &g->shared;
+    const wp_texts *texts =
+        shared->shape->key_count == 1 ? wpi_shape_texts(shared->shape, 0) : NULL;
     const uint64_t rows = row_count > g->expected_rows ? row_count : g->expected_rows;
     const uint64_t bytes = rows * (shared->morsel_bytes / WPI_CPU_MORSEL) / NEAR_SHARE;
     const uint64_t group_bytes = sizeof(uint64_t) * wpi_cpu_array_stride(&shared->layout);
     const uint64_t keys_max = (bytes < NEAR_BYTES_MIN ? NEAR_BYTES_MIN : bytes) / group_bytes;
-    WP_TRY(wpi_cpu_span_find(&span, shared->keys, keys, row_count, keys_max, err));
+    if (texts != NULL)
+        wpi_cpu_span_of_codes(&span, wp_texts_count(texts), row_count);
+    else
+        WP_TRY(wpi_cpu_span_find(&span, shared->keys, keys, row_count, keys_max, err));
     if (span.bits == 0) return WP_STATUS_OK;
     WP_TRY(wpi_cpu_near_init(&shared->near, &span, &shared->layout, err));
     for (uint32_t i = 0; i < g->worker_count; i++)

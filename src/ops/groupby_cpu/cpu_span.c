@@ -54,6 +54,19 @@ wp_status wpi_cpu_span_find(wpi_cpu_span *span, wpi_keys *keys, const wp_column 
     return WP_STATUS_OK;
 }
 
+#define CODES_SLACK_SHARE 8u
+#define RECUR 16u             /* rows of a text */
+#define CODES_MIN (1u << 22u) /* memory that no code needs is not touched */
+
+void wpi_cpu_span_of_codes(wpi_cpu_span *span, uint64_t text_count, uint64_t row_count) {
+    uint64_t width = text_count + text_count / CODES_SLACK_SHARE + SLACK;
+    if (text_count > row_count / RECUR)
+        width = 2 * text_count > CODES_MIN ? 2 * text_count : CODES_MIN;
+    *span = (wpi_cpu_span){.mask = UINT32_MAX, .bits = 1};
+    while (span->bits < WPI_CPU_SPAN_BITS_MAX && width > UINT64_C(1) << span->bits)
+        span->bits++;
+}
+
 WPI_CPU_VECTORS bool wpi_cpu_span_offsets(const wpi_cpu_span *span, const uint64_t *restrict words,
                                           const uint8_t *restrict nulls, uint32_t count,
                                           uint32_t *restrict offsets) {

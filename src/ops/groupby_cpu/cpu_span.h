@@ -26,6 +26,10 @@ WP_NODISCARD wp_status wpi_cpu_span_find(wpi_cpu_span *span, wpi_keys *keys,
                                          const wp_column *columns, uint64_t row_count,
                                          uint64_t keys_max, wp_error *err);
 
+/** The span of codes of texts, which are dense: `text_count` of them after `row_count` rows. Where
+ * texts do not recur yet, more are expected. */
+void wpi_cpu_span_of_codes(wpi_cpu_span *span, uint64_t text_count, uint64_t row_count);
+
 /** Offsets of keys, WPI_CPU_FAR for those outside. False: some are outside. `nulls`: NULL if no key
  * is NULL. */
 bool wpi_cpu_span_offsets(const wpi_cpu_span *span, const uint64_t *restrict words,

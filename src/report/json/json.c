@@ -14,7 +14,9 @@
 #include "report/cached.h"
 #include "report/host_facts.h"
 #include "report/json/json_parts.h"
+#include "report/rules/verdict.h"
 #include "report/run_record.h"
+#include "report/shapes.h"
 #include "report/simulation.h"
 #include "report/streamed.h"
 
@@ -36,6 +38,7 @@ static json_t *kernel_to_json(const wp_run_kernel *kernel, const wp_run_simulati
     wpi_json_set(object, "time_max_ns", wpi_json_number(kernel->time_max_ns));
     wpi_json_set(object, "grid", triple(kernel->grid));
     wpi_json_set(object, "block", triple(kernel->block));
+    if (kernel->shape_count != 0) wpi_json_set(object, "shapes", wpi_shapes_to_json(kernel));
     if (simulation == NULL || kernel->values == NULL) return object;
     const wp_run_column *time = wpi_simulation_column(simulation, "kernel_time_ps");
     const wp_run_column *work = wpi_simulation_column(simulation, "kernel_thread_instructions");
@@ -106,6 +109,7 @@ void wpi_run_record_json(const wp_run_record *record, wpi_text *out) {
     if (record->streamed_count != 0) wpi_json_set(root, "streamed", wpi_streamed_to_json(record));
     wpi_host_facts_to_json(record, root);
     if (record->cached_count != 0) wpi_json_set(root, "cached", wpi_cached_to_json(record));
+    if (record->simulation != NULL) wpi_json_set(root, "verdict", wpi_verdict_to_json(record));
     if (record->simulation != NULL)
         wpi_json_set(root, "simulation", wpi_simulation_to_json(record->simulation));
 
@@ -135,6 +139,7 @@ static void read_kernel(wpi_json_reader *r, const json_t *object,
     out->time_max_ns = wpi_json_read_number(r, object, "time_max_ns");
     read_triple(r, object, "grid", out->grid);
     read_triple(r, object, "block", out->block);
+    wpi_shapes_from_json(r, json_object_get(object, "shapes"), out);
     if (simulation == NULL) return;
     out->overlapped = (uint64_t)json_integer_value(json_object_get(object, "overlapped_launches"));
     out->values = wpi_simulation_values_from_json(simulation, object);
@@ -212,6 +217,7 @@ static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out
     wpi_streamed_from_json(r, json_object_get(root, "streamed"), out);
     wpi_host_facts_from_json(r, root, out);
     wpi_cached_from_json(r, json_object_get(root, "cached"), out);
+    wpi_verdict_from_json(r, json_object_get(root, "verdict"), out);
 }
 
 wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/json/json_parts.h"
+#include "report/lines.h"
 #include "report/managed_counts.h"
 #include "report/metrics.h"
 #include "report/moves.h"
@@ -67,6 +68,15 @@ static json_t *machine_to_json(const wp_run_machine *machine) {
 #define SET(member) wpi_json_set(object, #member, wpi_json_number(machine->member));
     MACHINE_MEMBERS(SET)
 #undef SET
+    json_t *tlbs = json_array();
+    for (size_t i = 0; i < WP_RUN_TLB_LEVELS && machine->tlb_count[i] != 0; i++) {
+        json_t *tlb = json_object();
+        wpi_json_set(tlb, "count", wpi_json_number(machine->tlb_count[i]));
+        wpi_json_set(tlb, "ports", wpi_json_number(machine->tlb_ports[i]));
+        wpi_json_append(tlbs, tlb);
+    }
+    wpi_json_set(object, "schedulers", wpi_json_number(machine->schedulers));
+    wpi_json_set(object, "tlbs", tlbs);
     return object;
 }
 
@@ -74,6 +84,12 @@ static void read_machine(wpi_json_reader *r, const json_t *object, wp_run_machin
 #define GET(member) out->member = wpi_json_read_number(r, object, #member);
     MACHINE_MEMBERS(GET)
 #undef GET
+    out->schedulers = integer_of(json_object_get(object, "schedulers")); /* a later member */
+    const json_t *tlbs = json_object_get(object, "tlbs");
+    for (size_t i = 0; i < json_array_size(tlbs) && i < WP_RUN_TLB_LEVELS; i++) {
+        out->tlb_count[i] = wpi_json_read_number(r, json_array_get(tlbs, i), "count");
+        out->tlb_ports[i] = wpi_json_read_number(r, json_array_get(tlbs, i), "ports");
+    }
 }
 
 /* ---- over time, and by place ---- */
@@ -294,6 +310,7 @@ json_t *wpi_simulation_to_json(const wp_run_simulation *s) {
     wpi_json_set(object, "units", units);
     places_to_json(s, object);
     if (s->managed != NULL) wpi_json_set(object, "managed", wpi_managed_to_json(s->managed));
+    if (s->lines != NULL) wpi_json_set(object, "lines", wpi_lines_to_json(s));
     return object;
 }
 
@@ -353,6 +370,8 @@ wp_status wpi_simulation_from_json(const json_t *object, const char *where, wp_r
     read_places(&r, object, s);
     const json_t *managed = json_object_get(object, "managed");
     if (managed != NULL) s->managed = wpi_managed_from_json(&r, managed);
+    const json_t *lines = json_object_get(object, "lines");
+    if (lines != NULL) wpi_lines_from_json(&r, lines, s);
     if (r.status == WP_STATUS_OK) s->values = wpi_simulation_values_from_json(s, object);
     *out = s;
     if (r.status == WP_STATUS_OK) return WP_STATUS_OK;

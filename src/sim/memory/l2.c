@@ -59,7 +59,7 @@ static void write_victim(wpi_l2 *l2, const wpi_cache_answer *found, wpi_ledger *
     if (found->evicted_dirty == 0) return;
     const wpi_time_ps room = wpi_dram_write(&l2->dram, found->evicted_line,
                                             wpi_sector_count(found->evicted_dirty), ledger->at);
-    wpi_ledger_wait(ledger, room);
+    wpi_ledger_wait(ledger, WPI_SPENT_DRAM, room);
 }
 
 /* Fetches the line's sectors, which are in the cache at ledger->at. Returns the line's place. */
@@ -69,7 +69,7 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
     for (;;) {
         wpi_cache_load(&slice->cache, line, widen(l2, sectors), ledger->at, &found);
         if (found.place != WPI_CACHE_NO_PLACE) break;
-        wpi_ledger_wait(ledger, found.blocked_until);
+        wpi_ledger_wait(ledger, WPI_SPENT_L2, found.blocked_until);
     }
     write_victim(l2, &found, ledger);
     wpi_time_ps ready = found.pending != 0 ? found.ready : 0;
@@ -78,7 +78,7 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
         const wpi_time_ps begin = wpi_slots_begin(&slice->mshrs, ledger->at);
         l2->mshr_waits += begin > ledger->at;
         l2->mshr_wait_ps += begin - ledger->at;
-        wpi_ledger_wait(ledger, begin);
+        wpi_ledger_wait(ledger, WPI_SPENT_L2, begin);
         const wpi_time_ps read =
             wpi_dram_read(&l2->dram, line, wpi_sector_count(found.missing), begin, &access_ps);
         wpi_slots_end(&slice->mshrs, read);
@@ -98,11 +98,12 @@ static void write(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sector
     for (;;) {
         wpi_cache_store(&slice->cache, policy, line, sectors, ledger->at, &found);
         if (policy != WPI_WRITE_BACK || found.place != WPI_CACHE_NO_PLACE) break;
-        wpi_ledger_wait(ledger, found.blocked_until);
+        wpi_ledger_wait(ledger, WPI_SPENT_L2, found.blocked_until);
     }
     write_victim(l2, &found, ledger);
     if (policy == WPI_WRITE_BACK) return;
-    wpi_ledger_wait(ledger, wpi_dram_write(&l2->dram, line, wpi_sector_count(sectors), ledger->at));
+    wpi_ledger_wait(ledger, WPI_SPENT_DRAM,
+                    wpi_dram_write(&l2->dram, line, wpi_sector_count(sectors), ledger->at));
 }
 
 /* Performs an atomic. Atomics on a line, and those of a slice, are serialised. */
@@ -112,8 +113,8 @@ static void update(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *reques
     const wpi_time_ps turn = wpi_bus_take(&slice->atomics, ledger->at, work_ps);
     const uint32_t place = fetch(l2, slice, request->line, request->sectors, ledger);
     wpi_cache_line *line = &slice->cache.lines[place];
-    wpi_ledger_wait(ledger, turn);
-    wpi_ledger_wait(ledger, line->ready);
+    wpi_ledger_wait(ledger, WPI_SPENT_L2, turn);
+    wpi_ledger_wait(ledger, WPI_SPENT_L2, line->ready);
     wpi_ledger_until(ledger, WPI_SPENT_L2, ledger->at + work_ps);
     line->ready = ledger->at;
     l2->atomic_turns += request->turns;
@@ -138,18 +139,20 @@ static void serve_remote(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *
     if (is_write) turn = wpi_link_remote(&l2->link, bytes, WPI_DIRECTION_TO_HOST, turn);
     if (wants_answer(request))
         turn = wpi_link_remote(&l2->link, bytes, WPI_DIRECTION_TO_DEVICE, turn);
-    wpi_ledger_wait(ledger, turn);
+    wpi_ledger_wait(ledger, WPI_SPENT_LINK, turn);
     if (wants_answer(request))
         wpi_ledger_until(ledger, WPI_SPENT_LINK, turn + l2->profile->link.remote_ps);
 }
 
 static void serve_local(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *request,
                         wpi_ledger *ledger) {
+    const wpi_cache_tally before = wpi_cache_tally_of(&slice->cache);
     switch (request->kind) {
     case WP_TRACE_LOAD: (void)fetch(l2, slice, request->line, request->sectors, ledger); break;
     case WP_TRACE_STORE: write(l2, slice, request->line, request->sectors, ledger); break;
     default: update(l2, slice, request, ledger); break;
     }
+    wpi_cache_tally_line(&slice->cache, &before, request->counts, WP_RUN_LINE_L2_HITS);
 }
 
 static wpi_l2_slice *slice_of(const wpi_l2 *l2, uint64_t line) {
@@ -173,7 +176,7 @@ void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger)
     const wpi_time_ps taken_ps = sectors * l2->sector_ps;
     const wpi_time_ps turn = wpi_bus_take(&slice->port, arrival, taken_ps);
     wpi_utilisation_add(&l2->utilisation, turn, turn + taken_ps);
-    wpi_ledger_wait(ledger, turn);
+    wpi_ledger_wait(ledger, WPI_SPENT_L2, turn);
     l2->requests[request->kind]++;
     if (request->kind == WP_TRACE_LOAD)
         l2->read_bytes += sectors * WPI_SECTOR_BYTES;
@@ -185,7 +188,8 @@ void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger)
         serve_local(l2, slice, request, ledger);
     if (wants_answer(request))
         wpi_ledger_wait(
-            ledger, wpi_bus_take(&l2->sm_ports[request->sm], arrival, sectors * l2->sm_sector_ps));
+            ledger, WPI_SPENT_L2,
+            wpi_bus_take(&l2->sm_ports[request->sm], arrival, sectors * l2->sm_sector_ps));
 }
 
 void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object) {

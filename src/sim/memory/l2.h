@@ -9,6 +9,7 @@
 #define WP_SIM_L2_H
 
 #include "sim/engine/ledger.h"
+#include "sim/engine/line_counts.h"
 #include "sim/engine/reserve.h"
 #include "sim/memory/dram.h"
 #include "sim/memory/link.h"
@@ -21,7 +22,8 @@ typedef struct wpi_l2_request {
     uint16_t turns; /* of an atomic (coalescer.h) */
     uint8_t kind;   /* wp_trace_access */
     uint8_t sectors;
-    bool is_remote; /* the page, of managed memory, is on the host */
+    bool is_remote;         /* the page, of managed memory, is on the host */
+    wpi_line_count *counts; /* or NULL */
 } wpi_l2_request;
 
 typedef struct wpi_l2_slice {

@@ -17,8 +17,14 @@ static void count_access(wpi_memory *m, const wpi_access *access, const wpi_foot
     c->lanes[access->kind] += (uint32_t)__builtin_popcount(access->mask);
     c->lines[access->kind] += footprint->line_count;
     c->pages[access->kind] += footprint->page_count;
+    uint32_t sectors = 0;
     for (uint32_t i = 0; i < footprint->line_count; i++)
-        c->sectors[access->kind] += wpi_sector_count(footprint->lines[i].sectors);
+        sectors += wpi_sector_count(footprint->lines[i].sectors);
+    c->sectors[access->kind] += sectors;
+    wpi_line_add(access->counts, WP_RUN_LINE_ACCESSES, 1);
+    wpi_line_add(access->counts, WP_RUN_LINE_LANES, (uint32_t)__builtin_popcount(access->mask));
+    wpi_line_add(access->counts, WP_RUN_LINE_SECTORS, sectors);
+    wpi_line_add(access->counts, WP_RUN_LINE_PAGES, footprint->page_count);
 }
 
 static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
@@ -47,7 +53,8 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
                                           .sm = (uint16_t)access->sm,
                                           .turns = line->turns,
                                           .kind = access->kind,
-                                          .sectors = line->sectors},
+                                          .sectors = line->sectors,
+                                          .counts = access->counts},
                               .record = record_number,
                               .lanes = access->performed != NULL ? lanes_on(access, line->line) : 0,
                               .is_l1 = is_l1};

@@ -88,7 +88,7 @@ void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps no
         wpi_memory_record *r = wpi_record_of(m, number);
         if (r->target > at->stores_performed) return;
         (void)wpi_fifo_take_first(&at->fences, wpi_memory_records(m));
-        wpi_ledger_wait(&r->last, now);
+        wpi_ledger_wait(&r->last, WPI_SPENT_L2, now);
         wpi_engine_at(m->engine, r->last.at, wpi_memory_complete, m, number);
     }
 }
@@ -112,7 +112,7 @@ static void store_done(void *object, uint64_t sm_number, wpi_time_ps now) {
     if (wpi_fifo_is_empty(&at->stores)) return;
     const uint32_t next = wpi_fifo_take_first(&at->stores, wpi_memory_parts(m));
     if (!wpi_fifo_is_empty(&at->stores)) __builtin_prefetch(wpi_part_of(m, at->stores.first));
-    wpi_ledger_wait(&wpi_part_of(m, next)->ledger, now);
+    wpi_ledger_wait(&wpi_part_of(m, next)->ledger, WPI_SPENT_ISSUE, now);
     send_store(m, at, next);
 }
 
@@ -147,8 +147,10 @@ static bool stays_in_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     if (!m->profile->l1.is_on) return false;
     const bool is_atomic =
         p.request.kind != WP_TRACE_STORE; /* performed in L2: L1's copy becomes stale */
+    const wpi_cache_tally before = wpi_cache_tally_of(&at->l1);
     wpi_cache_store(&at->l1, is_atomic ? WPI_WRITE_EVICT : m->profile->l1.write, p.request.line,
                     p.request.sectors, p.ledger.at, &found);
+    wpi_cache_tally_line(&at->l1, &before, p.request.counts, WP_RUN_LINE_L1_HITS);
     if (is_atomic || m->profile->l1.write != WPI_WRITE_BACK || !p.is_l1) return false;
     if (found.place == WPI_CACHE_NO_PLACE) return false;
     write_victim(m, p.request.sm, &found, p.ledger.at);
@@ -194,7 +196,9 @@ static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
         (wanted & ~wpi_cache_peek(&at->l1, line, now)) != 0)
         return false;
     wpi_cache_answer found;
+    const wpi_cache_tally before = wpi_cache_tally_of(&at->l1);
     wpi_cache_load(&at->l1, line, wanted, now, &found);
+    wpi_cache_tally_line(&at->l1, &before, p->request.counts, WP_RUN_LINE_L1_HITS);
     if (found.place == WPI_CACHE_NO_PLACE) return false;
     write_victim(m, p->request.sm, &found, now);
     p = wpi_part_of(m, number);
@@ -233,7 +237,7 @@ static void retry_stalled(wpi_memory *m, wpi_memory_sm *at, wpi_time_ps now) {
         const uint32_t number = wpi_fifo_take_first(&at->stalled, wpi_memory_parts(m));
         const wpi_time_ps since = wpi_part_of(m, number)->ledger.at;
         if (now > since) m->counters.l1_wait_ps += now - since;
-        wpi_ledger_wait(&wpi_part_of(m, number)->ledger, now);
+        wpi_ledger_wait(&wpi_part_of(m, number)->ledger, WPI_SPENT_L1, now);
         if (load_from_l1(m, at, number)) continue;
         wpi_fifo_put_first(&at->stalled, wpi_memory_parts(m), number);
         return;

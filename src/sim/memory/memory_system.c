@@ -32,6 +32,7 @@ static void account(const wpi_memory_record *r, wpi_answer *answer) {
     wpi_time_ps rest = answer->answered - answer->issued;
     for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
         answer->spent_ps[i] = r->last.spent_ps[i];
+        answer->queued_ps[i] = r->last.queued_ps[i];
         rest -= answer->spent_ps[i];
     }
     if (r->kind == WPI_RECORD_COPY) { /* may take longer than a ledger holds */

@@ -25,6 +25,7 @@
 
 #include "base/trace_abi.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/line_counts.h"
 #include "sim/engine/statistics.h"
 #include "sim/paging/access_watch.h"
 #include "sim/paging/page_history.h"
@@ -44,6 +45,7 @@ typedef struct wpi_access {
     uint32_t mask;             /* not 0 */
     const uint64_t *addresses; /* [WPI_LANES]; read during the call */
     const char *name; /* of the variable or parameter that the addresses start from, or NULL */
+    wpi_line_count *counts;         /* or NULL */
     wpi_access_performed performed; /* NULL, or called for each line, with the object of `done`; for
                                        loads that bypass L1 and atomics (wpi_is_performed_in_l2) */
 } wpi_access;
@@ -65,13 +67,14 @@ typedef enum wpi_spent {
     WPI_SPENT_L2, /* including the way there and back */
     WPI_SPENT_DRAM,
     WPI_SPENT_LINK,
-    WPI_SPENT_QUEUE, /* for ports, MSHRs, walkers, banks, buses */
+    WPI_SPENT_QUEUE, /* for ports, MSHRs, walkers, banks, buses of these */
     WPI_SPENT_COUNT  /* must be last */
 } wpi_spent;
 
 typedef struct wpi_answer {
     wpi_time_ps issued, answered; /* `answered` is now */
     wpi_time_ps spent_ps[WPI_SPENT_COUNT];
+    wpi_time_ps queued_ps[WPI_SPENT_QUEUE]; /* of QUEUE: for what; at most 4 ms each */
 } wpi_answer;
 
 typedef void (*wpi_access_done)(void *object, uint64_t token, const wpi_answer *answer);

@@ -23,8 +23,13 @@ bool wpi_memory_translate(wpi_memory *m, uint32_t first, wpi_time_ps now) {
     const wpi_l2_request *request = &wpi_part_of(m, first)->request;
     wpi_translation_answer found = {.lookup_ps = m->profile->tlb[0].latency_ps};
     const bool is_hit =
-        wpi_translation_ask(m->translation, request->sm, request->line * WPI_LINE_BYTES,
-                            wpi_memory_is_write(request->kind), first, now, &found.ready);
+        wpi_translation_ask(m->translation,
+                            &(wpi_translation_asker){.address = request->line * WPI_LINE_BYTES,
+                                                     .token = first,
+                                                     .sm = request->sm,
+                                                     .is_write = wpi_memory_is_write(request->kind),
+                                                     .counts = request->counts},
+                            now, &found.ready);
     if (is_hit) wpi_memory_translated(m, first, &found);
     return is_hit;
 }
@@ -77,7 +82,8 @@ void wpi_memory_translated(void *object, uint64_t first, const wpi_translation_a
             wpi_ledger_work(&p->ledger, WPI_SPENT_FAULT, answer->fault_ps,
                             answer->ready - answer->lookup_ps);
         wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, answer->lookup_ps, answer->ready);
-        if (answer->fault_ps != 0) wpi_ledger_wait(&p->ledger, replay_turn(m, p, answer->ready));
+        if (answer->fault_ps != 0)
+            wpi_ledger_wait(&p->ledger, WPI_SPENT_ISSUE, replay_turn(m, p, answer->ready));
         place_page(m, p, answer->is_remote);
         wpi_memory_go_on(m, number);
         number = next;

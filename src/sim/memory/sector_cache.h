@@ -15,6 +15,7 @@
 #define WP_SIM_CACHE_H
 
 #include "sim/engine/divide.h"
+#include "sim/engine/line_counts.h"
 #include "sim/profile/profile.h"
 
 typedef struct wpi_cache_line {
@@ -87,5 +88,24 @@ void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_t
 uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wpi_time_ps now);
 /** Invalidates all sectors that are neither pending nor dirty. */
 void wpi_cache_invalidate(wpi_cache *cache);
+
+/** Hits, merges and misses, to count those of one request. */
+typedef struct wpi_cache_tally {
+    uint64_t hits, merges, misses;
+} wpi_cache_tally;
+
+static inline wpi_cache_tally wpi_cache_tally_of(const wpi_cache *cache) {
+    return (wpi_cache_tally){cache->sector_hits, cache->sector_merges, cache->sector_misses};
+}
+
+/** Adds what has been counted since `before` to a line's counts (NULL allowed). `hits`: its hits at
+ * this cache, behind which are its merges and misses. */
+static inline void wpi_cache_tally_line(const wpi_cache *cache, const wpi_cache_tally *before,
+                                        wpi_line_count *counts, wp_run_line_count hits) {
+    if (counts == NULL) return;
+    counts->of[hits] += cache->sector_hits - before->hits;
+    counts->of[hits + 1] += cache->sector_merges - before->merges;
+    counts->of[hits + 2] += cache->sector_misses - before->misses;
+}
 
 #endif

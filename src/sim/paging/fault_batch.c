@@ -45,6 +45,7 @@ struct wpi_fault_batch {
     /* The service. */
     uint32_t batches, throttled_batches;
     bool is_serving;
+    wpi_time_ps since; /* … */
     bool is_waiting; /* continues after a replay */
     wpi_pool replays;
     wpi_fifo pending;
@@ -178,16 +179,31 @@ static void end_batch(wpi_paging *p, wpi_time_ps now) {
     if (goes_on) next_batch(p, now);
 }
 
+/* Counts the missing pages at the lines of their first faults, which are in the batch from `first`
+ * on. */
+static void count_lines(const wpi_paging *p, const struct wpi_fault_batch *b, uint32_t first,
+                        wpi_pages missing) {
+    for (uint32_t i = first; i < b->served_count; i++) {
+        const uint32_t index = wpi_page_index(b->faults[i].page);
+        if (!wpi_pages_has(&missing, index)) continue;
+        wpi_pages_remove(&missing, index);
+        wpi_paging_count_fault(p, &b->faults[i]);
+    }
+}
+
 static void serve_block(void *object, uint64_t token, wpi_time_ps now) {
     wpi_paging *p = object;
     struct wpi_fault_batch *b = p->batch;
     wpi_pages faulting;
     (void)token;
+    const uint32_t first = b->served_count;
     const wpi_chunk_number chunk = take_block(p, b, &faulting);
-    const uint32_t missing = wpi_page_fetch_faulting(p, chunk, &faulting, now);
-    b->missing += missing;
+    const wpi_pages missing = wpi_page_fetch_faulting(p, chunk, &faulting, now);
+    const uint32_t count = wpi_pages_count(&missing);
+    b->missing += count;
     b->blocks++;
-    wpi_page_events_count(&p->events, WPI_PAGE_FAR_FAULT, chunk, missing);
+    wpi_page_events_count(&p->events, WPI_PAGE_FAR_FAULT, chunk, count);
+    count_lines(p, b, first, missing);
     if (p->profile->paging.replay == WPI_REPLAY_BLOCK) order_replay(p, now);
     if (b->served_count < b->fault_count)
         wpi_engine_at(p->engine, now + p->profile->paging.block_ps, serve_block, p, 0);
@@ -207,12 +223,14 @@ static void begin(void *object, uint64_t token, wpi_time_ps now) {
 
 static void interrupt(wpi_paging *p, wpi_time_ps now) {
     p->batch->is_serving = true;
+    p->batch->since = now;
     wpi_engine_at(p->engine, now + p->profile->paging.interrupt_ps, begin, p, 0);
 }
 
 static void end_service(wpi_paging *p, wpi_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     b->is_serving = false;
+    wpi_utilisation_add(&p->handler, b->since, now);
     if (p->profile->paging.replay == WPI_REPLAY_ONCE) order_replay(p, now);
     if (b->count > 0) interrupt(p, now);
 }

@@ -70,13 +70,22 @@ static void serve(wpi_paging *p, wpi_time_ps now) {
     p->queue.is_serving = true;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
     if (!takes_at_end(p)) p->queue.served = take(p, now);
+    wpi_utilisation_add(&p->handler, now, service_end(p, now));
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
+}
+
+void wpi_paging_count_fault(const wpi_paging *paging, const wpi_page_fault *fault) {
+    const wpi_chunk *chunk = wpi_residency_chunk_of(&paging->residency, fault->page);
+    const bool has_left = wpi_pages_has(&chunk->left, wpi_page_index(fault->page));
+    wpi_line_add(fault->counts, WP_RUN_LINE_FAR_FAULTS, 1);
+    wpi_line_add(fault->counts, WP_RUN_LINE_REFAULTS, has_left);
 }
 
 static void add(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->queue.entries, sizeof(wpi_fault_entry));
     *entry_at(paging, number) = (wpi_fault_entry){fault->page, now, NONE};
     wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, fault->page, now);
+    wpi_paging_count_fault(paging, fault);
     wpi_fifo_append(&paging->queue.buffer, entries_of(paging), number);
     serve(paging, now);
 }

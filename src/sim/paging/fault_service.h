@@ -13,7 +13,11 @@ typedef struct wpi_page_fault {
     wpi_page_number page;
     uint32_t sm;
     bool is_write;
+    wpi_line_count *counts; /* of the access; NULL: not counted, or a policy wants the page */
 } wpi_page_fault;
+
+/** Counts a far fault at the line of its access. */
+void wpi_paging_count_fault(const wpi_paging *paging, const wpi_page_fault *fault);
 
 /** A way to service far faults. */
 typedef struct wpi_fault_service_ops {

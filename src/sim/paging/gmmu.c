@@ -11,6 +11,10 @@
 
 #define NONE WPI_PAGING_NONE
 
+/* Pages that are evicted before each replay would be fetched again without end: after so many
+ * replays that resumed no access, a page's waiters are replayed when it arrives. */
+#define VAIN_REPLAYS 100u
+
 wp_status wpi_gmmu_init(wpi_gmmu *gmmu, uint32_t sm_count, wp_error *err) {
     *gmmu = (wpi_gmmu){.raised = WPI_FIFO_EMPTY};
     gmmu->cus = wpi_calloc(sm_count, sizeof *gmmu->cus);
@@ -162,7 +166,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
         /* A replaying service also gets faults on pages in flight: page tables do not show them. */
-        p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write}, now);
+        p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write, asker->counts}, now);
         wpi_idle_prefetch_ask(p, now);
     }
 }
@@ -189,6 +193,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     if (is_remote) {
         wpi_residency_set_page_touched(&paging->residency, page); /* its data now are on the host */
         wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, page, now);
+        wpi_line_add(asker->counts, WP_RUN_LINE_REMOTE, 1);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
@@ -244,9 +249,15 @@ void wpi_gmmu_expect_release(const wpi_gmmu *gmmu, wpi_page_run run) {
 }
 
 void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wpi_time_ps now) {
-    if (paging->service->is_replaying) return;
-    for (uint32_t index = wpi_pages_next(&paging->gmmu.waited[run.chunk.v], run.first);
-         index < run.outer; index = wpi_pages_next(&paging->gmmu.waited[run.chunk.v], index + 1)) {
+    const wpi_pages *waited = &paging->gmmu.waited[run.chunk.v];
+    if (paging->service->is_replaying) {
+        if (paging->gmmu.vain_replays >= VAIN_REPLAYS &&
+            wpi_pages_next(waited, run.first) < run.outer)
+            wpi_gmmu_replay(paging, now);
+        return;
+    }
+    for (uint32_t index = wpi_pages_next(waited, run.first); index < run.outer;
+         index = wpi_pages_next(waited, index + 1)) {
         const wpi_page_number page = wpi_page_in(run.chunk, index);
         release(paging, wpi_index_find(&paging->gmmu.fault_of, page.v), now);
         if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
@@ -255,8 +266,11 @@ void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wpi_time_ps now) {
 
 void wpi_gmmu_replay(wpi_paging *paging, wpi_time_ps now) {
     uint32_t number = wpi_fifo_take_all(&paging->gmmu.raised).first;
+    uint32_t *vain = &paging->gmmu.vain_replays;
+    if (number != NONE && *vain < VAIN_REPLAYS) ++*vain;
     while (number != NONE) {
         const uint32_t next = fault_at(&paging->gmmu, number)->next;
+        if (is_resident(paging, fault_at(&paging->gmmu, number)->page)) *vain = 0;
         release(paging, number, now);
         number = next;
     }

@@ -46,6 +46,7 @@ typedef struct wpi_gmmu {
     wpi_fault_sms *fault_sms; /* … [fault] */
     uint32_t fault_sms_count;
     uint32_t fault_count;
+    uint32_t vain_replays; /* latest consecutive ones that found no waiter's page resident */
     wpi_paging_cu *cus;
 } wpi_gmmu;
 

@@ -9,7 +9,7 @@
 
 /* Free frames beyond those that are kept free. */
 static uint64_t spare_frames(const wpi_paging *p) {
-    const uint64_t kept = p->residency.frames * p->profile->paging.free_percent / 100;
+    const uint64_t kept = wpi_evictions_kept_frames(p);
     const uint64_t free = wpi_residency_free(&p->residency);
     return free > kept ? free - kept : 0;
 }

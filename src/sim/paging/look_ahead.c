@@ -49,10 +49,13 @@ static uint32_t last_use(const wpi_future *future, wpi_chunk_number chunk, const
     return last;
 }
 
+/* Room beyond the frames that are kept free: otherwise pages would be evicted for these at once,
+ * prefetched again, and so on without end. */
 bool wpi_look_ahead_make_room(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                               wpi_time_ps now) {
     const uint32_t last = last_use(wpi_look_ahead_future(&paging->ahead), chunk, pages);
-    return wpi_evictions_make_room(paging, wpi_pages_count(pages), is_used_later, &last, now);
+    const uint64_t frames = wpi_pages_count(pages) + wpi_evictions_kept_frames(paging);
+    return wpi_evictions_make_room(paging, frames, is_used_later, &last, now);
 }
 
 static void look_ahead(void *object, uint64_t token, wpi_time_ps now) {

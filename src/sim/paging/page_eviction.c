@@ -86,8 +86,12 @@ bool wpi_evictions_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave m
     return wpi_residency_free(&paging->residency) >= pages;
 }
 
+uint64_t wpi_evictions_kept_frames(const wpi_paging *paging) {
+    return paging->residency.frames * paging->profile->paging.free_percent / 100;
+}
+
 void wpi_evictions_keep_free(wpi_paging *paging, wpi_time_ps now) {
-    const uint64_t wanted = paging->residency.frames * paging->profile->paging.free_percent / 100;
+    const uint64_t wanted = wpi_evictions_kept_frames(paging);
     while (expected_free(paging) < wanted && evict_one(paging, NULL, NULL, now))
         ;
 }

@@ -41,7 +41,9 @@ void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number chunk, const wpi_p
  * there is no room yet, but some pages may have left. */
 bool wpi_evictions_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
                              const void *object, wpi_time_ps now);
-/** Evicts until as many frames are free as the profile keeps (paging.free). */
+/** Frames that the profile keeps free (paging.free). */
+uint64_t wpi_evictions_kept_frames(const wpi_paging *paging);
+/** Evicts until so many are free. */
 void wpi_evictions_keep_free(wpi_paging *paging, wpi_time_ps now);
 
 #endif

@@ -63,19 +63,18 @@ void wpi_page_fetch_start(wpi_paging *paging, wpi_chunk_number number, const wpi
     wpi_transfers_pump(paging, now);
 }
 
-uint32_t wpi_page_fetch_faulting(wpi_paging *paging, wpi_chunk_number number,
-                                 const wpi_pages *faulting, wpi_time_ps now) {
+wpi_pages wpi_page_fetch_faulting(wpi_paging *paging, wpi_chunk_number number,
+                                  const wpi_pages *faulting, wpi_time_ps now) {
     const wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     const wpi_pages here = wpi_residency_here(chunk);
     const wpi_pages wanted = wpi_pages_without(faulting, &here); /* some may have arrived */
     const wpi_pages still = wpi_thrashing_let(paging, number, &wanted, now);
-    const uint32_t missing = wpi_pages_count(&still);
-    if (missing == 0) return 0;
+    if (wpi_pages_count(&still) == 0) return still;
     /* Other services note each fault when it is raised. */
     if (paging->service->is_replaying)
         wpi_page_events_note(&paging->events, WPI_PAGE_FAR_FAULT, number, &still, now);
     wpi_pages pages = with_prefetched(paging, number, &still, &here);
     pages = wpi_pages_without(&pages, &chunk->stays_on_host);
     wpi_page_fetch_start(paging, number, &pages, &still, now);
-    return missing;
+    return still;
 }

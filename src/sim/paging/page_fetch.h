@@ -5,10 +5,10 @@
 
 #include "sim/paging/paging.h"
 
-/** Fetches the pages of the chunk that faulted, and what the prefetcher adds. Returns how many of
- * the faults were on pages that were still missing. */
-uint32_t wpi_page_fetch_faulting(wpi_paging *paging, wpi_chunk_number chunk,
-                                 const wpi_pages *faulting, wpi_time_ps now);
+/** Fetches the pages of the chunk that faulted, and what the prefetcher adds. Returns those that
+ * faulted and were still missing. */
+wpi_pages wpi_page_fetch_faulting(wpi_paging *paging, wpi_chunk_number chunk,
+                                  const wpi_pages *faulting, wpi_time_ps now);
 /** Those of a prefetcher's pages that exist, are missing, do not thrash and are not kept on the
  * host. */
 wpi_pages wpi_page_fetch_allowed(const wpi_paging *paging, wpi_chunk_number chunk,

@@ -17,6 +17,7 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .service = profile->paging.service == WPI_FAULT_BATCH ? &wpi_fault_batches
                                                                             : &wpi_fault_rounds};
     wpi_page_events_init(&p->events, first);
+    wpi_utilisation_init(&p->handler, profile->slice_ps, 1);
     wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
     wpi_thrashing_init(&p->thrashing, profile);
     wpi_block_moves_init(&p->moves, profile);
@@ -126,5 +127,6 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, "paging.", "added_ns", "ns", added_ns(paging));
     wpi_page_events_visit(events, WPI_PAGE_FETCHED, WPI_PAGE_EVENTS, visit, object);
     wpi_page_events_visit_measure(events, WPI_PAGE_WAIT_PS, visit, object);
+    wpi_visit_utilisation(visit, object, "paging.", "handler_utilisation", &paging->handler);
     if (paging->service->statistics != NULL) paging->service->statistics(paging, visit, object);
 }

@@ -19,6 +19,7 @@
 #ifndef WP_SIM_PAGING_H
 #define WP_SIM_PAGING_H
 
+#include "sim/engine/line_counts.h"
 #include "sim/memory/link.h"
 #include "sim/paging/access_watch.h"
 #include "sim/paging/foresight.h"
@@ -39,6 +40,7 @@ typedef struct wpi_paging_asker {
     uint64_t token;
     uint32_t sm;
     bool is_write;
+    wpi_line_count *counts; /* or NULL */
 } wpi_paging_asker;
 
 /** A shoot-down of pages of a chunk. First-level TLBs that may have page i: those whose numbers

@@ -45,6 +45,7 @@ struct wpi_paging {
     wpi_block_moves moves;
     wpi_fault_queue queue;  /* of fault_service.c */
     wpi_fault_batch *batch; /* of fault_batch.c; NULL: another service is used */
+    wpi_utilisation handler; /* a service is in progress */
     /* … the page's transfer, … */
     wpi_transfers transfers;
     wpi_page_requests requests;

@@ -98,7 +98,7 @@ void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_page
 /* Whether transfers that wait, and frames to keep free, need more than will be free. */
 static bool is_short(const wpi_paging *p) {
     const wpi_residency *r = &p->residency;
-    const uint64_t kept = r->frames * p->profile->paging.free_percent / 100;
+    const uint64_t kept = wpi_evictions_kept_frames(p);
     return wpi_transfers_waiting_pages(&p->transfers) + kept >
            wpi_residency_free(r) + p->staging.page_count + p->staging.leaving_pages;
 }

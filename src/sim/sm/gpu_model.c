@@ -36,6 +36,9 @@ static void add_numbers(wpi_launch_numbers *sum, const wpi_launch_numbers *more)
     sum->shared_accesses += more->shared_accesses;
     sum->shared_conflict_cycles += more->shared_conflict_cycles;
     sum->resident_warp_ps += more->resident_warp_ps;
+    for (uint32_t what = 0; what < WPI_WARP_TIME_COUNT; what++)
+        sum->warp_ps[what] += more->warp_ps[what];
+    sum->issue_ps += more->issue_ps;
 }
 
 static void end_launch(wpi_gpu *gpu, wpi_grid *launch, bool is_good) {
@@ -229,6 +232,23 @@ void wpi_gpu_cut(wpi_gpu *gpu) {
 
 /* ---- statistics ---- */
 
+static const char *const warp_time_names[WPI_WARP_TIME_COUNT] = {
+    [WPI_WARP_TIME_EXECUTE] = "execute",
+    [WPI_WARP_TIME_NOT_SELECTED] = "not_selected",
+    [WPI_WARP_TIME_LSU] = "lsu",
+    [WPI_WARP_TIME_SHARED] = "shared",
+    [WPI_WARP_TIME_BARRIER] = "barrier",
+    [WPI_WARP_TIME_THREADS] = "threads",
+    [WPI_WARP_TIME_FENCE] = "fence",
+    [WPI_WARP_TIME_CODE] = "code",
+    [WPI_WARP_TIME_TRANSLATION] = "translation",
+    [WPI_WARP_TIME_FAULT] = "fault",
+    [WPI_WARP_TIME_L1] = "l1",
+    [WPI_WARP_TIME_L2] = "l2",
+    [WPI_WARP_TIME_DRAM] = "dram",
+    [WPI_WARP_TIME_LINK] = "link",
+    [WPI_WARP_TIME_DRAIN] = "drain"};
+
 void wpi_launch_statistics(const wpi_launch_numbers *n, wpi_visit visit, void *object) {
     const char *prefix = "kernel.";
     wpi_visit_value(visit, object, prefix, "time", "ps", n->end_ps - n->start_ps);
@@ -245,6 +265,9 @@ void wpi_launch_statistics(const wpi_launch_numbers *n, wpi_visit visit, void *o
     wpi_visit_value(visit, object, prefix, "reductions", "warp accesses",
                     n->accesses[WP_TRACE_REDUCE]);
     wpi_visit_value(visit, object, prefix, "resident_warps", "ps", n->resident_warp_ps);
+    for (uint32_t what = 0; what < WPI_WARP_TIME_COUNT; what++)
+        wpi_visit_value(visit, object, "warp_time.", warp_time_names[what], "ps", n->warp_ps[what]);
+    wpi_visit_value(visit, object, prefix, "issue", "ps", n->issue_ps);
     wpi_visit_value(visit, object, "shared.", "accesses", "warp accesses", n->shared_accesses);
     wpi_visit_value(visit, object, "shared.", "conflict", "cycles", n->shared_conflict_cycles);
 }

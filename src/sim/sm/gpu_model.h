@@ -17,6 +17,28 @@
 
 typedef struct wpi_gpu wpi_gpu;
 
+/** What warps spend their time on, from their start to their end; in the order of
+ * WP_RUN_LINE_TIMES. */
+typedef enum wpi_warp_time {
+    WPI_WARP_TIME_EXECUTE = 0,  /* instructions: issue slots, dependences, fetches */
+    WPI_WARP_TIME_NOT_SELECTED, /* ready, while the scheduler issues for others */
+    WPI_WARP_TIME_LSU,          /* it is busy with other accesses, or lacks room for a store */
+    WPI_WARP_TIME_SHARED,       /* waiting for shared memory */
+    WPI_WARP_TIME_BARRIER,      /* … for other warps at a barrier */
+    WPI_WARP_TIME_THREADS,      /* … for other threads: spin loops, warp operations */
+    WPI_WARP_TIME_FENCE,        /* … until stores have been performed */
+    WPI_WARP_TIME_CODE,         /* … for the translation of an instruction fetch */
+    /* waiting for an access, by the access's own time (wpi_spent), queues included: */
+    WPI_WARP_TIME_TRANSLATION,
+    WPI_WARP_TIME_FAULT,
+    WPI_WARP_TIME_L1,
+    WPI_WARP_TIME_L2,
+    WPI_WARP_TIME_DRAM,
+    WPI_WARP_TIME_LINK,
+    WPI_WARP_TIME_DRAIN, /* returned, while loads that nothing used are in flight */
+    WPI_WARP_TIME_COUNT  /* must be last */
+} wpi_warp_time;
+
 /** Counters and times of a launch. */
 typedef struct wpi_launch_numbers {
     wpi_time_ps start_ps, end_ps;
@@ -26,6 +48,8 @@ typedef struct wpi_launch_numbers {
     uint64_t accesses[WP_TRACE_ACCESS_COUNT]; /* warp instructions to global memory */
     uint64_t shared_accesses, shared_conflict_cycles;
     uint64_t resident_warp_ps; /* summed residence time of warps; divided by the time, occupancy */
+    uint64_t warp_ps[WPI_WARP_TIME_COUNT]; /* … by what it was spent on: adds up to it */
+    uint64_t issue_ps;                     /* for which schedulers were occupied */
 } wpi_launch_numbers;
 
 /** By name, in a fixed order (statistics.h); the first is the time. */

@@ -72,6 +72,7 @@ static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
 static void unblock(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
     warp->blocked &= ~lanes;
     if (warp->state != WPI_WARP_BARRIER) return;
+    wpi_warp_spent(warp, WPI_WARP_TIME_BARRIER, now);
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
 }
@@ -129,6 +130,7 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now) {
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         wpi_warp_run *warp = cta->warps[w];
         if (warp == NULL || warp->state != WPI_WARP_STALLS) continue;
+        wpi_warp_spent(warp, WPI_WARP_TIME_THREADS, now);
         wpi_warp_set_state(warp, WPI_WARP_BUSY);
         wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
     }
@@ -163,7 +165,8 @@ static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wpi_time_ps no
                            .ready.age = age,
                            .number = number,
                            .state = WPI_WARP_BUSY,
-                           .start_ps = now};
+                           .start_ps = now,
+                           .counted_ps = now};
     cta->warps[number] = warp;
     sm->warps_going++;
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
@@ -220,7 +223,10 @@ void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now) {
 void wpi_cta_warp_ended(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_sm *sm = warp->sm;
+    wpi_warp_spent(warp, WPI_WARP_TIME_DRAIN, now);
     cta->launch->numbers.resident_warp_ps += now - warp->start_ps;
+    for (uint32_t what = 0; what < WPI_WARP_TIME_COUNT; what++)
+        cta->launch->numbers.warp_ps[what] += warp->spent_ps[what];
     wpi_utilisation_add(sm->parent.warps, warp->start_ps, now);
     cta->warps[warp->number] = NULL;
     wpi_warp_set_state(warp, WPI_WARP_FREE);

@@ -11,6 +11,7 @@ static void serve_line(wpi_sm *sm, wpi_time_ps now) {
     sm->in_line = warp->next;
     if (sm->in_line == NULL) sm->in_line_last = &sm->in_line;
     warp->next = NULL;
+    wpi_warp_spent(warp, WPI_WARP_TIME_LSU, now);
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
 }
@@ -50,8 +51,14 @@ static bool has_result(const wp_trace_site *site) {
     return site->access == WP_TRACE_LOAD || site->access == WP_TRACE_ATOMIC;
 }
 
+/* NULL: not counted. */
+static wpi_line_count *counts_of(const wpi_warp_run *warp, uint32_t site) {
+    const wpi_line_counts *lines = warp->cta->launch->source->lines;
+    return lines != NULL ? &lines->sites[site] : NULL;
+}
+
 static void shared_answered(void *warp, uint64_t token, wpi_time_ps now) {
-    wpi_warp_answered(warp, token, now);
+    wpi_warp_answered(warp, token, NULL, now);
 }
 
 static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
@@ -63,6 +70,8 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
         wpi_shared_cycles(&sm->shared, warp->block.mask, addresses, site->size_bytes, is_atomic);
     numbers->shared_accesses++;
     numbers->shared_conflict_cycles += cycles - 1;
+    wpi_line_add(counts_of(warp, number), WP_RUN_LINE_SHARED_ACCESSES, 1);
+    wpi_line_add(counts_of(warp, number), WP_RUN_LINE_CONFLICT_CYCLES, cycles - 1);
     const wpi_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
     sm->shared_free_at = start + cycles * sm->cycle_ps;
     if (has_result(site)) {
@@ -114,6 +123,7 @@ static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_si
                                .mask = lanes_of(warp, site, addresses),
                                .addresses = addresses,
                                .name = site->name,
+                               .counts = counts_of(warp, number),
                                .performed = is_made_later ? performed_in_l2 : NULL};
     const bool answers = has_result(site);
     const uint32_t cycles = wpi_memory_access(sm->memory, &access, now,
@@ -130,7 +140,7 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
     const uint64_t *addresses = warp->block.addresses + (size_t)warp->access * WPI_LANES;
     const place where = place_of(warp, site, addresses);
     if (where == PLACE_GLOBAL && sm->lsu_free_at > now) {
-        wpi_warp_resume_at(warp, sm->lsu_free_at);
+        wpi_warp_resume_at(warp, WPI_WARP_TIME_LSU, sm->lsu_free_at);
         return false;
     }
     if (where == PLACE_GLOBAL && !has_result(site) &&
@@ -149,8 +159,12 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
         access_global(warp, step->value, site, addresses,
                       warp->cta->launch->source->is_in_step && !is_now, now);
     }
-    if (site->cache != WP_TRACE_CACHE_TEXTURE)
-        wpi_warp_count_instructions(warp, 1); /* of a texture, the fetch counts: an ISSUE step */
+    if (site->cache != WP_TRACE_CACHE_TEXTURE) { /* of a texture, the fetch counts: an ISSUE step */
+        wpi_warp_count_instructions(warp, 1);
+        wpi_line_add(counts_of(warp, step->value), WP_RUN_LINE_WARP_INSTRUCTIONS, 1);
+        wpi_line_add(counts_of(warp, step->value), WP_RUN_LINE_THREAD_INSTRUCTIONS,
+                     (uint32_t)__builtin_popcount(warp->block.mask));
+    }
     warp->access++;
     warp->step++;
     if (is_now) wpi_warp_reach(warp, warp->block.mask, now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Internals of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
- * (issue). */
+ * (issue), sm_time.c (where warps' time goes). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -32,6 +32,10 @@ typedef enum wpi_warp_state {
     WPI_WARP_DRAINS   /* has returned; unused loads are still in flight */
 } wpi_warp_state;
 
+/** Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
+#define WPI_FENCE_SITE (WP_TRACE_NONE - 1)
+#define WPI_CODE_SITE (WP_TRACE_NONE - 2)
+
 /** Sites with outstanding answers; a warp that would exceed it waits for one.
  */
 #define WPI_SCOREBOARD_SITES 32u
@@ -59,6 +63,8 @@ struct wpi_warp_run {
     uint32_t score_count;
     wpi_score scores[WPI_SCOREBOARD_SITES];
     wpi_time_ps start_ps;
+    wpi_time_ps counted_ps;                    /* until when its time is counted … */
+    wpi_time_ps spent_ps[WPI_WARP_TIME_COUNT]; /* … by what it was spent on */
 };
 
 struct wpi_cta {
@@ -116,17 +122,28 @@ struct wpi_sm {
 void wpi_warp_ready(void *warp, uint64_t token, wpi_time_ps now); /* an event: it may issue */
 /** The scheduler has selected the warp: issues its next step. */
 void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now);
-/** The warp may issue again at `time`. */
-void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time);
+/** The warp may issue again at `time`; until then its time counts as `what`. */
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps time);
 /** The warp waits for the site's answer; WP_TRACE_NONE: for any. */
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
 /** Adds an outstanding answer of the site to the scoreboard; false: it is full. */
 bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wpi_time_ps now);
+/** The site has an answer: of shared memory, if `answer` is NULL. */
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, const wpi_answer *answer,
+                       wpi_time_ps now);
 void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);
 void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
 /** Simulated time has reached these lanes' CLOCK step or access: their threads may continue. */
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
+
+/* sm_time.c */
+/** Counts the warp's time until `until` as `what`, also at the line of its code. A time that is
+ * counted already changes nothing. */
+void wpi_warp_spent(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps until);
+/** Counts the time until now, for which it waited for this answer of a site; NULL: of shared
+ * memory.
+ */
+void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer, wpi_time_ps now);
 
 /* sm_access.c */
 /** Skips an access without lanes, which takes no time, and returns true. */

@@ -19,6 +19,11 @@ static wpi_warp_run *leave(wpi_scheduler *s) {
     return warp;
 }
 
+static void issue(wpi_warp_run *warp, wpi_time_ps now) {
+    wpi_warp_spent(warp, WPI_WARP_TIME_NOT_SELECTED, now);
+    wpi_warp_issue(warp, now);
+}
+
 static void turn(void *object, uint64_t token, wpi_time_ps now);
 
 static void ask_for_turn(wpi_scheduler *s) {
@@ -32,7 +37,7 @@ static void turn(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     s->has_event = false;
     while (s->ready != NULL && s->free_at <= now)
-        wpi_warp_issue(leave(s), now);
+        issue(leave(s), now);
     ask_for_turn(s);
 }
 
@@ -51,4 +56,5 @@ void wpi_scheduler_take(wpi_scheduler *s, wpi_warp_run *warp, wpi_time_ps now,
                         wpi_time_ps slots_ps) {
     s->last = warp;
     s->free_at = now + slots_ps;
+    warp->cta->launch->numbers.issue_ps += slots_ps;
 }

@@ -7,9 +7,6 @@
 #define SPIN_CYCLES 100u
 /* A warp that spins on memory yields to others for this long. */
 #define YIELD_CYCLES 20u
-/* Pseudo-sites that a warp may wait for: its fence, its instruction fetch. */
-#define FENCE_SITE (WP_TRACE_NONE - 1)
-#define CODE_SITE (WP_TRACE_NONE - 2)
 
 /* ---- the scoreboard ---- */
 
@@ -31,12 +28,14 @@ bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site) {
     return true;
 }
 
-void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wpi_time_ps now) {
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, const wpi_answer *answer,
+                       wpi_time_ps now) {
     wpi_score *score = find_score(warp, (uint32_t)token);
     if (--score->outstanding != 0) return;
     *score = warp->scores[--warp->score_count];
     if (warp->state == WPI_WARP_WAITS &&
         (warp->waits_for == token || warp->waits_for == WP_TRACE_NONE)) {
+        wpi_warp_waited(warp, (uint32_t)token, answer, now);
         wpi_warp_ready(warp, 0, now);
     } else if (warp->state == WPI_WARP_DRAINS && warp->score_count == 0) {
         wpi_cta_warp_ended(warp, now);
@@ -44,7 +43,7 @@ void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wpi_time_ps now) {
 }
 
 void wpi_warp_memory_answered(void *warp, uint64_t token, const wpi_answer *answer) {
-    wpi_warp_answered(warp, token, answer->answered);
+    wpi_warp_answered(warp, token, answer, answer->answered);
 }
 
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
@@ -60,7 +59,8 @@ void wpi_warp_ready(void *object, uint64_t token, wpi_time_ps now) {
     wpi_scheduler_want(warp->scheduler, warp, now);
 }
 
-void wpi_warp_resume_at(wpi_warp_run *warp, wpi_time_ps time) {
+void wpi_warp_resume_at(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps time) {
+    wpi_warp_spent(warp, what, time);
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
 }
@@ -100,7 +100,8 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_p
     wpi_warp_count_instructions(warp, count);
     const wpi_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
     wpi_warp_resume_at(
-        warp, now + took_ps); /* ordered before the scheduler's next event at the same time */
+        warp, WPI_WARP_TIME_EXECUTE,
+        now + took_ps); /* ordered before the scheduler's next event at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
 }
 
@@ -109,7 +110,7 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_p
 /* Threads have run: asks the source again for stalled warps, and for this one. */
 static void ask_again(wpi_warp_run *warp, wpi_time_ps now) {
     if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
-    if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, now);
+    if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, WPI_WARP_TIME_BARRIER, now);
 }
 
 void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
@@ -123,14 +124,14 @@ void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
 }
 
 static void issue_fence(wpi_warp_run *warp, wpi_time_ps now) {
-    if (!wpi_warp_expect(warp, FENCE_SITE)) {
+    if (!wpi_warp_expect(warp, WPI_FENCE_SITE)) {
         wpi_warp_wait_for(warp, WP_TRACE_NONE);
         return;
     }
     wpi_memory_fence(warp->sm->memory, warp->sm->number, now, wpi_warp_memory_answered, warp,
-                     FENCE_SITE);
+                     WPI_FENCE_SITE);
     warp->step++;
-    wpi_warp_wait_for(warp, FENCE_SITE);
+    wpi_warp_wait_for(warp, WPI_FENCE_SITE);
 }
 
 /* ---- ends of blocks ---- */
@@ -175,7 +176,7 @@ static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
 
 static void let_others_go(wpi_warp_run *warp, wpi_time_ps now) {
     warp->ready.age = warp->sm->warp_ages++;
-    wpi_warp_resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
+    wpi_warp_resume_at(warp, WPI_WARP_TIME_THREADS, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 
 static void code_fetched(void *object, uint64_t address, wpi_time_ps now);
@@ -187,7 +188,7 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
                    page = sm->profile->page_bytes;
     for (; address < outer; address = (address / page + 1) * page) {
         if (wpi_memory_fetch(sm->memory, sm->number, address, now, code_fetched, warp)) continue;
-        wpi_warp_wait_for(warp, CODE_SITE);
+        wpi_warp_wait_for(warp, WPI_CODE_SITE);
         return false;
     }
     return true;
@@ -196,12 +197,20 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wpi_time_ps now) {
 static void code_fetched(void *object, uint64_t address, wpi_time_ps now) {
     wpi_warp_run *warp = object;
     const uint64_t page = warp->sm->profile->page_bytes;
+    wpi_warp_spent(warp, WPI_WARP_TIME_CODE, now);
     if (fetch_code(warp, (address / page + 1) * page, now)) wpi_warp_ready(warp, 0, now);
 }
 
 static bool has_code(wpi_warp_run *warp, wpi_time_ps now) {
     const wpi_code *code = warp->cta->launch->code;
     return code == NULL || fetch_code(warp, code->places[warp->block.block], now);
+}
+
+static void count_block(const wpi_line_counts *lines, const wpi_warp_block *block) {
+    wpi_line_count *counts = &lines->blocks[block->block];
+    wpi_line_add(counts, WP_RUN_LINE_WARP_INSTRUCTIONS, 1);
+    wpi_line_add(counts, WP_RUN_LINE_THREAD_INSTRUCTIONS,
+                 (uint32_t)__builtin_popcount(block->mask));
 }
 
 /* Gets the warp's next block from its source; false: the warp is not ready. */
@@ -224,6 +233,7 @@ static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
         warp->step_outer = block->first_step + block->step_count;
         warp->access = 0;
         cta->launch->numbers.blocks++;
+        if (source->lines != NULL) count_block(source->lines, &warp->block);
         return has_code(warp, now);
     }
     case WPI_SOURCE_EXIT:
@@ -232,7 +242,7 @@ static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
         return false;
     case WPI_SOURCE_WAIT: return false;
     case WPI_SOURCE_SPIN:
-        wpi_warp_resume_at(warp, now + SPIN_CYCLES * warp->sm->cycle_ps);
+        wpi_warp_resume_at(warp, WPI_WARP_TIME_THREADS, now + SPIN_CYCLES * warp->sm->cycle_ps);
         return false;
     default: warp->sm->parent.failed(warp->sm->parent.object, cta->launch); return false;
     }
@@ -251,7 +261,7 @@ void wpi_warp_issue(wpi_warp_run *warp, wpi_time_ps now) {
         case WP_TRACE_ACCESS:
             if (wpi_warp_pass_over(warp, step, now)) break;
             if (!wpi_warp_issue_access(warp, step, now)) return;
-            wpi_warp_resume_at(warp, now + warp->sm->cycle_ps);
+            wpi_warp_resume_at(warp, WPI_WARP_TIME_EXECUTE, now + warp->sm->cycle_ps);
             wpi_scheduler_take(warp->scheduler, warp, now, warp->sm->cycle_ps);
             return;
         case WP_TRACE_WAIT:

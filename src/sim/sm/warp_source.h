@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/trace_abi.h"
+#include "sim/engine/line_counts.h"
 
 #define WPI_LANES 32u
 
@@ -68,8 +69,9 @@ struct wpi_warp_source {
     uint32_t threads_per_cta;
     uint32_t shared_bytes_per_cta;
     uint32_t registers_per_thread;
-    bool is_in_step;    /* each access ends its block, and is performed by `reach` */
-    uint64_t run_count; /* incremented when threads ran: a waiting warp may continue */
+    bool is_in_step;        /* each access ends its block, and is performed by `reach` */
+    uint64_t run_count;     /* incremented when threads ran: a waiting warp may continue */
+    wpi_line_counts *lines; /* counts of the kernel's code, by the tables; NULL: not counted */
 };
 
 /** The source location of block `number`: " at file.cu:12", " at line 12", or "" if the program has

@@ -133,7 +133,7 @@ wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *t) {
 /* Asks paging where the page is. False: it is a far fault, and the request waits. */
 static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wpi_time_ps now) {
     wpi_tlb_request *r = wpi_tlb_request_of(t, number);
-    const wpi_paging_asker asker = {r->address, number, r->sm, r->is_write};
+    const wpi_paging_asker asker = {r->address, number, r->sm, r->is_write, r->counts};
     const wpi_paging_answer found = wpi_paging_ask(t->paging, &asker, now);
     *is_remote = found == WPI_PAGING_REMOTE;
     if (found != WPI_PAGING_WAITS) return true;
@@ -163,6 +163,7 @@ void wpi_tlb_walked(void *object, uint64_t token, wpi_time_ps walk_ps, wpi_time_
     const bool is_code =
         address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* code belongs to no allocation */
     if (t->watch != NULL && !is_code) wpi_watch_walk(t->watch, address);
+    wpi_line_add(wpi_tlb_request_of(t, number)->counts, WP_RUN_LINE_WALKS, 1);
     wpi_translation_answer found = {.ready = now,
                                     .lookup_ps =
                                         t->levels[t->level_count - 1].latency_sum + walk_ps,
@@ -205,16 +206,18 @@ void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t ad
     wpi_index_prefetch(&at->fills, address >> g->fill_bits);
 }
 
-bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool is_write,
-                         uint64_t token, wpi_time_ps now, wpi_time_ps *ready) {
+bool wpi_translation_ask(wpi_translation *t, const wpi_translation_asker *asker, wpi_time_ps now,
+                         wpi_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
-    *wpi_tlb_request_of(t, number) = (wpi_tlb_request){.address = address,
-                                                       .token = token,
-                                                       .sm = (uint16_t)sm,
-                                                       .grain = wpi_tlb_grain_number(t, address),
-                                                       .is_write = is_write,
-                                                       .asked = now,
-                                                       .next = NONE};
+    *wpi_tlb_request_of(t, number) =
+        (wpi_tlb_request){.address = asker->address,
+                          .token = asker->token,
+                          .sm = (uint16_t)asker->sm,
+                          .grain = wpi_tlb_grain_number(t, asker->address),
+                          .is_write = asker->is_write,
+                          .counts = asker->counts,
+                          .asked = now,
+                          .next = NONE};
     wpi_time_ps looked_up = 0;
     if (wpi_tlb_offer(t, number, 0, now, &looked_up) == WPI_TLB_HIT) {
         wpi_pool_give(&t->requests, number);

@@ -19,6 +19,7 @@
 #define WP_SIM_TLB_H
 
 #include "sim/engine/engine.h"
+#include "sim/engine/line_counts.h"
 #include "sim/engine/statistics.h"
 #include "sim/paging/access_watch.h"
 #include "sim/paging/paging.h"
@@ -52,10 +53,17 @@ void wpi_translation_destroy(wpi_translation *translation); /* NULL allowed */
 /** The SM is about to translate `address`: prefetches the entries into the host's caches. */
 void wpi_translation_prefetch(const wpi_translation *translation, uint32_t sm, uint64_t address);
 
-/** Translates `address` for an SM at `now`. Returns true and sets *ready on a hit in the first
+typedef struct wpi_translation_asker {
+    uint64_t address, token;
+    uint32_t sm;
+    bool is_write;
+    wpi_line_count *counts; /* or NULL */
+} wpi_translation_asker;
+
+/** Translates an address for an SM at `now`. Returns true and sets *ready on a hit in the first
  * level; otherwise `translated` is called with the token, from an event. */
-bool wpi_translation_ask(wpi_translation *translation, uint32_t sm, uint64_t address, bool is_write,
-                         uint64_t token, wpi_time_ps now, wpi_time_ps *ready);
+bool wpi_translation_ask(wpi_translation *translation, const wpi_translation_asker *asker,
+                         wpi_time_ps now, wpi_time_ps *ready);
 
 /** The same for a requester with a first level of its own, the instruction TLB: looks the second
  * level up at `now`, which may lie in the future. `translated` is called with the token, from an

@@ -80,6 +80,7 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
         wpi_tlb_prefetch_choose(&at->store.prefetch, wpi_tlb_page_of(l, &ahead), pages);
     ahead.entry = (uint8_t)level_number;
     ahead.is_prefetch = true;
+    ahead.counts = NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (wpi_tlb_page_grain(pages[i]) != ahead.grain)
             continue; /* beyond the first page, for example */
@@ -163,10 +164,20 @@ static void count(wpi_translation *t, uint32_t number, uint32_t level_number, co
     if (at->store.ring != NULL && o != WPI_TLB_STALLED)
         wpi_tlb_ring_note(at->store.ring, at->store.ring_number,
                           wpi_tlb_page_of(l, wpi_tlb_request_of(t, number)));
+    wpi_line_count *counts = wpi_tlb_request_of(t, number)->counts;
     switch (o) {
-    case WPI_TLB_HIT: l->hits++; break;
-    case WPI_TLB_JOINED: l->merges++; break;
-    case WPI_TLB_SENT: l->misses++; break;
+    case WPI_TLB_HIT:
+        l->hits++;
+        wpi_line_add(counts, WP_RUN_LINE_TLB_HITS + level_number, 1);
+        break;
+    case WPI_TLB_JOINED:
+        l->merges++;
+        wpi_line_add(counts, WP_RUN_LINE_TLB_MERGES + level_number, 1);
+        break;
+    case WPI_TLB_SENT:
+        l->misses++;
+        wpi_line_add(counts, WP_RUN_LINE_TLB_MISSES + level_number, 1);
+        break;
     case WPI_TLB_STALLED: break;
     }
 }

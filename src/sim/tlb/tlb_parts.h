@@ -17,9 +17,10 @@ typedef struct wpi_tlb_request {
     uint8_t entry; /* the level at which it entered; 1 for instruction fetches */
     uint8_t grain; /* WPI_GRAIN_…, when it was made */
     bool is_write;
-    bool is_prefetch; /* of the last level, without a requester */
-    bool is_held;     /* its page is held (wpi_paging_hold) until it is answered */
-    uint32_t next;    /* at the same MSHR or in the same queue */
+    bool is_prefetch;       /* of the last level, without a requester */
+    bool is_held;           /* its page is held (wpi_paging_hold) until it is answered */
+    uint32_t next;          /* at the same MSHR or in the same queue */
+    wpi_line_count *counts; /* or NULL */
     wpi_time_ps asked;
     wpi_time_ps stalled;  /* since when: in the queue, or waiting for a far fault */
     wpi_time_ps fault_ps; /* time spent waiting for far faults */

@@ -96,7 +96,7 @@ done
 
 "$WARPAGE" run --device sim:gtx1080ti --oversubscribe=400% "$TMP/paging" >"$TMP/out" 2>&1 &&
     { echo "less than 2 MiB of memory is taken"; failures=1; }
-grep -q 'needs at least 2 MiB: raise gpu.memory, or lower paging.oversubscribe' "$TMP/out" || { cat "$TMP/out"; failures=1; }
+grep -q 'of managed memory, oversubscribed by .* need at least 2 MiB: give the program a larger input, or lower --oversubscribe' "$TMP/out" || { cat "$TMP/out"; failures=1; }
 "$WARPAGE" run --device sim:gtx1080ti --set gpu.memory=1MiB "$TMP/paging" walk >"$TMP/out" 2>&1 &&
     { echo "1 MiB of memory is taken"; failures=1; }
 grep -q 'of device memory but needs at least 2 MiB: raise gpu.memory' "$TMP/out" || { cat "$TMP/out"; failures=1; }

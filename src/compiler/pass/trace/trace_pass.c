@@ -86,6 +86,8 @@ wp_status wpi_pass_trace(wpi_compile *c, wp_error *err) {
     wpi_free(t.steps);
     wpi_free(t.sites);
     wpi_free(t.functions);
+    wpi_free(t.shares);
+    wpi_trace_places_deinit(&t);
     wpi_map_deinit(&t.block_of);
     wpi_map_deinit(&t.site_of);
     return WP_STATUS_OK;

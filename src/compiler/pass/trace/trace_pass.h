@@ -6,6 +6,7 @@
  *     trace_load_order.c   loads go first
  *     trace_cut.c          functions are cut into blocks
  *     trace_site.c         descriptions of accesses
+ *     trace_place.c        lines of the source
  *     trace_cost.c         cost of an instruction on a GPU
  *     trace_function.c     cost of a function
  *     trace_steps.c        the steps of a block: issue, access, wait
@@ -40,9 +41,12 @@ typedef struct tracer {
     wp_trace_step *steps;
     LLVMValueRef *sites;     /* constants of wp_trace_site */
     LLVMValueRef *functions; /* traced ones */
-    uint32_t block_count, step_count, site_count, function_count;
+    wp_trace_share *shares;
+    struct trace_place *places;
+    uint32_t block_count, step_count, site_count, function_count, share_count, place_count;
     wpi_map block_of; /* LLVM's block → index; an empty block has none */
     wpi_map site_of;  /* access → index */
+    wpi_map place_of; /* hash of file, line and calls → index */
 } tracer;
 
 /** `items` with room for one more than `count`. */
@@ -97,6 +101,16 @@ LLVMValueRef wpi_trace_texture_result(LLVMValueRef instruction);
 LLVMValueRef wpi_trace_loaded_array(LLVMValueRef instruction);
 /** Adds an access of block `block` to the table of sites. */
 void wpi_trace_add_site(tracer *t, LLVMValueRef instruction, uint32_t block);
+
+/** ---- places ---- */
+
+/** The number of an instruction's line; NONE: it has none. */
+uint32_t wpi_trace_place_of(tracer *t, LLVMValueRef instruction);
+/** The table of places as a constant. */
+LLVMValueRef *wpi_trace_place_rows(const tracer *t);
+void wpi_trace_places_deinit(tracer *t);
+
+/** ---- costs ---- */
 
 /** The cost of an instruction. `chain`: the longest chain of dependent instructions. */
 typedef struct trace_cost {

@@ -184,6 +184,7 @@ void wpi_trace_add_site(tracer *t, LLVMValueRef i, uint32_t block) {
         LLVMConstInt(c->i8, a.space, 0),
         LLVMConstInt(c->i8, a.cache, 0),
         LLVMConstInt(c->i8, a.size_bytes, 0),
+        wpi_const32(c, wpi_trace_place_of(t, i)),
     };
     t->sites = wpi_trace_grow(t->sites, t->site_count, sizeof *t->sites);
     t->sites[t->site_count] =

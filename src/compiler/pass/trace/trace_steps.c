@@ -10,7 +10,7 @@
  * that its operands depend on.
  *
  * Between two other steps, ISSUE steps have the number of instructions of each class, and of those
- * on the longest chain of dependent ones. */
+ * on the longest chain of dependent ones. A block's shares say which lines they come from. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -47,6 +47,8 @@ typedef struct walk {
     wpi_map fetched;  /* a thread's array → index into found: the fetch whose result is there */
     uint32_t *waited; /* sites that were waited for, and not accessed since */
     uint32_t waited_count;
+    trace_block *block;
+    uint32_t last_place; /* of the block's instructions */
 } walk;
 
 /* ---- where values come from ---- */
@@ -207,11 +209,40 @@ static uint32_t deepest_operand(const walk *w, LLVMValueRef instruction) {
     return best;
 }
 
+/* Adds instructions to the block's share of a place. */
+static void add_share(tracer *t, trace_block *block, uint32_t place, uint32_t count) {
+    for (uint32_t s = block->row.first_share; s < t->share_count; s++)
+        if (t->shares[s].place == place) {
+            t->shares[s].count += count;
+            return;
+        }
+    t->shares = wpi_trace_grow(t->shares, t->share_count, sizeof *t->shares);
+    t->shares[t->share_count++] = (wp_trace_share){place, count};
+    block->row.share_count++;
+}
+
+/* The share of the last instruction's place comes last. */
+static void end_with(tracer *t, trace_block *block, uint32_t place) {
+    wp_trace_share *s = t->shares;
+    for (uint32_t i = block->row.first_share; i + 1 < t->share_count; i++) {
+        if (s[i].place != place) continue;
+        const wp_trace_share last = s[i];
+        memmove(&s[i], &s[i + 1], (t->share_count - 1 - i) * sizeof *s);
+        s[t->share_count - 1] = last;
+        return;
+    }
+}
+
 static void issue(walk *w, LLVMValueRef instruction, const trace_cost *cost) {
     uint32_t before = deepest_operand(w, instruction);
     issued node = {*cost, before == NONE ? 0 : w->issued[before].depth, before};
     for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         node.depth += cost->chain[class];
+    uint32_t instructions = 0;
+    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+        instructions += cost->count[class];
+    w->last_place = wpi_trace_place_of(w->t, instruction);
+    add_share(w->t, w->block, w->last_place, instructions);
     w->issued = wpi_trace_grow(w->issued, w->issued_count, sizeof *w->issued);
     w->issued[w->issued_count] = node;
     wpi_map_set_index(&w->issued_of, instruction, w->issued_count++);
@@ -263,6 +294,9 @@ static void add_end(walk *w, LLVMValueRef end) {
 
 static void add_block(walk *w, trace_block *block) {
     block->row.first_step = w->t->step_count;
+    block->row.first_share = w->t->share_count;
+    w->block = block;
+    w->last_place = WP_TRACE_NONE;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block->code); i; i = LLVMGetNextInstruction(i)) {
         if (i == block->end)
             add_end(w, i);
@@ -278,6 +312,7 @@ static void add_block(walk *w, trace_block *block) {
     LLVMValueRef last = LLVMGetBasicBlockTerminator(block->code);
     if (LLVMGetNumSuccessors(last) == 0) add_other(w, WP_TRACE_RETURN, 0);
     flush(w);
+    end_with(w->t, block, w->last_place);
     w->waited_count = 0;
     block->row.step_count = w->t->step_count - block->row.first_step;
 }

@@ -122,6 +122,7 @@ void wpi_trace_export(tracer *t) {
     LLVMValueRef *names = wpi_must_calloc(t->function_count + 1, sizeof *names);
     for (uint32_t f = 0; f < t->function_count; f++)
         names[f] = name_text(c, t->functions[f]);
+    LLVMValueRef *places = wpi_trace_place_rows(t);
     LLVMValueRef fields[] = {
         wpi_const32(c, WP_TRACE_VERSION),
         wpi_const32(c, t->is_in_step),
@@ -130,13 +131,18 @@ void wpi_trace_export(tracer *t) {
         wpi_const32(c, t->site_count),
         wpi_const32(c, c->kernel_count),
         wpi_const32(c, t->function_count),
+        wpi_const32(c, t->share_count),
+        wpi_const32(c, t->place_count),
         block_table(t),
         word_table(c, t->steps, t->step_count * sizeof *t->steps),
         value_table(c, t->sites, t->site_count),
         kernel_table(t),
         value_table(c, names, t->function_count),
+        word_table(c, t->shares, t->share_count * sizeof *t->shares),
+        value_table(c, places, t->place_count),
     };
     wpi_free(names);
+    wpi_free(places);
     LLVMValueRef value =
         LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
     LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), WP_TRACE_TABLES_SYMBOL);

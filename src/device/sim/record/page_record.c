@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/sim/page_record.h"
+#include "device/sim/record/page_record.h"
 
 #include <string.h>
 

@@ -8,6 +8,8 @@
 
 /** Head, title, program and device. */
 void wpi_html_begin(const wp_run_record *record, wpi_text *out);
+/** A kernel's full name as a heading; the beginning of a very long one. */
+void wpi_html_full_name(wpi_text *out, const wp_run_kernel *kernel);
 /** Page moves by allocation; empty without paging. */
 void wpi_html_moves(const wp_run_simulation *simulation, wpi_text *out);
 void wpi_html_end(const wp_run_record *record, wpi_text *out);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Partial groups: aggregates of some of the rows, which are merged by another group-by. A sum of
+ * integers is a number of 128 bits then, as Arrow's Decimal128: partial sums may leave 64 bits
+ * where the whole does not.
+ *
+ *     rows ─► group-by: SUM_LOW, SUM_HIGH ─► wp_decimals_join ─► partial sums
+ *     partial sums ─► wp_decimals_piece: 3 columns ─► group-by: SUM of each ─► wp_decimals_join
+ *                       ─► wp_decimals_narrow, wp_decimals_average
+ */
+#ifndef WARPAGE_PARTIALS_H
+#define WARPAGE_PARTIALS_H
+
+#include "warpage/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Pieces of a decimal, whose sums of up to 2^32 rows fit 64 bits. */
+typedef enum wp_decimal_piece {
+    WP_DECIMAL_HIGH = 0, /* int64: bits 64 to 127 */
+    WP_DECIMAL_MIDDLE,   /* uint32: bits 32 to 63 */
+    WP_DECIMAL_LOW       /* uint32: bits 0 to 31 */
+} wp_decimal_piece;
+
+/** A piece of each of `count` decimals, of 16 bytes each, in `out`. */
+WP_API void wp_decimals_piece(const void *decimals, uint64_t count, wp_decimal_piece piece,
+                              void *out);
+/** high * 2^64 + middle * 2^32 + low, in `decimals`. `middle` may be NULL. */
+WP_API void wp_decimals_join(const int64_t *high, const uint64_t *middle, const uint64_t *low,
+                             uint64_t count, void *decimals);
+/** Decimals as INT64 or UINT64. False: one does not fit. */
+WP_API bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void *out);
+/** Averages of sums: the same numbers as WP_AGGREGATE_AVG's. One of the two sums is NULL. An
+ * average of no values is 0. */
+WP_API void wp_decimals_average(const void *decimals, const double *sums,
+                                const uint64_t *value_counts, uint64_t count, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

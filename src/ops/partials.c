@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "warpage/partials.h"
+
+#include <string.h>
+
+#include "ops/wide_sum.h"
+
+/* Decimals are as Arrow has them: two's complement, the low word first. */
+
+void wp_decimals_piece(const void *decimals, uint64_t count, wp_decimal_piece piece, void *out) {
+    const uint64_t *words = decimals;
+    if (piece == WP_DECIMAL_HIGH)
+        for (uint64_t i = 0; i < count; i++)
+            ((uint64_t *)out)[i] = words[2 * i + 1];
+    else
+        for (uint64_t i = 0; i < count; i++)
+            ((uint32_t *)out)[i] =
+                (uint32_t)(piece == WP_DECIMAL_LOW ? words[2 * i] : words[2 * i] >> 32);
+}
+
+void wp_decimals_join(const int64_t *high, const uint64_t *middle, const uint64_t *low,
+                      uint64_t count, void *decimals) {
+    uint64_t *words = decimals;
+    for (uint64_t i = 0; i < count; i++) {
+        wpi_wide_bits sum = (wpi_wide_bits)(uint64_t)high[i] << 64;
+        if (middle != NULL) sum += (wpi_wide_bits)middle[i] << 32;
+        sum += low[i];
+        words[2 * i] = (uint64_t)sum;
+        words[2 * i + 1] = (uint64_t)(sum >> 64);
+    }
+}
+
+bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void *out) {
+    const uint64_t *words = decimals;
+    bool is_ok = true;
+    for (uint64_t i = 0; i < count; i++) {
+        is_ok = is_ok && wpi_wide_fits(wpi_wide_of(&words[2 * i]), type);
+        ((uint64_t *)out)[i] = words[2 * i];
+    }
+    return is_ok;
+}
+
+void wp_decimals_average(const void *decimals, const double *sums, const uint64_t *value_counts,
+                         uint64_t count, double *out) {
+    const uint64_t *words = decimals;
+    for (uint64_t i = 0; i < count; i++) {
+        out[i] = 0;
+        if (value_counts[i] == 0) continue;
+        out[i] = words != NULL ? wpi_wide_average(&words[2 * i], value_counts[i])
+                               : sums[i] / (double)value_counts[i];
+    }
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""warpage.spark on local[2] against Spark's own groupBy().agg(): random tables of every type, split every way. Exit
+status 77: pyspark, pyarrow or Java is missing."""
+import datetime
+import decimal
+import math
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+try:
+    import pyarrow  # noqa: F401
+    from pyspark import cloudpickle
+    from pyspark.sql import SparkSession, functions, types
+except ImportError as error:
+    print("skipped: %s" % error)
+    sys.exit(77)
+if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+    print("skipped: Spark needs Java: Debian's package openjdk-17-jre-headless")
+    sys.exit(77)
+
+os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
+import warpage
+import warpage.spark as ws
+
+SEED = int(os.environ.get("SEED", "4"))
+random_ = random.Random(SEED)
+print("SEED=%d" % SEED)
+spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3")
+         .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "true")
+         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.sql.session.timeZone", "UTC")
+         .config("spark.ui.showConsoleProgress", "false").config("spark.default.parallelism", "2").getOrCreate())
+
+POOLS = {
+    "b": (types.ByteType(), [-128, 0, 127]), "s": (types.ShortType(), [-5, 7]), "i": (types.IntegerType(), [-2**31, 2**31 - 1, 3]),
+    "l": (types.LongType(), [-2**52, 2**52, 1]), "f": (types.FloatType(), [0.5, -0.0, math.nan, math.inf]),
+    "d": (types.DoubleType(), [0.25, -0.0, 0.0, math.nan, -math.inf, 1e9]), "t": (types.StringType(), ["", "a", "zürich", "\0", "long " * 9]),
+    "z": (types.BinaryType(), [b"", b"\0", b"xyz" * 9]), "o": (types.BooleanType(), [True, False]),
+    "day": (types.DateType(), [datetime.date(2013, 1, 1), datetime.date(1960, 2, 29)]),
+    "at": (types.TimestampType(), [datetime.datetime(2013, 1, 1, 5, 17), datetime.datetime(1999, 9, 9)]),
+    "count": (types.IntegerType(), [4, 5]),
+}
+SCHEMA = types.StructType([types.StructField(name, type_) for name, (type_, _) in POOLS.items()])
+AGGREGATES = ["count", "count:t", "sum:i", "sum:l", "avg:i", "min:l", "max:s", "sum:f", "avg:d", "min:d", "max:f", "max:day", "min:at", "sum:b"]
+
+
+def rows(count, null_share, hot=False):
+    return [tuple(None if random_.random() < null_share else pool[0] if hot else random_.choice(pool) for _, pool in POOLS.values())
+            for _ in range(count)]
+
+
+def spark_own(df, keys, aggregates):
+    asked = []
+    for aggregate in aggregates:
+        operation, _, column = aggregate.partition(":")
+        asked.append(getattr(functions, operation)(column or "*").alias("%s(%s)" % (operation, column) if column else operation))
+    return df.groupBy(*keys).agg(*asked)
+
+
+def plain(value):
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else "%.12g" % (value + 0.0)
+    return bytes(value) if isinstance(value, bytearray) else value
+
+
+def rows_of(df):
+    return sorted((tuple(map(plain, row)) for row in df.collect()), key=repr)
+
+
+def check(df, keys, aggregates=AGGREGATES, **options):
+    ours, own = ws.groupby(df, keys, aggregates, **options), spark_own(df, keys, aggregates)
+    assert ours.columns == own.columns, (ours.columns, own.columns)
+    assert [f.dataType for f in ours.schema] == [f.dataType for f in own.schema], (ours.schema, own.schema)
+    a, b = rows_of(ours), rows_of(own)
+    assert a == b, (keys, options, [pair for pair in zip(a, b) if pair[0] != pair[1]][:2], len(a), len(b))
+
+
+# Spark adds integers of an average as doubles, which is exact for these of 32 bits.
+for count, null_share, partitions in [(0, 0.1, 1), (300, 0.1, 5), (40, 0.5, 8)]:
+    df = spark.createDataFrame(rows(count, null_share), SCHEMA).repartition(partitions).cache()
+    single = list(POOLS)
+    random_.shuffle(single)
+    for number, keys in enumerate([single[:1], single[1:3], single[3:7], ["t", "count"]][:2 if count == 0 else 4]):
+        check(df, keys, mode=ws.MODES[number % 4 == 1], memory_bytes=random_.choice([1, 1 << 28]))
+check(spark.createDataFrame(rows(500, 0, hot=True), SCHEMA).repartition(4), ["t", "l"])
+check(spark.range(5000).selectExpr("id", "string(id) t", "id % 7 v"), ["id", "t"], ["count", "sum:v"], mode="exchange")
+check(spark.range(5000).selectExpr("id", "string(id) t", "id % 7 v"), ["id", "t"], ["count", "sum:v"], memory_bytes=1)
+
+# Lazy, and goes on.
+groups = ws.groupby(spark.range(100).selectExpr("id % 3 k", "id v"), "k", "sum:v")
+assert groups.join(spark.createDataFrame([(1, "one")], "k long, name string"), "k").collect()[0].asDict() == {"k": 1, "sum(v)": 1617, "name": "one"}
+
+# Sums: partial ones leave 64 bits and the whole does not; the whole does.
+big = spark.createDataFrame([(1, 2**63 - 1), (1, 2**63 - 1), (1, -2**63), (1, -2**63)], "k int, v long").coalesce(1)
+assert ws.groupby(big, "k", "sum:v", memory_bytes=1).collect()[0]["sum(v)"] == -2
+for df, aggregates, part in ((big.filter("v > 0"), "sum:v", "sum:v: a sum does not fit int64"),):
+    try:
+        ws.groupby(df, "k", aggregates).collect()
+    except Exception as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("no error that says '%s'" % part)
+
+# Errors before a job starts.
+df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")
+for keys, aggregates, options, part in (
+        ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
+        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("price", "count", {}, "key 'price' has Spark's type decimal(9,2)"),
+        ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "median:user", {}, "the aggregates are"),
+        ("user", "count", {"mode": "fast"}, "mode 'fast' is none of partial, exchange"), (["user", "user"], "count", {}, "named twice")):
+    try:
+        ws.groupby(df, keys, aggregates, **options)
+    except warpage.WarpageError as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("no error that says '%s'" % part)
+
+# A device that a worker does not have.
+for options, part in (({"device": "cuda"}, "Spark has assigned no GPU"), ({"device": "cuda:0"}, "CUDA driver")):
+    try:
+        ws.groupby(df, "user", "count", **options).collect()
+    except Exception as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("no error that says '%s'" % part)
+spark.stop()
+
+# A worker with another version, and one without the package: the function that is shipped says so.
+code = "import sys; from pyspark import cloudpickle; list(cloudpickle.loads(bytes.fromhex(sys.argv[1]))(iter([])))"
+shipped = cloudpickle.dumps(ws.spark_tasks.task("9.9", ["k0"], ["count"], "partial", "cpu", 1, 100, None, {})).hex()
+is_installed = subprocess.run([sys.executable, "-I", "-c", "import warpage"], capture_output=True, check=False).returncode == 0
+for flags, parts in (([], ["the workers have Warpage %s and the driver has 9.9" % warpage.__version__, "host "]),
+                     (["-I"], ["cannot be loaded by the workers' Python", "host ", "pip install"])):
+    if flags and is_installed:
+        continue
+    out = subprocess.run([sys.executable, *flags, "-c", code, shipped], capture_output=True, text=True, check=False).stderr
+    assert all(part in out for part in parts), out

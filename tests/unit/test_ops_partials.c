@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of 128 bits: halves from a group-by, pieces and back, as 64 bits, averages. */
+#include "warpage/partials.h"
+
+#include "ops/wide_sum.h"
+#include "wp_random.h"
+#include "wp_test.h"
+
+#define COUNT 1000u
+
+static uint64_t decimals[2 * COUNT], again[2 * COUNT];
+static int64_t high[COUNT];
+static uint32_t middle[COUNT], low[COUNT];
+static uint64_t wide_middle[COUNT], wide_low[COUNT];
+
+static void draw(void) {
+    uint64_t seed = 3;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        decimals[2 * i] = wp_random_next(&seed);
+        decimals[2 * i + 1] = i % 3 == 0 ? 0 : i % 3 == 1 ? UINT64_MAX : wp_random_next(&seed);
+    }
+}
+
+static void pieces_join_to_the_same_number(void **state) {
+    (void)state;
+    draw();
+    wp_decimals_piece(decimals, COUNT, WP_DECIMAL_HIGH, high);
+    wp_decimals_piece(decimals, COUNT, WP_DECIMAL_MIDDLE, middle);
+    wp_decimals_piece(decimals, COUNT, WP_DECIMAL_LOW, low);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        wide_middle[i] = middle[i];
+        wide_low[i] = low[i];
+    }
+    wp_decimals_join(high, wide_middle, wide_low, COUNT, again);
+    assert_memory_equal(again, decimals, sizeof decimals);
+    /* Sums of pieces carry. */
+    for (uint32_t i = 0; i < COUNT; i++) {
+        high[i] = high[i] / 8 * 3;
+        wide_middle[i] *= 3;
+        wide_low[i] *= 3;
+    }
+    wp_decimals_join(high, wide_middle, wide_low, COUNT, again);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const wpi_wide sum = (wpi_wide)((wpi_wide_bits)(uint64_t)high[i] << 64) +
+                             (wpi_wide)((wpi_wide_bits)decimals[2 * i] * 3);
+        assert_true(wpi_wide_of(&again[2 * i]) == sum);
+    }
+}
+
+static void numbers_that_do_not_fit_are_found(void **state) {
+    (void)state;
+    const uint64_t fit[] = {5, 0, (uint64_t)INT64_MIN, UINT64_MAX};
+    const uint64_t large[] = {UINT64_MAX, 0};
+    const uint64_t negative[] = {UINT64_MAX, UINT64_MAX};
+    int64_t out[2];
+    assert_true(wp_decimals_narrow(fit, 2, WP_TYPE_INT64, out));
+    assert_int_equal(out[0], 5);
+    assert_true(out[1] == INT64_MIN);
+    assert_false(wp_decimals_narrow(fit, 2, WP_TYPE_UINT64, out));
+    assert_false(wp_decimals_narrow(large, 1, WP_TYPE_INT64, out));
+    assert_true(wp_decimals_narrow(large, 1, WP_TYPE_UINT64, out));
+    assert_true(wp_decimals_narrow(negative, 1, WP_TYPE_INT64, out));
+}
+
+/* Groups of 3 rows whose sums leave 64 bits, by SUM_LOW, SUM_HIGH and AVG. */
+static void halves_are_the_sum(void **state) {
+    (void)state;
+    enum { GROUPS = 50, ROWS = 3 * GROUPS };
+    int32_t keys[ROWS];
+    int64_t values[ROWS];
+    uint64_t seed = 9;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        keys[i] = (int32_t)(i % GROUPS);
+        values[i] = (int64_t)(wp_random_next(&seed) | UINT64_C(3) << 61) ^
+                    (i % GROUPS % 2 == 0 ? INT64_MIN : 0);
+    }
+    const wp_column key = {.type = WP_TYPE_INT32, .values = keys};
+    const wp_column value = {.type = WP_TYPE_INT64, .values = values};
+    const wp_aggregate aggregates[] = {{WP_AGGREGATE_SUM_LOW, 0},
+                                       {WP_AGGREGATE_SUM_HIGH, 0},
+                                       {WP_AGGREGATE_AVG, 0},
+                                       {WP_AGGREGATE_COUNT, 0}};
+    const wp_type type = WP_TYPE_INT64;
+    wp_groupby_spec spec = {.key_count = 1,
+                            .value_count = 1,
+                            .aggregate_count = 4,
+                            .keys = &(wp_key){.type = WP_TYPE_INT32},
+                            .values = &type,
+                            .aggregates = aggregates,
+                            .options = {.is_sorted = true}};
+    wp_error err = {0};
+    wp_groupby *groupby = NULL;
+    wp_groups *groups = NULL;
+    assert_status_ok(wp_groupby_open(NULL, &spec, &groupby, &err), &err);
+    assert_status_ok(wp_groupby_add(groupby, &key, &value, ROWS, &err), &err);
+    assert_status_ok(wp_groupby_finish(groupby, &groups, &err), &err);
+    assert_u64(wp_groups_count(groups), GROUPS);
+    wp_decimals_join(wp_groups_aggregate(groups, 1)->values, NULL,
+                     wp_groups_aggregate(groups, 0)->values, GROUPS, again);
+    double averages[GROUPS];
+    wp_decimals_average(again, NULL, wp_groups_aggregate(groups, 3)->values, GROUPS, averages);
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        const wpi_wide sum =
+            (wpi_wide)values[i] + (wpi_wide)values[i + GROUPS] + (wpi_wide)values[i + 2 * GROUPS];
+        assert_true(wpi_wide_of(&again[2 * i]) == sum);
+    }
+    assert_memory_equal(averages, wp_groups_aggregate(groups, 2)->values, sizeof averages);
+    wp_groups_close(groups);
+    wp_groupby_close(groupby);
+    const wp_type float_type = WP_TYPE_FLOAT32;
+    spec.values = &float_type;
+    assert_status_fails(wp_groupby_open(NULL, &spec, &groupby, &err), WP_STATUS_INVALID, &err,
+                        "floats has no halves");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_join_to_the_same_number),
+        cmocka_unit_test(numbers_that_do_not_fit_are_found),
+        cmocka_unit_test(halves_are_the_sum),
+    };
+    return wp_test_main(tests);
+}
