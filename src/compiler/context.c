@@ -242,7 +242,7 @@ LLVMValueRef wpi_const64(const wpi_compile *c, uint64_t value) {
 }
 
 static wp_status make_machine(const char *triple, const char *cpu, const char *features,
-                              LLVMTargetMachineRef *out, wp_error *err) {
+                              LLVMCodeGenOptLevel level, LLVMTargetMachineRef *out, wp_error *err) {
     char *message = NULL;
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
@@ -251,8 +251,8 @@ static wp_status make_machine(const char *triple, const char *cpu, const char *f
         LLVMDisposeMessage(message);
         return status;
     }
-    *out = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelAggressive,
-                                   LLVMRelocPIC, LLVMCodeModelDefault);
+    *out = LLVMCreateTargetMachine(target, triple, cpu, features, level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
     return WP_STATUS_OK;
 }
 
@@ -265,7 +265,7 @@ wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, LLVMTargetMachine
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    return make_machine("nvptx64-nvidia-cuda", cpu, features, out, err);
+    return make_machine("nvptx64-nvidia-cuda", cpu, features, LLVMCodeGenLevelAggressive, out, err);
 }
 
 wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err) {
@@ -275,18 +275,28 @@ wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static wp_status make_host(const char *cpu, LLVMCodeGenOptLevel level, LLVMTargetMachineRef *out,
+                           wp_error *err) {
+    if (*out) return WP_STATUS_OK;
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return make_machine("x86_64-pc-linux-gnu", cpu, "", level, out, err);
+}
+
 wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err) {
     static LLVMTargetMachineRef machines[2];
-    LLVMTargetMachineRef *machine = &machines[isa == WP_CPU_ISA_X86_64_V3];
-    if (!*machine) {
-        LLVMInitializeX86TargetInfo();
-        LLVMInitializeX86Target();
-        LLVMInitializeX86TargetMC();
-        LLVMInitializeX86AsmPrinter();
-        WP_TRY(make_machine("x86_64-pc-linux-gnu",
-                            isa == WP_CPU_ISA_X86_64_V3 ? "x86-64-v3" : "x86-64", "", machine,
-                            err));
-    }
-    *out = *machine;
+    const bool is_v3 = isa == WP_CPU_ISA_X86_64_V3;
+    WP_TRY(make_host(is_v3 ? "x86-64-v3" : "x86-64", LLVMCodeGenLevelAggressive, &machines[is_v3],
+                     err));
+    *out = machines[is_v3];
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_target_host_quick(LLVMTargetMachineRef *out, wp_error *err) {
+    static LLVMTargetMachineRef machine;
+    WP_TRY(make_host("x86-64", LLVMCodeGenLevelLess, &machine, err));
+    *out = machine;
     return WP_STATUS_OK;
 }

@@ -74,6 +74,7 @@ typedef struct wpi_compile {
     wpi_variant variant; /* a copy: the strings are the caller's */
     uint64_t image_id;
     wp_cpu_isa isa;
+    bool is_quick; /* `optimize` found the module large: less optimised baseline code */
     const char *devicelib_path;
     uint32_t shared_common_bytes; /* shared memory of functions that were not inlined */
 } wpi_compile;
@@ -117,5 +118,7 @@ WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err
 WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version,
                                            LLVMTargetMachineRef *out, wp_error *err);
 WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);
+/** For baseline code that is compiled quickly: see `is_quick`. */
+WP_NODISCARD wp_status wpi_target_host_quick(LLVMTargetMachineRef *out, wp_error *err);
 
 #endif

@@ -57,11 +57,25 @@ static void allow_short_vectors(void) {
     is_done = true;
 }
 
+/* Instructions from which on baseline code, which processors older than AVX2 run, is compiled with
+ * less effort: kernels of C++ libraries, of which one call brings ten. */
+#define LARGE 30000
+
+static bool is_large(LLVMModuleRef module) {
+    unsigned count = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (++count > LARGE) return true;
+    return false;
+}
+
 static wp_status optimize(wpi_compile *c, wp_error *err) {
     allow_short_vectors();
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
-    return wpi_compile_run(c, "default<O3>", machine, err);
+    c->is_quick = c->isa == WP_CPU_ISA_BASELINE && is_large(c->module);
+    return wpi_compile_run(c, c->is_quick ? "default<O1>" : "default<O3>", machine, err);
 }
 
 /* Recorded kernels stay as a GPU runs them: no vectorisation, and no loop becomes a call. The front
@@ -167,7 +181,8 @@ wp_status wpi_pipeline_run(wpi_compile *c, const wpi_pipeline_options *options, 
 
 wp_status wpi_emit_object(wpi_compile *c, const char *path, wp_error *err) {
     LLVMTargetMachineRef machine;
-    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    WP_TRY(c->is_quick ? wpi_target_host_quick(&machine, err)
+                       : wpi_target_host(c->isa, &machine, err));
     char *message = NULL;
     if (!LLVMTargetMachineEmitToFile(machine, c->module, path, LLVMObjectFile, &message))
         return WP_STATUS_OK;

@@ -6,5 +6,6 @@ cd "$TMP"
 for program in libcudacxx cub thrust; do
     "$WPCC" -I "$E2E" "$E2E/cccl/$program.cu" -o $program
     ./$program
+    WARPAGE_CPU_ISA=baseline ./$program # compiled with less effort, as there are many kernels
     WARPAGE_DEVICE=sim:v100 ./$program 2000 # numbers that Thrust sorts: fewer, as they are simulated
 done
