@@ -93,8 +93,8 @@ wp_status wpi_install_cccl(wp_error *err) {
     const bool is_there = include != NULL;
     wp_status status = WP_STATUS_OK;
     if (!is_there) {
-        (void)printf("downloading Thrust, CUB and libcu++ (NVIDIA's CCCL, Apache 2.0 with LLVM "
-                     "exceptions; headers, 3 MB):\n"
+        (void)printf("downloading Thrust, CUB and libcu++ (NVIDIA's CCCL, under the licence that "
+                     "comes with it; headers, 3 MB):\n"
                      "package " PACKAGE " " VERSION " of PyPI, by pip, into %s\n",
                      folder);
         (void)fflush(stdout);
