@@ -57,7 +57,7 @@ faults=$(sums run far_faults)
 [ "$(sed -n 's/^ *"far_faults": \([0-9]*\).*/\1/p' r.json | awk '{ sum += $1 } END { printf "%d ", sum }')" = "$faults" ] || fail "JSON: $faults"
 [ "$(sed -n '/^  managed memory/,/^$/p' r.txt | awk 'NR > 1 && NF { sum += $(NF - 5) } END { printf "%d ", sum }')" = "$faults" ] ||
     fail "text: $faults, $(sed -n '/^  managed memory/,/^$/p' r.txt)"
-grep -q '<h2>Pages of managed memory, by allocation</h2>' r.html || fail "not in HTML"
+grep -q 'aria-label="Pages of managed memory, by allocation"' r.html || fail "not in HTML"
 # Where pages do not move there is nothing to tell.
 "$WARPAGE" run --device sim:k80 --set paging.on=off --report r.txt -- ./program >out 2>&1
 grep -q '^  managed memory' r.txt && fail "moves where nothing moves"
