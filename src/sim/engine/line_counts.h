@@ -5,9 +5,9 @@
  *
  *     SM ──► blocks[block]          access ──► sites[site] ◄── TLBs, L1, L2, paging
  *
- * An access carries a pointer to its counts through the memory system (NULL: nobody counts), so
- * that what happens to it is added where it happens. device/sim/record/line_record.c makes lines of
- * them.
+ * An access carries a pointer to its counts through the memory system (NULL: they are not wanted),
+ * so that what happens to it is added where it happens. device/sim/record/line_record.c makes lines
+ * of them.
  */
 #ifndef WP_SIM_LINE_COUNTS_H
 #define WP_SIM_LINE_COUNTS_H

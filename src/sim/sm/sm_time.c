@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where warps' time goes: by launch and, if somebody wants to know, by line of the code. */
+/* Where warps' time goes: by launch, and by line of the code where lines are counted. */
 #include "sim/sm/sm_parts.h"
 
 _Static_assert(WP_RUN_LINE_COUNTS - WP_RUN_LINE_TIMES == WPI_WARP_TIME_COUNT, "the same times");
