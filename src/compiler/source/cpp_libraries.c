@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/source/overlay_file.h"
 
 /* The libraries of a toolkit that the command line names; wpi_host_args_add leaves its folder out.
  */
@@ -50,12 +51,8 @@ static wp_status separate(wpi_compile_job *job, const char *folder, wp_error *er
         wpi_free(from);
         wpi_free(to);
     }
-    json_t *root = json_pack("{s:i,s:O}", "version", 0, "roots", roots);
-    char *text = json_dumps(root, JSON_COMPACT);
     job->libraries_overlay = wpi_job_temp(job, "libraries", ".json");
-    wp_status status = wpi_file_write(job->libraries_overlay, text, strlen(text), err);
-    free(text);
-    json_decref(root);
+    const wp_status status = wpi_overlay_write(job->libraries_overlay, roots, false, err);
     json_decref(roots);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/source/overlay_file.h"
 
 #define NOWHERE "/dev/null/hidden"
 #define DEPTH_MAX 4
@@ -104,13 +105,8 @@ static void hide_in(search *s, const char *folder) {
 }
 
 static wp_status write_overlay(wpi_compile_job *job, json_t *roots, wp_error *err) {
-    json_t *root = json_pack("{s:i,s:O}", "version", 0, "roots", roots);
-    char *text = json_dumps(root, JSON_COMPACT);
     job->hidden = wpi_job_temp(job, "hidden", ".json");
-    wp_status status = wpi_file_write(job->hidden, text, strlen(text), err);
-    free(text);
-    json_decref(root);
-    return status;
+    return wpi_overlay_write(job->hidden, roots, false, err);
 }
 
 wp_status wpi_foreign_headers_hide(wpi_compile_job *job, wp_error *err) {

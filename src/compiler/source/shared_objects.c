@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/source/overlay_file.h"
 
 #define MESSAGE ": error: initialization is not supported for __shared__ variables"
 #define TOO_MANY "fatal error: too many errors emitted"
@@ -208,23 +209,20 @@ wp_status wpi_shared_objects_change(wpi_compile_job *job, const char *talk, bool
     places list = {0};
     wp_status status = WP_STATUS_OK;
     *is_changed = false;
-    json_t *root = NULL;
+    json_t *roots = NULL, *before = NULL;
     if (!find_places(talk, &list)) goto done;
-    root = job->overlay
-               ? json_load_file(job->overlay, 0, NULL)
-               : json_pack("{s:i,s:b,s:[]}", "version", 0, "use-external-names", 0, "roots");
-    json_t *roots = json_object_get(root, "roots");
+    if (job->overlay) before = json_load_file(job->overlay, 0, NULL);
+    roots = job->overlay ? json_incref(json_object_get(before, "roots")) : json_array();
     for (size_t i = 0; i < list.count && roots && status == WP_STATUS_OK; i++)
         if (!list.items[i].is_done) status = change_file(job, roots, &list, i, is_changed, err);
     if (status == WP_STATUS_OK && *is_changed) {
-        char *text = json_dumps(root, JSON_INDENT(1));
         wpi_free(job->overlay);
         job->overlay = wpi_job_temp(job, "shared", ".overlay.json");
-        status = wpi_file_write(job->overlay, text, strlen(text), err);
-        free(text);
+        status = wpi_overlay_write(job->overlay, roots, true, err);
     }
 done:
-    json_decref(root);
+    json_decref(roots);
+    json_decref(before);
     destroy(&list);
     return status;
 }

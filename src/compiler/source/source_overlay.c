@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/launch_syntax.h"
+#include "compiler/source/overlay_file.h"
 
 typedef struct walk {
     wpi_compile_job *job;
@@ -87,13 +88,8 @@ wp_status wpi_source_overlay(wpi_compile_job *job, const char *source, char **ov
     walk w = {.job = job, .roots = json_array()};
     wp_status status = visit(&w, source, err);
     if (status == WP_STATUS_OK && json_array_size(w.roots) > 0) {
-        json_t *root =
-            json_pack("{s:i,s:b,s:O}", "version", 0, "use-external-names", 0, "roots", w.roots);
-        char *text = json_dumps(root, JSON_INDENT(1));
         *overlay = wpi_job_temp(job, source, ".overlay.json");
-        status = wpi_file_write(*overlay, text, strlen(text), err);
-        free(text);
-        json_decref(root);
+        status = wpi_overlay_write(*overlay, w.roots, true, err);
     }
     json_decref(w.roots);
     wpi_strings_deinit(&w.seen);
