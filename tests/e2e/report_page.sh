@@ -48,8 +48,10 @@ bytes=$(wc -c <one/index.html)
 [ "$bytes" -lt 1000000 ] || fail "a page of $bytes bytes"
 ! grep -qE '<b>|<script>alert' one/index.html || fail "the program's name is markup"
 ! grep -qE '(src|href)=.?(https?:|//)' one/index.html || fail "the page needs other files"
-expect "shapes of middle" "$(jq -c '.kernels[] | select(.display_name | startswith("middle")) | [.shapes[] | .launches] |
-    sort' one/report.json 2>/dev/null || echo no jq)" '[100,100,100]'
+expect "shapes of middle" "$(python3 -c 'import json, sys
+for kernel in json.load(sys.stdin)["kernels"]:
+    if kernel["display_name"].startswith("middle"):
+        print(*[shape["launches"] for shape in kernel["shapes"]])' <one/report.json)" '100 100 100'
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     [ $failures -eq 0 ] || exit 1
