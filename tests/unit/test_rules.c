@@ -428,7 +428,7 @@ static void with_counts_by_line_it_names_the_line_that_waits(void **state) {
     f->simulation.line_count = 3;
     wpi_verdict_html(&f->record, &text);
     assert_contains(wpi_text_string(&text), "warps of the block; 75 % of that at a.cu:9.");
-    assert_contains(wpi_text_string(&text), "<a class=place href=\"#k0-0-9\"><b>a.cu:9</b>");
+    assert_contains(wpi_text_string(&text), "<a class=place href=\"#k0-0-9\"><span>a.cu:9</span>");
     wpi_text_deinit(&text);
     wpi_free(f);
 }

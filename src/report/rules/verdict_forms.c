@@ -102,10 +102,10 @@ static void append_place_html(const wp_run_record *record, const wpi_verdict_lin
     wpi_verdict_place place;
     wpi_verdict_place_find(record, line, &place);
     if (place.file != NULL) {
-        wpi_text_appendf(out, "<a class=place href=\"#k%zu-%u-%u\"><b>",
+        wpi_text_appendf(out, "<a class=place href=\"#k%zu-%u-%u\"><span>",
                          (size_t)(line->kernel - record->kernels), place.file_number, place.line);
         wpi_text_append_html(out, place.base);
-        wpi_text_appendf(out, ":%u</b> <code>", place.line);
+        wpi_text_appendf(out, ":%u</span> <code>", place.line);
         wpi_text_append_html(out, place.text != NULL ? place.text : "");
         wpi_text_append(out, "</code></a>");
     }
