@@ -257,6 +257,14 @@ static void too_few_warps_to_hide_latency(void **state) {
                    {"kernel_issue_ps", 20ull * KERNEL_PS / 50, 0}),
           .8, "fill 1.0 % of the slots, so latency is not hidden: 80 %");
     is_silent(&wpi_rule_few_warps, COUNTERS({"warp_time_l2_ps", 70000, 0}));
+    is_silent(&wpi_rule_few_warps, /* 2 % of the slots, 1 of 8 lanes: 16 % if all lanes worked */
+              COUNTERS({"warp_time_l2_ps", 90000, 0},
+                       {"kernel_resident_warps_ps", 2ull * KERNEL_PS, 0},
+                       {"kernel_thread_instructions", 4000, 0}));
+    finds(&wpi_rule_few_warps, /* 4 % if all lanes worked */
+          COUNTERS({"warp_time_l2_ps", 90000, 0}, {"kernel_resident_warps_ps", KERNEL_PS, 0},
+                   {"kernel_thread_instructions", 8000, 0}),
+          1, "fill 1.0 % of the slots");
     is_silent(&wpi_rule_few_warps, /* something is busy */
               COUNTERS({"warp_time_l2_ps", 70000, 0}, {"kernel_resident_warps_ps", KERNEL_PS, 0},
                        {"kernel_issue_ps", 20ull * KERNEL_PS / 2, 0}));

@@ -23,8 +23,9 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
                          wpi_fact_metric(f, "warp_execute_pct");
     const double peak = busiest(f);
     if (occupancy > 25 || waits < 50 || peak > 30 || f->kernel == NULL) return false;
-    const double lanes = wpi_fact_metric(f, "lanes_pct"); /* idle lanes: divergence.c */
-    if (lanes > 0 && lanes <= WPI_RULE_LANES_PCT) return false;
+    /* Idle lanes that become warps of their own: divergence.c has that, if it is enough. */
+    const double lanes = wpi_fact_metric(f, "lanes_pct");
+    if (lanes > 0 && lanes <= WPI_RULE_LANES_PCT && 100 * occupancy / lanes >= 10) return false;
     if (wpi_fact_atomic_pct(f) >= 30) return false; /* contended_atomics.c */
     out->weight = f->share * waits / 100;
     out->line_times = WPI_LINE_TIME(L1) | WPI_LINE_TIME(L2) | WPI_LINE_TIME(DRAM) |
