@@ -13,8 +13,7 @@
  *     zerocopy          the kernel reads host memory over the link
  *     managed           cudaMallocManaged: pages move on demand
  *     prefetch          the same, prefetched a buffer's size at a time
- *     auto              a quarter of the records by full, volume, double and zerocopy, each two parts;
- *                       the rest by the one that is then expected to take least time (--explain)
+ *     auto              one of full, volume, double and zerocopy (auto.h); --explain has the reason
  *
  * `single` and `double` stage through page-locked memory. On a simulated GPU what the host copies
  * is declared as host work (warpage/host.h), so that all pay by the same model. All failures end
@@ -66,7 +65,7 @@ typedef struct app_streaming {
     uint64_t buffer_bytes;  /* of device memory for buffers; not managed, zerocopy */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
-    bool explains;          /* auto: prints what it measured to stderr */
+    bool explains;          /* auto: prints the reason of its choice to stderr */
 } app_streaming;
 
 /** What a run took. Times in seconds: of the host's clock, and between two events on the device
@@ -100,7 +99,7 @@ typedef struct app_streaming_options {
         {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
          "full: every address is sent"},                                                           \
         {"--explain", APP_OPTION_FLAG, &(o).explains, NULL, 0, 0,                                  \
-         "auto: print what was measured"}
+         "auto: print the reason of the choice"}
 /** Hands the options to a job; ends the program if --buffer has no unit. */
 void app_streaming_set(app_streaming *job, const app_streaming_options *options);
 /** Whether the variant works on the host alone. */
@@ -123,6 +122,10 @@ void app_state_create(app_state *state, int variant, const void *content, uint64
 void *app_state_copy(const app_state *state);
 void app_state_free(app_state *state);
 
+/** Bytes of records [first, outer). */
+uint64_t app_streaming_bytes(const app_streaming *job, uint64_t first, uint64_t outer);
+/** The end of as many records from `first` on as `bytes` have room for; may be `first`. */
+uint64_t app_streaming_end(const app_streaming *job, uint64_t first, uint64_t bytes);
 /** Once over all records, which then hold the result. Adds to `times`. */
 void app_streaming_run(const app_streaming *job, int variant, app_streaming_times *times);
 /** Prints times and rates to stderr. */

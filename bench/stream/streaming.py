@@ -55,7 +55,8 @@ record, so that warps read neighbours. `auto`: what it chose; of affinity's two 
 SEARCH_NOTE = """Each way has the best of the same search over blocks and threads. Managed data are 125 % of device memory.
 """
 QUICK_NOTE = """Each way has 16 blocks of 128 threads. The data are 0.3 to 8 MiB, so fixed times weigh: a streamed launch needs about 0.2 ms until
-its first results, and a thread has few chunks. So `auto`, which measures parts of 1/64 and 3/64, often chooses wrongly.
+its first results, and a thread has few chunks. `auto` measures only where the data are 48 times the buffers; else it goes by
+whether the kernel has windows.
 """
 AIM = 1.1  # full over the best of the others, at most
 
