@@ -297,10 +297,10 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     options.host_bytes = job->host_bytes;
     check(streamingSetOptions(&options), "streamingSetOptions");
     check(streamingMalloc(&mapped, bytes), "streamingMalloc");
-    if (job->records != NULL) {
-        check(streamingMap(mapped, job->records, bytes), "streamingMap");
-    } else {
+    if (job->source != NULL) {
         check(streamingMapFile(mapped, job->source, job->target, 0, bytes), "streamingMapFile");
+    } else {
+        check(streamingMap(mapped, job->records, bytes), "streamingMap");
     }
     job->launch(job->object, mapped, 0, job->count, 0);
     check(cudaGetLastError(), "the streamed kernel");

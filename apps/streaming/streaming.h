@@ -45,8 +45,9 @@ enum {
 };
 
 typedef struct app_streaming {
-    void *records; /* host memory; NULL: they are in `source`, for full, volume and overlap only */
-    const char *source, *target; /* files; target NULL: none. All have record_bytes */
+    void *records; /* host memory; may be NULL with a source */
+    const char *source, *target; /* files, for full, volume and overlap; NULL: none. All have
+                                  * record_bytes */
     uint64_t host_bytes;         /* of host memory for them; 0: default */
     uint64_t count;
     uint32_t record_bytes;
