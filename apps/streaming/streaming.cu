@@ -33,7 +33,11 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     if (!options->buffer.is_bytes) {
         app_fail_usage("--buffer needs a unit, as in 16MiB");
     }
+    if (options->pinned.value != 0 && !options->pinned.is_bytes) {
+        app_fail_usage("--pinned-memory needs a unit, as in 4MiB");
+    }
     job->buffer_bytes = options->buffer.value;
+    job->pinned_bytes = options->pinned.value;
     job->slots = options->slots;
     job->without_patterns = options->without_patterns;
     job->explains = options->explains;
@@ -291,6 +295,7 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     streamingOptions options = {0};
     streamingReport report;
     options.device_bytes = job->buffer_bytes;
+    options.pinned_bytes = job->pinned_bytes;
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
     options.variant = variant;

@@ -64,6 +64,7 @@ typedef struct app_streaming {
     void (*on_host)(void *object, void *records, uint64_t first, uint64_t outer);
     void *object;
     uint64_t buffer_bytes;  /* of device memory for buffers; not managed, zerocopy */
+    uint64_t pinned_bytes;  /* full: of page-locked memory for them, at most; 0: no limit */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
     bool explains;          /* auto: prints the reason of its choice to stderr */
@@ -80,18 +81,20 @@ typedef struct app_streaming_times {
 /** The options that all such programs have, with their defaults. */
 typedef struct app_streaming_options {
     int variant;
-    app_size buffer;
+    app_size buffer, pinned;
     uint64_t blocks, threads, slots;
     bool without_patterns, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, 64, 128, 0, false, false}
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, 64, 128, 0, false, false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
     {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
      "how data reach the kernel"},                                                                 \
         {"--buffer", APP_OPTION_SIZE, &(o).buffer, "BYTES", 0, 0,                                  \
          "device memory for buffers of single, double, direct and full"},                          \
+        {"--pinned-memory", APP_OPTION_SIZE, &(o).pinned, "BYTES", 0, 0,                           \
+         "full: page-locked host memory for buffers, at most (default: no limit)"},                \
         {"--blocks", APP_OPTION_COUNT, &(o).blocks, "N", 1, 2147483647,                            \
          "thread blocks of a launch"},                                                             \
         {"--threads", APP_OPTION_COUNT, &(o).threads, "N", 1, 1024, "threads of a block"},         \
