@@ -175,6 +175,21 @@ static void together(dim3 block) {
     free(host);
 }
 
+/* There is no room for as many address threads: windows. */
+static void large_blocks(void) {
+    enum { COUNT = 5000 };
+    int *host = (int *)malloc(COUNT * sizeof *host), *mapped = map(host, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        host[i] = i;
+    twice<<<2, 1024>>>(mapped, COUNT);
+    CUDA_OK(cudaGetLastError());
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < COUNT; i++)
+        CHECK_EQ(host[i], 2 * i);
+    CUDA_OK(streamingFree(mapped));
+    free(host);
+}
+
 static void beyond_4_gib(void) {
     enum { COUNT = 16384, THREADS = 128 };
     const long far = (5l << 30) / sizeof(int) - COUNT;
@@ -219,8 +234,8 @@ static void mistakes(void) {
     CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
     steered<<<1, 32>>>(mapped, memory, memory + 64); /* what steers it may be what it writes */
     CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
-    twice<<<1, 1024>>>(mapped, 64);
-    CHECK_ERROR(cudaGetLastError(), cudaErrorLaunchOutOfResources);
+    twice<<<1, 2048>>>(mapped, 64);
+    CHECK(cudaGetLastError() != cudaSuccess);
     options.device_bytes = 1000;
     CUDA_OK(streamingSetOptions(&options));
     twice<<<1, 256>>>(mapped, 64);
@@ -250,6 +265,7 @@ int main(void) {
     follow();
     together(dim3(32, 2));
     together(dim3(512)); /* more take more registers than there are */
+    large_blocks();
     beyond_4_gib();
     mistakes();
     return check_done();
