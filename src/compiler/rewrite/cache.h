@@ -53,6 +53,7 @@ typedef struct wpi_cache {
     bool is_dense;                      /* no gaps between rows of lines */
     bool has_waits;                     /* loops were left alone because they wait */
     bool has_indirect_calls;            /* … because they call through pointers */
+    bool has_marks;                     /* … because the program says so */
     LLVMBasicBlockRef *nests;           /* headers of the outermost loops that are rewritten */
     uint32_t nest_count;
     wpi_cache_choice *choices; /* the loops of the nests, themselves included */

@@ -136,6 +136,24 @@ static bool has_indirect_calls(const wpi_cache_loops *l, const wpi_cache_loop *l
     return false;
 }
 
+/* WP_CACHE_OFF() of warpage/cache.h. */
+static bool is_mark(LLVMValueRef i) {
+    static const char text[] = "// warpage: cache off";
+    if (!LLVMIsACallInst(i) || !LLVMIsAInlineAsm(LLVMGetCalledValue(i))) return false;
+    size_t length = 0;
+    const char *code = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
+    return length == sizeof text - 1 && memcmp(code, text, length) == 0;
+}
+
+static bool has_mark(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
+    for (uint32_t b = 0; b < l->found.block_count; b++) {
+        LLVMValueRef i = loop->contains[b] ? LLVMGetFirstInstruction(l->found.blocks[b]) : NULL;
+        for (; i; i = LLVMGetNextInstruction(i))
+            if (is_mark(i)) return true;
+    }
+    return false;
+}
+
 /* A loop that waits for what another thread writes is no work to speed up, and the CPU's devices
  * have to recognise it: it stays as it is, with the loops in it. */
 static void find_waits(wpi_cache_loops *l) {
@@ -167,8 +185,10 @@ static bool *find_left_alone(wpi_cache *k, const wpi_cache_loops *l) {
         const uint32_t nest = outermost(l, i);
         const bool is_indirect = has_indirect_calls(l, &l->loops[nest]);
         k->has_waits |= l->loops[i].waits;
+        const bool is_marked = has_mark(l, &l->loops[nest]);
         k->has_indirect_calls |= is_indirect;
-        alone[i] = l->loops[nest].waits || is_indirect;
+        k->has_marks |= is_marked;
+        alone[i] = l->loops[nest].waits || is_indirect || is_marked;
     }
     return alone;
 }
