@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/report.h"
+#include "common/text.h"
 #include "stream-wordcount/wordcount.h"
 #include "streaming/corpus.h"
 #include "streaming/streaming.h"
@@ -163,6 +164,8 @@ int main(int argc, char **argv) {
     app_streaming_options how = APP_STREAMING_DEFAULTS;
     app_sepo_options sepo = APP_SEPO_DEFAULTS;
     uint64_t top = 10, keys = 0;
+    double random_pct = 0;
+    const char *written_path = NULL;
     int table_kind = 0;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
@@ -172,6 +175,10 @@ int main(int argc, char **argv) {
         APP_SEPO_SIZE_ROWS(sepo),
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "different words that the table is made for; 0: 30 times the square root of --size"},
+        {"--random-words", APP_OPTION_REAL, &random_pct, "PERCENT", 0, 99,
+         "put random words into the text, so many percent of all words (default: none)"},
+        {"--write", APP_OPTION_TEXT, &written_path, "FILE", 0, 0,
+         "write the text to a file instead of counting, for other programs"},
         {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "words to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
@@ -192,10 +199,18 @@ int main(int argc, char **argv) {
     } else {
         app_corpus_generate(&all, wanted, common.seed);
     }
+    if (random_pct > 0) {
+        app_corpus_mix(&all, random_pct, common.seed);
+    }
+    if (written_path != NULL) {
+        app_text_write(written_path, all.bytes, all.count);
+        app_corpus_free(&all);
+        return 0;
+    }
     if (table_kind != 0) {
         printf("text       %s: %s bytes\n", all.title, app_count(all.count));
         const bool is_right = app_wordcount_map(&all, &sepo, top, common.check);
-        free(all.bytes);
+        app_corpus_free(&all);
         return is_right ? 0 : 1;
     }
     keys = keys != 0 ? keys : (uint64_t)(30.0 * sqrt((double)all.count)) + 1024;
@@ -247,6 +262,6 @@ int main(int argc, char **argv) {
     free(words);
     free(entries);
     free(places);
-    free(all.bytes);
+    app_corpus_free(&all);
     return different == 0 ? 0 : 1;
 }
