@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/report.h"
+#include "common/text.h"
 #include "stream-wordcount/wordcount.h"
 #include "streaming/corpus.h"
 #include "streaming/streaming.h"
@@ -181,6 +182,8 @@ int main(int argc, char **argv) {
     app_sepo_options sepo = APP_SEPO_DEFAULTS;
     uint64_t top = 10, keys = 0;
     const char *text = NULL;
+    double random_pct = 0;
+    const char *written_path = NULL;
     int table_kind = 0;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
@@ -191,9 +194,12 @@ int main(int argc, char **argv) {
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "different words that the table is made for; 0: 30 times the square root of --size"},
         {"--text", APP_OPTION_TEXT, &text, "FILE", 0, 0,
-         "stream this plain text from its file, with --host-memory bytes of host memory for parts "
-         "of "
-         "it (default 256MiB)"},
+         "stream this plain text from its file, with --host-memory bytes of host memory for its "
+         "parts (default 256MiB)"},
+        {"--random-words", APP_OPTION_REAL, &random_pct, "PERCENT", 0, 99,
+         "put random words into the text, so many percent of all words (default: none)"},
+        {"--write", APP_OPTION_TEXT, &written_path, "FILE", 0, 0,
+         "write the text to a file instead of counting, for other programs"},
         {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "words to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
@@ -208,6 +214,9 @@ int main(int argc, char **argv) {
     if (text != NULL) {
         check_text(&common, &sepo, how.variant);
     }
+    if (text != NULL && (random_pct > 0 || written_path != NULL)) {
+        app_fail_usage("--text is counted as it is: leave out --random-words and --write");
+    }
 
     app_corpus all = {};
     const uint64_t wanted = app_size_items(common.size, 1.0, 1 << 20, 1, UINT64_C(1) << 42);
@@ -218,6 +227,14 @@ int main(int argc, char **argv) {
         app_corpus_enlarge(&all, common.size.value != 0 ? wanted : all.count, common.seed);
     } else {
         app_corpus_generate(&all, wanted, common.seed);
+    }
+    if (random_pct > 0) {
+        app_corpus_mix(&all, random_pct, common.seed);
+    }
+    if (written_path != NULL) {
+        app_text_write(written_path, all.bytes, all.count);
+        app_corpus_free(&all);
+        return 0;
     }
     if (table_kind != 0) {
         printf("text       %s: %s bytes\n", all.title, app_count(all.count));
