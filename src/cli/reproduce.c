@@ -57,8 +57,12 @@ static void add_folders(const char *dir, wpi_strings *names) {
     free(entries);
 }
 
+static bool is_all(const char *wanted) {
+    return wanted == NULL || strcmp(wanted, "all") == 0;
+}
+
 static bool is_wanted(const char *wanted, const char *paper, const char *name) {
-    if (wanted == NULL || strcmp(wanted, "all") == 0) return true;
+    if (is_all(wanted)) return true;
     const size_t length = strlen(paper);
     if (strncmp(wanted, paper, length) != 0) return false;
     return wanted[length] == '\0' ||
@@ -172,13 +176,21 @@ static void say(const char *text) {
     (void)fprintf(stderr, "warpage reproduce: %s …\n", text);
 }
 
-static wp_status run_figures(figure_list *list, bool is_recorded, wp_error *err) {
+/* Figures whose programs are not there are left out of `all`. */
+static wp_status run_figures(figure_list *list, bool leaves_out, bool is_recorded, wp_error *err) {
     char *wpcc = NULL, *self = NULL;
     WP_TRY(wpi_self_path(&self, err));
     char *bin = wpi_path_dir(self);
     wpcc = wpi_path_join(bin, "wpcc");
     wp_status status = WP_STATUS_OK;
     for (size_t f = 0; f < list->count && status == WP_STATUS_OK; f++) {
+        if (leaves_out && wpi_figure_lacks_programs(&list->items[f])) {
+            (void)fprintf(stderr,
+                          "warpage reproduce: %s/%s is left out: bench/hardware/programs.sh makes "
+                          "its programs\n",
+                          list->items[f].paper, list->items[f].name);
+            continue;
+        }
         status = wpi_figure_run(&list->items[f], wpcc, say, err);
         if (status == WP_STATUS_OK && is_recorded) status = wpi_figure_record(&list->items[f], err);
     }
@@ -203,11 +215,10 @@ int wpi_reproduce_main(int argc, char **argv) {
         return wpi_usage_error("reproduce", "which figure? --list has them; `all` runs them all");
     wp_status status = load_figures(wanted, &list, &err);
     const char *page = arguments.values[HTML];
-    if (page == NULL && wanted != NULL && strcmp(wanted, "all") == 0 &&
-        arguments.values[LIST] == NULL)
+    if (page == NULL && is_all(wanted) && arguments.values[LIST] == NULL)
         page = "reproduction.html";
     if (status == WP_STATUS_OK && arguments.values[LIST] == NULL)
-        status = run_figures(&list, arguments.values[RECORD] != NULL, &err);
+        status = run_figures(&list, is_all(wanted), arguments.values[RECORD] != NULL, &err);
     if (status == WP_STATUS_OK && page != NULL)
         status = wpi_reproduction_write(list.items, list.count, page, &err);
     if (status == WP_STATUS_OK) print_list(&list, format);

@@ -56,6 +56,8 @@ void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
  * "name value". */
 WP_NODISCARD wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc,
                                       void (*say)(const char *text), wp_error *err);
+/** Whether its programs are neither Warpage's nor in the folder that $WARPAGE_PROGRAMS names. */
+bool wpi_figure_lacks_programs(const wpi_figure *figure);
 /** Writes results.json. */
 WP_NODISCARD wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err);
 

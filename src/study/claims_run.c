@@ -289,11 +289,16 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
     return status;
 }
 
+static const char *programs_folder(void) {
+    const char *folder = getenv("WARPAGE_PROGRAMS");
+    return folder != NULL && folder[0] != '\0' ? folder : NULL;
+}
+
 /* Another program, which the first argument names, in the folder of such programs. */
 static wp_status run_other(const json_t *run, const char *warpage, const char *report,
                            json_t *values, wp_error *err) {
-    const char *folder = getenv("WARPAGE_PROGRAMS");
-    if (folder == NULL || folder[0] == '\0')
+    const char *folder = programs_folder();
+    if (folder == NULL)
         return WP_FAIL(err, NOT_FOUND,
                        "the programs of this figure are not part of Warpage: make them by "
                        "bench/hardware/programs.sh FOLDER, and set WARPAGE_PROGRAMS=FOLDER");
@@ -318,6 +323,10 @@ typedef struct runner {
     const char *report; /* its file; run_reported NULL: the program prints its values */
     void (*say)(const char *text);
 } runner;
+
+bool wpi_figure_lacks_programs(const wpi_figure *figure) {
+    return has_program(figure, "programs") && programs_folder() == NULL;
+}
 
 static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *all, wp_error *err) {
     const char *name;

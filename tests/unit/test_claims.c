@@ -2,12 +2,15 @@
 /** Claims of papers: what is read, how values become verdicts, what is refused. */
 #include "study/claims.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "study/agreement.h"
 #include "study/claims_value.h"
 #include "wp_test.h"
 
@@ -87,6 +90,61 @@ static void values_become_verdicts(void **state) {
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(figure.claims[i].verdict, expected[i]);
     assert_true(figure.claims[1].has_ours && figure.claims[1].ours == 20.0);
+    wpi_figure_deinit(&figure);
+}
+
+/* Ours are 1.1, 0.9 and 1.2 times what was measured; one row has another unit. */
+static void rows_of_a_unit_are_compared_with_measurements(void **state) {
+    (void)state;
+    write_claims(
+        "{\"title\": \"t\", \"source\": \"s\", \"program\": \"p.cu\", \"agreement\": [\"us\"],"
+        "\"runs\": {\"one\": {\"device\": \"cpu\", \"arguments\": [\"x\"]}}, \"claims\": ["
+        "{\"claim\": \"a\", \"unit\": \"us\", \"run\": \"one\", \"value\": 110, \"published\": "
+        "100},"
+        "{\"claim\": \"b\", \"unit\": \"us\", \"run\": \"one\", \"value\": 9, \"published\": 10},"
+        "{\"claim\": \"c\", \"unit\": \"us\", \"run\": \"one\", \"value\": 1.2, \"published\": 1},"
+        "{\"claim\": \"d\", \"unit\": \"ns\", \"run\": \"one\", \"value\": 5, \"published\": 1}]}");
+    wpi_figure figure;
+    wp_error err = {0};
+    wpi_agreement found;
+    assert_status_ok(wpi_figure_load(root, "paper", "figure", &figure, &err), &err);
+    assert_false(wpi_agreement_find(&figure, 0, &found)); /* before a run */
+    wpi_figure_deinit(&figure);
+    assert_status_ok(run(&figure, "x 1", &err), &err);
+    assert_true(wpi_agreement_find(&figure, 0, &found));
+    assert_u64(found.rows, 3);
+    assert_near(found.mean_error, 0.4 / 3, 1e-9);
+    assert_near(found.geometric_mean, cbrt(1.1 * 0.9 * 1.2), 1e-9);
+    assert_true(found.correlation > 0.99 && found.correlation < 1.0);
+    assert_false(wpi_agreement_find(&figure, 1, &found));
+    assert_true(wpi_agreement_find(&figure, 0, &found));
+    wpi_text text = {0};
+    wpi_agreement_describe(&found, &text);
+    assert_contains(wpi_text_string(&text), "3 rows in us: mean error 13 %");
+    wpi_text_clear(&text);
+    wpi_agreement_draw(&figure, &found, &text);
+    assert_contains(wpi_text_string(&text), "<title>b: 9, measured 10</title>");
+    wpi_text_deinit(&text);
+    wpi_figure_deinit(&figure);
+}
+
+static void programs_of_others_are_asked_for(void **state) {
+    (void)state;
+    write_claims("{\"title\": \"t\", \"source\": \"s\", \"program\": \"programs\","
+                 "\"runs\": {\"one\": {\"device\": \"cpu\", \"arguments\": [\"x\"]}}, \"claims\": ["
+                 "{\"claim\": \"a\", \"unit\": \"us\", \"value\": \"one:k.time_ns\"}]}");
+    wpi_figure figure;
+    wp_error err = {0};
+    assert_status_ok(wpi_figure_load(root, "paper", "figure", &figure, &err), &err);
+    unsetenv("WARPAGE_PROGRAMS");
+    assert_true(wpi_figure_lacks_programs(&figure));
+    assert_status_fails(wpi_figure_run(&figure, "/nowhere/wpcc", NULL, &err), WP_STATUS_NOT_FOUND,
+                        &err, "set WARPAGE_PROGRAMS");
+    setenv("WARPAGE_PROGRAMS", root, 1);
+    assert_false(wpi_figure_lacks_programs(&figure));
+    assert_status_fails(wpi_figure_run(&figure, "/nowhere/wpcc", NULL, &err), WP_STATUS_NOT_FOUND,
+                        &err, "programs.sh makes");
+    unsetenv("WARPAGE_PROGRAMS");
     wpi_figure_deinit(&figure);
 }
 
@@ -266,6 +324,9 @@ static int close_root(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_become_verdicts, open_root, close_root),
+        cmocka_unit_test_setup_teardown(rows_of_a_unit_are_compared_with_measurements, open_root,
+                                        close_root),
+        cmocka_unit_test_setup_teardown(programs_of_others_are_asked_for, open_root, close_root),
         cmocka_unit_test_setup_teardown(what_programs_print_is_checked, open_root, close_root),
         cmocka_unit_test_setup_teardown(broken_claims_are_refused, open_root, close_root),
         cmocka_unit_test_setup_teardown(a_sweep_is_a_product, open_root, close_root),
