@@ -411,14 +411,24 @@ if(TARGET wpcc AND Python3_FOUND AND CMAKE_BUILD_TYPE STREQUAL Release AND NOT W
 endif()
 
 
-# Random kernels, streamed and on plain device memory.
+# Random kernels, streamed and on plain device memory. Most of the time compiles them: made at the launch for the first
+# seed, in the program for the second.
 if(NOT WARPAGE_SANITIZE)
     wp_add_test(stream_property e2e ${Python3_EXECUTABLE} ${wp_tests}/e2e/stream_property.py ${CMAKE_BINARY_DIR}
-                --devices cpu,sim:gtx680@xeon-e5-quad,sim:gtx1080ti,cuda:0 --seeds 1-2)
+                --devices cpu,sim:gtx680@xeon-e5-quad/sim:gtx1080ti,cuda:0 --seeds 1-2 --kernels 4)
     # Random kernels, in their cached and in their plain form.
     wp_add_test(cache_property e2e ${Python3_EXECUTABLE} ${wp_tests}/e2e/cache_property.py ${CMAKE_BINARY_DIR}
-                --devices cpu,sim:titan-black,cuda:0 --seeds 1-2)
+                --devices cpu,sim:titan-black,cuda:0 --seeds 6-7)
 endif()
+
+# Devices share the streamed kernels in the user's cache: the second one finds them if it does not start beside the first.
+foreach(name apps_stream apps_files stream_barriers stream_files stream_launches stream_own stream_variants)
+    foreach(device cuda sim)
+        if(TEST e2e.${name} AND TEST e2e.${device}.${name})
+            set_tests_properties(e2e.${device}.${name} PROPERTIES DEPENDS e2e.${name})
+        endif()
+    endforeach()
+endforeach()
 
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those
 # that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.
