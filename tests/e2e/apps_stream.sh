@@ -66,7 +66,7 @@ printf '7::10::1::5\n' >"$TMP/bad.dat"
 wrong 1 "has no movie with two ratings" stream-netflix --input "$TMP/bad.dat"
 wrong 2 "needs a unit" stream-netflix --buffer 3
 wrong 2 "pinned-memory needs a unit" stream-netflix --pinned-memory 3
-check "full" stream-netflix --size 3000 --blocks 9 --threads 32 --pinned-memory 64KiB
+check "full" stream-netflix --size 3000 --blocks 9 --threads 32 --pinned-memory 128KiB
 wrong 2 "must hold at least 2 records of 40 bytes" stream-netflix --variant double --buffer 70B
 
 # ---- stream-opinion ----
