@@ -236,6 +236,20 @@ const char *app_text_path(const app_text *text) {
     return text->path;
 }
 
+bool app_text_is_plain(const app_text *text) {
+    return text->zstd == NULL && text->helper == 0;
+}
+
+bool app_text_some(app_text *text, char **bytes, size_t *length) {
+    while (text->begin == text->end && !text->is_at_end) {
+        fill(text);
+    }
+    *bytes = text->buffer + text->begin;
+    *length = text->end - text->begin;
+    text->begin = text->end;
+    return *length != 0;
+}
+
 char *app_text_read_all(const char *path, size_t *size_bytes) {
     app_text *text = app_text_open(path);
     while (!text->is_at_end) {
@@ -247,6 +261,22 @@ char *app_text_read_all(const char *path, size_t *size_bytes) {
     text->buffer = NULL;
     app_text_close(text);
     return bytes;
+}
+
+void app_text_write(const char *path, const char *bytes, size_t count) {
+    const size_t length = strlen(path);
+    char *part = app_allocate(length + sizeof ".part", 1, path);
+    memcpy(part, path, length);
+    memcpy(part + length, ".part", sizeof ".part");
+    FILE *file = fopen(part, "w");
+    bool is_written = file != NULL && fwrite(bytes, 1, count, file) == count;
+    is_written = (file == NULL || fclose(file) == 0) && is_written;
+    if (!is_written || rename(part, path) != 0) {
+        const int reason = errno;
+        unlink(part);
+        app_fail("cannot write %s: %s", path, strerror(reason));
+    }
+    free(part);
 }
 
 bool app_parse_number(char **cursor, uint64_t *value) {

@@ -30,8 +30,17 @@ bool app_text_line(app_text *text, char **line, size_t *length);
 uint64_t app_text_line_number(const app_text *text);
 const char *app_text_path(const app_text *text);
 
+/** Whether the file is taken as it is: it is not packed. */
+bool app_text_is_plain(const app_text *text);
+/** The next bytes, unpacked, whatever lines they are of; false at the end of the file. They belong
+ *  to `text` and live until the next call. */
+bool app_text_some(app_text *text, char **bytes, size_t *length);
+
 /** The whole file, unpacked, with a NUL after its last byte. The caller frees it. */
 char *app_text_read_all(const char *path, size_t *size_bytes);
+
+/** Writes a file, which appears complete or not at all. */
+void app_text_write(const char *path, const char *bytes, size_t count);
 
 /** Ends the program: "path:line: message". */
 __attribute__((noreturn, format(printf, 2, 3))) void app_text_fail(const app_text *text,

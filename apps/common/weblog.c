@@ -10,7 +10,7 @@
 
 #include "common/random.h"
 #include "common/report.h"
-#include "common/text.h"
+#include "common/room.h"
 
 /* Fills start[] from text. */
 static void index_lines(app_weblog *log) {
@@ -31,13 +31,12 @@ static void index_lines(app_weblog *log) {
 
 void app_weblog_read(app_weblog *log, const char *path) {
     *log = (app_weblog){0};
-    log->text = app_text_read_all(path, &log->text_bytes);
+    log->text = app_room_read(path, &log->text_bytes);
     if (log->text_bytes == 0) {
         app_fail("%s is empty", path);
     }
     if (log->text[log->text_bytes - 1] != '\n') {
-        log->text = app_reallocate(log->text, log->text_bytes + 1, 1, path);
-        log->text[log->text_bytes++] = '\n';
+        log->text[log->text_bytes++] = '\n'; /* a room has bytes to spare */
     }
     size_t first_line = strcspn(log->text, "\n");
     if (memchr(log->text, '"', first_line) != NULL) {
@@ -49,7 +48,10 @@ void app_weblog_read(app_weblog *log, const char *path) {
     }
     if (log->form == APP_WEBLOG_TABLE && strncmp(log->text, "host\t", 5) == 0) {
         log->text_bytes -= first_line + 1;
-        memmove(log->text, log->text + first_line + 1, log->text_bytes);
+        char *lines = app_room_create(log->text_bytes, 1, path);
+        memcpy(lines, log->text + first_line + 1, log->text_bytes);
+        app_room_free(log->text);
+        log->text = lines;
     }
     index_lines(log);
     const char *slash = strrchr(path, '/');
@@ -95,7 +97,7 @@ void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed) {
         size_t length = write_line(line, sizeof line, i, seed, page_count);
         if (capacity - log->text_bytes < length) {
             capacity = capacity != 0 ? capacity + capacity / 2 : 1u << 20;
-            log->text = app_reallocate(log->text, capacity, 1, "the log");
+            log->text = app_room_resize(log->text, capacity, 1, "the log");
         }
         memcpy(log->text + log->text_bytes, line, length);
         log->text_bytes += length;
@@ -180,7 +182,10 @@ void app_weblog_resize(app_weblog *log, uint64_t text_bytes, uint64_t seed) {
     const double line_bytes = (double)log->text_bytes / (double)log->line_count;
     uint64_t capacity = (uint64_t)((double)text_bytes / line_bytes * 1.1) + 1000;
     app_random random = {seed, 0};
-    log->text = app_reallocate(log->text, text_bytes + (1u << 20), 1, "the enlarged log");
+    char *text = app_room_create(text_bytes + (1u << 20), 1, "the enlarged log");
+    memcpy(text, log->text, log->text_bytes);
+    app_room_free(log->text);
+    log->text = text;
     log->start = app_reallocate(log->start, capacity + 1, sizeof *log->start, "lines");
     while (log->text_bytes < text_bytes) {
         const uint64_t i = log->line_count;
@@ -216,7 +221,7 @@ void app_weblog_resize(app_weblog *log, uint64_t text_bytes, uint64_t seed) {
 }
 
 void app_weblog_free(app_weblog *log) {
-    free(log->text);
+    app_room_free(log->text);
     free(log->start);
     *log = (app_weblog){0};
 }

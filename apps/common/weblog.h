@@ -19,8 +19,8 @@ extern "C" {
 typedef enum app_weblog_form { APP_WEBLOG_COMBINED = 0, APP_WEBLOG_TABLE } app_weblog_form;
 
 typedef struct app_weblog {
-    char *text;      /* malloc'ed; every line ends with a newline */
-    uint64_t *start; /* [line_count + 1]; line i is text[start[i] .. start[i + 1]) */
+    char *text;      /* a room (room.h); every line ends with a newline */
+    uint64_t *start; /* malloc'ed, [line_count + 1]; line i is text[start[i] .. start[i + 1]) */
     uint64_t text_bytes;
     uint64_t line_count;
     app_weblog_form form;

@@ -12,6 +12,7 @@
 
 #include "common/random.h"
 #include "common/report.h"
+#include "common/room.h"
 #include "geo-location/places.h"
 #include "sepo/lines.h"
 #include "streaming/growth.h"
@@ -177,7 +178,7 @@ static int32_t clamp(int64_t value, int32_t most) {
 /* Articles near places, some of which have many; one in fifty is anywhere. */
 static void generate(app_lines *a, const places *p, uint64_t lines, uint64_t seed) {
     app_random random = {seed, 0};
-    a->text = (char *)app_allocate(lines, 64, "articles");
+    a->text = (char *)app_room_create(lines, 64, "articles");
     for (a->count = 0; a->count < lines; a->count++) {
         char title[32] = "en\t";
         const uint32_t rank = app_word_rank(app_random_next(&random), p->count);
@@ -302,7 +303,7 @@ static void enlarge(app_lines *a, const places *p, uint64_t bytes, uint64_t seed
     }
     app_growth growth = app_growth_measure(key, count, distinct, seed);
     uint32_t *targets = list_targets(p, numbers, seed);
-    char *text = (char *)app_allocate(capacity, 1, "articles");
+    char *text = (char *)app_room_create(capacity, 1, "articles");
     a->count = 0;
     for (uint64_t copy = 0; written < bytes; copy++) {
         uint64_t i = 0;
@@ -316,7 +317,7 @@ static void enlarge(app_lines *a, const places *p, uint64_t bytes, uint64_t seed
             const uint32_t to = is_placed ? target[key[i++]] : PLACE_NONE;
             if (capacity - written < (uint64_t)(end - line) + 64) {
                 capacity += (uint64_t)(end - line) + (1u << 16);
-                text = (char *)app_reallocate(text, capacity, 1, "articles");
+                text = (char *)app_room_resize(text, capacity, 1, "articles");
             }
             if (to == PLACE_NONE) {
                 memcpy(text + written, line, (size_t)(end - line));
@@ -337,7 +338,7 @@ static void enlarge(app_lines *a, const places *p, uint64_t bytes, uint64_t seed
     free(target);
     free(targets);
     text[written] = '\0';
-    free(a->text);
+    app_room_free(a->text);
     a->text = text;
     a->bytes = written;
 }

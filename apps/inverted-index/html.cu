@@ -10,6 +10,7 @@
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"
+#include "common/room.h"
 #include "streaming/corpus.h"
 #include "streaming/growth.h"
 #include "streaming/words.h"
@@ -135,7 +136,7 @@ typedef struct builder {
 static void put(builder *b, const char *text, uint64_t bytes) {
     if (b->capacity - b->bytes < bytes) {
         b->capacity = 2 * b->capacity + bytes + (1u << 20);
-        b->pages->records = (char *)app_reallocate(b->pages->records, b->capacity, 1, "the pages");
+        b->pages->records = (char *)app_room_resize(b->pages->records, b->capacity, 1, "the pages");
     }
     memcpy(b->pages->records + b->bytes, text, bytes);
     b->bytes += bytes;
@@ -145,7 +146,7 @@ static void begin_record(builder *b, const char *path) {
     html *pages = b->pages;
     if (pages->count + 2 > b->starts_capacity) {
         b->starts_capacity = 2 * b->starts_capacity + 1024;
-        pages->starts = (uint64_t *)app_reallocate(pages->starts, b->starts_capacity,
+        pages->starts = (uint64_t *)app_room_resize(pages->starts, b->starts_capacity,
                                                    sizeof *pages->starts, "the pages");
     }
     pages->starts[pages->count++] = b->bytes;
@@ -287,6 +288,6 @@ void app_html_generate(html *pages, uint64_t bytes, uint64_t seed) {
 }
 
 void app_html_free(html *pages) {
-    free(pages->records);
-    free(pages->starts);
+    app_room_free(pages->records);
+    app_room_free(pages->starts);
 }

@@ -12,6 +12,7 @@
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"
+#include "common/room.h"
 #include "sepo/lines.h"
 #include "streaming/growth.h"
 
@@ -49,7 +50,7 @@ WP_MAPREDUCE(patent_citation, map_citation)
 static void generate(app_lines *c, uint64_t lines, uint64_t seed) {
     app_random random = {seed, 0};
     uint64_t citing = 10;
-    c->text = (char *)app_allocate(lines, 44, "citations");
+    c->text = (char *)app_room_create(lines, 44, "citations");
     for (c->count = 0; c->count < lines; c->count++) {
         citing += app_random_below(&random, 12) == 0;
         const double unit = app_random_unit(&random);
@@ -103,7 +104,7 @@ static void enlarge(app_lines *c, uint64_t bytes, uint64_t seed) {
         app_fail("%s has no line with two numbers", c->title);
     }
     app_growth growth = app_growth_measure(keys, count, names.count, seed);
-    char *text = (char *)app_allocate(bytes + (1u << 16), 1, "citations");
+    char *text = (char *)app_room_create(bytes + (1u << 16), 1, "citations");
     c->count = 0;
     for (uint64_t copy = 0; written < bytes; copy++) {
         uint64_t i = 0;
@@ -125,7 +126,7 @@ static void enlarge(app_lines *c, uint64_t bytes, uint64_t seed) {
     app_growth_free(&growth);
     app_names_free(&names);
     free(keys);
-    free(c->text);
+    app_room_free(c->text);
     c->text = text;
     c->bytes = written;
 }

@@ -21,6 +21,7 @@
 #include "common/kernel.h"
 #include "common/memory.h"
 #include "common/report.h"
+#include "common/room.h"
 #include "common/weblog.h"
 #include "pvc/pvc.h"
 
@@ -262,6 +263,7 @@ static view *count_in_memory(app_device *device, arrays *on, app_weblog *log, bo
                              uint64_t bucket_count, uint64_t each, uint64_t *view_count,
                              uint64_t *without_url) {
     counters count;
+    log->text = (char *)app_room_to_memory(log->text, log->text_bytes, "log text");
     app_array_take(device, &on->text, (void **)&log->text, log->text_bytes, 1, "log text");
     app_array_take(device, &on->line_start, (void **)&log->start, log->line_count + 1,
                    sizeof(uint64_t), "line starts");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/report.h"
-#include "common/text.h"
+#include "common/room.h"
 
 void app_lines_count(app_lines *lines) {
     lines->count = lines->bytes != 0 && lines->text[lines->bytes - 1] != '\n';
@@ -17,7 +17,7 @@ void app_lines_count(app_lines *lines) {
 
 void app_lines_read(app_lines *lines, const char *path) {
     size_t bytes;
-    lines->text = app_text_read_all(path, &bytes);
+    lines->text = app_room_read(path, &bytes);
     lines->bytes = bytes;
     if (bytes == 0) {
         app_fail("%s is empty", path);
@@ -41,7 +41,7 @@ bool app_lines_cut(app_lines *lines, uint64_t bytes) {
 }
 
 void app_lines_free(app_lines *lines) {
-    free(lines->text);
+    app_room_free(lines->text);
     *lines = {};
 }
 

@@ -5,7 +5,8 @@
 
 #include "sepo/sepo.h"
 
-/** A text of lines, with a NUL behind it. The last one may lack its line end. */
+/** A text of lines in a room (common/room.h), with a NUL behind it. The last one may lack its line
+ * end. */
 typedef struct app_lines {
     char *text;
     uint64_t bytes, count;

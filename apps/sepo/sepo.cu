@@ -8,6 +8,7 @@
 #include <warpage/cudart.h>
 
 #include "common/report.h"
+#include "common/room.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -22,6 +23,9 @@ void app_sepo_check_options(const app_common *common, app_sepo_options *options)
     check_bytes("--page", options->page);
     check_bytes("--chunk", options->chunk);
     check_bytes("--host-memory", options->host);
+    if (options->host.value != 0) {
+        app_room_use_file();
+    }
     options->memory = common->memory;
 }
 

@@ -89,8 +89,8 @@ typedef struct app_sepo_options {
          "BYTES",                                                                                  \
          0,                                                                                        \
          0,                                                                                        \
-         "host memory for keys and values; further ones go to a file in TMPDIR (default: no "      \
-         "limit)"},                                                                                \
+         "host memory for keys and values; further ones go to a file in TMPDIR, and so do inputs " \
+         "that are packed, enlarged or generated (default: no limit)"},                            \
         {"--chunk",                                                                                \
          APP_OPTION_SIZE,                                                                          \
          &(o).chunk,                                                                               \
@@ -110,7 +110,7 @@ typedef struct app_sepo_options {
      1024,                                                                                         \
      "threads of --table threads; 0: one for each processor"}
 
-/** Ends the program if a size cannot be used. */
+/** Ends the program if a size cannot be used. With --host-memory, rooms are files from here on. */
 void app_sepo_check_options(const app_common *common, app_sepo_options *options);
 /** Ends the program if one of these options was given, which need another --table; `has_buckets`:
  *  --buckets does not. */

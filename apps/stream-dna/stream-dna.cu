@@ -12,6 +12,7 @@
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"
+#include "common/room.h"
 #include "common/text.h"
 #include "stream-dna/dna.h"
 #include "streaming/growth.h"
@@ -104,8 +105,8 @@ static void add_read(sample *s, uint64_t *capacity, const char *bases, const cha
     for (; length >= BASES; length -= BASES, bases += BASES, quality += BASES) {
         if (s->count == *capacity) {
             *capacity = *capacity != 0 ? 2 * *capacity : 4096;
-            s->fragment = (char *)app_reallocate(s->fragment, *capacity, BASES, path);
-            s->quality = (char *)app_reallocate(s->quality, *capacity, BASES, path);
+            s->fragment = (char *)app_room_resize(s->fragment, *capacity, BASES, path);
+            s->quality = (char *)app_room_resize(s->quality, *capacity, BASES, path);
         }
         memcpy(s->fragment + s->count * BASES, bases, BASES);
         memcpy(s->quality + s->count++ * BASES, quality, BASES);
@@ -147,7 +148,7 @@ static void read_fasta(sample *s, app_text *text) {
         }
         if (capacity - s->genome_bases < length) {
             capacity = 2 * capacity + length + 65536;
-            s->genome = (char *)app_reallocate(s->genome, capacity, 1, app_text_path(text));
+            s->genome = (char *)app_room_resize(s->genome, capacity, 1, app_text_path(text));
         }
         memcpy(s->genome + s->genome_bases, line, length);
         s->genome_bases += length;
@@ -177,7 +178,7 @@ static void read_sample(sample *s, const char *path) {
 /* So many bases that five fragments begin at each. */
 static void generate_genome(sample *s, uint64_t count, uint64_t seed) {
     s->genome_bases = count / 5 + 10 * BASES;
-    s->genome = (char *)app_allocate(s->genome_bases, 1, "the genome");
+    s->genome = (char *)app_room_create(s->genome_bases, 1, "the genome");
     for (uint64_t i = 0; i < s->genome_bases; i++) {
         s->genome[i] = "ACTG"[app_random_at(seed, i) & 3u];
     }
@@ -216,7 +217,7 @@ static void rename_kmer(char *kmer, uint32_t k, uint32_t number, uint64_t copy, 
 }
 
 static record *make_records(const sample *s, uint64_t count, uint32_t k, uint64_t seed) {
-    record *records = (record *)app_allocate(count, sizeof *records, "the records");
+    record *records = (record *)app_room_create(count, sizeof *records, "the records");
     const uint32_t start = (BASES - k) / 2;
     uint32_t *number = NULL; /* of each fragment's k-mer */
     app_growth growth = {};
@@ -409,9 +410,9 @@ int main(int argc, char **argv) {
         app_state_free(&serial);
     }
     free(kmers);
-    free(records);
-    free(input.fragment);
-    free(input.quality);
-    free(input.genome);
+    app_room_free(records);
+    app_room_free(input.fragment);
+    app_room_free(input.quality);
+    app_room_free(input.genome);
     return different == 0 ? 0 : 1;
 }

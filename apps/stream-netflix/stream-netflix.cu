@@ -12,6 +12,7 @@
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"
+#include "common/room.h"
 #include "common/text.h"
 #include "stream-netflix/netflix.h"
 #include "streaming/atomics.h"
@@ -179,7 +180,7 @@ static void read_ratings(ratings *all, const char *path) {
         if (all->count == capacity) {
             capacity = capacity != 0 ? 2 * capacity : 4096;
             all->rating =
-                (rating *)app_reallocate(all->rating, capacity, sizeof *all->rating, path);
+                (rating *)app_room_resize(all->rating, capacity, sizeof *all->rating, path);
         }
         rating *r = &all->rating[all->count++];
         r->user = app_names_number(&users, cell[0], (size_t)(end[0] - cell[0]));
@@ -203,7 +204,7 @@ static void generate_ratings(ratings *all, uint64_t seed) {
     all->count = 20000;
     all->users = 3000;
     all->movies = 1000;
-    all->rating = (rating *)app_allocate(all->count, sizeof *all->rating, "the ratings");
+    all->rating = (rating *)app_room_create(all->count, sizeof *all->rating, "the ratings");
     for (uint64_t i = 0; i < all->count; i++) {
         app_random random = {app_random_at(seed, i), 0};
         rating *r = &all->rating[i];
@@ -244,7 +245,7 @@ static void find_pair(const ratings *all, uint64_t pair, const rating **a, const
 /* Pairs of the file, evenly chosen if fewer are wanted, and enlarged if more are. `users` becomes
  * the number of users that the records name. */
 static record *make_records(ratings *all, uint64_t count, uint64_t seed, uint32_t *users) {
-    record *records = (record *)app_allocate(count, sizeof *records, "the records");
+    record *records = (record *)app_room_create(count, sizeof *records, "the records");
     uint32_t *keys = (uint32_t *)app_allocate(all->count, sizeof *keys, "the users");
     uint32_t *name = (uint32_t *)app_allocate(all->users, sizeof *name, "the users");
     const uint64_t pairs = all->pairs_before[all->movies];
@@ -362,8 +363,8 @@ static void print_input(const ratings *all, uint64_t count) {
 }
 
 static void free_input(ratings *all, record *records) {
-    free(records);
-    free(all->rating);
+    app_room_free(records);
+    app_room_free(all->rating);
     free(all->first);
     free(all->pairs_before);
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "streaming/corpus.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/random.h"
 #include "common/report.h"
-#include "common/text.h"
+#include "common/room.h"
 #include "streaming/words.h"
 
 /* The size of the file whose header of a tar archive is at `header`. */
@@ -27,6 +32,7 @@ static bool is_tar(const char *bytes, uint64_t count) {
 /* Leaves of an archive the content of its files, a line end behind each. */
 static void unpack_tar(app_corpus *t) {
     uint64_t kept = 0, p = 0;
+    char *files = (char *)app_room_create(t->count, 1, t->title);
     while (t->count - p >= 512 && t->bytes[p] != '\0') {
         const uint64_t size = tar_size(t->bytes + p);
         const bool is_file = t->bytes[p + 156] == '0' || t->bytes[p + 156] == '\0';
@@ -35,22 +41,55 @@ static void unpack_tar(app_corpus *t) {
             app_fail("%s is cut off", t->title);
         }
         if (is_file && size != 0) {
-            memmove(t->bytes + kept, t->bytes + p, size);
+            memcpy(files + kept, t->bytes + p, size);
             kept += size;
-            t->bytes[kept++] = '\n'; /* the header was longer */
+            files[kept++] = '\n'; /* the header was longer */
         }
         p += (size + 511) / 512 * 512;
         p = p < t->count ? p : t->count;
     }
+    app_room_free(t->bytes);
+    t->bytes = files;
     t->count = kept;
+}
+
+static void set_title(app_corpus *t, const char *path) {
+    const char *slash = strrchr(path, '/');
+    snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
+}
+
+void app_corpus_map(app_corpus *t, const char *path) {
+    struct stat info;
+    const int file = open(path, O_RDONLY);
+    if (file < 0 || fstat(file, &info) != 0) {
+        app_fail("%s: %s", path, strerror(errno));
+    }
+    if (info.st_size == 0) {
+        app_fail("%s is empty", path);
+    }
+    t->count = (uint64_t)info.st_size;
+    t->bytes = (char *)mmap(NULL, t->count, PROT_READ, MAP_SHARED, file, 0);
+    if (t->bytes == MAP_FAILED) {
+        app_fail("%s cannot be mapped: %s", path, strerror(errno));
+    }
+    close(file);
+    t->path = path;
+    set_title(t, path);
+}
+
+void app_corpus_free(app_corpus *t) {
+    if (t->path != NULL) {
+        munmap(t->bytes, t->count);
+    } else {
+        free(t->bytes);
+    }
 }
 
 void app_corpus_read(app_corpus *t, const char *path) {
     size_t bytes;
-    t->bytes = app_text_read_all(path, &bytes);
+    t->bytes = app_room_read(path, &bytes);
     t->count = bytes;
-    const char *slash = strrchr(path, '/');
-    snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
+    set_title(t, path);
     if (is_tar(t->bytes, bytes)) {
         unpack_tar(t);
     }
@@ -63,7 +102,7 @@ void app_corpus_generate(app_corpus *t, uint64_t count, uint64_t seed) {
     app_random random = {seed, 0};
     const uint32_t words = 1000 + (uint32_t)fmin((double)count / 50.0, 1e9);
     uint64_t column = 0;
-    t->bytes = (char *)app_allocate(count + 32, 1, "the text");
+    t->bytes = (char *)app_room_create(count + 32, 1, "the text");
     while (t->count < count) {
         const uint32_t length =
             app_word_spell(t->bytes + t->count, app_word_rank(app_random_next(&random), words));
@@ -91,7 +130,7 @@ void app_corpus_enlarge(app_corpus *t, uint64_t count, uint64_t seed) {
     }
     app_vocabulary vocabulary;
     app_vocabulary_create(&vocabulary, t->bytes, t->count, seed);
-    char *bytes = (char *)app_allocate(count, 1, "the text");
+    char *bytes = (char *)app_room_create(count, 1, "the text");
     uint64_t written = 0;
     for (uint64_t copy = 0; written < count; copy++) {
         written += app_vocabulary_write(&vocabulary, t->bytes, t->count, copy, bytes + written,
@@ -101,9 +140,39 @@ void app_corpus_enlarge(app_corpus *t, uint64_t count, uint64_t seed) {
         }
     }
     app_vocabulary_free(&vocabulary);
-    free(t->bytes);
+    app_room_free(t->bytes);
     t->bytes = bytes;
     t->count = count;
+}
+
+void app_corpus_mix(app_corpus *t, double pct, uint64_t seed) {
+    enum { LETTERS = 8 };
+    app_random random = {seed + 29, 0};
+    const double each = pct / (100.0 - pct); /* random words for a word of the text */
+    char *mixed = (char *)app_room_create(t->count + LETTERS + 1, 1, "the text");
+    double due = 0.0;
+    uint64_t written = 0;
+    for (uint64_t at = 0; at < t->count && written < t->count; at++) {
+        mixed[written++] = t->bytes[at];
+        const bool is_end = app_word_has((unsigned char)t->bytes[at]) &&
+                            (at + 1 == t->count || (!app_word_has((unsigned char)t->bytes[at + 1]) &&
+                                                    t->bytes[at + 1] != '\''));
+        for (due += is_end ? each : 0.0; due >= 1.0 && written < t->count; due -= 1.0) {
+            uint64_t letters = app_random_next(&random);
+            mixed[written++] = ' ';
+            for (int i = 0; i < LETTERS; i++, letters >>= 8) {
+                mixed[written++] = (char)('a' + (letters & 255u) % 26u);
+            }
+        }
+    }
+    app_room_free(t->bytes);
+    t->bytes = mixed;
+    t->count = written < t->count ? written : t->count;
+}
+
+void app_corpus_free(app_corpus *t) {
+    app_room_free(t->bytes);
+    *t = {};
 }
 
 static app_archive_file *add_file(app_archive *a, const char *bytes, uint64_t count) {
@@ -117,7 +186,7 @@ static app_archive_file *add_file(app_archive *a, const char *bytes, uint64_t co
 
 void app_archive_read(app_archive *a, const char *path, const char *ending) {
     size_t bytes;
-    a->text = app_text_read_all(path, &bytes);
+    a->text = app_room_read(path, &bytes);
     const char *slash = strrchr(path, '/');
     snprintf(a->title, sizeof a->title, "%.150s", slash != NULL ? slash + 1 : path);
     if (bytes == 0) {
@@ -153,5 +222,5 @@ void app_archive_read(app_archive *a, const char *path, const char *ending) {
 
 void app_archive_free(app_archive *a) {
     free(a->file);
-    free(a->text);
+    app_room_free(a->text);
 }

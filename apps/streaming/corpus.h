@@ -6,17 +6,26 @@
 #include <stdint.h>
 
 typedef struct app_corpus {
-    char *bytes; /* malloc'ed */
+    char *bytes; /* a room (common/room.h) */
     uint64_t count;
     char title[160];
+    const char *path; /* of a file that is mapped to `bytes`, which must not be written; NULL */
 } app_corpus;
 
 /** Reads a text, or the files of a tar archive, plain or `.zst`. */
 void app_corpus_read(app_corpus *text, const char *path);
+/** A plain text that stays in its file: pages of it are read when they are accessed. */
+void app_corpus_map(app_corpus *text, const char *path);
+void app_corpus_free(app_corpus *text);
 /** Lines of words, common ones and rare ones: `count` bytes, seeded. */
 void app_corpus_generate(app_corpus *text, uint64_t count, uint64_t seed);
 /** A text of `count` bytes: the beginning, or copies with a vocabulary that grows. */
 void app_corpus_enlarge(app_corpus *text, uint64_t count, uint64_t seed);
+
+/** Puts random words of eight letters between those of the text, so that they are `pct` % of all
+ *  words; the text's end is left out, so that its length stays. */
+void app_corpus_mix(app_corpus *text, double pct, uint64_t seed);
+void app_corpus_free(app_corpus *text);
 
 /** The files of an archive. */
 typedef struct app_archive_file {
@@ -28,7 +37,7 @@ typedef struct app_archive {
     app_archive_file *file;
     uint64_t count;
     char title[160];
-    char *text; /* holds the files */
+    char *text; /* a room that holds the files */
 } app_archive;
 
 /** Reads the files of a tar archive whose names end with `ending`, or a single file; plain or

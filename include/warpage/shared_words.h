@@ -76,6 +76,12 @@ WP_WORD_CALL uint32_t wp_word_meet(uint32_t value) {
     __asm__ volatile("" : "+r"(value));
     return value;
 }
+/* In each round of a loop that depends on what other threads write: it does not wait for them, but
+ * goes round again because they were faster, or because of the thread's own work. A comment in PTX.
+ * On simulated GPUs a kernel whose other loops do not wait either runs ahead of simulated time. */
+WP_WORD_CALL void wp_word_retries(void) {
+    __asm__ volatile("// warpage: retries");
+}
 
 #else
 
@@ -90,6 +96,8 @@ WP_WORD_CALL void wp_word_fence(void) {
 }
 WP_WORD_CALL uint32_t wp_word_meet(uint32_t value) {
     return value;
+}
+WP_WORD_CALL void wp_word_retries(void) {
 }
 WP_WORD_CALL uint32_t wp_word_swap_if32(uint32_t *word, uint32_t is, uint32_t becomes) {
     (void)__atomic_compare_exchange_n(word, &is, becomes, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

@@ -204,6 +204,12 @@ WP_NODISCARD WP_API wp_status wp_table_map(const char *path, wp_table **out, wp_
  * Defined in warpage/table_kernel.h. Inserts are made during wp_table_run, and a unit that makes
  * several makes them by wp_table_emit. */
 
+/** The view of a table of this organisation, for kernels that insert into tables of one only: the
+ * compiler then leaves out the code of the others. On simulated GPUs such kernels run ahead of
+ * simulated time, many times faster, if the table is basic or has a built-in combiner. */
+WP_WORD_CALL wp_table_view wp_table_view_as(const wp_table_view *table,
+                                            wp_table_organisation organisation);
+
 /** Inserts a pair: DONE, POSTPONE (make it again in the next pass), REFUSED (the run fails). */
 WP_WORD_CALL wp_answer wp_table_insert(const wp_table_view *table, const void *key,
                                        uint64_t key_bytes, const void *value, uint64_t value_bytes);

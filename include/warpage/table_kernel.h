@@ -87,6 +87,13 @@ WP_WORD_CALL wp_answer wp_table_fault(const wp_table_view *table, uint32_t kind,
     return WP_REFUSED;
 }
 
+WP_WORD_CALL wp_table_view wp_table_view_as(const wp_table_view *table,
+                                            wp_table_organisation organisation) {
+    wp_table_view view = *table;
+    view.organisation = organisation;
+    return view;
+}
+
 /* ---- memory. A stream is the keys or the values of a group; it fills one page after the other.
  *
  * Nothing waits here. Two threads that want the next page of a stream nearly always find the same
@@ -204,6 +211,7 @@ WP_WORD_CALL uint64_t wp_table_allocate(const wp_table_view *table, uint32_t str
     if (bytes > table->page_bytes) return wp_table_take_run(table, stream, bytes);
     uint32_t page = wp_word_load32(&table->streams[stream]);
     for (;;) {
+        wp_word_retries(); /* in a round that does not end, some thread has taken a page */
         if (page != 0) {
             const uint64_t place = wp_table_allocate_in(table, page - 1u, (uint32_t)bytes);
             if (place != 0) return place;
@@ -450,6 +458,9 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
     uint64_t searched = 0; /* entries from here on do not have the key */
     bool is_new = false;
     do {
+        /* With a built-in combiner the lock is held only to make a key, which waits for nothing. */
+        if (table->organisation == WP_TABLE_COMBINING && combine == WP_TABLE_NO_CALLBACK)
+            wp_word_retries();
         const uint64_t first = wp_table_bucket_place(head);
         entry = wp_table_resident(table, first, searched, (uint32_t)(hash >> 32), key, key_bytes);
         searched = first;

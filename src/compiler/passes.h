@@ -31,7 +31,7 @@ WP_NODISCARD wp_status wpi_pass_as_ptx(wpi_compile *c, wp_error *err);
 WP_NODISCARD wp_status wpi_pass_inline_stops(wpi_compile *c, wp_error *err);
 
 /** lower_asm: inline PTX becomes IR or calls of intrinsics. Fails naming an unknown instruction.
- * Leaves: no inline assembly. */
+ * Leaves: no inline assembly; yields with a note where the source marks loops that retry. */
 WP_NODISCARD wp_status wpi_pass_lower_asm(wpi_compile *c, wp_error *err);
 
 /** lower_intrinsics: every llvm.nvvm intrinsic and device runtime function becomes plain IR, a call
@@ -53,7 +53,8 @@ WP_NODISCARD wp_status wpi_pass_trace(wpi_compile *c, wp_error *err);
 WP_NODISCARD wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err);
 
 /** lockstep: a stop before every volatile access to shared memory, and at the back edge of every
- *  loop that waits for another thread. Needs: shared memory still in its address space. */
+ *  loop that waits for another thread. Needs: shared memory still in its address space, lower_asm,
+ *  whose marks it removes. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err);
 
 /** Whether lockstep treats this loop as one that waits for another thread. `postdom`: of the

@@ -64,22 +64,44 @@ __device__ static void add(const void *value, void *existing)
     *(uint64_t *)existing += *(const uint64_t *)value;
 }
 
-__global__ void fill(wp_table_view table, wp_units units, input in, uint64_t first, uint64_t outer)
+__device__ __forceinline__ void fill_unit(const wp_table_view *table, const wp_units *units, input in, uint64_t unit)
 {
-    uint64_t unit = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
-    if (unit >= outer || wp_units_is_done(&units, unit)) return;
     unsigned char key[48 + 1];
     __align__(8) unsigned char value[512];
     uint32_t key_bytes, value_bytes;
-    wp_attempt attempt = wp_attempt_begin(&units, unit);
+    wp_attempt attempt = wp_attempt_begin(units, unit);
     for (uint32_t p = 0; p < pairs_of(in, unit); p++) {
         unsigned char *at = key + unit % 2; /* unaligned, too */
         make_pair(in, unit, p, at, &key_bytes, value, &value_bytes);
-        wp_table_combine combine =
-            in.is_combining && table.combiner == WP_TABLE_CALLBACK ? add : WP_TABLE_NO_CALLBACK;
-        wp_table_emit_with(&table, &attempt, at, key_bytes, value, value_bytes, combine);
+        if (in.is_combining && table->combiner == WP_TABLE_CALLBACK)
+            wp_table_emit_with(table, &attempt, at, key_bytes, value, value_bytes, add);
+        else
+            wp_table_emit(table, &attempt, at, key_bytes, value, value_bytes);
     }
     wp_attempt_end(&attempt);
+}
+
+/* For tables of any organisation; the others run ahead on simulated GPUs. */
+__global__ void fill(wp_table_view table, wp_units units, input in, uint64_t first, uint64_t outer)
+{
+    uint64_t unit = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    if (unit < outer && !wp_units_is_done(&units, unit)) fill_unit(&table, &units, in, unit);
+}
+
+__global__ void fill_basic(wp_table_view table, wp_units units, input in, uint64_t first, uint64_t outer)
+{
+    uint64_t unit = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    const wp_table_view basic = wp_table_view_as(&table, WP_TABLE_BASIC);
+    in.is_combining = false;
+    if (unit < outer && !wp_units_is_done(&units, unit)) fill_unit(&basic, &units, in, unit);
+}
+
+__global__ void fill_combining(wp_table_view table, wp_units units, input in, uint64_t first, uint64_t outer)
+{
+    uint64_t unit = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    wp_table_view combining = wp_table_view_as(&table, WP_TABLE_COMBINING);
+    combining.combiner = WP_TABLE_ADD;
+    if (unit < outer && !wp_units_is_done(&units, unit)) fill_unit(&combining, &units, in, unit);
 }
 
 __global__ void look_up(wp_table_view table, input in, uint64_t units, unsigned long long *found,
@@ -115,8 +137,11 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
 {
     filler *f = (filler *)object;
     (void)err;
-    fill<<<(unsigned)((outer - first + 63) / 64), 64>>>(wp_table_get_view(f->table), *units, f->in,
-                                                       first, outer);
+    const wp_table_view view = wp_table_get_view(f->table);
+    const bool is_added = view.organisation == WP_TABLE_COMBINING && view.combiner == WP_TABLE_ADD;
+    const unsigned blocks = (unsigned)((outer - first + 63) / 64);
+    (view.organisation == WP_TABLE_BASIC ? fill_basic : is_added ? fill_combining : fill)<<<blocks, 64>>>(
+        view, *units, f->in, first, outer);
     return cudaGetLastError() == cudaSuccess ? WP_STATUS_OK : WP_STATUS_LAUNCH;
 }
 

@@ -115,3 +115,55 @@ __global__ void not_by_memory(volatile int *turn, int *out) {
             done = true;
     }
 }
+
+// An entry is linked: the swap expects what the last one found, and fails only because another one succeeded.
+// CHECK-LABEL: define {{.*}}@_Z4pushPyS_(
+// CHECK: call i64 @wp_rt_stop(i32 27, {{.*}}!wp.tries
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: ret void
+__global__ void push(unsigned long long *top, unsigned long long *next) {
+    unsigned long long head = *(volatile unsigned long long *)top;
+    for (;;) {
+        next[threadIdx.x] = head;
+        unsigned long long found = atomicCAS(top, head, threadIdx.x + 1ull);
+        if (found == head)
+            break;
+        head = found;
+    }
+}
+
+// A swap that expects the same word in every round is a lock's.
+// CHECK-LABEL: define {{.*}}@_Z4takePjj(
+// CHECK: call i64 @wp_rt_stop(i32 27
+// CHECK-NOT: wp.tries
+// CHECK: ret void
+__global__ void take(unsigned *word, unsigned is) {
+    while (atomicCAS(word, is, threadIdx.x) != is) {
+    }
+}
+
+// A mark in every round: the loop does not wait. The mark leaves nothing behind but the note.
+// CHECK-LABEL: define {{.*}}@_Z6markedPVj(
+// CHECK: call i64 @wp_rt_stop(i32 27, {{.*}}!wp.tries
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: ret void
+__global__ void marked(volatile unsigned *pages) {
+    unsigned page;
+    do {
+        asm volatile("// warpage: retries");
+        page = *pages;
+    } while (page > threadIdx.x);
+}
+
+// A mark in some rounds says nothing of the others, nor does that of a loop within.
+// CHECK-LABEL: define {{.*}}@_Z6partlyPVjj(
+// CHECK: call i64 @wp_rt_stop(i32 27
+// CHECK-NOT: wp.tries
+// CHECK: ret void
+__global__ void partly(volatile unsigned *turn, unsigned how) {
+    while (*turn != 1)
+        if (how > threadIdx.x) {
+            asm volatile("// warpage: retries");
+            turn[1]++;
+        }
+}

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "cli/print/probe_page.h"
 #include "warpage/device.h"
 
 enum option_index {
@@ -42,7 +43,8 @@ const wpi_cli_option wpi_probe_options[] = {
     [FORMAT] = {"format", "FORM",
                 "print text (default), json, or values: one line NAME VALUE for each result"},
     [RAW] = {"raw", "FILE", "write every timed round to FILE as CSV"},
-    [OUTPUT] = {"output", "DIR", "write the result in every form, plots and raw samples to DIR"},
+    [OUTPUT] = {"output", "DIR",
+                "write the result in every form, a web page, plots and raw samples to DIR"},
     [WRITE_PROFILE] = {"write-profile", "FILE",
                        "write a profile of a simulated GPU that has these TLBs to FILE"},
     [BASE] =
@@ -176,6 +178,7 @@ static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_re
     wp_status status = write_form(result, dir, "probe.txt", FORM_TEXT, err);
     if (status == WP_STATUS_OK) status = write_form(result, dir, "probe.json", FORM_JSON, err);
     if (status == WP_STATUS_OK && record->count != 0) status = write_raw(record, raw, err);
+    if (status == WP_STATUS_OK) status = wpi_probe_page_write(result, dir, err);
     wpi_free(raw);
     return status;
 }

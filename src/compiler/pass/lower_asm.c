@@ -7,7 +7,10 @@
  * The operands become registers of the block ($0, $1 … are called %0, %1 …; a tied operand is the
  * output it is tied to), ptx/ translates the statements in place, and the registers of the outputs
  * become the result. Calls are taken in reverse post order, so that the addresses one block
- * computes are seen by the next. */
+ * computes are seen by the next.
+ *
+ * The comment "// warpage: retries" (warpage/shared_words.h) becomes a yield that `lockstep` takes
+ * as a mark of the loop around it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "compiler/ir/edit.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 #include "compiler/ptx/ptx.h"
 
@@ -148,10 +152,26 @@ static void replace(wpi_ptx *t, LLVMValueRef call, unsigned output_count) {
     LLVMInstructionEraseFromParent(call);
 }
 
+static bool is_retry_mark(const char *text, size_t length) {
+    static const char mark[] = "// warpage: retries";
+    return length == sizeof mark - 1 && memcmp(text, mark, length) == 0;
+}
+
+static void lower_retry_mark(wpi_ptx *t, LLVMValueRef call) {
+    LLVMPositionBuilderBefore(t->b, call);
+    LLVMValueRef stop = wpi_lower_stop(t->c, t->b, WP_STOP_YIELD, NULL, NULL, NULL);
+    wpi_lower_note(t->c, stop, WP_TRIES_METADATA);
+    LLVMInstructionEraseFromParent(call);
+}
+
 static wp_status lower_call(wpi_ptx *t, LLVMValueRef call, unsigned uid) {
     LLVMValueRef code = inline_asm_of(call);
     size_t text_length, constraint_length;
     const char *text = LLVMGetInlineAsmAsmString(code, &text_length);
+    if (is_retry_mark(text, text_length)) {
+        lower_retry_mark(t, call);
+        return WP_STATUS_OK;
+    }
     const char *constraint_text = LLVMGetInlineAsmConstraintString(code, &constraint_length);
     char *constraints = wpi_must_strndup(constraint_text, constraint_length);
     t->is_volatile = LLVMGetInlineAsmHasSideEffects(code);

@@ -13,9 +13,10 @@
  * the first try costs nothing.
  *
  * Some of these loops retry without waiting for a particular thread: a compare-and-swap of a value
- * computed from the old one fails only if another thread's succeeded, and a loop that accesses a
- * different address in every round does not wait for it. Their yields are marked, so that the trace
- * pass can tell whether a kernel waits for other blocks. */
+ * computed from the old one, or from the one that the last swap found, fails only if another
+ * thread's succeeded, and a loop that accesses a different address in every round does not wait for
+ * it. A loop whose source has a mark (wp_word_retries) in every round is taken at its word. Their
+ * yields are noted, so that the trace pass can tell whether a kernel waits for other blocks. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -78,11 +79,24 @@ static bool stays(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef value, 
     return true;
 }
 
+/* Whether `value` is, in rounds after the first, what the swap found the round before. Only phis
+ * lie between them. */
+static bool is_found_by(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef swap,
+                        LLVMValueRef value, int depth) {
+    if (!is_inside(l, loop, value) || depth > SLICE_DEPTH_MAX) return false;
+    if (LLVMIsAExtractValueInst(value))
+        return LLVMGetOperand(value, 0) == swap && LLVMGetIndices(value)[0] == 0;
+    for (unsigned w = 0; LLVMIsAPHINode(value) && w < LLVMCountIncoming(value); w++)
+        if (is_found_by(l, loop, swap, LLVMGetIncomingValue(value, w), depth + 1)) return true;
+    return false;
+}
+
 /* How a loop behaves whose condition depends on this access. */
 static patience patience_of(const wpi_loops *l, const wpi_loop *loop, LLVMValueRef access) {
     if (!stays(l, loop, LLVMGetOperand(access, 0), 0)) return TRIES;
-    bool is_update =
-        LLVMIsAAtomicCmpXchgInst(access) && !stays(l, loop, LLVMGetOperand(access, 2), 0);
+    bool is_update = LLVMIsAAtomicCmpXchgInst(access) &&
+                     (!stays(l, loop, LLVMGetOperand(access, 2), 0) ||
+                      is_found_by(l, loop, access, LLVMGetOperand(access, 1), 0));
     return is_update ? TRIES : WAITS;
 }
 
@@ -276,15 +290,47 @@ static bool has_host_pause(const wpi_loops *l, const wpi_loop *loop) {
     return false;
 }
 
+/* Marks that the source puts into loops that retry, as lower_asm leaves them. */
+static bool is_retry_mark(LLVMValueRef instruction) {
+    return wpi_lower_is_stop(instruction) && wpi_lower_has_note(instruction, WP_TRIES_METADATA);
+}
+
+/* Whether every round of the loop executes a mark, which is not one of a loop within. */
+static bool has_retry_mark(const wpi_loops *l, uint32_t loop) {
+    for (uint32_t b = 0; b < l->block_count; b++) {
+        const wpi_loop *own = &l->loops[loop];
+        if (!own->contains[b] || !wpi_loops_dominates(l, b, own->latch)) continue;
+        bool is_within = false;
+        for (uint32_t i = 0; i < l->loop_count; i++)
+            is_within |= l->loops[i].header != own->header && own->contains[l->loops[i].header] &&
+                         l->loops[i].contains[b];
+        for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i && !is_within;
+             i = LLVMGetNextInstruction(i))
+            if (is_retry_mark(i)) return true;
+    }
+    return false;
+}
+
+static void remove_retry_marks(LLVMValueRef function) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (is_retry_mark(i)) LLVMInstructionEraseFromParent(i);
+        }
+}
+
 static void add_yields(wpi_compile *c, LLVMValueRef function) {
     wpi_loops l;
     wpi_loops_init(&l, function);
     patience *found = wpi_must_calloc(l.loop_count + 1, sizeof *found);
     uint32_t *postdom =
         l.loop_count == 0 ? NULL : wpi_postdominators(l.blocks, l.block_count, &l.index);
-    for (uint32_t i = 0; i < l.loop_count; i++) /* all loops, before edges change */
+    for (uint32_t i = 0; i < l.loop_count; i++) { /* all loops, before edges change */
         found[i] = patience_of_loop(&l, &l.loops[i], postdom);
+        if (found[i] == WAITS && has_retry_mark(&l, i)) found[i] = TRIES;
+    }
     wpi_free(postdom);
+    remove_retry_marks(function);
     for (uint32_t i = 0; i < l.loop_count; i++) {
         const patience is = found[i];
         if (is == GOES_ON || (is == WAITS && has_host_pause(&l, &l.loops[i]))) continue;
