@@ -77,14 +77,6 @@ void app_corpus_map(app_corpus *t, const char *path) {
     set_title(t, path);
 }
 
-void app_corpus_free(app_corpus *t) {
-    if (t->path != NULL) {
-        munmap(t->bytes, t->count);
-    } else {
-        free(t->bytes);
-    }
-}
-
 void app_corpus_read(app_corpus *t, const char *path) {
     size_t bytes;
     t->bytes = app_room_read(path, &bytes);
@@ -171,7 +163,11 @@ void app_corpus_mix(app_corpus *t, double pct, uint64_t seed) {
 }
 
 void app_corpus_free(app_corpus *t) {
-    app_room_free(t->bytes);
+    if (t->path != NULL) {
+        munmap(t->bytes, t->count);
+    } else {
+        app_room_free(t->bytes);
+    }
     *t = {};
 }
 
