@@ -11,8 +11,9 @@
  * and a value. Pairs go into the table of warpage/table.h:
  *
  *     WP_MAP_REDUCE   values of a key are combined as they are emitted (a combining table)
- *     WP_MAP_GROUP    a key has the list of its values (a multi-valued table); finished lists can
- * be reduced to one value of any size, by a host function or by a kernel
+ *     WP_MAP_GROUP    a key has the list of its values (a multi-valued table)
+ *
+ * Finished lists can be reduced to one value of any size, by a host function or by a kernel.
  *
  * A program is a `.cu` file with the callbacks, and a `main`:
  *
@@ -466,8 +467,7 @@ WP_WORD_CALL bool wp_map_again(const wp_map_batch *batch, uint64_t thread, wp_em
     return false;
 }
 
-/* ---- groups, for the kernel that reduces them -------------------------------------------------
- */
+/* ---- groups, for the kernel that reduces them ------------------------------------------------ */
 
 typedef enum wp_reduce_state {
     WP_REDUCE_NONE = 0, /* the group has no value: it is left out */
