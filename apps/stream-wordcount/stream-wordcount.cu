@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Word count: how often each word of a text occurs, in one hash table for all threads. A thread
- * takes the words that begin in its part of the text. Two words are equal if their 64-bit hashes are; where
- * a word was seen first by a thread is noted, so that the host can print it.
+ * takes the words that begin in its part of the text. Two words are equal if their 64-bit hashes
+ * are; where a word was seen first by a thread is noted, so that the host can print it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -155,6 +155,23 @@ static void print_words(const app_corpus *t, const app_table_entry *entries, uin
     free(list);
 }
 
+/* Of the options for tables, --host-memory is for --text, too. */
+static void check_text(const app_common *common, const app_sepo_options *sepo, int variant) {
+    app_sepo_options others = *sepo;
+    if (common->input != NULL || common->size.value != 0 || sepo->table >= 0) {
+        app_fail_usage("--text is the whole input, and goes with --table whole: leave out --input, "
+                       "--size and other tables");
+    }
+    if (!app_streaming_has_files(variant) && !app_streaming_is_host(variant)) {
+        app_fail_usage("--text is for --variant full, volume, overlap, serial or threads");
+    }
+    if (sepo->host.value != 0 && !sepo->host.is_bytes) {
+        app_fail_usage("--host-memory needs a unit, as in 64MiB");
+    }
+    others.host.value = 0;
+    app_sepo_check_unused(&others, false);
+}
+
 int main(int argc, char **argv) {
     const app_program program = {"stream-wordcount",
                                  "how often words occur, over text that need not fit the GPU",
@@ -164,6 +181,7 @@ int main(int argc, char **argv) {
     app_streaming_options how = APP_STREAMING_DEFAULTS;
     app_sepo_options sepo = APP_SEPO_DEFAULTS;
     uint64_t top = 10, keys = 0;
+    const char *text = NULL;
     double random_pct = 0;
     const char *written_path = NULL;
     int table_kind = 0;
@@ -175,6 +193,9 @@ int main(int argc, char **argv) {
         APP_SEPO_SIZE_ROWS(sepo),
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "different words that the table is made for; 0: 30 times the square root of --size"},
+        {"--text", APP_OPTION_TEXT, &text, "FILE", 0, 0,
+         "stream this plain text from its file, with --host-memory bytes of host memory for its "
+         "parts (default 256MiB)"},
         {"--random-words", APP_OPTION_REAL, &random_pct, "PERCENT", 0, 99,
          "put random words into the text, so many percent of all words (default: none)"},
         {"--write", APP_OPTION_TEXT, &written_path, "FILE", 0, 0,
@@ -185,15 +206,23 @@ int main(int argc, char **argv) {
     sepo.table = table_kind - 1;
     if (table_kind != 0) {
         app_sepo_check_options(&common, &sepo);
-    } else {
+    } else if (text == NULL) {
         app_sepo_check_unused(&sepo, false);
     }
     app_streaming job = {};
     app_streaming_set(&job, &how);
+    if (text != NULL) {
+        check_text(&common, &sepo, how.variant);
+    }
+    if (text != NULL && (random_pct > 0 || written_path != NULL)) {
+        app_fail_usage("--text is counted as it is: leave out --random-words and --write");
+    }
 
     app_corpus all = {};
     const uint64_t wanted = app_size_items(common.size, 1.0, 1 << 20, 1, UINT64_C(1) << 42);
-    if (common.input != NULL) {
+    if (text != NULL) {
+        app_corpus_map(&all, text);
+    } else if (common.input != NULL) {
         app_corpus_read(&all, common.input);
         app_corpus_enlarge(&all, common.size.value != 0 ? wanted : all.count, common.seed);
     } else {
@@ -224,6 +253,8 @@ int main(int argc, char **argv) {
     task.blocks = (unsigned)how.blocks;
     task.threads = (unsigned)how.threads;
     job.records = all.bytes;
+    job.source = app_streaming_has_files(how.variant) ? text : NULL;
+    job.host_bytes = text != NULL ? sepo.host.value : 0;
     job.count = all.count;
     job.record_bytes = 1;
     job.is_text = true;

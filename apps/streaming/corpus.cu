@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "streaming/corpus.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/random.h"
 #include "common/report.h"
@@ -48,12 +53,43 @@ static void unpack_tar(app_corpus *t) {
     t->count = kept;
 }
 
+static void set_title(app_corpus *t, const char *path) {
+    const char *slash = strrchr(path, '/');
+    snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
+}
+
+void app_corpus_map(app_corpus *t, const char *path) {
+    struct stat info;
+    const int file = open(path, O_RDONLY);
+    if (file < 0 || fstat(file, &info) != 0) {
+        app_fail("%s: %s", path, strerror(errno));
+    }
+    if (info.st_size == 0) {
+        app_fail("%s is empty", path);
+    }
+    t->count = (uint64_t)info.st_size;
+    t->bytes = (char *)mmap(NULL, t->count, PROT_READ, MAP_SHARED, file, 0);
+    if (t->bytes == MAP_FAILED) {
+        app_fail("%s cannot be mapped: %s", path, strerror(errno));
+    }
+    close(file);
+    t->path = path;
+    set_title(t, path);
+}
+
+void app_corpus_free(app_corpus *t) {
+    if (t->path != NULL) {
+        munmap(t->bytes, t->count);
+    } else {
+        free(t->bytes);
+    }
+}
+
 void app_corpus_read(app_corpus *t, const char *path) {
     size_t bytes;
     t->bytes = app_room_read(path, &bytes);
     t->count = bytes;
-    const char *slash = strrchr(path, '/');
-    snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
+    set_title(t, path);
     if (is_tar(t->bytes, bytes)) {
         unpack_tar(t);
     }

@@ -9,10 +9,14 @@ typedef struct app_corpus {
     char *bytes; /* a room (common/room.h) */
     uint64_t count;
     char title[160];
+    const char *path; /* of a file that is mapped to `bytes`, which must not be written; NULL */
 } app_corpus;
 
 /** Reads a text, or the files of a tar archive, plain or `.zst`. */
 void app_corpus_read(app_corpus *text, const char *path);
+/** A plain text that stays in its file: pages of it are read when they are accessed. */
+void app_corpus_map(app_corpus *text, const char *path);
+void app_corpus_free(app_corpus *text);
 /** Lines of words, common ones and rare ones: `count` bytes, seeded. */
 void app_corpus_generate(app_corpus *text, uint64_t count, uint64_t seed);
 /** A text of `count` bytes: the beginning, or copies with a vocabulary that grows. */

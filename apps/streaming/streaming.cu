@@ -12,6 +12,7 @@
 
 #include "common/memory.h"
 #include "common/report.h"
+#include "streaming/auto.h"
 
 #define BUFFERS 2
 
@@ -32,7 +33,11 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     if (!options->buffer.is_bytes) {
         app_fail_usage("--buffer needs a unit, as in 16MiB");
     }
+    if (options->pinned.value != 0 && !options->pinned.is_bytes) {
+        app_fail_usage("--pinned-memory needs a unit, as in 4MiB");
+    }
     job->buffer_bytes = options->buffer.value;
+    job->pinned_bytes = options->pinned.value;
     job->slots = options->slots;
     job->without_patterns = options->without_patterns;
     job->explains = options->explains;
@@ -92,7 +97,7 @@ static uint64_t offset_of(const app_streaming *job, uint64_t i) {
     return job->starts != NULL ? job->starts[i] : i * job->record_bytes;
 }
 
-static uint64_t bytes_of(const app_streaming *job, uint64_t first, uint64_t outer) {
+uint64_t app_streaming_bytes(const app_streaming *job, uint64_t first, uint64_t outer) {
     return offset_of(job, outer) - offset_of(job, first);
 }
 
@@ -105,13 +110,12 @@ static uint64_t end_of_lines(const app_streaming *job, uint64_t first, uint64_t 
     return outer;
 }
 
-/* As many records from `first` on as `bytes` have room for; may be none. */
-static uint64_t find_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
+uint64_t app_streaming_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
     uint64_t outer = job->count;
     if (job->starts != NULL) {
         for (uint64_t low = first; low < outer;) { /* low fits */
             const uint64_t middle = low + (outer - low + 1) / 2;
-            if (bytes_of(job, first, middle) <= bytes) {
+            if (app_streaming_bytes(job, first, middle) <= bytes) {
                 low = middle;
             } else {
                 outer = middle - 1;
@@ -127,7 +131,7 @@ static uint64_t find_end(const app_streaming *job, uint64_t first, uint64_t byte
 }
 
 static uint64_t piece_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
-    const uint64_t outer = find_end(job, first, bytes);
+    const uint64_t outer = app_streaming_end(job, first, bytes);
     if (outer == first) {
         app_fail_usage("--buffer is too small: record %s does not fit a piece of %s",
                        app_count(first), app_bytes(bytes));
@@ -215,14 +219,14 @@ static void take_back(const app_streaming *job, buffer *b) {
     check(cudaEventSynchronize(b->done), "cudaEventSynchronize");
     if (job->is_written && b->pinned != NULL) {
         host_copy((char *)job->records + offset_of(job, b->first), b->pinned,
-                  bytes_of(job, b->first, b->first + b->count));
+                  app_streaming_bytes(job, b->first, b->first + b->count));
     }
     b->count = 0;
 }
 
 static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t count,
                   app_streaming_times *times) {
-    const uint64_t bytes = bytes_of(job, first, first + count);
+    const uint64_t bytes = app_streaming_bytes(job, first, first + count);
     b->first = first;
     b->count = count;
     char *records = (char *)job->records + offset_of(job, first);
@@ -244,7 +248,7 @@ static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t 
 static void run_buffers(const app_streaming *job, unsigned buffers, bool is_direct,
                         app_streaming_times *times) {
     buffer b[BUFFERS];
-    const uint64_t all = bytes_of(job, 0, job->count);
+    const uint64_t all = app_streaming_bytes(job, 0, job->count);
     uint64_t most = job->buffer_bytes / buffers;
     if (job->starts == NULL) {
         most -= most % job->record_bytes;
@@ -276,7 +280,7 @@ static void run_buffers(const app_streaming *job, unsigned buffers, bool is_dire
 }
 
 static void run_direct(const app_streaming *job, app_streaming_times *times) {
-    check(cudaHostRegister(job->records, bytes_of(job, 0, job->count), cudaHostRegisterDefault),
+    check(cudaHostRegister(job->records, app_streaming_bytes(job, 0, job->count), cudaHostRegisterDefault),
           "cudaHostRegister");
     run_buffers(job, BUFFERS, true, times);
     check(cudaHostUnregister(job->records), "cudaHostUnregister");
@@ -286,21 +290,22 @@ static void run_direct(const app_streaming *job, app_streaming_times *times) {
 
 static void run_full(const app_streaming *job, streamingVariant variant,
                      app_streaming_times *times) {
-    const uint64_t bytes = bytes_of(job, 0, job->count);
+    const uint64_t bytes = app_streaming_bytes(job, 0, job->count);
     void *mapped;
     streamingOptions options = {0};
     streamingReport report;
     options.device_bytes = job->buffer_bytes;
+    options.pinned_bytes = job->pinned_bytes;
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
     options.variant = variant;
     options.host_bytes = job->host_bytes;
     check(streamingSetOptions(&options), "streamingSetOptions");
     check(streamingMalloc(&mapped, bytes), "streamingMalloc");
-    if (job->records != NULL) {
-        check(streamingMap(mapped, job->records, bytes), "streamingMap");
-    } else {
+    if (job->source != NULL) {
         check(streamingMapFile(mapped, job->source, job->target, 0, bytes), "streamingMapFile");
+    } else {
+        check(streamingMap(mapped, job->records, bytes), "streamingMap");
     }
     job->launch(job->object, mapped, 0, job->count, 0);
     check(cudaGetLastError(), "the streamed kernel");
@@ -315,7 +320,7 @@ static void run_full(const app_streaming *job, streamingVariant variant,
 }
 
 static void run_zerocopy(const app_streaming *job) {
-    const uint64_t bytes = bytes_of(job, 0, job->count);
+    const uint64_t bytes = app_streaming_bytes(job, 0, job->count);
     void *device;
     check(cudaHostRegister(job->records, bytes, cudaHostRegisterMapped), "cudaHostRegister");
     check(cudaHostGetDevicePointer(&device, job->records, 0), "cudaHostGetDevicePointer");
@@ -327,7 +332,7 @@ static void run_zerocopy(const app_streaming *job) {
 
 /* The records are where the program has them: managed memory from the start. */
 static void run_managed(const app_streaming *job, bool is_prefetched) {
-    const uint64_t bytes = bytes_of(job, 0, job->count);
+    const uint64_t bytes = app_streaming_bytes(job, 0, job->count);
     char *managed;
     check(cudaMallocManaged((void **)&managed, bytes), "cudaMallocManaged");
     memcpy(managed, job->records, bytes);
@@ -339,7 +344,7 @@ static void run_managed(const app_streaming *job, bool is_prefetched) {
         const uint64_t outer = piece_end(job, first, step);
         char *at = managed + offset_of(job, first);
         if (is_prefetched) {
-            check(cudaMemPrefetchAsync(at, bytes_of(job, first, outer), 0, 0), "a prefetch");
+            check(cudaMemPrefetchAsync(at, app_streaming_bytes(job, first, outer), 0, 0), "a prefetch");
         }
         job->launch(job->object, at, first, outer - first, 0);
         check(cudaGetLastError(), "the kernel");
@@ -348,95 +353,6 @@ static void run_managed(const app_streaming *job, bool is_prefetched) {
     check(cudaDeviceSynchronize(), "the kernel");
     memcpy(job->records, managed, bytes);
     check(cudaFree(managed), "cudaFree");
-}
-
-/* ---- the fastest ---- */
-
-/* A job over some records of another one. */
-typedef struct part {
-    app_streaming job;
-    const app_streaming *whole;
-    uint64_t first;
-    uint64_t *starts;
-} part;
-
-static void launch_part(void *object, void *records, uint64_t first, uint64_t count,
-                        cudaStream_t stream) {
-    const part *p = (const part *)object;
-    p->whole->launch(p->whole->object, records, p->first + first, count, stream);
-}
-
-static double run_part(const app_streaming *job, int variant, uint64_t first, uint64_t outer,
-                       app_streaming_times *times) {
-    const double before_s = times->device_s;
-    part p = {*job, job, first, NULL};
-    p.job.records = (char *)job->records + offset_of(job, first);
-    p.job.count = outer - first;
-    p.job.launch = launch_part;
-    p.job.object = &p;
-    if (job->starts != NULL) {
-        p.starts = (uint64_t *)app_allocate(outer - first + 1, sizeof *p.starts, "records");
-        for (uint64_t i = first; i <= outer; i++) {
-            p.starts[i - first] = job->starts[i] - job->starts[first];
-        }
-        p.job.starts = p.starts;
-    }
-    app_streaming_run(&p.job, variant, times);
-    free(p.starts);
-    return times->device_s - before_s;
-}
-
-/* What a way took for two parts, and from that for more: a fixed time and a rate. */
-typedef struct measured {
-    double bytes[2], s[2];
-} measured;
-
-static double time_for(const measured *m, double bytes) {
-    const double slope = (m->s[1] - m->s[0]) / (m->bytes[1] - m->bytes[0]);
-    return slope > 0.0 ? m->s[1] + slope * (bytes - m->bytes[1]) : m->s[1] / m->bytes[1] * bytes;
-}
-
-/* A small part and a large one by each way, a quarter of all at most. The first launch, which may
- * compile the streamed kernel, is not measured. */
-static void run_auto(const app_streaming *job, app_streaming_times *times) {
-    static const int variants[] = {APP_STREAMING_FULL, APP_STREAMING_VOLUME, APP_STREAMING_DOUBLE,
-                                   APP_STREAMING_ZEROCOPY};
-    enum { VARIANTS = sizeof variants / sizeof *variants, SMALL = 64, LARGE = 3 };
-    const uint64_t small = bytes_of(job, 0, job->count) / SMALL;
-    measured found[VARIANTS] = {};
-    uint64_t first = find_end(job, 0, small / 8);
-    if (first != 0) {
-        run_part(job, variants[0], 0, first, times);
-    }
-    for (int v = 0; v < VARIANTS; v++) {
-        for (int n = 0; n < 2; n++) {
-            const uint64_t outer = find_end(job, first, n == 0 ? small : LARGE * small);
-            if (outer == first) {
-                break;
-            }
-            found[v].bytes[n] = (double)bytes_of(job, first, outer);
-            found[v].s[n] = run_part(job, variants[v], first, outer, times);
-            first = outer;
-        }
-    }
-    const uint64_t left = bytes_of(job, first, job->count);
-    int best = 0; /* also where there is too little to measure */
-    for (int v = 0; v < VARIANTS && found[v].bytes[1] > found[v].bytes[0]; v++) {
-        const double s = time_for(&found[v], (double)left);
-        best = s < time_for(&found[best], (double)left) ? v : best;
-        if (job->explains) {
-            fprintf(stderr, "measured   %s: %s for %s, %s for %s, so %s for the other %s\n",
-                    app_choice_name(APP_STREAMING_VARIANTS, variants[v]), app_time(found[v].s[0]),
-                    app_bytes((uint64_t)found[v].bytes[0]), app_time(found[v].s[1]),
-                    app_bytes((uint64_t)found[v].bytes[1]), app_time(s), app_bytes(left));
-        }
-    }
-    if (job->explains) {
-        fprintf(stderr, "chosen     %s\n", app_choice_name(APP_STREAMING_VARIANTS, variants[best]));
-    }
-    if (first < job->count) {
-        run_part(job, variants[best], first, job->count, times);
-    }
 }
 
 /* ---- all of them ---- */
@@ -450,7 +366,7 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
         return;
     }
     if (variant == APP_STREAMING_AUTO) {
-        run_auto(job, times);
+        app_streaming_auto(job, times);
         return;
     }
     if (is_host) {
@@ -483,7 +399,7 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
 }
 
 void app_streaming_report(const app_streaming *job, int variant, const app_streaming_times *times) {
-    const double bytes = (double)bytes_of(job, 0, job->count);
+    const double bytes = (double)app_streaming_bytes(job, 0, job->count);
     const bool is_host = app_streaming_is_host(variant);
     const double seconds = is_host ? times->wall_s : times->device_s;
     fprintf(stderr, "%-10s %s of records\n", app_choice_name(APP_STREAMING_VARIANTS, variant),

@@ -13,8 +13,7 @@
  *     zerocopy          the kernel reads host memory over the link
  *     managed           cudaMallocManaged: pages move on demand
  *     prefetch          the same, prefetched a buffer's size at a time
- *     auto              a quarter of the records by full, volume, double and zerocopy, each two parts;
- *                       the rest by the one that is then expected to take least time (--explain)
+ *     auto              one of full, volume, double and zerocopy (auto.h); --explain has the reason
  *
  * `single` and `double` stage through page-locked memory. On a simulated GPU what the host copies
  * is declared as host work (warpage/host.h), so that all pay by the same model. All failures end
@@ -46,8 +45,9 @@ enum {
 };
 
 typedef struct app_streaming {
-    void *records; /* host memory; NULL: they are in `source`, for full, volume and overlap only */
-    const char *source, *target; /* files; target NULL: none. All have record_bytes */
+    void *records; /* host memory; may be NULL with a source */
+    const char *source, *target; /* files, for full, volume and overlap; NULL: none. All have
+                                  * record_bytes */
     uint64_t host_bytes;         /* of host memory for them; 0: default */
     uint64_t count;
     uint32_t record_bytes;
@@ -64,9 +64,10 @@ typedef struct app_streaming {
     void (*on_host)(void *object, void *records, uint64_t first, uint64_t outer);
     void *object;
     uint64_t buffer_bytes;  /* of device memory for buffers; not managed, zerocopy */
+    uint64_t pinned_bytes;  /* full: of page-locked memory for them, at most; 0: no limit */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
-    bool explains;          /* auto: prints what it measured to stderr */
+    bool explains;          /* auto: prints the reason of its choice to stderr */
 } app_streaming;
 
 /** What a run took. Times in seconds: of the host's clock, and between two events on the device
@@ -80,18 +81,20 @@ typedef struct app_streaming_times {
 /** The options that all such programs have, with their defaults. */
 typedef struct app_streaming_options {
     int variant;
-    app_size buffer;
+    app_size buffer, pinned;
     uint64_t blocks, threads, slots;
     bool without_patterns, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, 64, 128, 0, false, false}
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, 64, 128, 0, false, false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
     {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
      "how data reach the kernel"},                                                                 \
         {"--buffer", APP_OPTION_SIZE, &(o).buffer, "BYTES", 0, 0,                                  \
          "device memory for buffers of single, double, direct and full"},                          \
+        {"--pinned-memory", APP_OPTION_SIZE, &(o).pinned, "BYTES", 0, 0,                           \
+         "full: page-locked host memory for buffers, at most (default: no limit)"},                \
         {"--blocks", APP_OPTION_COUNT, &(o).blocks, "N", 1, 2147483647,                            \
          "thread blocks of a launch"},                                                             \
         {"--threads", APP_OPTION_COUNT, &(o).threads, "N", 1, 1024, "threads of a block"},         \
@@ -100,7 +103,7 @@ typedef struct app_streaming_options {
         {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
          "full: every address is sent"},                                                           \
         {"--explain", APP_OPTION_FLAG, &(o).explains, NULL, 0, 0,                                  \
-         "auto: print what was measured"}
+         "auto: print the reason of the choice"}
 /** Hands the options to a job; ends the program if --buffer has no unit. */
 void app_streaming_set(app_streaming *job, const app_streaming_options *options);
 /** Whether the variant works on the host alone. */
@@ -123,6 +126,10 @@ void app_state_create(app_state *state, int variant, const void *content, uint64
 void *app_state_copy(const app_state *state);
 void app_state_free(app_state *state);
 
+/** Bytes of records [first, outer). */
+uint64_t app_streaming_bytes(const app_streaming *job, uint64_t first, uint64_t outer);
+/** The end of as many records from `first` on as `bytes` have room for; may be `first`. */
+uint64_t app_streaming_end(const app_streaming *job, uint64_t first, uint64_t bytes);
 /** Once over all records, which then hold the result. Adds to `times`. */
 void app_streaming_run(const app_streaming *job, int variant, app_streaming_times *times);
 /** Prints times and rates to stderr. */

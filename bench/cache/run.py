@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The software cache against the hardware's L1, no L1 and loads of 16 bytes by hand.
+"""The software cache against the hardware's L1, no L1, loads of 16 bytes by hand and a tile that a block loads together.
 
     bench/cache/run.py BUILD [--device sim:titan-black] [--input FILE] [--size 2MiB] [--json FILE]
 
@@ -20,6 +20,7 @@ VARIANTS = [  # name, form, software cache, hardware L1
     ("hardware L1", "bytes", "off", "on"),
     ("wpcc --cache", "bytes", "on", "off"),
     ("16 bytes by hand", "vectors", "off", "off"),
+    ("tile of the block", "tile", "off", "off"),  # wc only
 ]
 APPS = {"cache-wc": "wc", "cache-upper": "upper"}
 
@@ -35,6 +36,8 @@ def run(options, app, variant, launch, folder):
                        WARPAGE_SOFTWARE_CACHE_COUNTS="off", WARPAGE_RUN_RECORD=record)
     if options.device.startswith("sim:"):
         environment["WARPAGE_SET"] = f"l1.on={hardware}"
+        if hardware == "on" and options.device == "sim:titan-black":  # Kepler's other split
+            environment["WARPAGE_SET"] += ";l1.bytes=48KiB;shared.bytes=16KiB;shared.cta_bytes=16KiB"
     command = [os.path.join(options.build, "apps", app), "--form", form, "--check", "--blocks-per-sm", str(launch[0]),
                "--threads", str(launch[1])]
     command += ["--input", options.input] if options.input else ["--size", options.size]
@@ -50,6 +53,8 @@ def measure(options, app, folder):
     rows = []
     for variant in VARIANTS:
         if variant[3] == "on" and not options.device.startswith("sim:"):
+            continue
+        if variant[1] == "tile" and app != "cache-wc":
             continue
         times = {launch: run(options, app, variant, launch, folder) for launch in options.launches}
         best = min(times, key=times.get)

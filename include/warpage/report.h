@@ -336,8 +336,9 @@ typedef struct wp_run_policy_file {
 
 /** The run repeated with a part of the GPU that costs nothing (`warpage run --estimate`). */
 typedef struct wp_run_estimate {
-    char *rule;       /* of the verdict, that names the part */
-    uint64_t time_ns; /* simulated, of the whole run */
+    char *rule;                /* of the verdict, that names the part */
+    uint64_t time_ns;          /* simulated, of the whole run */
+    uint64_t *kernel_times_ns; /* by index of the record's kernels; 0: it was not launched */
 } wp_run_estimate;
 
 /** A part of the GPU to repeat the run without: a rule, and settings as for --set, joined by ';'.
@@ -386,8 +387,10 @@ WP_API uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values
  *  many. The caller releases `settings` by wp_run_text_free. */
 WP_NODISCARD WP_API size_t wp_run_record_ideals(const wp_run_record *record,
                                                 wp_run_ideal out[WP_RUN_IDEALS]);
-/** Adds an estimate to the record, for its reports. */
-WP_API void wp_run_record_add_estimate(wp_run_record *record, const char *rule, uint64_t time_ns);
+/** Adds an estimate to the record, for its reports: `ideal` is the record of the run in which the
+ *  part that `rule` names costs nothing. */
+WP_API void wp_run_record_add_estimate(wp_run_record *record, const char *rule,
+                                       const wp_run_record *ideal);
 
 /** Receives a metric or counter; `text` is as in the report's JSON and valid during the call. */
 typedef void (*wp_run_number_visit)(void *object, const char *name, const char *text);

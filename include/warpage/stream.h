@@ -22,8 +22,9 @@
  *
  * Threads can run ahead if addresses of reads, and branches around them, follow from arguments,
  * thread and block indices, and memory that the kernel does not write. Otherwise, or if lanes of a
- * warp have to be together, the second form has windows and no more threads than the first: a
- * thread waits for the data from the address on that it comes to, and asks again behind them.
+ * warp have to be together or a block has no room for as many threads again, the second form has
+ * windows and no more threads than the first: a thread waits for the data from the address on that
+ * it comes to, and asks again behind them.
  *
  * A kernel may write mapped data anywhere. A thread sees its own writes; it must not read what
  * another thread writes in the same launch, nor, through one parameter, what it writes through

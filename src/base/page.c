@@ -5,11 +5,13 @@
 
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1c2228;--soft:#56616c;--line:#dde2e7;--band:#f2f5f7;"
-    "--paper:#fff;--good:#157a2b;--bad:#b3261e;--link:#0a5fb4;--bar:#2f7fc1;--track:#e4e9ee;"
+    "--paper:#fff;--good:#157a2b;--bad:#b3261e;--link:#0a5fb4;--bar:#2f7fc1;--track:#e4e9ee;--hot:#"
+    "dd5433;"
     "--c0:#8a949e;--c1:#2f7fc1;--c2:#d9822b;--c3:#b3261e;--c4:#3f9c7a;--c5:#7e57a8;--c6:#c2a21b;"
     "--c7:#5b6b7a;--c8:#c0568f;--c9:#3aa3b8;--c10:#6a8f1f;--c11:#e3b5b1}\n"
     "@media (prefers-color-scheme:dark){:root{--ink:#e2e7ec;--soft:#a3afbb;--line:#343c44;"
-    "--band:#20272e;--paper:#15191d;--good:#63c97c;--bad:#ff8f85;--link:#7fbcf5;--bar:#5aa6e6;"
+    "--band:#20272e;--paper:#15191d;--good:#63c97c;--bad:#ff8f85;--link:#7fbcf5;--bar:#5aa6e6;--"
+    "hot:#e8714f;"
     "--track:#2b333b;--c0:#7d8893;--c1:#5aa6e6;--c2:#f0a050;--c3:#ff8f85;--c4:#5fc49b;--c5:#b491de;"
     "--c6:#dcc255;--c7:#93a3b3;--c8:#e58bbb;--c9:#62c8dc;--c10:#a3c95a;--c11:#7a4a47}"
     ".plot svg,.plot img{filter:invert(.91) hue-rotate(180deg)}}\n"
@@ -69,12 +71,19 @@ static const char style_of_reports[] =
     ".c11{fill:var(--c11)}"
     ".source td,.source th{padding:0 .5em;border:0}.source tbody th{background:none;"
     "font-weight:400}.source th:first-child{min-width:0}td.source{text-align:left;white-space:pre;"
-    "font:.87em/1.5 ui-monospace,monospace}"
+    "font:.87em/1.7 "
+    "ui-monospace,monospace;max-width:min(46em,45vw);overflow:hidden;text-overflow:ellipsis}"
+    ".source td:nth-child(3){text-align:left}.source td{font-size:.93em}"
     ".fit td.bar svg{width:5em}@media (min-width:1150px){.fit:not(.one) tbody th{min-width:15em}"
     ".fit td.bar svg{width:9em}}.fit.one td.bar{width:70%}.fit.one td.bar svg{width:calc(100% - "
     "5.5em)}.fit td.bar span{display:inline-block;min-width:4.6em}\n"
     ".verdict{padding-left:1.4em;margin:.4em 0}.verdict li{margin:.5em 0;max-width:52em;"
     "overflow-wrap:anywhere}.verdict em{font-style:normal;color:var(--soft)}"
+    ".verdict li>*{display:block}.place{background:var(--band);border-left:4px solid var(--hot);"
+    "border-radius:0 4px 4px 0;padding:.25em .7em;margin:.3em 0;color:var(--ink);"
+    "text-decoration:none;overflow-wrap:anywhere}.place span{color:var(--link);font-weight:600;"
+    "margin-right:.6em}.place:hover span{text-decoration:underline}"
+    "tr:target th{background:var(--hot)}"
     "@media (max-width:600px){body{margin-top:1em}td,th{padding:.2em .5em}"
     "td:first-child,th:first-child{white-space:normal;min-width:9.5em}td:first-child.name{white-"
     "space:nowrap}.fit td:first-child,.fit th:first-child{min-width:6em}.more,[data-more],"
@@ -83,6 +92,21 @@ static const char style_of_reports[] =
     "@media print{body{max-width:none;margin:0;font-size:11px}.wide,.plot{overflow:visible}"
     ".plot svg{min-width:0}td,th{white-space:normal;padding:.15em .4em}button.all{display:none}"
     "tr,svg,figure{break-inside:avoid}h2,h3{break-after:avoid}*{print-color-adjust:exact}}";
+
+/* Drawings with text, and several runs side by side. */
+static const char style_of_charts[] =
+    ".multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21em),1fr));"
+    "gap:1.2em 2em}figure{margin:0}figcaption{font-weight:600;margin:.3em 0}.multiples table{"
+    "width:100%}.multiples td,.multiples th{border:0;padding:.05em .4em;white-space:nowrap}"
+    ".multiples th{white-space:normal;overflow-wrap:anywhere}.multiples td.bar{width:45%}"
+    "svg.bar rect.least{fill:var(--good)}td.least{color:var(--good);font-weight:600}td.most{"
+    "color:var(--bad)}.cells thead th{overflow-wrap:break-word}.cells small{"
+    "color:var(--soft);font-weight:400}"
+    "svg.chart{display:block;width:100%;max-width:760px;min-width:440px;height:auto}"
+    ".chart text{font:11px ui-monospace,monospace;fill:var(--ink)}.chart .tick,.chart "
+    ".rooftext{fill:var(--soft)}.chart .grid{stroke:var(--line)}.chart .roof{stroke:var(--soft);"
+    "stroke-width:2}.chart .dot{fill:var(--bar)}.chart .ring{fill:var(--paper);"
+    "stroke:var(--bar);stroke-width:2}";
 
 /* Makes heads of sortable tables into buttons, adds a button that opens all sections, and opens
  * them for printing. Without scripts, tables are in the order of the file and sections fold. */
@@ -112,7 +136,8 @@ void wpi_page_begin(wpi_text *out, const char *title) {
     wpi_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>"
                          "<meta name=viewport content=\"width=device-width,initial-scale=1\">");
     wpi_page_element(out, "title", title);
-    wpi_text_appendf(out, "<style>%s%s</style></head><body><main>\n", style, style_of_reports);
+    wpi_text_appendf(out, "<style>%s%s%s</style></head><body><main>\n", style, style_of_reports,
+                     style_of_charts);
 }
 
 void wpi_page_end(wpi_text *out) {

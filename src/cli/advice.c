@@ -11,9 +11,12 @@
 #include "cli/advise.h"
 #include "cli/print/trials_page.h"
 #include "study/bars.h"
+#include "study/cells_page.h"
+#include "warpage/report.h"
 
 #define SAME 0.01 /* of the time: no difference */
 #define LINES_MAX 12u
+#define CELLS_MAX 8u /* runs side by side */
 #define SCHEMA "warpage.advise/1"
 
 static const wpi_remedy *find_now(const wpi_remedies *remedies) {
@@ -252,20 +255,46 @@ wp_status wpi_advice_plot(const wpi_remedies *remedies, const char *folder, wp_e
     return status;
 }
 
+/* The present run and those that differ from it, fastest first. */
+static void append_cells(const wpi_remedies *remedies, const wpi_trials *trials, wpi_text *out) {
+    wpi_cell cells[CELLS_MAX] = {0};
+    wp_run_record records[CELLS_MAX] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < remedies->count; i++) {
+        const wpi_remedy *t = &remedies->items[i];
+        const bool is_now = t->kind == WP_REMEDY_NOW;
+        if (!t->has_result || (!is_now && !is_different(remedies, t))) continue;
+        if (count == CELLS_MAX - 1 && !is_now) continue; /* the last place is for the present run */
+        if (count == CELLS_MAX) break;
+        if (wp_run_record_read(trials->items[t->trial].result_path, &records[count], NULL) !=
+            WP_STATUS_OK)
+            continue;
+        cells[count] = (wpi_cell){t->name, &records[count]};
+        count++;
+    }
+    wpi_cells_html(cells, count, out);
+    while (count > 0)
+        wp_run_record_deinit(&records[--count]);
+}
+
 wp_status wpi_advice_page(const wpi_remedies *remedies, const wpi_advice_shown *shown,
                           const wpi_trials *trials, wp_error *err) {
     wpi_text diagnosis = {0};
+    wpi_text details = {0};
     wpi_listing table;
     rank(remedies, &table);
+    append_cells(remedies, trials, &details);
     wpi_paging_diagnose(&find_now(remedies)->facts, &diagnosis);
     const wpi_trials_page page = {.device = shown->device,
                                   .settings = shown->settings,
                                   .verdict = wpi_text_string(&diagnosis),
+                                  .details = details.length != 0 ? details.data : NULL,
                                   .plot = "advise",
                                   .plot_title = "Simulated time",
                                   .text_columns = 1u << 0 | 1u << 4 | 1u << 5};
     const wp_status status = wpi_trials_page_write(trials, &table, &page, err);
     wpi_listing_deinit(&table);
+    wpi_text_deinit(&details);
     wpi_text_deinit(&diagnosis);
     return status;
 }

@@ -124,6 +124,7 @@ static void run_tries(search *s) {
         wp_run_record record = {0};
         wp_error err = {0};
         tried->has_result = read_result(&s->trials.items[i], &record, &err) == WP_STATUS_OK;
+        tried->trial = i;
         if (tried->has_result)
             tried->facts = wpi_paging_facts_of(&record);
         else
@@ -312,6 +313,7 @@ int wpi_advise_main(int argc, char **argv) {
                                "which program? For example: warpage advise --oversubscribe "
                                "125%% -- ./app");
     s.trials.program = arguments.operands;
+    s.trials.wants_lines = arguments.values[OUTPUT] != NULL;
     s.trials.program_count = arguments.operand_count;
     s.trials.is_functional = arguments.values[FUNCTIONAL] != NULL;
     if (wpi_device_as(&arguments, WPI_TRACE_DEVICE, &err) != WP_STATUS_OK ||

@@ -51,9 +51,9 @@ const wpi_cli_command wpi_commands[] = {
      .commands = wpi_trace_commands,
      .run = wpi_trace_main},
     {.name = "probe",
-     .summary = "measure the TLBs of a device, or this machine as a host",
+     .summary = "measure TLBs and bandwidths of a device, or this machine as a host",
      .usage = "probe [options] | probe diff A.json B.json | probe points [options] POINT... | "
-              "probe host [options]",
+              "probe host [options] | probe bandwidth [options]",
      .details = wpi_probe_details,
      .options = wpi_probe_options,
      .run = wpi_probe_main},

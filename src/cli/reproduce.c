@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/print/listing.h"
-#include "study/claims.h"
+#include "study/agreement.h"
 
 enum option_index { LIST, FORMAT, HTML, RECORD };
 
@@ -153,6 +153,21 @@ static void print_list(const figure_list *list, wpi_listing_format format) {
     wpi_listing_deinit(&table);
 }
 
+/* Below the table, where a model is compared with measurements. */
+static void print_agreement(const figure_list *list) {
+    for (size_t f = 0; f < list->count; f++) {
+        const wpi_figure *figure = &list->items[f];
+        wpi_agreement agreement;
+        for (size_t n = 0; wpi_agreement_find(figure, n, &agreement); n++) {
+            wpi_text words = {0};
+            wpi_agreement_describe(&agreement, &words);
+            printf("%s%s/%s: %s\n", n == 0 ? "\n" : "", figure->paper, figure->name,
+                   wpi_text_string(&words));
+            wpi_text_deinit(&words);
+        }
+    }
+}
+
 static void say(const char *text) {
     (void)fprintf(stderr, "warpage reproduce: %s …\n", text);
 }
@@ -196,6 +211,7 @@ int wpi_reproduce_main(int argc, char **argv) {
     if (status == WP_STATUS_OK && page != NULL)
         status = wpi_reproduction_write(list.items, list.count, page, &err);
     if (status == WP_STATUS_OK) print_list(&list, format);
+    if (status == WP_STATUS_OK && format == WPI_LISTING_TEXT) print_agreement(&list);
     free_figures(&list);
     return status == WP_STATUS_OK ? wpi_finish("reproduce")
                                   : wpi_failure("reproduce", "%s", err.message);

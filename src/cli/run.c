@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/report_target.h"
+#include "cli/print/report_colours.h"
 #include "report/param_table.h"
 #include "report/selection.h"
 #include "study/estimate.h"
@@ -226,6 +227,15 @@ static wp_status write_report(const wp_run_record *record, const char *path, wp_
     return wpi_report_write(&told, path, err);
 }
 
+/* To stderr, in colour on a terminal. Takes the text. */
+static void print_report(char *text) {
+    wpi_text coloured = {0};
+    if (wpi_colours_are_on(STDERR_FILENO)) wpi_report_colours(text, &coloured);
+    (void)fputs(coloured.length != 0 ? coloured.data : text, stderr);
+    wpi_text_deinit(&coloured);
+    wp_run_text_free(text);
+}
+
 static wp_status write_reports(const wpi_arguments *arguments, const wp_run_record *record,
                                const char *timeline_path, wp_error *err) {
     const char *report = arguments->values[REPORT];
@@ -234,16 +244,8 @@ static wp_status write_reports(const wpi_arguments *arguments, const wp_run_reco
     if (report != NULL) WP_TRY(write_report(record, report, err));
     if (output != NULL) WP_TRY(wp_run_record_write_folder(record, output, timeline_path, err));
     if (timeline != NULL) WP_TRY(copy_timeline(timeline_path, timeline, err));
-    if (report == NULL && output == NULL) {
-        char *text = wp_run_record_to_text(record);
-        (void)fputs(text, stderr);
-        wp_run_text_free(text);
-    }
-    if (arguments->values[SOURCE] != NULL) {
-        char *text = wp_run_record_to_source(record);
-        (void)fputs(text, stderr);
-        wp_run_text_free(text);
-    }
+    if (report == NULL && output == NULL) print_report(wp_run_record_to_text(record));
+    if (arguments->values[SOURCE] != NULL) print_report(wp_run_record_to_source(record));
     return pages != NULL ? wp_run_record_write_pages(record, pages, err) : WP_STATUS_OK;
 }
 

@@ -96,6 +96,11 @@ cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_que
     wp_error err = {0};
     wp_status status =
         wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
+    if (status == WP_STATUS_OK) {
+        mask = wpi_stream_mask_of_large_blocks(device, launch, code);
+        if (mask != 0)
+            status = wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
+    }
     if (status == WP_STATUS_OK) status = wpi_stream_launch_queue(queue, launch, code, &err);
     return status == WP_STATUS_INVALID ? wpi_explain(cudaErrorInvalidValue, &err)
                                        : wpi_result(status, &err);

@@ -47,8 +47,10 @@ void wp_run_record_deinit(wp_run_record *record) {
     wpi_free(record->policy_files);
     wpi_streamed_deinit(record);
     wpi_cached_deinit(record);
-    for (size_t i = 0; i < record->estimate_count; i++)
+    for (size_t i = 0; i < record->estimate_count; i++) {
         wpi_free(record->estimates[i].rule);
+        wpi_free(record->estimates[i].kernel_times_ns);
+    }
     wpi_free(record->estimates);
     *record = (wp_run_record){0};
 }

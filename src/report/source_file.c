@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #define BYTES_MAX ((size_t)16 << 20)
 
@@ -44,4 +45,18 @@ const char *wpi_source_file_line(const wpi_source_file *file, uint32_t line, siz
     const size_t first = file->starts[line - 1];
     *length = file->starts[line] - 1 - first;
     return file->text + first;
+}
+
+char *wpi_source_file_text(const wpi_source_file *file, uint32_t line, size_t columns) {
+    size_t length = 0, end = 0;
+    const char *text = wpi_source_file_line(file, line, &length);
+    for (; length != 0 && (*text == ' ' || *text == '\t'); length--)
+        text++;
+    while (length != 0 && strchr(" \t\r", text[length - 1]) != NULL)
+        length--;
+    for (size_t column = 0; end < length; end++) {
+        const bool is_first = ((unsigned char)text[end] & 0xc0) != 0x80; /* of a character */
+        if (is_first && ++column > columns) break;
+    }
+    return end != 0 ? wpi_format("%.*s", (int)end, text) : NULL;
 }

@@ -20,4 +20,8 @@ void wpi_source_file_close(wpi_source_file *file);
 /** A line, from 1, which is not terminated; NULL: there is none. */
 const char *wpi_source_file_line(const wpi_source_file *file, uint32_t line, size_t *length);
 
+/** The line without its indentation, and at most `columns` characters of it; NULL: there is none,
+ * or it is blank. wpi_free. */
+char *wpi_source_file_text(const wpi_source_file *file, uint32_t line, size_t columns);
+
 #endif

@@ -196,20 +196,36 @@ static void append_span(const wp_run_record *record, const span *s, uint64_t zer
     wpi_text_append(out, "}");
 }
 
-/* A counter keeps its value until the next event, so equal consecutive values are written once. */
+/* What viewers show a counter as; its own name for others. */
+static const char *counter_title(const char *name) {
+    static const char *const titles[][2] = {{"warps_resident", "resident warps"},
+                                            {"walker_utilisation", "TLB misses: page walkers"},
+                                            {"paging_handler_utilisation", "far faults: handler"},
+                                            {"link_to_device_utilisation", "link to device"},
+                                            {"link_to_host_utilisation", "link to host"},
+                                            {"l2_utilisation", "L2"},
+                                            {"dram_utilisation", "DRAM"}};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        if (strcmp(name, titles[i][0]) == 0) return titles[i][1];
+    return name;
+}
+
+/* Percent of the units that are busy; of an unlimited number, how many are. A counter keeps its
+ * value until the next event, so equal consecutive values are written once. */
 static void append_series(const wp_run_series *series, wpi_text *out) {
     double last = -1;
-    if (series->units == 0) return;
+    const double full_ps =
+        (double)series->slice_ps * (series->units != 0 ? (double)series->units / 100 : 1);
     for (size_t i = 0; i <= series->slice_count; i++) {
-        const double full_ps = (double)series->slice_ps * (double)series->units;
-        const double pct = i < series->slice_count ? 100 * (double)series->busy_ps[i] / full_ps : 0;
-        if (pct == last) continue;
-        last = pct;
+        const double value = i < series->slice_count ? (double)series->busy_ps[i] / full_ps : 0;
+        if (value == last) continue;
+        last = value;
         wpi_text_append(out, ",\n{\"ph\":\"C\",\"pid\":1,\"name\":");
-        append_string(out, series->name);
+        append_string(out, counter_title(series->name));
         wpi_text_append(out, ",");
         append_time(out, "ts", i * series->slice_ps / 1000);
-        wpi_text_appendf(out, ",\"args\":{\"%%\":%.3f}}", pct);
+        wpi_text_appendf(out, ",\"args\":{\"%s\":%.3f}}", series->units != 0 ? "%" : "in use",
+                         value);
     }
 }
 

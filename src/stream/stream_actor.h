@@ -65,7 +65,7 @@ uint64_t wpi_stream_buffer(const wpi_stream_side *side);
 uint32_t *wpi_stream_word(uint32_t *words, uint32_t set);
 /** The chunk is done: counts the time since it began. */
 void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side);
-/** Notes the failure; the kernel is told to trap. */
+/** Notes the failure; the kernel traps. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
 /** A thread of the block accessed what is not mapped, or what a file did not give. */
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,

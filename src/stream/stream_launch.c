@@ -51,18 +51,22 @@ static uint64_t threads_of(const wp_launch *launch, const wpi_stream_code *code)
     return (threads + 31) / 32 * 32 * (code->facts.windows != 0 ? 1 : 2);
 }
 
+static bool has_room(wp_device *device, const wp_launch *launch, const wpi_stream_code *code) {
+    return threads_of(launch, code) <= wp_device_get_info(device)->threads_per_block_max;
+}
+
+uint64_t wpi_stream_mask_of_large_blocks(wp_device *device, const wp_launch *launch,
+                                         const wpi_stream_code *code) {
+    if (code->facts.windows != 0 || has_room(device, launch, code)) return 0;
+    return code->mask | WPI_STREAM_ALL_DATA;
+}
+
 static wp_status check_threads(wp_device *device, const wp_launch *launch,
                                const wpi_stream_code *code, wp_error *err) {
-    const uint32_t most = wp_device_get_info(device)->threads_per_block_max;
-    const uint64_t threads = threads_of(launch, code);
-    if (threads <= most) return WP_STATUS_OK;
-    if (code->facts.windows != 0)
-        return WP_FAIL(err, LAUNCH, "kernel %s: blocks of %llu threads exceed the device's %u",
-                       code->display_name, (unsigned long long)threads, most);
-    return WP_FAIL(err, LAUNCH,
-                   "kernel %s: a streamed launch has twice the threads; blocks of %llu threads "
-                   "exceed the device's %u: launch blocks of at most %u",
-                   code->display_name, (unsigned long long)(threads / 2), most, most / 2);
+    if (has_room(device, launch, code)) return WP_STATUS_OK;
+    return WP_FAIL(err, LAUNCH, "kernel %s: blocks of %llu threads exceed the device's %u",
+                   code->display_name, (unsigned long long)threads_of(launch, code),
+                   wp_device_get_info(device)->threads_per_block_max);
 }
 
 /* What steers the address slice is not what the kernel writes, under another name. */
@@ -321,8 +325,12 @@ static void note_mapped(wpi_stream_context *x, const wp_launch *launch,
 static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_stream_code *code) {
     wpi_free(x->name);
     x->name = wpi_strdup(code->name);
+    const bool is_large =
+        (code->mask & WPI_STREAM_ALL_DATA) != 0 && options_now().variant != streamingOverlap;
     (void)snprintf(x->windows, sizeof x->windows, "%s",
-                   code->facts.windows != 0 ? code->facts.reason : "");
+                   code->facts.windows == 0 ? ""
+                   : is_large               ? "a block has no room for as many address threads"
+                                            : code->facts.reason);
     x->report.blocks = launch->grid.x * launch->grid.y * launch->grid.z;
     const uint64_t mask = code->mask;
     for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {

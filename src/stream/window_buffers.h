@@ -34,7 +34,7 @@ void wpi_window_buffers_place(wpi_window_buffers *buffers, const wpi_stream_memo
 /** The device's words and times, which have to be 0 at the launch. */
 void wpi_window_buffers_words(const wpi_window_buffers *buffers, const wpi_stream_memory *memory,
                               char **first, uint64_t *bytes);
-/** The words to which the end of a launch is told. */
+/** The words that are set at the end of a launch. */
 void wpi_window_buffers_rings(const wpi_window_buffers *buffers, uint32_t **first, size_t *count);
 
 #endif

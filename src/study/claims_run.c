@@ -76,9 +76,10 @@ static void add_arguments(const json_t *run, size_t first, wpi_strings *argv) {
     }
 }
 
-/* Runs `argv`; its output goes to `out`. An app appends values to a file. */
-static wp_status run_once(const json_t *run, const wpi_strings *argv, const char *values_path,
-                          wpi_text *out, wp_error *err) {
+/* Runs `argv` in `directory` (NULL: here); its output goes to `out`. An app appends values to a
+ * file. */
+static wp_status run_once(const json_t *run, const wpi_strings *argv, const char *directory,
+                          const char *values_path, wpi_text *out, wp_error *err) {
     wpi_strings environment = {0};
     wpi_text errors = {0};
     const char *program = argv->items[0];
@@ -92,8 +93,10 @@ static wp_status run_once(const json_t *run, const wpi_strings *argv, const char
         if (json_string_value(value) != NULL)
             wpi_strings_add(&environment, json_string_value(value));
     }
-    const wpi_subprocess_options options = {
-        .stdout_text = out, .stderr_text = &errors, .environment = wpi_strings_argv(&environment)};
+    const wpi_subprocess_options options = {.stdout_text = out,
+                                            .stderr_text = &errors,
+                                            .environment = wpi_strings_argv(&environment),
+                                            .directory = directory};
     int code = 0;
     wp_status status = wpi_subprocess_run(wpi_strings_argv(argv), &options, &code, err);
     if (status == WP_STATUS_OK && code != 0)
@@ -111,15 +114,19 @@ static wp_status run_program(const json_t *run, const char *program, json_t *val
     wpi_text out = {0};
     wpi_strings_add(&argv, program);
     add_arguments(run, 0, &argv);
-    wp_status status = run_once(run, &argv, NULL, &out, err);
+    wp_status status = run_once(run, &argv, NULL, NULL, &out, err);
     if (status == WP_STATUS_OK) status = parse_values(wpi_text_string(&out), values, program, err);
     wpi_text_deinit(&out);
     wpi_strings_deinit(&argv);
     return status;
 }
 
+static void set_mean(json_t *values, const char *name, double value) {
+    WP_CHECK(json_object_set_new(values, name, json_real(value)) == 0);
+}
+
 static void set_value(json_t *values, const char *name, uint64_t value) {
-    WP_CHECK(json_object_set_new(values, name, json_real((double)value)) == 0);
+    set_mean(values, name, (double)value);
 }
 
 /* The time in which pages were transferred while no kernel ran: prefetches between launches. */
@@ -170,14 +177,42 @@ static void read_cached(const wp_run_record *record, json_t *values) {
     set_value(values, "cached_hits", hits);
 }
 
+/* A launch of a kernel, the mean of its launches: `<kernel>.time_ns`, `<kernel>.<counter>`; of
+ * those with one grid, `<kernel>[15x1x1].time_ns`. A name ends before its parameters. */
+static void read_kernel(const wp_run_record *record, const wp_run_kernel *kernel, json_t *values) {
+    const double launches = (double)kernel->launches;
+    char *kernel_name = wpi_strndup(kernel->display_name, strcspn(kernel->display_name, "(<"));
+    WP_CHECK(kernel_name != NULL);
+    char *name = wpi_format("%s.time_ns", kernel_name);
+    set_mean(values, name, (double)kernel->time_ns / launches);
+    wpi_free(name);
+    for (size_t i = 0; i < kernel->shape_count; i++) {
+        const wp_run_shape *shape = &kernel->shapes[i];
+        name = wpi_format("%s[%" PRIu32 "x%" PRIu32 "x%" PRIu32 "].time_ns", kernel_name,
+                          shape->grid[0], shape->grid[1], shape->grid[2]);
+        set_mean(values, name, (double)shape->time_ns / (double)shape->launches);
+        wpi_free(name);
+    }
+    const wp_run_simulation *simulation = record->simulation;
+    for (size_t i = 0; kernel->values != NULL && i < simulation->column_count; i++) {
+        const char *counter = simulation->columns[i].name;
+        name = wpi_format("%s.%s", kernel_name, counter);
+        set_mean(values, name, (double)wp_run_count(record, kernel->values, counter) / launches);
+        wpi_free(name);
+    }
+    wpi_free(kernel_name);
+}
+
 /* The report's counters, by name. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
     WP_TRY(wp_run_record_read(path, &record, err));
     const wp_run_simulation *simulation = record.simulation;
     uint64_t kernel_ns = 0;
-    for (size_t i = 0; i < record.kernel_count; i++)
+    for (size_t i = 0; i < record.kernel_count; i++) {
         kernel_ns += record.kernels[i].time_ns;
+        read_kernel(&record, &record.kernels[i], values);
+    }
     set_value(values, "kernel_time_ns", kernel_ns);
     for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
         char *name = wpi_format("copy_%s_time_ns", wp_copy_kind_name((wp_copy_kind)kind));
@@ -209,12 +244,10 @@ static wp_status read_values(const char *path, json_t *values, wp_error *err) {
     return status;
 }
 
-/* An app, which the first argument names, under `warpage run`. */
-static wp_status run_app(const json_t *run, const char *warpage, const char *report, json_t *values,
-                         wp_error *err) {
-    const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
-    char *bin = wpi_path_dir(warpage), *prefix = wpi_path_dir(bin);
-    char *app = wpi_format("%s/lib/warpage/apps/%s", prefix, name != NULL ? name : "");
+/* A program, an app or another one, under `warpage run`. */
+static wp_status run_with_report(const json_t *run, const char *warpage, const char *program,
+                                 const char *directory, const char *report, json_t *values,
+                                 wp_error *err) {
     char *values_path = wpi_format("%s.values", report);
     wpi_strings argv = {0};
     wpi_text out = {0};
@@ -223,29 +256,66 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
     wpi_strings_add(&argv, "run");
     wpi_strings_addf(&argv, "--report=%s", report);
     wpi_strings_add(&argv, "--");
-    wpi_strings_add(&argv, app);
+    wpi_strings_add(&argv, program);
     add_arguments(run, 1, &argv);
-    wp_status status =
-        wpi_file_exists(app)
-            ? run_once(run, &argv, values_path, &out, err)
-            : WP_FAIL(err, NOT_FOUND,
-                      "%s is missing: the app does not exist, or the installation is incomplete",
-                      app);
+    wp_status status = run_once(run, &argv, directory, values_path, &out, err);
     if (status == WP_STATUS_OK) status = read_report(report, values, err);
     if (status == WP_STATUS_OK) status = read_values(values_path, values, err);
     wpi_text_deinit(&out);
     wpi_strings_deinit(&argv);
     wpi_free(values_path);
+    return status;
+}
+
+static const char *first_argument(const json_t *run) {
+    const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
+    return name != NULL ? name : "";
+}
+
+/* An app, which the first argument names. */
+static wp_status run_app(const json_t *run, const char *warpage, const char *report, json_t *values,
+                         wp_error *err) {
+    char *bin = wpi_path_dir(warpage), *prefix = wpi_path_dir(bin);
+    char *app = wpi_format("%s/lib/warpage/apps/%s", prefix, first_argument(run));
+    const wp_status status =
+        wpi_file_exists(app)
+            ? run_with_report(run, warpage, app, NULL, report, values, err)
+            : WP_FAIL(err, NOT_FOUND,
+                      "%s is missing: the app does not exist, or the installation is incomplete",
+                      app);
     wpi_free(app);
     wpi_free(prefix);
     wpi_free(bin);
     return status;
 }
 
+/* Another program, which the first argument names, in the folder of such programs. */
+static wp_status run_other(const json_t *run, const char *warpage, const char *report,
+                           json_t *values, wp_error *err) {
+    const char *folder = getenv("WARPAGE_PROGRAMS");
+    if (folder == NULL || folder[0] == '\0')
+        return WP_FAIL(err, NOT_FOUND,
+                       "the programs of this figure are not part of Warpage: make them by "
+                       "bench/hardware/programs.sh FOLDER, and set WARPAGE_PROGRAMS=FOLDER");
+    char *path = wpi_path_join(folder, first_argument(run));
+    char *program = wpi_format("./%s", first_argument(run));
+    const wp_status status =
+        wpi_file_exists(path)
+            ? run_with_report(run, warpage, program, folder, report, values, err)
+            : WP_FAIL(err, NOT_FOUND,
+                      "%s is missing: bench/hardware/programs.sh makes the programs of this figure",
+                      path);
+    wpi_free(program);
+    wpi_free(path);
+    return status;
+}
+
 /* How a figure is run. */
 typedef struct runner {
-    const char *program; /* or `warpage`, for an app */
-    const char *report;  /* of an app; NULL: the program prints its values */
+    const char *program; /* or `warpage`, where that runs it */
+    wp_status (*run_reported)(const json_t *run, const char *warpage, const char *report,
+                              json_t *values, wp_error *err);
+    const char *report; /* its file; run_reported NULL: the program prints its values */
     void (*say)(const char *text);
 } runner;
 
@@ -260,8 +330,9 @@ static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *al
         wpi_free(text);
         json_t *values = json_object();
         WP_CHECK(json_object_set_new(all, name, values) == 0);
-        WP_TRY(how->report != NULL ? run_app(run, how->program, how->report, values, err)
-                                   : run_program(run, how->program, values, err));
+        WP_TRY(how->run_reported != NULL
+                   ? how->run_reported(run, how->program, how->report, values, err)
+                   : run_program(run, how->program, values, err));
     }
     return WP_STATUS_OK;
 }
@@ -271,7 +342,8 @@ static wp_status run_source(const wpi_figure *figure, const char *wpcc, const ch
     char *stem = wpi_path_stem(wpi_json_text(figure->json, "program"));
     char *program = wpi_path_join(folder, stem);
     wp_status status = compile(figure, wpcc, program, err);
-    if (status == WP_STATUS_OK) status = run_all(figure, &(runner){program, NULL, say}, all, err);
+    if (status == WP_STATUS_OK)
+        status = run_all(figure, &(runner){.program = program, .say = say}, all, err);
     wpi_free(program);
     wpi_free(stem);
     return status;
@@ -285,9 +357,11 @@ wp_status wpi_claims_run(const wpi_figure *figure, const char *wpcc, void (*say)
     char *report = wpi_path_join(temp, "report.json");
     wp_status status;
     if (has_program(figure, "warpage"))
-        status = run_all(figure, &(runner){warpage, NULL, say}, all, err);
+        status = run_all(figure, &(runner){.program = warpage, .say = say}, all, err);
     else if (has_program(figure, "apps"))
-        status = run_all(figure, &(runner){warpage, report, say}, all, err);
+        status = run_all(figure, &(runner){warpage, run_app, report, say}, all, err);
+    else if (has_program(figure, "programs"))
+        status = run_all(figure, &(runner){warpage, run_other, report, say}, all, err);
     else
         status = run_source(figure, wpcc, temp, say, all, err);
     wpi_temp_dir_remove(temp);

@@ -28,6 +28,7 @@ typedef struct wpi_remedy {
     wpi_strings code; /* lines of CUDA for the program */
     wpi_remedy_kind kind;
     bool has_result;
+    size_t trial; /* index of the trial that has its result */
     wpi_paging_facts facts;
 } wpi_remedy;
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/page.h"
 #include "base/text.h"
-#include "study/claims.h"
+#include "study/agreement.h"
 
 static const char legend[] =
     "<p><b>reproduced</b>: within 10% of the published number. <b>same shape</b>: the order holds. "
@@ -47,12 +47,24 @@ static void add_claim(wpi_text *out, const wpi_claim *claim) {
     wpi_text_append(out, "</td></tr>\n");
 }
 
+static void add_agreement(wpi_text *out, const wpi_figure *figure) {
+    wpi_agreement agreement;
+    for (size_t n = 0; wpi_agreement_find(figure, n, &agreement); n++) {
+        wpi_text words = {0};
+        wpi_agreement_describe(&agreement, &words);
+        wpi_page_element(out, "p", wpi_text_string(&words));
+        wpi_text_deinit(&words);
+        wpi_agreement_draw(figure, &agreement, out);
+    }
+}
+
 static void add_figure(wpi_text *out, const wpi_figure *figure) {
     wpi_page_element(out, "h2", figure->title);
     wpi_text_append(out, "\n<p class=note>");
     wpi_text_append_html(out, figure->source);
     wpi_text_appendf(out, " &middot; <code>warpage reproduce %s/%s</code></p>\n", figure->paper,
                      figure->name);
+    add_agreement(out, figure);
     wpi_page_begin_table(out, NULL);
     wpi_text_append(out, "<tr><th>claim</th><th>published</th><th>ours</th><th class=text>unit</th>"
                          "<th class=text>verdict</th></tr>\n");

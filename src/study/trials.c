@@ -90,9 +90,10 @@ static wp_status make_key(wpi_trials *t, wp_error *err) {
 static char *path_of(const wpi_trials *t, const char *device, const char *settings,
                      const char *hints, const char *ending) {
     const bool has_pages = t->wants_pages && strcmp(ending, ".json") == 0;
-    char *what =
-        wpi_format("%s %s %s %d%s%s%s", t->key, device, settings, t->is_functional,
-                   hints != NULL ? " " : "", hints != NULL ? hints : "", has_pages ? " pages" : "");
+    const bool has_lines = t->wants_lines && strcmp(ending, ".json") == 0;
+    char *what = wpi_format("%s %s %s %d%s%s%s%s", t->key, device, settings, t->is_functional,
+                            hints != NULL ? " " : "", hints != NULL ? hints : "",
+                            has_pages ? " pages" : "", has_lines ? " lines" : "");
     char *hash = hash_name(what), *name = wpi_format("%s%s", hash, ending);
     char *path = wpi_path_join(t->folder, name);
     wpi_free(what);
@@ -183,6 +184,7 @@ static void make_result(const wpi_trials *t, wpi_trial *trial) {
     add_command(t, trial, &argv);
     wpi_strings_addf(&environment, "WARPAGE_SET=%s", trial->settings);
     if (t->wants_pages) wpi_strings_add(&environment, "WARPAGE_PAGES=on");
+    if (t->wants_lines) wpi_strings_add(&environment, "WARPAGE_LINES=on");
     const wpi_subprocess_options how = {.environment = wpi_strings_argv(&environment),
                                         .stdin_path = "/dev/null",
                                         .stdout_path = "/dev/null",

@@ -35,6 +35,7 @@ typedef struct wpi_trials {
     bool is_functional; /* recorded without a model */
     bool only_replays;  /* a trial that may not be replayed has failed */
     bool wants_pages;   /* reports have the history of each page */
+    bool wants_lines;   /* … counts by line of the source */
     uint64_t jobs;      /* processes at a time */
     wpi_trial *items;
     size_t count;

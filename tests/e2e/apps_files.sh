@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # stream-kmeans over records in a file that is five times the host memory for it: the same result as from memory, a
-# result file that is complete or absent, and one sentence for what goes wrong. Run by run.sh, as apps.sh is.
+# result file that is complete or absent, and one sentence for what goes wrong. stream-wordcount over a text in a file,
+# with windows. Run by run.sh, as apps.sh is.
 set -u
 # shellcheck source=tests/support/apps.sh
 . "$E2E/../support/apps.sh"
@@ -65,5 +66,22 @@ label="too little host memory"
     fail "$label: succeeded"
 grep -q "need at least 262144 bytes of host memory, but 102400 may be used" "$TMP/stderr" || fail "$label: not said"
 clean records
+
+# A text of 498,893 bytes, each of which is read from the file once.
+seq 100000 | cut -c 1-4 | tr 0-9 a-j >"$TMP/text"
+exe=$(program stream-wordcount) || exit 1
+WARPAGE_DEVICE=cpu "$exe" --input "$TMP/text" --variant serial --check >"$TMP/expected" 2>"$TMP/stderr" || fail "serial: failed"
+for device in $devices; do
+    label="$device, text"
+    WARPAGE_DEVICE="$device" "$exe" --text "$TMP/text" --host-memory 256KiB --blocks 2 --threads 32 --check >"$TMP/stdout" \
+        2>"$TMP/stderr" || { fail "$label: failed"; cat "$TMP/stderr"; }
+    cmp -s "$TMP/expected" "$TMP/stdout" || { fail "$label: another result"; diff "$TMP/expected" "$TMP/stdout"; }
+    grep -q '^files      read 487.2 KiB, written 0 B, in 256.0 KiB of host memory' "$TMP/stderr" ||
+        { fail "$label: files"; cat "$TMP/stderr"; }
+done
+wrong 1 "none: No such file" stream-wordcount --text "$TMP/none"
+wrong 2 "is for --variant full, volume, overlap, serial or threads" stream-wordcount --text "$TMP/text" --variant double
+wrong 2 "leave out --input" stream-wordcount --text "$TMP/text" --size 10
+wrong 2 "need --table sepo" stream-wordcount --text "$TMP/text" --heap 1MiB
 
 [ "$failures" -eq 0 ]

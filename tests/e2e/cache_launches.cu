@@ -140,6 +140,37 @@ static void check_overlapping(int n) {
     CHECK_EQ(data.differences(), 0);
 }
 
+/* Counts under a lock: what waits for it stays as it is, what is around it is cached. */
+__global__ void locked(const unsigned char *in, unsigned *locks, unsigned *counts, int n) {
+    const int t = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = 0; i < n; i++) {
+        const unsigned slot = in[t * n + i] & 31;
+        if (slot > 1) continue;
+        for (bool done = false; !done;) {
+            if (atomicCAS(&locks[slot], 0u, 1u) != 0) continue;
+            *(volatile unsigned *)&counts[slot] += 1;
+            __threadfence();
+            atomicExch(&locks[slot], 0u);
+            done = true;
+        }
+    }
+}
+
+static void check_locked(int n) {
+    both data((size_t)ALL * n, 8);
+    unsigned *words, got[4], counts[2] = {0};
+    CUDA_OK(cudaMalloc(&words, sizeof got));
+    CUDA_OK(cudaMemset(words, 0, sizeof got));
+    locked<<<BLOCKS, THREADS>>>(data.device, words, words + 2, n);
+    KERNEL_OK();
+    CUDA_OK(cudaMemcpy(got, words, sizeof got, cudaMemcpyDeviceToHost));
+    CUDA_OK(cudaFree(words));
+    for (int i = 0; i < ALL * n; i++)
+        if ((data.host[i] & 31) <= 1) counts[data.host[i] & 31]++;
+    CHECK_EQ(got[2], counts[0]);
+    CHECK_EQ(got[3], counts[1]);
+}
+
 int main(void) {
     static const int counts[] = {0, 1, 63, 64, 65, 299, 300, 301, 700};
     for (int n : counts) {
@@ -151,6 +182,8 @@ int main(void) {
     }
     check_shift(1);
     check_shift(500);
+    check_locked(3);
+    check_locked(100);
     both data(THREADS, 7);
     no_loop<<<1, THREADS>>>(data.device);
     KERNEL_OK();

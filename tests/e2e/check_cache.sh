@@ -4,7 +4,21 @@
 cd "$TMP" || exit 2
 export WARPAGE_CACHE="$TMP/cache"
 export WARPAGE_CHECK=1
-"$WPCC" "$E2E/check/mistakes.cu" -o mistakes || exit 1
+cat >mistakes.cu <<'END'
+#include <string.h>
+__global__ void store(int *x) { x[threadIdx.x] = 1; }
+int main(int argc, char **argv) {
+    int *x, *gone;
+    cudaMalloc(&x, 64);
+    cudaMalloc(&gone, 64);
+    cudaFree(gone);
+    store<<<1, 4>>>(argc > 1 && strcmp(argv[1], "freed") == 0 ? gone : x);
+    cudaDeviceSynchronize();
+    cudaFree(x);
+    return 0;
+}
+END
+"$WPCC" mistakes.cu -o mistakes || exit 1
 fail() { echo "$1"; cat out talk; exit 1; }
 run() { WARPAGE_LOG=device.variant:info ./mistakes "$@" >out 2>talk; }
 
@@ -22,15 +36,14 @@ grep -q "made 'check' with " talk || fail "a damaged library was taken"
 grep -q 'nothing found' talk || fail "not checked"
 
 # Cut short at a page, as by a full disk or a crash, in each kind of variant: the loader would die of SIGBUS.
-"$WPCC" "$E2E/../../examples/vecadd.cu" -o vecadd || exit 1
-WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 ./vecadd >out 2>talk || fail "no simulated run"
+WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 ./mistakes >out 2>talk || fail "no simulated run"
 for file in cache/*.so; do
     truncate -s 8192 "$file"
 done
 run none || fail "a truncated library is not made again"
 grep -q "made 'check' with " talk || fail "a truncated library was taken"
 for again in made from; do
-    WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 WARPAGE_LOG=device.variant:info ./vecadd >out 2>talk || fail "truncated: exit status $?"
+    WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 WARPAGE_LOG=device.variant:info ./mistakes >out 2>talk || fail "truncated: exit status $?"
     grep -q "device.variant: .*$again" talk || fail "truncated: not '$again'"
 done
 

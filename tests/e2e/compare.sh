@@ -21,6 +21,13 @@ head -n 1 two | grep -q '^sm.warps  gpu.core_clock  kernel time  *copy time  *si
 [ "$(grep -cE ' [0-9.]+ (us|ms)  +[0-9.]+ (ns|us|ms)  +[0-9.]+ (us|ms)  +[0-9.]+ %  ' two)" -eq 6 ] || fail "units: $(cat two)"
 [ "$(awk '{ print index($0, "  replayed") }' two | sort -u | wc -l)" -eq 2 ] || fail "columns: $(cat two)"
 [ "$(grep -c '<tr class=best>' kept/index.html)" -eq 1 ] && grep -q '<svg' kept/index.html || fail "the page: $(head -c 9000 kept/index.html)"
+# Side by side: a bar for each run, the kernel's times, and the line that the time went to.
+expect_page() { # text
+    grep -qF "$1" kept/index.html || fail "the page lacks $1"
+}
+expect_page '<figcaption>kernel time</figcaption>'
+expect_page '<th scope=row class=name>add</th><td class="n'
+expect_page "<th scope=row class=name>vecadd.cu:$(sed -n '/\[i\] = /{=;q}' vecadd.cu)</th>"
 mkdir again && cp kept/*.wpt again/
 "$WARPAGE" compare --device sim:gtx1080ti $vary -j 1 --output again -- ./vecadd >one 2>err || fail "$(cat err)"
 cmp one two || fail "-j changes the table"

@@ -48,6 +48,12 @@ bytes=$(wc -c <one/index.html)
 [ "$bytes" -lt 1000000 ] || fail "a page of $bytes bytes"
 ! grep -qE '<b>|<script>alert' one/index.html || fail "the program's name is markup"
 ! grep -qE '(src|href)=.?(https?:|//)' one/index.html || fail "the page needs other files"
+# The verdict's line links to its row in the source; the roofline has a dot for each kernel.
+for name in $(sed -n 's/.*<a class=place href="#\([^"]*\)".*/\1/p' one/index.html); do
+    grep -q "<tr id=\"$name\"" one/index.html || fail "no row $name"
+done
+grep -q '<a class=place href="#k[0-9]-0-[0-9]*"><span>program.cu:[0-9]' one/index.html || fail "no line in the verdict"
+expect "dots of the roofline" "$(grep -c '<circle class=dot' one/index.html)" 3
 expect "shapes of middle" "$(python3 -c 'import json, sys
 for kernel in json.load(sys.stdin)["kernels"]:
     if kernel["display_name"].startswith("middle"):
@@ -98,8 +104,9 @@ screenshots=$(dirname "$WARPAGE")/../tests/screenshots
 mkdir -p "$screenshots" 2>/dev/null
 for width in 400 1000 1600; do
     grep -q "^$width width $width content $width\$" measured || fail "$width pixels: $(cat measured)"
-    [ ! -w "$screenshots" ] || browse --window-size=$width,1400 --screenshot="$screenshots/report-$width.png" \
-        "file://$TMP/one/index.html" >/dev/null
+    [ ! -w "$screenshots" ] ||
+        "$E2E/../support/screenshot.sh" one/index.html $width 1400 "$screenshots/report-$width.png" ||
+        fail "no picture at $width pixels"
 done
 
 if [ -n "${WARPAGE_PYTHON:-}" ] && "$WARPAGE_PYTHON" -c 'import axe_playwright_python' 2>/dev/null; then

@@ -42,7 +42,7 @@ __global__ void two(int *a, const int *b, int n) {
 }
 
 int main() {
-    const int threads = 1 << 16, n = 1 << 20;
+    const int threads = 1 << 15, n = 1 << 20;
     int *a, *b;
     cudaMallocManaged(&a, threads * sizeof *a);
     cudaMallocManaged(&b, n * sizeof *b);
@@ -70,7 +70,7 @@ run sim:gtx1080ti lines.json --source 2>listing
 run sim:gtx1080ti again.json --source
 run sim:v100 volta.json --source
 run sim:gtx1080ti batch.json --source --set paging.service=batch
-run sim:gtx1080ti small.json --source --oversubscribe 150%
+run sim:gtx1080ti small.json --source --oversubscribe 200%
 run sim:gtx1080ti step.json --source --in-step always
 } 2>log || { cat log; exit 1; }
 cmp lines.json again.json || exit 1
@@ -129,8 +129,8 @@ s, _ = simulation("lines.json")
 check("counters with and without lines", s["counters"], plain["counters"])
 check("lines without --source", "lines" in plain, False)
 
-# Known counts. 2 launches of 256 CTAs of 8 warps.
-warps = 2 * 256 * 8
+# Known counts. 2 launches of 128 CTAs of 8 warps.
+warps = 2 * 128 * 8
 place = {}
 for file in ("p.cu", "p.cuh"):
     for number, text in enumerate(open(file), 1):

@@ -52,5 +52,5 @@ mkdir -p prefix/lib && cp "$build/lib/libwarpage.so.0" prefix/lib
 cp -r "$build/tests/stream_library" prefix/lib
 LD_LIBRARY_PATH=prefix/lib prefix/lib/stream_library image _Z3sumPKiiPi 1 cpu >out 2>talk && fail "no installed wpcc is needed"
 grep -q "launches with mapped data need wpcc to compile kernels, but it is not at $TMP/prefix/bin/wpcc; compile the \
-program with --stream=_Z3sumPKiiPi:0, install it there or set WARPAGE_WPCC" talk || fail "no remedy is told"
+program with --stream=_Z3sumPKiiPi:0, install it there or set WARPAGE_WPCC" talk || fail "no remedy"
 exit 0

@@ -4,7 +4,8 @@
 
     stream_property.py BUILD [--seeds 1-8] [--devices cpu,sim:gtx680] [--kernels 6] [--keep FOLDER]
 
-A seed is a program of several kernels, each launched in several shapes. Kernels have loops in loops,
+A seed is a program of several kernels, each launched in several shapes. Where --devices has several lists, separated
+by slashes, seeds take them in turn. Kernels have loops in loops,
 strides, records of mixed widths, several arrays that are read, written or both, branches on indices
 and on data, early returns, and calls of device functions. A failure prints the seed, and with --keep
 the program stays in FOLDER.
@@ -307,7 +308,8 @@ def check(seed, options, folder):
     wpcc = os.path.join(options.build, "bin/wpcc")
     # Every second program leaves it to the runtime to make the streamed kernels; a GPU needs them in the program.
     failed = []
-    for device in options.devices.split(","):
+    lists = options.devices.split("/")
+    for device in lists[(seed - 1) % len(lists)].split(","):
         is_gpu = device.startswith("cuda")
         inside = streams if is_gpu or seed % 2 == 0 else []
         program_path = binary + ("_in" if inside else "")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The stages of streamed launches on the timeline: they lie within the kernel's time, and overlap; and the rows of the
-# report about them.
+# report about them, which is the same bytes from every run, with one worker or two, wherever things lie in memory.
 set -u
 command -v python3 >/dev/null || exit 77
 # shellcheck source=tests/support/apps.sh
@@ -67,5 +67,19 @@ run "sim:gtx680@xeon-e5-quad" "4 windows -" stream-wordcount --size 50K --blocks
 says '^  sent more than once +[1-9][0-9.]* KiB$'
 run "sim:gtx680@xeon-e5-quad" "8 addresses,gather,compute,store -" stream-kmeans --size 20000 --blocks 10 --threads 64 \
     --buffer 1MiB
+
+same() { # app, arguments...
+    exe=$(program "$1") || return
+    shift
+    for n in 1 2; do
+        FILLER=$(printf '%*s' $((n * 3000)) x) WARPAGE_WORKERS=$n "$WARPAGE" run --device sim:gtx680@xeon-e5-quad \
+            --report "$TMP/run.json" -- "$exe" "$@" >"$TMP/stdout" 2>"$TMP/stderr" || { fail "$exe: failed"; cat "$TMP/stderr"; }
+        grep -v '"wall_time_ns"' "$TMP/run.json" >"$TMP/$n.report"
+    done
+    grep -q '"streamed"' "$TMP/1.report" || fail "$exe: nothing is streamed"
+    cmp -s "$TMP/1.report" "$TMP/2.report" || { fail "$exe: another report"; diff "$TMP/1.report" "$TMP/2.report"; }
+}
+same stream-kmeans --size 4000 --blocks 2 --threads 64 --buffer 256KiB
+same stream-wordcount --size 50K --blocks 4 --threads 64 --buffer 256KiB
 
 [ "$failures" -eq 0 ]

@@ -104,7 +104,7 @@ ideal=$(member sweep oversubscription ideal_time_ns)
 [ -n "$ideal" ] && [ "$ideal" -gt 0 ] && [ "$ideal" -lt "$now" ] || fail "an estimate of '$ideal' of $now ns"
 times=$(awk -v a="$now" -v b="${ideal:-1}" 'BEGIN { printf "%.2f times as fast", a / b }')
 for form in report.txt index.html; do
-    tr '\n' ' ' <sweep/$form | tr -s ' ' | grep -q "Estimate: with memory for all of the data, the run takes .*$times" ||
+    tr '\n' ' ' <sweep/$form | tr -s ' ' | grep -q "Estimate: with memory for all of the data, sweep takes .* as fast, and the run takes .*$times" ||
         fail "$form lacks the estimate of $times"
 done
 ! grep -q 'ideal_time_ns' gather/report.json || fail "an estimate without --estimate"

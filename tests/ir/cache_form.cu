@@ -13,6 +13,9 @@
 // RUN: test $(grep -c ' fadd ' %t.mets) = 3 && test $(grep -c 'call .*shfl' %t.mets) = 1
 // RUN: awk '/^define .*_Z5tilesPKfPfi[$]cache/,/^}/' %t.ll > %t.tiles
 // RUN: test $(grep -c 'call .*barrier' %t.tiles) = 1 && test $(grep -c ' fadd ' %t.tiles) = 1
+// RUN: awk '/^define .*_Z6lockedPKcPjS1_i[$]cache/,/^}/' %t.ll > %t.locked
+// RUN: test $(grep -c ' cmpxchg ' %t.locked) = 1 && grep -q 'load <4 x i32>' %t.locked
+// RUN: awk '/^define .*_Z4halfPKfPfi[$]cache/,/^}/' %t.ll > %t.half && test $(grep -c ' fadd ' %t.half) = 4
 // RUN: %wpcc --cache -ptx %s -o - | FileCheck %s --check-prefix=PTX
 // RUN: %wpcc --cache-layout=padded -ptx %s -o - | FileCheck %s --check-prefix=PADDED
 // RUN: %wpcc -emit-llvm -c %s -o %t.plain.bc && llvm-dis-19 %t.plain.bc -o - | FileCheck %s --check-prefix=PLAIN
@@ -39,6 +42,7 @@
 // FACTS-DAG: @"_Z4onlyPi$cache$facts" = {{.*}}the kernel has no loops
 // FACTS-DAG: @"_Z5countPKhPji$cache$facts" = {{.*}} c"\01\00\00\00\00\00\00\00\00\00\00\00
 // FACTS-DAG: @"_Z6chasedPPKii$cache$facts"
+// FACTS-DAG: @"_Z3offPKfPfi$cache$facts" = {{.*}}its loops have WP_CACHE_OFF()
 // FACTS-NOT: @"_Z4onlyPi$cache"(
 
 // Dirty bytes are written back before a fence.
@@ -137,6 +141,45 @@ __global__ void tiles(const float *in, float *out, int n) {
         __syncthreads();
     }
     out[threadIdx.x] = s;
+}
+
+// WP_CACHE_OFF() in the only loop, and in one of two: that one is there once.
+__global__ void off(const float *in, float *out, int n) {
+    float s = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        asm volatile("// warpage: cache off");
+        s += in[threadIdx.x * n + i];
+    }
+    out[threadIdx.x] = s;
+}
+
+__global__ void half(const float *in, float *out, int n) {
+    float s = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        asm volatile("// warpage: cache off");
+        s += in[threadIdx.x * n + i];
+    }
+#pragma unroll 1
+    for (int i = 0; i < n; i++) s += in[threadIdx.x * n + i];
+    out[threadIdx.x] = s;
+}
+
+// The loop that waits for the lock stays as it is; the one around it caches what it reads.
+__global__ void locked(const char *in, unsigned *locks, unsigned *counts, int n) {
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        const int c = in[threadIdx.x * n + i];
+        if (c == 0) continue;
+        for (bool done = false; !done;) {
+            if (atomicCAS(&locks[c & 7], 0u, 1u) != 0) continue;
+            *(volatile unsigned *)&counts[c & 7] += 1;
+            __threadfence();
+            atomicExch(&locks[c & 7], 0u);
+            done = true;
+        }
+    }
 }
 
 __global__ void chased(const int **rows, int n) {

@@ -4,7 +4,8 @@
  * 200 % of the smallest legal memory. All CTAs end, and nothing is left in flight. The other keys
  * that change the course of paging take their values in turn, by a hash of the run's number.
  *
- * Each set runs one program at one ratio; WARPAGE_TEST_PRODUCT=full runs all twelve, and a number
+ * Each set runs one program at one ratio, and CTest every seventh set. Without an argument, all
+ * sets run; WARPAGE_TEST_PRODUCT=full runs all twelve programs and ratios of each, and a number
  * only that set, as in the message of a failure. */
 #include <signal.h>
 #include <stdlib.h>

@@ -5,6 +5,10 @@
 #include "sim_traffic.h"
 #include "wp_random.h"
 
+/* Of each run under random traffic: several times the pages of its memory. */
+#define RANDOM_ACCESSES 6000u
+#define WARP_ACCESSES 1000u
+
 static void a_fault_each_page_without_prefetching(void **state) {
     (void)state;
     bench b;
@@ -377,13 +381,13 @@ static void run_on(const char *prefetch, const char *evict, const char *migrate,
     wpi_paging_set_foresight(b.paging, foresight);
     assert_status_ok(wpi_paging_launch(b.paging, 0, &err), &err);
     b.random = 1 + strlen(prefetch) + 100 * strlen(evict) + 10000 * strlen(migrate);
-    b.left = 20000;
+    b.left = RANDOM_ACCESSES;
     b.span_bytes = 20 * MIB - 300000;
     bench_run_random(&b, 500);
     if (b.open != 0)
         fail_msg("%s, %s, %s, %s: %u accesses wait for ever", prefetch, evict, migrate, more,
                  b.open);
-    assert_u64(b.local + b.remote, 20000);
+    assert_u64(b.local + b.remote, RANDOM_ACCESSES);
     bench_check_residency(&b);
     bench_close(&b);
 }
@@ -450,13 +454,13 @@ static void choose(traffic *t, wpi_access *access) {
 
 static void run_traffic(const char *on_fault, const char *migrate, const char *evict,
                         const char *more, const char *service, const char *replay) {
-    traffic t = {.choose = choose, .random = 99, .left = 3000};
+    traffic t = {.choose = choose, .random = 99, .left = WARP_ACCESSES};
     RIG_OPEN(&t.rig, on_fault, migrate, evict, more, service, replay, "gpu.memory=3MiB",
              "walker.queue=8", "paging.migrate_threshold=3", );
     traffic_manage(&t, 16 * MIB);
     if (!traffic_run(&t, 64))
-        fail_msg("%s, %s, %s, %s, %s, %s: %llu of 3000 accesses", on_fault, migrate, evict, more,
-                 service, replay, (unsigned long long)t.rig.answers);
+        fail_msg("%s, %s, %s, %s, %s, %s: %llu of %u accesses", on_fault, migrate, evict, more,
+                 service, replay, (unsigned long long)t.rig.answers, WARP_ACCESSES);
     traffic_check_quiet(&t);
     rig_close(&t.rig);
 }
@@ -553,7 +557,7 @@ static void the_history_adds_up_to_the_counters(void **state) {
                    "gpu.memory=4MiB");
         wpi_page_history *h = follow(b.paging, 20 * MIB);
         b.random = 77 + i;
-        b.left = 20000;
+        b.left = RANDOM_ACCESSES;
         b.span_bytes = 20 * MIB;
         bench_run_random(&b, 500);
         assert_u64(sum_of(h, WP_RUN_PAGE_FAULTED), bench_count_of(&b, "paging.far_faults"));

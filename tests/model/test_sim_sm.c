@@ -19,7 +19,7 @@
     "page.bytes=2MiB", "tlb.levels=1", "tlb.l1.entries=64", "tlb.l1.latency=0cycles",              \
         "walker.level_latency=0cycles", "walker.count=0"
 
-enum { CHAIN, FREE, HALF, BARRIER, LOAD, STORE, SHORT, BLOCK_COUNT };
+enum { CHAIN, FREE, HALF, BARRIER, LOAD, STORE, SHORT, MIXED, BLOCK_COUNT };
 
 static const wp_trace_step steps[] = {
     {.op = WP_TRACE_ISSUE, .class = WP_TRACE_FP32, .count = 100, .chain = 100},
@@ -31,6 +31,8 @@ static const wp_trace_step steps[] = {
     {.op = WP_TRACE_WAIT, .value = 0},
     {.op = WP_TRACE_ACCESS, .value = 1},
     {.op = WP_TRACE_ISSUE, .class = WP_TRACE_INT, .count = 4, .chain = 1},
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_FP32, .count = 1000, .chain = 1},
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_INT, .count = 1000, .chain = 1},
 };
 
 static const wp_trace_block blocks[BLOCK_COUNT] = {
@@ -41,6 +43,7 @@ static const wp_trace_block blocks[BLOCK_COUNT] = {
     [LOAD] = {.first_step = 5, .step_count = 2, .access_count = 1},
     [STORE] = {.first_step = 7, .step_count = 1, .access_count = 1},
     [SHORT] = {.first_step = 8, .step_count = 1},
+    [MIXED] = {.first_step = 9, .step_count = 2},
 };
 
 static const wp_trace_site sites[] = {
@@ -93,6 +96,35 @@ static void a_chain_takes_its_latency_and_free_instructions_their_slots(void **s
     assert_u64(time_of(free_ones, 1, 1, 1), 1000 * WP_PS_PER_NS);
     assert_u64(time_of(free_ones, 1, 1, 4), 1000 * WP_PS_PER_NS);
     assert_u64(time_of(free_ones, 1, 1, 32), 8 * 1000 * WP_PS_PER_NS);
+}
+
+/* 1000 instructions of either class, each of which its units take two cycles for: as on a V100,
+ * whose integer cores work beside the FP32 cores; as on a P100, where these are the same; and with
+ * no pipes, where the scheduler waits for its units. */
+static void classes_in_different_pipes_work_beside_each_other(void **state) {
+    (void)state;
+    static const struct {
+        const char *pipes, *of_fp32, *of_int;
+        uint32_t warps;
+        uint64_t expected_ns;
+    } cases[] = {
+        {"sm.pipes=on", "class.fp32.pipe=fma", "class.int.pipe=alu", 4, 2000},
+        {"sm.pipes=on", "class.fp32.pipe=fma", "class.int.pipe=alu", 8, 2 * 2000},
+        {"sm.pipes=on", "class.fp32.pipe=fma", "class.int.pipe=fma", 4, 4000},
+        {"sm.pipes=on", "class.fp32.pipe=fma", "class.int.pipe=fma", 8, 2 * 4000},
+        {"sm.pipes=on", "class.fp32.pipe=issue", "class.int.pipe=issue", 4, 4000},
+        {"sm.pipes=off", "class.fp32.pipe=fma", "class.int.pipe=alu", 4, 4000},
+    };
+    const script_stop mixed[] = {{MIXED, ALL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig r;
+        RIG_OPEN(&r, ONE_SM, "class.fp32.lanes=64", "class.int.lanes=64", cases[i].pipes,
+                 cases[i].of_fp32, cases[i].of_int, );
+        script *s = new_script(mixed, 1, 1, cases[i].warps);
+        assert_u64(script_run(&r, s), cases[i].expected_ns * WP_PS_PER_NS);
+        free(s);
+        rig_close(&r);
+    }
 }
 
 /* From the first one on, 1000 instructions take a warp 500 turns of all that go on; where those are
@@ -318,6 +350,7 @@ static void stores_do_not_pile_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
+        cmocka_unit_test(classes_in_different_pipes_work_beside_each_other),
         cmocka_unit_test(instructions_are_fetched_for_one_warp_at_a_time),
         cmocka_unit_test(sms_begin_one_after_the_other),
         cmocka_unit_test(ctas_go_to_sms_in_turn_or_fill_one),

@@ -225,6 +225,13 @@ static void scattered_loads(void **state) {
           COUNTERS({"warp_time_l2_ps", 60000, 0}, {"memory_load_sectors", 1600, 0},
                    {"memory_load_accesses", 100, 0}),
           .45, "A load touches 16.0 sectors"); /* 3/4 of 60 % */
+    is_silent(&wpi_rule_coalescing,            /* consecutive doubles, not aligned to sectors */
+              COUNTERS({"warp_time_l2_ps", 60000, 0}, {"memory_load_sectors", 900, 0},
+                       {"memory_load_lines", 250, 0}, {"memory_load_accesses", 100, 0}));
+    finds(&wpi_rule_coalescing,
+          COUNTERS({"warp_time_l2_ps", 60000, 0}, {"memory_load_sectors", 800, 0},
+                   {"memory_load_lines", 800, 0}, {"memory_load_accesses", 100, 0}),
+          .3, "A load touches 8.0 sectors");
     is_silent(&wpi_rule_coalescing,
               COUNTERS({"warp_time_l2_ps", 60000, 0}, {"memory_load_sectors", 400, 0},
                        {"memory_load_accesses", 100, 0}));
@@ -250,6 +257,14 @@ static void too_few_warps_to_hide_latency(void **state) {
                    {"kernel_issue_ps", 20ull * KERNEL_PS / 50, 0}),
           .8, "fill 1.0 % of the slots, so latency is not hidden: 80 %");
     is_silent(&wpi_rule_few_warps, COUNTERS({"warp_time_l2_ps", 70000, 0}));
+    is_silent(&wpi_rule_few_warps, /* 2 % of the slots, 1 of 8 lanes: 16 % if all lanes worked */
+              COUNTERS({"warp_time_l2_ps", 90000, 0},
+                       {"kernel_resident_warps_ps", 2ull * KERNEL_PS, 0},
+                       {"kernel_thread_instructions", 4000, 0}));
+    finds(&wpi_rule_few_warps, /* 4 % if all lanes worked */
+          COUNTERS({"warp_time_l2_ps", 90000, 0}, {"kernel_resident_warps_ps", KERNEL_PS, 0},
+                   {"kernel_thread_instructions", 8000, 0}),
+          1, "fill 1.0 % of the slots");
     is_silent(&wpi_rule_few_warps, /* something is busy */
               COUNTERS({"warp_time_l2_ps", 70000, 0}, {"kernel_resident_warps_ps", KERNEL_PS, 0},
                        {"kernel_issue_ps", 20ull * KERNEL_PS / 2, 0}));
@@ -260,6 +275,18 @@ static void idle_lanes(void **state) {
     finds(&wpi_rule_divergence, COUNTERS({"kernel_thread_instructions", 8000, 0}), .75,
           "8.0 of 32 lanes at work (25 %)");
     is_silent(&wpi_rule_divergence, COUNTERS({"kernel_thread_instructions", 24000, 0}));
+}
+
+static void atomics_on_one_address(void **state) {
+    (void)state;
+    finds(&wpi_rule_contended_atomics, /* 1 GHz: 500000 turns take half of 1 ms */
+          COUNTERS({"l2_atomic_turns", 500000, 0}, {"memory_atomic_accesses", 10000, 0},
+                   {"memory_reduce_accesses", 10000, 0}),
+          .5, "takes 25.0 turns at the L2");
+    is_silent(&wpi_rule_contended_atomics, /* as many, of 128000 accesses to neighbouring words */
+              COUNTERS({"l2_atomic_turns", 500000, 0}, {"memory_atomic_accesses", 128000, 0}));
+    is_silent(&wpi_rule_contended_atomics, /* few */
+              COUNTERS({"l2_atomic_turns", 32000, 0}, {"memory_atomic_accesses", 1000, 0}));
 }
 
 static void conflicts_of_banks(void **state) {
@@ -409,6 +436,7 @@ static void with_counts_by_line_it_names_the_line_that_waits(void **state) {
     f->simulation.line_count = 3;
     wpi_verdict_html(&f->record, &text);
     assert_contains(wpi_text_string(&text), "warps of the block; 75 % of that at a.cu:9.");
+    assert_contains(wpi_text_string(&text), "<a class=place href=\"#k0-0-9\"><span>a.cu:9</span>");
     wpi_text_deinit(&text);
     wpi_free(f);
 }
@@ -417,6 +445,9 @@ static void an_estimate_goes_through_the_json_and_replaces_the_hint(void **state
     (void)state;
     fixture *f = wpi_malloc(sizeof *f);
     wp_run_record back;
+    wp_run_kernel faster = {.name = "k", .time_ns = 250000};
+    wp_run_simulation shorter = {.time_ps = 400000000};
+    const wp_run_record ideal = {.kernels = &faster, .kernel_count = 1, .simulation = &shorter};
     wp_run_ideal ideals[WP_RUN_IDEALS];
     wpi_text text = {0};
     wp_error err = {0};
@@ -427,16 +458,20 @@ static void an_estimate_goes_through_the_json_and_replaces_the_hint(void **state
     assert_string_equal(ideals[0].rule, "translation");
     assert_contains(ideals[0].settings, "walker.count=0");
     wp_run_text_free(ideals[0].settings);
-    wp_run_record_add_estimate(&f->record, "translation", 400000);
+    wp_run_record_add_estimate(&f->record, "translation", &ideal);
     char *json = wp_run_record_to_json(&f->record);
     assert_contains(json, "\"ideal_time_ns\": 400000");
     assert_status_ok(wpi_run_record_parse(json, strlen(json), "here", &back, &err), &err);
     wpi_text_clear(&text);
     wpi_verdict_text(&back, &text);
-    assert_contains(wpi_text_string(&text), "2.50 times as fast");
+    for (char *c = text.data; *c != '\0'; c++)
+        if (*c == '\n') *c = ' '; /* the text is wrapped */
+    assert_contains(wpi_text_string(&text), "4.00 times as fast, and the run");
+    assert_contains(wpi_text_string(&text), "2.50 times as fast.");
     wp_run_record_deinit(&back);
     wp_run_text_free(json);
     wpi_free(f->record.estimates[0].rule);
+    wpi_free(f->record.estimates[0].kernel_times_ns);
     wpi_free(f->record.estimates);
     wpi_text_deinit(&text);
     wpi_free(f);
@@ -452,6 +487,7 @@ int main(void) {
         cmocka_unit_test(dram_near_its_peak),
         cmocka_unit_test(too_few_warps_to_hide_latency),
         cmocka_unit_test(idle_lanes),
+        cmocka_unit_test(atomics_on_one_address),
         cmocka_unit_test(conflicts_of_banks),
         cmocka_unit_test(waits_at_barriers),
         cmocka_unit_test(busy_issue_slots),

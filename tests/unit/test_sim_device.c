@@ -99,14 +99,21 @@ static bool is_of(const wp_error *err, const char *place) {
     return err->file != NULL && strstr(err->file, place) != NULL;
 }
 
+/* From `n` allocations, with which it opens, to fewer in steps, while it still does. */
+static uint64_t fewer_allocations(const char *spec, uint64_t n, uint64_t step) {
+    wp_error err = {0};
+    assert_status_ok(open_with_failure(spec, n, &err), &err);
+    while (n > step && open_with_failure(spec, n - step, &err) == WP_STATUS_OK)
+        n -= step;
+    return n;
+}
+
 /* Fails the allocations of an opening, from its last one back to those of the CPU device, which is
  * made before the rest: an error each time, and with a sanitizer no leak. */
 static void open_with_failing_memory(const char *spec) {
-    uint64_t n = 20000;
+    uint64_t n = fewer_allocations(spec, 20000, 128);
+    n = fewer_allocations(spec, n, 8);
     wp_error err = {0};
-    assert_status_ok(open_with_failure(spec, n, &err), &err);
-    while (open_with_failure(spec, n - 1, &err) == WP_STATUS_OK)
-        n -= n > 12 ? 8 : 1;
     bool has_met_cpu = false;
     uint64_t failed = 0;
     for (n += 16; n > 1 && !(has_met_cpu && !is_of(&err, "device/cpu/")); n--) {

@@ -57,7 +57,10 @@ wp_status wpi_trials_page_write(const wpi_trials *t, const wpi_listing *table,
     wpi_page_end_facts(&out);
     if (page->verdict[0] != '\0') wpi_page_element(&out, "p", page->verdict);
     append_table(table, page->text_columns, &out);
-    append_plot(t, page, &out);
+    if (page->details != NULL)
+        wpi_text_append(&out, page->details);
+    else
+        append_plot(t, page, &out);
     wpi_page_end(&out);
     char *path = wpi_path_join(t->folder, "index.html");
     const wp_status status = wpi_file_write(path, wpi_text_string(&out), out.length, err);

@@ -10,6 +10,7 @@ typedef struct wpi_trials_page {
     const char *device, *settings; /* of all trials; "" */
     const char *verdict;           /* a sentence above the plot; "" */
     const char *plot, *plot_title; /* "compare": compare.svg of the folder, if it is there */
+    const char *details;           /* HTML beneath the table; NULL */
     size_t text_columns; /* bit c: column c is text, at the left; the first one is in any case */
 } wpi_trials_page;
 

@@ -52,6 +52,7 @@ static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
     if (k->facts.line_bytes == 0)
         return "--cache-line: a line of the software cache has 8, 16, 24 or 32 bytes";
     if (loops == 0) return "the kernel has no loops";
+    if (k->has_marks) return "its loops have WP_CACHE_OFF()";
     if (k->facts.structures == 0)
         return "no loop of the kernel reads or writes an array of its parameters or variables, "
                "except by atomic operations";

@@ -23,7 +23,8 @@ typedef struct wpi_cache_loop {
     LLVMBasicBlockRef header;
     bool *contains;    /* [blocks] */
     uint32_t parent;   /* the smallest loop around it, or UINT32_MAX */
-    uint32_t accesses; /* to structures, with those of inner loops */
+    uint32_t accesses; /* to structures, with those of inner loops, but not of those that wait */
+    bool waits;        /* for another thread, or is in a loop that does */
 } wpi_cache_loop;
 
 typedef struct wpi_cache_loops {
@@ -36,7 +37,8 @@ typedef struct wpi_cache_loops {
 typedef struct wpi_cache_choice {
     LLVMBasicBlockRef header;
     uint32_t accesses; /* of a turn */
-    bool is_copied;    /* else all modes share it */
+    bool is_copied;    /* else all modes share it … */
+    bool waits;        /* … or it stays as it is: all lines are flushed before */
 } wpi_cache_choice;
 
 typedef struct wpi_cache {
@@ -51,6 +53,7 @@ typedef struct wpi_cache {
     bool is_dense;                      /* no gaps between rows of lines */
     bool has_waits;                     /* loops were left alone because they wait */
     bool has_indirect_calls;            /* … because they call through pointers */
+    bool has_marks;                     /* … because the program says so */
     LLVMBasicBlockRef *nests;           /* headers of the outermost loops that are rewritten */
     uint32_t nest_count;
     wpi_cache_choice *choices; /* the loops of the nests, themselves included */

@@ -312,6 +312,21 @@ static void share_loop(nest *n, const wpi_cache_choice *loop) {
     (void)call_choosing(n->k, "__wp_cache_consider", n->k->c->none);
 }
 
+/* Others may wait for what this thread wrote; what it reads there comes from memory. */
+static void leave_alone(nest *n, const wpi_cache_loops *l, const wpi_cache_choice *loop) {
+    wpi_cache *k = n->k;
+    blocks own = blocks_of(l, loop->header);
+    LLVMBasicBlockRef before = new_block(k, loop->header, "wait");
+    turn_entries(k, &own.inside, loop->header, before);
+    add_block(&n->all, before);
+    LLVMPositionBuilderAtEnd(k->c->builder, before);
+    call_flush(k, "__wp_cache_flush_any");
+    LLVMBuildBr(k->c->builder, loop->header);
+    for (uint32_t b = 0; b < own.count; b++)
+        wpi_map_set_index(&n->apart, own.list[b], 0);
+    free_blocks(&own);
+}
+
 /* ---- a nest ---- */
 
 static void forget_note(wpi_cache *k, LLVMValueRef i) {
@@ -322,13 +337,16 @@ static void forget_note(wpi_cache *k, LLVMValueRef i) {
 static void rewrite_nest(nest *n, const wpi_cache_loops *l) {
     wpi_cache *k = n->k;
     const uint32_t own_count = n->all.count;
-    for (uint32_t i = 0; i < k->choice_count; i++)
-        if (wpi_map_has(&n->all.inside, k->choices[i].header) && k->choices[i].is_copied)
-            copy_loop(n, l, &k->choices[i]);
+    for (uint32_t i = 0; i < k->choice_count; i++) {
+        if (!wpi_map_has(&n->all.inside, k->choices[i].header)) continue;
+        if (k->choices[i].is_copied) copy_loop(n, l, &k->choices[i]);
+        if (k->choices[i].waits) leave_alone(n, l, &k->choices[i]);
+    }
     for (uint32_t b = 0; b < own_count; b++)
         if (!wpi_map_has(&n->apart, n->all.list[b])) for_accesses(n->all.list[b], k, share);
     for (uint32_t i = 0; i < k->choice_count; i++)
-        if (wpi_map_has(&n->all.inside, k->choices[i].header) && !k->choices[i].is_copied)
+        if (wpi_map_has(&n->all.inside, k->choices[i].header) && !k->choices[i].is_copied &&
+            !k->choices[i].waits)
             share_loop(n, &k->choices[i]);
     begin_nest(n);
     end_nest(n);

@@ -78,9 +78,15 @@ static uint32_t accesses_in(LLVMBasicBlockRef block) {
     return count;
 }
 
+static bool is_waiting(const wpi_cache_loops *l, uint32_t block) {
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->loops[i].waits && l->loops[i].contains[block]) return true;
+    return false;
+}
+
 static void count_accesses(wpi_cache_loops *l) {
     for (uint32_t b = 0; b < l->found.block_count; b++) {
-        const uint32_t count = accesses_in(l->found.blocks[b]);
+        const uint32_t count = is_waiting(l, b) ? 0 : accesses_in(l->found.blocks[b]);
         for (uint32_t i = 0; i < l->count && count != 0; i++)
             if (l->loops[i].contains[b]) l->loops[i].accesses += count;
     }
@@ -130,32 +136,59 @@ static bool has_indirect_calls(const wpi_cache_loops *l, const wpi_cache_loop *l
     return false;
 }
 
+/* WP_CACHE_OFF() of warpage/cache.h. */
+static bool is_mark(LLVMValueRef i) {
+    static const char text[] = "// warpage: cache off";
+    if (!LLVMIsACallInst(i) || !LLVMIsAInlineAsm(LLVMGetCalledValue(i))) return false;
+    size_t length = 0;
+    const char *code = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
+    return length == sizeof text - 1 && memcmp(code, text, length) == 0;
+}
+
+static bool has_mark(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
+    for (uint32_t b = 0; b < l->found.block_count; b++) {
+        LLVMValueRef i = loop->contains[b] ? LLVMGetFirstInstruction(l->found.blocks[b]) : NULL;
+        for (; i; i = LLVMGetNextInstruction(i))
+            if (is_mark(i)) return true;
+    }
+    return false;
+}
+
 /* A loop that waits for what another thread writes is no work to speed up, and the CPU's devices
- * have to recognise it. By loop: whether the outermost loop around it waits, or one in that. */
-static bool *find_waits(const wpi_cache_loops *l) {
-    bool *waits = wpi_must_calloc(l->count + 1, sizeof *waits);
-    if (l->found.loop_count == 0) return waits;
+ * have to recognise it: it stays as it is, with the loops in it. */
+static void find_waits(wpi_cache_loops *l) {
+    if (l->found.loop_count == 0) return;
     uint32_t *postdom = wpi_postdominators(l->found.blocks, l->found.block_count, &l->found.index);
     for (uint32_t f = 0; f < l->found.loop_count; f++) {
         if (!wpi_lockstep_waits(&l->found, f, postdom)) continue;
         for (uint32_t i = 0; i < l->count; i++)
-            if (l->loops[i].header == l->found.blocks[l->found.loops[f].header])
-                waits[outermost(l, i)] = true;
+            l->loops[i].waits |= l->loops[i].header == l->found.blocks[l->found.loops[f].header];
     }
     for (uint32_t i = 0; i < l->count; i++)
-        waits[i] = waits[outermost(l, i)];
+        for (uint32_t o = l->loops[i].parent; o != UINT32_MAX; o = l->loops[o].parent)
+            l->loops[i].waits |= l->loops[o].waits;
     wpi_free(postdom);
-    return waits;
+}
+
+/* Copies of a loop around one that waits would be large for nothing: it waits more than it works.
+ */
+static bool has_waits(const wpi_cache_loops *l, uint32_t loop) {
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->loops[i].waits && is_inside(l, i, loop)) return true;
+    return false;
 }
 
 /* By loop: whether its nest stays as it is. */
 static bool *find_left_alone(wpi_cache *k, const wpi_cache_loops *l) {
-    bool *alone = find_waits(l);
+    bool *alone = wpi_must_calloc(l->count + 1, sizeof *alone);
     for (uint32_t i = 0; i < l->count; i++) {
-        k->has_waits |= alone[i];
-        const bool is_indirect = has_indirect_calls(l, &l->loops[outermost(l, i)]);
+        const uint32_t nest = outermost(l, i);
+        const bool is_indirect = has_indirect_calls(l, &l->loops[nest]);
+        k->has_waits |= l->loops[i].waits;
+        const bool is_marked = has_mark(l, &l->loops[nest]);
         k->has_indirect_calls |= is_indirect;
-        alone[i] |= is_indirect;
+        k->has_marks |= is_marked;
+        alone[i] = l->loops[nest].waits || is_indirect || is_marked;
     }
     return alone;
 }
@@ -176,21 +209,25 @@ static bool is_in_copied(const wpi_cache_loops *l, uint32_t loop, const bool *is
 }
 
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
+    find_waits(l);
     count_accesses(l);
     bool *alone = find_left_alone(k, l),
          *is_copied = wpi_must_calloc(l->count + 1, sizeof *is_copied);
     k->nests = wpi_must_calloc(l->count + 1, sizeof *k->nests);
     k->choices = wpi_must_calloc(l->count + 1, sizeof *k->choices);
     for (uint32_t i = 0; i < l->count; i++) {
-        is_copied[i] = !alone[i] && is_innermost(l, i) && !has_meetings(l, &l->loops[i]);
+        is_copied[i] =
+            !alone[i] && is_innermost(l, i) && !has_meetings(l, &l->loops[i]) && !has_waits(l, i);
         if (l->loops[i].parent == UINT32_MAX && l->loops[i].accesses != 0 && !alone[i])
             k->nests[k->nest_count++] = l->loops[i].header;
     }
     for (uint32_t i = 0; i < l->count; i++) {
         if (alone[i] || l->loops[outermost(l, i)].accesses == 0 || is_in_copied(l, i, is_copied))
             continue;
+        const bool waits = l->loops[i].waits;
+        if (waits && l->loops[l->loops[i].parent].waits) continue;
         k->choices[k->choice_count++] =
-            (wpi_cache_choice){l->loops[i].header, l->loops[i].accesses, is_copied[i]};
+            (wpi_cache_choice){l->loops[i].header, l->loops[i].accesses, is_copied[i], waits};
     }
     wpi_free(alone);
     wpi_free(is_copied);

@@ -137,7 +137,10 @@ void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plot
         wpi_html_warp_time(record, out);
         wpi_html_utilisation(record->simulation, out);
     }
-    if (record->simulation != NULL) wpi_html_source(record, out);
+    if (record->simulation != NULL) {
+        wpi_html_source(record, out);
+        wpi_html_roofline(record, out);
+    }
     append_special_kernels(record, out);
     wpi_html_shapes(record, out);
     wpi_html_copies(record, out);

@@ -15,12 +15,15 @@
 #define ROWS_MAX 800u    /* of all kernels */
 #define CONTEXT_LINES 2u /* that are shown around a line with counts */
 #define TEXT_MAX 200     /* bytes of a line */
+#define TITLE_MIN 60u    /* bytes of a line that the column may cut */
 
 typedef struct listing {
     wpi_text *out;
     uint32_t used; /* columns, a bit each */
     uint64_t whole_ps;
     size_t rows_left;
+    size_t kernel;        /* index */
+    uint32_t file_number; /* of the kernel's files */
 } listing;
 
 static void append_head(const listing *l, const char *file) {
@@ -28,14 +31,14 @@ static void append_head(const listing *l, const char *file) {
     wpi_text_append(l->out,
                     "<table class=source><thead><tr><th scope=col>line</th><th scope=col "
                     "title=\"of the kernel's warps\">time</th><th scope=col title=\"what took "
-                    "most of it\">waits for</th>");
+                    "most of it\">waits for</th><th scope=col class=text>");
+    wpi_text_append_html(l->out, file);
+    wpi_text_append(l->out, "</th>");
     for (size_t c = 0; c < wpi_line_column_count; c++)
         if ((l->used >> c & 1u) != 0)
             wpi_text_appendf(l->out, "<th scope=col title=\"%s\">%s</th>", wpi_line_columns[c].doc,
                              wpi_line_columns[c].title);
-    wpi_text_append(l->out, "<th scope=col class=text>");
-    wpi_text_append_html(l->out, file);
-    wpi_text_append(l->out, "</th></tr></thead><tbody>\n");
+    wpi_text_append(l->out, "</tr></thead><tbody>\n");
 }
 
 static void append_text(const listing *l, const wpi_source_file *source, uint32_t line) {
@@ -43,18 +46,24 @@ static void append_text(const listing *l, const wpi_source_file *source, uint32_
     const char *text = wpi_source_file_line(source, line, &length);
     char *copy =
         wpi_format("%.*s", (int)(length < TEXT_MAX ? length : TEXT_MAX), text != NULL ? text : "");
-    wpi_text_append(l->out, "<td class=source>");
+    wpi_text_append(l->out, "<td class=source");
+    if (length > TITLE_MIN) {
+        wpi_text_append(l->out, " title=\"");
+        wpi_text_append_html(l->out, copy);
+        wpi_text_append(l->out, "\"");
+    }
+    wpi_text_append(l->out, ">");
     wpi_text_append_html(l->out, copy);
-    wpi_text_append(l->out, "</td></tr>\n");
+    wpi_text_append(l->out, "</td>");
     wpi_free(copy);
 }
 
 /* A line without counts. */
 static void append_context(listing *l, const wpi_source_file *source, uint32_t line) {
-    const int columns = 2 + __builtin_popcount(l->used);
-    wpi_text_appendf(l->out, "<tr><th scope=row>%" PRIu32 "</th><td colspan=%d></td>", line,
-                     columns);
+    wpi_text_appendf(l->out, "<tr><th scope=row>%" PRIu32 "</th><td colspan=2></td>", line);
     append_text(l, source, line);
+    if (l->used != 0) wpi_text_appendf(l->out, "<td colspan=%d></td>", __builtin_popcount(l->used));
+    wpi_text_append(l->out, "</tr>\n");
 }
 
 static void append_row(listing *l, const wpi_source_file *source, const wpi_source_line *line) {
@@ -62,16 +71,18 @@ static void append_row(listing *l, const wpi_source_file *source, const wpi_sour
     const uint64_t time_ps = wpi_line_time_ps(line->counts);
     const double share = l->whole_ps != 0 ? (double)time_ps / (double)l->whole_ps : 0;
     wpi_text_appendf(l->out,
-                     "<tr style=\"background:rgb(221 84 51/%.2f)\"><th scope=row>%" PRIu32
+                     "<tr id=\"k%zu-%" PRIu32 "-%" PRIu32
+                     "\" style=\"background:rgb(221 84 51/%.2f)\"><th scope=row>%" PRIu32
                      "</th><td>%.1f %%</td><td>%s</td>",
-                     0.5 * share, line->line, 100 * share,
+                     l->kernel, l->file_number, line->line, 0.5 * share, line->line, 100 * share,
                      share >= 0.005 ? wpi_line_cause(line->counts) : "");
+    append_text(l, source, line->line);
     for (size_t c = 0; c < wpi_line_column_count; c++) {
         if ((l->used >> c & 1u) == 0) continue;
         wpi_line_columns[c].format(line->counts, text, sizeof text);
         wpi_text_appendf(l->out, "<td>%s</td>", text);
     }
-    append_text(l, source, line->line);
+    wpi_text_append(l->out, "</tr>\n");
     l->rows_left--;
 }
 
@@ -116,6 +127,7 @@ static void append_kernel(listing *l, const wp_run_simulation *s, const wp_run_k
         for (outer = first + 1; outer < count && strcmp(lines[outer].file, lines[first].file) == 0;)
             outer++;
         append_file(l, &lines[first], outer - first);
+        l->file_number++;
     }
     wpi_free(lines);
 }
@@ -126,8 +138,11 @@ void wpi_html_source(const wp_run_record *record, wpi_text *out) {
     if (s->line_count == 0) return;
     wpi_page_begin_fold(out, "Source", NULL, true);
     size_t k = 0;
-    for (; k < record->kernel_count && k < KERNELS_MAX && l.rows_left != 0; k++)
+    for (; k < record->kernel_count && k < KERNELS_MAX && l.rows_left != 0; k++) {
+        l.kernel = k;
+        l.file_number = 0;
         append_kernel(&l, s, &record->kernels[k]);
+    }
     wpi_html_left_out(out, record->kernel_count - k, "warpage run --source, report.json");
     wpi_page_end_fold(out);
 }

@@ -47,6 +47,11 @@ void wpi_html_warp_time(const wp_run_record *record, wpi_text *out);
 /** Utilisation by time, a strip for each resource. */
 void wpi_html_utilisation(const wp_run_simulation *simulation, wpi_text *out);
 
+/* ---- html_roofline.c ---- */
+
+/** Kernels below the roofs of issue slots, DRAM and link. */
+void wpi_html_roofline(const wp_run_record *record, wpi_text *out);
+
 /* ---- html_details.c ---- */
 
 void wpi_html_copies(const wp_run_record *record, wpi_text *out);

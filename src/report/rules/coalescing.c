@@ -5,12 +5,18 @@
 #include "report/rules/rules.h"
 
 #define SECTORS_OF_WORDS 4.0 /* 32 threads read consecutive words */
+#define SECTORS_OF_LINE 3.0  /* consecutive doubles take 8 or 9 sectors, too, but of few lines */
 
 static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     const double sectors = wpi_fact_metric(f, "sectors_per_load");
     const double waits = wpi_fact_metric(f, "warp_lsu_pct") + wpi_fact_metric(f, "warp_l1_pct") +
                          wpi_fact_metric(f, "warp_l2_pct") + wpi_fact_metric(f, "warp_dram_pct");
-    if (sectors < 2 * SECTORS_OF_WORDS || waits < 30 || wpi_fact_fault_pct(f) >= 30) return false;
+    const double lines = (double)wpi_fact_count(f, "memory_load_lines");
+    const bool are_double =
+        sectors < 3 * SECTORS_OF_WORDS &&
+        (double)wpi_fact_count(f, "memory_load_sectors") > SECTORS_OF_LINE * lines;
+    if (sectors < 2 * SECTORS_OF_WORDS || are_double || waits < 30 || wpi_fact_fault_pct(f) >= 30)
+        return false;
     const double saved = waits / 100 * (1 - SECTORS_OF_WORDS / sectors);
     out->weight = f->share * saved;
     out->line_times =

@@ -22,7 +22,7 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     if (thrashed != 0 && 5 * thrashed >= fetched + made) return false;
     char *mostly = wpi_fact_mostly(f, faults_of);
     out->weight = f->share * waits / 100;
-    out->line_times = WPI_LINE_TIME(FAULT) | WPI_LINE_TIME(TRANSLATION);
+    out->line_times = WPI_LINE_TIME(FAULT) | WPI_LINE_TIME(TRANSLATION) | WPI_LINE_TIME(LSU);
     out->evidence = wpi_format(
         "%.0f %% of the time of its warps waits for far faults: %" PRIu64 " faults%s; %" PRIu64
         " pages migrated, %" PRIu64

@@ -23,6 +23,10 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
                          wpi_fact_metric(f, "warp_execute_pct");
     const double peak = busiest(f);
     if (occupancy > 25 || waits < 50 || peak > 30 || f->kernel == NULL) return false;
+    /* Idle lanes that become warps of their own: divergence.c has that, if it is enough. */
+    const double lanes = wpi_fact_metric(f, "lanes_pct");
+    if (lanes > 0 && lanes <= WPI_RULE_LANES_PCT && 100 * occupancy / lanes >= 10) return false;
+    if (wpi_fact_atomic_pct(f) >= 30) return false; /* contended_atomics.c */
     out->weight = f->share * waits / 100;
     out->line_times = WPI_LINE_TIME(L1) | WPI_LINE_TIME(L2) | WPI_LINE_TIME(DRAM) |
                       WPI_LINE_TIME(SHARED) | WPI_LINE_TIME(EXECUTE);
@@ -33,8 +37,9 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
                    occupancy, waits, peak);
     out->remedy = wpi_format("Give the kernel more threads that work at the same time, smaller "
                              "pieces for each, or several independent loads in flight per thread");
-    out->bound = wpi_format("the busiest resource allows at most %.0f times the speed",
-                            peak > 0.1 ? 100 / peak : 1000.);
+    out->bound = peak >= 5 ? wpi_format("the busiest resource allows at most %.0f times the speed",
+                                        100 / peak)
+                           : wpi_format("the busiest resource allows more than 20 times the speed");
     return true;
 }
 

@@ -17,7 +17,7 @@ static bool find(const wpi_rule_facts *f, wpi_finding *out) {
     if (waits < 15 || thrashed == 0 || 5 * thrashed < fetched) return false;
     char *mostly = wpi_fact_mostly(f, thrashed_of);
     out->weight = f->share * waits / 100;
-    out->line_times = WPI_LINE_TIME(FAULT) | WPI_LINE_TIME(TRANSLATION);
+    out->line_times = WPI_LINE_TIME(FAULT) | WPI_LINE_TIME(TRANSLATION) | WPI_LINE_TIME(LSU);
     out->evidence = wpi_format("%.0f %% of the time of its warps waits for far faults, and the "
                                "data do not fit: of %" PRIu64 " pages migrated in, %" PRIu64
                                " had been evicted before%s; the link to the device is busy "

@@ -19,11 +19,23 @@ double wpi_fact_sum(const wpi_rule_facts *f, const char *name) {
     return column != NULL && column->is_histogram ? (double)f->values[column->first + 1] : 0;
 }
 
-/* Requests behind one that faults wait for ports and MSHRs of the TLBs. */
+/* Requests behind one that faults wait for ports and MSHRs of the TLBs, and those behind them for
+ * room in the load/store unit. */
 double wpi_fact_fault_pct(const wpi_rule_facts *f) {
     const double faults = wpi_fact_metric(f, "warp_fault_pct");
     const bool is_serving = wpi_fact_metric(f, "peak_fault_handler_pct") >= 30;
-    return faults + (is_serving ? wpi_fact_metric(f, "warp_translation_pct") : 0);
+    if (!is_serving) return faults;
+    return faults + wpi_fact_metric(f, "warp_translation_pct") + wpi_fact_metric(f, "warp_lsu_pct");
+}
+
+double wpi_fact_atomic_pct(const wpi_rule_facts *f) {
+    const double turns = (double)wpi_fact_count(f, "l2_atomic_turns");
+    const double accesses = (double)wpi_fact_count(f, "memory_atomic_accesses") +
+                            (double)wpi_fact_count(f, "memory_reduce_accesses");
+    const double clock_hz = (double)f->record->simulation->machine.clock_hz;
+    if (f->kernel == NULL || turns < 8 * accesses || clock_hz <= 0) return 0;
+    const double pct = 100 * turns / clock_hz / ((double)f->time_ps * 1e-12);
+    return pct < 100 ? pct : 100;
 }
 
 char *wpi_fact_mostly(const wpi_rule_facts *f, uint64_t (*count)(const wp_run_allocation *a)) {

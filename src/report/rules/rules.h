@@ -22,6 +22,7 @@
     X(dram_bandwidth)                                                                              \
     X(few_warps)                                                                                   \
     X(divergence)                                                                                  \
+    X(contended_atomics)                                                                           \
     X(bank_conflicts)                                                                              \
     X(barriers)                                                                                    \
     X(issue_slots)                                                                                 \
@@ -37,6 +38,7 @@ typedef struct wpi_rule_facts {
     double share;                /* of the run's simulated time that the kernel takes; 1: the run */
 } wpi_rule_facts;
 
+#define WPI_RULE_LANES_PCT 60.0 /* active lanes of a warp instruction, at most: divergence */
 #define WPI_LINE_TIME(what) ((uint64_t)1 << WP_RUN_LINE_##what##_PS)
 
 /** What a rule found. Texts are sentences without a final stop (wpi_free). */
@@ -49,6 +51,8 @@ typedef struct wpi_finding {
                        NULL: no keys do that */
     const char *ideal_name; /* "free address translation" */
     uint64_t line_times; /* WPI_LINE_TIME(…): what the lines that wait have most of; 0: no line */
+    /** In place of `line_times`: what the line has most of. NULL: see there. */
+    uint64_t (*line_count)(const uint64_t *counts);
 } wpi_finding;
 
 typedef struct wpi_rule {
@@ -73,9 +77,14 @@ uint64_t wpi_fact_count(const wpi_rule_facts *facts, const char *name);
 /** The sum of a histogram's values. */
 double wpi_fact_sum(const wpi_rule_facts *facts, const char *name);
 
-/** Percent of warps' time that waits for far faults, and for TLBs while the fault handler is busy.
+/** Percent of warps' time that waits for far faults; while the fault handler is busy, for TLBs and
+ *  the load/store unit, too.
  */
 double wpi_fact_fault_pct(const wpi_rule_facts *facts);
+
+/** Percent of the kernel's time for which atomics of lanes that meet at one address keep an L2
+ * slice busy, at a cycle each; 0 where lanes hardly meet. */
+double wpi_fact_atomic_pct(const wpi_rule_facts *facts);
 
 /** ", 97 % of them in `table` (128.00 MiB)" for the allocation that has most of them; "" if none
  * has half. wpi_free. */

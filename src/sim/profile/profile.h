@@ -34,10 +34,23 @@
 #define WPI_LINE_BYTES 128u /* of every cache */
 #define WPI_SECTOR_BYTES 32u
 
+/** What executes a class of instructions. Each scheduler has its own. */
+typedef enum wpi_pipe {
+    WPI_PIPE_ISSUE = 0, /* none: the scheduler issues nothing else meanwhile */
+    WPI_PIPE_ALU,
+    WPI_PIPE_FMA,
+    WPI_PIPE_FP64,
+    WPI_PIPE_XU,
+    WPI_PIPE_LSU,
+    WPI_PIPE_BRANCH,
+    WPI_PIPE_COUNT /* must be last */
+} wpi_pipe;
+
 /** The cost of a warp instruction of a class (wp_trace_class). */
 typedef struct wpi_class_profile {
     uint32_t latency_cycles; /* until a dependent instruction can issue */
     uint32_t lanes;          /* lanes that an SM's units execute a cycle: a warp takes 32 / lanes */
+    wpi_pipe pipe;
 } wpi_class_profile;
 
 typedef enum wpi_sharing {
@@ -204,6 +217,7 @@ typedef struct wpi_profile {
     uint32_t register_granule; /* registers are allocated to a warp in multiples of it */
     uint32_t schedulers;
     uint32_t issue_width; /* of a scheduler, instructions a cycle */
+    bool has_pipes;       /* classes work beside each other */
     uint32_t fetch_width; /* of the SM, for one warp at a time; 0: no limit */
     const wpi_policy *scheduler;
     uint32_t capability; /* compute capability, major * 10 + minor */

@@ -54,6 +54,8 @@ const wpi_key wpi_keys[] = {
     {"sm.schedulers", WPI_KEY_NUMBER, "4", 1, 64, AT(schedulers), NULL, "warp schedulers of an SM"},
     {"sm.issue_width", WPI_KEY_NUMBER, "1", 1, 16, AT(issue_width), NULL,
      "instructions that a scheduler issues per cycle"},
+    {"sm.pipes", WPI_KEY_FLAG, "on", 0, 1, AT(has_pipes), NULL,
+     "classes execute in their pipes (class.*.pipe), beside each other; off: one after the other"},
     {"sm.fetch_width", WPI_KEY_NUMBER, "0", 0, 64, AT(fetch_width), NULL,
      "instructions fetched per cycle, for one warp at a time in turn; 0: no limit"},
     {"sm.scheduler", WPI_KEY_POLICY, "gto", 0, 0, AT(scheduler), "scheduler",
@@ -63,6 +65,10 @@ const wpi_key wpi_keys[] = {
      NULL, "cycles until a dependent instruction can issue"},
     {"class.*.lanes", WPI_KEY_NUMBER, "32", 1, 4096, CLASS(lanes),
      NULL, "lanes that an SM executes per cycle"},
+    {"class.*.pipe", WPI_KEY_CHOICE, "issue", 0, 0, CLASS(pipe),
+     "issue alu fma fp64 xu lsu branch",
+     "execution pipe, which works beside the other ones; issue: none, the scheduler issues nothing "
+     "else meanwhile"},
 
     {"shared.bytes", WPI_KEY_BYTES, "64KiB", 0, 1 << 24, AT(shared_bytes), NULL,
      "shared memory of an SM"},

@@ -245,11 +245,16 @@ void wpi_sm_end_ctas(wpi_sm *sm) {
 
 /* ---- the SM ---- */
 
-/* Issue time of a warp instruction on one scheduler, which has its share of the SM's units. */
-static wpi_time_ps slot_ps(const wpi_profile *profile, const wpi_class_profile *class) {
-    const wpi_time_ps issue = profile->cycle_ps / profile->issue_width;
-    const wpi_time_ps units = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
-    return issue > units ? issue : units;
+/* A warp instruction of class `c` on one scheduler, which has its share of the SM's units. Without
+ * a pipe they are part of its issue. */
+static void set_costs(wpi_sm *sm, const wpi_profile *profile, uint32_t c) {
+    const wpi_class_profile *class = &profile->classes[c];
+    const wpi_time_ps issue_ps = profile->cycle_ps / profile->issue_width;
+    const wpi_time_ps units_ps = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
+    const bool has_pipe = profile->has_pipes && class->pipe != WPI_PIPE_ISSUE;
+    sm->slot_ps[c] = has_pipe || issue_ps > units_ps ? issue_ps : units_ps;
+    sm->pipe_ps[c] = has_pipe ? units_ps : 0;
+    sm->latency_ps[c] = class->latency_cycles * sm->cycle_ps;
 }
 
 wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine *engine,
@@ -267,10 +272,8 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     sm->in_line_last = &sm->in_line;
     sm->policy = profile->scheduler->ops;
     sm->scheduler_count = profile->schedulers;
-    for (uint32_t c = 0; c < WP_TRACE_CLASS_COUNT; c++) {
-        sm->slot_ps[c] = slot_ps(profile, &profile->classes[c]);
-        sm->latency_ps[c] = profile->classes[c].latency_cycles * sm->cycle_ps;
-    }
+    for (uint32_t c = 0; c < WP_TRACE_CLASS_COUNT; c++)
+        set_costs(sm, profile, c);
     sm->shared = (wpi_shared){profile->shared_banks, (uint32_t)profile->shared_bank_bytes};
     sm->shared_latency_ps = profile->shared_latency_cycles * sm->cycle_ps;
     sm->schedulers = wpi_calloc(sm->scheduler_count, sizeof *sm->schedulers);

@@ -4,13 +4,14 @@
  *
  * A warp executes the steps of the blocks of code that its source returns:
  *
- *            ┌──────────────── ISSUE: its slots, then the chain's latency ───────┐
+ *            ┌──────────────── ISSUE: its slots and pipes, or the chain's latency ┐
  *     READY ─┤ ACCESS: one slot, then the memory answers the site when it can    ├─► READY …
  *            └ WAIT for a site ─► WAITS ─► answered ────────────────────────────┘
  *              barrier ─► its lanes are blocked until all threads of the CTA are there
  *
  * A step costs one event, whatever the number of instructions of an ISSUE: its scheduler is
- * reserved for their slots, and other warps issue during the chain's latency.
+ * reserved for their slots, and each pipe for as long as its units take, behind earlier ones. Other
+ * warps issue meanwhile.
  */
 #ifndef WP_SIM_SM_H
 #define WP_SIM_SM_H

@@ -87,6 +87,7 @@ struct wpi_cta {
 struct wpi_scheduler {
     wpi_sm *sm;
     wpi_time_ps free_at;
+    wpi_time_ps pipe_free_at[WPI_PIPE_COUNT];
     wpi_ready *ready;   /* oldest first */
     wpi_warp_run *last; /* issued last; NULL: none */
     bool has_event;     /* for free_at */
@@ -99,9 +100,10 @@ struct wpi_sm {
     wpi_sm_parent parent;
     uint32_t number;
     wpi_time_ps cycle_ps;
-    /* by class: issue time of a warp instruction, and latency of its result
-     */
-    wpi_time_ps slot_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
+    /* by class: for how long a warp instruction occupies its scheduler, and its pipe (0: none), and
+     * latency of its result */
+    wpi_time_ps slot_ps[WP_TRACE_CLASS_COUNT], pipe_ps[WP_TRACE_CLASS_COUNT],
+        latency_ps[WP_TRACE_CLASS_COUNT];
     wpi_scheduler *schedulers;
     uint32_t scheduler_count;
     const wpi_scheduler_ops *policy;

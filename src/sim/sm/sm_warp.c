@@ -85,24 +85,49 @@ static wpi_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
     return (uint64_t)((instructions + width - 1) / width) * sm->warps_going * sm->cycle_ps;
 }
 
-/* Issues consecutive ISSUE steps. They take the longest of their slots, their dependence chains and
- * their instruction fetches. */
+/* What a run of ISSUE steps takes. */
+typedef struct issue_times {
+    wpi_time_ps slots_ps, chain_ps, pipes_ps[WPI_PIPE_COUNT];
+} issue_times;
+
+/* The pipes take the instructions behind those of earlier runs: until when the warp waits for the
+ * first of them, and when the last one is done. */
+static void enter_pipes(wpi_scheduler *s, const issue_times *times, wpi_time_ps now,
+                        wpi_time_ps *begun, wpi_time_ps *done) {
+    *begun = *done = now;
+    for (int p = WPI_PIPE_ISSUE + 1; p < WPI_PIPE_COUNT; p++) {
+        if (times->pipes_ps[p] == 0) continue;
+        const wpi_time_ps begin = longer(now, s->pipe_free_at[p]);
+        s->pipe_free_at[p] = begin + times->pipes_ps[p];
+        *begun = longer(*begun, begin);
+        *done = longer(*done, s->pipe_free_at[p]);
+    }
+}
+
+/* Issues consecutive ISSUE steps. They take the longest of their slots, their pipes, their
+ * dependence chains and their instruction fetches. */
 static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_ps now) {
     wpi_sm *sm = warp->sm;
-    wpi_time_ps slots_ps = 0, chain_ps = 0;
+    issue_times times = {0};
     uint32_t count = 0;
     for (; warp->step < warp->step_outer && steps[warp->step].op == WP_TRACE_ISSUE; warp->step++) {
         const wp_trace_step *step = &steps[warp->step];
-        slots_ps += step->count * sm->slot_ps[step->class];
-        chain_ps += step->chain * sm->latency_ps[step->class];
+        times.slots_ps += step->count * sm->slot_ps[step->class];
+        times.chain_ps += step->chain * sm->latency_ps[step->class];
+        times.pipes_ps[sm->profile->classes[step->class].pipe] +=
+            step->count * sm->pipe_ps[step->class];
         count += step->count;
     }
     wpi_warp_count_instructions(warp, count);
-    const wpi_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
-    wpi_warp_resume_at(
-        warp, WPI_WARP_TIME_EXECUTE,
-        now + took_ps); /* ordered before the scheduler's next event at the same time */
-    wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
+    wpi_time_ps begun, done;
+    enter_pipes(warp->scheduler, &times, now, &begun, &done);
+    if (begun > now) wpi_warp_spent(warp, WPI_WARP_TIME_NOT_SELECTED, begun);
+    const wpi_time_ps took_ps =
+        longer(longer(times.slots_ps, times.chain_ps), fetch_time(warp, count));
+    wpi_warp_resume_at(warp, WPI_WARP_TIME_EXECUTE,
+                       longer(begun + took_ps, done)); /* ordered before the scheduler's next event
+                                                          at the same time */
+    wpi_scheduler_take(warp->scheduler, warp, now, times.slots_ps);
 }
 
 /* ---- notifications to lanes ---- */

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/gnuplot.h"
 #include "base/units.h"
-#include "cli/probe.h"
+#include "cli/probe/probe.h"
 #include "probe/cpu_claims.h"
 #include "probe/infer/cpu_levels.h"
 #include "probe/measure/budget.h"

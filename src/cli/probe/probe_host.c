@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "cli/probe.h"
+#include "cli/probe/probe.h"
 #include "probe/host/host_measure.h"
 
 #define REPEATS_DEFAULT 7u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage probe: options and output. The measurement is in probe_measure.c. */
-#include "cli/probe.h"
+#include "cli/probe/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "cli/print/probe_page.h"
 #include "warpage/device.h"
 
 enum option_index {
@@ -42,7 +43,8 @@ const wpi_cli_option wpi_probe_options[] = {
     [FORMAT] = {"format", "FORM",
                 "print text (default), json, or values: one line NAME VALUE for each result"},
     [RAW] = {"raw", "FILE", "write every timed round to FILE as CSV"},
-    [OUTPUT] = {"output", "DIR", "write the result in every form, plots and raw samples to DIR"},
+    [OUTPUT] = {"output", "DIR",
+                "write the result in every form, a web page, plots and raw samples to DIR"},
     [WRITE_PROFILE] = {"write-profile", "FILE",
                        "write a profile of a simulated GPU that has these TLBs to FILE"},
     [BASE] =
@@ -77,7 +79,22 @@ const char wpi_probe_details[] =
     "free)\n"
     "    --repeats N            repeat each measurement N times (default: 7)\n"
     "    --format text|json     print text (default) or JSON\n"
-    "    --output FILE          write a profile for sim:GPU@FILE, such as my-host.ini";
+    "    --output FILE          write a profile for sim:GPU@FILE, such as my-host.ini\n"
+    "  warpage probe bandwidth                      bytes a second from each level of memory: "
+    "moved, "
+    "in\n                                               sectors of 32 bytes, and used by threads\n"
+    "    --device SPEC          measure this device: cpu (default), cuda:0, sim:k80 …\n"
+    "    --set KEY=VALUE        set a parameter of the simulated GPU; may be repeated\n"
+    "    --level LIST           of dram, l2, l1, shared (default: all); an L1 that a profile has "
+    "off\n                           needs --set l1.on=on\n"
+    "    --blocks LIST          numbers of blocks (default: 1, half of the SMs, all of them)\n"
+    "    --threads LIST         threads of a block, multiples of 32 (default: 128,256,512,1024)\n"
+    "    --coalesced LIST       lanes that read neighbouring words: 1, 2, 4, 8, 16, 32 (default: "
+    "4)\n"
+    "    --repeats N            repeat each measurement N times, but on simulated GPUs (default: "
+    "5)\n"
+    "    --format text|csv|values  print text (default), CSV, or moved GB/s as "
+    "LEVEL_BLOCKSxTHREADS_COALESCED";
 
 typedef enum result_form { FORM_TEXT, FORM_JSON, FORM_VALUES, FORM_COUNT } result_form;
 
@@ -161,6 +178,7 @@ static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_re
     wp_status status = write_form(result, dir, "probe.txt", FORM_TEXT, err);
     if (status == WP_STATUS_OK) status = write_form(result, dir, "probe.json", FORM_JSON, err);
     if (status == WP_STATUS_OK && record->count != 0) status = write_raw(record, raw, err);
+    if (status == WP_STATUS_OK) status = wpi_probe_page_write(result, dir, err);
     wpi_free(raw);
     return status;
 }
@@ -315,18 +333,22 @@ static int points(int argc, char **argv) {
     return status == WP_STATUS_OK ? wpi_finish("probe") : wpi_failure("probe", "%s", err.message);
 }
 
+/* Commands that parse their own options have their help with the probe's. */
+static int with_help(int argc, char **argv, int (*run)(int argc, char **argv)) {
+    char help[] = "help", own[] = "probe", *help_argv[] = {help, own, NULL};
+    const bool is_help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    return is_help ? wpi_help_main(2, help_argv) : run(argc, argv);
+}
+
 int wpi_probe_main(int argc, char **argv) {
     wpi_arguments arguments;
     wp_error err = {0};
     if (argc > 1 && strcmp(argv[1], "diff") == 0) return diff(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "points") == 0) return points(argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "host") == 0) {
-        if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
-            char help[] = "help", own[] = "probe", *help_argv[] = {help, own, NULL};
-            return wpi_help_main(2, help_argv);
-        }
-        return wpi_probe_host_main(argc - 1, argv + 1);
-    }
+    if (argc > 1 && strcmp(argv[1], "host") == 0)
+        return with_help(argc - 1, argv + 1, wpi_probe_host_main);
+    if (argc > 1 && strcmp(argv[1], "bandwidth") == 0)
+        return with_help(argc - 1, argv + 1, wpi_probe_bandwidth_main);
     wpi_options_first(wpi_probe_options, argc, argv);
     if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("probe", "%s", err.message);

@@ -24,6 +24,8 @@ WP_NODISCARD wp_status wpi_probe_device(const wpi_probe_request *request, wpi_pr
 
 /** warpage probe host (probe_host.c). */
 int wpi_probe_host_main(int argc, char **argv);
+/** warpage probe bandwidth (probe_bandwidth.c). */
+int wpi_probe_bandwidth_main(int argc, char **argv);
 
 /** Points given by the user, "NAME VALUE" lines on stdout. */
 WP_NODISCARD wp_status wpi_probe_points(const wpi_probe_request *request, char **points,

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "streaming/auto.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <warpage/stream.h>
+
+#include "common/memory.h"
+#include "common/report.h"
+
+enum {
+    PILOT_SHARE = 512,
+    PART_SHARE = 32,
+    /* A part is representative if each buffer is filled several times for it. */
+    MEASURED_FROM = 48
+};
+
+/* A job over some records of another one. */
+typedef struct part {
+    app_streaming job;
+    const app_streaming *whole;
+    uint64_t first;
+    uint64_t *starts;
+} part;
+
+static void launch_part(void *object, void *records, uint64_t first, uint64_t count,
+                        cudaStream_t stream) {
+    const part *p = (const part *)object;
+    p->whole->launch(p->whole->object, records, p->first + first, count, stream);
+}
+
+/* Seconds on the device. */
+static double run_part(const app_streaming *job, int variant, uint64_t first, uint64_t outer,
+                       app_streaming_times *times) {
+    const double before_s = times->device_s;
+    part p = {*job, job, first, NULL};
+    p.job.records = (char *)job->records + app_streaming_bytes(job, 0, first);
+    p.job.count = outer - first;
+    p.job.launch = launch_part;
+    p.job.object = &p;
+    if (job->starts != NULL) {
+        p.starts = (uint64_t *)app_allocate(outer - first + 1, sizeof *p.starts, "records");
+        for (uint64_t i = first; i <= outer; i++) {
+            p.starts[i - first] = job->starts[i] - job->starts[first];
+        }
+        p.job.starts = p.starts;
+    }
+    app_streaming_run(&p.job, variant, times);
+    free(p.starts);
+    return times->device_s - before_s;
+}
+
+static const char *name_of(int variant) {
+    return app_choice_name(APP_STREAMING_VARIANTS, variant);
+}
+
+/* ---- the rule ---- */
+
+/* What a small streamed launch shows. */
+typedef struct pilot {
+    double fixed_s;        /* mostly what any launch takes */
+    uint64_t buffer_bytes; /* of the launch */
+    bool has_windows;
+} pilot;
+
+static pilot run_pilot(const app_streaming *job, uint64_t outer, app_streaming_times *times) {
+    streamingReport report = {};
+    pilot p = {};
+    if (outer == 0) {
+        return p; /* as for a kernel with address threads */
+    }
+    p.fixed_s = run_part(job, APP_STREAMING_FULL, 0, outer, times);
+    if (streamingGetReport(&report) == cudaSuccess) {
+        p.buffer_bytes = report.device_bytes;
+        p.has_windows = report.address_ns + report.address_wait_ns == 0;
+    }
+    return p;
+}
+
+/* ---- measurements ---- */
+
+/* Every way on 1/32 of the records; the best one of them. `*first` moves on. */
+static int measure(const app_streaming *job, int by_rule, const pilot *p, uint64_t *first,
+                   app_streaming_times *times) {
+    static const int variants[] = {APP_STREAMING_FULL, APP_STREAMING_VOLUME, APP_STREAMING_DOUBLE,
+                                   APP_STREAMING_ZEROCOPY};
+    const uint64_t all = app_streaming_bytes(job, 0, job->count);
+    int best = by_rule;
+    double best_rate = 0.0; /* bytes a second */
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        const uint64_t outer = app_streaming_end(job, *first, all / PART_SHARE);
+        const uint64_t bytes = app_streaming_bytes(job, *first, outer);
+        const bool is_streamed =
+            variants[v] == APP_STREAMING_FULL || variants[v] == APP_STREAMING_VOLUME;
+        if (outer == *first) {
+            break;
+        }
+        const double s = run_part(job, variants[v], *first, outer, times);
+        const double fixed_s = !is_streamed ? 0.0 : p->fixed_s < s / 2 ? p->fixed_s : s / 2;
+        const double rate = (double)bytes / (s - fixed_s);
+        *first = outer;
+        if (rate > best_rate) {
+            best_rate = rate;
+            best = variants[v];
+        }
+        if (job->explains) {
+            fprintf(stderr, "measured   %s: %s for %s", name_of(variants[v]), app_time(s),
+                    app_bytes(bytes));
+            if (is_streamed) {
+                fprintf(stderr, ", of which a launch takes %s", app_time(fixed_s));
+            }
+            fprintf(stderr, ": %s\n", app_rate((double)bytes, s - fixed_s, "B"));
+        }
+    }
+    return best;
+}
+
+void app_streaming_auto(const app_streaming *job, app_streaming_times *times) {
+    const uint64_t all = app_streaming_bytes(job, 0, job->count);
+    uint64_t first = 0;
+    int chosen = APP_STREAMING_DOUBLE;
+    if (all <= job->buffer_bytes) {
+        if (job->explains) {
+            fprintf(stderr, "unmeasured %s fit the buffers of %s\n", app_bytes(all),
+                    app_bytes(job->buffer_bytes));
+        }
+    } else {
+        first = app_streaming_end(job, 0, all / PILOT_SHARE);
+        const pilot p = run_pilot(job, first, times);
+        chosen = p.has_windows ? APP_STREAMING_DOUBLE : APP_STREAMING_FULL;
+        if (first == 0) {
+            if (job->explains) {
+                fprintf(stderr, "unmeasured the first record is more than 1/%d of %s\n",
+                        PILOT_SHARE, app_bytes(all));
+            }
+        } else if (all / MEASURED_FROM >= p.buffer_bytes) {
+            chosen = measure(job, chosen, &p, &first, times);
+        } else if (job->explains) {
+            fprintf(stderr, "unmeasured %s are less than %d times the buffers of %s; ",
+                    app_bytes(all), MEASURED_FROM, app_bytes(p.buffer_bytes));
+            fprintf(stderr, "the kernel is streamed with %s\n",
+                    p.has_windows ? "windows" : "address threads");
+        }
+    }
+    if (job->explains) {
+        fprintf(stderr, "chosen     %s\n", name_of(chosen));
+    }
+    if (first < job->count) {
+        run_part(job, chosen, first, job->count, times);
+    }
+}
