@@ -20,8 +20,7 @@ static __host__ __device__ __forceinline__ void count_line(const app_sepo_chunk 
     const uint32_t length = find_url(line, 0, bytes, how->is_table, how->is_query_cut, &start);
     if (length != 0) {
         const uint64_t one = 1;
-        const wp_table_view table = wp_table_view_as(&chunk->table, WP_TABLE_COMBINING);
-        wp_table_emit(&table, attempt, line + start, length, &one, sizeof one);
+        wp_table_emit(&chunk->table, attempt, line + start, length, &one, sizeof one);
     } else {
         (void)wp_word_add64(chunk->skipped, 1);
     }

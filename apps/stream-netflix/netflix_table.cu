@@ -20,10 +20,9 @@ static __host__ __device__ __forceinline__ void compare(const app_sepo_chunk *ch
     const uint32_t users[2] = {a < b ? a : b, a < b ? b : a};
     const uint32_t first = r->rating[0], second = r->rating[1];
     const uint64_t similarity = LARGEST_RATING - (first > second ? first - second : second - first);
-    const wp_table_view table = wp_table_view_as(&chunk->table, WP_TABLE_COMBINING);
     (void)none;
     (void)bytes;
-    wp_table_emit(&table, attempt, users, sizeof users, &similarity, sizeof similarity);
+    wp_table_emit(&chunk->table, attempt, users, sizeof users, &similarity, sizeof similarity);
 }
 
 APP_SEPO_KERNEL(compare_users, compare, app_sepo_none)

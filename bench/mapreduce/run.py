@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Word Count, Page View Count and Patent Citation beside their peers, on the processor, in one run.
+"""Word Count, Page View Count, Patent Citation and Geo Location beside their peers, on the processor, in one run.
 
-    python3 bench/mapreduce/run.py --text TEXT --log LOG --citations FILE [--phoenix PROGRAM] [--rounds 5] [--dry]
+    python3 bench/mapreduce/run.py --text TEXT --log LOG --citations FILE --articles FILE --places FILE
+        [--phoenix PROGRAM] [--rounds 5] [--dry]
 
 The text must be ASCII (peers treat other letters differently) and have no apostrophes (Phoenix++ takes them for letters); the log
-is in Apache's combined form; citations are lines of two numbers with a tab, without comments. Engines, each with two threads:
+is in Apache's combined form; citations are lines of two numbers with a tab, without comments; articles are lines of language, title, latitude and longitude
+with tabs, places those of GeoNames. Engines, each with two threads:
 
-    warpage          examples/wordcount.cu, apps/pvc --table sepo, apps/patent-citation, on the CPU device; all in memory
+    warpage          examples/wordcount.cu, apps/pvc --table sepo, apps/patent-citation, apps/geo-location, on the CPU
+                     device; all in memory
     warpage-quarter  the same with a heap of a quarter of the table, in several passes
     threads          POSIX threads that insert into the same table (threads.c)
     phoenix          Phoenix++, built by bench/peers/phoenix.sh, with tcmalloc where it is installed
@@ -36,8 +39,9 @@ sys.path.insert(0, str(ROOT / "bench"))
 import about  # noqa: E402
 CASES = {"wordcount": ["warpage", "warpage-quarter", "threads", "phoenix", "duckdb", "polars"],
          "pvc": ["warpage", "warpage-quarter", "duckdb", "polars"],
-         "patent": ["warpage", "warpage-quarter", "phoenix", "duckdb", "polars"]}
-TITLES = {"wordcount": "Word Count", "pvc": "Page View Count", "patent": "Patent Citation"}
+         "patent": ["warpage", "warpage-quarter", "phoenix", "duckdb", "polars"],
+         "geo": ["warpage", "warpage-quarter", "phoenix", "duckdb", "polars"]}
+TITLES = {"wordcount": "Word Count", "pvc": "Page View Count", "patent": "Patent Citation", "geo": "Geo Location"}
 AIMS = {("wordcount", "phoenix"): 2.0}  # our time over theirs, at most
 AIM_QUARTER = 3.0  # with a quarter of the table over all in memory
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -90,6 +94,10 @@ def warpage(options, case, folder, heap):
     if case == "patent":
         text, *times = execute([apps / "patent-citation", "--input", options.citations, *sizes], folder, environment)
         return number(r"^cited +([\d,]+) ", text), number(r"patents, ([\d,]+) times", text), text, *times
+    if case == "geo":
+        text, *times = execute([apps / "geo-location", "--input", options.articles, "--places", options.places, *sizes], folder,
+                               environment)
+        return number(r"articles at ([\d,]+) places", text), number(r"^located +([\d,]+) ", text), text, *times
     text, *times = execute([apps / "pvc", "--input", options.log, "--table", "sepo", *sizes], folder, environment)
     lines = number(r": ([\d,]+) lines", text) - number(r"URLs, ([\d,]+) lines without", text)
     return number(r"^pages +([\d,]+) ", text), lines, text, *times
@@ -104,17 +112,19 @@ def run(options, case, engine, folder, heaps):
     if engine == "threads":
         text, wall_s, processor_s = execute([folder / "threads", options.text], folder, {})
         return *map(int, text.split()), wall_s, processor_s, 1
-    if engine == "phoenix" and case == "patent":
-        text, *_ = execute([options.phoenix.parent / "phoenix_group", "patents", options.citations], folder,
+    if engine == "phoenix" and case in ("patent", "geo"):
+        what = ["patents", options.citations] if case == "patent" else ["articles", options.articles, options.places]
+        text, *_ = execute([options.phoenix.parent / "phoenix_group", *what], folder,
                            {"MR_NUMTHREADS": str(options.threads)})
         keys, pairs, wall_s, processor_s = text.split()[-4:]
         return int(keys), int(pairs), float(wall_s), float(processor_s), 1
     if engine == "phoenix":
         text, wall_s, processor_s = execute([options.phoenix, options.text, "1"], folder, {"MR_NUMTHREADS": str(options.threads)})
         return number(r"TOP 1 of (\d+)", text), number(r"^Total: (\d+)", text), wall_s, processor_s, 1
-    path = {"wordcount": options.text, "pvc": options.log, "patent": options.citations}[case]
+    path = {"wordcount": options.text, "pvc": options.log, "patent": options.citations,
+            "geo": options.articles}[case]
     text, *_ = execute([sys.executable, ROOT / "bench/mapreduce/peer.py", engine, case, path, str(options.threads),
-                        str(options.memory_mb), folder / "spill"], folder, {"POLARS_MAX_THREADS": str(options.threads)})
+                        str(options.memory_mb), folder / "spill", options.places], folder, {"POLARS_MAX_THREADS": str(options.threads)})
     keys, pairs, wall_s, processor_s = text.split()[-4:]
     return int(keys), int(pairs), float(wall_s), float(processor_s), 1
 
@@ -183,7 +193,7 @@ def page(report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="build tree")
-    for name in ("text", "log", "citations"):
+    for name in ("text", "log", "citations", "articles", "places"):
         parser.add_argument("--" + name, type=pathlib.Path, required=True)
     parser.add_argument("--phoenix", type=pathlib.Path, help="the program that bench/peers/phoenix.sh built")
     parser.add_argument("--threads", type=int, default=2)
@@ -191,7 +201,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each engine, in turn (default: 5)")
     parser.add_argument("--dry", action="store_true", help="print the page, write nothing")
     options = parser.parse_args()
-    for name in ("build", "text", "log", "citations", "phoenix"):
+    for name in ("build", "text", "log", "citations", "articles", "places", "phoenix"):
         path = getattr(options, name)
         setattr(options, name, path.resolve() if path else None)
     before = os.getloadavg()
@@ -200,7 +210,8 @@ def main():
         build(options, folder)
         results, heaps = measure(options, folder)
         shutil.rmtree(folder / "spill", ignore_errors=True)
-    names = {str(value): value.name for value in (options.text, options.log, options.citations, options.phoenix) if value}
+    names = {str(value): value.name for value in (options.text, options.log, options.citations, options.articles, options.places,
+                                                        options.phoenix) if value}
     command = "python3 bench/mapreduce/run.py " + shlex.join(
         names.get(str(pathlib.Path(word).resolve()), word) if not word.startswith("-") else word for word in sys.argv[1:])
     report = {"schema": "warpage-bench-1", "bench": "mapreduce", "date": datetime.date.today().isoformat(), "command": command,
@@ -208,7 +219,7 @@ def main():
               "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"threads": options.threads, "rounds": options.rounds, "memory_mb": options.memory_mb,
                            "heap_bytes_of_quarter": heaps,
-                           "input_bytes": {name: getattr(options, name).stat().st_size for name in ("text", "log", "citations")}},
+                           "input_bytes": {name: getattr(options, name).stat().st_size for name in ("text", "log", "citations", "articles")}},
               "results": results, "comparisons": compare(results)}
     text = page(report)
     print(text)

@@ -555,72 +555,52 @@ WP_WORD_CALL bool wp_reduce_begin(const wp_reduce_batch *batch, uint64_t thread,
 #ifdef __CUDACC__
 /** Makes a wp_mapreduce_program `program` of `map(const wp_map_record *, wp_emitter *)`, whose
  * values are combined by `combine(const void *value, void *existing)`, a wp_table_combine. */
-#define WP_MAPREDUCE_WITH(program, map, combine)                                                   \
-    WP_MAPREDUCE_KERNEL(program##_combining, map, combine, WP_TABLE_COMBINING)                     \
-    static wp_status program##_launch(const wp_map_batch *batch, wp_error *err) {                  \
-        WP_MAPREDUCE_LAUNCH(program, program##_combining, batch, err)                              \
-    }                                                                                              \
-    static const wp_mapreduce_program program = {#program, program##_launch, true, NULL};
-
+#define WP_MAPREDUCE_WITH(program, map, combine) WP_MAPREDUCE_MAKE(program, map, combine, true)
 /** The same with a built-in combiner (wp_table_spec.combiner), or in WP_MAP_GROUP. */
-#define WP_MAPREDUCE(program, map)                                                                 \
-    WP_MAPREDUCE_KERNEL(program##_combining, map, WP_TABLE_NO_CALLBACK, WP_TABLE_COMBINING)        \
-    WP_MAPREDUCE_KERNEL(program##_grouping, map, WP_TABLE_NO_CALLBACK, WP_TABLE_MULTIVALUED)       \
-    static wp_status program##_launch(const wp_map_batch *batch, wp_error *err) {                  \
-        if (batch->table.organisation == WP_TABLE_COMBINING) {                                     \
-            WP_MAPREDUCE_LAUNCH(program, program##_combining, batch, err)                          \
-        }                                                                                          \
-        WP_MAPREDUCE_LAUNCH(program, program##_grouping, batch, err)                               \
-    }                                                                                              \
-    static const wp_mapreduce_program program = {#program, program##_launch, false, NULL};
+#define WP_MAPREDUCE(program, map) WP_MAPREDUCE_MAKE(program, map, WP_TABLE_NO_CALLBACK, false)
+
+#define WP_MAPREDUCE_MAKE(program, map, combine, has_combine)                                      \
+    WP_MAPREDUCE_MAP(program, map, combine)                                                        \
+    static const wp_mapreduce_program program = {#program, program##_launch, has_combine, NULL};
 
 /** …, in WP_MAP_GROUP, whose finished groups `reduce(wp_reduce_group *, wp_reducer *)` reduces, a
  * thread for each. */
 #define WP_MAPREDUCE_GROUPS(program, map, reduce)                                                  \
-    WP_MAPREDUCE_KERNEL(program##_grouping, map, WP_TABLE_NO_CALLBACK, WP_TABLE_MULTIVALUED)       \
-    static wp_status program##_launch(const wp_map_batch *batch, wp_error *err) {                  \
-        WP_MAPREDUCE_LAUNCH(program, program##_grouping, batch, err)                               \
-    }                                                                                              \
-    static __global__ void program##_reducing(const wp_reduce_batch batch) {                       \
+    WP_MAPREDUCE_MAP(program, map, WP_TABLE_NO_CALLBACK)                                           \
+    static __global__ void program##_reduce_kernel(const wp_reduce_batch batch) {                  \
         wp_reduce_group group;                                                                     \
         wp_reducer to;                                                                             \
         if (wp_reduce_begin(&batch, (uint64_t)blockIdx.x * blockDim.x + threadIdx.x, &group, &to)) \
             reduce(&group, &to);                                                                   \
     }                                                                                              \
     static wp_status program##_reduce(const wp_reduce_batch *batch, wp_error *err) {               \
-        WP_MAPREDUCE_LAUNCH(program, program##_reducing, batch, err)                               \
+        const unsigned blocks = (batch->count + batch->threads - 1u) / batch->threads;             \
+        program##_reduce_kernel<<<blocks, batch->threads, 0, cudaStreamLegacy>>>(*batch);          \
+        const cudaError_t error = cudaGetLastError();                                              \
+        if (error == cudaSuccess) return WP_STATUS_OK;                                             \
+        return wp_map_launch_failed(#program, cudaGetErrorString(error), err);                     \
     }                                                                                              \
     static const wp_mapreduce_program program = {#program, program##_launch, false,                \
                                                  program##_reduce};
 
-/* A kernel for tables of one organisation, which the compiler knows (wp_table_view_as): so `map` is
- * inlined in each. */
-#ifdef __clang__
-#define WP_MAPREDUCE_INLINE [[clang::always_inline]]
-#else
-#define WP_MAPREDUCE_INLINE
-#endif
-#define WP_MAPREDUCE_KERNEL(kernel, map, combine, organisation)                                    \
-    static __global__ void kernel(const wp_map_batch batch) {                                      \
+#define WP_MAPREDUCE_MAP(program, map, combine)                                                    \
+    static __global__ void program##_kernel(const wp_map_batch batch) {                            \
         const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;                   \
-        const wp_table_view table = wp_table_view_as(&batch.table, organisation);                  \
         uint32_t digest = 0; /* of the record's first run */                                       \
         wp_map_record record;                                                                      \
         wp_emitter to;                                                                             \
         if (!wp_map_begin(&batch, thread, combine, &record, &to, &digest)) return;                 \
-        to.table = &table;                                                                         \
-        do {                                                                                       \
-            wp_word_retries(); /* twice at most, whatever other threads do */                      \
-            WP_MAPREDUCE_INLINE map(&record, &to);                                                 \
-        } while (wp_map_again(&batch, thread, &to, &digest));                                      \
+        do                                                                                         \
+            map(&record, &to);                                                                     \
+        while (wp_map_again(&batch, thread, &to, &digest));                                        \
+    }                                                                                              \
+    static wp_status program##_launch(const wp_map_batch *batch, wp_error *err) {                  \
+        const unsigned blocks = (batch->count + batch->threads - 1u) / batch->threads;             \
+        program##_kernel<<<blocks, batch->threads, 0, cudaStreamLegacy>>>(*batch);                 \
+        const cudaError_t error = cudaGetLastError();                                              \
+        if (error == cudaSuccess) return WP_STATUS_OK;                                             \
+        return wp_map_launch_failed(#program, cudaGetErrorString(error), err);                     \
     }
-
-#define WP_MAPREDUCE_LAUNCH(program, kernel, batch, err)                                           \
-    const unsigned blocks = (batch->count + batch->threads - 1u) / batch->threads;                 \
-    kernel<<<blocks, batch->threads, 0, cudaStreamLegacy>>>(*batch);                               \
-    const cudaError_t error = cudaGetLastError();                                                  \
-    if (error == cudaSuccess) return WP_STATUS_OK;                                                 \
-    return wp_map_launch_failed(#program, cudaGetErrorString(error), err);
 #endif
 
 #endif

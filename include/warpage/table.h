@@ -206,7 +206,7 @@ WP_NODISCARD WP_API wp_status wp_table_map(const char *path, wp_table **out, wp_
 
 /** The view of a table of this organisation, for kernels that insert into tables of one only: the
  * compiler then leaves out the code of the others. On simulated GPUs such kernels run ahead of
- * simulated time, many times faster, if the table is basic or has a built-in combiner. */
+ * simulated time, many times faster, if the table is basic. */
 WP_WORD_CALL wp_table_view wp_table_view_as(const wp_table_view *table,
                                             wp_table_organisation organisation);
 

@@ -458,9 +458,6 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
     uint64_t searched = 0; /* entries from here on do not have the key */
     bool is_new = false;
     do {
-        /* With a built-in combiner the lock is held only to make a key, which waits for nothing. */
-        if (table->organisation == WP_TABLE_COMBINING && combine == WP_TABLE_NO_CALLBACK)
-            wp_word_retries();
         const uint64_t first = wp_table_bucket_place(head);
         entry = wp_table_resident(table, first, searched, (uint32_t)(hash >> 32), key, key_bytes);
         searched = first;

@@ -81,7 +81,7 @@ __device__ __forceinline__ void fill_unit(const wp_table_view *table, const wp_u
     wp_attempt_end(&attempt);
 }
 
-/* For tables of any organisation; the others run ahead on simulated GPUs. */
+/* For tables of any organisation; fill_basic runs ahead on simulated GPUs. */
 __global__ void fill(wp_table_view table, wp_units units, input in, uint64_t first, uint64_t outer)
 {
     uint64_t unit = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
