@@ -3,10 +3,12 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SIDE 320.0 /* of the drawing's square, in pixels */
 #define LEFT 64.0
+#define RIGHT 24.0
 #define TOP 12.0
 
 static bool is_row(const wpi_claim *claim, const char *unit) {
@@ -67,8 +69,19 @@ static double place(const axes *a, double value) {
     return (log10(value) - log10(a->low)) / (log10(a->high) - log10(a->low)) * SIDE;
 }
 
+/* "10", "100k", "1M". */
+static void name_tick(double value, char out[16]) {
+    static const char *const units[] = {"", "k", "M", "G", "T"};
+    size_t unit = 0;
+    for (; value >= 999.0 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        value /= 1000.0;
+    (void)snprintf(out, 16, "%g%s", value, units[unit]);
+}
+
 static void draw_tick(const axes *a, double value) {
     const double at = place(a, value);
+    char name[16];
+    name_tick(value, name);
     wpi_text_appendf(a->out,
                      "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='currentColor' "
                      "stroke-opacity='.15'/><line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' "
@@ -76,9 +89,9 @@ static void draw_tick(const axes *a, double value) {
                      LEFT + at, TOP, LEFT + at, TOP + SIDE, LEFT, TOP + SIDE - at, LEFT + SIDE,
                      TOP + SIDE - at);
     wpi_text_appendf(a->out,
-                     "<text x='%.1f' y='%.1f' text-anchor='middle'>%g</text>"
-                     "<text x='%.1f' y='%.1f' text-anchor='end'>%g</text>",
-                     LEFT + at, TOP + SIDE + 16.0, value, LEFT - 6.0, TOP + SIDE - at + 4.0, value);
+                     "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>"
+                     "<text x='%.1f' y='%.1f' text-anchor='end'>%s</text>",
+                     LEFT + at, TOP + SIDE + 16.0, name, LEFT - 6.0, TOP + SIDE - at + 4.0, name);
 }
 
 /* A line on which ours is `times` what was measured. */
@@ -116,7 +129,7 @@ void wpi_agreement_draw(const wpi_figure *figure, const wpi_agreement *agreement
     }
     const axes a = {pow(10.0, floor(log10(least))), pow(10.0, floor(log10(most)) + 1.0), out};
     wpi_text_appendf(out, "<svg viewBox='0 0 %.0f %.0f' width='%.0f' role='img' aria-label='",
-                     LEFT + SIDE + 12.0, TOP + SIDE + 44.0, LEFT + SIDE + 12.0);
+                     LEFT + SIDE + RIGHT, TOP + SIDE + 44.0, LEFT + SIDE + RIGHT);
     wpi_text_append(out, "Ours against measured, in ");
     wpi_text_append_html(out, agreement->unit);
     wpi_text_append(out, "' font-size='12' fill='currentColor' style='max-width:100%'>");

@@ -10,7 +10,9 @@
 #include "study/agreement.h"
 
 static const char legend[] =
-    "<p><b>reproduced</b>: within 10% of the published number. <b>same shape</b>: the order holds. "
+    "<p><b>reproduced</b>: within 10 % of the published number, or within the claim's own "
+    "tolerance. "
+    "<b>same shape</b>: the order holds. "
     "<b>calibrated</b>: the profile was fitted to it, so it does not count.</p>\n";
 
 static void add_number(wpi_text *out, bool is_known, double value) {
