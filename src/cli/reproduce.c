@@ -164,8 +164,8 @@ static void print_agreement(const figure_list *list) {
         wpi_agreement agreement;
         for (size_t n = 0; wpi_agreement_find(figure, n, &agreement); n++) {
             wpi_text words = {0};
-            wpi_agreement_describe(&agreement, &words);
-            printf("%s%s/%s: %s\n", n == 0 ? "\n" : "", figure->paper, figure->name,
+            wpi_agreement_describe(&agreement, "\n  ", &words);
+            printf("%s%s/%s, %s\n", n == 0 ? "\n" : "", figure->paper, figure->name,
                    wpi_text_string(&words));
             wpi_text_deinit(&words);
         }

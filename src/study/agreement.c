@@ -50,12 +50,12 @@ bool wpi_agreement_find(const wpi_figure *figure, size_t n, wpi_agreement *out) 
     return true;
 }
 
-void wpi_agreement_describe(const wpi_agreement *a, wpi_text *out) {
-    wpi_text_appendf(out,
-                     "%zu rows in %s: mean error %.0f %%, ours over measured %.2f (geometric mean)",
-                     a->rows, a->unit, 100.0 * a->mean_error, a->geometric_mean);
+void wpi_agreement_describe(const wpi_agreement *a, const char *between, wpi_text *out) {
+    wpi_text_appendf(out, "%zu rows in %s:%smean error %.0f %%,%s", a->rows, a->unit, between,
+                     100.0 * a->mean_error, between);
+    wpi_text_appendf(out, "ours over measured %.2f (geometric mean)", a->geometric_mean);
     if (!isnan(a->correlation))
-        wpi_text_appendf(out, ", correlation of logarithms %.3f", a->correlation);
+        wpi_text_appendf(out, ",%scorrelation of logarithms %.3f", between, a->correlation);
 }
 
 /* ---- the drawing ---- */

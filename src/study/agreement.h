@@ -20,8 +20,8 @@ typedef struct wpi_agreement {
 /** Of the figure's n-th unit. False: it has no n-th unit, or no row of it has both values. */
 bool wpi_agreement_find(const wpi_figure *figure, size_t n, wpi_agreement *out);
 
-/** "24 rows in us: mean error 20 %, …". */
-void wpi_agreement_describe(const wpi_agreement *agreement, wpi_text *out);
+/** "24 rows in us: mean error 20 %, …", with `between` in place of the spaces between its parts. */
+void wpi_agreement_describe(const wpi_agreement *agreement, const char *between, wpi_text *out);
 
 /** A drawing (SVG) of its rows: measured across, ours up, both logarithmic. */
 void wpi_agreement_draw(const wpi_figure *figure, const wpi_agreement *agreement, wpi_text *out);

@@ -53,7 +53,7 @@ static void add_agreement(wpi_text *out, const wpi_figure *figure) {
     wpi_agreement agreement;
     for (size_t n = 0; wpi_agreement_find(figure, n, &agreement); n++) {
         wpi_text words = {0};
-        wpi_agreement_describe(&agreement, &words);
+        wpi_agreement_describe(&agreement, " ", &words);
         wpi_page_element(out, "p", wpi_text_string(&words));
         wpi_text_deinit(&words);
         wpi_agreement_draw(figure, &agreement, out);

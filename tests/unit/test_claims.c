@@ -119,7 +119,7 @@ static void rows_of_a_unit_are_compared_with_measurements(void **state) {
     assert_false(wpi_agreement_find(&figure, 1, &found));
     assert_true(wpi_agreement_find(&figure, 0, &found));
     wpi_text text = {0};
-    wpi_agreement_describe(&found, &text);
+    wpi_agreement_describe(&found, " ", &text);
     assert_contains(wpi_text_string(&text), "3 rows in us: mean error 13 %");
     wpi_text_clear(&text);
     wpi_agreement_draw(&figure, &found, &text);
