@@ -56,9 +56,17 @@ grep -q '^save: .*full/table.*: No space left on device' talk || fail "not why"
 [ "$(cat full/table)" = before ] || fail "the file from before is gone"
 rm full/table
 
-TMPDIR=$TMP/full WARPAGE_DEVICE=cpu "$pvc" --size 200K --table sepo --heap 256KiB --host-memory 300KiB >out 2>talk && fail "spilled"
+# A plain log stays in its file, so that only the table needs room.
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "10.0.0.1 - - [x] \"GET /%d.html HTTP/1.0\" 200 9\n", i }' >log
+TMPDIR=$TMP/full WARPAGE_DEVICE=cpu "$pvc" --input log --table sepo --heap 256KiB --host-memory 300KiB >out 2>talk && fail "spilled"
 [ "$(grep -c '^pvc: ' talk)" -eq 1 ] || fail "not one sentence"
 grep -q '^pvc: .*exceed host_bytes.*/full: No space left on device' talk || fail "not why"
 [ ! -s out ] || fail "a result in spite of it"
+[ -z "$(ls full)" ] || fail "something is left"
+
+# A log that is made goes to a file, too.
+TMPDIR=$TMP/full WARPAGE_DEVICE=cpu "$pvc" --size 200K --table sepo --heap 256KiB --host-memory 300KiB >out 2>talk && fail "made"
+[ "$(grep -c '^pvc: ' talk)" -eq 1 ] || fail "not one sentence"
+grep -q '^pvc: the log: no room for .*: No space left on device; set TMPDIR' talk || fail "not why"
 [ -z "$(ls full)" ] || fail "something is left"
 exit 0
