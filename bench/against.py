@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,8 @@ def main():
     for case, of in times.items():
         other, this = min(of["other"]), min(of["this"])
         lines.append(f"| {case} | {other:.3f} | {this:.3f} | {this / other:.2f} |")
+    ratios = [min(of["this"]) / min(of["other"]) for of in times.values()]
+    lines += ["", f"Geometric mean {statistics.geometric_mean(ratios):.2f}; load {os.getloadavg()[0]:.1f} at the end."]
     text = "\n".join(lines) + "\n"
     print(text)
     (ROOT / f"bench/results/{datetime.date.today()}-against.md").write_text(text)
