@@ -148,6 +148,18 @@ static char *map_file(const char *path, size_t bytes) {
     return add_room(content, mapped, -1, path);
 }
 
+char *app_room_map(const char *path, size_t *size_bytes) {
+    struct stat about;
+    if (stat(path, &about) != 0) {
+        app_fail("%s: %s", path, strerror(errno));
+    }
+    if (about.st_size == 0) {
+        app_fail("%s is empty", path);
+    }
+    *size_bytes = (size_t)about.st_size;
+    return map_file(path, *size_bytes);
+}
+
 char *app_room_read(const char *path, size_t *size_bytes) {
     app_text *text = app_text_open(path);
     struct stat about;

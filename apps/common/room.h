@@ -30,6 +30,8 @@ void *app_room_to_memory(void *room, size_t bytes, const char *what);
 /** The content of a file, unpacked, with a NUL behind it. It may be written to; the file stays as it
  *  is. */
 char *app_room_read(const char *path, size_t *size_bytes);
+/** The same of a file as it is, packed or not; an empty one is a failure. */
+char *app_room_map(const char *path, size_t *size_bytes);
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "streaming/corpus.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/random.h"
 #include "common/report.h"
@@ -59,21 +54,9 @@ static void set_title(app_corpus *t, const char *path) {
 }
 
 void app_corpus_map(app_corpus *t, const char *path) {
-    struct stat info;
-    const int file = open(path, O_RDONLY);
-    if (file < 0 || fstat(file, &info) != 0) {
-        app_fail("%s: %s", path, strerror(errno));
-    }
-    if (info.st_size == 0) {
-        app_fail("%s is empty", path);
-    }
-    t->count = (uint64_t)info.st_size;
-    t->bytes = (char *)mmap(NULL, t->count, PROT_READ, MAP_SHARED, file, 0);
-    if (t->bytes == MAP_FAILED) {
-        app_fail("%s cannot be mapped: %s", path, strerror(errno));
-    }
-    close(file);
-    t->path = path;
+    size_t bytes;
+    t->bytes = app_room_map(path, &bytes);
+    t->count = bytes;
     set_title(t, path);
 }
 
@@ -163,11 +146,7 @@ void app_corpus_mix(app_corpus *t, double pct, uint64_t seed) {
 }
 
 void app_corpus_free(app_corpus *t) {
-    if (t->path != NULL) {
-        munmap(t->bytes, t->count);
-    } else {
-        app_room_free(t->bytes);
-    }
+    app_room_free(t->bytes);
     *t = {};
 }
 

@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 typedef struct app_corpus {
-    char *bytes; /* a room (common/room.h), or the file at `path` */
+    char *bytes; /* a room (common/room.h) */
     uint64_t count;
     char title[160];
-    const char *path; /* of a file that is mapped, so `bytes` must not be written; NULL: none */
 } app_corpus;
 
 /** Reads a text, or the files of a tar archive, plain or `.zst`. */

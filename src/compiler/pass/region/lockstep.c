@@ -297,8 +297,8 @@ static bool is_retry_mark(LLVMValueRef instruction) {
 
 /* Whether every round of the loop executes a mark, which is not one of a loop within. */
 static bool has_retry_mark(const wpi_loops *l, uint32_t loop) {
+    const wpi_loop *own = &l->loops[loop];
     for (uint32_t b = 0; b < l->block_count; b++) {
-        const wpi_loop *own = &l->loops[loop];
         if (!own->contains[b] || !wpi_loops_dominates(l, b, own->latch)) continue;
         bool is_within = false;
         for (uint32_t i = 0; i < l->loop_count; i++)
