@@ -14,6 +14,7 @@
 #include "probe/infer/sharing.h"
 
 #define MEMBERS_MAX 64u
+#define DRIFT_SHARE 0.15 /* of the largest delay before */
 #define MIB (1024.0 * 1024.0)
 
 /* A rise at one distance in curves of several strides. */
@@ -281,6 +282,16 @@ static void set_page(wpi_level *l, const family *f, const wpi_hierarchy *h) {
     set_sets(l, c, r);
 }
 
+/* Cycles grow slowly beyond the last level, by whatever else is full then. Only one stride shows
+ * such a rise, and it is small. */
+static bool is_drift(const families *all, uint32_t number) {
+    const family *f = &all->all[number];
+    double most = 0;
+    for (uint32_t i = 0; i < number; i++)
+        most = fmax(most, all->all[i].members[page_member(&all->all[i])].ramp_cycles);
+    return f->count == 1 && !f->has_echo && f->members[0].ramp_cycles < DRIFT_SHARE * most;
+}
+
 static void set_level(wpi_hierarchy *h, const family *f) {
     wpi_level *l = &h->levels[h->level_count++];
     const uint32_t page = page_member(f);
@@ -349,7 +360,7 @@ wp_status wpi_curves_infer(const wpi_curves *c, wpi_hierarchy **out, wp_error *e
     WP_TRY_GOTO(clean_all(c, &clean, err), done);
     WP_TRY_GOTO(collect(&clean, all, err), done);
     for (uint32_t i = 0; i < all->count; i++)
-        set_level(h, &all->all[i]);
+        if (!is_drift(all, i)) set_level(h, &all->all[i]);
     for (size_t i = 0; i < c->curve_count; i++)
         h->samples += c->curves[i].count;
     wpi_number_set(&h->levels_known, h->level_count, 0.8);
