@@ -16,7 +16,7 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(-lcudart)\n")
     endforeach()
 
-    foreach(library cublas curand)
+    foreach(library cublas curand cufft)
         file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(-l${library})\n")
     endforeach()
     file(CONFIGURE OUTPUT ${tree}/lib64/libculibos.a CONTENT "INPUT(-lcudart)\n")
