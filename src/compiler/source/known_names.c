@@ -16,7 +16,7 @@ typedef struct row {
 #define GET_CCCL "run: warpage doctor --install cccl, or name a folder that has it: --cuda-path DIR"
 
 static const row rows[] = {
-    {"cublasLt cublasXt nvblas", "cublasLt nvblas", "cuBLAS, dense linear algebra",
+    {"cublas nvblas", "cublas nvblas", "cuBLAS, dense linear algebra",
      "Warpage has cublas_v2.h and -lcublas, but not this part"},
     {"curand", "curand", "cuRAND, random numbers",
      "Warpage has curand.h, curand_kernel.h and -lcurand, but not this part"},

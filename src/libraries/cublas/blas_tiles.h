@@ -51,16 +51,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gemm)(wpi_product p
             NAME(slice)(a_slice, &p.a, a, i0, p.m, k0, k, true);
             NAME(slice)(b_slice, &p.b, b, j0, p.n, k0, k, false);
             __syncthreads();
-            for (int l = 0; l < SLICE; l++) {
-                T u[4], v[4];
-                for (int r = 0; r < 4; r++) {
-                    u[r] = a_slice[l][x + 16 * r];
-                    v[r] = b_slice[l][y + 16 * r];
-                }
+            /* A copy that only this loop uses stays in registers, on the CPU device too. */
+            T part[4][4];
+            for (int r = 0; r < 4; r++)
+                for (int s = 0; s < 4; s++)
+                    part[r][s] = sum[r][s];
+            for (int l = 0; l < SLICE; l++)
                 for (int r = 0; r < 4; r++)
                     for (int s = 0; s < 4; s++)
-                        sum[r][s] = NAME(add)(sum[r][s], NAME(mul)(u[r], v[s]));
-            }
+                        part[r][s] = NAME(add)(part[r][s], NAME(mul)(a_slice[l][x + 16 * r], b_slice[l][4 * y + s]));
+            for (int r = 0; r < 4; r++)
+                for (int s = 0; s < 4; s++)
+                    sum[r][s] = part[r][s];
             __syncthreads();
         }
         RESULT *c = p.c.array != NULL ? (RESULT *)p.c.array[batch]
@@ -68,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gemm)(wpi_product p
         c += p.c.offset;
         for (int r = 0; r < 4; r++)
             for (int s = 0; s < 4; s++)
-                NAME(put)(&p, c, i0 + x + 16 * r, j0 + y + 16 * s, sum[r][s], alpha, beta);
+                NAME(put)(&p, c, i0 + x + 16 * r, j0 + 4 * y + s, sum[r][s], alpha, beta);
     }
 }
 
