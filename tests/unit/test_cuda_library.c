@@ -215,12 +215,12 @@ static void threads_with_handles_of_their_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(products_and_equations),
-        TEST(vectors_between_host_and_device),
-        TEST(numbers_of_a_generator),
-        TEST(transforms),
-        TEST(facts_of_the_device),
-        TEST(threads_with_handles_of_their_own),
+        cmocka_unit_test(products_and_equations),
+        cmocka_unit_test(vectors_between_host_and_device),
+        cmocka_unit_test(numbers_of_a_generator),
+        cmocka_unit_test(transforms),
+        cmocka_unit_test(facts_of_the_device),
+        cmocka_unit_test(threads_with_handles_of_their_own),
     };
     return wp_test_main(tests);
 }
