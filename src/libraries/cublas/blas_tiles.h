@@ -59,7 +59,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gemm)(wpi_product p
             for (int l = 0; l < SLICE; l++)
                 for (int r = 0; r < 4; r++)
                     for (int s = 0; s < 4; s++)
-                        part[r][s] = NAME(add)(part[r][s], NAME(mul)(a_slice[l][x + 16 * r], b_slice[l][4 * y + s]));
+                        part[r][s] = NAME(add)(
+                            part[r][s], NAME(mul)(a_slice[l][x + 16 * r], b_slice[l][4 * y + s]));
             for (int r = 0; r < 4; r++)
                 for (int s = 0; s < 4; s++)
                     sum[r][s] = part[r][s];
@@ -74,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gemm)(wpi_product p
     }
 }
 
-static cudaError_t NAME(product)(cudaStream_t stream, const wpi_product *p) {
+extern "C" cudaError_t NAME(wpi_product)(cudaStream_t stream, const wpi_product *p) {
     const long long tiles = (long long)((p->m + TILE - 1) / TILE) * ((p->n + TILE - 1) / TILE);
     if (tiles == 0 || p->batch == 0) return cudaSuccess;
     const dim3 grid((unsigned)tiles, 1, (unsigned)(p->batch < 65535 ? p->batch : 65535));
