@@ -16,6 +16,11 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(-lcudart)\n")
     endforeach()
 
+    foreach(library cublas curand cufft)
+        file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(-l${library})\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${tree}/lib64/libculibos.a CONTENT "INPUT(-lcudart)\n")
+
     install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib DESTINATION lib/warpage/cuda
             USE_SOURCE_PERMISSIONS)
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda/

@@ -71,6 +71,10 @@ function(wp_unit_test source label)
     if(includes MATCHES "\"(ops|gpu)/|\"warpage/(ops|partials|texts)\\.h")
         target_link_libraries(${target} PRIVATE wpops)
     endif()
+    if(includes MATCHES "\"warpage/cuda/(cublas_v2|cufft|curand|nvml)\\.h") # programs like any other
+        target_link_libraries(${target} PRIVATE cublas_inside curand_inside cufft_inside nvidia_ml_inside m)
+        list(FILTER includes EXCLUDE REGEX "\"warpage/")
+    endif()
     if(includes MATCHES "\"probe/")
         target_link_libraries(${target} PRIVATE wpprobe)
         if(includes MATCHES "probe/measure/probe_gpu\.h") # the kernels' users: programs like any other

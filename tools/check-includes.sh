@@ -29,6 +29,7 @@ allowed() { # room -> rooms it may include from
     cli) echo "cli study probe table_io report base" ;;
     study) echo "study report base" ;;
     probe) echo "probe report base" ;;
+    libraries) echo "libraries base" ;;
     gpu) echo "gpu report base" ;;
     ops) echo "ops gpu report base" ;;
     *) echo "$1 device report base" ;;

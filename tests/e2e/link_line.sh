@@ -34,8 +34,8 @@ is "2 1 ./program" "$(./program)"
 is "11 1 ./program" "$(./program)"
 
 mkdir toolkit
-for name in libcudart.so libcudart_static.a libcuda.so libcudadevrt.a; do echo "not a library" >toolkit/$name; done
-"$WPCC" program.cu -Ltoolkit -lcudart -lcuda -lcudadevrt toolkit/libcudart.so toolkit/libcudart_static.a -o program
+for name in libcudart.so libcudart_static.a libcuda.so libcudadevrt.a libcublas.so; do echo "not a library" >toolkit/$name; done
+"$WPCC" program.cu -Ltoolkit -lcudart -lcuda -lcudadevrt toolkit/libcudart.so toolkit/libcudart_static.a toolkit/libcublas.so -lcublas -o program
 is "2 1 ./program" "$(./program)"
 
 echo 'int unused;' >part.c

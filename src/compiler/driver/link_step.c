@@ -20,15 +20,33 @@ static wp_status archive(wpi_compile_job *job, const wpi_strings *objects, const
     return status;
 }
 
+/* The row of `names` that begins the file name of the path `word`; NULL if none does. */
+static const char *file_of(const char *word, const char *const *names) {
+    const char *slash = strrchr(word, '/');
+    const char *base = slash ? slash + 1 : word;
+    for (; word[0] != '-' && *names; names++)
+        if (strncmp(base, *names, strlen(*names)) == 0) return *names;
+    return NULL;
+}
+
 /* Whether the word is the path of another toolkit's CUDA runtime, which ours replaces. */
 static bool is_foreign_runtime(const char *word) {
     static const char *const names[] = {"libcudart.so", "libcudart_static.a", "libcudadevrt.a",
-                                        "libcuda.so"};
-    const char *slash = strrchr(word, '/');
-    const char *base = slash ? slash + 1 : word;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (word[0] != '-' && strncmp(base, names[i], strlen(names[i])) == 0) return true;
-    return false;
+                                        "libcuda.so", NULL};
+    return file_of(word, names) != NULL;
+}
+
+/* The option for our library in place of another toolkit's file; NULL if it is no such path. */
+static const char *own_library(const char *word) {
+    static const char *const files[] = {
+        "libcublas.so", "libcublas_static.a", "libcurand.so",    "libcurand_static.a",
+        "libcufft.so",  "libcufft_static.a",  "libnvidia-ml.so", NULL};
+    static const char *const options[] = {"-lcublas", "-lcublas", "-lcurand",   "-lcurand",
+                                          "-lcufft",  "-lcufft",  "-lnvidia-ml"};
+    const char *file = file_of(word, files);
+    for (size_t i = 0; file && files[i]; i++)
+        if (files[i] == file) return options[i];
+    return NULL;
 }
 
 static void add_link_args(const wpi_compile_job *job, wpi_strings *command) {
@@ -38,7 +56,9 @@ static void add_link_args(const wpi_compile_job *job, wpi_strings *command) {
         /* LLVM's OpenMP library has libgomp's functions too; two of them in one program would not
          * see each other. */
         if (has_openmp && strcmp(words->items[i], "-lgomp") == 0) continue;
-        if (!is_foreign_runtime(words->items[i])) wpi_strings_add(command, words->items[i]);
+        if (is_foreign_runtime(words->items[i])) continue;
+        const char *own = own_library(words->items[i]);
+        wpi_strings_add(command, own ? own : words->items[i]);
     }
 }
 
@@ -78,6 +98,7 @@ wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects, const char 
     add_link_args(job, &command);
     wpi_strings_addf(&command, "-L%s", job->tools->lib_dir);
     wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
+    wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->cuda_lib_dir); /* libcublas.so, … */
     /* The runtime tracks the program's copies into page-locked memory: device/host_copies.h. */
     add_words(&command, (const char *const[]){"-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", NULL});
     add_words(&command,

@@ -16,14 +16,16 @@ typedef struct row {
 #define GET_CCCL "run: warpage doctor --install cccl, or name a folder that has it: --cuda-path DIR"
 
 static const row rows[] = {
-    {"cublas nvblas", "cublas nvblas", "cuBLAS, dense linear algebra", NOT_PROVIDED},
-    {"curand", "curand", "cuRAND, random numbers", NOT_PROVIDED},
-    {"cufft", "cufft", "cuFFT, Fourier transforms", NOT_PROVIDED},
+    {"cublas nvblas", "cublas nvblas", "cuBLAS, dense linear algebra",
+     "Warpage has cublas_v2.h and -lcublas, but not this part"},
+    {"curand", "curand", "cuRAND, random numbers",
+     "Warpage has curand.h, curand_kernel.h and -lcurand, but not this part"},
+    {"cufft cudalibxt", "cufftw", "cuFFT, Fourier transforms",
+     "Warpage has cufft.h and -lcufft, but not this part"},
     {"cusparse", "cusparse", "cuSPARSE, sparse linear algebra", NOT_PROVIDED},
     {"cusolver", "cusolver", "cuSOLVER, solvers of linear algebra", NOT_PROVIDED},
     {"cutensor", "cutensor", "cuTENSOR, tensor algebra", NOT_PROVIDED},
     {"cudnn", "cudnn", "cuDNN, neural networks", NOT_PROVIDED},
-    {"nvml.h", "nvidia-ml", "NVML, which manages and monitors GPUs", NOT_PROVIDED},
     {"nvrtc", "nvrtc", "NVRTC, which compiles kernels at run time", NOT_PROVIDED},
     {"nvJitLink nvPTXCompiler nvfatbin", "nvJitLink nvptxcompiler nvfatbin",
      "NVIDIA's compilers at run time", NOT_PROVIDED},

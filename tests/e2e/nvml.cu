@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+// FLAGS: -lnvidia-ml
+/* NVML: the facts are those of the CUDA runtime; what a device does not have is not supported; wrong arguments. */
+#include <nvml.h>
+
+#include "check.h"
+
+#define OK(call) CHECK_EQ((int)(call), (int)NVML_SUCCESS)
+#define IS(call, status) CHECK_EQ((int)(call), (int)NVML_ERROR_##status)
+
+int main() {
+    nvmlDevice_t device, again;
+    unsigned int count, number;
+    char text[96], uuid[96];
+    IS(nvmlDeviceGetCount(&count), UNINITIALIZED);
+    IS(nvmlShutdown(), UNINITIALIZED);
+    OK(nvmlInit());
+    OK(nvmlDeviceGetCount(&count));
+    CHECK_EQ(count, 1u);
+    OK(nvmlDeviceGetHandleByIndex(0, &device));
+    IS(nvmlDeviceGetHandleByIndex(1, &device), INVALID_ARGUMENT);
+
+    cudaDeviceProp prop;
+    CUDA_OK(cudaGetDeviceProperties(&prop, 0));
+    OK(nvmlDeviceGetName(device, text, sizeof text));
+    CHECK(strcmp(text, prop.name) == 0);
+    IS(nvmlDeviceGetName(device, text, 2), INSUFFICIENT_SIZE);
+    OK(nvmlDeviceGetUUID(device, uuid, sizeof uuid));
+    CHECK_EQ(strlen(uuid), (size_t)40);
+    OK(nvmlDeviceGetHandleByUUID(uuid, &again));
+    CHECK(again == device);
+    IS(nvmlDeviceGetHandleByUUID("GPU-0", &again), NOT_FOUND);
+    nvmlPciInfo_t pci;
+    OK(nvmlDeviceGetPciInfo(device, &pci));
+    OK(nvmlDeviceGetHandleByPciBusId(pci.busId, &again));
+    CHECK(again == device);
+    int major, minor;
+    OK(nvmlDeviceGetCudaComputeCapability(device, &major, &minor));
+    CHECK(major == prop.major && minor == prop.minor);
+
+    nvmlMemory_t before, after;
+    void *memory;
+    OK(nvmlDeviceGetMemoryInfo(device, &before));
+    CHECK_EQ(before.free + before.used, before.total);
+    CHECK_EQ(before.total, (unsigned long long)prop.totalGlobalMem);
+    CUDA_OK(cudaMalloc(&memory, 4 << 20));
+    OK(nvmlDeviceGetMemoryInfo(device, &after));
+    CHECK(after.used >= before.used + (4 << 20));
+    CUDA_OK(cudaFree(memory));
+
+    if (nvmlDeviceGetClockInfo(device, NVML_CLOCK_SM, &number) == NVML_SUCCESS) CHECK_EQ((int)number, prop.clockRate / 1000);
+    IS(nvmlDeviceGetClockInfo(device, NVML_CLOCK_VIDEO, &number), NOT_SUPPORTED);
+    IS(nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU, &number), NOT_SUPPORTED);
+    IS(nvmlDeviceGetPowerUsage(device, &number), NOT_SUPPORTED);
+    IS(nvmlDeviceGetPowerUsage(NULL, &number), INVALID_ARGUMENT);
+    IS(nvmlDeviceGetPowerUsage(device, NULL), INVALID_ARGUMENT);
+    nvmlUtilization_t utilization;
+    IS(nvmlDeviceGetUtilizationRates(device, &utilization), NOT_SUPPORTED);
+    IS(nvmlDeviceGetBoardId(device, &number), NOT_SUPPORTED); /* no implementation */
+    OK(nvmlSystemGetDriverVersion(text, sizeof text));
+    CHECK(text[0] != '\0');
+    CHECK(strcmp(nvmlErrorString(NVML_ERROR_NOT_FOUND), "A query to find an object was unsuccessful") == 0);
+    OK(nvmlShutdown());
+    IS(nvmlDeviceGetCount(&count), UNINITIALIZED);
+    return check_done();
+}
