@@ -80,7 +80,7 @@
     X(cudaGraphicsUnregisterResource) \
     /* others */ \
     X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
-    X(cudaEventCreateFromEGLSync) X(cudaGetDriverEntryPoint) X(cudaGetFuncBySymbol) \
+    X(cudaEventCreateFromEGLSync) \
     X(cudaLaunchCooperativeKernelMultiDevice) \
     X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
     X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)

@@ -422,7 +422,7 @@ static wp_status compile_cuda_joined(wpi_compile_job *job, const wpi_input *inpu
         else if (is_image && !o->print_only)
             status = wpi_device_image(job, bitcode, content_id(bitcode, unit), temp, err);
         else if (!o->print_only)
-            status = wpi_device_ptx(job, bitcode, temp, err);
+            status = wpi_device_ptx(job, bitcode, content_id(bitcode, unit), temp, err);
     }
     wpi_free(bitcode);
     return status;
