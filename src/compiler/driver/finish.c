@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/must.h"
+#include "compiler/driver/lowered_names.h"
 
 static void mark(LLVMModuleRef module) {
     LLVMAttributeRef mark =
@@ -81,7 +82,8 @@ static void drop_names(LLVMModuleRef module) {
         }
 }
 
-wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers, wp_error *err) {
+wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers, const char *names,
+                             wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
     WP_TRY(wpi_file_read(path, &bitcode, &size_bytes, err));
@@ -94,11 +96,13 @@ wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers
         status = WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19", path);
         goto done;
     }
+    if (names) WP_TRY_GOTO(wpi_lowered_names_write(module, names, err), dispose);
     if (contract) mark(module);
     if (registers != 0) limit_registers(module, registers);
     drop_locations(module);
     drop_names(module);
     if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);
+dispose:
     LLVMDisposeModule(module);
 done:
     LLVMDisposeMemoryBuffer(buffer);

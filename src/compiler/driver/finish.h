@@ -23,8 +23,8 @@
 #define WP_CONTRACT_ATTRIBUTE "wp-contract"
 
 /** Changes the bitcode file `path`; `contract`: mark its functions; `registers`: of a thread, at
- * most; 0: no limit. */
+ * most; 0: no limit; `names`: the file for lowered names, or NULL. */
 WP_NODISCARD wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers,
-                                          wp_error *err);
+                                          const char *names, wp_error *err);
 
 #endif

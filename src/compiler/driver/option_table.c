@@ -46,12 +46,12 @@ static void set_string(char **place, const char *value) {
     *place = wpi_must_strdup(value);
 }
 
-enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER, S_CUDA_PATH };
+enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER, S_CUDA_PATH, S_NAMES };
 
 static wp_status set_text(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
-    char **places[] = {&o->output,      &o->output_dir, &o->host_compiler,
-                       &o->print_after, &o->stop_after, &o->cuda_path};
+    char **places[] = {&o->output,     &o->output_dir, &o->host_compiler, &o->print_after,
+                       &o->stop_after, &o->cuda_path,  &o->lowered_names};
     set_string(places[which], value);
     return WP_STATUS_OK;
 }
@@ -641,6 +641,7 @@ static const wpi_option_row table[] = {
      "PASS|all  print the IR after PASS to stderr"},
     {"--stop-after", NULL, WPI_VALUE, set_text, S_STOP_AFTER,
      "PASS  write the IR after PASS to -o and stop"},
+    {"--lowered-names", NULL, WPI_VALUE, set_text, S_NAMES, NULL},
 };
 
 const wpi_option_row *wpi_option_table(size_t *count) {

@@ -267,8 +267,8 @@ void wpi_options_deinit(wpi_options *o) {
     for (uint32_t i = 0; i < o->input_count; i++)
         wpi_free(o->inputs[i].path);
     wpi_free(o->inputs);
-    char *texts[] = {o->output,    o->output_dir, o->standard,    o->host_compiler,
-                     o->cuda_path, o->keep_dir,   o->print_after, o->stop_after};
+    char *texts[] = {o->output,   o->output_dir,  o->standard,   o->host_compiler, o->cuda_path,
+                     o->keep_dir, o->print_after, o->stop_after, o->lowered_names};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         wpi_free(texts[i]);
     wpi_strings *lists[] = {&o->source_args,  &o->host_args, &o->compiler_args, &o->link_args,

@@ -79,6 +79,7 @@ typedef struct wpi_options {
     wpi_strings rewrites;   /* --rewrite */
     wpi_strings streams;    /* --stream */
     char *print_after, *stop_after;
+    char *lowered_names; /* --lowered-names, of NVRTC: lowered_names.h; or NULL */
 } wpi_options;
 
 /** Parses; error messages name the option, and the nearest known one. `*show` is set for --help,

@@ -24,7 +24,6 @@ static const row rows[] = {
     {"cutensor", "cutensor", "cuTENSOR, tensor algebra", NOT_PROVIDED},
     {"cudnn", "cudnn", "cuDNN, neural networks", NOT_PROVIDED},
     {"nvml.h", "nvidia-ml", "NVML, which manages and monitors GPUs", NOT_PROVIDED},
-    {"nvrtc", "nvrtc", "NVRTC, which compiles kernels at run time", NOT_PROVIDED},
     {"nvJitLink nvPTXCompiler nvfatbin", "nvJitLink nvptxcompiler nvfatbin",
      "NVIDIA's compilers at run time", NOT_PROVIDED},
     {"nvjpeg", "nvjpeg", "nvJPEG, pictures", NOT_PROVIDED},
