@@ -3,6 +3,7 @@
  * page-locked memory, which the host may read at once. */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 
 cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t value_bytes,
                      wpi_extent e, bool is_async) {
@@ -21,6 +22,12 @@ cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t 
         return wpi_note(cudaErrorInvalidValue);
     if (value_bytes > 1 && ((uintptr_t)box.first | box.pitch_bytes | e.width_bytes) % value_bytes)
         return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        const wpi_fill_node node = {box, value, value_bytes, e};
+        return is_async ? wpi_capture_fill(stream, &node) : wpi_capture_refuse(stream);
+    }
     wp_error err = {0};
     for (size_t z = 0; z < e.depth; z++)
         for (size_t y = 0; y < e.height; y++) {

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "device/device.h"
 
 #define PRIORITY_GREATEST (-5)
@@ -195,6 +196,9 @@ WP_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured)) return wpi_capture_refuse(stream);
+    WPI_TRY(captured);
     return wpi_queue_sync(queue);
 }
 
@@ -203,6 +207,9 @@ WP_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured)) return wpi_capture_refuse(stream);
+    WPI_TRY(captured);
     if (!wp_queue_is_idle(queue)) return wpi_note(cudaErrorNotReady);
     return wpi_note(wpi_error_sticky(device));
 }
@@ -234,6 +241,12 @@ static cudaError_t queue_host_call(const host_call *call) {
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, call->stream, &queue));
     if (call->function == NULL && call->callback == NULL) return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(call->stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        return call->function != NULL ? wpi_capture_host(call->stream, call->function, call->user)
+                                      : wpi_capture_refuse(call->stream);
+    }
     host_call *queued = wpi_malloc(sizeof *queued);
     if (queued == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *queued = *call;
@@ -285,17 +298,5 @@ WP_API cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *str
     WPI_TRY(find(device, hStream, &stream));
     if (streamId == NULL) return wpi_note(cudaErrorInvalidValue);
     *streamId = stream != NULL ? stream->id : 1;
-    return cudaSuccess;
-}
-
-/* No stream is captured: cudaStreamBeginCapture is unsupported. */
-WP_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-                                         enum cudaStreamCaptureStatus *pCaptureStatus) {
-    wp_device *device;
-    struct CUstream_st *found;
-    WPI_TRY(wpi_enter(&device));
-    WPI_TRY(find(device, stream, &found));
-    if (pCaptureStatus == NULL) return wpi_note(cudaErrorInvalidValue);
-    *pCaptureStatus = cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }

@@ -228,8 +228,7 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
         }
     }
     print_talk(job, &talk);
-    if (status == WP_STATUS_OK && !o->print_only)
-        status = wpi_finish_bitcode(bitcode, o->contract, o->registers_max, o->lowered_names, err);
+    if (status == WP_STATUS_OK && !o->print_only) status = wpi_finish_bitcode(bitcode, o, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
         status = rewrite(job, bitcode, err);
     return status;

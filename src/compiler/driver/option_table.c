@@ -128,15 +128,16 @@ enum {
     F_DEBUG_DEVICE,
     F_RUN,
     F_FORWARD,
-    F_NO_HEADER_CACHE
+    F_NO_HEADER_CACHE,
+    F_LOCKSTEP
 };
 
 static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)value;
     (void)err;
-    bool *places[] = {&o->fast_math,      &o->keep,         &o->print_only, &o->verbose,
-                      &o->quiet_warnings, &o->debug_device, &o->run,        &o->forward_unknown,
-                      &o->no_header_cache};
+    bool *places[] = {&o->fast_math,       &o->keep,         &o->print_only, &o->verbose,
+                      &o->quiet_warnings,  &o->debug_device, &o->run,        &o->forward_unknown,
+                      &o->no_header_cache, &o->lockstep};
     *places[which] = true;
     return WP_STATUS_OK;
 }
@@ -621,6 +622,9 @@ static const wpi_option_row table[] = {
     {"-v", "--verbose", WPI_NO_VALUE, set_flag, F_VERBOSE, "print each command before it runs"},
     {"--no-header-cache", NULL, WPI_NO_VALUE, set_flag, F_NO_HEADER_CACHE,
      "do not use or update the user's cache of headers"},
+    {"--lockstep", NULL, WPI_NO_VALUE, set_flag, F_LOCKSTEP,
+     "keep the lanes of a warp in step at every access to shared and global memory on the CPU, for "
+     "kernels that rely on it; slower (also: WARPAGE_LOCKSTEP=1 in wpcc's environment)"},
     {"--rewrite", NULL, WPI_VALUE, add_rewrite, 0,
      "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
      "counted, stream:KERNEL:MASK"},

@@ -6,6 +6,7 @@
 #include "compiler/driver/wpcc_manual.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -257,6 +258,8 @@ wp_status wpi_options_parse(int argc, char **argv, wpi_options *o, bool *show, w
     if (status == WP_STATUS_OK) status = parse_words(&words, o, show, err);
     wpi_strings_deinit(&words);
     if (status != WP_STATUS_OK || *show) return status;
+    const char *lockstep = getenv("WARPAGE_LOCKSTEP");
+    if (lockstep && strcmp(lockstep, "1") == 0) o->lockstep = true;
     if (o->arch == 0) o->arch = WPI_ARCH_LOWEST;
     if (o->input_count == 0)
         return WP_FAIL(err, INVALID, "no input files; wpcc --help shows the usage");

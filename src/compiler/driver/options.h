@@ -75,6 +75,7 @@ typedef struct wpi_options {
     bool run;               /* -run: run the program after linking it */
     bool forward_unknown;   /* --forward-unknown-to-host-compiler */
     bool no_header_cache;   /* --no-header-cache */
+    bool lockstep;          /* --lockstep */
     bool is_nvcc;           /* invoked by the name nvcc */
     wpi_strings rewrites;   /* --rewrite */
     wpi_strings streams;    /* --stream */
