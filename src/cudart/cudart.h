@@ -126,8 +126,6 @@ cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_funct
 cudaError_t wpi_image_open(wp_device *device, const wp_image_header *image, void ***handle,
                            wp_error *detail);
 wp_module *wpi_image_module(void **handle);
-/** Forgets a function that was registered by the key `function`. */
-void wpi_function_remove(const void *function);
 /** The number of the launch's blocks that fit an SM at once. */
 uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
                                 uint32_t shared_dynamic_bytes);
@@ -180,6 +178,8 @@ struct CUstream_st {
 /** The queue of a stream: the default one for NULL and cudaStreamLegacy, the calling thread's own
  * for cudaStreamPerThread. InvalidResourceHandle otherwise. Noted. */
 cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **out);
+/** The stream itself behind a handle: the thread's own for its names, NULL for the legacy one. */
+cudaStream_t wpi_stream_key(cudaStream_t stream);
 /** Waits for a queue and returns its error or that of an earlier kernel. Noted. */
 cudaError_t wpi_queue_sync(wp_queue *queue);
 /** True when nothing is queued or running anywhere. */

@@ -267,17 +267,6 @@ cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_funct
     return cudaSuccess;
 }
 
-void wpi_function_remove(const void *function) {
-    function_entry *entry = NULL;
-    pthread_rwlock_wrlock(&table_lock);
-    HASH_FIND_PTR(functions, &function, entry);
-    if (entry != NULL) HASH_DEL(functions, entry);
-    pthread_rwlock_unlock(&table_lock);
-    if (entry == NULL) return;
-    wpi_cache_code_destroy(entry->function.cached);
-    wpi_free(entry);
-}
-
 wp_status wp_image_find(const void *function, const void **out, const char **name, wp_error *err) {
     function_entry *entry = NULL;
     pthread_rwlock_rdlock(&table_lock);

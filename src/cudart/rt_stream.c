@@ -58,6 +58,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
 }
 
 static void destroy(struct CUstream_st *stream) {
+    wpi_capture_forget(stream);
     wp_queue_destroy(stream->queue);
     wpi_free(stream);
 }
@@ -143,6 +144,15 @@ cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **
     WPI_TRY(find(device, stream, &found));
     *out = found != NULL ? found->queue : wp_device_default_queue(device);
     return cudaSuccess;
+}
+
+cudaStream_t wpi_stream_key(cudaStream_t stream) {
+    wp_device *device = wpi_device_if_open();
+    struct CUstream_st *own = NULL;
+    if (stream == NULL && is_default_per_thread) stream = cudaStreamPerThread;
+    if (is_legacy(stream)) return NULL;
+    if (stream != cudaStreamPerThread) return stream;
+    return device != NULL && find_own(device, &own) == cudaSuccess ? own : NULL;
 }
 
 cudaError_t wpi_queue_sync(wp_queue *queue) {

@@ -108,15 +108,16 @@ static wp_status read_ptx(const char *ptx, wp_image_header **out, wp_error *err)
 
 wp_status wpi_module_image_copy(const void *data, size_t size_bytes, wp_image_header **out,
                                 wp_error *err) {
-    static const unsigned char elf[] = {0x7f, 'E', 'L', 'F'};
-    static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
+    static const char elf[] = "\x7f"
+                              "ELF",
+                      fatbin[] = "\x50\xed\x55\xba";
     *out = NULL;
-    if (size_bytes != 0 && size_bytes < sizeof elf)
+    if (size_bytes != 0 && size_bytes < strlen(elf))
         return WP_FAIL(err, PARSE, "the module is damaged: it is cut short");
     const size_t magic_bytes = sizeof((const wp_image_header *)data)->magic;
     if (strncmp(data, WP_IMAGE_MAGIC, magic_bytes) == 0)
         return copy_image(data, size_bytes, out, err);
-    if (memcmp(data, elf, sizeof elf) == 0 || memcmp(data, fatbin, sizeof fatbin) == 0)
+    if (strncmp(data, elf, strlen(elf)) == 0 || strncmp(data, fatbin, strlen(fatbin)) == 0)
         return WP_FAIL(err, UNSUPPORTED,
                        "the module is GPU code of another compiler, which Warpage cannot run; "
                        "compile its source with wpcc -cubin, -fatbin or -ptx");

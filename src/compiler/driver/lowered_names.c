@@ -9,7 +9,7 @@
 #include "base/must.h"
 #include "base/text.h"
 
-#define PREFIX "wp_nvrtc_name_"
+#define PREFIX "wpi_nvrtc_name_"
 
 /* The global behind casts. */
 static LLVMValueRef strip(LLVMValueRef value) {

@@ -2,7 +2,7 @@
 /** Names of NVRTC's name expressions: nvrtcCompileProgram appends a variable for each to the
  * source,
  *
- *     extern "C" __device__ __attribute__((used)) const void *wp_nvrtc_name_0 = (const void
+ *     extern "C" __device__ __attribute__((used)) const void *wpi_nvrtc_name_0 = (const void
  * *)(EXPRESSION);
  *
  * which instantiates it, and whose value names the mangled symbol. */

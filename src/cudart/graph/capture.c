@@ -40,8 +40,8 @@ static atomic_uint capture_count;
 static uint64_t next_id = 1;
 static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
-static bool is_legacy(cudaStream_t stream) {
-    return stream == NULL || stream == cudaStreamLegacy;
+static bool is_legacy(cudaStream_t key) {
+    return key == NULL;
 }
 
 static part *find_part(cudaStream_t stream) {
@@ -82,6 +82,7 @@ bool wpi_capture_is_any(void) {
 bool wpi_capture_is_on(cudaStream_t stream, cudaError_t *error) {
     *error = cudaSuccess;
     if (!wpi_capture_is_any()) return false;
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     const part *p = find_part(stream);
     if (p != NULL && p->in->is_invalid) *error = cudaErrorStreamCaptureInvalidated;
@@ -100,6 +101,7 @@ bool wpi_capture_is_on(cudaStream_t stream, cudaError_t *error) {
 }
 
 cudaError_t wpi_capture_refuse(cudaStream_t stream) {
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     const part *p = find_part(stream);
     if (p != NULL) p->in->is_invalid = true;
@@ -114,8 +116,9 @@ WP_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCa
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed) return wpi_note(cudaErrorInvalidValue);
-    if (is_legacy(stream)) return wpi_note(cudaErrorStreamCaptureUnsupported);
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    stream = wpi_stream_key(stream);
+    if (is_legacy(stream)) return wpi_note(cudaErrorStreamCaptureUnsupported);
     capture *c = wpi_calloc(1, sizeof *c);
     struct CUgraph_st *graph = wpi_graph_new();
     cudaError_t error = c != NULL && graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -204,6 +207,7 @@ static cudaError_t end_locked(cudaStream_t stream, struct CUgraph_st **graph) {
 WP_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph) {
     if (pGraph == NULL) return wpi_note(cudaErrorInvalidValue);
     struct CUgraph_st *graph;
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     cudaError_t error = end_locked(stream, &graph);
     pthread_mutex_unlock(&lock);
@@ -216,11 +220,33 @@ WP_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph
     return wpi_note(error);
 }
 
+void wpi_capture_forget(cudaStream_t stream) {
+    if (!wpi_capture_is_any()) return;
+    pthread_mutex_lock(&lock);
+    for (part **link = &parts; *link != NULL; link = &(*link)->next) {
+        part *p = *link;
+        if (p->stream != stream) continue;
+        capture *c = p->in;
+        if (c->origin == stream) {
+            remove_capture(c);
+            wpi_graph_free(c->graph);
+            wpi_free(c);
+        } else {
+            *link = p->next;
+            wpi_free(p->nodes);
+            wpi_free(p);
+        }
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- queries ---- */
 
 static enum cudaStreamCaptureStatus status_of(cudaStream_t stream, uint64_t *id,
                                               struct CUgraph_st **graph) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     const part *p = find_part(stream);
     if (p != NULL) {
@@ -284,6 +310,7 @@ WP_API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMod
 /* Adds a node after the stream's last ones; the lock is held until finish(). */
 static cudaError_t begin_node(cudaStream_t stream, enum cudaGraphNodeType type,
                               struct CUgraphNode_st **out) {
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     part *p = find_part(stream);
     *out = p != NULL ? wpi_graph_add(p->in->graph, type, p->nodes, p->count) : NULL;
@@ -295,7 +322,7 @@ static cudaError_t begin_node(cudaStream_t stream, enum cudaGraphNodeType type,
 }
 
 static cudaError_t finish(cudaStream_t stream, cudaError_t error) {
-    part *p = find_part(stream);
+    part *p = find_part(wpi_stream_key(stream));
     if (error != cudaSuccess && p != NULL) p->in->is_invalid = true;
     pthread_mutex_unlock(&lock);
     return wpi_note(error);
@@ -334,6 +361,7 @@ cudaError_t wpi_capture_host(cudaStream_t stream, cudaHostFn_t function, void *u
 
 cudaError_t wpi_capture_record(cudaStream_t stream, wpi_event_capture *event) {
     cudaError_t error = cudaErrorMemoryAllocation;
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     const part *p = find_part(stream);
     struct CUgraphNode_st **nodes =
@@ -386,6 +414,7 @@ static cudaError_t wait_locked(cudaStream_t stream, const wpi_event_capture *eve
 }
 
 cudaError_t wpi_capture_wait(cudaStream_t stream, const wpi_event_capture *event) {
+    stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
     const cudaError_t error = wait_locked(stream, event);
     pthread_mutex_unlock(&lock);

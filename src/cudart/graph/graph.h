@@ -74,6 +74,9 @@ cudaError_t wpi_capture_refuse(cudaStream_t stream);
 /** Whether any stream is captured. */
 bool wpi_capture_is_any(void);
 
+/** The stream is destroyed: it leaves its capture, which ends if it began in this stream. */
+void wpi_capture_forget(cudaStream_t stream);
+
 /** Add a node to the stream's capture. Noted. */
 cudaError_t wpi_capture_kernel(cudaStream_t stream, const wpi_kernel_node *kernel);
 cudaError_t wpi_capture_copy(cudaStream_t stream, const wpi_copy_node *copy);

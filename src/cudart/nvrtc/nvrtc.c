@@ -170,11 +170,12 @@ static char *make_source(const struct _nvrtcProgram *p, bool is_default) {
     wpi_text_append(&text, "\n");
     if (is_default) wpi_text_append(&text, "#pragma clang force_cuda_host_device end\n");
     for (size_t i = 0; i < p->expressions.count; i++)
-        wpi_text_appendf(&text,
-                         "#line 1 \"name expression %zu\"\nextern \"C\" __device__ "
-                         "__attribute__((used)) const void *wp_nvrtc_name_%zu = (const void *)(%s);"
-                         "\n",
-                         i, i, p->expressions.items[i]);
+        wpi_text_appendf(
+            &text,
+            "#line 1 \"name expression %zu\"\nextern \"C\" __device__ "
+            "__attribute__((used)) const void *wpi_nvrtc_name_%zu = (const void *)(%s);"
+            "\n",
+            i, i, p->expressions.items[i]);
     return wpi_text_take(&text);
 }
 
