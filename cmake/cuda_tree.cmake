@@ -12,7 +12,8 @@ function(wp_cuda_tree)
     file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libwarpage.so SYMBOLIC)
     file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libcudart.so SYMBOLIC)
     # Names that makefiles link besides: the linker reads such a text in place of a library.
-    foreach(name libcudart_static.a libcudadevrt.a libcuda.so stubs/libcuda.so)
+    foreach(name libcudart_static.a libcudadevrt.a libcuda.so stubs/libcuda.so libnvrtc.so
+            libnvrtc_static.a libnvrtc-builtins_static.a)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(-lcudart)\n")
     endforeach()
 

@@ -299,6 +299,14 @@ uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int
 
 #define WP_STREAM_IMAGE_SYMBOL "wp_stream_image"
 
+/* ---- libraries of modules
+ *
+ * `wpcc --module-library IMAGE` makes the CPU code of an image that no program has, such as one
+ * that a module was loaded from; it registers itself. The library exports the image's id (uint64_t)
+ * by this name. */
+
+#define WP_MODULE_ID_SYMBOL "wp_module_image_id"
+
 /* wpcc's exit status if a kernel cannot be compiled to the requested library; its last line is then
  * "wpcc: error: " and the reason. */
 #define WP_LIBRARY_REFUSED 3

@@ -17,6 +17,9 @@
 #include "base/variant.h"
 #include "warpage/error.h"
 
+/* Of functions whose source was compiled with --lockstep. */
+#define WP_LOCKSTEP_ATTRIBUTE "wp-lockstep"
+
 /* NVPTX address spaces, as the front end numbers them. */
 enum {
     WP_SPACE_GENERIC = 0,

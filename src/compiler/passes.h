@@ -57,6 +57,9 @@ WP_NODISCARD wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err);
  *  whose marks it removes. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err);
 
+/** Whether a function was compiled with --lockstep: steps before all accesses that other lanes may
+ * make, too. */
+bool wpi_lockstep_is_whole(LLVMValueRef function);
 /** Whether lockstep treats this loop as one that waits for another thread. `postdom`: of the
  * function's blocks. */
 bool wpi_lockstep_waits(const wpi_loops *loops, uint32_t loop, const uint32_t *postdom);

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "device/device.h"
 
 #define STAGED_BYTES_MAX (64u * 1024u)
@@ -142,6 +143,12 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
         !is_kind_right(kind, dst_class, src_class))
         return wpi_note(cudaErrorInvalidValue);
 
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        const wpi_copy_node node = {dst, src, e, kind};
+        return is_async ? wpi_capture_copy(stream, &node) : wpi_capture_refuse(stream);
+    }
     const bool is_pageable = dst_class == WPI_MEMORY_PAGEABLE || src_class == WPI_MEMORY_PAGEABLE;
     const size_t size_bytes = e.width_bytes * e.height * e.depth; /* at most a span */
     const bool is_devices_task = src_class == WPI_MEMORY_PAGEABLE &&

@@ -47,6 +47,9 @@ cudaError_t wpi_explain(cudaError_t error, const wp_error *err);
 cudaError_t wpi_error_sticky(wp_device *device);
 /** Prints `err`'s sentence with the error's name, unless it was printed lately. */
 void wpi_print_once(cudaError_t error, const wp_error *err);
+/** Sets the calling thread's last error and returns the one before: calls of the driver API leave
+ * it as it is. */
+cudaError_t wpi_error_swap(cudaError_t error);
 /** Forgets which sentences were printed: after cudaDeviceReset the same fault is printed again. */
 void wpi_error_reset(void);
 
@@ -57,6 +60,10 @@ void wpi_error_reset(void);
 cudaError_t wpi_enter(wp_device **device);
 /** As wpi_enter, but also after a sticky error and from callbacks: for queries and teardown. */
 cudaError_t wpi_enter_any(wp_device **device);
+/** Whether this thread has called the runtime API: it then has a current context (driver API). */
+bool wpi_thread_uses_runtime(void);
+/** Between true and false this thread's calls come from the driver API. */
+void wpi_set_driver_call(bool is_driver_call);
 /** The device if it is open, else NULL. */
 wp_device *wpi_device_if_open(void);
 /** The spec that it is or will be opened with. */
@@ -77,6 +84,12 @@ typedef enum wpi_handle_kind {
     WPI_HANDLE_STREAM = 0,
     WPI_HANDLE_EVENT,
     WPI_HANDLE_ARRAY,
+    WPI_HANDLE_CONTEXT, /* of the driver API */
+    WPI_HANDLE_MODULE,
+    WPI_HANDLE_LINK,
+    WPI_HANDLE_PHYSICAL, /* memory of cuMemCreate */
+    WPI_HANDLE_GRAPH,
+    WPI_HANDLE_GRAPH_EXEC,
     WPI_HANDLE_COUNT /* must be last */
 } wpi_handle_kind;
 
@@ -107,6 +120,12 @@ typedef struct wpi_function {
 /** The kernel behind the host function `function`; loads its image on first use. Explained and
  *  noted. The result lives until its program or library is unloaded. */
 cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_function **out);
+/** Adds an image that no object registered, and loads it. `handle` is one of
+ * __cudaRegisterFatBinary, for __cudaRegisterFunction and __cudaUnregisterFatBinary. The image
+ * lives until then. Not noted; `detail` has the reason of a failure. */
+cudaError_t wpi_image_open(wp_device *device, const wp_image_header *image, void ***handle,
+                           wp_error *detail);
+wp_module *wpi_image_module(void **handle);
 /** The number of the launch's blocks that fit an SM at once. */
 uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
                                 uint32_t shared_dynamic_bytes);
@@ -159,6 +178,8 @@ struct CUstream_st {
 /** The queue of a stream: the default one for NULL and cudaStreamLegacy, the calling thread's own
  * for cudaStreamPerThread. InvalidResourceHandle otherwise. Noted. */
 cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **out);
+/** The stream itself behind a handle: the thread's own for its names, NULL for the legacy one. */
+cudaStream_t wpi_stream_key(cudaStream_t stream);
 /** Waits for a queue and returns its error or that of an earlier kernel. Noted. */
 cudaError_t wpi_queue_sync(wp_queue *queue);
 /** True when nothing is queued or running anywhere. */
@@ -177,6 +198,9 @@ void wpi_textures_forget(void);
 /** Forgets advice for [base, base + size_bytes): the memory was freed. */
 void wpi_advice_forget(const void *base, size_t size_bytes);
 void wpi_advice_forget_all(void);
+
+/** Flags of an allocation that cuMemMap made: only cuMemUnmap frees it. */
+#define WPI_ALLOCATION_MAPPED 0x80000000u
 
 /* ---- copy.c ---- */
 
@@ -232,6 +256,12 @@ cudaError_t wpi_check_peers(int dst_device, int src_device);
  * does: for pageable memory, when the program may change it. Noted. */
 cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent extent,
                      enum cudaMemcpyKind kind, bool is_async);
+
+/* ---- fill.c ---- */
+
+/** Fills a box with a value of 1, 2 or 4 bytes, to whose multiples it is aligned. Noted. */
+cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t value_bytes,
+                     wpi_extent extent, bool is_async);
 
 /* ---- array.c ---- */
 

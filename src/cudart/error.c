@@ -302,6 +302,12 @@ cudaError_t wpi_note(cudaError_t error) {
     return error;
 }
 
+cudaError_t wpi_error_swap(cudaError_t error) {
+    const cudaError_t before = last_error;
+    last_error = error;
+    return before;
+}
+
 cudaError_t wpi_explain(cudaError_t error, const wp_error *err) {
     wpi_print_once(error, err);
     return wpi_note(error);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "device/device.h"
 
 #define EVENT_FLAGS                                                                                \
@@ -13,10 +14,12 @@ struct CUevent_st {
     wp_event *event;
     unsigned flags;
     atomic_bool is_recorded;
+    wpi_event_capture captured; /* of its last record, if that was captured */
 };
 
 static void destroy(struct CUevent_st *event) {
     wp_event_destroy(event->event);
+    wpi_free(event->captured.nodes);
     wpi_free(event);
 }
 
@@ -75,6 +78,11 @@ WP_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     wp_queue *queue;
     WPI_TRY(enter(&device, event));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured))
+        return captured != cudaSuccess ? captured : wpi_capture_record(stream, &event->captured);
+    WPI_TRY(captured);
+    event->captured.id = 0;
     wp_error err = {0};
     WPI_TRY(wpi_result(wp_event_record(event->event, queue, &err), &err));
     atomic_store(&event->is_recorded, true);
@@ -92,6 +100,7 @@ WP_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
 WP_API cudaError_t cudaEventQuery(cudaEvent_t event) {
     wp_device *device;
     WPI_TRY(enter(&device, event));
+    if (event->captured.id != 0) return wpi_note(cudaErrorCapturedEvent);
     if (!wp_event_is_complete(event->event)) return wpi_note(cudaErrorNotReady);
     return wpi_note(wpi_error_sticky(device));
 }
@@ -99,6 +108,7 @@ WP_API cudaError_t cudaEventQuery(cudaEvent_t event) {
 WP_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     wp_device *device;
     WPI_TRY(enter(&device, event));
+    if (event->captured.id != 0) return wpi_note(cudaErrorCapturedEvent);
     wp_error err = {0};
     WPI_TRY(wpi_result(wp_event_wait(event->event, &err), &err));
     return wpi_note(wpi_error_sticky(device));
@@ -126,6 +136,12 @@ WP_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
     if (flags == cudaEventWaitExternal) return wpi_note(cudaErrorNotSupported);
     if (flags != cudaEventWaitDefault) return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured) || event->captured.id != 0) {
+        WPI_TRY(captured);
+        return wpi_capture_wait(stream, &event->captured);
+    }
+    WPI_TRY(captured);
     wp_error err = {0};
     return wpi_result(wp_queue_wait_event(queue, event->event, &err), &err);
 }

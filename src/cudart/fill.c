@@ -3,8 +3,10 @@
  * page-locked memory, which the host may read at once. */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 
-static cudaError_t fill(cudaStream_t stream, wpi_box box, int value, wpi_extent e, bool is_async) {
+cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t value_bytes,
+                     wpi_extent e, bool is_async) {
     wp_device *device;
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
@@ -18,15 +20,28 @@ static cudaError_t fill(cudaStream_t stream, wpi_box box, int value, wpi_extent 
     if (box.first == NULL || !wpi_box_span(&box, &e, &size_bytes) ||
         !wpi_memory_classify(device, box.first, size_bytes, &class) || class == WPI_MEMORY_PAGEABLE)
         return wpi_note(cudaErrorInvalidValue);
+    if (value_bytes > 1 && ((uintptr_t)box.first | box.pitch_bytes | e.width_bytes) % value_bytes)
+        return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        const wpi_fill_node node = {box, value, value_bytes, e};
+        return is_async ? wpi_capture_fill(stream, &node) : wpi_capture_refuse(stream);
+    }
     wp_error err = {0};
     for (size_t z = 0; z < e.depth; z++)
         for (size_t y = 0; y < e.height; y++) {
             char *row = box.first + z * box.slice_bytes + y * box.pitch_bytes;
             WPI_TRY(wpi_result(
-                wp_queue_fill(queue, row, (uint32_t)value & 0xffu, 1, e.width_bytes, &err), &err));
+                wp_queue_fill(queue, row, value, value_bytes, e.width_bytes / value_bytes, &err),
+                &err));
         }
     if (is_async || class == WPI_MEMORY_DEVICE) return cudaSuccess;
     return wpi_queue_sync(queue);
+}
+
+static cudaError_t fill(cudaStream_t stream, wpi_box box, int value, wpi_extent e, bool is_async) {
+    return wpi_fill(stream, box, (uint32_t)value & 0xffu, 1, e, is_async);
 }
 
 static cudaError_t fill_2d(void *first, size_t pitch, int value, size_t width, size_t height,

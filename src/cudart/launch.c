@@ -12,6 +12,7 @@
 #include "cache/cache_launch.h"
 #include "cudart/cudart.h"
 #include "cudart/entry.h"
+#include "cudart/graph/graph.h"
 #include "stream/stream_launch.h"
 
 /* CUDA's limits on shapes; the number of threads in a block is the device's. */
@@ -148,6 +149,13 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
     WPI_TRY(check_shared(f, c->shared_bytes));
     if (is_cooperative) WPI_TRY(check_cooperative(info, f, c->grid, c->block, c->shared_bytes));
     if (args == NULL && f->info->param_count != 0) return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(c->stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        const wpi_kernel_node node = {function,        c->grid,        c->block,
+                                      c->shared_bytes, is_cooperative, args};
+        return wpi_capture_kernel(c->stream, &node);
+    }
     const wp_launch command = {.kernel = f->kernel,
                                .grid = {c->grid.x, c->grid.y, c->grid.z},
                                .block = {c->block.x, c->block.y, c->block.z},

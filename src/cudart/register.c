@@ -169,6 +169,24 @@ static cudaError_t load_image(wp_device *device, image *it) {
     return it->error;
 }
 
+cudaError_t wpi_image_open(wp_device *device, const wp_image_header *header, void ***handle,
+                           wp_error *detail) {
+    image *it = add_image(header);
+    pthread_mutex_lock(&load_lock);
+    const cudaError_t error = load_image(device, it);
+    *detail = it->detail;
+    pthread_mutex_unlock(&load_lock);
+    *handle = (void **)it;
+    if (error == cudaSuccess) return cudaSuccess;
+    __cudaUnregisterFatBinary(*handle);
+    *handle = NULL;
+    return error;
+}
+
+wp_module *wpi_image_module(void **handle) {
+    return ((const image *)handle)->module;
+}
+
 /* ---- functions ---- */
 
 int __cudaRegisterFunction(void **handle, const char *host, char *device, const char *device_name,

@@ -86,13 +86,24 @@ static cudaError_t open_device(wp_device **out) {
     return cudaSuccess;
 }
 
+static _Thread_local bool is_driver_call, uses_runtime;
+
+bool wpi_thread_uses_runtime(void) {
+    return uses_runtime;
+}
+
+void wpi_set_driver_call(bool is_call) {
+    is_driver_call = is_call;
+}
+
 cudaError_t wpi_enter_any(wp_device **device) {
+    if (!is_driver_call) uses_runtime = true;
     return open_device(device);
 }
 
 cudaError_t wpi_enter(wp_device **device) {
     if (wpi_in_callback()) return wpi_note(cudaErrorNotPermitted);
-    WPI_TRY(open_device(device));
+    WPI_TRY(wpi_enter_any(device));
     return wpi_note(wpi_error_sticky(*device));
 }
 

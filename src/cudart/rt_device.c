@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "device/device.h"
 
 #define PCI_BUS_ID "0000:00:00.0" /* of a device that is on no such bus */
@@ -439,6 +440,7 @@ WP_API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElemen
 WP_API cudaError_t cudaDeviceSynchronize(void) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
+    if (wpi_capture_is_any()) return wpi_note(cudaErrorStreamCaptureUnsupported);
     wp_error err = {0};
     return wpi_result(wp_device_wait(device, &err), &err);
 }

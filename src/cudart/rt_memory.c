@@ -33,7 +33,8 @@ static cudaError_t release(void *base, wp_memory_kind kind, wp_memory_kind other
     if (base == NULL) return cudaSuccess;
     wp_allocation allocation;
     if (!wp_memory_find(device, base, &allocation) || allocation.base != base ||
-        (allocation.kind != kind && allocation.kind != other_kind))
+        (allocation.kind != kind && allocation.kind != other_kind) ||
+        allocation.flags == WPI_ALLOCATION_MAPPED)
         return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
     WPI_TRY(wpi_result(wp_memory_free(device, base, &err), &err));

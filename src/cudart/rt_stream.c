@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "device/device.h"
 
 #define PRIORITY_GREATEST (-5)
@@ -57,6 +58,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
 }
 
 static void destroy(struct CUstream_st *stream) {
+    wpi_capture_forget(stream);
     wp_queue_destroy(stream->queue);
     wpi_free(stream);
 }
@@ -144,6 +146,15 @@ cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **
     return cudaSuccess;
 }
 
+cudaStream_t wpi_stream_key(cudaStream_t stream) {
+    wp_device *device = wpi_device_if_open();
+    struct CUstream_st *own = NULL;
+    if (stream == NULL && is_default_per_thread) stream = cudaStreamPerThread;
+    if (is_legacy(stream)) return NULL;
+    if (stream != cudaStreamPerThread) return stream;
+    return device != NULL && find_own(device, &own) == cudaSuccess ? own : NULL;
+}
+
 cudaError_t wpi_queue_sync(wp_queue *queue) {
     wp_error err = {0};
     return wpi_result(wp_queue_wait(queue, &err), &err);
@@ -195,6 +206,9 @@ WP_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured)) return wpi_capture_refuse(stream);
+    WPI_TRY(captured);
     return wpi_queue_sync(queue);
 }
 
@@ -203,6 +217,9 @@ WP_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured)) return wpi_capture_refuse(stream);
+    WPI_TRY(captured);
     if (!wp_queue_is_idle(queue)) return wpi_note(cudaErrorNotReady);
     return wpi_note(wpi_error_sticky(device));
 }
@@ -234,6 +251,12 @@ static cudaError_t queue_host_call(const host_call *call) {
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, call->stream, &queue));
     if (call->function == NULL && call->callback == NULL) return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(call->stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        return call->function != NULL ? wpi_capture_host(call->stream, call->function, call->user)
+                                      : wpi_capture_refuse(call->stream);
+    }
     host_call *queued = wpi_malloc(sizeof *queued);
     if (queued == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *queued = *call;
@@ -285,17 +308,5 @@ WP_API cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *str
     WPI_TRY(find(device, hStream, &stream));
     if (streamId == NULL) return wpi_note(cudaErrorInvalidValue);
     *streamId = stream != NULL ? stream->id : 1;
-    return cudaSuccess;
-}
-
-/* No stream is captured: cudaStreamBeginCapture is unsupported. */
-WP_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-                                         enum cudaStreamCaptureStatus *pCaptureStatus) {
-    wp_device *device;
-    struct CUstream_st *found;
-    WPI_TRY(wpi_enter(&device));
-    WPI_TRY(find(device, stream, &found));
-    if (pCaptureStatus == NULL) return wpi_note(cudaErrorInvalidValue);
-    *pCaptureStatus = cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }

@@ -11,43 +11,41 @@
 #define UNSUPPORTED_MAP(X) \
     /* graphs */ \
     X(cudaDeviceGetGraphMemAttribute) X(cudaDeviceGraphMemTrim) \
-    X(cudaDeviceSetGraphMemAttribute) X(cudaGraphAddChildGraphNode) X(cudaGraphAddDependencies) \
-    X(cudaGraphAddEmptyNode) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
+    X(cudaDeviceSetGraphMemAttribute) \
+    X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
     X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
-    X(cudaGraphAddHostNode) X(cudaGraphAddKernelNode) X(cudaGraphAddMemAllocNode) \
-    X(cudaGraphAddMemFreeNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D) \
+    X(cudaGraphAddMemAllocNode) \
+    X(cudaGraphAddMemFreeNode) \
     X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
-    X(cudaGraphAddMemsetNode) X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphClone) \
-    X(cudaGraphCreate) X(cudaGraphDebugDotPrint) X(cudaGraphDestroy) X(cudaGraphDestroyNode) \
+    X(cudaGraphChildGraphNodeGetGraph) \
+    X(cudaGraphDebugDotPrint) X(cudaGraphDestroyNode) \
     X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventRecordNodeSetEvent) \
     X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) \
-    X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecDestroy) \
+    X(cudaGraphExecChildGraphNodeSetParams) \
     X(cudaGraphExecEventRecordNodeSetEvent) X(cudaGraphExecEventWaitNodeSetEvent) \
     X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) \
-    X(cudaGraphExecHostNodeSetParams) X(cudaGraphExecKernelNodeSetParams) \
-    X(cudaGraphExecMemcpyNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) \
+    X(cudaGraphExecMemcpyNodeSetParams) \
     X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) X(cudaGraphExecMemcpyNodeSetParamsToSymbol) \
-    X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecNodeSetParams) X(cudaGraphExecUpdate) \
+    X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecNodeSetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeGetParams) \
-    X(cudaGraphExternalSemaphoresWaitNodeSetParams) X(cudaGraphGetEdges) X(cudaGraphGetNodes) \
-    X(cudaGraphGetRootNodes) X(cudaGraphHostNodeGetParams) X(cudaGraphHostNodeSetParams) \
-    X(cudaGraphInstantiate) X(cudaGraphInstantiateWithFlags) X(cudaGraphInstantiateWithParams) \
+    X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
+    X(cudaGraphHostNodeGetParams) X(cudaGraphHostNodeSetParams) \
+    X(cudaGraphInstantiateWithParams) \
     X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
-    X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetAttribute) \
-    X(cudaGraphKernelNodeSetParams) X(cudaGraphLaunch) X(cudaGraphMemAllocNodeGetParams) \
+    X(cudaGraphKernelNodeSetAttribute) \
+    X(cudaGraphMemAllocNodeGetParams) \
     X(cudaGraphMemFreeNodeGetParams) X(cudaGraphMemcpyNodeGetParams) \
     X(cudaGraphMemcpyNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D) \
     X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
     X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) \
-    X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
-    X(cudaGraphNodeGetType) X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
+    X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
+    X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
     X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) \
-    X(cudaGraphUpload) X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) \
-    X(cudaStreamEndCapture) X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_v2) \
-    X(cudaStreamUpdateCaptureDependencies) X(cudaThreadExchangeStreamCaptureMode) \
+    X(cudaStreamBeginCaptureToGraph) \
+    X(cudaStreamUpdateCaptureDependencies) \
     X(cudaUserObjectCreate) X(cudaUserObjectRelease) X(cudaUserObjectRetain) \
     /* sharing with other processes and interfaces */ \
     X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \
@@ -80,7 +78,7 @@
     X(cudaGraphicsUnregisterResource) \
     /* others */ \
     X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
-    X(cudaEventCreateFromEGLSync) X(cudaGetDriverEntryPoint) X(cudaGetFuncBySymbol) \
+    X(cudaEventCreateFromEGLSync) \
     X(cudaLaunchCooperativeKernelMultiDevice) \
     X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
     X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)

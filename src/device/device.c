@@ -515,6 +515,27 @@ wp_status wp_module_load(wp_device *device, const void *image, wp_module **out, 
     return device->ops->module->load(device, image, out, err);
 }
 
+void wpi_module_restore(wp_module *module) {
+    if (module->device->ops->module->restore != NULL) module->device->ops->module->restore(module);
+}
+
+wpi_param_place wpi_kernel_param_place(const wp_kernel *kernel, uint32_t i) {
+    return kernel->device->ops->module->param_place(kernel, i);
+}
+
+wp_status wpi_device_range_reserve(wp_device *device, size_t size_bytes, void **out,
+                                   wp_error *err) {
+    *out = NULL;
+    if (device->ops->range_reserve == NULL)
+        return WP_FAIL(err, UNSUPPORTED, "the device %s has no virtual memory management",
+                       device->info.spec);
+    return device->ops->range_reserve(device, size_bytes, out, err);
+}
+
+void wpi_device_range_release(wp_device *device, void *base, size_t size_bytes) {
+    device->ops->range_release(device, base, size_bytes);
+}
+
 void wp_module_unload(wp_module *module) {
     if (module != NULL) module->device->ops->module->unload(module);
 }

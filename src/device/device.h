@@ -131,6 +131,11 @@ extern const wpi_host_ops wpi_host_threads;
 /** In a step of an actor: the time on the device's clock, for measurements of its stages. */
 uint64_t wpi_actor_now_ns(const wp_actor *actor);
 
+/** A kernel's parameter in a buffer of all parameters. */
+typedef struct wpi_param_place {
+    uint32_t offset_bytes, size_bytes;
+} wpi_param_place;
+
 typedef struct wpi_module_ops {
     wp_status (*load)(wp_device *device, const void *image, wp_module **out, wp_error *err);
     void (*unload)(wp_module *module);
@@ -143,6 +148,11 @@ typedef struct wpi_module_ops {
     /** Optional; defaults to refusing anything above shared_bytes_per_block. Static shared bytes
      *  plus `bytes` are within shared_bytes_per_block_optin. */
     wp_status (*set_shared_max)(wp_kernel *kernel, uint32_t bytes, wp_error *err);
+    /** Where parameter `i` of a kernel is in a buffer of all, as PTX lays them out. `i` is below
+     * the number of parameters. */
+    wpi_param_place (*param_place)(const wp_kernel *kernel, uint32_t i);
+    /** Optional: gives the module's variables their initial values. No work is in progress. */
+    void (*restore)(wp_module *module);
 } wpi_module_ops;
 
 struct wpi_device_ops {
@@ -169,6 +179,10 @@ struct wpi_device_ops {
     wp_status (*memory_unregister)(wp_device *device, const wp_allocation *allocation,
                                    wp_error *err);
     void (*memory_info)(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+    /** Optional, both (default: UNSUPPORTED): a range of addresses of device memory without memory
+     * behind it, in whole units of 2 MiB; it is in no map. The caller maps pages there. */
+    wp_status (*range_reserve)(wp_device *device, size_t size_bytes, void **out, wp_error *err);
+    void (*range_release)(wp_device *device, void *base, size_t size_bytes);
     /** Optional: sets the advice for a range of managed memory, in whole pages. */
     void (*memory_advise)(wp_device *device, const void *address, size_t size_bytes,
                           const wpi_advice *advice);
@@ -272,6 +286,14 @@ WP_NODISCARD wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, 
  *  and dynamic together are limited to 48 KiB. */
 WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes,
                                                  wp_error *err);
+wpi_param_place wpi_kernel_param_place(const wp_kernel *kernel, uint32_t i);
+/** Gives the variables of a module their initial values, if it is used again after unloading. No
+ * work may be in progress. */
+void wpi_module_restore(wp_module *module);
+/** A range of device addresses without memory: see wpi_device_ops. UNSUPPORTED. */
+WP_NODISCARD wp_status wpi_device_range_reserve(wp_device *device, size_t size_bytes, void **out,
+                                                wp_error *err);
+void wpi_device_range_release(wp_device *device, void *base, size_t size_bytes);
 /** wp_queue_create and wp_event_create with the CUDA runtime's further arguments. */
 WP_NODISCARD wp_status wpi_queue_create(wp_device *device, bool is_blocking, int priority,
                                         wp_queue **out, wp_error *err);

@@ -38,22 +38,21 @@ const wpi_param wpi_variant_params[] = {
 
 /* ---- where things are ---- */
 
-static wp_status refuse_setting(const char *setting, const wpi_made_library *wanted,
-                                wp_error *err) {
-    return wanted->instead != NULL
+static wp_status refuse_setting(const char *setting, const char *instead, wp_error *err) {
+    return instead != NULL
                ? WP_FAIL(err, TOOLCHAIN,
                          "WARPAGE_WPCC is '%s', which is not a program: set it to wpcc, or %s",
-                         setting, wanted->instead)
+                         setting, instead)
                : WP_FAIL(err, TOOLCHAIN, "WARPAGE_WPCC is '%s', which is not a program", setting);
 }
 
-static wp_status find_wpcc(const wpi_made_library *wanted, char **out, wp_error *err) {
+wp_status wpi_wpcc_find(const char *who, const char *instead, char **out, wp_error *err) {
     wpi_param_value setting;
     *out = NULL;
     WP_TRY(wpi_param_load(&wpi_variant_params[0], &setting, err));
     if (setting.text[0] != '\0') {
         *out = wpi_program_find(setting.text);
-        return *out != NULL ? WP_STATUS_OK : refuse_setting(setting.text, wanted, err);
+        return *out != NULL ? WP_STATUS_OK : refuse_setting(setting.text, instead, err);
     }
     Dl_info self;
     char *real = dladdr((const void *)wpi_variant_params, &self) != 0
@@ -67,12 +66,11 @@ static wp_status find_wpcc(const wpi_made_library *wanted, char **out, wp_error 
         free(real); /* realpath's own allocation */
         if (wpi_file_is_executable(*out)) return WP_STATUS_OK;
     }
-    const char *instead = wanted->instead;
     const wp_status status =
         WP_FAIL(err, TOOLCHAIN,
                 "%s need wpcc to compile kernels, but it is not at %s; %s%sinstall it there or set "
                 "WARPAGE_WPCC",
-                wanted->who, *out != NULL ? *out : "its usual place next to libwarpage",
+                who, *out != NULL ? *out : "its usual place next to libwarpage",
                 instead != NULL ? instead : "", instead != NULL ? ", " : "");
     wpi_free(*out);
     *out = NULL;
@@ -202,7 +200,7 @@ bool wpi_made_library_is_being_made(void) {
 wp_status wpi_made_library_open(const wpi_made_library *wanted, void **out, wp_error *err) {
     char *wpcc = NULL;
     *out = NULL;
-    WP_TRY(find_wpcc(wanted, &wpcc, err));
+    WP_TRY(wpi_wpcc_find(wanted->who, wanted->instead, &wpcc, err));
     char *cache = find_cache(), *kept = NULL;
     if (cache != NULL) {
         char *file = wpi_format("%s-%016" PRIx64 ".so", wanted->name, key_of(wanted, wpcc));

@@ -20,6 +20,11 @@ typedef struct wpi_made_library {
     bool (*is_right)(void *library, const wp_image_header *image); /* has the right symbols */
 } wpi_made_library;
 
+/** The path of wpcc (wpi_free): the one that WARPAGE_WPCC names, or the one beside this library.
+ * `who` needs it, in the message; `instead` is a remedy without it, or NULL. TOOLCHAIN: there is
+ * none. */
+WP_NODISCARD wp_status wpi_wpcc_find(const char *who, const char *instead, char **out,
+                                     wp_error *err);
 /** Returns the library, for dlsym. UNSUPPORTED, with wpcc's message: wpcc refuses the kernels, and
  * may. TOOLCHAIN: there is no wpcc, or it failed (the message quotes it).
  */

@@ -263,14 +263,19 @@ static void per_thread_calls_take_stream_0_as_the_threads_own(void **state) {
     assert_ok(cudaStreamSynchronize(cudaStreamPerThread));
 }
 
-static void nothing_is_ever_captured(void **state) {
+static void capturing_streams_are_known(void **state) {
     (void)state;
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
     cudaStream_t stream;
     assert_ok(cudaStreamCreate(&stream));
-    assert_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaErrorNotSupported);
     assert_ok(cudaStreamIsCapturing(stream, &status));
     assert_int_equal(status, cudaStreamCaptureStatusNone);
+    assert_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    assert_ok(cudaStreamIsCapturing(stream, &status));
+    assert_int_equal(status, cudaStreamCaptureStatusActive);
+    cudaGraph_t graph;
+    assert_ok(cudaStreamEndCapture(stream, &graph));
+    assert_ok(cudaGraphDestroy(graph));
 }
 
 int main(void) {
@@ -288,7 +293,7 @@ int main(void) {
         TEST(host_functions_run_in_order_and_call_nothing),
         TEST(each_thread_has_its_own_default_stream),
         TEST(per_thread_calls_take_stream_0_as_the_threads_own),
-        TEST(nothing_is_ever_captured),
+        TEST(capturing_streams_are_known),
     };
     return wp_test_main(tests);
 }

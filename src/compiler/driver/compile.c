@@ -228,8 +228,7 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
         }
     }
     print_talk(job, &talk);
-    if (status == WP_STATUS_OK && !o->print_only)
-        status = wpi_finish_bitcode(bitcode, o->contract, o->registers_max, err);
+    if (status == WP_STATUS_OK && !o->print_only) status = wpi_finish_bitcode(bitcode, o, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
         status = rewrite(job, bitcode, err);
     return status;
@@ -422,7 +421,7 @@ static wp_status compile_cuda_joined(wpi_compile_job *job, const wpi_input *inpu
         else if (is_image && !o->print_only)
             status = wpi_device_image(job, bitcode, content_id(bitcode, unit), temp, err);
         else if (!o->print_only)
-            status = wpi_device_ptx(job, bitcode, temp, err);
+            status = wpi_device_ptx(job, bitcode, content_id(bitcode, unit), temp, err);
     }
     wpi_free(bitcode);
     return status;

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/must.h"
+#include "base/ptx_carrier.h"
 #include "base/text.h"
 #include "compiler/driver/job.h"
 #include "compiler/emit/image_writer.h"
@@ -60,9 +61,8 @@ static wp_status build_set(void *arg, wp_error *err) {
 }
 
 static wp_status make_ptx(const wpi_compile_job *job, const void *bitcode, size_t size_bytes,
-                          bool is_relocatable, const char *path, wp_error *err) {
+                          const char *path, wp_error *err) {
     const wpi_ptx_options options = {.arch = job->options->arch,
-                                     .is_relocatable = is_relocatable,
                                      .library_path = job->tools->nvptxlib};
     char *text = NULL;
     WP_TRY(wpi_ptx_compile(bitcode, size_bytes, &options, &text, err));
@@ -96,7 +96,7 @@ static void make_cubins(const wpi_options *o, const char *ptx_path) {
 
 static wp_status build_ptx(void *arg, wp_error *err) {
     const wpi_device_build *build = arg;
-    WP_TRY(make_ptx(build->job, build->bitcode, build->size_bytes, false, build->ptx, err));
+    WP_TRY(make_ptx(build->job, build->bitcode, build->size_bytes, build->ptx, err));
     make_cubins(build->job->options, build->ptx);
     return WP_STATUS_OK;
 }
@@ -218,13 +218,36 @@ void wpi_device_build_cancel(wpi_device_build *build) {
     destroy(build);
 }
 
-wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path, const char *ptx_path,
-                         wp_error *err) {
-    char *bitcode = NULL;
+/* Appends an image to the PTX: devices other than a GPU run that. */
+static wp_status carry_image(wpi_text *ptx, const void *bitcode, size_t size_bytes, uint64_t id,
+                             wp_error *err) {
+    const wpi_image_part part = {
+        .kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes};
+    wpi_text image = {0};
+    wp_status status = wpi_image_make(id, &part, 1, &image, err);
+    if (status == WP_STATUS_OK) wpi_ptx_carrier_append(ptx, image.data, image.length);
+    wpi_text_deinit(&image);
+    return status;
+}
+
+wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
+                         const char *ptx_path, wp_error *err) {
+    const wpi_options *o = job->options;
+    const wpi_ptx_options options = {
+        .arch = o->arch, .is_relocatable = o->is_relocatable, .library_path = job->tools->nvptxlib};
+    char *bitcode = NULL, *made = NULL;
     size_t size_bytes = 0;
+    wpi_text text = {0};
+    wp_status status;
     WP_TRY(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    WP_TRY_GOTO(wpi_ptx_compile(bitcode, size_bytes, &options, &made, err), done);
+    wpi_text_append(&text, made);
+    if (!o->is_relocatable) WP_TRY_GOTO(carry_image(&text, bitcode, size_bytes, id, err), done);
     const char *path = strcmp(ptx_path, "-") == 0 ? "/dev/stdout" : ptx_path;
-    wp_status status = make_ptx(job, bitcode, size_bytes, job->options->is_relocatable, path, err);
+    status = wpi_file_write(path, text.data, text.length, err);
+done:
+    wpi_text_deinit(&text);
+    wpi_free(made);
     wpi_free(bitcode);
     return status;
 }
@@ -236,7 +259,7 @@ wp_status wpi_device_image(wpi_compile_job *job, const char *bitcode_path, uint6
     wp_error error = {0};
     wp_status status;
     WP_TRY_GOTO(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err), done);
-    bool has_ptx = make_ptx(job, bitcode, size_bytes, false, ptx, &error) == WP_STATUS_OK;
+    bool has_ptx = make_ptx(job, bitcode, size_bytes, ptx, &error) == WP_STATUS_OK;
     if (has_ptx)
         make_cubins(job->options, ptx);
     else

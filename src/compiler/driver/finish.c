@@ -10,11 +10,11 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/must.h"
+#include "compiler/driver/lowered_names.h"
 
-static void mark(LLVMModuleRef module) {
-    LLVMAttributeRef mark =
-        LLVMCreateStringAttribute(LLVMGetModuleContext(module), WP_CONTRACT_ATTRIBUTE,
-                                  (unsigned)strlen(WP_CONTRACT_ATTRIBUTE), "", 0);
+static void mark(LLVMModuleRef module, const char *name) {
+    LLVMAttributeRef mark = LLVMCreateStringAttribute(LLVMGetModuleContext(module), name,
+                                                      (unsigned)strlen(name), "", 0);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, mark);
@@ -81,7 +81,7 @@ static void drop_names(LLVMModuleRef module) {
         }
 }
 
-wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers, wp_error *err) {
+wp_status wpi_finish_bitcode(const char *path, const wpi_options *o, wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
     WP_TRY(wpi_file_read(path, &bitcode, &size_bytes, err));
@@ -94,11 +94,15 @@ wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers
         status = WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19", path);
         goto done;
     }
-    if (contract) mark(module);
-    if (registers != 0) limit_registers(module, registers);
+    if (o->lowered_names)
+        WP_TRY_GOTO(wpi_lowered_names_write(module, o->lowered_names, err), dispose);
+    if (o->contract) mark(module, WP_CONTRACT_ATTRIBUTE);
+    if (o->lockstep) mark(module, WP_LOCKSTEP_ATTRIBUTE);
+    if (o->registers_max != 0) limit_registers(module, o->registers_max);
     drop_locations(module);
     drop_names(module);
     if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);
+dispose:
     LLVMDisposeModule(module);
 done:
     LLVMDisposeMemoryBuffer(buffer);

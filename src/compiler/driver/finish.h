@@ -15,16 +15,13 @@
 #ifndef WP_COMPILER_FINISH_H
 #define WP_COMPILER_FINISH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "warpage/error.h"
+#include "compiler/context.h"
+#include "compiler/driver/options.h"
 
 #define WP_CONTRACT_ATTRIBUTE "wp-contract"
 
-/** Changes the bitcode file `path`; `contract`: mark its functions; `registers`: of a thread, at
- * most; 0: no limit. */
-WP_NODISCARD wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers,
-                                          wp_error *err);
+/** Changes the bitcode file `path` as the options say: marks of functions (-fmad=true, --lockstep),
+ * registers of a thread at most, lowered names. */
+WP_NODISCARD wp_status wpi_finish_bitcode(const char *path, const wpi_options *o, wp_error *err);
 
 #endif

@@ -86,8 +86,8 @@ void wpi_device_build_cancel(wpi_device_build *build);
 /** Writes the image that programs embed, without tasks. */
 WP_NODISCARD wp_status wpi_device_image(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
                                         const char *image_path, wp_error *err);
-/** Writes PTX text. */
-WP_NODISCARD wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path,
+/** Writes PTX text; unless it is relocatable, it carries the image (base/ptx_carrier.h). */
+WP_NODISCARD wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
                                       const char *ptx_path, wp_error *err);
 
 /** Whether `argv` is `wpcc --variant=NAME IMAGE -o LIBRARY`, which libwarpage runs. */
@@ -98,6 +98,10 @@ WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp
 /** `wpcc --stream-library=KERNEL:MASK IMAGE -o LIBRARY`: the same for streamed kernels. */
 bool wpi_is_stream_command(int argc, char **argv);
 WP_NODISCARD wp_status wpi_stream_run(int argc, char **argv, int *exit_code, wp_error *err);
+
+/** `wpcc --module-library IMAGE -o LIBRARY`: the same for the CPU code of a module. */
+bool wpi_is_module_command(int argc, char **argv);
+WP_NODISCARD wp_status wpi_module_run(int argc, char **argv, int *exit_code, wp_error *err);
 
 /** Writes an object with relocatable device code, in a section that linkers drop. */
 WP_NODISCARD wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,

@@ -46,12 +46,12 @@ static void set_string(char **place, const char *value) {
     *place = wpi_must_strdup(value);
 }
 
-enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER, S_CUDA_PATH };
+enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER, S_CUDA_PATH, S_NAMES };
 
 static wp_status set_text(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)err;
-    char **places[] = {&o->output,      &o->output_dir, &o->host_compiler,
-                       &o->print_after, &o->stop_after, &o->cuda_path};
+    char **places[] = {&o->output,     &o->output_dir, &o->host_compiler, &o->print_after,
+                       &o->stop_after, &o->cuda_path,  &o->lowered_names};
     set_string(places[which], value);
     return WP_STATUS_OK;
 }
@@ -128,15 +128,16 @@ enum {
     F_DEBUG_DEVICE,
     F_RUN,
     F_FORWARD,
-    F_NO_HEADER_CACHE
+    F_NO_HEADER_CACHE,
+    F_LOCKSTEP
 };
 
 static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)value;
     (void)err;
-    bool *places[] = {&o->fast_math,      &o->keep,         &o->print_only, &o->verbose,
-                      &o->quiet_warnings, &o->debug_device, &o->run,        &o->forward_unknown,
-                      &o->no_header_cache};
+    bool *places[] = {&o->fast_math,       &o->keep,         &o->print_only, &o->verbose,
+                      &o->quiet_warnings,  &o->debug_device, &o->run,        &o->forward_unknown,
+                      &o->no_header_cache, &o->lockstep};
     *places[which] = true;
     return WP_STATUS_OK;
 }
@@ -621,6 +622,9 @@ static const wpi_option_row table[] = {
     {"-v", "--verbose", WPI_NO_VALUE, set_flag, F_VERBOSE, "print each command before it runs"},
     {"--no-header-cache", NULL, WPI_NO_VALUE, set_flag, F_NO_HEADER_CACHE,
      "do not use or update the user's cache of headers"},
+    {"--lockstep", NULL, WPI_NO_VALUE, set_flag, F_LOCKSTEP,
+     "keep the lanes of a warp in step at every access to shared and global memory on the CPU, for "
+     "kernels that rely on it; slower (also: WARPAGE_LOCKSTEP=1 in wpcc's environment)"},
     {"--rewrite", NULL, WPI_VALUE, add_rewrite, 0,
      "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
      "counted, stream:KERNEL:MASK"},
@@ -641,6 +645,7 @@ static const wpi_option_row table[] = {
      "PASS|all  print the IR after PASS to stderr"},
     {"--stop-after", NULL, WPI_VALUE, set_text, S_STOP_AFTER,
      "PASS  write the IR after PASS to -o and stop"},
+    {"--lowered-names", NULL, WPI_VALUE, set_text, S_NAMES, NULL},
 };
 
 const wpi_option_row *wpi_option_table(size_t *count) {

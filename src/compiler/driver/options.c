@@ -6,6 +6,7 @@
 #include "compiler/driver/wpcc_manual.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -257,6 +258,8 @@ wp_status wpi_options_parse(int argc, char **argv, wpi_options *o, bool *show, w
     if (status == WP_STATUS_OK) status = parse_words(&words, o, show, err);
     wpi_strings_deinit(&words);
     if (status != WP_STATUS_OK || *show) return status;
+    const char *lockstep = getenv("WARPAGE_LOCKSTEP");
+    if (lockstep && strcmp(lockstep, "1") == 0) o->lockstep = true;
     if (o->arch == 0) o->arch = WPI_ARCH_LOWEST;
     if (o->input_count == 0)
         return WP_FAIL(err, INVALID, "no input files; wpcc --help shows the usage");
@@ -267,8 +270,8 @@ void wpi_options_deinit(wpi_options *o) {
     for (uint32_t i = 0; i < o->input_count; i++)
         wpi_free(o->inputs[i].path);
     wpi_free(o->inputs);
-    char *texts[] = {o->output,    o->output_dir, o->standard,    o->host_compiler,
-                     o->cuda_path, o->keep_dir,   o->print_after, o->stop_after};
+    char *texts[] = {o->output,   o->output_dir,  o->standard,   o->host_compiler, o->cuda_path,
+                     o->keep_dir, o->print_after, o->stop_after, o->lowered_names};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         wpi_free(texts[i]);
     wpi_strings *lists[] = {&o->source_args,  &o->host_args, &o->compiler_args, &o->link_args,

@@ -75,10 +75,12 @@ typedef struct wpi_options {
     bool run;               /* -run: run the program after linking it */
     bool forward_unknown;   /* --forward-unknown-to-host-compiler */
     bool no_header_cache;   /* --no-header-cache */
+    bool lockstep;          /* --lockstep */
     bool is_nvcc;           /* invoked by the name nvcc */
     wpi_strings rewrites;   /* --rewrite */
     wpi_strings streams;    /* --stream */
     char *print_after, *stop_after;
+    char *lowered_names; /* --lowered-names, of NVRTC: lowered_names.h; or NULL */
 } wpi_options;
 
 /** Parses; error messages name the option, and the nearest known one. `*show` is set for --help,

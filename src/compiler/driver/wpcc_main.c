@@ -304,6 +304,7 @@ int main(int argc, char **argv) {
     wpi_leftovers_remove_on_signals();
     if (wpi_is_variant_command(argc, argv)) return run_library(wpi_variant_run, argc, argv);
     if (wpi_is_stream_command(argc, argv)) return run_library(wpi_stream_run, argc, argv);
+    if (wpi_is_module_command(argc, argv)) return run_library(wpi_module_run, argc, argv);
     wpi_options options;
     wp_error err = {0};
     bool show = false;

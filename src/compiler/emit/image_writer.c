@@ -30,8 +30,8 @@ static wp_status compress(wpi_text *out, const wpi_image_part *part, size_t *siz
     return failed ? WP_FAIL(err, TOOLCHAIN, "device code could not be compressed") : WP_STATUS_OK;
 }
 
-wp_status wpi_image_write(const char *path, uint64_t id, const wpi_image_part *parts,
-                          uint32_t count, wp_error *err) {
+wp_status wpi_image_make(uint64_t id, const wpi_image_part *parts, uint32_t count, wpi_text *out,
+                         wp_error *err) {
     static const char zeros[16];
     wp_image_header header = {.abi_version = WP_ABI_VERSION, .section_count = count, .id = id};
     memcpy(header.magic, WP_IMAGE_MAGIC, sizeof header.magic);
@@ -50,15 +50,21 @@ wp_status wpi_image_write(const char *path, uint64_t id, const wpi_image_part *p
         wpi_text_append_n(&body, zeros, align16(body.length) - body.length);
     }
     header.size_bytes = start + body.length;
-    wpi_text whole = {0};
-    wpi_text_append_n(&whole, &header, sizeof header);
-    wpi_text_append_n(&whole, sections, count * sizeof *sections);
-    wpi_text_append_n(&whole, zeros, start - whole.length);
-    if (body.length) wpi_text_append_n(&whole, body.data, body.length);
-    status = wpi_file_write(path, whole.data, whole.length, err);
-    wpi_text_deinit(&whole);
+    wpi_text_append_n(out, &header, sizeof header);
+    wpi_text_append_n(out, sections, count * sizeof *sections);
+    wpi_text_append_n(out, zeros, start - out->length);
+    if (body.length) wpi_text_append_n(out, body.data, body.length);
 done:
     wpi_text_deinit(&body);
     wpi_free(sections);
+    return status;
+}
+
+wp_status wpi_image_write(const char *path, uint64_t id, const wpi_image_part *parts,
+                          uint32_t count, wp_error *err) {
+    wpi_text whole = {0};
+    wp_status status = wpi_image_make(id, parts, count, &whole, err);
+    if (status == WP_STATUS_OK) status = wpi_file_write(path, whole.data, whole.length, err);
+    wpi_text_deinit(&whole);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "warpage/error.h"
 
 typedef struct wpi_image_part {
@@ -16,6 +17,9 @@ typedef struct wpi_image_part {
     size_t size_bytes;
 } wpi_image_part;
 
+/** Makes an image in `out`, which is empty. */
+WP_NODISCARD wp_status wpi_image_make(uint64_t id, const wpi_image_part *parts, uint32_t count,
+                                      wpi_text *out, wp_error *err);
 WP_NODISCARD wp_status wpi_image_write(const char *path, uint64_t id, const wpi_image_part *parts,
                                        uint32_t count, wp_error *err);
 

@@ -26,7 +26,6 @@ static const row rows[] = {
     {"cusolver", "cusolver", "cuSOLVER, solvers of linear algebra", NOT_PROVIDED},
     {"cutensor", "cutensor", "cuTENSOR, tensor algebra", NOT_PROVIDED},
     {"cudnn", "cudnn", "cuDNN, neural networks", NOT_PROVIDED},
-    {"nvrtc", "nvrtc", "NVRTC, which compiles kernels at run time", NOT_PROVIDED},
     {"nvJitLink nvPTXCompiler nvfatbin", "nvJitLink nvptxcompiler nvfatbin",
      "NVIDIA's compilers at run time", NOT_PROVIDED},
     {"nvjpeg", "nvjpeg", "nvJPEG, pictures", NOT_PROVIDED},

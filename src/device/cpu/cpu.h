@@ -337,6 +337,8 @@ wp_status wpi_cpu_memory_alloc(wp_device *device, wp_memory_kind kind, size_t si
                                uint32_t flags, void **out, wp_error *err);
 wp_status wpi_cpu_memory_free(wp_device *device, const wp_allocation *allocation, wp_error *err);
 void wpi_cpu_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+wp_status wpi_cpu_range_reserve(wp_device *device, size_t size_bytes, void **out, wp_error *err);
+void wpi_cpu_range_release(wp_device *device, void *base, size_t size_bytes);
 /** Frees every allocation of the device; variables only if `with_variables`. */
 void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
@@ -383,7 +385,8 @@ void wpi_cpu_device_flush_output(wp_device *device);
 #define WPI_CPU_DEVICE_SHARED_OPS                                                                  \
     .queue = &wpi_cpu_queue_ops, .event = &wpi_cpu_event_ops, .module = &wpi_cpu_module_ops,       \
     .default_queue = wpi_cpu_device_default_queue, .sticky_error = wpi_cpu_device_sticky_error,    \
-    .memory_info = wpi_cpu_memory_info, .set_limit = wpi_cpu_device_set_limit,                     \
+    .memory_info = wpi_cpu_memory_info, .range_reserve = wpi_cpu_range_reserve,                    \
+    .range_release = wpi_cpu_range_release, .set_limit = wpi_cpu_device_set_limit,                 \
     .get_limit = wpi_cpu_device_get_limit, .flush_output = wpi_cpu_device_flush_output,            \
     .is_idle = wpi_cpu_device_is_idle
 /** Initialises a device that has `ops` and is otherwise zero; closes (and frees) it on failure. */

@@ -165,6 +165,42 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
     return WP_STATUS_OK;
 }
 
+/* ---- ranges of addresses ---- */
+
+wp_status wpi_cpu_range_reserve(wp_device *base, size_t size_bytes, void **out, wp_error *err) {
+    const wpi_cpu_device *device = (const wpi_cpu_device *)base;
+    char *raw = NULL;
+    if (size_bytes <= SIZE_MAX / 2 && device->has_fixed_addresses)
+        raw = wpi_arena_map(WPI_ARENA_DEVICE, size_bytes, 0);
+    if (size_bytes <= SIZE_MAX / 2 && raw == NULL) {
+        const size_t slack = HUGE_PAGE_BYTES;
+        raw = mmap(NULL, size_bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+        if (raw != MAP_FAILED) {
+            const size_t before = (slack - (uintptr_t)raw % slack) % slack;
+            if (before != 0) munmap(raw, before);
+            if (slack > before) munmap(raw + before + size_bytes, slack - before);
+            raw += before;
+        } else {
+            raw = NULL;
+        }
+    }
+    char asked[32];
+    if (raw == NULL)
+        return WP_FAIL(err, NOMEM, "the system has no address range of %s",
+                       wpi_format_bytes(size_bytes, asked));
+    (void)mprotect(raw, size_bytes, PROT_NONE);
+    *out = raw;
+    return WP_STATUS_OK;
+}
+
+void wpi_cpu_range_release(wp_device *base, void *memory, size_t size_bytes) {
+    (void)base;
+    if (!wpi_arena_unmap(memory, size_bytes)) munmap(memory, size_bytes);
+}
+
+/* ---- freeing ---- */
+
 static void give_back(wpi_cpu_device *device, const wpi_memory_entry *entry) {
     if (entry->mapped_bytes != 0) {
         if (wpi_check_is_on()) {
@@ -173,7 +209,8 @@ static void give_back(wpi_cpu_device *device, const wpi_memory_entry *entry) {
             unmap_pages(entry->allocation.base, entry->mapped_bytes);
         }
     }
-    unreserve(&device->memory, &entry->allocation);
+    const bool is_mapped = entry->mapped_bytes == 0 && entry->allocation.kind == WP_MEMORY_DEVICE;
+    if (!is_mapped) unreserve(&device->memory, &entry->allocation); /* else its memory is counted */
 }
 
 wp_status wpi_cpu_memory_free(wp_device *base, const wp_allocation *allocation, wp_error *err) {

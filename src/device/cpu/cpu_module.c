@@ -140,18 +140,22 @@ static wp_status keep_initial(module *m, const wp_cpu_variable *v, wp_error *err
     return WP_STATUS_OK;
 }
 
-void wpi_cpu_modules_reset(wpi_cpu_device *device) {
-    pthread_mutex_lock(&device->lock);
-    for (const module *m = device->modules; m != NULL; m = m->next) {
-        for (uint32_t i = 0; i < m->initial_count; i++) {
-            const initial_value *v = &m->initial[i];
-            if (v->bytes != NULL) {
-                memcpy(v->address, v->bytes, v->size_bytes);
-            } else {
-                memset(v->address, 0, v->size_bytes);
-            }
+static void restore(wp_module *base) {
+    const module *m = (const module *)base;
+    for (uint32_t i = 0; i < m->initial_count; i++) {
+        const initial_value *v = &m->initial[i];
+        if (v->bytes != NULL) {
+            memcpy(v->address, v->bytes, v->size_bytes);
+        } else {
+            memset(v->address, 0, v->size_bytes);
         }
     }
+}
+
+void wpi_cpu_modules_reset(wpi_cpu_device *device) {
+    pthread_mutex_lock(&device->lock);
+    for (module *m = device->modules; m != NULL; m = m->next)
+        restore(&m->base);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -385,10 +389,24 @@ static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err
     return WP_STATUS_OK;
 }
 
+static wpi_param_place param_place(const wp_kernel *kernel, uint32_t index) {
+    const wp_cpu_kernel *code = ((const wpi_cpu_kernel *)kernel)->code;
+    wpi_param_place place = {0};
+    for (uint32_t i = 0; i <= index; i++) {
+        const uint32_t align = code->params[i].align_bytes;
+        const uint32_t end = place.offset_bytes + place.size_bytes;
+        place = (wpi_param_place){.offset_bytes = (end + align - 1) / align * align,
+                                  .size_bytes = code->params[i].size_bytes};
+    }
+    return place;
+}
+
 const wpi_module_ops wpi_cpu_module_ops = {
     .load = load,
     .unload = unload,
     .find_kernel = find_kernel,
     .find_variable = find_variable,
     .set_shared_max = set_shared_max,
+    .param_place = param_place,
+    .restore = restore,
 };

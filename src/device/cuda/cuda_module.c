@@ -31,6 +31,7 @@ typedef struct wpi_cuda_kernel {
     wp_kernel base;
     struct wpi_cuda_module *module;
     char *name;
+    const char *params;       /* their list in the text, after the name */
     wpi_cu_function function; /* NULL: a reset has failed */
 } wpi_cuda_kernel;
 
@@ -143,6 +144,7 @@ static wp_status list_kernels(module *m, wp_error *err) {
         kernel->name = wpi_strndup(name.first, name.length);
         if (kernel->name == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");
         kernel->module = m;
+        kernel->params = name.first + name.length;
         kernel->base.device = m->base.device;
         kernel->base.info.name = kernel->name;
         kernel->base.info.param_count = param_count;
@@ -558,6 +560,13 @@ static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err
                           "raising a kernel's shared memory", err);
 }
 
+static wpi_param_place param_place(const wp_kernel *kernel, uint32_t i) {
+    wpi_param_place place;
+    wpi_ptx_param(((const wpi_cuda_kernel *)kernel)->params, i, &place.offset_bytes,
+                  &place.size_bytes);
+    return place;
+}
+
 const wpi_module_ops wpi_cuda_module_ops = {
     .load = load,
     .unload = unload,
@@ -565,4 +574,5 @@ const wpi_module_ops wpi_cuda_module_ops = {
     .find_variable = find_variable,
     .occupancy_blocks = occupancy_blocks,
     .set_shared_max = set_shared_max,
+    .param_place = param_place,
 };

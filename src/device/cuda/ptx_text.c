@@ -72,6 +72,48 @@ bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_co
     return false;
 }
 
+/* Bytes of a type: ".u64", ".b8". */
+static uint32_t type_bytes(const char *type) {
+    while (*type != '\0' && !isdigit((unsigned char)*type) && *type != ' ')
+        type++;
+    return (uint32_t)strtoul(type, NULL, 10) / 8;
+}
+
+void wpi_ptx_param(const char *after_name, uint32_t i, uint32_t *offset_bytes,
+                   uint32_t *size_bytes) {
+    const char *p = skip_blanks(after_name);
+    const char *end = *p == '(' ? strchr(p, ')') : NULL;
+    uint32_t at = 0;
+    *offset_bytes = *size_bytes = 0;
+    for (uint32_t n = 0; end != NULL && (p = strstr(p, ".param")) != NULL && p < end; n++) {
+        p = skip_blanks(p + strlen(".param"));
+        uint32_t align = 0, size = 0;
+        while (*p == '.') {
+            if (take(&p, ".align ")) {
+                align = (uint32_t)strtoul(p, NULL, 10);
+                p += strspn(p, "0123456789");
+            } else if (strncmp(p, ".ptr", 4) == 0) { /* a pointer and where it points to */
+                p += strcspn(p, " \t");
+                align = 0;
+            } else {
+                size = type_bytes(p);
+                p += strcspn(p, " \t");
+            }
+            p = skip_blanks(p);
+        }
+        if (align == 0) align = size;
+        const char *bracket = p + strcspn(p, "[,)\n");
+        if (*bracket == '[') size *= (uint32_t)strtoul(bracket + 1, NULL, 10);
+        if (align != 0) at = (at + align - 1) / align * align;
+        if (n == i) {
+            *offset_bytes = at;
+            *size_bytes = size;
+            return;
+        }
+        at += size;
+    }
+}
+
 bool wpi_ptx_next_variable(const char **at, const char *prefix, wpi_ptx_name *name) {
     const size_t prefix_length = strlen(prefix);
     for (const char *line = *at; *line != '\0'; line = next_line(line)) {

@@ -177,6 +177,17 @@ WP_API_CXX cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
 }
 
 /* The form before CUDA 12. */
+WP_API_CXX cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                           cudaGraphNode_t *hErrorNode_out,
+                                           enum cudaGraphExecUpdateResult *updateResult_out) {
+    cudaGraphExecUpdateResultInfo info;
+    info.result = cudaGraphExecUpdateError;
+    info.errorNode = NULL;
+    const cudaError_t error = cudaGraphExecUpdate(hGraphExec, hGraph, &info);
+    if (hErrorNode_out != NULL) *hErrorNode_out = info.errorNode;
+    if (updateResult_out != NULL) *updateResult_out = info.result;
+    return error;
+}
 WP_API_CXX cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
                                             cudaGraphNode_t *pErrorNode, char *pLogBuffer,
                                             size_t bufferSize) {

@@ -101,7 +101,8 @@ wp_status wpi_pass_inline_stops(wpi_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || wpi_compile_is_kernel(c, f)) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
-        if (!function_reaches(f, NULL) || function_reaches(f, f)) continue;
+        if (!function_reaches(f, NULL) && !wpi_lockstep_is_whole(f)) continue;
+        if (function_reaches(f, f)) continue;
         wpi_function_attribute_remove(f, "noinline");
         wpi_function_attribute_remove(f, "optnone");
         wpi_function_attribute(c, f, "alwaysinline");

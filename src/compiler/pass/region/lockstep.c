@@ -3,9 +3,9 @@
  *
  * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
  * without __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes
- * together. (Shared memory that is not volatile: warp_synchronous.c.) Code that runs in step with
- * simulated time needs none: its lanes stop before every access, until the model makes it for all
- * that execute it together.
+ * together. (Shared memory that is not volatile: warp_synchronous.c; all accesses: --lockstep.)
+ * Code that runs in step with simulated time needs none: its lanes stop before every access, until
+ * the model makes it for all that execute it together.
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
  * waits if its condition depends on a volatile or atomic access inside it, by value or by the
@@ -39,10 +39,27 @@ static bool is_volatile_shared(LLVMValueRef instruction) {
            LLVMGetVolatile(instruction) && wpi_access_space(&a) == WP_SPACE_SHARED;
 }
 
+/* Whether other lanes may access the same memory. */
+static bool is_common(LLVMValueRef instruction) {
+    const wpi_ir_access a = wpi_access_of(instruction);
+    if (a.kind != WP_ACCESS_READ && a.kind != WP_ACCESS_WRITE && a.kind != WP_ACCESS_ATOMIC)
+        return false;
+    const unsigned space = wpi_access_space(&a);
+    return (space == WP_SPACE_GENERIC || space == WP_SPACE_GLOBAL || space == WP_SPACE_SHARED) &&
+           !LLVMIsAAllocaInst(wpi_pointer_base(a.pointer));
+}
+
+bool wpi_lockstep_is_whole(LLVMValueRef function) {
+    return LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         WP_LOCKSTEP_ATTRIBUTE,
+                                         (unsigned)strlen(WP_LOCKSTEP_ATTRIBUTE)) != NULL;
+}
+
 static void add_steps(wpi_compile *c, LLVMValueRef function) {
+    const bool is_whole = wpi_lockstep_is_whole(function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            if (!is_volatile_shared(i)) continue;
+            if (is_whole ? !is_common(i) : !is_volatile_shared(i)) continue;
             LLVMPositionBuilderBefore(c->builder, i);
             wpi_lower_stop(c, c->builder, WP_STOP_STEP, NULL, NULL, NULL);
         }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the CPU code of an image as a shared library, which libwarpage opens for modules that a
+ * program loads at run time (base/abi.h):
+ *
+ *     wpcc --module-library IMAGE -o LIBRARY */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/must.h"
+#include "compiler/driver/library_build.h"
+#include "compiler/emit/host_object.h"
+#include "compiler/pipeline.h"
+
+#define OPTION "--module-library"
+
+typedef struct request {
+    const char *input, *output;
+} request;
+
+bool wpi_is_module_command(int argc, char **argv) {
+    return argc > 1 && strcmp(argv[1], OPTION) == 0;
+}
+
+static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
+    *r = (request){0};
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            r->output = argv[++i];
+        else if (argv[i][0] != '-' && !r->input)
+            r->input = argv[i];
+        else
+            return WP_FAIL(err, INVALID, "%s: " OPTION " takes one image, and -o", argv[i]);
+    }
+    if (!r->input || !r->output)
+        return WP_FAIL(err, INVALID, OPTION ": give an image and -o LIBRARY");
+    return WP_STATUS_OK;
+}
+
+/* ---- the library ---- */
+
+typedef struct set_work {
+    wpi_compile_job *job;
+    const wpi_image_bitcode *image;
+    wp_cpu_isa isa;
+    char *object;
+} set_work;
+
+static wp_status build_set(void *arg, wp_error *err) {
+    const set_work *work = arg;
+    wpi_compile *c = NULL;
+    bool stopped;
+    const wpi_pipeline_options options = {0};
+    WP_TRY(wpi_compile_create(work->image->data, work->image->size_bytes, &c, err));
+    c->image_id = work->image->id;
+    c->isa = work->isa;
+    c->devicelib_path = work->job->tools->devicelib;
+    wp_status status = wpi_pipeline_run(c, &options, &stopped, err);
+    if (status == WP_STATUS_OK) status = wpi_emit_object(c, work->object, err);
+    wpi_compile_destroy(c);
+    return status;
+}
+
+static wp_status write_id(uint64_t id, const char *object, wp_error *err) {
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("id", context);
+    LLVMValueRef bytes = wpi_host_object_bytes(module, WP_MODULE_ID_SYMBOL, &id, sizeof id);
+    LLVMSetLinkage(bytes, LLVMExternalLinkage);
+    wp_status status = wpi_host_object_write(module, object, err);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return status;
+}
+
+static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
+    static const wp_cpu_isa sets[] = {WP_CPU_ISA_X86_64_V3, WP_CPU_ISA_BASELINE};
+    const request *r = arg;
+    wpi_image_bitcode image;
+    wpi_strings objects = {0};
+    set_work work[2];
+    wpi_task tasks[2] = {0};
+    wp_status status;
+    WP_TRY(wpi_image_bitcode_read(r->input, &image, err));
+    char *id = wpi_job_temp(job, "module", ".id.o");
+    wpi_strings_add_take(&objects, id);
+    for (size_t i = 0; i < 2; i++) {
+        work[i] = (set_work){job, &image, sets[i], wpi_job_temp(job, "module", ".o")};
+        wpi_strings_add_take(&objects, work[i].object);
+        WP_TRY_GOTO(wpi_task_start(&tasks[i], build_set, &work[i], "module", err), failed);
+    }
+    WP_TRY_GOTO(write_id(image.id, id, err), failed);
+    for (size_t i = 0; i < 2; i++)
+        WP_TRY_GOTO(wpi_task_wait(&tasks[i], err), failed);
+    status = wpi_library_link(job, &objects, r->output, err);
+failed:
+    for (size_t i = 0; i < 2; i++)
+        wpi_task_cancel(&tasks[i]);
+    wpi_strings_deinit(&objects);
+    wpi_free(image.data);
+    return status;
+}
+
+wp_status wpi_module_run(int argc, char **argv, int *exit_code, wp_error *err) {
+    request r;
+    WP_TRY(parse(argc, argv, &r, err));
+    return wpi_library_run(build, &r, exit_code, err);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The driver API over the runtime API: both share the device, streams, events and memory. Most
+ * calls have the shape
+ *
+ *     CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
+ *     {
+ *         WPI_DRIVER(cudaMalloc((void **)dptr, bytesize));
+ *     }
+ *
+ * which checks that the driver was initialised and the thread has a context, calls, leaves the
+ * runtime's last error as it was, and translates the result.
+ *
+ * Thread rule: any thread.
+ */
+#ifndef WP_CUDART_DRIVER_H
+#define WP_CUDART_DRIVER_H
+
+#include "cudart/cudart.h"
+#include "warpage/cuda/cuda.h"
+
+/** The driver's code of an error of the runtime. */
+CUresult wpi_driver_result(cudaError_t error);
+/** NOT_INITIALIZED before cuInit; INVALID_CONTEXT if `needs_context` and the thread has none. */
+CUresult wpi_driver_check(bool needs_context);
+
+/** Around calls of the runtime: keeps the thread's last error. */
+cudaError_t wpi_driver_begin(void);
+CUresult wpi_driver_end(cudaError_t kept, cudaError_t error);
+
+#define WPI_DRIVER_TRY(expression)                                                                 \
+    do {                                                                                           \
+        const CUresult wpi_driver_try = (expression);                                              \
+        if (wpi_driver_try != CUDA_SUCCESS) return wpi_driver_try;                                 \
+    } while (0)
+
+#define WPI_DRIVER_IN(needs_context, call)                                                         \
+    do {                                                                                           \
+        WPI_DRIVER_TRY(wpi_driver_check(needs_context));                                           \
+        const cudaError_t wpi_kept = wpi_driver_begin();                                           \
+        return wpi_driver_end(wpi_kept, (call));                                                   \
+    } while (0)
+#define WPI_DRIVER(call) WPI_DRIVER_IN(true, call)
+
+/** The device's address as a pointer. */
+static inline void *wpi_at(CUdeviceptr address) {
+    return (void *)(uintptr_t)address;
+}
+
+/* ---- drv_context.c ---- */
+
+/** The context of this thread; NULL: none. */
+CUcontext wpi_context_current(void);
+
+/* ---- drv_module.c ---- */
+
+/** Where the parameters of a function are in a buffer; false: no such parameter. */
+bool wpi_function_param(const wpi_function *f, size_t i, size_t *offset, size_t *size);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and copies. Addresses are the runtime's pointers. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cudart/driver/driver.h"
+
+static void **pointer_to(CUdeviceptr *address) {
+    return (void **)(void *)address; /* both have 64 bits */
+}
+
+/* ---- allocation ---- */
+
+WP_API CUresult cuMemGetInfo(size_t *free, size_t *total) {
+    WPI_DRIVER(cudaMemGetInfo(free, total));
+}
+
+WP_API CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {
+    if (bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER(cudaMalloc(pointer_to(dptr), bytesize));
+}
+
+WP_API CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                size_t Height, unsigned int ElementSizeBytes) {
+    if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
+        return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER(cudaMallocPitch(pointer_to(dptr), pPitch, WidthInBytes, Height));
+}
+
+WP_API CUresult cuMemFree(CUdeviceptr dptr) {
+    WPI_DRIVER(cudaFree(wpi_at(dptr)));
+}
+
+WP_API CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    WPI_DRIVER(cudaMallocAsync(pointer_to(dptr), bytesize, hStream));
+}
+
+WP_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+    WPI_DRIVER(cudaFreeAsync(wpi_at(dptr), hStream));
+}
+
+WP_API CUresult cuMemAllocHost(void **pp, size_t bytesize) {
+    WPI_DRIVER(cudaMallocHost(pp, bytesize));
+}
+
+WP_API CUresult cuMemFreeHost(void *p) {
+    WPI_DRIVER(cudaFreeHost(p));
+}
+
+WP_API CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
+    WPI_DRIVER(cudaHostAlloc(pp, bytesize, Flags));
+}
+
+WP_API CUresult cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p, unsigned int Flags) {
+    WPI_DRIVER(cudaHostGetDevicePointer(pointer_to(pdptr), p, Flags));
+}
+
+WP_API CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p) {
+    WPI_DRIVER(cudaHostGetFlags(pFlags, p));
+}
+
+WP_API CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
+    WPI_DRIVER(cudaHostRegister(p, bytesize, Flags));
+}
+
+WP_API CUresult cuMemHostUnregister(void *p) {
+    WPI_DRIVER(cudaHostUnregister(p));
+}
+
+WP_API CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
+    WPI_DRIVER(cudaMallocManaged(pointer_to(dptr), bytesize, flags));
+}
+
+WP_API CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                            CUdevice device) {
+    WPI_DRIVER(cudaMemAdvise(wpi_at(devPtr), count, (enum cudaMemoryAdvise)advice, device));
+}
+
+WP_API CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                   CUstream hStream) {
+    WPI_DRIVER(cudaMemPrefetchAsync(wpi_at(devPtr), count, dstDevice, hStream));
+}
+
+/* ---- queries ---- */
+
+static cudaError_t find(CUdeviceptr address, wp_allocation *out) {
+    wp_device *device;
+    WPI_TRY(wpi_enter_any(&device));
+    return wp_memory_find(device, wpi_at(address), out) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static CUresult find_allocation(CUdeviceptr address, wp_allocation *out) {
+    WPI_DRIVER(find(address, out));
+}
+
+WP_API CUresult cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
+    wp_allocation a;
+    const CUresult result = find_allocation(dptr, &a);
+    if (result == CUDA_ERROR_INVALID_VALUE) return CUDA_ERROR_NOT_FOUND;
+    WPI_DRIVER_TRY(result);
+    if (pbase != NULL) *pbase = (CUdeviceptr)(uintptr_t)a.base;
+    if (psize != NULL) *psize = a.size_bytes;
+    return CUDA_SUCCESS;
+}
+
+static bool is_host(const wp_allocation *a) {
+    return a->kind == WP_MEMORY_PINNED || a->kind == WP_MEMORY_REGISTERED;
+}
+
+#define SET(type, value) *(type *)data = (type)(value)
+
+WP_API CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
+    wp_allocation a;
+    if (data == NULL) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER_TRY(find_allocation(ptr, &a));
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: SET(CUcontext, wpi_context_current()); break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        SET(CUmemorytype, is_host(&a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: SET(CUdeviceptr, ptr); break;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (!is_host(&a) && a.kind != WP_MEMORY_MANAGED) return CUDA_ERROR_INVALID_VALUE;
+        SET(void *, wpi_at(ptr));
+        break;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: SET(unsigned, 0); break;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: SET(unsigned long long, (uintptr_t)a.base); break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: SET(unsigned, a.kind == WP_MEMORY_MANAGED); break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: SET(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: SET(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: SET(CUdeviceptr, (uintptr_t)a.base); break;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: SET(size_t, a.size_bytes); break;
+    case CU_POINTER_ATTRIBUTE_MAPPED: SET(int, 1); break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Attributes that do not fit the pointer are left as they are, except those for unknown memory. */
+WP_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                       void **data, CUdeviceptr ptr) {
+    if (attributes == NULL || data == NULL) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER_TRY(wpi_driver_check(true));
+    for (unsigned i = 0; i < numAttributes; i++)
+        (void)cuPointerGetAttribute(data[i], attributes[i], ptr);
+    return CUDA_SUCCESS;
+}
+
+/* ---- copies ---- */
+
+WP_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
+    WPI_DRIVER(cudaMemcpy(wpi_at(dst), wpi_at(src), ByteCount, cudaMemcpyDefault));
+}
+
+WP_API CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+                              CUstream hStream) {
+    WPI_DRIVER(cudaMemcpyAsync(wpi_at(dst), wpi_at(src), ByteCount, cudaMemcpyDefault, hStream));
+}
+
+WP_API CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
+    WPI_DRIVER(cudaMemcpy(wpi_at(dstDevice), srcHost, ByteCount, cudaMemcpyHostToDevice));
+}
+
+WP_API CUresult cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+    WPI_DRIVER(cudaMemcpy(dstHost, wpi_at(srcDevice), ByteCount, cudaMemcpyDeviceToHost));
+}
+
+WP_API CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
+    WPI_DRIVER(
+        cudaMemcpy(wpi_at(dstDevice), wpi_at(srcDevice), ByteCount, cudaMemcpyDeviceToDevice));
+}
+
+WP_API CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+                                  CUstream hStream) {
+    WPI_DRIVER(
+        cudaMemcpyAsync(wpi_at(dstDevice), srcHost, ByteCount, cudaMemcpyHostToDevice, hStream));
+}
+
+WP_API CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream) {
+    WPI_DRIVER(
+        cudaMemcpyAsync(dstHost, wpi_at(srcDevice), ByteCount, cudaMemcpyDeviceToHost, hStream));
+}
+
+WP_API CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream) {
+    WPI_DRIVER(cudaMemcpyAsync(wpi_at(dstDevice), wpi_at(srcDevice), ByteCount,
+                               cudaMemcpyDeviceToDevice, hStream));
+}
+
+/* One device: contexts do not matter. */
+WP_API CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                             CUcontext srcContext, size_t ByteCount) {
+    (void)dstContext, (void)srcContext;
+    return cuMemcpyDtoD(dstDevice, srcDevice, ByteCount);
+}
+
+WP_API CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+                                  CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+                                  CUstream hStream) {
+    (void)dstContext, (void)srcContext;
+    return cuMemcpyDtoDAsync(dstDevice, srcDevice, ByteCount, hStream);
+}
+
+/* ---- copies of boxes ---- */
+
+/* One side, as CUDA_MEMCPY2D and 3D describe it. */
+typedef struct side {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t x_bytes, y, z, pitch_bytes, height;
+} side;
+
+static bool place(const side *s, struct cudaMemcpy3DParms *p, bool is_source, bool is_array) {
+    struct cudaPitchedPtr at = {.pitch = s->pitch_bytes, .ysize = s->height};
+    struct cudaPos pos = {s->x_bytes, s->y, s->z};
+    cudaArray_t array = NULL;
+    switch (s->type) {
+    case CU_MEMORYTYPE_HOST: at.ptr = (void *)(uintptr_t)s->host; break;
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED: at.ptr = wpi_at(s->device); break;
+    case CU_MEMORYTYPE_ARRAY: array = (cudaArray_t)(void *)s->array; break;
+    default: return false;
+    }
+    if (is_array != (array != NULL)) return false;
+    if (array == NULL && at.ptr == NULL) return false;
+    if (is_source) {
+        p->srcArray = array;
+        p->srcPtr = at;
+        p->srcPos = pos;
+    } else {
+        p->dstArray = array;
+        p->dstPtr = at;
+        p->dstPos = pos;
+    }
+    return true;
+}
+
+static cudaError_t copy_box(const side *src, const side *dst, struct cudaExtent extent,
+                            CUstream stream, bool is_async) {
+    struct cudaMemcpy3DParms p = {.extent = extent, .kind = cudaMemcpyDefault};
+    if (!place(src, &p, true, false) || !place(dst, &p, false, false)) return cudaErrorInvalidValue;
+    if (p.srcPtr.pitch == 0) p.srcPtr.pitch = extent.width + src->x_bytes;
+    if (p.dstPtr.pitch == 0) p.dstPtr.pitch = extent.width + dst->x_bytes;
+    return is_async ? cudaMemcpy3DAsync(&p, stream) : cudaMemcpy3D(&p);
+}
+
+static cudaError_t copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool is_async) {
+    if (c == NULL) return cudaErrorInvalidValue;
+    const side src = {
+        c->srcMemoryType,          c->srcHost, c->srcDevice, c->srcArray, c->srcXInBytes, c->srcY,
+        .pitch_bytes = c->srcPitch};
+    const side dst = {
+        c->dstMemoryType,          c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes, c->dstY,
+        .pitch_bytes = c->dstPitch};
+    const struct cudaExtent extent = {c->WidthInBytes, c->Height, 1};
+    return copy_box(&src, &dst, extent, stream, is_async);
+}
+
+static cudaError_t copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool is_async) {
+    if (c == NULL || c->srcLOD != 0 || c->dstLOD != 0) return cudaErrorInvalidValue;
+    const side src = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcXInBytes,
+                      c->srcY,          c->srcZ,    c->srcPitch,  c->srcHeight};
+    const side dst = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes,
+                      c->dstY,          c->dstZ,    c->dstPitch,  c->dstHeight};
+    const struct cudaExtent extent = {c->WidthInBytes, c->Height, c->Depth};
+    return copy_box(&src, &dst, extent, stream, is_async);
+}
+
+WP_API CUresult cuMemcpy2D(const CUDA_MEMCPY2D *pCopy) {
+    WPI_DRIVER(copy_2d(pCopy, NULL, false));
+}
+
+WP_API CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy) {
+    WPI_DRIVER(copy_2d(pCopy, NULL, false));
+}
+
+WP_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+    WPI_DRIVER(copy_2d(pCopy, hStream, true));
+}
+
+WP_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D *pCopy) {
+    WPI_DRIVER(copy_3d(pCopy, NULL, false));
+}
+
+WP_API CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
+    WPI_DRIVER(copy_3d(pCopy, hStream, true));
+}
+
+/* ---- fills ---- */
+
+static cudaError_t fill(CUdeviceptr at, size_t pitch, uint32_t value, uint32_t value_bytes,
+                        size_t width, size_t height, CUstream stream, bool is_async) {
+    size_t width_bytes;
+    if (!wpi_mul_size(width, value_bytes, &width_bytes)) return cudaErrorInvalidValue;
+    const wpi_box box = {.first = wpi_at(at), .pitch_bytes = pitch};
+    return wpi_fill(stream, box, value, value_bytes, wpi_rows_of(width_bytes, height), is_async);
+}
+
+#define FILL(name, type, bits)                                                                     \
+    WP_API CUresult cuMemsetD##bits##_v2(CUdeviceptr dstDevice, type value, size_t N) {            \
+        WPI_DRIVER(fill(dstDevice, 0, value, sizeof(type), N, 1, NULL, false));                    \
+    }                                                                                              \
+    WP_API CUresult cuMemsetD##bits##Async(CUdeviceptr dstDevice, type value, size_t N,            \
+                                           CUstream hStream) {                                     \
+        WPI_DRIVER(fill(dstDevice, 0, value, sizeof(type), N, 1, hStream, true));                  \
+    }                                                                                              \
+    WP_API CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dstDevice, size_t dstPitch, type value,     \
+                                           size_t Width, size_t Height) {                          \
+        WPI_DRIVER(fill(dstDevice, dstPitch, value, sizeof(type), Width, Height, NULL, false));    \
+    }
+
+FILL(char, unsigned char, 8)
+FILL(short, unsigned short, 16)
+FILL(int, unsigned int, 32)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions by name: cuGetProcAddress and cudaGetDriverEntryPoint. A plain name gives the form that
+ * cuda.h declares under it.
+ */
+#include <string.h>
+
+#include "cudart/driver/driver.h"
+
+/* clang-format off */
+#define NAME_MAP(X) \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorString) X(cuGetErrorName) X(cuGetProcAddress) \
+    X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) \
+    X(cuDeviceGetUuid_v2) X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetProperties) \
+    X(cuDeviceComputeCapability) X(cuDeviceGetByPCIBusId) X(cuDeviceGetPCIBusId) \
+    X(cuDeviceCanAccessPeer) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
+    X(cuDevicePrimaryCtxSetFlags) X(cuDevicePrimaryCtxGetState) X(cuDevicePrimaryCtxReset) \
+    X(cuCtxCreate) X(cuCtxDestroy) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxSetCurrent) \
+    X(cuCtxGetCurrent) X(cuCtxGetDevice) X(cuCtxGetFlags) X(cuCtxGetId) X(cuCtxGetApiVersion) \
+    X(cuCtxSynchronize) X(cuCtxSetLimit) X(cuCtxGetLimit) X(cuCtxGetCacheConfig) \
+    X(cuCtxSetCacheConfig) X(cuCtxGetSharedMemConfig) X(cuCtxSetSharedMemConfig) \
+    X(cuCtxGetStreamPriorityRange) X(cuCtxEnablePeerAccess) X(cuCtxDisablePeerAccess) \
+    X(cuModuleLoad) X(cuModuleLoadData) X(cuModuleLoadDataEx) X(cuModuleLoadFatBinary) \
+    X(cuModuleUnload) X(cuModuleGetLoadingMode) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
+    X(cuLinkCreate) X(cuLinkAddData) X(cuLinkAddFile) X(cuLinkComplete) X(cuLinkDestroy) \
+    X(cuLibraryLoadData) X(cuLibraryLoadFromFile) X(cuLibraryUnload) X(cuLibraryGetKernel) \
+    X(cuLibraryGetModule) X(cuLibraryGetGlobal) X(cuLibraryGetManaged) X(cuKernelGetFunction) \
+    X(cuKernelGetName) X(cuKernelGetAttribute) X(cuKernelSetAttribute) X(cuKernelSetCacheConfig) \
+    X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuFuncSetCacheConfig) \
+    X(cuFuncSetSharedMemConfig) X(cuFuncGetModule) X(cuFuncGetName) X(cuFuncGetParamInfo) \
+    X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuLaunchCooperativeKernel) X(cuLaunchHostFunc) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cuOccupancyMaxPotentialBlockSize) \
+    X(cuOccupancyMaxPotentialBlockSizeWithFlags) X(cuOccupancyAvailableDynamicSMemPerBlock) \
+    X(cuMemGetInfo) X(cuMemAlloc) X(cuMemAllocPitch) X(cuMemFree) X(cuMemAllocAsync) \
+    X(cuMemFreeAsync) X(cuMemGetAddressRange) X(cuMemAllocHost) X(cuMemFreeHost) \
+    X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemHostGetFlags) X(cuMemHostRegister) \
+    X(cuMemHostUnregister) X(cuMemAllocManaged) X(cuMemAdvise) X(cuMemPrefetchAsync) \
+    X(cuPointerGetAttribute) X(cuPointerGetAttributes) X(cuMemcpy) X(cuMemcpyAsync) \
+    X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) \
+    X(cuMemcpyDtoDAsync) X(cuMemcpyPeer) X(cuMemcpyPeerAsync) X(cuMemcpy2D) \
+    X(cuMemcpy2DUnaligned) X(cuMemcpy2DAsync) X(cuMemcpy3D) X(cuMemcpy3DAsync) X(cuMemsetD8) \
+    X(cuMemsetD16) X(cuMemsetD32) X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) \
+    X(cuMemsetD2D8) X(cuMemsetD2D16) X(cuMemsetD2D32) X(cuMemGetAllocationGranularity) \
+    X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) \
+    X(cuMemUnmap) X(cuMemSetAccess) X(cuMemGetAccess) X(cuMemGetAllocationPropertiesFromHandle) \
+    X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamQuery) \
+    X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \
+    X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) X(cuStreamGetCtx) \
+    X(cuEventCreate) X(cuEventRecord) X(cuEventRecordWithFlags) X(cuEventQuery) \
+    X(cuEventSynchronize) X(cuEventDestroy) X(cuEventElapsedTime) X(cuProfilerStart) \
+    X(cuProfilerStop)
+/* clang-format on */
+
+typedef struct name_row {
+    const char *name;
+    void (*function)(void);
+} name_row;
+
+/* The name in the library: the macros of cuda.h have been applied. */
+#define SYMBOL(name) #name
+#define ROW(name) {SYMBOL(name), (void (*)(void))(name)},
+
+static const name_row rows[] = {NAME_MAP(ROW)};
+
+/* "cuMemAlloc" and "cuMemAlloc_v2" name the same function. */
+static bool is_called(const char *symbol, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(symbol, name, length) == 0 &&
+           (symbol[length] == '\0' || strcmp(symbol + length, "_v2") == 0);
+}
+
+static void *find(const char *name) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_called(rows[i].name, name)) return (void *)(uintptr_t)rows[i].function;
+    return NULL;
+}
+
+/* Functions are not newer than the header, so versions are not compared. */
+WP_API CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                 CUdriverProcAddressQueryResult *symbolStatus) {
+    (void)cudaVersion, (void)flags;
+    if (symbol == NULL || pfn == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *pfn = find(symbol);
+    if (symbolStatus != NULL)
+        *symbolStatus =
+            *pfn != NULL ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return *pfn != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+WP_API cudaError_t cudaGetDriverEntryPointByVersion(
+    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *driverStatus) {
+    (void)cudaVersion;
+    if (symbol == NULL || funcPtr == NULL || flags > cudaEnablePerThreadDefaultStream)
+        return wpi_note(cudaErrorInvalidValue);
+    (void)cuInit(0); /* the runtime initialises the driver; the function reports a failure */
+    *funcPtr = find(symbol);
+    if (driverStatus != NULL)
+        *driverStatus =
+            *funcPtr != NULL ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return *funcPtr != NULL || driverStatus != NULL ? cudaSuccess
+                                                    : wpi_note(cudaErrorSymbolNotFound);
+}
+
+WP_API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
+                                           unsigned long long flags,
+                                           enum cudaDriverEntryPointQueryResult *driverStatus) {
+    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+}
+
+/* The key of a kernel's entry is its host function. */
+WP_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
+    wp_device *device;
+    wpi_function *f;
+    if (functionPtr == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_function_find(device, symbolPtr, &f));
+    *functionPtr = (cudaFunction_t)(uintptr_t)symbolPtr;
+    return cudaSuccess;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching graphs: an executable graph is a copy with its nodes in an order in which each follows
+ * its dependencies. A launch queues them on one stream in this order, so branches do not overlap.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cudart/graph/graph.h"
+
+struct CUgraphExec_st {
+    struct CUgraph_st *graph;
+    struct CUgraphNode_st **order; /* [graph->count] */
+};
+
+/* Orders the nodes; false: the dependencies have a cycle. */
+static bool sort(struct CUgraph_st *graph, struct CUgraphNode_st **order, bool *is_done) {
+    size_t count = 0;
+    for (size_t before = SIZE_MAX; before != count && count < graph->count;) {
+        before = count;
+        for (struct CUgraphNode_st *n = graph->first; n != NULL; n = n->next) {
+            bool is_ready = !is_done[n->index];
+            for (size_t d = 0; d < n->dependency_count && is_ready; d++)
+                is_ready = is_done[n->dependencies[d]->index];
+            if (!is_ready) continue;
+            is_done[n->index] = true;
+            order[count++] = n;
+        }
+    }
+    return count == graph->count;
+}
+
+static cudaError_t order_nodes(struct CUgraphExec_st *exec) {
+    const size_t count = exec->graph->count;
+    exec->order = wpi_calloc(count + 1, sizeof(struct CUgraphNode_st *));
+    bool *is_done = wpi_calloc(count + 1, sizeof *is_done);
+    cudaError_t error = cudaErrorMemoryAllocation;
+    if (exec->order != NULL && is_done != NULL)
+        error = sort(exec->graph, exec->order, is_done) ? cudaSuccess : cudaErrorInvalidValue;
+    wpi_free(is_done);
+    return wpi_note(error);
+}
+
+static void destroy(struct CUgraphExec_st *exec) {
+    wpi_graph_free(exec->graph);
+    wpi_free(exec->order);
+    wpi_free(exec);
+}
+
+WP_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                                 unsigned long long flags) {
+    (void)flags; /* upload, priorities, memory: hints here */
+    if (pGraphExec == NULL || graph == NULL || !wpi_handle_is_live(WPI_HANDLE_GRAPH, graph))
+        return wpi_note(cudaErrorInvalidValue);
+    cudaGraph_t copy;
+    WPI_TRY(cudaGraphClone(&copy, graph));
+    (void)wpi_handle_remove(WPI_HANDLE_GRAPH, copy); /* the executable graph's own */
+    struct CUgraphExec_st *exec = wpi_calloc(1, sizeof *exec);
+    if (exec == NULL) {
+        wpi_graph_free(copy);
+        return wpi_note(cudaErrorMemoryAllocation);
+    }
+    exec->graph = copy;
+    cudaError_t error = order_nodes(exec);
+    if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_GRAPH_EXEC, exec))
+        error = wpi_note(cudaErrorMemoryAllocation);
+    if (error != cudaSuccess) {
+        destroy(exec);
+        return error;
+    }
+    *pGraphExec = exec;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                        unsigned long long flags) {
+    return cudaGraphInstantiateWithFlags(pGraphExec, graph, flags);
+}
+
+static bool is_exec(cudaGraphExec_t exec) {
+    return exec != NULL && wpi_handle_is_live(WPI_HANDLE_GRAPH_EXEC, exec);
+}
+
+/* Queued work has its own copies of arguments. */
+WP_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
+    if (graphExec == NULL || !wpi_handle_remove(WPI_HANDLE_GRAPH_EXEC, graphExec))
+        return wpi_note(cudaErrorInvalidValue);
+    destroy(graphExec);
+    return cudaSuccess;
+}
+
+/* ---- launching ---- */
+
+static cudaError_t queue_kernel(const wpi_kernel_node *k, cudaStream_t stream) {
+    return k->is_cooperative
+               ? cudaLaunchCooperativeKernel(k->function, k->grid, k->block, k->args,
+                                             k->shared_bytes, stream)
+               : cudaLaunchKernel(k->function, k->grid, k->block, k->args, k->shared_bytes, stream);
+}
+
+static cudaError_t queue_graph(struct CUgraph_st *graph, cudaStream_t stream);
+
+static cudaError_t queue_node(const struct CUgraphNode_st *n, cudaStream_t stream) {
+    switch (n->type) {
+    case cudaGraphNodeTypeKernel: return queue_kernel(&n->u.kernel, stream);
+    case cudaGraphNodeTypeMemcpy:
+        return wpi_copy(stream, n->u.copy.dst, n->u.copy.src, n->u.copy.extent, n->u.copy.kind,
+                        true);
+    case cudaGraphNodeTypeMemset:
+        return wpi_fill(stream, n->u.fill.box, n->u.fill.value, n->u.fill.value_bytes,
+                        n->u.fill.extent, true);
+    case cudaGraphNodeTypeHost: return cudaLaunchHostFunc(stream, n->u.host.fn, n->u.host.userData);
+    case cudaGraphNodeTypeGraph: return queue_graph(n->u.child, stream);
+    default: return cudaSuccess;
+    }
+}
+
+static cudaError_t queue_graph(struct CUgraph_st *graph, cudaStream_t stream) {
+    struct CUgraphExec_st exec = {.graph = graph};
+    cudaError_t error = order_nodes(&exec);
+    for (size_t i = 0; i < graph->count && error == cudaSuccess; i++)
+        error = queue_node(exec.order[i], stream);
+    wpi_free(exec.order);
+    return error;
+}
+
+WP_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    if (!is_exec(graphExec)) return wpi_note(cudaErrorInvalidValue);
+    for (size_t i = 0; i < graphExec->graph->count; i++)
+        WPI_TRY(queue_node(graphExec->order[i], stream));
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    wp_device *device;
+    wp_queue *queue;
+    if (!is_exec(graphExec)) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_enter(&device));
+    return wpi_stream_queue(device, stream, &queue);
+}
+
+/* ---- changes ---- */
+
+/* The executable graph's copy of a node of the graph that it was made of. */
+static struct CUgraphNode_st *find(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                   enum cudaGraphNodeType type) {
+    if (!is_exec(exec) || node == NULL) return NULL;
+    for (struct CUgraphNode_st *n = exec->graph->first; n != NULL; n = n->next)
+        if (n->original == node) return n->type == type ? n : NULL;
+    return NULL;
+}
+
+WP_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec,
+                                                    cudaGraphNode_t node,
+                                                    const struct cudaKernelNodeParams *p) {
+    struct CUgraphNode_st *n = find(hGraphExec, node, cudaGraphNodeTypeKernel);
+    if (n == NULL) return wpi_note(cudaErrorInvalidValue);
+    return cudaGraphKernelNodeSetParams(n, p);
+}
+
+WP_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec,
+                                                      cudaGraphNode_t node, void *dst,
+                                                      const void *src, size_t count,
+                                                      enum cudaMemcpyKind kind) {
+    struct CUgraphNode_st *n = find(hGraphExec, node, cudaGraphNodeTypeMemcpy);
+    if (n == NULL || dst == NULL || src == NULL) return wpi_note(cudaErrorInvalidValue);
+    n->u.copy = (wpi_copy_node){wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind};
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                  const struct cudaHostNodeParams *pNodeParams) {
+    struct CUgraphNode_st *n = find(hGraphExec, node, cudaGraphNodeTypeHost);
+    if (n == NULL || pNodeParams == NULL || pNodeParams->fn == NULL)
+        return wpi_note(cudaErrorInvalidValue);
+    n->u.host = *pNodeParams;
+    return cudaSuccess;
+}
+
+/* Whether the graph has the same shape: nodes of the same types with the same dependencies, in the
+ * order of their creation. */
+static struct CUgraphNode_st *find_difference(const struct CUgraph_st *a,
+                                              const struct CUgraph_st *b) {
+    struct CUgraphNode_st *m = b->first;
+    for (const struct CUgraphNode_st *n = a->first; n != NULL && m != NULL;
+         n = n->next, m = m->next) {
+        if (n->type != m->type || n->dependency_count != m->dependency_count) return m;
+        for (size_t d = 0; d < n->dependency_count; d++)
+            if (n->dependencies[d]->index != m->dependencies[d]->index) return m;
+    }
+    return m;
+}
+
+WP_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                       cudaGraphExecUpdateResultInfo *resultInfo) {
+    if (!is_exec(hGraphExec) || hGraph == NULL || !wpi_handle_is_live(WPI_HANDLE_GRAPH, hGraph) ||
+        resultInfo == NULL)
+        return wpi_note(cudaErrorInvalidValue);
+    struct CUgraphNode_st *different = find_difference(hGraphExec->graph, hGraph);
+    const bool is_same = different == NULL && hGraphExec->graph->count == hGraph->count;
+    *resultInfo = (cudaGraphExecUpdateResultInfo){
+        .result = is_same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged,
+        .errorNode = different};
+    if (!is_same) return wpi_note(cudaErrorGraphExecUpdateFailure);
+    cudaGraphExec_t fresh;
+    WPI_TRY(cudaGraphInstantiateWithFlags(&fresh, hGraph, 0));
+    (void)wpi_handle_remove(WPI_HANDLE_GRAPH_EXEC, fresh);
+    /* Nodes of the graph that it was made of, and of the new one, name its nodes from now on. */
+    const struct CUgraphExec_st old = *hGraphExec;
+    *hGraphExec = *fresh;
+    struct CUgraphNode_st *n = hGraphExec->graph->first;
+    for (const struct CUgraphNode_st *o = old.graph->first; o != NULL; o = o->next, n = n->next)
+        n->original = o->original;
+    wpi_graph_free(old.graph);
+    wpi_free(old.order);
+    wpi_free(fresh);
+    return cudaSuccess;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// FLAGS: -lnvrtc -lcuda
+/* NVRTC: kernels compiled at run time, with headers, options and name expressions; the log of a
+ * source with a mistake; the result as PTX and as a cubin. */
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include "check.h"
+
+#define DRIVER_OK(call) CHECK_EQ((int)(call), (int)CUDA_SUCCESS)
+#define NVRTC_OK(call) CHECK_EQ((int)(call), (int)NVRTC_SUCCESS)
+
+static const char source[] =
+    "#include \"ops/twice.h\"\n"
+    "__constant__ int offset = 1;\n"
+    "template <typename T, int N> __global__ void many(T *data) { data[threadIdx.x] = twice(data[threadIdx.x]) + N; }\n"
+    "namespace inner { __global__ void plain(int *data) { data[threadIdx.x] += offset + EXTRA; } }\n"
+    "extern \"C\" __global__ void named(float *data) { data[threadIdx.x] *= 0.5f; }\n";
+static const char header[] = "template <typename T> __device__ T twice(T x) { return 2 * x; }\n";
+
+static void run(CUmodule module, const char *name, CUdeviceptr data) {
+    CUfunction function;
+    void *args[] = {&data};
+    DRIVER_OK(cuModuleGetFunction(&function, module, name));
+    DRIVER_OK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL));
+}
+
+static char *text_of(nvrtcResult (*size_of)(nvrtcProgram, size_t *),
+                     nvrtcResult (*get)(nvrtcProgram, char *), nvrtcProgram program) {
+    size_t bytes = 0;
+    NVRTC_OK(size_of(program, &bytes));
+    char *text = (char *)malloc(bytes);
+    NVRTC_OK(get(program, text));
+    return text;
+}
+
+int main(void) {
+    nvrtcProgram program, wrong;
+    const char *headers[] = {header}, *names[] = {"ops/twice.h"};
+    const char *options[] = {"--gpu-architecture=compute_70", "-DEXTRA=40", "--std=c++17",
+                             "-default-device"};
+    const char *many = NULL, *plain = NULL, *offset = NULL;
+    int major = 0, minor = 0;
+    NVRTC_OK(nvrtcVersion(&major, &minor));
+    CHECK_EQ(major, 12);
+    NVRTC_OK(nvrtcCreateProgram(&program, source, "some.cu", 1, headers, names));
+    NVRTC_OK(nvrtcAddNameExpression(program, "many<float, 3>"));
+    NVRTC_OK(nvrtcAddNameExpression(program, "inner::plain"));
+    NVRTC_OK(nvrtcAddNameExpression(program, "&offset"));
+    CHECK_EQ((int)nvrtcGetLoweredName(program, "inner::plain", &plain),
+             (int)NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+    nvrtcResult compiled = nvrtcCompileProgram(program, 4, options);
+    if (compiled != NVRTC_SUCCESS) {
+        printf("%s\n%s\n", nvrtcGetErrorString(compiled),
+               text_of(nvrtcGetProgramLogSize, nvrtcGetProgramLog, program));
+        return 1;
+    }
+    CHECK_EQ((int)nvrtcAddNameExpression(program, "late"),
+             (int)NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
+    NVRTC_OK(nvrtcGetLoweredName(program, "many<float, 3>", &many));
+    NVRTC_OK(nvrtcGetLoweredName(program, "inner::plain", &plain));
+    NVRTC_OK(nvrtcGetLoweredName(program, "&offset", &offset));
+    CHECK(strcmp(plain, "_ZN5inner5plainEPi") == 0);
+    CHECK(strcmp(offset, "offset") == 0);
+
+    CUcontext context;
+    CUmodule module, cubin;
+    CUdeviceptr data, at;
+    float values[32];
+    int whole[32], one = 5;
+    DRIVER_OK(cuInit(0));
+    DRIVER_OK(cuCtxCreate(&context, 0, 0));
+    DRIVER_OK(cuMemAlloc(&data, sizeof values));
+    for (int i = 0; i < 32; i++)
+        values[i] = (float)i;
+    DRIVER_OK(cuMemcpyHtoD(data, values, sizeof values));
+    char *ptx = text_of(nvrtcGetPTXSize, nvrtcGetPTX, program);
+    char *image = text_of(nvrtcGetCUBINSize, nvrtcGetCUBIN, program);
+    DRIVER_OK(cuModuleLoadDataEx(&module, ptx, 0, NULL, NULL));
+    DRIVER_OK(cuModuleLoadData(&cubin, image));
+    run(module, many, data);
+    run(module, "named", data);
+    DRIVER_OK(cuMemcpyDtoH(values, data, sizeof values));
+    for (int i = 0; i < 32; i++)
+        CHECK_EQ(values[i], (2.0f * (float)i + 3) / 2);
+    DRIVER_OK(cuModuleGetGlobal(&at, NULL, cubin, offset));
+    DRIVER_OK(cuMemcpyHtoD(at, &one, sizeof one));
+    DRIVER_OK(cuMemsetD32(data, 7, 32));
+    run(cubin, plain, data);
+    DRIVER_OK(cuMemcpyDtoH(whole, data, sizeof whole));
+    for (int i = 0; i < 32; i++)
+        CHECK_EQ(whole[i], 7 + 5 + 40);
+    DRIVER_OK(cuModuleUnload(module));
+    DRIVER_OK(cuModuleUnload(cubin));
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+    CHECK(program == NULL);
+
+    /* A mistake: the log has the file and the line. */
+    NVRTC_OK(nvrtcCreateProgram(&wrong, "__global__ void k() {\n    undeclared = 1;\n}\n", NULL, 0,
+                                NULL, NULL));
+    CHECK_EQ((int)nvrtcCompileProgram(wrong, 0, NULL), (int)NVRTC_ERROR_COMPILATION);
+    char *log = text_of(nvrtcGetProgramLogSize, nvrtcGetProgramLog, wrong);
+    CHECK(strstr(log, "default_program:2:") != NULL && strstr(log, "undeclared") != NULL);
+    const char *bad[] = {"--no-such-option"};
+    CHECK_EQ((int)nvrtcCompileProgram(wrong, 1, bad), (int)NVRTC_ERROR_INVALID_OPTION);
+    NVRTC_OK(nvrtcDestroyProgram(&wrong));
+    return check_done();
+}
