@@ -255,7 +255,7 @@ wp_add_test(groupby_sqlite cli ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
 
 # The Python package: on Python's own arrays, and with other packages where they are (WARPAGE_PYTHON).
 if(NOT WARPAGE_SANITIZE)
-    foreach(name arrays commands interchange parquet partials reports texts wheel)
+    foreach(name arrays commands interchange parquet partials reports texts arrow_types wheel)
         wp_add_test(python_${name} cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
     endforeach()
 endif()
