@@ -65,7 +65,6 @@ bool app_lines_group(app_device *device, const app_common *common, const app_sep
     app_device_report(device, (double)lines->bytes, "B");
     if (common->check) {
         grouping->list(lines, grouping->object, &wanted);
-        app_pairs_order(&wanted, false);
         is_right = app_pairs_check(&pairs, &wanted, grouping->lines);
     }
     app_pairs_free(&wanted);

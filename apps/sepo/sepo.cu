@@ -88,19 +88,23 @@ static int largest_first(const void *x, const void *y) {
     return a->number != b->number ? (a->number < b->number ? 1 : -1) : compare_keys(a, b);
 }
 
-void app_pairs_order(app_pairs *pairs, bool is_summed) {
-    uint64_t kept = 0;
+static void order(app_pairs *pairs) {
     if (pairs->count != 0) {
         qsort(pairs->pair, pairs->count, sizeof *pairs->pair, by_key_and_value);
     }
-    for (uint64_t i = 0; is_summed && i < pairs->count; i++) {
+}
+
+void app_pairs_sum(app_pairs *pairs) {
+    uint64_t kept = 0;
+    order(pairs);
+    for (uint64_t i = 0; i < pairs->count; i++) {
         if (kept != 0 && compare_keys(&pairs->pair[kept - 1], &pairs->pair[i]) == 0) {
             pairs->pair[kept - 1].number += pairs->pair[i].number;
         } else {
             pairs->pair[kept++] = pairs->pair[i];
         }
     }
-    pairs->count = is_summed ? kept : pairs->count;
+    pairs->count = kept;
 }
 
 void app_pairs_read(app_pairs *pairs, const wp_table *table) {
@@ -109,7 +113,6 @@ void app_pairs_read(app_pairs *pairs, const wp_table *table) {
     while (wp_table_next(table, &cursor, &pair)) {
         app_pairs_add(pairs, (const char *)pair.key, pair.key_bytes, pair.value, pair.value_bytes);
     }
-    app_pairs_order(pairs, false);
 }
 
 void app_pairs_free(app_pairs *pairs) {
@@ -117,8 +120,10 @@ void app_pairs_free(app_pairs *pairs) {
     *pairs = {};
 }
 
-bool app_pairs_check(const app_pairs *got, const app_pairs *wanted, const char *what) {
+bool app_pairs_check(app_pairs *got, app_pairs *wanted, const char *what) {
     uint64_t i = 0, j = 0, different = 0;
+    order(got);
+    order(wanted);
     while (i < got->count || j < wanted->count) {
         const int order = i == got->count      ? 1
                           : j == wanted->count ? -1

@@ -238,16 +238,17 @@ typedef struct app_pairs {
 void app_pairs_add(app_pairs *pairs, const char *key, uint64_t key_bytes, const void *value,
                    uint64_t value_bytes);
 void app_pairs_add_number(app_pairs *pairs, const char *key, uint64_t key_bytes, uint64_t number);
-/** All pairs of a table, ordered by key, then by value. */
+/** All pairs of a table; those of a key follow one another. */
 void app_pairs_read(app_pairs *pairs, const wp_table *table);
-/** Orders by key, then by value; `is_summed`: makes one pair of those with the same key, whose
- *  number is their sum. */
-void app_pairs_order(app_pairs *pairs, bool is_summed);
+/** Makes one pair of those with the same key, whose number is their sum. */
+void app_pairs_sum(app_pairs *pairs);
 void app_pairs_free(app_pairs *pairs);
-/** Whether two ordered lists are equal. Prints the line of --check: `what` is "words". */
-bool app_pairs_check(const app_pairs *got, const app_pairs *wanted, const char *what);
+/** Whether two lists have the same pairs; orders both by key, then by value. Prints the line of
+ *  --check: `what` is "words". */
+bool app_pairs_check(app_pairs *got, app_pairs *wanted, const char *what);
 
-/** Reduces ordered pairs to one a key, whose number is how many there were. */
+/** Reduces pairs to one a key, whose number is how many there were; those of a key must follow one
+ *  another. */
 void app_pairs_count(const app_pairs *pairs, app_pairs *counts);
 /** Prints the `top` pairs with the largest numbers, those of a number by key, with bars. */
 void app_pairs_print(const app_pairs *pairs, uint64_t top, const char *number, const char *key);

@@ -55,7 +55,7 @@ static void print_pairs(const app_pairs *pairs, uint64_t top) {
     free(sorted);
 }
 
-static bool check(const record *records, uint64_t count, const app_pairs *got) {
+static bool check(const record *records, uint64_t count, app_pairs *got) {
     app_pairs wanted = {};
     uint32_t(*users)[2] = (uint32_t(*)[2])app_allocate(count, sizeof *users, "the check");
     for (uint64_t i = 0; i < count; i++) {
@@ -66,7 +66,7 @@ static bool check(const record *records, uint64_t count, const app_pairs *got) {
         app_pairs_add_number(&wanted, (const char *)users[i], sizeof users[i],
                              LARGEST_RATING - (uint32_t)abs(r->rating[0] - r->rating[1]));
     }
-    app_pairs_order(&wanted, true);
+    app_pairs_sum(&wanted);
     const bool is_right = app_pairs_check(got, &wanted, "pairs of users");
     app_pairs_free(&wanted);
     free(users);

@@ -54,7 +54,7 @@ static void list_words(const app_corpus *text, char *copy, app_pairs *words) {
         app_pairs_add_number(words, word, length < LONGEST ? length : LONGEST, 1);
         word += length + strspn(word + length, " ");
     }
-    app_pairs_order(words, true);
+    app_pairs_sum(words);
 }
 
 static void print_result(const app_pairs *words, uint64_t top) {

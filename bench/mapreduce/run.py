@@ -108,7 +108,7 @@ def run(options, case, engine, folder, heaps):
     if engine.startswith("warpage"):
         keys, pairs, text, wall_s, processor_s = warpage(options, case, folder, heaps[case] if "quarter" in engine else 0)
         heaps.setdefault(case, max(4096, int(table_bytes(text) / 4) // 4096 * 4096))
-        return keys, pairs, wall_s, processor_s, len(re.findall(r"^ +(?:pass )?\d+  ", text, re.M))
+        return keys, pairs, wall_s, processor_s, len(re.findall(r"^ +pass \d+  |^ +\d+ +\d+ +\d+ +\d+ +\d+ ", text, re.M))
     if engine == "threads":
         text, wall_s, processor_s = execute([folder / "threads", options.text], folder, {})
         return *map(int, text.split()), wall_s, processor_s, 1
@@ -173,13 +173,7 @@ def page(report):
              f"{report['machine']['cpu']}; load average {load[0]:.1f} before and {load[1]:.1f} after. Seconds of the",
              "processor; the wall seconds have the machine's other work in them. Ratio: Warpage's processor seconds over the",
              "engine's; of `warpage-quarter`, whose heap holds a quarter of the table, its own over Warpage's with all in memory.", "",
-             "Warpage's seconds are those of whole processes: `wordcount` also orders and writes its result, `patent-citation` orders",
-             "all pairs to print the patents that are cited most. `pvc` spends most of its time on pages of a heap of all free memory,",
-             "which are cleared and copied although they are nearly empty; a small heap has none.", ""]
-    for case in CASES:
-        rows = {engine: row for (c, engine), row in report["results"].items() if c == case}
-        first = rows["warpage"]
-        lines += [f"## {TITLES[case]}", "", f"{first['pairs']:,} pairs of {first['keys']:,} keys.", "",
+             "Warpage's seconds are those of whole processes: `wordcount` also orders and writes its result.", "", f"{first['pairs']:,} pairs of {first['keys']:,} keys.", "",
                   "| engine | processor, s | wall, s | passes | ratio | aim |", "|---|---|---|---|---|---|"]
         for engine, row in rows.items():
             c = next((c for c in report["comparisons"] if c["case"] == case and c["against"] == engine), None)

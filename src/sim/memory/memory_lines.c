@@ -38,6 +38,19 @@ static void expect_at_l2(void *object, uint64_t token, bool is_near) {
     if (!is_near) wpi_memory_expect_part(object, (uint32_t)token);
 }
 
+/* Prefetches for return_to_l1: the part, then its line and the slot of its MSHR. */
+static void expect_at_l1(void *object, uint64_t number, bool is_near) {
+    const wpi_memory *m = object;
+    if (!is_near) {
+        wpi_memory_expect_part(object, number);
+        return;
+    }
+    const wpi_memory_part *p = wpi_part_of(m, (uint32_t)number);
+    const wpi_memory_sm *at = &m->sms[p->request.sm];
+    __builtin_prefetch(&at->l1.lines[p->place]);
+    wpi_index_prefetch(&at->under_way, p->request.line);
+}
+
 static void send_to_l2(wpi_memory *m, uint32_t number) {
     const wpi_memory_part *p = wpi_part_of(m, number);
     const uint64_t place = wpi_l2_place(&m->l2, p->request.line);
@@ -75,7 +88,7 @@ static void arrive_at_l2(void *object, uint64_t token, wpi_time_ps now) {
     }
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, p->ledger.at + m->from_l2_ps);
     if (p->is_l1)
-        wpi_engine_at(m->engine, p->ledger.at, return_to_l1, m, number);
+        wpi_engine_at_announced(m->engine, p->ledger.at, return_to_l1, expect_at_l1, m, number);
     else
         finish_part(m, number);
 }
