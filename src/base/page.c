@@ -31,7 +31,8 @@ static const char style[] =
     "thead th{white-space:normal}tbody th{background:none;font-weight:400;vertical-align:top}"
     "th.group{text-align:left;background:none;padding-top:1.1em;color:var(--soft);font-weight:600}"
     ".name,code{font-family:ui-monospace,monospace;font-size:.93em}td.text,th.text{text-align:left}"
-    "td.long{text-align:left;white-space:normal;min-width:14em}td.site{text-align:left;"
+    "th.t,td.t{text-align:left}td.long{text-align:left;white-space:normal;min-width:14em}td.site{"
+    "text-align:left;"
     "white-space:normal;overflow-wrap:anywhere;min-width:9em}"
     ".reproduced,.same{color:var(--good)}.differs{color:var(--bad)}"
     ".calibrated,.no,.not{color:var(--soft)}tr.best td{color:var(--good);font-weight:600}tr.worst "
@@ -157,6 +158,14 @@ void wpi_page_command(wpi_text *out, char *const *words, size_t count) {
         wpi_text_append_html(out, words[i]);
     }
     wpi_text_append(out, "</h1>\n");
+}
+
+void wpi_page_bar(wpi_text *out, double share) {
+    const double width = share < 0 ? 0 : share > 1 ? 100 : 100 * share;
+    wpi_text_appendf(out,
+                     "<svg class=bar viewBox=\"0 0 100 1\" preserveAspectRatio=none "
+                     "aria-hidden=true><rect width=\"%.4g\" height=1 /></svg>",
+                     width);
 }
 
 void wpi_page_begin_facts(wpi_text *out) {

@@ -21,6 +21,9 @@ void wpi_page_element(wpi_text *out, const char *tag, const char *text);
 /** <h1> with a command line. */
 void wpi_page_command(wpi_text *out, char *const *words, size_t count);
 
+/** A bar of `share` (0 to 1) of its cell, which has class `bar`. */
+void wpi_page_bar(wpi_text *out, double share);
+
 /** One name and its value, between wpi_page_begin_facts and wpi_page_end_facts: a row of boxes. */
 void wpi_page_begin_facts(wpi_text *out);
 void wpi_page_fact(wpi_text *out, const char *name, const char *value);

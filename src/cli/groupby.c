@@ -55,9 +55,10 @@ const wpi_cli_option wpi_groupby_options[] = {
                   "last (default: by keys, ascending)"},
     [LIMIT] = {"limit", "N", "print at most the first N groups"},
     [FORMAT] =
-        {"format", "text|csv|json|parquet",
+        {"format", "text|csv|json|parquet|html",
          "print an aligned table (the default on a terminal), CSV (the default elsewhere) or "
-         "JSON, or write a Parquet file (the default of --output FILE.parquet)"},
+         "JSON, or write a Parquet file or a page for browsers (the defaults of --output "
+         "FILE.parquet and FILE.html)"},
     [PRECISION] = {"precision", "DIGITS",
                    "print floating-point numbers with at most DIGITS significant digits, 1 to 17 "
                    "(default: 15 in a table, elsewhere as many as the exact value needs)"},
@@ -109,6 +110,8 @@ typedef struct request {
     int digits;
     wpi_groupby_form form;
     bool is_sorted;
+    char *const *command;
+    size_t command_count;
 } request;
 
 /* ---- the request ---- */
@@ -251,7 +254,7 @@ static bool ends_with(const char *text, const char *ending) {
 
 /* Checks before any row is read that the result can be written. */
 static wp_status choose_form(request *r, wp_error *err) {
-    static const char *const formats[] = {"csv", "json", "text", "parquet", NULL};
+    static const char *const formats[] = {"csv", "json", "text", "parquet", "html", NULL};
     const char *output = r->arguments->values[OUTPUT];
     const bool is_terminal = output == NULL && isatty(STDOUT_FILENO) != 0;
     int format;
@@ -260,6 +263,7 @@ static wp_status choose_form(request *r, wp_error *err) {
     if (r->arguments->values[FORMAT] == NULL)
         r->form = is_terminal                                       ? WPI_GROUPBY_TEXT
                   : output != NULL && ends_with(output, ".parquet") ? WPI_GROUPBY_PARQUET
+                  : output != NULL && ends_with(output, ".html")    ? WPI_GROUPBY_HTML
                                                                     : WPI_GROUPBY_CSV;
     if (r->form == WPI_GROUPBY_PARQUET && is_terminal)
         return WP_FAIL(err, INVALID,
@@ -500,23 +504,28 @@ static wp_status name_aggregate(const request *r, wp_status status, wp_error *er
 }
 
 static wp_status write_groups(const request *r, const wpi_column_table *table,
-                              const wp_groups *groups, wp_error *err) {
+                              const wp_groups *groups, const char *explanation, wp_error *err) {
     const char **names = wpi_calloc(r->aggregate_count, sizeof *names);
     if (names == NULL) return WP_FAIL(err, NOMEM, "names of aggregates");
     for (uint32_t i = 0; i < r->aggregate_count; i++)
         names[i] = r->aggregates[i].name;
-    const wpi_groupby_result result = {.groups = groups,
-                                       .table = table,
-                                       .keys = r->keys,
-                                       .aggregate_names = names,
-                                       .key_count = r->key_count,
-                                       .aggregate_count = r->aggregate_count,
-                                       .orders = r->orders,
-                                       .order_count = r->order_count,
-                                       .is_sorted = r->is_sorted,
-                                       .limit = r->limit,
-                                       .digits = r->digits,
-                                       .form = r->form};
+    const wpi_groupby_result result = {
+        .groups = groups,
+        .table = table,
+        .keys = r->keys,
+        .aggregate_names = names,
+        .key_count = r->key_count,
+        .aggregate_count = r->aggregate_count,
+        .orders = r->orders,
+        .order_count = r->order_count,
+        .is_sorted = r->is_sorted,
+        .limit = r->limit,
+        .digits = r->digits,
+        .form = r->form,
+        .command = r->command,
+        .command_count = r->command_count,
+        .device_name = r->arguments->values[DEVICE] != NULL ? r->arguments->values[DEVICE] : "cpu",
+        .plan = explanation};
     const wp_status status = wpi_groupby_write(&result, r->arguments->values[OUTPUT], err);
     wpi_free((void *)names);
     return status;
@@ -541,7 +550,7 @@ static wp_status group(request *r, wp_device *device, wpi_column_table *table, w
     WP_TRY_GOTO(add_rows(r, &p, table, groupby, err), done);
     WP_TRY_GOTO(name_aggregate(r, wp_groupby_finish(groupby, &groups, err), err), done);
     if (r->arguments->values[EXPLAIN] != NULL) (void)fputs(wp_groupby_explain(groupby), stderr);
-    WP_TRY_GOTO(write_groups(r, table, groups, err), done);
+    WP_TRY_GOTO(write_groups(r, table, groups, wp_groupby_explain(groupby), err), done);
 done:
     wp_groups_close(groups);
     wp_groupby_close(groupby);
@@ -571,7 +580,7 @@ done:
 int wpi_groupby_main(int argc, char **argv) {
     wpi_arguments arguments;
     wp_error err = {0};
-    request r = {.arguments = &arguments};
+    request r = {.arguments = &arguments, .command = argv, .command_count = (size_t)argc};
     if (wpi_arguments_parse(wpi_groupby_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         parse_request(&r, &err) != WP_STATUS_OK ||
         wpi_set_keys(&arguments, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK) {

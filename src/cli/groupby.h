@@ -4,6 +4,7 @@
 #ifndef WP_CLI_GROUPBY_H
 #define WP_CLI_GROUPBY_H
 
+#include "base/text.h"
 #include "table_io/column_table.h"
 #include "warpage/ops.h"
 
@@ -17,7 +18,8 @@ typedef enum wpi_groupby_form {
     WPI_GROUPBY_CSV = 0,
     WPI_GROUPBY_JSON,
     WPI_GROUPBY_TEXT, /* aligned, for people */
-    WPI_GROUPBY_PARQUET
+    WPI_GROUPBY_PARQUET,
+    WPI_GROUPBY_HTML
 } wpi_groupby_form;
 
 typedef struct wpi_groupby_order {
@@ -37,6 +39,9 @@ typedef struct wpi_groupby_result {
     uint64_t limit; /* at most so many groups */
     int digits;     /* significant ones of floats; 0: as many as the form has by default */
     wpi_groupby_form form;
+    char *const *command; /* of the page: its words */
+    size_t command_count;
+    const char *device_name, *plan; /* of the page */
 } wpi_groupby_result;
 
 /** Whether the group-by itself can sort the groups: codes of texts are not in the order of
@@ -47,6 +52,13 @@ bool wpi_groupby_sorts_itself(const wpi_groupby_key *keys, uint32_t key_count);
 const wp_column *wpi_groupby_column(const wpi_groupby_result *result, uint32_t column);
 const char *wpi_groupby_column_name(const wpi_groupby_result *result, uint32_t column);
 bool wpi_groupby_is_null(const wp_column *column, uint64_t row);
+
+/** The value of a group as people read it, NULL as "NULL" (wpi_free). */
+char *wpi_groupby_cell(const wpi_groupby_result *result, uint32_t column, uint64_t row);
+
+/** A page with the first groups of `rows` (NULL: as they are), and the plan. */
+void wpi_groupby_page(const wpi_groupby_result *result, const uint64_t *rows, uint64_t count,
+                      wpi_text *out);
 
 /** The groups' rows in the requested order (wpi_free); NULL: unchanged. NOMEM. */
 WP_NODISCARD wp_status wpi_groupby_sort(const wpi_groupby_result *result, uint64_t **rows,

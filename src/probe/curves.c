@@ -75,7 +75,6 @@ static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     return &more[i];
 }
 
-/* Inserts in order; of two points at the same distance the first one counts. */
 static bool add_point(wpi_curve *curve, wpi_curve_point point) {
     if (curve->count == curve->capacity) {
         const size_t capacity = curve->capacity == 0 ? 64 : 2 * curve->capacity;
@@ -84,13 +83,7 @@ static bool add_point(wpi_curve *curve, wpi_curve_point point) {
         curve->points = more;
         curve->capacity = capacity;
     }
-    size_t i = curve->count;
-    while (i > 0 && curve->points[i - 1].bytes > point.bytes)
-        i--;
-    if (i > 0 && curve->points[i - 1].bytes == point.bytes) return true;
-    memmove(&curve->points[i + 1], &curve->points[i], (curve->count - i) * sizeof *curve->points);
-    curve->points[i] = point;
-    curve->count++;
+    curve->points[curve->count++] = point;
     return true;
 }
 
@@ -117,14 +110,11 @@ static wp_status read_strides(const reader *r, uint64_t strides[COLUMNS_MAX], ui
 }
 
 static wp_status read_row(wpi_curves *c, const reader *r, const uint64_t *strides, uint32_t columns,
-                          double *last_mb, wp_error *err) {
+                          wp_error *err) {
     const char *at = r->text;
     double mb = 0;
     if (!read_number(&at, BYTES_MAX / 1048576, &mb) || *at != ',')
         return REFUSE(r, err, "'%.40s' is not a distance in MB and its cycles", r->text);
-    if (mb <= *last_mb)
-        return REFUSE(r, err, "distances do not ascend: %g MB after %g", mb, *last_mb);
-    *last_mb = mb;
     for (uint32_t i = 0; i < columns; i++) {
         double cycles = 0;
         if (*at++ != ',')
@@ -146,7 +136,6 @@ static wp_status read_row(wpi_curves *c, const reader *r, const uint64_t *stride
 static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
     uint64_t strides[COLUMNS_MAX];
     uint32_t columns = 0, rows = 0;
-    double last_mb = 0;
     for (bool is_line = true;;) {
         WP_TRY(next_line(r, &is_line, err));
         if (!is_line) break;
@@ -157,7 +146,7 @@ static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
         else if (columns == 0)
             return REFUSE(r, err, "no header of strides such as '#,64,128,256,' before the rows");
         else {
-            WP_TRY(read_row(c, r, strides, columns, &last_mb, err));
+            WP_TRY(read_row(c, r, strides, columns, err));
             rows++;
         }
     }

@@ -20,8 +20,10 @@ typedef struct wpi_curve_point {
 
 typedef struct wpi_curve {
     uint64_t stride_bytes;
-    wpi_curve_point *points; /* ascending */
+    wpi_curve_point *points; /* in the order of the files; ascending once they are clean */
     size_t count, capacity;
+    size_t blur_points;  /* by which smoothing may have moved a rise's beginning or end */
+    double noise_cycles; /* standard deviation that cleaning leaves; 0: none to speak of */
 } wpi_curve;
 
 typedef struct wpi_matrix {

@@ -315,3 +315,17 @@ const char *wpi_metric_format(const wpi_metric *metric, char out[32]) {
         (void)snprintf(out, 32, "%.2f", metric->value);
     return out;
 }
+
+const char *wpi_series_label(const char *name) {
+    static const char *const labels[][2] = {{"warps_resident", "resident warps"},
+                                            {"tlb_waiting", "TLB misses: accesses that wait"},
+                                            {"walker_utilisation", "page walkers"},
+                                            {"l2_utilisation", "L2"},
+                                            {"dram_utilisation", "DRAM"},
+                                            {"paging_handler_utilisation", "far fault handler"},
+                                            {"link_to_device_utilisation", "link to device"},
+                                            {"link_to_host_utilisation", "link to host"}};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+        if (strcmp(name, labels[i][0]) == 0) return labels[i][1];
+    return name;
+}

@@ -31,4 +31,8 @@ double wpi_metric_value(const wp_run_simulation *simulation, const uint64_t *val
 /** "12.50 %", "340 ns", "480.18 GB/s"; returns `out`. */
 const char *wpi_metric_format(const wpi_metric *metric, char out[32]);
 
+/** What people read for a series over time: "page walkers"; its own name for one that has no label.
+ */
+const char *wpi_series_label(const char *name);
+
 #endif

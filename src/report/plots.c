@@ -5,11 +5,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/gnuplot.h"
 #include "base/text.h"
+#include "report/metrics.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
 
@@ -18,18 +18,6 @@
 #define NAMES_APART 16u /* of the axis */
 
 /* ---- utilisation over time ---- */
-
-static const char *label_of(const char *series) {
-    static const char *const labels[][2] = {{"dram_utilisation", "DRAM"},
-                                            {"l2_utilisation", "L2"},
-                                            {"walker_utilisation", "page walkers"},
-                                            {"link_to_device_utilisation", "link to device"},
-                                            {"link_to_host_utilisation", "link to host"},
-                                            {"warps_resident", "resident warps"}};
-    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
-        if (strcmp(series, labels[i][0]) == 0) return labels[i][1];
-    return series;
-}
 
 static bool is_busy(const wp_run_series *series) {
     for (size_t i = 0; i < series->slice_count && series->units != 0; i++)
@@ -58,7 +46,7 @@ static bool draw_utilisation(const wp_run_record *record, wpi_text *out) {
         if (!is_busy(&s->series[i])) continue;
         wpi_text_appendf(out, "%s$u%zu using 1:2 with fsteps linewidth 1.5 title ",
                          has_one ? ", " : "plot ", i);
-        wpi_gnuplot_quote(out, label_of(s->series[i].name), 64);
+        wpi_gnuplot_quote(out, wpi_series_label(s->series[i].name), 64);
         has_one = true;
     }
     wpi_text_append(out, "\n");

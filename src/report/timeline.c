@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "report/json/json_parts.h"
+#include "report/metrics.h"
 
 #define NAME_WIDTH 40u
 #define SPANS_MAX 65536u
@@ -196,20 +197,6 @@ static void append_span(const wp_run_record *record, const span *s, uint64_t zer
     wpi_text_append(out, "}");
 }
 
-/* What viewers show a counter as; its own name for others. */
-static const char *counter_title(const char *name) {
-    static const char *const titles[][2] = {{"warps_resident", "resident warps"},
-                                            {"walker_utilisation", "TLB misses: page walkers"},
-                                            {"paging_handler_utilisation", "far faults: handler"},
-                                            {"link_to_device_utilisation", "link to device"},
-                                            {"link_to_host_utilisation", "link to host"},
-                                            {"l2_utilisation", "L2"},
-                                            {"dram_utilisation", "DRAM"}};
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        if (strcmp(name, titles[i][0]) == 0) return titles[i][1];
-    return name;
-}
-
 /* Percent of the units that are busy; of an unlimited number, how many are. A counter keeps its
  * value until the next event, so equal consecutive values are written once. */
 static void append_series(const wp_run_series *series, wpi_text *out) {
@@ -221,7 +208,7 @@ static void append_series(const wp_run_series *series, wpi_text *out) {
         if (value == last) continue;
         last = value;
         wpi_text_append(out, ",\n{\"ph\":\"C\",\"pid\":1,\"name\":");
-        append_string(out, counter_title(series->name));
+        append_string(out, wpi_series_label(series->name));
         wpi_text_append(out, ",");
         append_time(out, "ts", i * series->slice_ps / 1000);
         wpi_text_appendf(out, ",\"args\":{\"%s\":%.3f}}", series->units != 0 ? "%" : "in use",

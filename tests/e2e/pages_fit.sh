@@ -97,8 +97,12 @@ PROGRAM
     fail "advise: $(cat err)"
 mkdir reproduce
 "$WARPAGE" reproduce --list --html reproduce/index.html >out 2>err || fail "reproduce: $(cat err)"
+mkdir groupby
+{ echo 'a,b_with_a_name_that_is_rather_long_for_a_column,c'; seq 2000 | awk '{ print $1 % 1500 ",a text of some words " $1 % 700 "," $1 / 7 }'; } >t.csv
+"$WARPAGE" groupby --device sim:k80 --key a,b_with_a_name_that_is_rather_long_for_a_column --agg count,sum:c,avg:c --memory 1MiB \
+    --output groupby/index.html t.csv 2>err || fail "groupby: $(cat err)"
 
-folders="run pages cpu compare side-by-side advise reproduce"
+folders="run pages cpu compare side-by-side advise reproduce groupby"
 for folder in $folders; do
     [ -f "$folder/index.html" ] || { fail "no page $folder/index.html"; mkdir -p "$folder" && : >"$folder/index.html"; }
 done

@@ -164,7 +164,9 @@ cmp -s one/report.json bare/report.json || fail "the report without gnuplot diff
 [ -e bare/utilisation.svg ] && fail "a plot without gnuplot"
 # Kernels and streams on the timeline; counters beside them.
 expect "kernels on the timeline" "$(grep -c '"cat":"kernel"' one/timeline.json)" 4
-grep -q '"ph":"C".*"DRAM"' one/timeline.json && grep -q '"ph":"C".*"TLB misses: page walkers"' one/timeline.json || fail "no counters on the timeline"
+for counter in DRAM 'page walkers' 'TLB misses: accesses that wait'; do
+    grep -q "\"ph\":\"C\".*\"$counter\"" one/timeline.json || fail "no counter '$counter' on the timeline"
+done
 "$WARPAGE" run --timeline cpu.json ./p 2>/dev/null || fail "a timeline of the CPU device"
 expect "kernels on the CPU's timeline" "$(grep -c '"cat":"kernel"' cpu.json)" 4
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups as CSV, JSON, text, or Parquet. */
+/* Groups as CSV, JSON, text, or Parquet; groupby_page.c has the page. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -40,10 +40,14 @@ static const wpi_slice *text_at(const wpi_groupby_result *result, uint32_t key, 
     return &wpi_column_table_dictionary(result->table, result->keys[key].place)->strings[code - 1];
 }
 
+static bool is_for_people(wpi_groupby_form form) {
+    return form == WPI_GROUPBY_TEXT || form == WPI_GROUPBY_HTML;
+}
+
 static size_t format_number(const wpi_groupby_result *result, const wp_column *column, uint64_t row,
                             char out[WPI_NUMBER_CHARACTERS]) {
     const bool is_short =
-        result->digits == 0 && result->form == WPI_GROUPBY_TEXT && column->type == WP_TYPE_FLOAT64;
+        result->digits == 0 && is_for_people(result->form) && column->type == WP_TYPE_FLOAT64;
     return wpi_number_format_digits(column, row, result->form == WPI_GROUPBY_JSON,
                                     is_short ? TEXT_DIGITS : result->digits, out);
 }
@@ -123,7 +127,7 @@ static void write_json(wpi_output *output, const wpi_groupby_result *result, con
     wpi_output_text(output, "\n]}\n");
 }
 
-static char *make_cell(const wpi_groupby_result *result, uint32_t column, uint64_t row) {
+char *wpi_groupby_cell(const wpi_groupby_result *result, uint32_t column, uint64_t row) {
     char number[WPI_NUMBER_CHARACTERS];
     const wpi_slice *text = is_text(result, column) ? text_at(result, column, row) : NULL;
     const wp_column *values = wpi_groupby_column(result, column);
@@ -151,7 +155,7 @@ static wp_status write_text(wpi_output *output, const wpi_groupby_result *result
     }
     for (uint64_t i = 0; has_memory && i < s->count; i++)
         for (uint32_t c = 0; c < column_count; c++)
-            wpi_strings_add_take(&table.cells, make_cell(result, c, row_at(s, i)));
+            wpi_strings_add_take(&table.cells, wpi_groupby_cell(result, c, row_at(s, i)));
     if (has_memory) wpi_listing_to_text(&table, width, &text);
     wpi_output_write(output, wpi_text_string(&text), text.length);
     wpi_listing_deinit(&table);
@@ -159,6 +163,13 @@ static wp_status write_text(wpi_output *output, const wpi_groupby_result *result
     wpi_free((void *)columns);
     wpi_free(kinds);
     return has_memory ? WP_STATUS_OK : WP_FAIL(err, NOMEM, "the table of groups");
+}
+
+static void write_page(wpi_output *output, const wpi_groupby_result *result, const selection *s) {
+    wpi_text page = {0};
+    wpi_groupby_page(result, s->rows, s->count, &page);
+    wpi_output_write(output, wpi_text_string(&page), page.length);
+    wpi_text_deinit(&page);
 }
 
 static wp_status write_form(const wpi_groupby_result *result, const selection *s, const char *path,
@@ -170,6 +181,8 @@ static wp_status write_form(const wpi_groupby_result *result, const selection *s
             status = write_text(output, result, s, path == NULL ? wpi_terminal_width() : 0, err);
         } else if (result->form == WPI_GROUPBY_JSON) {
             write_json(output, result, s);
+        } else if (result->form == WPI_GROUPBY_HTML) {
+            write_page(output, result, s);
         } else {
             if (result->form == WPI_GROUPBY_CSV) write_csv_head(output, result);
             write_csv(output, result, s);

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "probe/infer/curve_clean.h"
 #include "probe/infer/disabled_sms.h"
 #include "probe/infer/hierarchy_number.h"
 #include "probe/infer/plateaus.h"
 #include "probe/infer/sharing.h"
 
 #define MEMBERS_MAX 64u
+#define DRIFT_SHARE 0.15 /* of the largest delay before */
 #define MIB (1024.0 * 1024.0)
 
 /* A rise at one distance in curves of several strides. */
@@ -53,12 +55,13 @@ static double reach_of(const family *f) {
     return quiet_bytes(f->curves[page], &f->members[page]);
 }
 
-/* At most one row or stride of both away. */
+/* At most one row or stride of both away, and what smoothing may have moved them by. */
 static bool is_same_reach(const family *f, const wpi_curve *c, const wpi_rise *r) {
     const wpi_rise *first = &f->members[0];
     const double own = busy_bytes(c, r) - quiet_bytes(c, r);
     const double other = busy_bytes(f->curves[0], first) - quiet_bytes(f->curves[0], first);
-    const double slack = fmax(own, other) + (double)c->stride_bytes;
+    const double rows = 1 + (double)(c->blur_points + f->curves[0]->blur_points);
+    const double slack = rows * fmax(own, other) + (double)c->stride_bytes;
     return fabs(quiet_bytes(c, r) - quiet_bytes(f->curves[0], first)) <= slack;
 }
 
@@ -81,7 +84,7 @@ static wp_status add_member(family *f, const wpi_curve *c, const wpi_rise *r, wp
     f->curves[at] = c;
     for (uint32_t i = 1; i < f->count; i++) {
         const wpi_rise *smaller = &f->members[i - 1], *larger = &f->members[i];
-        if (smaller->ramp_cycles > 1.3 * larger->ramp_cycles)
+        if (smaller->ramp_cycles > 1.3 * larger->ramp_cycles + 5 * c->noise_cycles)
             return WP_FAIL(err, INVALID,
                            "at %.6g MB, strides of %.6g KB cost more than those of %.6g KB: are "
                            "columns swapped?",
@@ -121,24 +124,30 @@ static int by_distance(const void *a, const void *b) {
     return x->rise.stride_bytes < y->rise.stride_bytes ? -1 : 1;
 }
 
+/* The most of the next three points: one may be low by chance. */
 static double cycles_from(const wpi_curve *c, double bytes) {
-    for (size_t i = 0; i < c->count; i++)
-        if ((double)c->points[i].bytes >= bytes) return c->points[i].cycles;
-    return INFINITY;
+    double most = 0;
+    size_t i = 0, count = 0;
+    while (i < c->count && (double)c->points[i].bytes < bytes)
+        i++;
+    for (; i < c->count && count < 3; i++, count++)
+        most = fmax(most, c->points[i].cycles);
+    return count != 0 ? most : INFINITY;
 }
 
-/* A larger stride needs no more entries: at a distance where it misses, smaller strides miss,
- * too. */
+/* A larger stride needs no more entries: at a distance where it misses, smaller strides miss, too,
+ * or begin to: their ramps are longer, as they use more sets. */
 static wp_status check_order(const wpi_curves *c, const wpi_rise *first[], wp_error *err) {
     for (size_t i = 1; i < c->curve_count; i++) {
         const wpi_curve *smaller = &c->curves[i - 1], *larger = &c->curves[i];
         if (first[i] == NULL || smaller->points[0].bytes > larger->points[first[i]->quiet].bytes)
             continue;
         const double at = busy_bytes(larger, first[i]);
-        const double slack = at - quiet_bytes(larger, first[i]) + (double)larger->stride_bytes;
+        const double row = at - quiet_bytes(larger, first[i]) + (double)larger->stride_bytes;
+        const double slack = fmax(row, 0.5 * at);
         const double share = (double)smaller->stride_bytes / (double)larger->stride_bytes;
         const double least = first[i]->low_cycles + 0.25 * share * first[i]->cycles;
-        if (cycles_from(smaller, at + slack) < least)
+        if (cycles_from(smaller, at + slack) + 3 * smaller->noise_cycles < least)
             return WP_FAIL(err, INVALID,
                            "strides of %.6g KB miss from %.6g MB on, but those of %.6g KB do not: "
                            "are columns swapped?",
@@ -262,9 +271,25 @@ static void set_page(wpi_level *l, const family *f, const wpi_hierarchy *h) {
                            bytes / first_page, bytes / first_page);
     const double gap = (busy_bytes(c, r) - quiet_bytes(c, r)) / bytes;
     wpi_number_set(&l->entries, floor(quiet_bytes(c, r) / bytes), gap <= 1.01 ? 0.9 : 0.5);
+    if (c->noise_cycles > 0) {
+        l->entries.confidence = fmin(l->entries.confidence, 0.5);
+        wpi_number_explain(&l->entries,
+                           "the curve is noisy: %.2g cycles are left when it is smooth",
+                           c->noise_cycles);
+    }
     if (gap > 1.01)
         wpi_number_explain(&l->entries, "rows are %.3g pages apart: it may be more", gap);
     set_sets(l, c, r);
+}
+
+/* Cycles grow slowly beyond the last level, by whatever else is full then. Only one stride shows
+ * such a rise, and it is small. */
+static bool is_drift(const families *all, uint32_t number) {
+    const family *f = &all->all[number];
+    double most = 0;
+    for (uint32_t i = 0; i < number; i++)
+        most = fmax(most, all->all[i].members[page_member(&all->all[i])].ramp_cycles);
+    return f->count == 1 && !f->has_echo && f->members[0].ramp_cycles < DRIFT_SHARE * most;
 }
 
 static void set_level(wpi_hierarchy *h, const family *f) {
@@ -317,15 +342,25 @@ static void set_sharing(wpi_hierarchy *h, const wpi_curves *c) {
     wpi_floorplan_fill(h);
 }
 
+static wp_status clean_all(const wpi_curves *c, wpi_curves *out, wp_error *err) {
+    out->curves = wpi_calloc(c->curve_count + 1, sizeof *out->curves);
+    if (out->curves == NULL) return WP_FAIL(err, NOMEM, "curves");
+    for (; out->curve_count < c->curve_count; out->curve_count++)
+        WP_TRY(wpi_curve_clean(&c->curves[out->curve_count], &out->curves[out->curve_count], err));
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_curves_infer(const wpi_curves *c, wpi_hierarchy **out, wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
+    wpi_curves clean = {0};
     families *all = wpi_calloc(1, sizeof *all);
     wpi_hierarchy *h = wpi_calloc(1, sizeof *h);
     if (all == NULL || h == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "hierarchy"), done);
-    WP_TRY_GOTO(collect(c, all, err), done);
+    WP_TRY_GOTO(clean_all(c, &clean, err), done);
+    WP_TRY_GOTO(collect(&clean, all, err), done);
     for (uint32_t i = 0; i < all->count; i++)
-        set_level(h, &all->all[i]);
+        if (!is_drift(all, i)) set_level(h, &all->all[i]);
     for (size_t i = 0; i < c->curve_count; i++)
         h->samples += c->curves[i].count;
     wpi_number_set(&h->levels_known, h->level_count, 0.8);
@@ -336,6 +371,9 @@ wp_status wpi_curves_infer(const wpi_curves *c, wpi_hierarchy **out, wp_error *e
     *out = h;
     h = NULL;
 done:
+    for (size_t i = 0; i < clean.curve_count; i++)
+        wpi_free(clean.curves[i].points);
+    wpi_free(clean.curves);
     wpi_free(h);
     wpi_free(all);
     return status;

@@ -194,35 +194,6 @@ wp_status wpi_sharing_find(wpi_search *s, const wpi_hierarchy *h, uint32_t numbe
     return WP_STATUS_OK;
 }
 
-/* ---- from a matrix ---- */
-
-static bool is_shared(const double *cycles, uint32_t sms, uint32_t timed, uint32_t other,
-                      double border) {
-    const double *row = &cycles[(size_t)timed * sms];
-    return row[timed] - row[other] < border;
-}
-
-void wpi_sharing_from_matrix(const double *cycles, uint32_t sms, double miss_cycles,
-                             wpi_sharing_groups *out) {
-    uint32_t groups = 0, first_of[WPI_PROBE_SMS_MAX], wrong = 0;
-    const double border = miss_cycles / 2;
-    *out = (wpi_sharing_groups){.sm_count = sms};
-    for (uint32_t sm = 0; sm < sms; sm++) {
-        uint32_t group = 0;
-        while (group < groups && !is_shared(cycles, sms, sm, first_of[group], border))
-            group++;
-        if (group == groups) first_of[groups++] = sm;
-        out->group_of[sm] = group;
-    }
-    for (uint32_t a = 0; a < sms; a++)
-        for (uint32_t b = 0; b < sms; b++)
-            wrong += is_shared(cycles, sms, a, b, border) != (out->group_of[a] == out->group_of[b]);
-    if (wrong != 0)
-        wpi_number_unknown(&out->count, "%u of %u pairs contradict the others", wrong, sms * sms);
-    else
-        wpi_number_set(&out->count, groups, 1);
-}
-
 void wpi_sharing_text(const wpi_sharing_groups *sharing, wpi_text *out) {
     const uint32_t groups = sharing->count.is_known ? (uint32_t)sharing->count.value : 0;
     for (uint32_t group = 0; group < groups; group++) {

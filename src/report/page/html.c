@@ -72,14 +72,6 @@ void wpi_html_left_out(wpi_text *out, size_t count, const char *where) {
         wpi_text_appendf(out, "<p class=note>… and %zu more: see %s</p>\n", count, where);
 }
 
-void wpi_html_bar(wpi_text *out, double share) {
-    const double width = share < 0 ? 0 : share > 1 ? 100 : 100 * share;
-    wpi_text_appendf(out,
-                     "<svg class=bar viewBox=\"0 0 100 1\" preserveAspectRatio=none "
-                     "aria-hidden=true><rect width=\"%.4g\" height=1 /></svg>",
-                     width);
-}
-
 /* ---- the page -------------------------------------------------------------------------------- */
 
 static void append_summary(const wp_run_record *record, wpi_text *out) {

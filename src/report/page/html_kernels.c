@@ -37,7 +37,7 @@ static void append_row(const wp_run_kernel *k, uint64_t all_ns, wpi_text *out) {
     wpi_html_kernel_name(out, "th scope=row", k, NAME_WIDTH);
     append_time(out, "n", k->time_ns);
     wpi_text_appendf(out, "<td class=bar data-v=%" PRIu64 ">", k->time_ns);
-    if (k->time_ns != all_ns) wpi_html_bar(out, share);
+    if (k->time_ns != all_ns) wpi_page_bar(out, share);
     wpi_text_appendf(out, "<span>%.1f %%</span></td>", 100 * share);
     append_count(out, "n", k->launches);
     append_time(out, "n more", k->launches != 0 ? k->time_ns / k->launches : 0);

@@ -81,7 +81,7 @@ static void append_speed_head(const wp_run_kernel *const *kernels, size_t count,
 static void append_percentage(const percentages *p, size_t resource, bool is_more, wpi_text *out) {
     wpi_text_appendf(out, "<td class=\"bar%s\">", is_more ? " more" : "");
     if (p->is_known[resource]) {
-        wpi_html_bar(out, p->value[resource] / 100);
+        wpi_page_bar(out, p->value[resource] / 100);
         wpi_text_appendf(out, "<span>%.1f %%</span>", p->value[resource]);
     }
     wpi_text_append(out, "</td>");
@@ -215,7 +215,7 @@ static void append_parts(const stack *s, wpi_text *out) {
         wpi_text_append(out, "<tr>");
         wpi_page_element(out, "th scope=row", parts[i].label);
         wpi_text_append(out, "<td class=bar>");
-        wpi_html_bar(out, s->value[i] / 100);
+        wpi_page_bar(out, s->value[i] / 100);
         wpi_text_appendf(out, "<span>%.1f %%</span></td></tr>\n", s->value[i]);
     }
     wpi_text_append(out, "</tbody>");
@@ -248,19 +248,6 @@ void wpi_html_warp_time(const wp_run_record *record, wpi_text *out) {
 
 /* ---- utilisation over time ---- */
 
-static const char *series_label(const char *name) {
-    static const char *const labels[][2] = {{"warps_resident", "resident warps"},
-                                            {"walker_utilisation", "page walkers"},
-                                            {"l2_utilisation", "L2"},
-                                            {"dram_utilisation", "DRAM"},
-                                            {"paging_handler_utilisation", "far fault handler"},
-                                            {"link_to_device_utilisation", "link, to device"},
-                                            {"link_to_host_utilisation", "link, to host"}};
-    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
-        if (strcmp(name, labels[i][0]) == 0) return labels[i][1];
-    return name;
-}
-
 static double share_of(const wp_run_series *s, size_t slice) {
     const double all = (double)s->slice_ps * (double)s->units;
     const double share = all > 0 ? (double)s->busy_ps[slice] / all : 0;
@@ -272,7 +259,7 @@ static void append_strip(const wp_run_series *s, double slices, wpi_text *out) {
     double sum = 0, most = 0;
     int height = 0;
     wpi_text_append(out, "<tr>");
-    wpi_page_element(out, "th scope=row", series_label(s->name));
+    wpi_page_element(out, "th scope=row", wpi_series_label(s->name));
     wpi_text_appendf(out,
                      "<td class=strip><svg class=strip viewBox=\"0 0 %.6g 100\" "
                      "preserveAspectRatio=none aria-hidden=true><path d=\"M0 100",

@@ -23,8 +23,6 @@ void wpi_html_kernel_name(wpi_text *out, const char *tag, const wp_run_kernel *k
 void wpi_html_begin_heads(wpi_text *out, const char *label, const char *const *names);
 /** "… and 12 more: see report.csv", if `count` is not 0. */
 void wpi_html_left_out(wpi_text *out, size_t count, const char *where);
-/** A bar of `share` of its track, from 0 to 1. */
-void wpi_html_bar(wpi_text *out, double share);
 
 /* ---- html_kernels.c ---- */
 

@@ -13,7 +13,10 @@
 static void give_back(wpi_translation *t, uint32_t number, const wpi_translation_answer *answer) {
     const wpi_tlb_request *r = wpi_tlb_request_of(t, number);
     const uint64_t token = r->token;
-    if (r->entry == 0 && !r->is_prefetch) t->translation_ps += answer->ready - r->asked;
+    if (r->entry == 0 && !r->is_prefetch) {
+        t->translation_ps += answer->ready - r->asked;
+        wpi_utilisation_add(&t->waiting, r->asked, answer->ready);
+    }
     const bool is_prefetch = r->is_prefetch;
     wpi_pool_give(&t->requests, number);
     if (is_prefetch) return;

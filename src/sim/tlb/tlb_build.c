@@ -56,6 +56,7 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
     t->expected = expected;
     t->object = object;
     t->level_count = profile->tlb_levels;
+    wpi_utilisation_init(&t->waiting, profile->slice_ps, 0);
     t->starved = WPI_FIFO_EMPTY;
     for (uint32_t i = 0; i < t->level_count; i++)
         WP_TRY_GOTO(init_level(t, i, &plan, err), done);
@@ -141,6 +142,7 @@ void wpi_translation_statistics(const wpi_translation *t, wpi_visit visit, void 
         wpi_visit_histogram(visit, object, prefix, "port_wait", "ps", &l->wait_ps);
     }
     wpi_visit_value(visit, object, "tlb.", "translation", "ps", t->translation_ps);
+    wpi_visit_utilisation(visit, object, "tlb.", "waiting", &t->waiting);
     if (wpi_tlb_prefetch_is_on(t->profile)) visit_prefetch(t, visit, object);
     if (t->ring != NULL) wpi_tlb_ring_statistics(t->ring, visit, object);
     wpi_walkers_statistics(&t->walkers, visit, object);

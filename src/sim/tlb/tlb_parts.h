@@ -67,6 +67,7 @@ struct wpi_translation {
     wpi_pool requests;
     uint64_t under_way;
     wpi_time_ps translation_ps; /* of all requests that entered at the first level, summed */
+    wpi_utilisation waiting;    /* those that missed it, until they have their translation */
 };
 
 /* ---- requests ---- */
