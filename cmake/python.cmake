@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package, beside the library that it loads: lib/warpage/python, in the build tree and installed.
-file(GLOB python_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/python/warpage/*.py)
+file(GLOB python_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/python/warpage/*.py
+     ${CMAKE_CURRENT_SOURCE_DIR}/python/warpage/py.typed)
 set(python_folder lib/warpage/python/warpage)
 set(python_copies "")
 foreach(file ${python_files})

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups a table on Apache Spark by Warpage and by Spark's own aggregate, and compares them:
 
-    spark_groupby.py FILE KEY[,KEY...] [AGGREGATE,...]
+    spark_groupby.py [--master URL] FILE KEY[,KEY...] [AGGREGATE,...]
 
     spark_groupby.py flights.csv origin,carrier count,avg:air_time
     spark_groupby.py access.tsv host count,sum:bytes
 
-FILE: Parquet, or CSV or TSV with names in its first line, where NA and nothing are NULL. Prints the largest groups.
+FILE: Parquet, or CSV or TSV with names in its first line, where NA and nothing are NULL. URL: Spark's master, such as
+spark://127.0.0.1:7077; local[2] if there is none. Prints the largest groups.
 """
+import argparse
 import os
 import sys
 import time
@@ -46,12 +48,16 @@ def is_same(a, b):
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__.strip())
-    keys, aggregates = sys.argv[2].split(","), (sys.argv[3] if len(sys.argv) == 4 else "count").split(",")
-    spark = (SparkSession.builder.master("local[2]").appName("groupby").config("spark.ui.enabled", "false")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("file")
+    parser.add_argument("keys")
+    parser.add_argument("aggregates", nargs="?", default="count")
+    args = parser.parse_args()
+    keys, aggregates = args.keys.split(","), args.aggregates.split(",")
+    spark = (SparkSession.builder.master(args.master).appName("groupby").config("spark.ui.enabled", "false")
              .config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR").getOrCreate())
-    df = read(spark, sys.argv[1])
+    df = read(spark, args.file)
     groups = ws.groupby(df, keys, aggregates)
     groups.orderBy(groups.columns[len(keys)], *keys, ascending=[False] + [True] * len(keys)).show(5, truncate=60)
     ours, ours_s = timed(groups)

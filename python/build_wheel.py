@@ -140,7 +140,7 @@ def make(build, out):
         folder = pathlib.Path(folder)
         names, texts = libraries(build, folder)
         wheel = Wheel(folder / name)
-        for file in sorted((HERE / "warpage").glob("*.py")):
+        for file in [*sorted((HERE / "warpage").glob("*.py")), HERE / "warpage/py.typed"]:
             wheel.add("warpage/" + file.name, file.read_bytes())
         wheel.add("warpage/bundled.py", ("# Libraries in lib/, each after those that it loads.\nLIBRARIES = %r\n"
                                          "VERSION = %r\n" % (names, version())).encode())

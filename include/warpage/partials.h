@@ -11,7 +11,7 @@
 #ifndef WARPAGE_PARTIALS_H
 #define WARPAGE_PARTIALS_H
 
-#include "warpage/ops.h"
+#include "warpage/texts.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,10 +32,23 @@ WP_API void wp_decimals_join(const int64_t *high, const uint64_t *middle, const 
                              uint64_t count, void *decimals);
 /** Decimals as INT64 or UINT64. False: one does not fit. */
 WP_API bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void *out);
+/** Integers as decimals. */
+WP_API void wp_decimals_widen(const int64_t *values, uint64_t count, void *decimals);
 /** Averages of sums: the same numbers as WP_AGGREGATE_AVG's. One of the two sums is NULL. An
  * average of no values is 0. */
 WP_API void wp_decimals_average(const void *decimals, const double *sums,
                                 const uint64_t *value_counts, uint64_t count, double *out);
+
+/** Numbers of 16 bits, as IEEE 754 has them, as floats: exact. */
+WP_API void wp_halves_widen(const uint16_t *halves, uint64_t count, float *out);
+
+/** Adds a key's column to hashes of rows, which begin as zeros: rows with equal keys get equal
+ * hashes (-0 equals 0, all NaN are equal, as all NULL are), in every run. For dividing groups that
+ * exceed memory among files. */
+WP_API void wp_rows_hash(const wp_column *column, uint64_t count, uint64_t *hashes);
+/** The same of texts, whatever their layout. INVALID: damaged offsets. */
+WP_NODISCARD WP_API wp_status wp_rows_hash_texts(const wp_text_column *column, uint64_t count,
+                                                 uint64_t *hashes, wp_error *err);
 
 #ifdef __cplusplus
 }

@@ -4,13 +4,30 @@
     import warpage
     groups = warpage.groupby(table, ["user"], ["count", "sum:price"])
 
-A table is anything that speaks the Arrow C data interface (pyarrow, Polars, DuckDB, pandas), or a dict of arrays
-(NumPy's, array.array, anything with a buffer). Columns are not copied. The result speaks that interface, too:
-pyarrow.table(groups), polars.DataFrame(groups); or groups.to_dict(), to_numpy(), to_arrow(), to_pandas().
+A table is anything that speaks the Arrow C data interface (pyarrow, Polars, DuckDB, pandas), a LazyFrame of Polars, a
+dict of arrays (NumPy's, array.array, anything with a buffer) or of lists, or a file's path. Columns of arrays are not
+copied. The result speaks that interface, too: pyarrow.table(groups), polars.DataFrame(groups); or groups.to_dict(),
+to_numpy(), to_arrow(), to_polars(), to_pandas().
+
+>>> import warpage
+>>> groups = warpage.groupby({"item": ["tea", "oil", "tea"], "price": [3, 5, None]}, "item", ["count", "sum:price"])
+>>> groups
+item  count  sum_price
+oil       1          5
+tea       2          3
+[2 rows]
+>>> groups.to_dict()["sum_price"]
+[5, 3]
+>>> warpage.groupby({"item": ["tea"]}, "itm")
+Traceback (most recent call last):
+warpage.native.ColumnError: the table has no column 'itm'; did you mean 'item'?
 """
 from warpage.command import compare, run
 from warpage.operators import groupby, merge
 from warpage.groups import Groups
-from warpage.native import WarpageError, __version__
+from warpage.native import (ArgumentError, ColumnError, OutOfMemoryError, SumError, TableTypeError, WarpageError,
+                            __version__)
+from warpage.sampling import Sample, sample
 
-__all__ = ["groupby", "merge", "run", "compare", "Groups", "WarpageError", "__version__"]
+__all__ = ["groupby", "merge", "sample", "Sample", "run", "compare", "Groups", "WarpageError", "ArgumentError", "ColumnError",
+           "OutOfMemoryError", "SumError", "TableTypeError", "__version__"]

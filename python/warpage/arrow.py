@@ -187,7 +187,7 @@ def fill_array(out, length, buffers, owner, children=(), dictionary=None):
     """`buffers`: addresses, None for an absent one; `owner` keeps them alive."""
     ctypes.memset(ctypes.byref(out), 0, ctypes.sizeof(out))
     pointers, addresses = _pointers(Array, children), (c_void_p * len(buffers))(*buffers)
-    out.length, out.null_count, out.offset = length, -1 if buffers[0] else 0, 0
+    out.length, out.null_count, out.offset = length, -1 if buffers and buffers[0] else 0, 0
     out.n_buffers, out.buffers = len(buffers), addresses
     out.n_children, out.children = len(children), pointers
     if dictionary is not None:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from typing import Any, Dict, List, Mapping, Sequence
 from warpage import native
 from warpage.native import WarpageError
 
@@ -30,17 +31,17 @@ def _options(options):
     return words
 
 
-def _program(program):
+def program_words(program):
     return [os.fspath(program)] if isinstance(program, (str, os.PathLike)) else [str(word) for word in program]
 
 
-def run(program, **options):
+def run(program: Any, **options: Any) -> Dict[str, Any]:
     """Runs a program that wpcc built, such as ["./nw", "--memory", "managed"], under `warpage run`; the options are
     the command's: device="sim:k80", oversubscribe="125%". Returns the report, as of `--report FILE.json`."""
     command = _command("run")
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        done = subprocess.run([command, "run", *_options(options), "--report", report, "--", *_program(program)],
+        done = subprocess.run([command, "run", *_options(options), "--report", report, "--", *program_words(program)],
                               stderr=subprocess.PIPE, text=True, check=False)
         if not os.path.exists(report):
             raise WarpageError(done.stderr.strip() or "%s ended with status %d" % (program, done.returncode))
@@ -48,13 +49,22 @@ def run(program, **options):
             return json.load(file)
 
 
-def compare(program, vary, **options):
-    """Runs a program under `warpage compare`; `vary`: {"migrate": ["first-touch", "payback"]}. Returns a
-    dict for each combination, as `--format json` prints them."""
-    command = _command("compare")
+def compare_words(vary, options):
+    """The options of `warpage compare`, but for the form of what it prints."""
     varied = [word for key, values in vary.items() for word in ("--vary", "%s=%s" % (key, ",".join(map(str, values))))]
-    done = subprocess.run([command, "compare", *_options(options), *varied, "--format", "json", "--", *_program(program)],
-                          capture_output=True, text=True, check=False)
+    return [*_options(options), *varied]
+
+
+def compare_json(program, *words):
+    """What `warpage compare` prints in JSON."""
+    done = subprocess.run([_command("compare"), "compare", *words, "--", *program_words(program)], capture_output=True,
+                          text=True, check=False)
     if done.returncode != 0:
         raise WarpageError(done.stderr.strip() or "warpage compare ended with status %d" % done.returncode)
     return json.loads(done.stdout)
+
+
+def compare(program: Any, vary: Mapping[str, Sequence[Any]], **options: Any) -> List[Dict[str, Any]]:
+    """Runs a program under `warpage compare`; `vary`: {"migrate": ["first-touch", "payback"]}. Returns a
+    dict for each combination, as `--format json` prints them."""
+    return compare_json(program, *compare_words(vary, options), "--format", "json")

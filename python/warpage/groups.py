@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
 import ctypes
+import decimal
 import functools
 import sys
+from typing import TYPE_CHECKING, Any, Dict, List
 from warpage import arrow, native
+from warpage.table import is_decimal, scale_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 try:
     import numpy
 except ImportError:
     numpy = None
+
+SHOWN_ROWS = 10  # by repr
 
 _FORMATS = ["c", "s", "i", "l", "C", "S", "I", "L", "f", "g"]
 _CTYPES = [ctypes.c_int8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64, ctypes.c_uint8, ctypes.c_uint16,
@@ -98,6 +108,10 @@ class _Column:
         return self._rows
 
     def fill(self, out, length):
+        if self.format == "n":
+            arrow.fill_array(out, length, [], self.owner)
+            out.null_count = length
+            return out
         if self.dictionary is not None and self.format != "dictionary":
             offsets, data = self._gathered(length)
             buffers, owner = [self.valid, ctypes.addressof(offsets), ctypes.addressof(data)], (self.owner, self._rows)
@@ -115,15 +129,23 @@ class _Column:
 
 
 class _Decimals(_Column):
-    """Sums of 128 bits."""
+    """Decimals of 128 bits, such as sums."""
 
-    def __init__(self, name, values, valid, owner, metadata=None):
-        self.name, self.type, self.dictionary, self.owner, self.format = name, None, None, owner, "d:38,0"
+    def __init__(self, name, values, valid, owner, metadata=None, format_="d:38,0"):
+        self.name, self.type, self.dictionary, self.owner, self.format = name, None, None, owner, format_
         self.values, self.valid, self.metadata = values, valid, metadata
+        self._is_integer = format_ == "d:38,0"  # a sum of integers
 
     def array(self, length):
         data = ctypes.string_at(self.values, 16 * length)
-        return [int.from_bytes(data[at:at + 16], sys.byteorder, signed=True) for at in range(0, 16 * length, 16)]
+        numbers = [int.from_bytes(data[at:at + 16], sys.byteorder, signed=True) for at in range(0, 16 * length, 16)]
+        if self._is_integer:
+            return numbers
+        scale = -scale_of(self.format)
+        return [decimal.Decimal(number).scaleb(scale, _CONTEXT) for number in numbers]
+
+
+_CONTEXT = decimal.Context(prec=40)
 
 
 class Result:
@@ -137,21 +159,30 @@ class Result:
         """`text`: how texts are returned, "dictionary" or "utf8"."""
         dictionary = _Dictionary(field.texts, field.is_binary) if field.is_text else None
         column = native.groups_key(self._handle, number).contents
+        if is_decimal(field.format):
+            return self._widen(column, field.name, field.format)
         return _Column(field.name, text if field.is_text else field.format, column, self._owner, dictionary)
 
     def values(self, number):
         """An aggregate's."""
         return native.groups_aggregate(self._handle, number).contents
 
+    def _widen(self, column, name, format_):
+        memory = (ctypes.c_uint64 * (2 * max(1, self.length)))()
+        native.decimals_widen(column.values, self.length, memory)
+        return _Decimals(name, ctypes.addressof(memory), column.valid, (memory, self._owner), None, format_)
+
     def aggregate(self, number, name, format_=None):
+        if is_decimal(format_):
+            return self._widen(self.values(number), name, format_)
         return _Column(name, format_, self.values(number), self._owner)
 
-    def decimals(self, parts, name, metadata=None):
+    def decimals(self, parts, name, metadata=None, format_="d:38,0"):
         """A column of the sums whose parts are these aggregates: high, middle or None, low."""
         columns = [self.values(part) if part is not None else None for part in parts]
         memory = (ctypes.c_uint64 * (2 * max(1, self.length)))()
         native.decimals_join(*(column.values if column is not None else None for column in columns), self.length, memory)
-        return _Decimals(name, ctypes.addressof(memory), columns[0].valid, (memory, self._owner), metadata)
+        return _Decimals(name, ctypes.addressof(memory), columns[0].valid, (memory, self._owner), metadata, format_)
 
     def narrow(self, decimals, name, type_):
         """Decimals as integers of 64 bits; None: one does not fit."""
@@ -161,12 +192,14 @@ class Result:
         return _Column(name, None, native.Column(type_, ctypes.addressof(memory), decimals.valid, 0),
                        (memory, decimals.owner))
 
-    def average(self, decimals, sums, counts, name):
-        """Of a column of sums (either kind) and an aggregate of counts."""
+    def average(self, decimals, sums, counts, name, scale=0):
+        """Of a column of sums (either kind) and an aggregate of counts; `scale`: digits of the sums behind the point."""
         memory = (ctypes.c_double * max(1, self.length))()
         native.decimals_average(decimals.values if decimals is not None else None,
                                 self.values(sums).values if sums is not None else None, self.values(counts).values,
                                 self.length, memory)
+        for row in range(self.length if scale else 0):
+            memory[row] /= 10 ** scale
         valid = decimals.valid if decimals is not None else self.values(sums).valid
         return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
                        (memory, decimals, self._owner))
@@ -180,20 +213,27 @@ class Groups:
         self._length, self._columns, self.explain = length, columns, explain
 
     @property
-    def names(self):
+    def names(self) -> List[str]:
         return [column.name for column in self._columns]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._length
 
-    def __repr__(self):
-        return "<warpage.Groups: %d rows of %s>" % (self._length, ", ".join(self.names))
+    def __repr__(self) -> str:
+        shown = min(SHOWN_ROWS, self._length)
+        cells = [[column.name] + ["NULL" if value is None else str(value) for value in column.to_list(shown)]
+                 for column in self._columns]
+        widths = [max(map(len, column)) for column in cells]
+        is_text = [column.dictionary is not None for column in self._columns]
+        lines = ["  ".join(cell.ljust(width) if left else cell.rjust(width)
+                           for cell, width, left in zip(row, widths, is_text)).rstrip() for row in zip(*cells)]
+        return "\n".join(lines + ["…"] * (shown < self._length) + ["[%d rows]" % self._length])
 
-    def to_dict(self):
+    def to_dict(self) -> Dict[str, list]:
         """Lists of Python's values; NULL is None."""
         return {column.name: column.to_list(self._length) for column in self._columns}
 
-    def to_numpy(self):
+    def to_numpy(self) -> Dict[str, Any]:
         """A dict of arrays: views of the result's memory. Where there are NULLs, masked arrays; texts are objects."""
         if numpy is None:
             raise ImportError("to_numpy takes the package numpy")
@@ -221,11 +261,15 @@ class Groups:
             result[column.name] = values
         return result
 
-    def to_arrow(self):
+    def to_arrow(self) -> "pyarrow.Table":
         import pyarrow
         return pyarrow.table(self)
 
-    def to_pandas(self):
+    def to_polars(self) -> "polars.DataFrame":
+        import polars
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
         return self.to_arrow().to_pandas()
 
     # ---- Arrow's C data interface ------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import ctypes
 import functools
 import os
-from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
 
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
@@ -13,7 +13,29 @@ ALL_ROWS = 0xFFFFFFFF
 
 
 class WarpageError(Exception):
-    """An error of the library, described in one sentence."""
+    """An error of the library, described in one sentence. Most are one of Python's own types, too."""
+
+
+class ArgumentError(WarpageError, ValueError):
+    """An argument that is not allowed."""
+
+
+class ColumnError(WarpageError, KeyError):
+    """A column that the table does not have."""
+
+    __str__ = Exception.__str__
+
+
+class TableTypeError(WarpageError, TypeError):
+    """A table, or a column's type, that is not supported."""
+
+
+class SumError(WarpageError, OverflowError):
+    """A sum of integers that does not fit 64 bits."""
+
+
+class OutOfMemoryError(WarpageError, MemoryError):
+    """Memory of the processor or of a device is exhausted."""
 
 
 class Column(Structure):
@@ -43,6 +65,19 @@ class Spec(Structure):
 class TextColumn(Structure):
     _fields_ = [("layout", c_int), ("items", c_void_p), ("buffers", POINTER(c_void_p)), ("valid", c_void_p),
                 ("valid_offset", c_uint64)]
+
+
+class SampleOptions(Structure):
+    _fields_ = [("strategy", c_int), ("placement", c_int), ("scope_bytes", c_uint64), ("seed", c_uint64),
+                ("read_count", c_uint64), ("reads_per_thread", c_uint32), ("thread_count", c_uint64), ("low", c_double),
+                ("high", c_double), ("confidence", c_double), ("is_sum_only", c_bool), ("profile", c_char_p)]
+
+
+class SampleResult(Structure):
+    _fields_ = [("read_count", c_uint64), ("value_count", c_uint64)] + [
+        (name, c_double) for name in ("sum", "column_sum", "column_sum_error", "mean", "mean_error", "min", "max",
+                                      "selectivity", "selectivity_error")] + [
+        ("pass_count", c_uint64), ("device_ns", c_uint64)]
 
 
 class Error(Structure):
@@ -120,6 +155,12 @@ decimals_piece = _declare("wp_decimals_piece", None, c_void_p, c_uint64, c_int, 
 decimals_join = _declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
 decimals_narrow = _declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
 decimals_average = _declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_widen = _declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
+halves_widen = _declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)
+_rows_hash = _declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
+_rows_hash_texts = _declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_sample = _declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),
+                   POINTER(Error))
 DECIMAL_PIECES = {"high": (0, "int64"), "middle": (1, "uint32"), "low": (2, "uint32")}
 _texts_create = _declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
 _texts_destroy = _declare("wp_texts_destroy", None, c_void_p)
@@ -137,11 +178,14 @@ HOW = ("the compiler wpcc and the command warpage, which are not in the Python p
        "install it by `make install PREFIX=$HOME/warpage` and put $HOME/warpage/bin on the PATH")
 
 
+_ERRORS = {1: OutOfMemoryError, 2: ArgumentError, 9: OutOfMemoryError}  # by wp_status
+
+
 def _check(status, error):
     if status != 0 and b"need wpcc" in error.message:
         raise WarpageError("simulated GPUs need %s" % HOW)
     if status != 0:
-        raise WarpageError(error.message.decode(errors="replace") or "status %d" % status)
+        raise _ERRORS.get(status, WarpageError)(error.message.decode(errors="replace") or "status %d" % status)
 
 
 class _DeviceInfo(Structure):
@@ -207,6 +251,21 @@ def groupby_finish(groupby):
     groups, error = c_void_p(), Error()
     _check(_finish(groupby, byref(groups), byref(error)), error)
     return groups
+
+
+def rows_hash(column, count, hashes):
+    _rows_hash(byref(column), count, hashes)
+
+
+def rows_hash_texts(layout, items, buffers, valid, valid_offset, count, hashes):
+    column, error = TextColumn(layout, items, (c_void_p * max(1, len(buffers)))(*buffers), valid, valid_offset), Error()
+    _check(_rows_hash_texts(byref(column), count, hashes, byref(error)), error)
+
+
+def sample(device, column, count, options):
+    result, error = SampleResult(), Error()
+    _check(_sample(device, byref(column), count, byref(options), byref(result), byref(error)), error)
+    return result
 
 
 class Texts:

@@ -10,34 +10,62 @@ A plan has the library's aggregates for what was asked, and how columns of the r
 import ctypes
 import difflib
 import itertools
+import os
+from typing import Any, Sequence, Tuple, Union
 from warpage import native
 from warpage.groups import Groups, Result
-from warpage.native import WarpageError
-from warpage.table import ArrowTable, Tables, is_decimal, open_table
+from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError, WarpageError
+from warpage.table import ArrowTable, Tables, is_decimal, open_table, scale_of
 
 
 def parse_aggregate(aggregate):
-    """"sum:price", ("sum", "price"), "count" -> operation, column or None, name."""
-    operation, _, column = aggregate.partition(":") if isinstance(aggregate, str) else (aggregate[0], "", aggregate[1])
+    """"sum:price", ("sum", "price"), ("price", "sum"), "count" -> operation, column or None, name."""
+    if isinstance(aggregate, str):
+        operation, _, column = aggregate.partition(":")
+    elif isinstance(aggregate, (tuple, list)) and len(aggregate) == 2:
+        operation, column = aggregate
+        if operation not in native.OPERATIONS and column in native.OPERATIONS:
+            operation, column = column, operation
+    else:
+        raise ArgumentError("%r is no aggregate; write \"sum:price\", (\"price\", \"sum\") or sum=\"price\"" % (aggregate,))
     column = column or None
     if operation not in native.OPERATIONS:
-        raise WarpageError("'%s': the aggregates are %s" % (operation, ", ".join(native.OPERATIONS)))
+        raise ArgumentError("'%s': the aggregates are %s" % (operation, ", ".join(native.OPERATIONS)))
     if column is None and operation != "count":
-        raise WarpageError("%s: of which column? %s:COLUMN" % (operation, operation))
+        raise ArgumentError("%s: of which column? %s:COLUMN" % (operation, operation))
     return operation, column, operation if column is None else "%s_%s" % (operation, column)
+
+
+def parse_aggregates(aggs, named):
+    """Those of a list, then those that are named: sum="price", max=["price", "weight"], count=True. None: "count"."""
+    listed = [] if aggs is None else [aggs] if isinstance(aggs, str) or _is_pair(aggs) else list(aggs)
+    for operation, columns in named.items():
+        if operation not in native.OPERATIONS:
+            raise ArgumentError("'%s' is neither an option nor one of the aggregates %s" %
+                                (operation, ", ".join(native.OPERATIONS)))
+        if columns is True:
+            columns = [None]
+        listed += [(operation, column) for column in ([columns] if isinstance(columns, str) else columns)]
+    return [parse_aggregate(aggregate) for aggregate in (listed if listed or aggs is not None else ["count"])]
+
+
+def _is_pair(aggs):
+    """("price", "sum") is one aggregate, ("count", "sum:price") are two."""
+    return isinstance(aggs, tuple) and len(aggs) == 2 and all(isinstance(word, str) and ":" not in word for word in aggs) and \
+        sum(word in native.OPERATIONS for word in aggs) == 1
 
 
 def check_names(names, wanted):
     for name in wanted:
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
-            raise WarpageError("the table has no column '%s'%s" %
+            raise ColumnError("the table has no column '%s'%s" %
                                (name, "; did you mean '%s'?" % near[0] if near else ""))
 
 
 def _choice(kind, names, value):
     if value not in names:
-        raise WarpageError("%s '%s' is none of %s" % (kind, value, ", ".join(names)))
+        raise ArgumentError("%s '%s' is none of %s" % (kind, value, ", ".join(names)))
     return names.index(value)
 
 
@@ -52,15 +80,21 @@ def _check_types(aggregates, fields):
     for operation, column, _ in aggregates:
         if operation == "count":
             continue
-        if fields[column].is_text or is_decimal(fields[column].format) or (
+        if fields[column].is_text or fields[column].format == "n" or (
                 operation in ("sum", "avg") and not fields[column].is_number):
-            raise WarpageError("%s:%s: the column has no numbers" % (operation, column))
+            raise TableTypeError("%s:%s: the column has no numbers" % (operation, column))
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------
 
 UNSIGNED = {b"warpage.sum": b"uint64"}  # a partial sum's metadata: the whole is one
+DECIMAL = {b"warpage.sum": b"decimal"}
 _INT64, _UINT64 = native.TYPES.index("int64"), native.TYPES.index("uint64")
+
+
+def _decimal_sum(format_):
+    """The format of sums of decimals; None: not of decimals."""
+    return "d:38,%d" % scale_of(format_) if is_decimal(format_) else None
 
 
 class _Plan:
@@ -80,6 +114,12 @@ class _Plan:
 
     def whole(self, aggregates, fields):
         for operation, column, name in aggregates:
+            format_ = _decimal_sum(fields[column].format) if operation in ("sum", "avg") else None
+            if format_ is not None:
+                parts = self._add("sum_high", column), None, self._add("sum_low", column)
+                counts = self._add("count", column)
+                self.outputs.append(_decimal_output(operation, parts, counts, name, format_))
+                continue
             number = self._add(operation, column)
             format_ = fields[column].format if operation in ("min", "max") else \
                 self._count_format if operation == "count" else None
@@ -105,7 +145,9 @@ class _Plan:
                 else:
                     parts = self._add("sum_high", column), None, self._add("sum_low", column)
                     metadata = UNSIGNED if native.TYPES[fields[column].type].startswith("u") else None
-                    output(name, lambda r, p=parts, name=name, m=metadata: r.decimals(p, name, m))
+                    format_ = _decimal_sum(fields[column].format)
+                    metadata = metadata if format_ is None else DECIMAL
+                    output(name, lambda r, p=parts, name=name, m=metadata, f=format_ or "d:38,0": r.decimals(p, name, m, f))
             if operation in ("count", "avg"):
                 number = self._add("count", column)
                 name = "count" if column is None else "count_%s" % column
@@ -125,6 +167,9 @@ class _Plan:
                 return (lambda r: r.aggregate(number, name)) if operation == "sum" else \
                     (lambda r: r.average(None, number, at(("count", column)), name))
             parts = at(("sum_high", column)), None, at(("sum_low", column))
+            if is_decimal(fields[column].format):
+                return _decimal_output(operation, parts, at(("count", column)) if operation == "avg" else None, name,
+                                       _decimal_sum(fields[column].format))
             type_ = _UINT64 if native.TYPES[fields[column].type].startswith("u") else _INT64
             return (lambda r: _narrow(r, parts, column, type_, name)) if operation == "sum" else \
                 (lambda r: r.average(r.decimals(parts, ""), None, at(("count", column)), name))
@@ -151,6 +196,9 @@ class _Plan:
                     (lambda r, n=number, c=counts, name=name: r.average(None, n, c, name))
             else:
                 parts = [self._add("sum", (source, piece)) for piece in ("high", "middle", "low")]
+                if fields[source].metadata.get(b"warpage.sum") == b"decimal" or scale_of(fields[source].format):
+                    self.outputs.append(_decimal_output(operation, parts, counts, name, fields[source].format))
+                    continue
                 type_ = _UINT64 if fields[source].metadata.get(b"warpage.sum") == b"uint64" else _INT64
                 make = (lambda r, p=parts, c=column, t=type_, name=name: _narrow(r, p, c, t, name)) \
                     if operation == "sum" else \
@@ -165,10 +213,16 @@ class _Plan:
         return column
 
 
+def _decimal_output(operation, parts, counts, name, format_):
+    if operation == "sum":
+        return lambda r: r.decimals(parts, name, None, format_)
+    return lambda r: r.average(r.decimals(parts, ""), None, counts, name, scale_of(format_))
+
+
 def _narrow(result, parts, column, type_, name):
     narrow = result.narrow(result.decimals(parts, ""), name, type_)
     if narrow is None:
-        raise WarpageError("sum:%s: a sum does not fit %s" % (column, native.TYPES[type_]))
+        raise SumError("sum:%s: a sum does not fit %s" % (column, native.TYPES[type_]))
     return narrow
 
 
@@ -187,7 +241,7 @@ def _name_sum(error, aggregates):
     head, _, rest = str(error).partition(": ")
     number = head[len("aggregate "):]
     if head.startswith("aggregate ") and number.isdigit() and int(number) < len(aggregates):
-        return WarpageError("%s:%s: %s" % (*aggregates[int(number)], rest))
+        return SumError("%s:%s: %s" % (*aggregates[int(number)], rest))
     return error
 
 
@@ -311,7 +365,7 @@ def _merged(source, keys, aggregates, settings):
     for operation, column, _ in aggregates:
         field = fields["sum_%s" % column] if operation in ("sum", "avg") else None
         if field is not None and not field.is_float and not is_decimal(field.format):
-            raise WarpageError("sum_%s is no partial sum; pass the results of groupby(..., partial=True)" % column)
+            raise ArgumentError("sum_%s is no partial sum; pass the results of groupby(..., partial=True)" % column)
     plan = _Plan(settings["counts"])
     plan.merge(aggregates, fields)
     return _Query(source, keys, plan, dict(settings, device="cpu")).all()
@@ -319,11 +373,11 @@ def _merged(source, keys, aggregates, settings):
 
 # ---- the calls -------------------------------------------------------------------------------------------------
 
-def _asked(keys, aggs):
+def _asked(keys, aggs, named):
     keys = [keys] if isinstance(keys, str) else list(keys)
     if not keys:
-        raise WarpageError("by which columns?")
-    return keys, [parse_aggregate(a) for a in ([aggs] if isinstance(aggs, str) else aggs)]
+        raise ArgumentError("by which columns?")
+    return keys, parse_aggregates(aggs, named)
 
 
 def _settings(given):
@@ -332,12 +386,26 @@ def _settings(given):
     return given
 
 
-def groupby(table, keys, aggs=("count",), *, sort=True, partial=False, counts="uint64", text="dictionary", device="cpu",
-            strategy="auto", placement="auto", scope_bytes=0, memory_bytes=0, threads=0, groups=0, profile=None):
-    """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
-    "min:c", "max:c", "avg:c", or pairs such as ("sum", "c").
+Keys = Union[str, Sequence[str]]
+Aggregates = Union[None, str, Tuple[str, str], Sequence[Union[str, Tuple[str, str]]]]
 
-    A table that is a stream is read once, batch by batch; memory is that of the groups.
+
+def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = True, partial: bool = False,
+            counts: str = "uint64", text: str = "dictionary", device: str = "cpu", strategy: str = "auto",
+            placement: str = "auto", scope_bytes: int = 0, memory_bytes: int = 0, threads: int = 0, groups: int = 0,
+            profile: Union[None, str, "os.PathLike[str]"] = None, **named: Union[bool, str, Sequence[str]]) -> Groups:
+    """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
+    "min:c", "max:c", "avg:c"; or pairs, ("c", "sum"); or by name, sum="c", max=["c", "d"], count=True.
+
+    >>> import warpage
+    >>> warpage.groupby({"user": [1, 2, 1], "price": [2.5, 4.0, 8.0]}, "user", sum="price", count=True)
+    user  sum_price  count
+       1       10.5      2
+       2        4.0      1
+    [2 rows]
+
+    A table is anything that speaks the Arrow C data interface, a LazyFrame of Polars, a dict of arrays or lists, or the
+    path of a Parquet, Arrow, CSV or TSV file, which pyarrow reads. A table that is a stream is read once, batch by batch; memory is that of the groups.
 
     As in SQL, a NULL key is a group of its own, and NULL values are not aggregated; a NaN is a value. Sums of
     integers are exact: one that does not fit 64 bits is an error.
@@ -355,10 +423,10 @@ def groupby(table, keys, aggs=("count",), *, sort=True, partial=False, counts="u
 
     Returns Groups; raises WarpageError.
     """
-    settings = _settings(dict(locals()))
-    keys, aggregates = _asked(keys, aggs)
-    source = open_table(table)
+    settings = _settings({name: value for name, value in locals().items() if name != "named"})
+    keys, aggregates = _asked(keys, aggs, named)
     wanted = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
+    source = open_table(table, list(dict.fromkeys(keys + wanted)))
     check_names(source.names, keys + wanted)
     fields = source.fields(wanted)
     _check_types(aggregates, fields)
@@ -369,19 +437,20 @@ def groupby(table, keys, aggs=("count",), *, sort=True, partial=False, counts="u
     return _Query(source, keys, plan, settings).all()
 
 
-def merge(partials, keys, aggs=("count",), *, sort=True, counts="uint64", text="dictionary", threads=0):
+def merge(partials: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = True, counts: str = "uint64",
+          text: str = "dictionary", threads: int = 0, **named: Union[bool, str, Sequence[str]]) -> Groups:
     """What warpage.groupby(table, keys, aggs) returns, from the results of groupby(..., partial=True) on any parts of
     the table: equal, but for sums of floats, whose order of additions differs (relative error up to 1e-16 times the
     number of values, of the sum of their absolute values). `partials`: a table or stream of them, or a list.
     Integer sums are int64, unless the partials were of unsigned values and know it.
     """
-    settings = _settings(dict(locals(), device="cpu", strategy="auto", placement="auto", scope_bytes=0, memory_bytes=0,
+    settings = _settings(dict(sort=sort, counts=counts, text=text, threads=threads, device="cpu", strategy="auto", placement="auto", scope_bytes=0, memory_bytes=0,
                               groups=0, profile=None))
-    keys, aggregates = _asked(keys, aggs)
+    keys, aggregates = _asked(keys, aggs, named)
     tables = partials if isinstance(partials, (list, tuple)) else [partials]
     if not tables:
-        raise WarpageError("there is nothing to merge")
+        raise ArgumentError("there is nothing to merge")
     for table in tables:
         if not hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__arrow_c_array__"):
-            raise WarpageError("a %s is not a table of partials" % type(table).__name__)
+            raise TableTypeError("a %s is not a table of partials" % type(table).__name__)
     return _merged(Tables([ArrowTable(table) for table in tables]), keys, aggregates, settings)

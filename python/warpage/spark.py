@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group-by on Apache Spark, by Warpage's operators:
+"""Group-by on Apache Spark, by Warpage's operators, and sweeps of simulations in Spark's tasks:
 
     import warpage.spark as ws
     ws.groupby(df, ["user", "item"], ["count", "sum:price", "avg:price"])
+    ws.sweep(["./nw", "--memory", "managed"], {"device": ["sim:k80", "sim:p100"], "l2.bytes": ["1MiB", "2MiB"]})
 
 Takes pyspark from 4.0 on, and pyarrow: pip install warpage[spark].
 """
+import math
 from warpage import native, spark_tasks
-from warpage.native import WarpageError
-from warpage.operators import check_names, parse_aggregate, partial_names
+from warpage.native import ArgumentError, TableTypeError, WarpageError  # noqa: F401
+from warpage.operators import check_names, parse_aggregate, parse_aggregates, partial_names
+from warpage.sampling import Sample, join
 
 try:
     import pyarrow
@@ -22,37 +25,45 @@ except ImportError as _error:
 if int(pyspark.__version__.split(".")[0]) < 4:
     raise ImportError("warpage.spark needs Spark 4.0 or later; pyspark is %s" % pyspark.__version__)
 
+from warpage.spark_sweep import sweep  # noqa: E402
+
 cloudpickle.register_pickle_by_value(spark_tasks)
 
-MODES = ["partial", "exchange"]
+MODES = ["auto", "partial", "exchange"]
 MEMORY_BYTES = 512 << 20
 ROWS_SHARE = 4  # of a task's memory: rows from which groups are made at a time
+HEAD_ROWS, HEAD_PARTITIONS = 1 << 16, 4  # that mode "auto" looks at
+LEAST_RECURRENCE = 4  # rows to a group of a piece, from which on partial mode costs less
 
 _INTEGERS = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 _FLOATS = (types.FloatType, types.DoubleType)
 _TIMES = (types.DateType, types.TimestampType, types.TimestampNTZType)
 _TEXTS = (types.StringType, types.BinaryType)
-_KEYS = _INTEGERS + _FLOATS + _TIMES + _TEXTS + (types.BooleanType,)
+_DECIMAL = (types.DecimalType,)  # of values that fit 64 bits
+_KEYS = _INTEGERS + _FLOATS + _TIMES + _TEXTS + _DECIMAL + (types.BooleanType,)
 
 
 def _check_types(fields, keys, aggregates):
     for key in keys:
         if not isinstance(fields[key].dataType, _KEYS):
-            raise WarpageError("key '%s' has Spark's type %s, which is not grouped" % (key, fields[key].dataType.simpleString()))
+            raise TableTypeError("key '%s' has Spark's type %s, which is not grouped" % (key, fields[key].dataType.simpleString()))
     for operation, column, _ in aggregates:
         if column is None:
             continue
         type_ = fields[column].dataType
-        wanted = {"count": _KEYS, "sum": _INTEGERS + _FLOATS, "avg": _INTEGERS + _FLOATS,
-                  "min": _INTEGERS + _FLOATS + _TIMES, "max": _INTEGERS + _FLOATS + _TIMES}[operation]
+        ordered = _INTEGERS + _FLOATS + _TIMES + _DECIMAL
+        wanted = {"count": _KEYS, "sum": _INTEGERS + _FLOATS + _DECIMAL, "avg": _INTEGERS + _FLOATS, "min": ordered,
+                  "max": ordered}[operation]
         if not isinstance(type_, wanted):
-            raise WarpageError("%s:%s: the column has Spark's type %s, of which there is no %s" %
+            raise TableTypeError("%s:%s: the column has Spark's type %s, of which there is no %s" %
                                (operation, column, type_.simpleString(), operation))
 
 
 def _sum_type(type_, is_partial):
     if isinstance(type_, _FLOATS):
         return types.DoubleType()
+    if isinstance(type_, _DECIMAL):
+        return types.DecimalType(38 if is_partial else min(38, type_.precision + 10), type_.scale)
     return types.DecimalType(38, 0) if is_partial else types.LongType()
 
 
@@ -79,34 +90,74 @@ def _result_fields(fields, aggregates):
     return result
 
 
-def groupby(df, keys, aggs=("count",), *, device="cpu", mode="partial", memory_bytes=MEMORY_BYTES):
+def _group_count(rows, groups):
+    """How many equally frequent groups there are, if so many rows have so many of them."""
+    if groups >= rows:
+        return math.inf
+    low, high = float(groups), float(groups)
+    while high * -math.expm1(-rows / high) < groups:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * -math.expm1(-rows / middle) < groups else (low, middle)
+    return high
+
+
+def _choose(rows, keys, limit_bytes):
+    """The mode that costs less, and why: a sample of the first rows of a few partitions."""
+    schema = types.StructType([types.StructField(name, types.LongType()) for name in ("rows", "bytes", "groups")] +
+                              [types.StructField("has_more", types.BooleanType())])
+    task = spark_tasks.head_task(native.__version__, keys, HEAD_ROWS, HEAD_PARTITIONS)
+    heads = rows.mapInArrow(task, schema).collect()
+    if not heads:
+        return "partial", "no rows in the first %d partitions" % HEAD_PARTITIONS
+    seen = sum(head["rows"] for head in heads)
+    pieces, groups = 0, 0
+    for head in heads:  # what a task would make of a piece of rows
+        piece = max(head["rows"], limit_bytes * head["rows"] // max(1, head["bytes"])) if head["has_more"] else head["rows"]
+        count = _group_count(head["rows"], head["groups"])
+        pieces += piece
+        groups += piece if count == math.inf else min(piece, count * -math.expm1(-piece / count))
+    recurrence = pieces / max(1, groups)
+    mode = "partial" if recurrence >= LEAST_RECURRENCE else "exchange"
+    return mode, "the first %d rows of %d partitions have %d groups; a task's piece would have %.1f rows to a group, " \
+        "and from %d on partial costs less" % (seen, len(heads), sum(head["groups"] for head in heads), recurrence, LEAST_RECURRENCE)
+
+
+def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=MEMORY_BYTES, explain=False, **named):
     """Groups of a Spark DataFrame's rows: a DataFrame with the columns of df.groupBy(*keys).agg(...), lazy.
 
     df            a DataFrame of Spark 4.0 or later
-    keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans
-    aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c"
+    keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans,
+                  decimals whose digits fit 64 bits
+    aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c"; or pairs, ("c", "sum"); or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
     mode          "partial": each partition is grouped, then groups are exchanged by key and merged: for keys that recur.
-                  "exchange": rows are exchanged by key, then grouped: for keys that hardly recur
-    memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece
+                  "exchange": rows are exchanged by key, then grouped: for keys that hardly recur.
+                  "auto": one of them, by the first rows of a few partitions, for which a job runs now
+    memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece, and groups are written
+                  to files as partials
+    explain       print the mode, and why
 
     A name that does not exist, a type that is not grouped and the like raise WarpageError before a job starts. A sum of
     integers that does not fit 64 bits fails the job.
     """
     keys = [keys] if isinstance(keys, str) else list(keys)
-    aggregates = [parse_aggregate(a) for a in ([aggs] if isinstance(aggs, str) else aggs)]
+    aggregates = parse_aggregates(aggs, named)
     if not keys:
-        raise WarpageError("by which columns?")
+        raise ArgumentError("by which columns?")
+    if not isinstance(memory_bytes, int) or memory_bytes <= 0:
+        raise ArgumentError("memory_bytes is %r: how many bytes may a task take, such as 512 << 20" % (memory_bytes,))
     if mode not in MODES:
-        raise WarpageError("mode '%s' is none of %s" % (mode, ", ".join(MODES)))
+        raise ArgumentError("mode '%s' is none of %s" % (mode, ", ".join(MODES)))
     if len(set(keys)) < len(keys):
-        raise WarpageError("a key is named twice: %s" % ", ".join(keys))
+        raise ArgumentError("a key is named twice: %s" % ", ".join(keys))
     columns = list(dict.fromkeys(keys + [column for _, column, _ in aggregates if column is not None]))
     check_names(df.columns, columns)
     fields = {field.name: field for field in df.schema}
     for name in columns:
         if df.columns.count(name) > 1:
-            raise WarpageError("the table has the column '%s' twice" % name)
+            raise ArgumentError("the table has the column '%s' twice" % name)
     _check_types(fields, keys, aggregates)
 
     # Columns have names of their own until the end, so that a key may be called "count", too.
@@ -123,10 +174,16 @@ def groupby(df, keys, aggs=("count",), *, device="cpu", mode="partial", memory_b
     batch_rows = max(0, int(session.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
     zone = session.conf.get("spark.sql.session.timeZone")
 
+    limit_bytes, reason = max(1, memory_bytes // ROWS_SHARE), "as asked"
+    if mode == "auto":
+        mode, reason = _choose(rows, keys_in, limit_bytes)
+    if explain:
+        print("mode %s: %s" % (mode, reason))
+
     def stage(source, kind, returned):
         schema = types.StructType(key_fields + returned)
         function = spark_tasks.task(native.__version__, keys_in, [_text(a) for a in inside], kind, device,
-                                    max(1, memory_bytes // ROWS_SHARE), batch_rows, to_arrow_schema(schema, timezone=zone),
+                                    limit_bytes, batch_rows, to_arrow_schema(schema, timezone=zone),
                                     {name: column for column, name in values_in.items()})
         return source.mapInArrow(function, schema)
 
@@ -138,6 +195,37 @@ def groupby(df, keys, aggs=("count",), *, device="cpu", mode="partial", memory_b
         partials = stage(rows, "partial", _partial_fields(inside_fields, inside))
         groups = stage(partials.repartition(*keys_in), "merge", returned)
     return groups.toDF(*keys, *[field.name for field in result])
+
+
+def sample(df, column, n=1_000_000, *, seed=0, confidence=0.95, device="cpu"):
+    """Estimates of a column's mean and sum with confidence intervals, from about n of its values: a warpage.Sample.
+
+    df          a DataFrame of Spark 4.0 or later; its rows are counted, and read once
+    column      of integers or floats
+    n           values to read, at random positions, with replacement
+    seed        of the generators of positions
+    confidence  level of the intervals
+    device      where tasks sample, as in groupby
+
+    Each task returns one row: the estimate of its partition.
+    """
+    check_names(df.columns, [column])
+    type_ = df.schema[column].dataType
+    if not isinstance(type_, _INTEGERS + _FLOATS):
+        raise TableTypeError("column '%s' has Spark's type %s, of which there are no means" % (column, type_.simpleString()))
+    if not isinstance(n, int) or n <= 0:
+        raise ArgumentError("n is %r: how many values are to be read, 1 at least" % (n,))
+    if not 0 < confidence < 1:
+        raise ArgumentError("confidence is %r: a number between 0 and 1" % (confidence,))
+    rows = df.select(df[_quoted(column)].alias("v"))
+    count = rows.count()
+    if not count:
+        raise ArgumentError("column '%s' has no rows to sample" % column)
+    fields = [(name, types.LongType() if name in ("rows", "reads") else types.DoubleType())
+              for name in Sample.__dataclass_fields__]
+    task = spark_tasks.sample_task(native.__version__, "v", n / count, seed, confidence, device)
+    parts = rows.mapInArrow(task, types.StructType([types.StructField(*field) for field in fields])).collect()
+    return join([Sample(**part.asDict()) for part in parts])
 
 
 def _quoted(name):

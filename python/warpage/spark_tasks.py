@@ -3,25 +3,117 @@
 
 
 class Rows:
-    """Batches of rows up to a number of bytes, as a stream. Without a limit: all."""
+    """Batches of a task, in pieces."""
 
-    def __init__(self, batches, limit_bytes):
-        self._batches, self._limit_bytes = batches, limit_bytes
+    def __init__(self, batches):
+        self._batches = batches
         self._next = next(batches, None)
 
     def is_empty(self):
         return self._next is None
 
-    def _part(self):
-        taken_bytes = 0
-        while self._next is not None and (taken_bytes == 0 or not self._limit_bytes or taken_bytes < self._limit_bytes):
-            batch, self._next = self._next, next(self._batches, None)
-            taken_bytes += max(1, batch.nbytes)
-            yield batch
+    def piece(self, limit_bytes):
+        """The next batches, until they have so many bytes."""
+        taken, taken_bytes = [], 0
+        while self._next is not None and taken_bytes < max(1, limit_bytes):
+            taken.append(self._next)
+            taken_bytes += max(1, self._next.nbytes)
+            self._next = next(self._batches, None)
+        return taken
+
+
+class Stream:
+    """Batches that are read once, as a table. A batch is let go when it has been read."""
+
+    def __init__(self, batches):
+        self._batches = batches
+
+    def _each(self):
+        while self._batches:
+            yield self._batches.pop(0)
 
     def __arrow_c_stream__(self, requested_schema=None):
         import pyarrow
-        return pyarrow.RecordBatchReader.from_batches(self._next.schema, self._part()).__arrow_c_stream__(requested_schema)
+        return pyarrow.RecordBatchReader.from_batches(self._batches[0].schema, self._each()).__arrow_c_stream__(requested_schema)
+
+
+BUCKET_BITS = 5
+LEAST_SPILL_BYTES = 4096
+
+
+class Spill:
+    """Partials of a partition: in memory up to a number of bytes, then in files, by the keys' hashes."""
+
+    def __init__(self, keys, limit_bytes, level=0):
+        self._keys, self._limit_bytes, self._level = keys, max(LEAST_SPILL_BYTES, limit_bytes), level
+        self._held, self._held_bytes, self._folder, self._writers, self._bytes = [], 0, None, {}, {}
+
+    def add(self, table):
+        self._held.append(table)
+        self._held_bytes += table.nbytes
+        if self._held_bytes > self._limit_bytes:
+            self._write()
+
+    def _write(self):
+        import os
+        import tempfile
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(dir=os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None)
+        for table in self._held:
+            self._divide(table)
+        self._held, self._held_bytes = [], 0
+
+    def _divide(self, table):
+        """Rows of a table, each to the file of its bucket."""
+        import os
+        import pyarrow
+        from pyarrow import compute
+        from warpage.table import row_hashes
+        table = table.combine_chunks()
+        if not table.num_rows:
+            return
+        (hashes,) = row_hashes(table, self._keys)
+        numbers = pyarrow.Array.from_buffers(pyarrow.uint64(), table.num_rows, [None, pyarrow.py_buffer(hashes)])
+        shift = 64 - BUCKET_BITS * (self._level + 1)
+        buckets = compute.bit_wise_and(compute.shift_right(numbers, pyarrow.scalar(shift, pyarrow.uint64())),
+                                       pyarrow.scalar((1 << BUCKET_BITS) - 1, pyarrow.uint64()))
+        order = compute.array_sort_indices(buckets)
+        first = 0
+        for bucket, count in sorted((pair["values"], pair["counts"]) for pair in compute.value_counts(buckets).to_pylist()):
+            part = table.take(order.slice(first, count))
+            first += count
+            if bucket not in self._writers:
+                path = os.path.join(self._folder.name, "%d" % bucket)
+                self._writers[bucket] = (path, pyarrow.ipc.new_stream(path, table.schema))
+            self._writers[bucket][1].write_table(part)
+            self._bytes[bucket] = self._bytes.get(bucket, 0) + part.nbytes
+
+    def sources(self):
+        """Tables or streams, each with all partials of its keys."""
+        import pyarrow
+        if self._folder is None:
+            yield pyarrow.concat_tables(self._held)
+            return
+        self._write()
+        for _, writer in self._writers.values():
+            writer.close()
+        with self._folder:
+            for bucket, (path, _) in self._writers.items():
+                yield from self._bucket(path, self._bytes[bucket])
+
+    def _bucket(self, path, size):
+        import os
+        import pyarrow
+        with pyarrow.OSFile(path) as file:
+            reader = pyarrow.ipc.open_stream(file)
+            if size <= self._limit_bytes or self._level == 2:
+                yield reader
+            else:
+                inner = Spill(self._keys, self._limit_bytes, self._level + 1)
+                for batch in reader:
+                    inner.add(pyarrow.Table.from_batches([batch]))
+                yield from inner.sources()
+        os.remove(path)
 
 
 def load(version):
@@ -64,26 +156,220 @@ def batches_of(groups, schema, batch_rows):
         yield batch if batch.schema.equals(schema) else batch.cast(schema)
 
 
+def _return_memory():
+    """What was freed, to the system: pieces of many sizes leave gaps that malloc keeps."""
+    import ctypes
+    import gc
+    gc.collect()
+    if hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _groups(rows, stage, limit_bytes, calls):
+    """Groups of a task's rows, in tables. Memory is that of a few pieces of `limit_bytes`, whatever the partition has."""
+    import pyarrow
+    if stage == "partial":
+        while not rows.is_empty():
+            yield calls.group(rows.piece(limit_bytes), True)
+            _return_memory()
+        return
+    first = rows.piece(limit_bytes)
+    if rows.is_empty():
+        yield calls.group(first, False) if stage == "whole" else calls.merge(Stream(first))
+        return
+    spill, piece = Spill(calls.keys, limit_bytes), first
+    while piece:
+        spill.add(pyarrow.table(calls.group(piece, True)) if stage == "whole" else pyarrow.Table.from_batches(piece))
+        piece = None
+        _return_memory()
+        piece = rows.piece(limit_bytes)
+    for number, source in enumerate(spill.sources()):
+        yield calls.merge(source)
+        source = None
+        if number % 8 == 0:
+            _return_memory()
+
+
+class Calls:
+    """The library's."""
+
+    def __init__(self, warpage, keys, aggs, device):
+        self._warpage, self.keys, self._aggs, self._device = warpage, keys, aggs, device
+        self._options = {"sort": False, "counts": "int64", "text": "utf8", "threads": threads()}
+
+    def group(self, batches, is_partial):
+        return self._warpage.groupby(Stream(batches), self.keys, self._aggs, partial=is_partial,
+                                     device=device_of(self._device), **self._options)
+
+    def merge(self, partials):
+        return self._warpage.merge(partials, self.keys, self._aggs, **self._options)
+
+
 def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, names):
     """The function of mapInArrow. `stage`: "partial", "merge" or "whole"; `schema`: of what it returns, by pyarrow;
     `names`: what the caller calls columns."""
 
     def run(batches):
         warpage = load(version)
-        rows = Rows(batches, limit_bytes if stage == "partial" else 0)
-        options = {"sort": False, "counts": "int64", "text": "utf8", "threads": threads()}
-        while not rows.is_empty():
+        rows = Rows(batches)
+        if rows.is_empty():
+            return
+        try:
+            for groups in _groups(rows, stage, limit_bytes, Calls(warpage, keys, aggs, device)):
+                yield from batches_of(groups, schema, batch_rows)
+        except warpage.WarpageError as error:
+            message = str(error)
+            for inside, name in names.items():
+                message = message.replace(":%s:" % inside, ":%s:" % name)
+            raise RuntimeError(message) from None
+
+    return run
+
+
+# ---- looks at the input ----------------------------------------------------------------------------------------
+
+def head_task(version, keys, rows_max, partitions):
+    """For mapInArrow: of the first rows of the first partitions, how many there are, their bytes, their groups, and
+    whether the partition has more."""
+
+    def run(batches):
+        import pyarrow
+        from pyspark import TaskContext
+        if TaskContext.get().partitionId() >= partitions:
+            return
+        warpage = load(version)
+        taken, count, has_more = [], 0, False
+        for batch in batches:
+            if count >= rows_max:
+                has_more = True
+                break
+            taken.append(batch)
+            count += batch.num_rows
+        if not count:
+            return
+        size = sum(batch.nbytes for batch in taken)
+        groups = warpage.groupby(Stream(taken), keys, "count", sort=False, threads=threads())
+        yield pyarrow.RecordBatch.from_pydict({"rows": [count], "bytes": [size], "groups": [len(groups)],
+                                               "has_more": [has_more]})
+
+    return run
+
+
+SAMPLED_ROWS = 1 << 20  # of a stratum
+
+
+def sample_task(version, column, share, seed, confidence, device):
+    """For mapInArrow: the sample of a partition's rows, one row. `share`: of the rows, is read."""
+
+    def run(batches):
+        import pyarrow
+        from pyspark import TaskContext
+        warpage = load(version)
+        from warpage import sampling
+        number = TaskContext.get().partitionId()
+        parts, taken, count = [], [], 0
+
+        def draw():
+            table = pyarrow.Table.from_batches(taken).combine_chunks()
             try:
-                if stage == "merge":
-                    groups = warpage.merge(rows, keys, aggs, **options)
-                else:
-                    groups = warpage.groupby(rows, keys, aggs, partial=stage == "partial", device=device_of(device),
-                                             **options)
+                parts.append(warpage.sample(table, column, max(sampling.LEAST_READS, int(share * count + 1)),
+                                            seed=seed + (number << 32) + len(parts), confidence=confidence,
+                                            device=device_of(device), threads=threads()))
             except warpage.WarpageError as error:
-                message = str(error)
-                for inside, name in names.items():
-                    message = message.replace(":%s:" % inside, ":%s:" % name)
-                raise RuntimeError(message) from None
-            yield from batches_of(groups, schema, batch_rows)
+                raise RuntimeError(str(error)) from None
+
+        for batch in batches:
+            if batch.num_rows:
+                taken.append(batch)
+                count += batch.num_rows
+            if count >= SAMPLED_ROWS:
+                draw()
+                taken, count = [], 0
+        if count:
+            draw()
+        if parts:
+            whole = vars(sampling.join(parts))
+            yield pyarrow.RecordBatch.from_pydict({name: [value] for name, value in whole.items()})
+
+    return run
+
+
+# ---- cells of a sweep ------------------------------------------------------------------------------------------
+
+def warpage_command(version):
+    """The path of the command `warpage`, of the driver's version."""
+    import socket
+    import subprocess
+    load(version)
+    from warpage import command
+    program = command.find("warpage")
+    host = socket.gethostname()
+    if program is None:
+        raise RuntimeError("host %s: the command warpage is not there: install Warpage by `make install`, and put its bin "
+                           "folder on the workers' PATH" % host)
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    if version not in said.split():
+        raise RuntimeError("host %s: %s is version %s and the driver has %s: install the same version on both" %
+                           (host, program, said.strip().rpartition(" ")[2], version))
+    return program
+
+
+def _is_same(path, data):
+    import os
+    if not os.path.isfile(path) or os.path.getsize(path) != len(data):
+        return False
+    with open(path, "rb") as file:
+        return file.read() == data
+
+
+def _place_program(data, name, driver_folder, folder):
+    """The folder to run in, where `name` is the program; it is put there unless the host has it."""
+    import os
+    import socket
+    if os.sep in name and _is_same(os.path.join(driver_folder, name), data):
+        return driver_folder
+    path = os.path.normpath(os.path.join(folder, name))
+    if not path.startswith(folder + os.sep):
+        raise RuntimeError("host %s has no %s: name the program by a path within the current folder, so that it can be "
+                           "sent to the workers, or install it on each" % (socket.gethostname(), name))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    os.chmod(path, 0o755)
+    return folder
+
+
+def cell_task(version, shipped, trace, report, program, driver_folder, environment):
+    """A function of a cell's command that returns its report, or None and its failure. `shipped`: the trace, or else the
+    program; paths are the driver's."""
+
+    def run(words):
+        import os
+        import subprocess
+        import tempfile
+        from pyspark import SparkFiles
+        with tempfile.TemporaryDirectory(dir=SparkFiles.getRootDirectory()) as folder:
+            folder = os.path.realpath(folder)
+            made = os.path.join(folder, "report.json")
+            here = {"--report=" + report: "--report=" + made}
+            where, path = folder, os.environ.get("PATH", "")
+            try:
+                if trace is not None:
+                    here[trace] = os.path.join(folder, "trace.wpt")
+                    with open(here[trace], "wb") as file:
+                        file.write(shipped.value)
+                else:
+                    where = _place_program(shipped.value, program, driver_folder, folder)
+                    path = folder + os.pathsep + path
+                words = [warpage_command(version)] + [here.get(word, word) for word in words[1:]]
+            except RuntimeError as error:
+                return None, str(error)
+            done = subprocess.run(words, cwd=where, env={**os.environ, **environment, "PATH": path},
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+            if done.returncode != 0 or not os.path.exists(made):
+                said = done.stderr.decode(errors="replace").strip()
+                return None, "exit status %d: %.400s" % (done.returncode, said)
+            with open(made, "rb") as file:
+                return file.read(), None
 
     return run

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as chunks of columns: addresses of values in memory, and their owners."""
+import array
 import ctypes
+import os
 import sys
 from warpage import arrow, native
-from warpage.native import TYPES, TYPE_BYTES, Texts, WarpageError
+from warpage.native import ArgumentError, TYPES, TYPE_BYTES, TableTypeError, Texts, WarpageError
 
 try:
     import numpy
@@ -20,10 +22,21 @@ class Field:
 
     def __init__(self, name, type_, format_=None, is_text=False, texts=None):
         self.name, self.type, self.format, self.is_text, self.texts = name, type_, format_, is_text, texts
-        self.is_binary = format_ in ("z", "Z", "vz")
-        self.is_number = not is_text and (format_ is None or ":" not in format_ and not format_.startswith("td"))
+        self.is_binary = format_ is not None and (format_ in ("z", "Z", "vz") or format_.startswith("w:"))
+        self.is_number = not is_text and (format_ is None or is_decimal(format_) or
+                                          ":" not in format_ and format_ != "n" and not format_.startswith("td"))
         self.is_float = TYPES[type_].startswith("float")
         self.metadata = {}
+
+
+def is_decimal(format_):
+    """Whether it has 128 bits."""
+    return format_ is not None and format_.startswith("d:") and format_.count(",") == 1
+
+
+def scale_of(format_):
+    """The digits behind a decimal's point."""
+    return int(format_.partition(",")[2])
 
 
 class Part:
@@ -49,7 +62,7 @@ def _encode(field, values):
     """Codes of a list of texts."""
     for row, value in enumerate(values):
         if value is not None and not isinstance(value, str):
-            raise WarpageError("row %d is %r, which is not text" % (row, value))
+            raise TableTypeError("row %d is %r, which is not text" % (row, value))
     try:
         data = [b"" if value is None else value.encode() for value in values]
     except UnicodeEncodeError as error:
@@ -78,7 +91,7 @@ _FORMATS = {"b": "int8", "B": "uint8", "?": "uint8", "f": "float32", "d": "float
 def _type_of(kind, size, name):
     type_ = "%s%d" % (_KINDS.get(kind, "?"), 8 * size)
     if type_ not in TYPES:
-        raise WarpageError("column '%s': values of type %s%d are not grouped" % (name, kind, size))
+        raise TableTypeError("column '%s': values of type %s%d are not grouped" % (name, kind, size))
     return TYPES.index(type_)
 
 
@@ -121,6 +134,22 @@ def _from_buffer(name, values):
     return Field(name, type_, format_), Part(ctypes.addressof(owner), owner=(owner, values)), len(view)
 
 
+def _from_list(name, values, keys, threads):
+    """Texts, or numbers: bool, int as int64, float. None is NULL."""
+    kinds = {type(value) for value in values if value is not None}
+    code, format_ = ("B", "b") if kinds == {bool} else ("q", None) if kinds == {int} else ("d", None)
+    if not kinds or not kinds <= {bool, int, float} or bool in kinds and len(kinds) > 1:
+        field = _text_field(name, keys, threads)
+        return field, _encode(field, values)
+    try:
+        owner = array.array(code, [0 if value is None else value for value in values])
+    except OverflowError:
+        raise TableTypeError("column '%s': an integer does not fit 64 bits" % name) from None
+    valid = bits_of(value is not None for value in values) if None in values else None
+    return Field(name, TYPES.index(_FORMATS.get(code, "int64")), format_), \
+        Part(owner.buffer_info()[0], ctypes.addressof(valid) if valid is not None else None, 0, (owner, valid))
+
+
 class Arrays:
     def __init__(self, columns):
         self._columns = columns
@@ -138,15 +167,15 @@ class Arrays:
             if hasattr(values, "__array_interface__"):
                 field, part, length = _from_numpy(name, values, keys, threads)
             elif isinstance(values, (list, tuple)):
-                field = _text_field(name, keys, threads)
-                part, length = _encode(field, values), len(values)
+                field, part = _from_list(name, values, keys, threads)
+                length = len(values)
             else:
                 try:
                     field, part, length = _from_buffer(name, values)
                 except TypeError:
                     raise WarpageError("column '%s' is a %s, not an array" % (name, type(values).__name__)) from None
             if lengths and length != lengths[0]:
-                raise WarpageError("column '%s' has %d rows, '%s' has %d" % (name, length, names[0], lengths[0]))
+                raise ArgumentError("column '%s' has %d rows, '%s' has %d" % (name, length, names[0], lengths[0]))
             fields.append(field)
             parts.append(part)
             lengths.append(length)
@@ -157,7 +186,7 @@ class Arrays:
 
 _ARROW = {"c": "int8", "s": "int16", "i": "int32", "l": "int64", "C": "uint8", "S": "uint16", "I": "uint32",
           "L": "uint64", "f": "float32", "g": "float64", "b": "uint8", "tdD": "int32", "tdm": "int64",
-          "tts": "int32", "ttm": "int32", "ttu": "int64", "ttn": "int64"}
+          "n": "int8", "e": "float32", "tts": "int32", "ttm": "int32", "ttu": "int64", "ttn": "int64"}
 _LAYOUTS = {"u": Texts.OFFSETS_32, "z": Texts.OFFSETS_32, "U": Texts.OFFSETS_64, "Z": Texts.OFFSETS_64,
             "vu": Texts.VIEWS, "vz": Texts.VIEWS}
 _ITEM_BYTES = {Texts.OFFSETS_32: 4, Texts.OFFSETS_64: 8, Texts.VIEWS: 16}
@@ -178,11 +207,6 @@ def _text_column(format_, structure, offset):
     return layout, (structure.buffers[1] or 0) + offset * _ITEM_BYTES[layout], buffers, valid, offset
 
 
-def is_decimal(format_):
-    """Whether it has 128 bits."""
-    return format_ is not None and format_.startswith("d:") and format_.count(",") == 1
-
-
 class _ArrowColumn:
     """One column of all chunks."""
 
@@ -197,11 +221,13 @@ class _ArrowColumn:
         if text_format in _LAYOUTS:
             self.field = _text_field(name, keys, threads, text_format)
         elif self.dictionary_format is None and _arrow_type(self.format) is not None:
-            self.field = Field(name, _arrow_type(self.format), self.format)
-        elif is_decimal(self.format) and name not in keys:
+            self.field = Field(name, _arrow_type(self.format), "f" if self.format == "e" else self.format)
+        elif self.dictionary_format is None and self.format.startswith("w:"):
+            self.field = _text_field(name, keys, threads, self.format)
+        elif is_decimal(self.format):
             self.field = Field(name, INT64, self.format)
         else:
-            raise WarpageError("column '%s' has Arrow's type '%s', which is not grouped" % (name, text_format))
+            raise TableTypeError("column '%s' has Arrow's type '%s', which is not grouped" % (name, text_format))
 
         self.field.metadata = metadata
 
@@ -211,13 +237,30 @@ class _ArrowColumn:
         self.field = Field((self.field.name, piece), TYPES.index(native.DECIMAL_PIECES[piece][1]), self.format)
         return self
 
+    def hash(self, chunk, count, hashes):
+        """Adds the column to hashes of a chunk's rows."""
+        structure = chunk.structure.children[self.number].contents
+        if self.field.is_text and self.dictionary_format is None:
+            offset = structure.offset + chunk.structure.offset
+            native.rows_hash_texts(*_text_column(self.format, structure, offset), count, hashes)
+            return
+        if self.field.is_text:
+            raise WarpageError("column '%s' is a dictionary, which has no hashes" % self.field.name)
+        part = self.part(chunk, 0, count)
+        native.rows_hash(native.Column(self.field.type, part.values, part.valid, part.valid_offset), count, hashes)
+
     def part(self, chunk, first, count):
         """Rows [first, first + count) of a chunk."""
         structure = chunk.structure.children[self.number].contents
         offset = structure.offset + chunk.structure.offset + first
+        if self.format == "n":  # all NULL, without buffers
+            zeros = (ctypes.c_uint8 * max(1, count))()
+            return Part(ctypes.addressof(zeros), ctypes.addressof(zeros), 0, zeros)
         valid = structure.buffers[0] if structure.null_count != 0 else None
         if self.dictionary_format is not None:
             return self._dictionary_part(structure, offset, count, valid, chunk)
+        if self.format.startswith("w:"):
+            return self._fixed_part(structure, offset, count, valid, chunk)
         if self.field.is_text:
             layout, items, *others = _text_column(self.format, structure, offset)
             if self.field.texts is None:  # only counted
@@ -232,8 +275,38 @@ class _ArrowColumn:
             values = (getattr(ctypes, "c_" + kind) * max(1, count))()
             native.decimals_piece((structure.buffers[1] or 0) + offset * 16, count, number, values)
             return Part(ctypes.addressof(values), valid, offset, (values, chunk))
+        if self.format == "e":
+            values = (ctypes.c_float * max(1, count))()
+            native.halves_widen((structure.buffers[1] or 0) + offset * 2, count, values)
+            return Part(ctypes.addressof(values), valid, offset, (values, chunk))
+        if is_decimal(self.format):
+            values = self._narrow((structure.buffers[1] or 0) + offset * 16, count, valid, offset)
+            return Part(ctypes.addressof(values), valid, offset, (values, chunk))
         values = (structure.buffers[1] or 0) + offset * TYPE_BYTES[self.field.type]
         return Part(values, valid, offset, chunk)
+
+    def _narrow(self, decimals, count, valid, offset):
+        """Decimals as integers of 64 bits."""
+        values = (ctypes.c_int64 * max(1, count))()
+        if native.decimals_narrow(decimals, count, INT64, values):
+            return values
+        for row in range(count):  # what NULL has for a number has no meaning
+            bit = offset + row
+            if valid and not ctypes.c_uint8.from_address(valid + bit // 8).value >> bit % 8 & 1:
+                values[row] = 0
+            elif not native.decimals_narrow(decimals + 16 * row, 1, INT64, ctypes.byref(values, 8 * row)):
+                raise WarpageError("column '%s' has a decimal of more than 64 bits, which is not grouped" % self.field.name)
+        return values
+
+    def _fixed_part(self, structure, offset, count, valid, chunk):
+        """Binary of a fixed size, as texts."""
+        size = int(self.format[2:])
+        offsets = (ctypes.c_int64 * (count + 1))(*range(0, size * count + 1, size) if size else [0] * (count + 1))
+        if self.field.texts is None:
+            return Part(ctypes.addressof(offsets), valid, offset, (offsets, chunk))
+        codes = self.field.texts.encode(Texts.OFFSETS_64, ctypes.addressof(offsets),
+                                        [(structure.buffers[1] or 0) + offset * size], valid, offset, count)
+        return _codes_part(codes, valid, offset, (offsets, chunk))
 
     def _dictionary_part(self, structure, offset, count, valid, chunk):
         dictionary = structure.dictionary.contents
@@ -280,13 +353,26 @@ class ArrowTable:
         return {name: _ArrowColumn(self._schema.structure, self._numbers[name], (), 1).field for name in names}
 
     def _slices(self, columns):
-        has_copies = any(column.field.is_text or column.piece or column.format == "b" for column in columns)
+        has_copies = any(
+            column.field.is_text or column.piece or column.format in ("b", "e", "n") for column in columns)
         for chunk in self._chunks:
             length = chunk.structure.length
             step = SLICE if has_copies else max(1, length)
             for first in range(0, length, step):
                 count = min(step, length - first)
                 yield count, [column.part(chunk, first, count) for column in columns]
+
+
+def row_hashes(table, keys):
+    """For each chunk of a table its hashes of rows by keys (wp_rows_hash), as c_uint64."""
+    source = ArrowTable(table)
+    columns = [_ArrowColumn(source._schema.structure, source._numbers[key], (), 1) for key in keys]
+    for chunk in source._chunks:
+        count = chunk.structure.length
+        hashes = (ctypes.c_uint64 * max(1, count))()
+        for column in columns:
+            column.hash(chunk, count, hashes)
+        yield hashes
 
 
 class Tables:
@@ -311,9 +397,39 @@ class Tables:
         return [column.field for column in lists[0]], slices
 
 
-def open_table(table):
+def _open_path(path, columns):
+    """The columns of a file, by pyarrow, batch by batch."""
+    if not path.endswith((".parquet", ".arrow", ".feather", ".csv", ".tsv")):
+        raise ArgumentError("%s: the name of a file ends in .parquet, .arrow, .feather, .csv or .tsv" % path)
+    try:
+        import pyarrow
+        from pyarrow import csv, ipc, parquet
+    except ImportError:
+        raise WarpageError("%s: reading files takes the package pyarrow: pip install pyarrow" % path) from None
+    try:
+        if path.endswith(".parquet"):
+            file = parquet.ParquetFile(path)
+            names = [name for name in file.schema_arrow.names if name in columns]
+            schema = pyarrow.schema([file.schema_arrow.field(name) for name in names])
+            if len(names) < len(set(columns)):
+                schema = file.schema_arrow  # a name is missing: check_names says so
+            return ArrowTable(pyarrow.RecordBatchReader.from_batches(schema, file.iter_batches(columns=names)))
+        if path.endswith((".csv", ".tsv")):
+            return ArrowTable(csv.open_csv(path, parse_options=csv.ParseOptions(delimiter="\t" if path[-3] == "t" else ",")))
+        return ArrowTable(ipc.open_file(path).read_all())
+    except (pyarrow.ArrowException, OSError) as error:
+        raise WarpageError("%s: %s" % (path, str(error).split("\n", maxsplit=1)[0])) from None
+
+
+def open_table(table, columns=()):
+    """`columns`: those that are read of it."""
+    if isinstance(table, (str, os.PathLike)):
+        return _open_path(os.fspath(table), columns)
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):  # a LazyFrame of Polars
+        names = table.collect_schema().names()
+        table = table.select([name for name in names if name in columns] or names).collect()
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return ArrowTable(table)
     if hasattr(table, "keys") and hasattr(table, "__getitem__"):
         return Arrays({name: table[name] for name in table.keys()})
-    raise WarpageError("a %s is not a table; pass an object with Arrow's C data interface or a dict of arrays" % type(table).__name__)
+    raise TableTypeError("a %s is not a table; pass an object with Arrow's C data interface or a dict of arrays" % type(table).__name__)

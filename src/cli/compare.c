@@ -38,6 +38,8 @@ enum option_index {
     SHOW,
     OUTPUT,
     PAGES,
+    PLAN,
+    FINISHED,
     POLICY_FILE
 };
 
@@ -65,11 +67,18 @@ const wpi_cli_option wpi_compare_options[] = {
         {"pages", "DIR",
          "write when each page of managed memory was accessed, migrated and evicted to a folder of "
          "DIR for each combination, and all of them side by side to DIR/index.html"},
+    [PLAN] = {"plan", NULL,
+              "record the trace into the folder of --output, print the command that makes the "
+              "report of each combination, as JSON, and run none: for other schedulers"},
+    [FINISHED] = {"finished", NULL,
+                  "run nothing: compare the combinations whose reports are in the folder of "
+                  "--output"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
 /* The results of a combination. */
 typedef struct outcome {
+    bool is_absent; /* not finished */
     uint64_t kernel_ns, copy_ns, simulated_ns;
     double tlb_hit_pct, l2_hit_pct; /* of all kernels */
     uint64_t far_faults, fetched_pages, again_pages, remote_accesses;
@@ -210,7 +219,10 @@ typedef struct extremes {
 
 static extremes find_extremes(const comparison *c) {
     extremes e = {0, 0};
-    for (size_t i = 1; i < count_of(c); i++) {
+    while (e.best + 1 < count_of(c) && c->outcomes[e.best].is_absent)
+        e.best = ++e.worst;
+    for (size_t i = e.best + 1; i < count_of(c); i++) {
+        if (c->outcomes[i].is_absent) continue;
         if (c->outcomes[i].kernel_ns < c->outcomes[e.best].kernel_ns) e.best = i;
         if (c->outcomes[i].kernel_ns > c->outcomes[e.worst].kernel_ns) e.worst = i;
     }
@@ -308,7 +320,7 @@ static void make_table(const comparison *c, bool is_text, extremes e, const char
     columns[count] = NULL;
     *table = (wpi_listing){.columns = columns};
     for (size_t i = 0; i < count_of(c); i++)
-        add_row(c, i, e, is_paged, &(row){&table->cells, is_text});
+        if (!c->outcomes[i].is_absent) add_row(c, i, e, is_paged, &(row){&table->cells, is_text});
 }
 
 static void print_table(const comparison *c, wpi_listing_format format, extremes e) {
@@ -394,19 +406,21 @@ static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
 static void plot(const comparison *c, extremes e) {
     wpi_bar *bars = wpi_calloc(count_of(c), sizeof *bars);
     wp_error err = {0};
+    size_t bar_count = 0;
     for (size_t i = 0; bars != NULL && i < count_of(c); i++) {
         wpi_text label = {0};
+        if (c->outcomes[i].is_absent) continue;
         wpi_variation_label(&c->variation, i, &label);
-        bars[i] = (wpi_bar){.label = wpi_text_take(&label),
-                            .time_ns = c->outcomes[i].kernel_ns,
-                            .mark = i == e.best    ? WP_BAR_GOOD
-                                    : i == e.worst ? WP_BAR_BAD
-                                                   : WP_BAR_PLAIN};
+        bars[bar_count++] = (wpi_bar){.label = wpi_text_take(&label),
+                                      .time_ns = c->outcomes[i].kernel_ns,
+                                      .mark = i == e.best    ? WP_BAR_GOOD
+                                              : i == e.worst ? WP_BAR_BAD
+                                                             : WP_BAR_PLAIN};
     }
-    if (bars != NULL && wpi_bars_plot(bars, count_of(c), "kernel time (ms)", c->trials.folder,
+    if (bars != NULL && wpi_bars_plot(bars, bar_count, "kernel time (ms)", c->trials.folder,
                                       "compare", &err) != WP_STATUS_OK)
         (void)fprintf(stderr, "warpage compare: %s\n", err.message);
-    for (size_t i = 0; bars != NULL && i < count_of(c); i++)
+    for (size_t i = 0; i < bar_count; i++)
         wpi_free(bars[i].label);
     wpi_free(bars);
 }
@@ -415,7 +429,8 @@ static void plot(const comparison *c, extremes e) {
 static void tell_unknown(const comparison *c) {
     for (size_t i = 0; i < c->shown.count; i++) {
         size_t k = 0;
-        while (k < count_of(c) && c->outcomes[k].shown.items[i][0] == '\0')
+        while (k < count_of(c) &&
+               (c->outcomes[k].is_absent || c->outcomes[k].shown.items[i][0] == '\0'))
             k++;
         if (k < count_of(c)) continue;
         const char *meant = c->meant.items[i];
@@ -428,15 +443,25 @@ static void tell_unknown(const comparison *c) {
 static int show(comparison *c, wpi_listing_format format) {
     c->outcomes = wpi_calloc(count_of(c), sizeof *c->outcomes);
     WP_CHECK(c->outcomes != NULL);
+    size_t finished = 0;
     for (size_t i = 0; i < count_of(c); i++) {
         wp_error err = {0};
-        if (read_result(c, &c->trials.items[i], &c->outcomes[i], &err) == WP_STATUS_OK) continue;
+        c->outcomes[i].is_absent = c->trials.runs_nothing && c->trials.items[i].failure != NULL;
+        finished += !c->outcomes[i].is_absent;
+        if (c->outcomes[i].is_absent ||
+            read_result(c, &c->trials.items[i], &c->outcomes[i], &err) == WP_STATUS_OK)
+            continue;
         wpi_text label = {0};
         wpi_variation_label(&c->variation, i, &label);
         const int code = wpi_failure("compare", "%s: %s", wpi_text_string(&label), err.message);
         wpi_text_deinit(&label);
         return code;
     }
+    if (finished == 0)
+        return wpi_failure("compare",
+                           "--finished: %s has the report of no combination; run the "
+                           "same command without --finished",
+                           c->trials.folder);
     const extremes e = find_extremes(c);
     print_table(c, format, e);
     tell_unknown(c);
@@ -448,6 +473,62 @@ static int show(comparison *c, wpi_listing_format format) {
     if (pages != NULL &&
         wpi_compare_write_pages(&c->variation, &c->trials, pages, &err) != WP_STATUS_OK)
         return wpi_failure("compare", "%s", err.message);
+    return wpi_finish("compare");
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static void append_strings(const wpi_strings *strings, wpi_text *out) {
+    wpi_text_append(out, "[");
+    for (size_t i = 0; i < strings->count; i++) {
+        if (i != 0) wpi_text_append(out, ", ");
+        wpi_listing_json_string(out, strings->items[i]);
+    }
+    wpi_text_append(out, "]");
+}
+
+static void append_values(const comparison *c, size_t number, wpi_text *out) {
+    wpi_text_append(out, "{");
+    for (size_t k = 0; k < c->variation.key_count; k++) {
+        if (k != 0) wpi_text_append(out, ", ");
+        wpi_listing_json_string(out, c->variation.keys[k].key);
+        wpi_text_append(out, ": ");
+        wpi_listing_json_string(out, wpi_variation_value(&c->variation, number, k));
+    }
+    wpi_text_append(out, "}");
+}
+
+/* An object for each combination. */
+static int print_plan(comparison *c) {
+    wp_error err = {0};
+    wpi_text out = {0};
+    if (wpi_trials_record(&c->trials, &err) != WP_STATUS_OK)
+        (void)fprintf(stderr, "warpage compare: not recorded: %s\n", err.message);
+    wpi_trials_choose(&c->trials);
+    for (size_t i = 0; i < count_of(c); i++) {
+        const wpi_trial *trial = &c->trials.items[i];
+        wpi_strings argv = {0}, environment = {0};
+        wpi_trials_command(&c->trials, trial, &argv, &environment);
+        wpi_text_append(&out, i == 0 ? "[\n  {\"values\": " : ",\n  {\"values\": ");
+        append_values(c, i, &out);
+        wpi_text_appendf(
+            &out, ", \"how\": \"%s\", \"report\": ", trial->is_replayed ? "replayed" : "run");
+        wpi_listing_json_string(&out, trial->result_path);
+        wpi_text_append(&out, ", \"trace\": ");
+        if (trial->is_replayed)
+            wpi_listing_json_string(&out, c->trials.trace_path);
+        else
+            wpi_text_append(&out, "null");
+        wpi_text_append(&out, ", \"environment\": ");
+        append_strings(&environment, &out);
+        wpi_text_append(&out, ", \"command\": ");
+        append_strings(&argv, &out);
+        wpi_text_append(&out, "}");
+        wpi_strings_deinit(&argv);
+        wpi_strings_deinit(&environment);
+    }
+    (void)printf("%s\n]\n", wpi_text_string(&out));
+    wpi_text_deinit(&out);
     return wpi_finish("compare");
 }
 
@@ -476,8 +557,13 @@ int wpi_compare_main(int argc, char **argv) {
     if (arguments.operand_count == 0)
         return wpi_usage_error("compare", "which program? For example: warpage compare --vary "
                                           "l2.bytes=1MiB,2MiB -- ./app");
+    if ((arguments.values[PLAN] != NULL || arguments.values[FINISHED] != NULL) &&
+        arguments.values[OUTPUT] == NULL)
+        return wpi_usage_error("compare", "%s is of --output DIR",
+                               arguments.values[PLAN] != NULL ? "--plan" : "--finished");
     comparison c = {.arguments = &arguments,
                     .trials = {.command = "compare",
+                               .runs_nothing = arguments.values[FINISHED] != NULL,
                                .program = arguments.operands,
                                .program_count = arguments.operand_count,
                                .is_functional = arguments.values[FUNCTIONAL] != NULL,
@@ -491,6 +577,8 @@ int wpi_compare_main(int argc, char **argv) {
         exit_code = wpi_usage_error("compare", "%s", err.message);
     } else if (wpi_trials_open(&c.trials, arguments.values[OUTPUT], &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("compare", "%s", err.message);
+    } else if (arguments.values[PLAN] != NULL) {
+        exit_code = print_plan(&c);
     } else {
         run_trials(&c);
         exit_code = show(&c, format);

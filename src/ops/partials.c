@@ -40,6 +40,29 @@ bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void
     return is_ok;
 }
 
+void wp_decimals_widen(const int64_t *values, uint64_t count, void *decimals) {
+    uint64_t *words = decimals;
+    for (uint64_t i = 0; i < count; i++) {
+        words[2 * i] = (uint64_t)values[i];
+        words[2 * i + 1] = values[i] < 0 ? UINT64_MAX : 0;
+    }
+}
+
+/* The exponent is 15 too large, in 5 bits, where a float's is 127 too large, in 8. */
+void wp_halves_widen(const uint16_t *halves, uint64_t count, float *out) {
+    for (uint64_t i = 0; i < count; i++) {
+        const uint32_t exponent = halves[i] >> 10 & 31, fraction = halves[i] & 1023u;
+        const uint32_t sign = (uint32_t)(halves[i] >> 15) << 31;
+        if (exponent == 0) {
+            const float least = (float)fraction * 0x1p-24f;
+            out[i] = sign != 0 ? -least : least;
+            continue;
+        }
+        const uint32_t bits = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
+        memcpy(&out[i], &bits, sizeof bits);
+    }
+}
+
 void wp_decimals_average(const void *decimals, const double *sums, const uint64_t *value_counts,
                          uint64_t count, double *out) {
     const uint64_t *words = decimals;

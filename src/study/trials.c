@@ -126,14 +126,15 @@ wp_status wpi_trials_record(wpi_trials *t, wp_error *err) {
                      instead != NULL ? instead : "");
     wpi_free(instead);
     wpi_text said = {0};
-    if (!wpi_file_exists(t->trace_path))
+    const bool is_there = wpi_file_exists(t->trace_path);
+    if (!is_there && !t->runs_nothing)
         status =
             wpi_trace_record((const char *const *)t->program, t->trace_path, first->device,
                              t->is_functional, "/dev/null", &said, &environment, &exit_code, err);
     /* The program's stderr, if it failed. */
     if (status != WP_STATUS_OK) (void)fputs(wpi_text_string(&said), stderr);
     wpi_text_deinit(&said);
-    if (status != WP_STATUS_OK) {
+    if (status != WP_STATUS_OK || (!is_there && t->runs_nothing)) {
         wpi_free(t->trace_path);
         t->trace_path = NULL;
     }
@@ -159,7 +160,16 @@ static void choose_way(wpi_trials *t, wpi_trial *trial) {
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-static void add_command(const wpi_trials *t, const wpi_trial *trial, wpi_strings *argv) {
+void wpi_trials_choose(wpi_trials *t) {
+    for (size_t i = 0; i < t->count; i++)
+        choose_way(t, &t->items[i]);
+}
+
+void wpi_trials_command(const wpi_trials *t, const wpi_trial *trial, wpi_strings *argv,
+                        wpi_strings *environment) {
+    wpi_strings_addf(environment, "WARPAGE_SET=%s", trial->settings);
+    if (t->wants_pages) wpi_strings_add(environment, "WARPAGE_PAGES=on");
+    if (t->wants_lines) wpi_strings_add(environment, "WARPAGE_LINES=on");
     wpi_strings_add(argv, t->self);
     if (trial->is_replayed) wpi_strings_add(argv, "trace");
     wpi_strings_add(argv, trial->is_replayed ? "replay" : "run");
@@ -181,10 +191,7 @@ static void make_result(const wpi_trials *t, wpi_trial *trial) {
     wpi_text said = {0};
     wp_error err = {0};
     int exit_code = 0;
-    add_command(t, trial, &argv);
-    wpi_strings_addf(&environment, "WARPAGE_SET=%s", trial->settings);
-    if (t->wants_pages) wpi_strings_add(&environment, "WARPAGE_PAGES=on");
-    if (t->wants_lines) wpi_strings_add(&environment, "WARPAGE_LINES=on");
+    wpi_trials_command(t, trial, &argv, &environment);
     const wpi_subprocess_options how = {.environment = wpi_strings_argv(&environment),
                                         .stdin_path = "/dev/null",
                                         .stdout_path = "/dev/null",
@@ -235,8 +242,11 @@ void wpi_trials_run(wpi_trials *t, size_t first) {
     pthread_t threads[256];
     size_t started = 0;
     const uint64_t jobs = t->jobs < t->count - first ? t->jobs : t->count - first;
-    for (size_t i = first; i < t->count; i++)
+    for (size_t i = first; i < t->count; i++) {
         choose_way(t, &t->items[i]);
+        if (t->runs_nothing && !wpi_file_exists(t->items[i].result_path))
+            t->items[i].failure = wpi_format("it has not run");
+    }
     t->next = first;
     while (started + 1 < jobs && started < sizeof threads / sizeof threads[0] &&
            pthread_create(&threads[started], NULL, work, t) == 0)

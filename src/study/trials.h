@@ -36,6 +36,7 @@ typedef struct wpi_trials {
     bool only_replays;  /* a trial that may not be replayed has failed */
     bool wants_pages;   /* reports have the history of each page */
     bool wants_lines;   /* … counts by line of the source */
+    bool runs_nothing;  /* trials without a result have failed */
     uint64_t jobs;      /* processes at a time */
     wpi_trial *items;
     size_t count;
@@ -59,8 +60,13 @@ WP_NODISCARD wp_status wpi_trials_read_jobs(const char *text, uint64_t *jobs, wp
 /** Opens the folder, `output` or (NULL) a temporary one, and computes the hash that names results.
  * NOT_FOUND: no such program. */
 WP_NODISCARD wp_status wpi_trials_open(wpi_trials *trials, const char *output, wp_error *err);
-/** Records on the first trial's GPU, unless the folder has it already. */
+/** Records on the first trial's GPU, unless the folder has it already (or nothing is run). */
 WP_NODISCARD wp_status wpi_trials_record(wpi_trials *trials, wp_error *err);
+/** For each trial: whether it is replayed, and the file of its result. Runs none. */
+void wpi_trials_choose(wpi_trials *trials);
+/** After that: the command that makes a trial's result, and what to add to its environment. */
+void wpi_trials_command(const wpi_trials *trials, const wpi_trial *trial, wpi_strings *argv,
+                        wpi_strings *environment);
 /** Makes the results of trials from `first` on, in parallel: each has a file at `result_path`, or a
  * `failure`. Prints once why a trial is run and not replayed. */
 void wpi_trials_run(wpi_trials *trials, size_t first);

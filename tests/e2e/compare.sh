@@ -39,6 +39,29 @@ same_folders() { # all but the trace, which knows when it was made
 }
 same_folders kept again
 
+# Another scheduler: the plan's commands make the same reports; a table of the first three, then of all.
+mkdir planned && cp kept/*.wpt planned/
+"$WARPAGE" compare --device sim:gtx1080ti $vary --output planned --plan -- ./vecadd >plan.json
+! ls planned/*.json >/dev/null 2>&1 || fail "--plan made reports"
+run_planned() { # first, outer
+    python3 - "$@" <<'END'
+import json, os, subprocess, sys
+for cell in json.load(open("plan.json"))[int(sys.argv[1]):int(sys.argv[2])]:
+    assert cell["how"] == "replayed" and cell["trace"].endswith(".wpt"), cell
+    subprocess.run(cell["command"], env={**os.environ, **dict(word.split("=", 1) for word in cell["environment"])}, check=True)
+    assert os.path.exists(cell["report"])
+END
+}
+run_planned 0 3
+"$WARPAGE" compare --device sim:gtx1080ti $vary --output planned --finished -- ./vecadd >some 2>err || fail "$(cat err)"
+[ "$(wc -l <some)" -eq 4 ] && [ "$(grep -c best$ some)" -eq 1 ] || fail "three of six: $(cat some)"
+run_planned 3 6
+"$WARPAGE" compare --device sim:gtx1080ti $vary --output planned --finished -- ./vecadd >all 2>err || fail "$(cat err)"
+cmp all two || fail "--finished has another table"
+same_folders kept planned
+! "$WARPAGE" compare --device sim:gtx1080ti $vary --output empty --finished -- ./vecadd 2>err || fail "a table of nothing"
+grep -q 'empty has the report of no combination' err || fail "$(cat err)"
+
 # Other numbers of the same results; one that no report has is an error.
 "$WARPAGE" compare --device sim:gtx1080ti $vary --format csv --show dram_read_bytes,dram_read_byte --output kept \
     -- ./vecadd >shown 2>err || fail "$(cat err)"

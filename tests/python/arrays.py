@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """warpage.groupby on arrays of Python's own, against a dictionary that does the same."""
 import array
+import doctest
 import random
 import sys
 
@@ -71,3 +72,24 @@ fails("row 1 is 2, which is not text", {"t": ["a", 2]}, "t")
 fails("is not a table", 7, "k")
 fails("is none of auto, direct", {"k": ones}, "k", strategy="fast")
 fails("there is no device", {"k": ones}, "k", device="gpu")
+
+# Lists of numbers, whose None are NULL; every spelling of an aggregate.
+numbers = {"k": [1, 2, None, 1], "b": [True, None, True, False], "v": [0.5, 2, None, 1]}
+for aggregates, named in ((["sum:v", "count"], {}), ([("v", "sum"), "count"], {}), ([("sum", "v"), "count"], {}),
+                          ("sum:v", {"count": True}), (None, {"sum": "v", "count": True}), (("v", "sum"), {"count": True})):
+    assert rows_of(warpage.groupby(numbers, "k", aggregates, **named)) == [(1, 1.5, 2), (2, 2.0, 1), (None, None, 1)], aggregates
+assert rows_of(warpage.groupby(numbers, "b", "max:b")) == [(False, False), (True, True), (None, None)]
+assert rows_of(warpage.groupby(numbers, "k", max=["v", "k"])) == [(1, 1.0, 1), (2, 2.0, 2), (None, None, None)]
+assert repr(warpage.groupby({"t": ["b"] * 3 + list("acdefghijkl")}, "t")).splitlines()[-3:] == ["j      1", "…", "[12 rows]"]
+for kind, arguments in ((KeyError, (numbers, "q")), (TypeError, (7, "k")), (ValueError, (numbers, [])), (ValueError, (numbers, "k", "mean:v")),
+                        (OverflowError, ({"k": ones, "v": large}, "k", "sum:v")), (TypeError, ({"k": ["a", 1]}, "k")),
+                        (ValueError, ("table.txt", "k")), (TypeError, ({"k": [2**64]}, "k")), (ValueError, (numbers, "k", [3]))):
+    try:
+        warpage.groupby(*arguments)
+    except kind as error:
+        assert isinstance(error, warpage.WarpageError) and not str(error).startswith("'the"), error
+    else:
+        raise AssertionError(kind)
+fails("neither an option nor one of", numbers, "k", None, mean="v")
+for module in (warpage, warpage.operators):
+    assert doctest.testmod(module).failed == 0

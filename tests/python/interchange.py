@@ -14,6 +14,7 @@ try:
     import pandas
     import polars
     import pyarrow
+    import pyarrow.csv
     import pyarrow.feather
     import pyarrow.parquet
 except ImportError:
@@ -107,3 +108,24 @@ with tempfile.TemporaryDirectory() as folder:
             ours = list(csv.reader(result.stdout.splitlines()))[1:]
             theirs = [["" if v is None else str(v) for v in row[:len(keys) + 4]] for row in by_duckdb(keys)]
             assert ours == theirs, (name, keys, ours[:3], theirs[:3])
+
+# Files, and a LazyFrame of which only the columns that are needed are collected.
+with tempfile.TemporaryDirectory() as folder:
+    some_rows = table.select(["k", "v", "f"])
+    pyarrow.parquet.write_table(some_rows, folder + "/t.parquet")
+    pyarrow.feather.write_feather(some_rows, folder + "/t.arrow", compression="uncompressed")
+    pyarrow.csv.write_csv(some_rows, folder + "/t.csv")
+    wanted = warpage.groupby(table, "k", ["sum:v", "count"])
+    for source in (folder + "/t.parquet", folder + "/t.arrow", folder + "/t.csv", polars.from_arrow(table).lazy(),
+                   polars.scan_parquet(folder + "/t.parquet")):
+        groups = warpage.groupby(source, "k", ["sum:v", "count"])
+        assert groups.to_dict() == wanted.to_dict(), source
+    assert warpage.groupby(source, "k").to_polars().shape == (len(wanted), 2)
+    open(folder + "/bad.parquet", "wb").write(b"PAR1 and nothing")
+    for path, part in (("/bad.parquet", "bad.parquet: "), ("/none.csv", "none.csv"), ("/t.parquet", "no column 'kk'")):
+        try:
+            warpage.groupby(folder + path, "k" if path != "/t.parquet" else "kk")
+        except warpage.WarpageError as error:
+            assert part in str(error), error
+        else:
+            raise AssertionError(path)

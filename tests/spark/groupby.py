@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """warpage.spark on local[2] against Spark's own groupBy().agg(): random tables of every type, split every way. Exit
 status 77: pyspark, pyarrow or Java is missing."""
+import contextlib
 import datetime
 import decimal
+import io
 import math
 import os
 import random
@@ -31,7 +33,8 @@ print("SEED=%d" % SEED)
 spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3")
          .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "true")
          .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.sql.session.timeZone", "UTC")
-         .config("spark.ui.showConsoleProgress", "false").config("spark.default.parallelism", "2").getOrCreate())
+         .config("spark.ui.showConsoleProgress", "false").config("spark.default.parallelism", "2")
+         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1").getOrCreate())
 
 POOLS = {
     "b": (types.ByteType(), [-128, 0, 127]), "s": (types.ShortType(), [-5, 7]), "i": (types.IntegerType(), [-2**31, 2**31 - 1, 3]),
@@ -40,10 +43,13 @@ POOLS = {
     "z": (types.BinaryType(), [b"", b"\0", b"xyz" * 9]), "o": (types.BooleanType(), [True, False]),
     "day": (types.DateType(), [datetime.date(2013, 1, 1), datetime.date(1960, 2, 29)]),
     "at": (types.TimestampType(), [datetime.datetime(2013, 1, 1, 5, 17), datetime.datetime(1999, 9, 9)]),
+    "m": (types.DecimalType(12, 2), [decimal.Decimal("-7.25"), decimal.Decimal("9999999999.99"), decimal.Decimal("0.01")]),
+    "n": (types.DecimalType(18, 0), [decimal.Decimal(-5), decimal.Decimal(10**17)]),
     "count": (types.IntegerType(), [4, 5]),
 }
 SCHEMA = types.StructType([types.StructField(name, type_) for name, (type_, _) in POOLS.items()])
-AGGREGATES = ["count", "count:t", "sum:i", "sum:l", "avg:i", "min:l", "max:s", "sum:f", "avg:d", "min:d", "max:f", "max:day", "min:at", "sum:b"]
+AGGREGATES = ["count", "count:t", "sum:i", "sum:l", "avg:i", "min:l", "max:s", "sum:f", "avg:d", "min:d", "max:f", "max:day", "min:at", "sum:b", "sum:m", "min:m",
+              "sum:n", "max:n"]
 
 
 def rows(count, null_share, hot=False):
@@ -83,10 +89,26 @@ for count, null_share, partitions in [(0, 0.1, 1), (300, 0.1, 5), (40, 0.5, 8)]:
     single = list(POOLS)
     random_.shuffle(single)
     for number, keys in enumerate([single[:1], single[1:3], single[3:7], ["t", "count"]][:2 if count == 0 else 4]):
-        check(df, keys, mode=ws.MODES[number % 4 == 1], memory_bytes=random_.choice([1, 1 << 28]))
-check(spark.createDataFrame(rows(500, 0, hot=True), SCHEMA).repartition(4), ["t", "l"])
-check(spark.range(5000).selectExpr("id", "string(id) t", "id % 7 v"), ["id", "t"], ["count", "sum:v"], mode="exchange")
-check(spark.range(5000).selectExpr("id", "string(id) t", "id % 7 v"), ["id", "t"], ["count", "sum:v"], memory_bytes=1)
+        check(df, keys, mode=["partial", "exchange"][number % 4 == 1], memory_bytes=random_.choice([1, 1 << 28]))
+check(spark.createDataFrame(rows(300, 0, hot=True), SCHEMA).repartition(4), ["t", "l"])
+many = spark.range(0, 4000, 1, 2).selectExpr("id % 1900 id", "string(id % 1900) t", "if(id % 5 = 0, null, id % 7) v")
+for mode in ("exchange", "partial"):  # tasks that write partials to files
+    check(many, ["id", "t"], ["count", "sum:v", "avg:v"], mode=mode, memory_bytes=100_000)
+
+# Mode auto, and why.
+for df, mode in ((spark.range(200000).selectExpr("id k"), "exchange"), (spark.range(200000).selectExpr("id % 9 k"), "partial"),
+                 (spark.range(200000).selectExpr("id % 50000 k"), "partial"), (spark.range(0).selectExpr("id k"), "partial")):
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert ws.groupby(df, "k", mode="auto", explain=True).count() == df.distinct().count()
+    assert said.getvalue().startswith("mode %s: " % mode), said.getvalue()
+
+# A sample: the truth lies within 1.5 intervals of 99.99 %.
+values = spark.range(0, 300000, 1, 5).selectExpr("if(id % 10 = 0, null, double(id * 7919 % 1000)) v")
+mean, total = values.agg({"v": "avg"}).collect()[0][0], values.agg({"v": "sum"}).collect()[0][0]
+sample = ws.sample(values, "v", 20000, seed=5, confidence=0.9999)
+assert sample.rows == 300000 and 20000 <= sample.reads < 30000, sample
+assert abs(sample.mean - mean) < 1.5 * sample.mean_error and abs(sample.sum - total) < 1.5 * sample.sum_error, (sample, mean, total)
+assert 0 < sample.mean_error < 20, sample
 
 # Lazy, and goes on.
 groups = ws.groupby(spark.range(100).selectExpr("id % 3 k", "id v"), "k", "sum:v")
@@ -107,11 +129,21 @@ for df, aggregates, part in ((big.filter("v > 0"), "sum:v", "sum:v: a sum does n
 df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")
 for keys, aggregates, options, part in (
         ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
-        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("price", "count", {}, "key 'price' has Spark's type decimal(9,2)"),
+        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:price", {}, "avg:price: the column has Spark's type decimal(9,2)"),
         ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "median:user", {}, "the aggregates are"),
-        ("user", "count", {"mode": "fast"}, "mode 'fast' is none of partial, exchange"), (["user", "user"], "count", {}, "named twice")):
+        ("user", "count", {"mode": "fast"}, "mode 'fast' is none of auto, partial, exchange"),
+        ("user", "count", {"memory_bytes": 0}, "memory_bytes is 0"), (["user", "user"], "count", {}, "named twice")):
     try:
         ws.groupby(df, keys, aggregates, **options)
+    except warpage.WarpageError as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("no error that says '%s'" % part)
+
+for column, options, part in (("usr", {}, "no column 'usr'; did you mean 'user'?"), ("item", {}, "column 'item' has Spark's type string"),
+                              ("user", {"n": 0}, "n is 0"), ("user", {"confidence": 1}, "confidence is 1")):
+    try:
+        ws.sample(df, column, **options)
     except warpage.WarpageError as error:
         assert part in str(error), error
     else:

@@ -2,6 +2,10 @@
 /* Sums of 128 bits: halves from a group-by, pieces and back, as 64 bits, averages. */
 #include "warpage/partials.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "ops/wide_sum.h"
 #include "wp_random.h"
 #include "wp_test.h"
@@ -113,11 +117,56 @@ static void halves_are_the_sum(void **state) {
                         "floats has no halves");
 }
 
+static void halves_and_integers_widen(void **state) {
+    (void)state;
+    /* 1, -2, the largest, the smallest normal, the smallest, -0, infinity */
+    const uint16_t halves[] = {0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x8000, 0x7c00, 0x7e01};
+    const float wanted[] = {1, -2, 65504, 0x1p-14f, 0x1p-24f, -0.0f, INFINITY};
+    const int64_t integers[] = {0, 5, -1, INT64_MIN};
+    const uint64_t wide[] = {0, 0, 5, 0, UINT64_MAX, UINT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
+    float out[8];
+    uint64_t words[8];
+    wp_halves_widen(halves, 8, out);
+    assert_memory_equal(out, wanted, sizeof wanted);
+    assert_true(out[7] != out[7]);
+    wp_decimals_widen(integers, 4, words);
+    assert_memory_equal(words, wide, sizeof wide);
+}
+
+static void equal_keys_have_equal_hashes(void **state) {
+    (void)state;
+    const double nan_a = strtod("nan", NULL);
+    const double numbers[] = {0.0, -0.0, nan_a, -nan_a, 1.0, 7.0};
+    const uint8_t valid[] = {0x1f << 1}; /* from bit 1 on; the last is NULL */
+    const int32_t narrow[] = {0, 2, 2, 15, 17, 30, 32};
+    const int64_t wide[] = {0, 2, 2, 15, 17, 30, 32};
+    const char *const bytes[] = {"abthirteen byteabthirteen bytezz"};
+    const wp_column column = {WP_TYPE_FLOAT64, numbers, valid, 1};
+    uint64_t a[6] = {0}, b[6] = {0};
+    wp_error err = {0};
+    wp_rows_hash(&column, 6, a);
+    assert_true(a[0] == a[1] && a[2] == a[3]);
+    assert_true(a[0] != a[2] && a[0] != a[4] && a[0] != a[5] && a[4] != a[5]);
+    /* "ab", "", 13 bytes, "ab", the same 13, "zz": both widths of offsets. */
+    memset(a, 0, sizeof a);
+    const wp_text_column texts = {WP_TEXT_OFFSETS_32, narrow, (const void *const *)bytes, NULL, 0};
+    const wp_text_column same = {WP_TEXT_OFFSETS_64, wide, (const void *const *)bytes, NULL, 0};
+    assert_status_ok(wp_rows_hash_texts(&texts, 6, a, &err), &err);
+    assert_status_ok(wp_rows_hash_texts(&same, 6, b, &err), &err);
+    assert_memory_equal(a, b, sizeof a);
+    assert_true(a[0] == a[3] && a[2] == a[4] && a[0] != a[5] && a[1] != a[0]);
+    const int32_t damaged[] = {5, 2};
+    const wp_text_column bad = {WP_TEXT_OFFSETS_32, damaged, (const void *const *)bytes, NULL, 0};
+    assert_int_equal(wp_rows_hash_texts(&bad, 1, a, &err), WP_STATUS_INVALID);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_join_to_the_same_number),
         cmocka_unit_test(numbers_that_do_not_fit_are_found),
         cmocka_unit_test(halves_are_the_sum),
+        cmocka_unit_test(halves_and_integers_widen),
+        cmocka_unit_test(equal_keys_have_equal_hashes),
     };
     return wp_test_main(tests);
 }

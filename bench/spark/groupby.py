@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Group-by on Apache Spark: Warpage in both modes, Spark's own aggregate, and the passing of rows from Java to Python
+alone (a mapInArrow that counts); DuckDB and Polars in this process on the same Parquet file.
+
+    groupby.py [--rows 10000000] [--groups 1000,1000000] [--keys int,text] [--runs 2] [--cores 2]
+
+Count and sum of an integer, by one key; local[CORES]; results are not collected (Spark's sink "noop"). Prints a table,
+times are the least of the runs, in seconds. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on
+PYTHONPATH.
+"""
+import argparse
+import os
+import sys
+import tempfile
+import time
+
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+import duckdb  # noqa: E402
+import polars  # noqa: E402
+from pyspark.sql import SparkSession, functions  # noqa: E402
+import warpage  # noqa: E402
+import warpage.spark as ws  # noqa: E402
+
+
+def make(path, rows, groups, kind):
+    key = "(i * 2654435761) %% %d" % groups
+    if kind == "text":
+        key = "'https://example.org/' || (%s)::varchar" % key
+    duckdb.sql("copy (select %s as k, (i * 7919) %% 1000 as v from range(%d) t(i)) to '%s' (format parquet)" % (key, rows, path))
+
+
+def count_only(batches):
+    import pyarrow
+    yield pyarrow.RecordBatch.from_pydict({"n": [sum(batch.num_rows for batch in batches)]})
+
+
+def least(runs, call):
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def save(df):
+    df.write.format("noop").mode("overwrite").save()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--groups", default="1000,1000000")
+    parser.add_argument("--keys", default="int,text")
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--cores", type=int, default=2)
+    args = parser.parse_args()
+    spark = (SparkSession.builder.master("local[%d]" % args.cores).config("spark.ui.enabled", "false")
+             .config("spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false")
+             .config("spark.driver.memory", "6g").config("spark.sql.shuffle.partitions", str(2 * args.cores)).getOrCreate())
+    duckdb.sql("set threads to %d" % args.cores)
+    print("%d rows, %d cores, warpage %s, load %.1f at the start" % (args.rows, args.cores, warpage.__version__, os.getloadavg()[0]))
+    print("| key | groups | only counting | partial | exchange | Spark | DuckDB | Polars |")
+    print("|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/t.parquet"
+        for kind in args.keys.split(","):
+            for groups in map(int, args.groups.split(",")):
+                make(path, args.rows, groups, kind)
+                df = spark.read.parquet(path)
+                calls = [lambda: save(df.mapInArrow(count_only, "n long")),
+                         lambda: save(ws.groupby(df, "k", ["count", "sum:v"], mode="partial")),
+                         lambda: save(ws.groupby(df, "k", ["count", "sum:v"], mode="exchange")),
+                         lambda: save(df.groupBy("k").agg(functions.count("*"), functions.sum("v"))),
+                         lambda: duckdb.sql("select k, count(*), sum(v) from '%s' group by k" % path).to_arrow_table(),
+                         lambda: polars.scan_parquet(path).group_by("k").agg(polars.len(), polars.col("v").sum()).collect()]
+                calls[0]()  # Java's and Python's start
+                times = [least(args.runs, call) for call in calls]
+                print("| %s | %d | %s |" % (kind, groups, " | ".join("%.1f" % time_s for time_s in times)), flush=True)
+    spark.stop()
+
+
+main()

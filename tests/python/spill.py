@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks of warpage.spark without Spark: partitions that exceed a task's memory, in both stages, against a dictionary of
+Python's. Exit status 77: pyarrow is not there.
+
+spill.py ROWS MEMORY_BYTES: one partition of so many rows, all their texts different, and the memory that it took."""
+import os
+import random
+import resource
+import sys
+import tempfile
+
+try:
+    import pyarrow
+except ImportError:
+    sys.exit(77)
+import warpage
+from warpage import spark_tasks
+
+spark_tasks.threads = lambda: 1
+spark_tasks.device_of = lambda device: device
+KEYS, AGGREGATES = ["t", "f", "i"], ["count", "sum:v", "avg:v", "max:v"]
+random_ = random.Random(6)
+
+
+def batches(rows, size):
+    for first in range(0, len(rows), size):
+        part = rows[first:first + size]
+        yield pyarrow.RecordBatch.from_pydict({
+            "t": pyarrow.array([row[0] for row in part], pyarrow.string()), "f": pyarrow.array([row[1] for row in part], pyarrow.float64()),
+            "i": pyarrow.array([row[2] for row in part], pyarrow.int32()), "v": pyarrow.array([row[3] for row in part], pyarrow.int64())})
+
+
+def run(source, stage, limit_bytes, keys, aggregates):
+    calls = spark_tasks.Calls(warpage, keys, aggregates, "cpu")
+    for groups in spark_tasks._groups(spark_tasks.Rows(iter(source)), stage, limit_bytes, calls):
+        yield from pyarrow.table(groups).to_batches()
+
+
+def measured(rows, memory_bytes):
+    def source():
+        for first in range(0, rows, 10_000):
+            texts = ["https://example.org/visitors/%012d" % (i * 7919 % rows) for i in range(first, first + 10_000)]
+            yield pyarrow.RecordBatch.from_pydict({"t": texts, "v": range(10_000)})
+
+    before, groups, size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 0, 0
+    for batch in run(source(), "whole", memory_bytes // 4, ["t"], ["count", "sum:v"]):
+        groups, size = groups + batch.num_rows, size + batch.nbytes
+    print("%d groups, %d MiB; memory %d MiB beyond the %d MiB before" % (
+        groups, size >> 20, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, before >> 10))
+
+
+def main():
+    pool = [(random_.choice([None, "", "zürich", "x%d" % i]), random_.choice([None, -0.0, 0.0, float("nan"), i / 4]), i % 5)
+            for i in range(400)]
+    rows = [(*random_.choice(pool), random_.choice([None, random_.randrange(-9, 10**6)])) for _ in range(2500)]
+    own = {}
+    for t, f, i, v in rows:
+        own.setdefault((t, "nan" if f is not None and f != f else None if f is None else f + 0.0, i), []).append(v)
+    own = {key: (len(values), sum(known), sum(known) / len(known), max(known)) if known else (len(values), None, None, None)
+           for key, values in own.items() for known in [[v for v in values if v is not None]]}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SPARK_LOCAL_DIRS"] = folder
+        for limit_bytes in (1, 20_000, 1 << 30):
+            partials = list(run(batches(rows, 500), "partial", limit_bytes, KEYS, AGGREGATES))
+            for stage, source in (("whole", batches(rows, 500)), ("merge", partials)):
+                got = {}
+                for batch in run(source, stage, limit_bytes, KEYS, AGGREGATES):
+                    for row in batch.to_pylist():
+                        t, f, i, *values = row.values()
+                        key = (t, "nan" if f is not None and f != f else f, i)
+                        assert key not in got, ("twice", stage, limit_bytes, key)
+                        got[key] = tuple(values)
+                assert got == own, (stage, limit_bytes)
+                assert not os.listdir(folder), "files are left"
+
+
+if len(sys.argv) > 1:
+    measured(*map(int, sys.argv[1:3]))
+else:
+    main()
