@@ -49,6 +49,19 @@ static const char *own_library(const char *word) {
     return NULL;
 }
 
+/* Whether the program needs one of our libraries that are beside libwarpage's links (libcublas.so).
+ */
+static bool needs_libraries(const wpi_compile_job *job) {
+    const wpi_strings *words = &job->options->link_args;
+    static const char *const names[] = {"-lcublas", "-lcurand", "-lcufft", "-lnvidia-ml"};
+    for (size_t i = 0; i < words->count; i++) {
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (strcmp(words->items[i], names[k]) == 0) return true;
+        if (own_library(words->items[i])) return true;
+    }
+    return false;
+}
+
 static void add_link_args(const wpi_compile_job *job, wpi_strings *command) {
     const wpi_strings *words = &job->options->link_args;
     bool has_openmp = wpi_strings_contains(&job->compiler_args, "-fopenmp");
@@ -98,7 +111,7 @@ wp_status wpi_link(wpi_compile_job *job, const wpi_strings *objects, const char 
     add_link_args(job, &command);
     wpi_strings_addf(&command, "-L%s", job->tools->lib_dir);
     wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
-    wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->cuda_lib_dir); /* libcublas.so, … */
+    if (needs_libraries(job)) wpi_strings_addf(&command, "-Wl,-rpath,%s", job->tools->cuda_lib_dir);
     /* The runtime tracks the program's copies into page-locked memory: device/host_copies.h. */
     add_words(&command, (const char *const[]){"-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", NULL});
     add_words(&command,
