@@ -147,12 +147,22 @@ static void exchanged_tpcs_of_appendix_b_are_recovered(void **state) {
     }
 }
 
+/* One cell is outvoted; where pairs of many SMs disagree, no groups are stated. */
 static void contradictions_of_a_matrix_are_said(void **state) {
     (void)state;
     uint32_t sms = 0;
     wpi_sharing_groups groups;
     draw_matrix(15, 5, 1, NULL, 0, NULL, matrix, &sms);
     matrix[3 * sms + 8] -= 55;
+    wpi_sharing_from_matrix(matrix, sms, 55, &groups);
+    assert_true(groups.count.is_known);
+    assert_near(groups.count.value, 5, 0);
+    assert_true(groups.count.confidence < 1);
+    assert_contains(groups.count.reason, "2 say nothing");
+    for (uint32_t sm = 0; sm + 1 < sms; sm += 2) {
+        matrix[sm * sms + sm + 1] += 55;
+        matrix[(sm + 1) * sms + sm] += 55;
+    }
     wpi_sharing_from_matrix(matrix, sms, 55, &groups);
     assert_false(groups.count.is_known);
     assert_contains(groups.count.reason, "contradict");
