@@ -173,7 +173,11 @@ def page(report):
              f"{report['machine']['cpu']}; load average {load[0]:.1f} before and {load[1]:.1f} after. Seconds of the",
              "processor; the wall seconds have the machine's other work in them. Ratio: Warpage's processor seconds over the",
              "engine's; of `warpage-quarter`, whose heap holds a quarter of the table, its own over Warpage's with all in memory.", "",
-             "Warpage's seconds are those of whole processes: `wordcount` also orders and writes its result.", "", f"{first['pairs']:,} pairs of {first['keys']:,} keys.", "",
+             "Warpage's seconds are those of whole processes: `wordcount` also orders and writes its result.", ""]
+    for case in CASES:
+        rows = {engine: row for (c, engine), row in report["results"].items() if c == case}
+        first = rows["warpage"]
+        lines += [f"## {TITLES[case]}", "", f"{first['pairs']:,} pairs of {first['keys']:,} keys.", "",
                   "| engine | processor, s | wall, s | passes | ratio | aim |", "|---|---|---|---|---|---|"]
         for engine, row in rows.items():
             c = next((c for c in report["comparisons"] if c["case"] == case and c["against"] == engine), None)
