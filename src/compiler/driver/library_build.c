@@ -12,6 +12,21 @@
 #include "compiler/driver/supervise.h"
 #include "compiler/source/demangle.h"
 
+wp_status wpi_library_words(int argc, char **argv, const char *option, const char **image,
+                            const char **library, wp_error *err) {
+    *image = *library = NULL;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            *library = argv[++i];
+        else if (argv[i][0] != '-' && !*image)
+            *image = argv[i];
+        else
+            return WP_FAIL(err, INVALID, "%s: %s takes one image, and -o", argv[i], option);
+    }
+    if (*image && *library) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID, "%s: give an image and -o LIBRARY", argv[1]);
+}
+
 /* ---- the image ---- */
 
 static const wp_image_section *find_section(const char *data, size_t size_bytes, uint32_t kind) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Shared libraries that wpcc makes from the image of a running program, for libwarpage: common to
- * `wpcc --variant` and `wpcc --stream-library`. */
+ * `wpcc --variant`, `wpcc --stream-library` and `wpcc --module-library`. */
 #ifndef WP_COMPILER_LIBRARY_BUILD_H
 #define WP_COMPILER_LIBRARY_BUILD_H
 
@@ -17,6 +17,11 @@ typedef struct wpi_image_bitcode {
 /** Reads an image or a file of bitcode. PARSE: neither, or damaged. */
 WP_NODISCARD wp_status wpi_image_bitcode_read(const char *path, wpi_image_bitcode *out,
                                               wp_error *err);
+
+/** The words "IMAGE -o LIBRARY" after the first option, in any order; both borrowed from argv.
+ * `option` names the command in messages. INVALID. */
+WP_NODISCARD wp_status wpi_library_words(int argc, char **argv, const char *option,
+                                         const char **image, const char **library, wp_error *err);
 
 /** Links objects to a shared library. */
 WP_NODISCARD wp_status wpi_library_link(wpi_compile_job *job, const wpi_strings *objects,

@@ -24,21 +24,6 @@ bool wpi_is_module_command(int argc, char **argv) {
     return argc > 1 && strcmp(argv[1], OPTION) == 0;
 }
 
-static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
-    *r = (request){0};
-    for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
-            r->output = argv[++i];
-        else if (argv[i][0] != '-' && !r->input)
-            r->input = argv[i];
-        else
-            return WP_FAIL(err, INVALID, "%s: " OPTION " takes one image, and -o", argv[i]);
-    }
-    if (!r->input || !r->output)
-        return WP_FAIL(err, INVALID, OPTION ": give an image and -o LIBRARY");
-    return WP_STATUS_OK;
-}
-
 /* ---- the library ---- */
 
 typedef struct set_work {
@@ -104,6 +89,6 @@ failed:
 
 wp_status wpi_module_run(int argc, char **argv, int *exit_code, wp_error *err) {
     request r;
-    WP_TRY(parse(argc, argv, &r, err));
+    WP_TRY(wpi_library_words(argc, argv, OPTION, &r.input, &r.output, err));
     return wpi_library_run(build, &r, exit_code, err);
 }

@@ -39,16 +39,7 @@ bool wpi_is_stream_command(int argc, char **argv) {
 
 static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
     *r = (request){.argument = argv[1] + strlen(OPTION)};
-    for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
-            r->output = argv[++i];
-        else if (argv[i][0] != '-' && !r->input)
-            r->input = argv[i];
-        else
-            return WP_FAIL(err, INVALID, "%s: --stream-library takes one image, and -o", argv[i]);
-    }
-    if (!r->input || !r->output)
-        return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->argument);
+    WP_TRY(wpi_library_words(argc, argv, "--stream-library", &r->input, &r->output, err));
     char *kernel;
     uint64_t mask;
     wp_status status = wpi_stream_argument_parse(r->argument, &kernel, &mask, err);
