@@ -270,6 +270,11 @@ if(NOT WARPAGE_SANITIZE)
     wp_add_test(spark_cluster cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --workers 3 ${wp_tests}/spark/cluster.py)
 endif()
 
+# The thread sanitizer: simulated GPUs start no threads.
+if(WARPAGE_SANITIZE STREQUAL thread)
+    set_tests_properties(contract.ops_devices PROPERTIES ENVIRONMENT WARPAGE_TEST_CPU_ONLY=1)
+endif()
+
 # The contract once more, with a CUDA device on the stand-in for the driver.
 wp_add_test(device_fake_cuda contract contract_test_device)
 set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT
