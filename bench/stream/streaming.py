@@ -35,7 +35,7 @@ PROGRAMS = {
     "Word Count": (["stream-wordcount"], 4 << 20, 1024, None),
     "Netflix": (["stream-netflix"], 64 << 10, 512, 0.3),
     "Opinion Finder": (["stream-opinion"], 16 << 10, 512, 0.73),
-    "DNA Assembly": (["stream-dna"], 24 << 10, 512, 0.36),
+    "DNA Assembly": (["stream-dna"], 32 << 10, 512, 0.36),
     "MasterCard Affinity": (["stream-affinity"], 32 << 10, 512, None),
     "MasterCard, indexed": (["stream-affinity", "--indexed"], 32 << 10, 512, 0.25),
 }
