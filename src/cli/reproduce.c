@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage reproduce: reruns the measurements of papers. */
 #include <dirent.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,7 @@ static char *number_text(bool is_known, double value) {
 static bool names_wrong_models(const figure_list *list) {
     for (size_t f = 0; f < list->count; f++)
         for (size_t i = 0; i < list->items[f].claim_count; i++)
-            if (list->items[f].claims[i].also_true_for != NULL) return true;
+            if (json_array_size(list->items[f].claims[i].also_true_for) != 0) return true;
     return false;
 }
 
@@ -170,6 +171,19 @@ static void print_agreement(const figure_list *list) {
             wpi_text_deinit(&words);
         }
     }
+}
+
+static void print_sums(const figure_list *list) {
+    const wpi_verdict_sums sums = wpi_figures_sum(list->items, list->count);
+    const char *before = "\n";
+    for (int v = 0; v < WPI_VERDICT_COUNT; v++) {
+        if (sums.claims[v] == 0) continue;
+        printf("%s%zu %s", before, sums.claims[v], wpi_verdict_name((wpi_verdict)v));
+        if (v == WPI_VERDICT_REPRODUCED || v == WPI_VERDICT_ORDER)
+            printf(" (%zu discriminate)", sums.discriminating[v]);
+        before = ", ";
+    }
+    printf("\n");
 }
 
 static void say(const char *text) {
@@ -222,7 +236,10 @@ int wpi_reproduce_main(int argc, char **argv) {
     if (status == WP_STATUS_OK && page != NULL)
         status = wpi_reproduction_write(list.items, list.count, page, &err);
     if (status == WP_STATUS_OK) print_list(&list, format);
-    if (status == WP_STATUS_OK && format == WPI_LISTING_TEXT) print_agreement(&list);
+    if (status == WP_STATUS_OK && format == WPI_LISTING_TEXT) {
+        print_sums(&list);
+        print_agreement(&list);
+    }
     free_figures(&list);
     return status == WP_STATUS_OK ? wpi_finish("reproduce")
                                   : wpi_failure("reproduce", "%s", err.message);

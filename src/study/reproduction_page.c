@@ -13,7 +13,9 @@ static const char legend[] =
     "<p><b>reproduced</b>: within 10 % of the published number, or within the claim's own "
     "tolerance. "
     "<b>same shape</b>: the order holds. "
-    "<b>calibrated</b>: the profile was fitted to it, so it does not count.</p>\n";
+    "<b>calibrated</b>: the profile was fitted to it, so it does not count. "
+    "A claim <b>discriminates</b> if no wrong model is known that would meet it, too: neither runs "
+    "that are all alike, nor another recorded run of the same program and input.</p>\n";
 
 static void add_number(wpi_text *out, bool is_known, double value) {
     wpi_text_append(out, "<td>");
@@ -41,7 +43,7 @@ static void add_claim(wpi_text *out, const wpi_claim *claim) {
     char *others = wpi_claim_also_true_for(claim);
     if (others[0] != '\0') {
         wpi_text_append(out, more != NULL ? "; " : " (");
-        wpi_text_append(out, "a wrong model would meet it, too: ");
+        wpi_text_append(out, "met by a wrong model, too: ");
         wpi_text_append_html(out, others);
         if (more == NULL) wpi_text_append(out, ")");
     }
@@ -76,16 +78,15 @@ static void add_figure(wpi_text *out, const wpi_figure *figure) {
 }
 
 static void add_sums(wpi_text *out, const wpi_figure *figures, size_t count) {
-    size_t sums[WPI_VERDICT_COUNT] = {0};
-    for (size_t f = 0; f < count; f++) {
-        for (size_t i = 0; i < figures[f].claim_count; i++)
-            sums[figures[f].claims[i].verdict]++;
-    }
+    const wpi_verdict_sums sums = wpi_figures_sum(figures, count);
     wpi_page_begin_facts(out);
     for (int v = 0; v < WPI_VERDICT_COUNT; v++) {
-        char number[32];
-        if (sums[v] == 0) continue;
-        (void)snprintf(number, sizeof number, "%zu", sums[v]);
+        char number[64];
+        if (sums.claims[v] == 0) continue;
+        (void)snprintf(number, sizeof number, "%zu", sums.claims[v]);
+        if (v == WPI_VERDICT_REPRODUCED || v == WPI_VERDICT_ORDER)
+            (void)snprintf(number, sizeof number, "%zu, %zu discriminate", sums.claims[v],
+                           sums.discriminating[v]);
         wpi_page_fact(out, wpi_verdict_name((wpi_verdict)v), number);
     }
     wpi_page_end_facts(out);
