@@ -60,9 +60,9 @@ bool wpi_figure_lacks_programs(const wpi_figure *figure);
 /** Writes results.json. */
 WP_NODISCARD wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err);
 
-/** One page with all of them (reproduction_page.c). */
-WP_NODISCARD wp_status wpi_reproduction_write(const wpi_figure *figures, size_t count,
-                                              const char *path, wp_error *err);
+/** One page with all of them, of `warpage <command>` (reproduction_page.c). */
+WP_NODISCARD wp_status wpi_reproduction_write(const char *command, const wpi_figure *figures,
+                                              size_t count, const char *path, wp_error *err);
 
 /** What the claim does not exclude, "; " between them: the wrong models that it names and, if it is
  * reproduced, those that the results show (claims_power.c). "" if none is known. Caller frees. */

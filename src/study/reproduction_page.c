@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of `warpage reproduce`: every figure beside the paper's numbers, in one file. */
+/* The page of `warpage reproduce` and `study`: every figure beside the paper's numbers, in one
+ * file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,11 +63,11 @@ static void add_agreement(wpi_text *out, const wpi_figure *figure) {
     }
 }
 
-static void add_figure(wpi_text *out, const wpi_figure *figure) {
+static void add_figure(wpi_text *out, const char *command, const wpi_figure *figure) {
     wpi_page_element(out, "h2", figure->title);
     wpi_text_append(out, "\n<p class=note>");
     wpi_text_append_html(out, figure->source);
-    wpi_text_appendf(out, " &middot; <code>warpage reproduce %s/%s</code></p>\n", figure->paper,
+    wpi_text_appendf(out, " &middot; <code>warpage %s %s/%s</code></p>\n", command, figure->paper,
                      figure->name);
     add_agreement(out, figure);
     wpi_page_begin_table(out, NULL);
@@ -92,16 +93,17 @@ static void add_sums(wpi_text *out, const wpi_figure *figures, size_t count) {
     wpi_page_end_facts(out);
 }
 
-wp_status wpi_reproduction_write(const wpi_figure *figures, size_t count, const char *path,
-                                 wp_error *err) {
+wp_status wpi_reproduction_write(const char *command, const wpi_figure *figures, size_t count,
+                                 const char *path, wp_error *err) {
+    const bool is_study = strcmp(command, "study") == 0;
     wpi_text page = {0};
-    wpi_page_begin(&page, "Warpage: reproductions");
-    wpi_page_element(&page, "h1", "Reproductions");
+    wpi_page_begin(&page, is_study ? "Warpage: studies" : "Warpage: reproductions");
+    wpi_page_element(&page, "h1", is_study ? "Studies" : "Reproductions");
     wpi_text_append(&page, "\n");
     add_sums(&page, figures, count);
     wpi_text_append(&page, legend);
     for (size_t f = 0; f < count; f++)
-        add_figure(&page, &figures[f]);
+        add_figure(&page, command, &figures[f]);
     wpi_page_end(&page);
     const wp_status status = wpi_file_write(path, page.data, page.length, err);
     wpi_text_deinit(&page);
