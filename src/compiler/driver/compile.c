@@ -71,7 +71,7 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
 /* Their overlay comes before the one that hides them where they are. */
 static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
     if (job->libraries_overlay) ADD(command, "-ivfsoverlay", job->libraries_overlay);
-    if (job->libraries) wpi_strings_addf(command, "-idirafter%s", job->libraries);
+    if (job->libraries) wpi_strings_addf(command, "-isystem%s", job->libraries);
 }
 
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {

@@ -131,6 +131,10 @@ WP_API CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: SET(CUdeviceptr, (uintptr_t)a.base); break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: SET(size_t, a.size_bytes); break;
     case CU_POINTER_ATTRIBUTE_MAPPED: SET(int, 1); break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: SET(unsigned long long, 0); break;
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: SET(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: SET(int, CU_MEM_ACCESS_FLAGS_PROT_READWRITE); break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: SET(CUmemoryPool, wpi_pool_of(a.base)); break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
