@@ -31,12 +31,13 @@ WP_API CUresult cuMemFree(CUdeviceptr dptr) {
     WPI_DRIVER(cudaFree(wpi_at(dptr)));
 }
 
+/* A stream has its context, so none need be current. */
 WP_API CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    WPI_DRIVER(cudaMallocAsync(pointer_to(dptr), bytesize, hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaMallocAsync(pointer_to(dptr), bytesize, hStream));
 }
 
 WP_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-    WPI_DRIVER(cudaFreeAsync(wpi_at(dptr), hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaFreeAsync(wpi_at(dptr), hStream));
 }
 
 WP_API CUresult cuMemAllocHost(void **pp, size_t bytesize) {
@@ -78,7 +79,7 @@ WP_API CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advic
 
 WP_API CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
                                    CUstream hStream) {
-    WPI_DRIVER(cudaMemPrefetchAsync(wpi_at(devPtr), count, dstDevice, hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaMemPrefetchAsync(wpi_at(devPtr), count, dstDevice, hStream));
 }
 
 /* ---- queries ---- */
@@ -158,7 +159,8 @@ WP_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 
 WP_API CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
                               CUstream hStream) {
-    WPI_DRIVER(cudaMemcpyAsync(wpi_at(dst), wpi_at(src), ByteCount, cudaMemcpyDefault, hStream));
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaMemcpyAsync(wpi_at(dst), wpi_at(src), ByteCount, cudaMemcpyDefault, hStream));
 }
 
 WP_API CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
@@ -188,8 +190,8 @@ WP_API CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t B
 
 WP_API CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                                   CUstream hStream) {
-    WPI_DRIVER(cudaMemcpyAsync(wpi_at(dstDevice), wpi_at(srcDevice), ByteCount,
-                               cudaMemcpyDeviceToDevice, hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaMemcpyAsync(wpi_at(dstDevice), wpi_at(srcDevice), ByteCount,
+                                                   cudaMemcpyDeviceToDevice, hStream));
 }
 
 /* One device: contexts do not matter. */
@@ -282,7 +284,7 @@ WP_API CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy) {
 }
 
 WP_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
-    WPI_DRIVER(copy_2d(pCopy, hStream, true));
+    WPI_DRIVER_IN(hStream == NULL, copy_2d(pCopy, hStream, true));
 }
 
 WP_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D *pCopy) {
@@ -290,7 +292,7 @@ WP_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D *pCopy) {
 }
 
 WP_API CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
-    WPI_DRIVER(copy_3d(pCopy, hStream, true));
+    WPI_DRIVER_IN(hStream == NULL, copy_3d(pCopy, hStream, true));
 }
 
 /* ---- fills ---- */
@@ -309,7 +311,8 @@ static cudaError_t fill(CUdeviceptr at, size_t pitch, uint32_t value, uint32_t v
     }                                                                                              \
     WP_API CUresult cuMemsetD##bits##Async(CUdeviceptr dstDevice, type value, size_t N,            \
                                            CUstream hStream) {                                     \
-        WPI_DRIVER(fill(dstDevice, 0, value, sizeof(type), N, 1, hStream, true));                  \
+        WPI_DRIVER_IN(hStream == NULL,                                                             \
+                      fill(dstDevice, 0, value, sizeof(type), N, 1, hStream, true));               \
     }                                                                                              \
     WP_API CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dstDevice, size_t dstPitch, type value,     \
                                            size_t Width, size_t Height) {                          \

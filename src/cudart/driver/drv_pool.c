@@ -50,7 +50,8 @@ WP_API CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
 
 WP_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
                                         CUstream hStream) {
-    WPI_DRIVER(cudaMallocFromPoolAsync((void **)(void *)dptr, bytesize, pool, hStream));
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaMallocFromPoolAsync((void **)(void *)dptr, bytesize, pool, hStream));
 }
 
 /* ---- graphs, tensors ---- */
