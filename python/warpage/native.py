@@ -9,6 +9,8 @@ TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 OPERATIONS = ["count", "sum", "min", "max", "avg"]
 ALL_OPERATIONS = OPERATIONS + ["sum_low", "sum_high"]
+DISTRIBUTIONS = ["median", "quantile", "count_distinct"]  # of a group's values and how often each comes
+NO_ROW = 0xFFFFFFFFFFFFFFFF
 ALL_ROWS = 0xFFFFFFFF
 
 
@@ -157,6 +159,11 @@ decimals_narrow = _declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_i
 decimals_average = _declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
 decimals_widen = _declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
 halves_widen = _declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)
+runs_find = _declare("wp_runs_find", c_uint64, c_void_p, c_uint32, c_void_p)
+runs_count_distinct = _declare("wp_runs_count_distinct", None, POINTER(Column), c_void_p, c_uint64, c_void_p)
+runs_quantile = _declare("wp_runs_quantile", None, POINTER(Column), c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p)
+runs_extreme = _declare("wp_runs_extreme", None, POINTER(Column), c_void_p, c_uint64, c_bool, c_void_p)
+runs_take = _declare("wp_runs_take", None, POINTER(Column), c_void_p, c_uint64, c_void_p, c_void_p)
 _rows_hash = _declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = _declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
 _sample = _declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),

@@ -130,7 +130,7 @@ df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item 
 for keys, aggregates, options, part in (
         ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
         ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:price", {}, "avg:price: the column has Spark's type decimal(9,2)"),
-        ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "median:user", {}, "the aggregates are"),
+        ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "middle:user", {}, "the aggregates are"),
         ("user", "count", {"mode": "fast"}, "mode 'fast' is none of auto, partial, exchange"),
         ("user", "count", {"memory_bytes": 0}, "memory_bytes is 0"), (["user", "user"], "count", {}, "named twice")):
     try:
