@@ -204,6 +204,34 @@ class Result:
         return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
                        (memory, decimals, self._owner))
 
+    def scaled(self, number, name, scale):
+        """A column of doubles, divided by 10 to the power of `scale`."""
+        column = self.aggregate(number, name)
+        if scale:
+            memory = (ctypes.c_double * max(1, self.length))(*(value / 10 ** scale for value in column.array(self.length)))
+            column.values, column.owner = ctypes.addressof(memory), (memory, self._owner)
+        return column
+
+    def variance(self, squares, more, counts, is_root, name, scale=0):
+        """Of aggregates of squares, which are added, and of counts. `scale`: digits of the values behind the point."""
+        memory, flags = (ctypes.c_double * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
+        native.squares_variance(self.values(squares).values, self.values(more).values if more is not None else None,
+                                self.values(counts).values, self.length, is_root, memory, flags)
+        for row in range(self.length if scale else 0):
+            memory[row] /= 10 ** (scale if is_root else 2 * scale)
+        bits, valid = _bits(flags, self.length)
+        return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
+                       (memory, bits))
+
+
+def _bits(flags, length):
+    """Bits of bytes, and their address; None: all are set."""
+    if 0 not in bytes(flags)[:length]:
+        return None, None
+    bits = (ctypes.c_uint8 * ((length + 7) // 8 + 1))()
+    native.bits_pack(flags, length, bits)
+    return bits, ctypes.addressof(bits)
+
 
 class Runs:
     """Groups by the keys and one column more, in order: a run of rows for each group, from which a column is made."""
@@ -213,14 +241,6 @@ class Runs:
         self._starts = (ctypes.c_uint64 * (result.length + 1))()
         self.length = native.runs_find(result.handle, key_count, self._starts)
         self._values = native.groups_key(result.handle, key_count)
-
-    def _valid(self, flags):
-        """Bits of bytes, and their address; None: all are set."""
-        if 0 not in bytes(flags)[:self.length]:
-            return None, None
-        bits = (ctypes.c_uint8 * ((self.length + 7) // 8 + 1))()
-        native.bits_pack(flags, self.length, bits)
-        return bits, ctypes.addressof(bits)
 
     def count_distinct(self, name, format_):
         memory = (ctypes.c_uint64 * max(1, self.length))()
@@ -233,7 +253,7 @@ class Runs:
         native.runs_quantile(self._values, self._result.values(0).values, self._starts, self.length, share, memory, flags)
         for row in range(self.length if scale else 0):
             memory[row] /= 10 ** scale
-        bits, valid = self._valid(flags)
+        bits, valid = _bits(flags, self.length)
         return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0), (memory, bits))
 
     def extreme(self, is_largest, name, field, text):
@@ -242,7 +262,7 @@ class Runs:
         native.runs_extreme(self._values, self._starts, self.length, is_largest, rows)
         memory = (ctypes.c_uint32 * max(1, self.length))()
         native.runs_take(self._values, rows, self.length, memory, flags)
-        bits, valid = self._valid(flags)
+        bits, valid = _bits(flags, self.length)
         column = native.Column(self._values.contents.type, ctypes.addressof(memory), valid, 0)
         return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary))
 

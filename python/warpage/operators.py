@@ -18,7 +18,7 @@ from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError,
 from warpage.table import ArrowTable, Tables, is_decimal, open_table, scale_of
 
 
-OPERATIONS = native.OPERATIONS + native.DISTRIBUTIONS
+OPERATIONS = native.OPERATIONS + native.SPREADS + native.DISTRIBUTIONS
 
 
 class Quantile(str):
@@ -136,6 +136,10 @@ def _decimal_sum(format_):
     return "d:38,%d" % scale_of(format_) if is_decimal(format_) else None
 
 
+def _scale(field):
+    return scale_of(field.format) if is_decimal(field.format) else 0
+
+
 def is_distribution(operation, column, fields):
     """Whether an aggregate takes a group-by of its own, by the keys and the column."""
     return operation in native.DISTRIBUTIONS or operation in ("min", "max") and fields[column].is_text
@@ -144,6 +148,7 @@ def is_distribution(operation, column, fields):
 class _Plan:
     def __init__(self, settings):
         self.aggregates, self.outputs = [], []  # (operation, column); functions that make a column of a Result
+        self.weights = {}  # of columns of means: the columns of their counts
         self.runs = {}  # of columns that take a group-by of their own
         self._count_format = "l" if settings["counts"] == "int64" else None
         self._text = settings["text"]
@@ -154,8 +159,7 @@ class _Plan:
         if operation == "count_distinct":
             self.outputs.append(lambda r: self.runs[column].count_distinct(name, self._count_format))
         elif isinstance(operation, Quantile):
-            scale = scale_of(fields[column].format) if is_decimal(fields[column].format) else 0
-            self.outputs.append(lambda r: self.runs[column].quantile(operation.share, name, scale))
+            self.outputs.append(lambda r: self.runs[column].quantile(operation.share, name, _scale(fields[column])))
         else:
             self.outputs.append(lambda r: self.runs[column].extreme(operation == "max", name, self.runs[column].field, self._text))
 
@@ -167,12 +171,17 @@ class _Plan:
 
     @property
     def values(self):
-        return list(dict.fromkeys(column for _, column in self.aggregates if column is not None))
+        columns = [column for _, column in self.aggregates if column is not None]
+        return list(dict.fromkeys(columns + list(self.weights.values())))
 
     def whole(self, aggregates, fields):
         for operation, column, name in aggregates:
             if is_distribution(operation, column, fields):
                 self._distribution(operation, column, name, fields)
+                continue
+            if operation in native.SPREADS:
+                self.outputs.append(_spread(operation, self._add("squares", column), None, self._add("count", column), name,
+                                            _scale(fields[column])))
                 continue
             format_ = _decimal_sum(fields[column].format) if operation in ("sum", "avg") else None
             if format_ is not None:
@@ -213,7 +222,12 @@ class _Plan:
                     format_ = _decimal_sum(fields[column].format)
                     metadata = metadata if format_ is None else DECIMAL
                     output(name, lambda r, p=parts, name=name, m=metadata, f=format_ or "d:38,0": r.decimals(p, name, m, f))
-            if operation in ("count", "avg"):
+            if operation in native.SPREADS:
+                for part, power in (("mean", 1), ("squares", 2)):
+                    number, scale = self._add(part, column), power * _scale(fields[column])
+                    name = "%s_%s" % (part, column)
+                    output(name, lambda r, n=number, name=name, s=scale: r.scaled(n, name, s))
+            if operation in ("count", "avg", *native.SPREADS):
                 number = self._add("count", column)
                 name = "count" if column is None else "count_%s" % column
                 output(name, lambda r, n=number, name=name: r.aggregate(n, name, self._count_format))
@@ -225,6 +239,8 @@ class _Plan:
         def make(operation, column, name):
             if operation == "count":
                 return lambda r: r.aggregate(at(("count", column)), name, self._count_format)
+            if operation in native.SPREADS:
+                return _spread(operation, at(("squares", column)), None, at(("count", column)), name, _scale(fields[column]))
             if operation in ("min", "max"):
                 return lambda r: r.aggregate(at((operation, column)), name, fields[column].format)
             if fields[column].is_float:
@@ -254,6 +270,12 @@ class _Plan:
                 self.outputs.append(lambda r, n=number, name=name, f=fields[name].format: r.aggregate(n, name, f))
                 continue
             counts = None
+            if operation in native.SPREADS:
+                mean = "mean_%s" % column
+                self.weights[mean] = "count_%s" % column
+                self.outputs.append(_spread(operation, self._add("sum", "squares_%s" % column), self._add("squares", mean),
+                                            self._add("sum", self.weights[mean]), name))
+                continue
             if operation in ("count", "avg"):
                 counts = self._add("sum", "count" if column is None else "count_%s" % column)
             if operation == "count":
@@ -283,6 +305,10 @@ class _Plan:
         return column
 
 
+def _spread(operation, squares, more, counts, name, scale=0):
+    return lambda r: r.variance(squares, more, counts, operation == "stddev", name, scale)
+
+
 def _decimal_output(operation, parts, counts, name, format_):
     if operation == "sum":
         return lambda r: r.decimals(parts, name, None, format_)
@@ -300,7 +326,8 @@ def partial_names(aggregates):
     """The columns of partials, besides the keys."""
     names = []
     for operation, column, name in aggregates:
-        names += ["sum_%s" % column, "count_%s" % column] if operation == "avg" else [name]
+        names += ["sum_%s" % column, "count_%s" % column] if operation == "avg" else \
+            ["%s_%s" % (part, column) for part in ("mean", "squares", "count")] if operation in native.SPREADS else [name]
     return list(dict.fromkeys(names))
 
 
@@ -315,7 +342,7 @@ def _name_sum(error, aggregates):
     return error
 
 
-def _spec(keys, nullable, values, aggregates, options):
+def _spec(keys, nullable, values, aggregates, options, weights=None):
     places = {field.name: i for i, field in enumerate(values)}
     places[None] = native.ALL_ROWS
     return native.Spec(
@@ -325,7 +352,8 @@ def _spec(keys, nullable, values, aggregates, options):
         (native.Aggregate * max(1, len(aggregates)))(
             *(native.Aggregate(native.ALL_OPERATIONS.index(operation), places[column])
               for operation, column in aggregates)), options,
-        (ctypes.c_void_p * len(keys))(*(field.texts.handle if field.is_text else None for field in keys)))
+        (ctypes.c_void_p * len(keys))(*(field.texts.handle if field.is_text else None for field in keys)),
+        (ctypes.c_uint32 * len(values))(*(places[weights.get(field.name)] for field in values)) if weights else None)
 
 
 def _run(device, parts, chunks, places):
@@ -376,7 +404,8 @@ class _Query:
                                  scope_bytes=given["scope_bytes"], memory_bytes=given["memory_bytes"],
                                  thread_count=given["threads"], group_count=given["groups"], is_sorted=sort,
                                  profile=None if given["profile"] is None else str(given["profile"]).encode())
-        parts = [(_spec(self.keys, nullable, self.values, self.plan.aggregates, options), self.keys, self.values)]
+        parts = [(_spec(self.keys, nullable, self.values, self.plan.aggregates, options, self.plan.weights), self.keys,
+                  self.values)]
         for field in self.run_fields:
             keys = self.keys + [field]
             parts.append((_spec(keys, nullable + [not field.is_text], [], [("count", None)], options), keys, []))
@@ -481,7 +510,8 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
             placement: str = "auto", scope_bytes: int = 0, memory_bytes: int = 0, threads: int = 0, groups: int = 0,
             profile: Union[None, str, "os.PathLike[str]"] = None, **named: Union[bool, str, Sequence[str]]) -> Groups:
     """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
-    "min:c", "max:c", "avg:c", "median:c", "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name,
+    "min:c", "max:c", "avg:c", "var:c", "stddev:c" (of a sample: NULL for less than two values), "median:c",
+    "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name,
     sum="c", max=["c", "d"], quantile=("c", 0.9), count=True.
 
     >>> import warpage
