@@ -194,7 +194,8 @@ def _check(status, error):
     if status != 0 and b"need wpcc" in error.message:
         raise WarpageError("simulated GPUs need %s" % HOW)
     if status != 0:
-        raise _ERRORS.get(status, WarpageError)(error.message.decode(errors="replace") or "status %d" % status)
+        kind, message = _ERRORS.get(status, WarpageError), error.message.decode(errors="replace") or "status %d" % status
+        raise kind("out of memory: " + message if kind is OutOfMemoryError and "memory" not in message else message)
 
 
 class _DeviceInfo(Structure):
