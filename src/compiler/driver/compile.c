@@ -178,6 +178,7 @@ static void print_talk(const wpi_compile_job *job, wpi_text *talk) {
 
 static wp_status rewrite(wpi_compile_job *job, const char *bitcode, wp_error *err) {
     wpi_strings rewrites = {0};
+    if (job->options->through_ptx) WP_TRY(wpi_ptx_there_and_back(job, bitcode, err));
     wp_status status = wpi_stream_rewrites(job, bitcode, &rewrites, err);
     if (status == WP_STATUS_OK) status = wpi_rewrite_file(bitcode, &rewrites, err);
     wpi_strings_deinit(&rewrites);
@@ -495,6 +496,7 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
 
 wp_status wpi_compile_file(wpi_compile_job *job, const wpi_input *input, const char *output,
                            const char *temp, wp_error *err) {
+    if (input->language == WP_LANGUAGE_PTX) return wpi_compile_ptx(job, input, temp, err);
     return input->language == WP_LANGUAGE_CUDA ? compile_cuda(job, input, output, temp, err)
                                                : compile_plain(job, input, output, temp, err);
 }
