@@ -157,6 +157,31 @@ static void sms_begin_one_after_the_other(void **state) {
     rig_close(&r);
 }
 
+/* CTAs of a chain of 600 ns begin 500 ns after the kernel, 3 ns apart, whatever their SM. On one SM
+ * with room for 4 CTAs, the fifth takes the place of the first, at 500 + 600 ns. */
+static void a_kernel_takes_its_overhead_and_starts_ctas_in_turn(void **state) {
+    (void)state;
+    static const struct {
+        const char *tpcs, *ctas_per_sm;
+        uint64_t ctas, expected_ns;
+    } cases[] = {
+        {"floorplan.tpcs=1", "sm.ctas=32", 1, 500 + 600},
+        {"floorplan.tpcs=1", "sm.ctas=32", 4, 500 + 3 * 3 + 600},
+        {"floorplan.tpcs=4", "sm.ctas=32", 8, 500 + 7 * 3 + 600},
+        {"floorplan.tpcs=1", "sm.ctas=4", 8, 500 + 3 * 3 + 2 * 600},
+    };
+    const script_stop chain[] = {{CHAIN, ALL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig r;
+        RIG_OPEN(&r, ONE_SM, cases[i].tpcs, cases[i].ctas_per_sm, "gpu.kernel_overhead=500ns",
+                 "gpu.cta_interval=3ns", );
+        script *s = new_script(chain, 1, cases[i].ctas, 1);
+        assert_u64(script_run(&r, s), cases[i].expected_ns * WP_PS_PER_NS);
+        free(s);
+        rig_close(&r);
+    }
+}
+
 /* Two launches of six CTAs on four SMs, each of which has room for all: the SMs they come to. */
 static void expect_places(const char *placement, const char *first, const char *second) {
     const script_stop chain[] = {{CHAIN, ALL}};
@@ -353,6 +378,7 @@ int main(void) {
         cmocka_unit_test(classes_in_different_pipes_work_beside_each_other),
         cmocka_unit_test(instructions_are_fetched_for_one_warp_at_a_time),
         cmocka_unit_test(sms_begin_one_after_the_other),
+        cmocka_unit_test(a_kernel_takes_its_overhead_and_starts_ctas_in_turn),
         cmocka_unit_test(ctas_go_to_sms_in_turn_or_fill_one),
         cmocka_unit_test(divergence_serialises),
         cmocka_unit_test(a_barrier_waits_for_the_last),

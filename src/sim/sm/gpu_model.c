@@ -77,13 +77,15 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     wpi_grid *launch = oldest_with_ctas(gpu, sm);
     if (launch == NULL) return false;
     const wpi_time_ps now = wpi_engine_now(gpu->engine);
-    const wpi_time_ps start = launch->numbers.start_ps;
+    const wpi_time_ps start = launch->numbers.start_ps + gpu->profile->kernel_ps;
+    const wpi_time_ps open = gpu->quiet_ps > start ? gpu->quiet_ps : start;
     const uint32_t place = (wpi_sm_number(sm) + gpu->sm_count - gpu->first_fed) % gpu->sm_count;
+    const wpi_time_ps skewed = open + place * gpu->profile->skew_ps;
     const wpi_time_ps turn =
-        (gpu->quiet_ps > start ? gpu->quiet_ps : start) + place * gpu->profile->skew_ps;
+        wpi_bus_take(&launch->distributor, now > open ? now : open, gpu->profile->cta_interval_ps);
     launch->live_threads += launch->source->threads_per_cta;
     gpu->last_fed = wpi_sm_number(sm);
-    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, now > turn ? now : turn, NULL) ==
+    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, turn > skewed ? turn : skewed, NULL) ==
         WP_STATUS_OK)
         return true;
     end_launch(gpu, launch, false);

@@ -16,6 +16,7 @@
 #ifndef WP_SIM_SM_H
 #define WP_SIM_SM_H
 
+#include "sim/engine/reserve.h"
 #include "sim/sm/gpu_model.h"
 
 typedef struct wpi_sm wpi_sm;
@@ -41,6 +42,7 @@ struct wpi_grid {
     const wpi_code *code; /* NULL: instruction fetches are not simulated */
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
+    wpi_bus distributor; /* starts a CTA every gpu.cta_interval */
     uint64_t live_threads, threads_at_grid;
     uint32_t sms_storing; /* after the last CTA: SMs with stores in flight */
     wpi_launch_end_fn end;
