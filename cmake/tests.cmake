@@ -180,7 +180,12 @@ function(wp_program_test name)
     endif()
     if(name MATCHES "^[^/]*\\.cu$")
         wp_add_test(sim.${short} e2e ${run})
-        wp_set_environment(e2e.sim.${short} DEVICES=sim:gtx1080ti)
+        # A simulated GPU that the program names, for what the usual one lacks.
+        string(REGEX MATCH "sim:[a-z0-9@+-]+" simulated "${devices}")
+        if(NOT simulated)
+            set(simulated sim:gtx1080ti)
+        endif()
+        wp_set_environment(e2e.sim.${short} DEVICES=${simulated})
         wp_add_test(compile.${short} e2e ${run})
         wp_set_environment(e2e.compile.${short} COMPILE_TO=${wp_programs})
         set_tests_properties(e2e.compile.${short} PROPERTIES FIXTURES_SETUP e2e.${short})
@@ -268,6 +273,11 @@ endif()
 if(NOT WARPAGE_SANITIZE)
     wp_add_test(spark_groupby cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/groupby.py)
     wp_add_test(spark_cluster cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --workers 3 ${wp_tests}/spark/cluster.py)
+endif()
+
+# The thread sanitizer: simulated GPUs start no threads.
+if(WARPAGE_SANITIZE STREQUAL thread)
+    set_tests_properties(contract.ops_devices PROPERTIES ENVIRONMENT WARPAGE_TEST_CPU_ONLY=1)
 endif()
 
 # The contract once more, with a CUDA device on the stand-in for the driver.

@@ -71,7 +71,8 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
 /* Their overlay comes before the one that hides them where they are. */
 static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
     if (job->libraries_overlay) ADD(command, "-ivfsoverlay", job->libraries_overlay);
-    if (job->libraries) wpi_strings_addf(command, "-idirafter%s", job->libraries);
+    if (job->libraries_first) wpi_strings_addf(command, "-isystem%s", job->libraries_first);
+    if (job->libraries) wpi_strings_addf(command, "-isystem%s", job->libraries);
 }
 
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
@@ -464,11 +465,11 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
         wpi_policy_flags(job, &command);
     else if (!o->host_compiler)
         add(&command, is_c ? lenient_c : lenient);
-    if (!o->host_compiler) add_libraries(job, &command);
-    if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
         wpi_strings_addf(&command, "-std=%s", o->standard);
     wpi_host_args_add(job, &command, &o->source_args);
+    if (!o->host_compiler) add_libraries(job, &command);
+    if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     ADD(&command, "-isystem", job->tools->include_dir);
     wpi_strings_addf(&command, "-idirafter%s/include", job->tools->prefix);
     if (o->per_thread_stream)

@@ -16,8 +16,8 @@ typedef struct wpi_compile_job {
     bool has_warned_of_cache;
     char *overlay; /* of the file being compiled: see source_overlay.h; or NULL */
     char *hidden;  /* overlay: see foreign_headers.h; or NULL */
-    char *libraries, *libraries_overlay; /* see cpp_libraries.h; or NULL */
-    wpi_strings compiler_args;           /* -Xcompiler's words as clang takes them */
+    char *libraries, *libraries_overlay, *libraries_first; /* see cpp_libraries.h; or NULL */
+    wpi_strings compiler_args; /* -Xcompiler's words as clang takes them */
     /* of --stream: see stream_option.h */
     wpi_strings kernels, streams_found;
     bool has_device_code, has_linked_code;
