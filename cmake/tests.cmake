@@ -272,6 +272,7 @@ endif()
 # The package on Apache Spark, where pyspark and Java are (WARPAGE_PYTHON).
 if(NOT WARPAGE_SANITIZE)
     wp_add_test(spark_groupby cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/groupby.py)
+    wp_add_test(spark_faults cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/faults.py)
     wp_add_test(spark_cluster cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --workers 3 ${wp_tests}/spark/cluster.py)
 endif()
 

@@ -7,6 +7,7 @@ import ctypes
 import itertools
 import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, py_object
+from warpage.native import StreamError
 
 
 class Schema(Structure):
@@ -87,7 +88,8 @@ def _call(stream, function, out):
     structure = stream.structure
     if function(ctypes.byref(structure), ctypes.byref(out)) != 0:
         text = _GetError(structure.get_last_error)(ctypes.byref(structure))
-        raise RuntimeError(ctypes.string_at(text).decode(errors="replace") if text else "the table's stream failed")
+        message = ctypes.string_at(text).decode(errors="replace") if text else "the table's stream failed"
+        raise StreamError(message.partition("\n")[0].partition(" Detail: Python exception")[0])
 
 
 def _chunks(stream):

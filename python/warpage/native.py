@@ -41,6 +41,10 @@ class OutOfMemoryError(WarpageError, MemoryError):
     """Memory of the processor or of a device is exhausted."""
 
 
+class StreamError(WarpageError, RuntimeError):
+    """A stream of batches that failed: a file that is damaged, for example."""
+
+
 class Column(Structure):
     _fields_ = [("type", c_int), ("values", c_void_p), ("valid", c_void_p), ("valid_offset", c_uint64)]
 

@@ -397,6 +397,14 @@ class Tables:
         return [column.field for column in lists[0]], slices
 
 
+def _named(path, batches):
+    """Batches of a file, whose name is in errors, too."""
+    try:
+        yield from batches
+    except OSError as error:
+        raise OSError("%s: %s" % (path, error)) from None
+
+
 def _open_path(path, columns):
     """The columns of a file, by pyarrow, batch by batch."""
     if not path.endswith((".parquet", ".arrow", ".feather", ".csv", ".tsv")):
@@ -408,12 +416,12 @@ def _open_path(path, columns):
         raise WarpageError("%s: reading files takes the package pyarrow: pip install pyarrow" % path) from None
     try:
         if path.endswith(".parquet"):
-            file = parquet.ParquetFile(path)
+            file = parquet.ParquetFile(path, page_checksum_verification=True)
             names = [name for name in file.schema_arrow.names if name in columns]
             schema = pyarrow.schema([file.schema_arrow.field(name) for name in names])
             if len(names) < len(set(columns)):
                 schema = file.schema_arrow  # a name is missing: check_names says so
-            return ArrowTable(pyarrow.RecordBatchReader.from_batches(schema, file.iter_batches(columns=names)))
+            return ArrowTable(pyarrow.RecordBatchReader.from_batches(schema, _named(path, file.iter_batches(columns=names))))
         if path.endswith((".csv", ".tsv")):
             return ArrowTable(csv.open_csv(path, parse_options=csv.ParseOptions(delimiter="\t" if path[-3] == "t" else ",")))
         return ArrowTable(ipc.open_file(path).read_all())
