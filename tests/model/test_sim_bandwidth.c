@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What bounds throughput does bound it, and nothing else does: at most the limit, at least 95% of
  * it. */
+#include "sim/memory/dram.h"
 #include "sim_rig.h"
 #include "wp_random.h"
 
@@ -81,6 +82,44 @@ static void dram_gives_its_bandwidth_to_writes(void **state) {
     assert_u64(rig_count(&s.rig, "dram.written") - before, s.count * 128);
     assert_reached((double)s.count * 128 / (double)took, 0.064);
     rig_close(&s.rig);
+}
+
+/* Lines read and written in each of 4 channels, and writes between two turns: a line takes a
+ * channel 8 ns, and a turn 20 ns. Reads alone and writes alone need none. */
+static void a_channel_turns_once_for_a_batch_of_writes(void **state) {
+    (void)state;
+    static const struct {
+        const char *efficiency, *batch;
+        uint32_t reads, writes; /* of each round */
+        uint64_t expected_ns;
+    } cases[] = {
+        {"dram.efficiency=100%", "dram.write_batch=16", 1, 0, 1024 * 8},
+        {"dram.efficiency=100%", "dram.write_batch=16", 0, 1, 1024 * 8},
+        {"dram.efficiency=100%", "dram.write_batch=16", 1, 1, 2048 * 8 + 1024 / 16 * 20},
+        {"dram.efficiency=100%", "dram.write_batch=32", 1, 1, 2048 * 8 + 1024 / 32 * 20},
+        {"dram.efficiency=100%", "dram.write_batch=16", 2, 1, 3072 * 8 + 1024 / 16 * 20},
+        {"dram.efficiency=80%", "dram.write_batch=16", 1, 0, 1024 * 10},
+        {"dram.efficiency=80%", "dram.write_batch=16", 1, 1, 2048 * 10 + 1024 / 16 * 20},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig r;
+        wpi_dram dram;
+        wp_error err = {0};
+        RIG_OPEN(&r, "dram.row_miss=0ns", "dram.turnaround=20ns", cases[i].efficiency,
+                 cases[i].batch, );
+        assert_status_ok(wpi_dram_init(&dram, r.profile, &err), &err);
+        for (uint64_t line = 0; line < 4 * 1024; line++) {
+            wpi_time_ps access_ps;
+            for (uint32_t n = 0; n < cases[i].reads; n++)
+                (void)wpi_dram_read(&dram, line, 4, 0, &access_ps);
+            for (uint32_t n = 0; n < cases[i].writes; n++)
+                (void)wpi_dram_write(&dram, line, 4, 0);
+        }
+        for (uint32_t c = 0; c < 4; c++)
+            assert_u64(dram.channels[c].free, cases[i].expected_ns * WP_PS_PER_NS);
+        wpi_dram_deinit(&dram);
+        rig_close(&r);
+    }
 }
 
 static void l2_gives_its_bandwidth(void **state) {
@@ -251,6 +290,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dram_gives_its_bandwidth_to_reads),
         cmocka_unit_test(dram_gives_its_bandwidth_to_writes),
+        cmocka_unit_test(a_channel_turns_once_for_a_batch_of_writes),
         cmocka_unit_test(l2_gives_its_bandwidth),
         cmocka_unit_test(an_sm_gets_no_more_than_its_port),
         cmocka_unit_test(one_warp_moves_a_line_in_each_round_trip),

@@ -12,12 +12,16 @@ wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *er
                        .bank_count = wpi_divider_of(profile->dram.banks),
                        .row_bits = (uint32_t)__builtin_ctzll(profile->dram.row_bytes)};
     dram->sector_ps =
-        wpi_bytes_ps(WPI_SECTOR_BYTES * (uint64_t)channels, profile->dram.bytes_per_s);
+        wpi_bytes_ps(WPI_SECTOR_BYTES * (uint64_t)channels, profile->dram.bytes_per_s) * 100 /
+        profile->dram.efficiency_percent;
+    dram->batch_sectors = profile->dram.write_batch * (WPI_LINE_BYTES / WPI_SECTOR_BYTES);
     dram->channels = wpi_calloc(channels, sizeof *dram->channels);
+    dram->turns = wpi_calloc(channels, sizeof *dram->turns);
     dram->bank_free = wpi_calloc(banks, sizeof *dram->bank_free);
     dram->rows = wpi_calloc((size_t)banks * profile->dram.row_window, sizeof *dram->rows);
     wpi_utilisation_init(&dram->utilisation, profile->slice_ps, channels);
-    if (dram->channels != NULL && dram->bank_free != NULL && dram->rows != NULL)
+    if (dram->channels != NULL && dram->turns != NULL && dram->bank_free != NULL &&
+        dram->rows != NULL)
         return WP_STATUS_OK;
     wpi_dram_deinit(dram);
     return WP_FAIL(err, NOMEM, "%u DRAM banks", banks);
@@ -25,6 +29,7 @@ wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *er
 
 void wpi_dram_deinit(wpi_dram *dram) {
     wpi_free(dram->channels);
+    wpi_free(dram->turns);
     wpi_free(dram->bank_free);
     wpi_free(dram->rows);
     *dram = (wpi_dram){0};
@@ -87,11 +92,23 @@ static wpi_time_ps transfer(wpi_dram *dram, const place *at, uint32_t sectors, w
     return turn > open ? turn : open;
 }
 
+/* A batch of writes is complete: the channel turns, if it has read since the last one. */
+static void count_writes(wpi_dram *dram, uint32_t channel, uint32_t sectors) {
+    wpi_dram_turn *turn = &dram->turns[channel];
+    turn->written_sectors += sectors;
+    if (turn->written_sectors < dram->batch_sectors) return;
+    turn->written_sectors -= dram->batch_sectors;
+    if (!turn->has_read) return;
+    turn->has_read = false;
+    dram->channels[channel].free += dram->profile->dram.turnaround_ps;
+}
+
 wpi_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_time_ps time,
                           wpi_time_ps *access_ps) {
     const place at = place_of(dram, line);
     bool was_open = false;
     const wpi_time_ps begin = transfer(dram, &at, sectors, time, &was_open);
+    dram->turns[at.channel].has_read = true;
     dram->read_bytes += sectors * WPI_SECTOR_BYTES;
     *access_ps = dram->profile->dram.latency_ps + (was_open ? 0 : dram->profile->dram.row_miss_ps);
     return begin + dram->profile->dram.latency_ps;
@@ -103,6 +120,7 @@ wpi_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wpi_
     const wpi_time_ps queue_ps = dram->profile->dram.queue * line_ps;
     bool was_open = false;
     (void)transfer(dram, &at, sectors, time, &was_open);
+    count_writes(dram, at.channel, sectors);
     dram->written_bytes += sectors * WPI_SECTOR_BYTES;
     const wpi_time_ps free = dram->channels[at.channel].free;
     return free > time + queue_ps ? free - queue_ps : time;

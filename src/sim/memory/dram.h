@@ -6,6 +6,9 @@
  *     request ─► bus turn ──────────────┐
  *        └─────► row open? else activate┴─► later of both + latency
  *
+ * Writes count from the time they are queued at. A channel transfers `write_batch` lines of them,
+ * then returns to reads: each batch costs `turnaround` of its bus.
+ *
  * A real controller serves requests to the same row together. Here the last `row_window` rows of a
  * bank count as open, as if their requests had been reordered.
  */
@@ -22,14 +25,22 @@ typedef struct wpi_dram_row {
     wpi_time_ps open; /* since */
 } wpi_dram_row;
 
+/* A channel since it last turned from reads to writes. */
+typedef struct wpi_dram_turn {
+    uint32_t written_sectors; /* of the present batch */
+    bool has_read;
+} wpi_dram_turn;
+
 typedef struct wpi_dram {
     const wpi_profile *profile;
     wpi_divider channel_count, bank_count;
     uint32_t row_bits;
     wpi_bus *channels;
+    wpi_dram_turn *turns;   /* [channels] */
     wpi_time_ps *bank_free; /* [channels * banks] */
     wpi_dram_row *rows;     /* [channels * banks][row_window], last used first */
     wpi_time_ps sector_ps;  /* of a channel's bus */
+    uint32_t batch_sectors;
     uint64_t read_bytes, written_bytes, row_hits, row_misses;
     wpi_utilisation utilisation;
 } wpi_dram;

@@ -281,7 +281,10 @@ typedef struct wpi_profile {
     struct {
         uint32_t channels, banks; /* banks of a channel */
         uint64_t bytes_per_s;     /* of all channels together */
-        wpi_time_ps latency_ps;   /* beyond L2, when the row is open */
+        uint32_t efficiency_percent;
+        wpi_time_ps turnaround_ps; /* from reads to writes and back */
+        uint32_t write_batch;      /* lines written between two turns */
+        wpi_time_ps latency_ps;    /* beyond L2, when the row is open */
         uint64_t row_bytes;
         wpi_time_ps row_miss_ps; /* added when it is not; the bank is busy for that time */
         uint32_t row_window;     /* rows of a bank that count as open */
