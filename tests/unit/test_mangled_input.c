@@ -7,10 +7,11 @@
 #include "base/abi.h"
 #include "base/alloc.h"
 #include "base/units.h"
-#include "compiler/ptx/ptx.h"
+#include "compiler/ptx/module.h"
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/long_double.h"
+#include "device/fat_binary.h"
 #include "device/image.h"
 #include "report/run_record.h"
 
@@ -182,6 +183,68 @@ static void inline_ptx_is_read_or_refused(void **state) {
     }
 }
 
+static void modules_of_ptx_are_read_or_refused(void **state) {
+    (void)state;
+    static const char valid[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.global .align 4 .u32 g[2] = {1, 2};\n"
+        ".const .u64 p = generic(g)+4; .extern .shared .align 4 .b8 s[];\n"
+        ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a];"
+        " st.param.b32 [r+0], %r1; ret; }\n"
+        ".visible .entry k(.param .u64 k0, .param .align 8 .b8 k1[16]) .maxntid 32, 1, 1 {\n"
+        " .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .local .align 8 .b8 l[16];\n"
+        " ld.param.u64 %rd1, [k0]; mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; mov.u32 %r2, s;\n"
+        " @%p1 bra L; st.shared.v2.u32 [%r2+8], {%r1, %r2}; bar.sync 0; shfl.sync.idx.b32 %r3, "
+        "%r1, 0, 31, -1;\n"
+        "L: { .param .b32 x; st.param.b32 [x+0], %r1; .param .b32 y; call.uni (y), f, (x); "
+        "ld.param.b32 %r4, [y+0]; }\n"
+        "T: .branchtargets A, B; brx.idx %r4, T; A: atom.add.u32 %r5, [%rd1], 1; B: "
+        "st.local.u32 [l], %r4; exit; }\n";
+    wpi_compile *c = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_ptx_module_read(valid, sizeof valid - 1, &c, &err), &err);
+    wpi_compile_destroy(c);
+    for (int i = 0; i < rounds() / 8; i++) { /* LLVM's passes take their time */
+        size_t size = sizeof valid - 1;
+        char *text = mangle(valid, &size);
+        c = NULL;
+        err = (wp_error){0};
+        if (wpi_ptx_module_read(text, size, &c, &err) == WP_STATUS_OK) {
+            wpi_compile_destroy(c);
+        } else {
+            assert_null(c);
+            assert_int_not_equal(err.message[0], '\0');
+            if (strstr(err.message, "broken")) fail_msg("%s\n%s", err.message, text);
+        }
+        wpi_free(text);
+    }
+}
+
+static void fat_binaries_are_read_or_refused(void **state) {
+    (void)state;
+    /* PTX "abcabcabcabc" by LZ4, after machine code */
+    static const unsigned char valid[] = {
+        0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 144, 0, 0, 0, 0, 0, 0, 0,
+        /* machine code, 8 bytes */
+        2, 0, 1, 1, 64, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 70, 0,
+        0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8,
+        /* PTX, 7 bytes and padding */
+        1, 0, 1, 1, 64, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 70, 0,
+        0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0,
+        0, 0, 0, 0, 0, 0, 0x35, 'a', 'b', 'c', 3, 0, 0, 0};
+    char *text = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_fat_binary_ptx(valid, sizeof valid, &text, &err), &err);
+    assert_string_equal(text, "abcabcabcabc");
+    wpi_free(text);
+    for (int i = 0; i < rounds(); i++) {
+        size_t size = sizeof valid;
+        char *data = mangle((const char *)valid, &size);
+        if (size > 0 && wpi_fat_binary_ptx(data, size, &text, NULL) == WP_STATUS_OK) wpi_free(text);
+        wpi_free(data);
+    }
+}
+
 static void sources_and_sizes_are_read_or_refused(void **state) {
     (void)state;
     static const char source[] = "k << <1, 2>> >(p); /* << < */ \"a\\\"<< <\" 'x' // >> "
@@ -223,6 +286,8 @@ int main(void) {
         cmocka_unit_test(records_are_read_or_refused),
         cmocka_unit_test(records_of_simulations_are_read_or_refused),
         cmocka_unit_test(inline_ptx_is_read_or_refused),
+        cmocka_unit_test(modules_of_ptx_are_read_or_refused),
+        cmocka_unit_test(fat_binaries_are_read_or_refused),
         cmocka_unit_test(sources_and_sizes_are_read_or_refused),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
