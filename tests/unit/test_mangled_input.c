@@ -4,6 +4,8 @@
  * WARPAGE_TEST_SEED repeats it, WARPAGE_TEST_ROUNDS makes it longer. */
 #include "wp_test.h"
 
+#include <ctype.h>
+
 #include "base/abi.h"
 #include "base/alloc.h"
 #include "base/units.h"
@@ -183,6 +185,40 @@ static void inline_ptx_is_read_or_refused(void **state) {
     }
 }
 
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '%' || c == '_';
+}
+
+/* The start of a word of the text. */
+static size_t random_word(const char *text, size_t length) {
+    size_t at = next_random() % length;
+    while (at < length && is_word(text[at]))
+        at++;
+    while (at < length && !is_word(text[at]))
+        at++;
+    return at < length ? at : 0;
+}
+
+/* A copy in which some words stand where others stood: most instructions are still well formed. */
+static char *swap_words(const char *valid, size_t *size) {
+    char *text = wpi_strndup(valid, *size);
+    for (uint64_t changes = next_random() % 4 + 1; changes > 0; changes--) {
+        const size_t length = strlen(text), to = random_word(text, length);
+        const size_t from = random_word(text, length);
+        size_t old_chars = 0, chars = 0;
+        while (is_word(text[to + old_chars]))
+            old_chars++;
+        while (is_word(text[from + chars]))
+            chars++;
+        char *next =
+            wpi_format("%.*s%.*s%s", (int)to, text, (int)chars, text + from, text + to + old_chars);
+        wpi_free(text);
+        text = next;
+    }
+    *size = strlen(text);
+    return text;
+}
+
 static void modules_of_ptx_are_read_or_refused(void **state) {
     (void)state;
     static const char valid[] =
@@ -195,6 +231,13 @@ static void modules_of_ptx_are_read_or_refused(void **state) {
         " ld.param.u64 %rd1, [k0]; mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; mov.u32 %r2, s;\n"
         " @%p1 bra L; st.shared.v2.u32 [%r2+8], {%r1, %r2}; bar.sync 0; shfl.sync.idx.b32 %r3, "
         "%r1, 0, 31, -1;\n"
+        "add.cc.u32 %r6, %r1, %r2; addc.u32 %r7, %r6, 1; cvt.u64.u32 %rd2, %r2; cvta.shared.u64 "
+        "%rd3, "
+        "%rd2; ld.f16 %r4, [%rd3]; cvt.rn.f32.s32 %r5, %r6; fma.rn.f32 %r5, %r5, %r5, %r6; mov.b64 "
+        "{%r4, %r5}, %rd3; min.s16x2 %r1, %r2, %r3; vote.sync.ballot.b32 %r3, %p1, -1; prmt.b32 "
+        "%r1, %r2, %r3, 0x3210; bfe.u32 %r1, %r2, 4, 8; dp4a.u32.s32 %r1, %r2, %r3, %r4; "
+        "cvt.rn.bf16x2.f32 %r1, %r5, %r6; red.add.f64 [%rd1], %rd2; st.v4.b16 [%rd1], "
+        "{%r1, %r2, %r3, %r4}; @!%p1 bar.red.popc.u32 %r1, 0, %p1;\n"
         "L: { .param .b32 x; st.param.b32 [x+0], %r1; .param .b32 y; call.uni (y), f, (x); "
         "ld.param.b32 %r4, [y+0]; }\n"
         "T: .branchtargets A, B; brx.idx %r4, T; A: atom.add.u32 %r5, [%rd1], 1; B: "
@@ -205,7 +248,7 @@ static void modules_of_ptx_are_read_or_refused(void **state) {
     wpi_compile_destroy(c);
     for (int i = 0; i < rounds() / 8; i++) { /* LLVM's passes take their time */
         size_t size = sizeof valid - 1;
-        char *text = mangle(valid, &size);
+        char *text = i % 2 == 0 ? mangle(valid, &size) : swap_words(valid, &size);
         c = NULL;
         err = (wp_error){0};
         if (wpi_ptx_module_read(text, size, &c, &err) == WP_STATUS_OK) {
