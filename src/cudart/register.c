@@ -22,12 +22,17 @@
 #include "cudart/entry.h"
 #include "cudart/hash_map.h"
 #include "device/device.h"
+#include "device/fat_binary.h"
+#include "device/module_library.h"
+#include "device/ptx_module.h"
 
 #define SHARED_BYTES_DEFAULT (48u * 1024u)
 
 typedef struct image {
     struct image *next;
     const wp_image_header *header; /* NULL: not Warpage's; a message was printed */
+    const void *foreign;           /* another compiler's fat binary, not translated yet */
+    wp_image_header *translated;   /* … its image, which `header` is then */
     wp_module *module;
     cudaError_t error; /* why it cannot be used */
     wp_error detail;
@@ -75,6 +80,8 @@ static image *add_image(const void *data) {
                 "libwarpage has version %u; compile it again with this wpcc",
                 header->abi_version, WP_ABI_VERSION);
         }
+    } else if (header != NULL && wpi_fat_binary_is(data)) {
+        it->foreign = data;
     } else {
         it->error = cudaErrorNoKernelImageForDevice;
         (void)WP_FAIL(&it->detail, PARSE,
@@ -153,11 +160,26 @@ void __cudaUnregisterFatBinary(void **handle) {
     pthread_rwlock_unlock(&table_lock);
     pthread_mutex_unlock(&load_lock);
     wp_module_unload(gone->module);
+    wpi_free(gone->translated);
     wpi_free(gone);
+}
+
+/* Under load_lock. Translates the PTX of a fat binary, once. */
+static void translate(wp_device *device, image *it) {
+    wp_status status = wpi_module_image_copy(it->foreign, 0, &it->translated, &it->detail);
+    if (status == WP_STATUS_OK && wp_device_get_info(device)->host_pointers_are_device_pointers)
+        status = wpi_module_library_open(it->translated, &it->detail);
+    it->foreign = NULL;
+    it->header = it->translated;
+    if (status == WP_STATUS_OK) return;
+    it->error =
+        status == WP_STATUS_UNSUPPORTED ? cudaErrorNoKernelImageForDevice : wpi_error_of(status);
+    wpi_print_once(it->error, &it->detail);
 }
 
 /* Under load_lock. */
 static cudaError_t load_image(wp_device *device, image *it) {
+    if (it->foreign != NULL) translate(device, it);
     if (!it->is_loaded && it->error == cudaSuccess) {
         const wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
         it->is_loaded = true;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/ptx_carrier.h"
+#include "device/fat_binary.h"
 #include "device/foreign_ptx.h"
 #include "device/image.h"
 
@@ -115,21 +116,30 @@ static wp_status read_ptx(const char *ptx, wp_image_header **out, wp_error *err)
     return made;
 }
 
+static wp_status read_fat_binary(const void *data, size_t size_bytes, wp_image_header **out,
+                                 wp_error *err) {
+    char *text;
+    WP_TRY(wpi_fat_binary_ptx(data, size_bytes, &text, err));
+    const wp_status status = read_ptx(text, out, err);
+    wpi_free(text);
+    return status;
+}
+
 wp_status wpi_module_image_copy(const void *data, size_t size_bytes, wp_image_header **out,
                                 wp_error *err) {
     static const char elf[] = "\x7f"
-                              "ELF",
-                      fatbin[] = "\x50\xed\x55\xba";
+                              "ELF";
     *out = NULL;
     if (size_bytes != 0 && size_bytes < strlen(elf))
         return WP_FAIL(err, PARSE, "the module is damaged: it is cut short");
     const size_t magic_bytes = sizeof((const wp_image_header *)data)->magic;
     if (strncmp(data, WP_IMAGE_MAGIC, magic_bytes) == 0)
         return copy_image(data, size_bytes, out, err);
-    if (strncmp(data, elf, strlen(elf)) == 0 || strncmp(data, fatbin, strlen(fatbin)) == 0)
+    if (wpi_fat_binary_is(data)) return read_fat_binary(data, size_bytes, out, err);
+    if (strncmp(data, elf, strlen(elf)) == 0)
         return WP_FAIL(err, UNSUPPORTED,
-                       "the module is GPU code of another compiler, which Warpage cannot run; "
-                       "compile its source with wpcc -cubin, -fatbin or -ptx");
+                       "the module is machine code of another compiler, which Warpage cannot run; "
+                       "load its PTX, or compile its source with wpcc -cubin, -fatbin or -ptx");
     char *text = size_bytes != 0 ? wpi_strndup(data, size_bytes) : wpi_strdup(data);
     if (text == NULL) return WP_FAIL(err, NOMEM, "the text of a module");
     const wp_status status =

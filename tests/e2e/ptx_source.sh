@@ -147,6 +147,49 @@ grep -q '0 wrong, 104 calls' said
 "$WARPAGE" run --check -- ./host module.ptx 110 >said 2>talk && { echo "the check found nothing"; cat said talk; exit 1; }
 grep -q 'reverse' talk || { cat talk; exit 1; }
 
+# Fat binaries: in cuModuleLoadData, and in a program as nvcc links it, with LZ4 and without.
+cat >fat.py <<'END'
+import struct, sys
+def entry(kind, data, flags, raw):
+    padded = data + b"\0" * (-len(data) % 8)
+    return struct.pack("<HHIQIIIIIIQQQ", kind, 0x101, 64, len(padded), len(data), 0, 0, 70, 64, 0, flags, 0, raw) + padded
+def lz4(data): # literals only
+    rest = len(data) - 15
+    return bytes([0xf0]) + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
+kind, source, out = sys.argv[1:]
+text = open(source, "rb").read() + b"\0"
+body = entry(2, b"\x7fELF machine code", 0x11, 0)
+if kind == "plain": body += entry(1, text, 0x11, 0)
+if kind == "lz4": body += entry(1, lz4(text), 0x2011, len(text))
+open(out, "wb").write(struct.pack("<IHHQ", 0xba55ed50, 1, 16, len(body)) + body)
+END
+cat >linked.cu <<'END'
+#include <stdio.h>
+__device__ int calls;
+extern "C" __global__ void reverse(int *data, int n) {}
+int main()
+{
+    int *data, counted = 0;
+    cudaMallocManaged(&data, 101 * sizeof *data);
+    for (int i = 0; i < 101; i++) data[i] = i;
+    reverse<<<1, 128>>>(data, 101);
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error == cudaSuccess) error = cudaMemcpyFromSymbol(&counted, calls, sizeof counted);
+    printf("%s, %d, %d calls\n", cudaGetErrorName(error), data[3], counted);
+}
+END
+"$WPCC" -c linked.cu -o linked.o
+for kind in plain lz4 none; do
+    python3 fat.py $kind module.ptx $kind.fatbin
+    objcopy --update-section .nv_fatbin=$kind.fatbin linked.o $kind.o
+    "$WPCC" $kind.o -o linked-$kind
+    ./linked-$kind >said 2>talk || true
+    wanted="cudaSuccess, 776, 104 calls"
+    [ $kind != none ] || wanted="cudaErrorNoKernelImageForDevice, 3, 0 calls"
+    [ "$(cat said)" = "$wanted" ] || { echo "with $kind:"; cat said talk; exit 1; }
+done
+[ "$(wc -l <talk)" = 1 ] && grep -q 'no PTX, which alone can be translated' talk || { cat talk; exit 1; }
+
 # One sentence, with the line, the instruction and the entry.
 refused() { # text, sentence
     printf '.version 7.0\n.target sm_70\n.address_size 64\n%s\n' "$1" >bad.ptx

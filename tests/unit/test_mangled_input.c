@@ -4,13 +4,16 @@
  * WARPAGE_TEST_SEED repeats it, WARPAGE_TEST_ROUNDS makes it longer. */
 #include "wp_test.h"
 
+#include <ctype.h>
+
 #include "base/abi.h"
 #include "base/alloc.h"
 #include "base/units.h"
-#include "compiler/ptx/ptx.h"
+#include "compiler/ptx/module.h"
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/long_double.h"
+#include "device/fat_binary.h"
 #include "device/image.h"
 #include "report/run_record.h"
 
@@ -182,6 +185,109 @@ static void inline_ptx_is_read_or_refused(void **state) {
     }
 }
 
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '%' || c == '_';
+}
+
+/* The start of a word of the text. */
+static size_t random_word(const char *text, size_t length) {
+    size_t at = next_random() % length;
+    while (at < length && is_word(text[at]))
+        at++;
+    while (at < length && !is_word(text[at]))
+        at++;
+    return at < length ? at : 0;
+}
+
+/* A copy in which some words stand where others stood: most instructions are still well formed. */
+static char *swap_words(const char *valid, size_t *size) {
+    char *text = wpi_strndup(valid, *size);
+    for (uint64_t changes = next_random() % 4 + 1; changes > 0; changes--) {
+        const size_t length = strlen(text), to = random_word(text, length);
+        const size_t from = random_word(text, length);
+        size_t old_chars = 0, chars = 0;
+        while (is_word(text[to + old_chars]))
+            old_chars++;
+        while (is_word(text[from + chars]))
+            chars++;
+        char *next =
+            wpi_format("%.*s%.*s%s", (int)to, text, (int)chars, text + from, text + to + old_chars);
+        wpi_free(text);
+        text = next;
+    }
+    *size = strlen(text);
+    return text;
+}
+
+static void modules_of_ptx_are_read_or_refused(void **state) {
+    (void)state;
+    static const char valid[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.global .align 4 .u32 g[2] = {1, 2};\n"
+        ".const .u64 p = generic(g)+4; .extern .shared .align 4 .b8 s[];\n"
+        ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a];"
+        " st.param.b32 [r+0], %r1; ret; }\n"
+        ".visible .entry k(.param .u64 k0, .param .align 8 .b8 k1[16]) .maxntid 32, 1, 1 {\n"
+        " .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .local .align 8 .b8 l[16];\n"
+        " ld.param.u64 %rd1, [k0]; mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; mov.u32 %r2, s;\n"
+        " @%p1 bra L; st.shared.v2.u32 [%r2+8], {%r1, %r2}; bar.sync 0; shfl.sync.idx.b32 %r3, "
+        "%r1, 0, 31, -1;\n"
+        "add.cc.u32 %r6, %r1, %r2; addc.u32 %r7, %r6, 1; cvt.u64.u32 %rd2, %r2; cvta.shared.u64 "
+        "%rd3, "
+        "%rd2; ld.f16 %r4, [%rd3]; cvt.rn.f32.s32 %r5, %r6; fma.rn.f32 %r5, %r5, %r5, %r6; mov.b64 "
+        "{%r4, %r5}, %rd3; min.s16x2 %r1, %r2, %r3; vote.sync.ballot.b32 %r3, %p1, -1; prmt.b32 "
+        "%r1, %r2, %r3, 0x3210; bfe.u32 %r1, %r2, 4, 8; dp4a.u32.s32 %r1, %r2, %r3, %r4; "
+        "cvt.rn.bf16x2.f32 %r1, %r5, %r6; red.add.f64 [%rd1], %rd2; st.v4.b16 [%rd1], "
+        "{%r1, %r2, %r3, %r4}; @!%p1 bar.red.popc.u32 %r1, 0, %p1;\n"
+        "L: { .param .b32 x; st.param.b32 [x+0], %r1; .param .b32 y; call.uni (y), f, (x); "
+        "ld.param.b32 %r4, [y+0]; }\n"
+        "T: .branchtargets A, B; brx.idx %r4, T; A: atom.add.u32 %r5, [%rd1], 1; B: "
+        "st.local.u32 [l], %r4; exit; }\n";
+    wpi_compile *c = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_ptx_module_read(valid, sizeof valid - 1, &c, &err), &err);
+    wpi_compile_destroy(c);
+    for (int i = 0; i < rounds() / 8; i++) { /* LLVM's passes take their time */
+        size_t size = sizeof valid - 1;
+        char *text = i % 2 == 0 ? mangle(valid, &size) : swap_words(valid, &size);
+        c = NULL;
+        err = (wp_error){0};
+        if (wpi_ptx_module_read(text, size, &c, &err) == WP_STATUS_OK) {
+            wpi_compile_destroy(c);
+        } else {
+            assert_null(c);
+            assert_int_not_equal(err.message[0], '\0');
+            if (strstr(err.message, "broken")) fail_msg("%s\n%s", err.message, text);
+        }
+        wpi_free(text);
+    }
+}
+
+static void fat_binaries_are_read_or_refused(void **state) {
+    (void)state;
+    /* PTX "abcabcabcabc" by LZ4, after machine code */
+    static const unsigned char valid[] = {
+        0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 144, 0, 0, 0, 0, 0, 0, 0,
+        /* machine code, 8 bytes */
+        2, 0, 1, 1, 64, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 70, 0,
+        0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8,
+        /* PTX, 7 bytes and padding */
+        1, 0, 1, 1, 64, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 70, 0,
+        0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0,
+        0, 0, 0, 0, 0, 0, 0x35, 'a', 'b', 'c', 3, 0, 0, 0};
+    char *text = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_fat_binary_ptx(valid, sizeof valid, &text, &err), &err);
+    assert_string_equal(text, "abcabcabcabc");
+    wpi_free(text);
+    for (int i = 0; i < rounds(); i++) {
+        size_t size = sizeof valid;
+        char *data = mangle((const char *)valid, &size);
+        if (size > 0 && wpi_fat_binary_ptx(data, size, &text, NULL) == WP_STATUS_OK) wpi_free(text);
+        wpi_free(data);
+    }
+}
+
 static void sources_and_sizes_are_read_or_refused(void **state) {
     (void)state;
     static const char source[] = "k << <1, 2>> >(p); /* << < */ \"a\\\"<< <\" 'x' // >> "
@@ -223,6 +329,8 @@ int main(void) {
         cmocka_unit_test(records_are_read_or_refused),
         cmocka_unit_test(records_of_simulations_are_read_or_refused),
         cmocka_unit_test(inline_ptx_is_read_or_refused),
+        cmocka_unit_test(modules_of_ptx_are_read_or_refused),
+        cmocka_unit_test(fat_binaries_are_read_or_refused),
         cmocka_unit_test(sources_and_sizes_are_read_or_refused),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
