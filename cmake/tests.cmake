@@ -68,7 +68,7 @@ function(wp_unit_test source label)
     if(includes MATCHES "\"table_io/")
         target_link_libraries(${target} PRIVATE wptable_io)
     endif()
-    if(includes MATCHES "\"(ops|gpu)/|\"warpage/(ops|partials|texts)\\.h")
+    if(includes MATCHES "\"(ops|gpu)/|\"warpage/(ops|partials|texts|distributions)\\.h")
         target_link_libraries(${target} PRIVATE wpops)
     endif()
     if(includes MATCHES "\"warpage/cuda/(cublas_v2|cufft|curand|nvml)\\.h") # programs like any other
@@ -82,7 +82,7 @@ function(wp_unit_test source label)
             list(FILTER includes EXCLUDE REGEX "\"warpage/")
         endif()
     endif()
-    list(FILTER includes EXCLUDE REGEX "\"(base|compiler|cli|study|ops|gpu|probe|table_io)/|\"warpage/(error|ops|partials|texts)\\.h|\"(wp_(test|random)|trace_program|tlb_[a-z]+)\\.h|\"ptx_machine/")
+    list(FILTER includes EXCLUDE REGEX "\"(base|compiler|cli|study|ops|gpu|probe|table_io)/|\"warpage/(error|ops|partials|texts|distributions)\\.h|\"(wp_(test|random)|trace_program|tlb_[a-z]+)\\.h|\"ptx_machine/")
     if(includes)
         target_link_libraries(${target} PRIVATE wpruntime)
     endif()
@@ -264,7 +264,7 @@ wp_add_test(groupby_sqlite cli ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
 
 # The Python package: on Python's own arrays, and with other packages where they are (WARPAGE_PYTHON).
 if(NOT WARPAGE_SANITIZE)
-    foreach(name arrays commands interchange parquet partials reports spill texts arrow_types wheel)
+    foreach(name arrays commands distributions interchange parquet partials reports spill texts arrow_types wheel)
         wp_add_test(python_${name} cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
     endforeach()
 endif()
@@ -273,6 +273,11 @@ endif()
 if(NOT WARPAGE_SANITIZE)
     wp_add_test(spark_groupby cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/groupby.py)
     wp_add_test(spark_cluster cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --workers 3 ${wp_tests}/spark/cluster.py)
+endif()
+
+# The thread sanitizer: simulated GPUs start no threads.
+if(WARPAGE_SANITIZE STREQUAL thread)
+    set_tests_properties(contract.ops_devices PROPERTIES ENVIRONMENT WARPAGE_TEST_CPU_ONLY=1)
 endif()
 
 # The contract once more, with a CUDA device on the stand-in for the driver.

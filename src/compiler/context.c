@@ -130,14 +130,33 @@ static void read_variables(wpi_compile *c) {
     }
 }
 
-wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wpi_compile **out,
-                             wp_error *err) {
-    *out = NULL;
+static wpi_compile *create(void) {
     wpi_compile *c = wpi_must_calloc(1, sizeof *c);
     c->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(c->context, on_diagnostic, NULL);
     cache_types(c);
     c->builder = LLVMCreateBuilderInContext(c->context);
+    return c;
+}
+
+wp_status wpi_compile_create_empty(const char *name, wpi_compile **out, wp_error *err) {
+    LLVMTargetMachineRef machine;
+    *out = NULL;
+    WP_TRY(wpi_target_nvptx(&machine, err));
+    wpi_compile *c = create();
+    c->module = LLVMModuleCreateWithNameInContext(name, c->context);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetModuleDataLayout(c->module, layout);
+    LLVMDisposeTargetData(layout);
+    LLVMSetTarget(c->module, "nvptx64-nvidia-cuda");
+    *out = c;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wpi_compile **out,
+                             wp_error *err) {
+    *out = NULL;
+    wpi_compile *c = create();
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, size_bytes, "device code");
     LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, &c->module);

@@ -85,6 +85,8 @@ typedef struct wpi_compile {
 /** Reads nvptx64 bitcode and finds its kernels and variables. */
 WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wpi_compile **out,
                                           wp_error *err);
+/** An empty nvptx64 module. */
+WP_NODISCARD wp_status wpi_compile_create_empty(const char *name, wpi_compile **out, wp_error *err);
 /** Writes the module as bitcode that wpi_compile_create reads again; before the first pass only. */
 WP_NODISCARD wp_status wpi_compile_write(wpi_compile *c, const char *path, wp_error *err);
 void wpi_compile_destroy(wpi_compile *c);

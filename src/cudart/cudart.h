@@ -90,6 +90,7 @@ typedef enum wpi_handle_kind {
     WPI_HANDLE_PHYSICAL, /* memory of cuMemCreate */
     WPI_HANDLE_GRAPH,
     WPI_HANDLE_GRAPH_EXEC,
+    WPI_HANDLE_POOL, /* of memory */
     WPI_HANDLE_COUNT /* must be last */
 } wpi_handle_kind;
 
@@ -198,6 +199,14 @@ void wpi_textures_forget(void);
 /** Forgets advice for [base, base + size_bytes): the memory was freed. */
 void wpi_advice_forget(const void *base, size_t size_bytes);
 void wpi_advice_forget_all(void);
+
+/* ---- rt_pool.c ---- */
+
+/** The memory was freed, or all of it; its pool, if it had one, counts it no longer. */
+void wpi_pool_forget(const void *base);
+void wpi_pool_forget_all(void);
+/** The pool of an allocation; NULL: it is of none. */
+cudaMemPool_t wpi_pool_of(const void *base);
 
 /** Flags of an allocation that cuMemMap made: only cuMemUnmap frees it. */
 #define WPI_ALLOCATION_MAPPED 0x80000000u

@@ -134,6 +134,7 @@ void wpi_context_forget(void) {
     wpi_textures_forget();
     wpi_arrays_forget();
     wpi_advice_forget_all();
+    wpi_pool_forget_all();
     wpi_functions_forget();
     wpi_variables_reset();
     wpi_error_reset();

@@ -171,6 +171,7 @@ static void fill_properties(const wp_device_info *info, struct cudaDeviceProp *p
         .sharedMemPerBlockOptin = info->shared_bytes_per_block_optin,
         .maxBlocksPerMultiProcessor = (int)info->blocks_per_sm_max,
         .hostRegisterSupported = 1,
+        .memoryPoolsSupported = 1,
         .hostRegisterReadOnlySupported = 1,
     };
     memcpy(p->name, info->name, sizeof info->name);

@@ -39,6 +39,7 @@ static cudaError_t release(void *base, wp_memory_kind kind, wp_memory_kind other
     wp_error err = {0};
     WPI_TRY(wpi_result(wp_memory_free(device, base, &err), &err));
     wpi_advice_forget(base, allocation.size_bytes);
+    if (allocation.kind == WP_MEMORY_DEVICE) wpi_pool_forget(base);
     return cudaSuccess;
 }
 
@@ -97,15 +98,7 @@ WP_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cud
     return cudaSuccess;
 }
 
-/* ---- stream-ordered allocation ---- */
-
-WP_API cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream) {
-    wp_device *device;
-    wp_queue *queue;
-    WPI_TRY(wpi_enter(&device));
-    WPI_TRY(wpi_stream_queue(device, hStream, &queue));
-    return allocate(WP_MEMORY_DEVICE, size, 0, devPtr);
-}
+/* ---- stream-ordered; allocation is in rt_pool.c ---- */
 
 /* Waits, as cudaFree does: correct, but later than CUDA's, which frees in stream order. */
 WP_API cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) {

@@ -56,12 +56,8 @@
     X(cudaSignalExternalSemaphoresAsync_v2) X(cudaWaitExternalSemaphoresAsync) \
     X(cudaWaitExternalSemaphoresAsync_v2) \
     /* memory pools */ \
-    X(cudaDeviceGetDefaultMemPool) X(cudaDeviceGetMemPool) X(cudaDeviceSetMemPool) \
-    X(cudaMallocFromPoolAsync) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) \
-    X(cudaMemPoolExportPointer) X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolGetAccess) \
-    X(cudaMemPoolGetAttribute) X(cudaMemPoolImportFromShareableHandle) \
-    X(cudaMemPoolImportPointer) X(cudaMemPoolSetAccess) X(cudaMemPoolSetAttribute) \
-    X(cudaMemPoolTrimTo) \
+    X(cudaMemPoolExportPointer) X(cudaMemPoolExportToShareableHandle) \
+    X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) \
     /* special arrays */ \
     X(cudaArrayGetMemoryRequirements) X(cudaArrayGetPlane) X(cudaArrayGetSparseProperties) \
     X(cudaBindTextureToMipmappedArray) X(cudaFreeMipmappedArray) X(cudaGetMipmappedArrayLevel) \

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/ptx_carrier.h"
+#include "device/foreign_ptx.h"
 #include "device/image.h"
 
 #define ALIGN_BYTES 16u
@@ -87,15 +88,23 @@ static bool looks_like_ptx(const char *text) {
     return strstr(text, ".version") != NULL && strstr(text, ".target") != NULL;
 }
 
+/* PTX of another compiler. */
+static wp_status read_foreign(const char *ptx, wp_image_header **out, wp_error *err) {
+    char *made;
+    size_t size_bytes;
+    WP_TRY(wpi_foreign_ptx_image(ptx, strlen(ptx), &made, &size_bytes, err));
+    const wp_status status = size_bytes != 0
+                                 ? copy_image(made, size_bytes, out, err)
+                                 : WP_FAIL(err, TOOLCHAIN, "wpcc made an empty image of a module");
+    wpi_free(made);
+    return status;
+}
+
 static wp_status read_ptx(const char *ptx, wp_image_header **out, wp_error *err) {
     void *image;
     size_t size_bytes, length;
     const wp_status status = wpi_ptx_carrier_read(ptx, &image, &size_bytes, &length, err);
-    if (status == WP_STATUS_NOT_FOUND)
-        return WP_FAIL(
-            err, UNSUPPORTED,
-            "the module is PTX of another compiler, which Warpage cannot run; compile its "
-            "source with wpcc -ptx, -cubin or -fatbin, or with NVRTC");
+    if (status == WP_STATUS_NOT_FOUND) return read_foreign(ptx, out, err);
     WP_TRY(status);
     const wp_image_header *header;
     wp_status made = wpi_image_check(image, &header, err);

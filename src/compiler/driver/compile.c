@@ -71,7 +71,8 @@ static const char *const lenient_c[] = {"-Wno-unused-command-line-argument",
 /* Their overlay comes before the one that hides them where they are. */
 static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
     if (job->libraries_overlay) ADD(command, "-ivfsoverlay", job->libraries_overlay);
-    if (job->libraries) wpi_strings_addf(command, "-idirafter%s", job->libraries);
+    if (job->libraries_first) wpi_strings_addf(command, "-isystem%s", job->libraries_first);
+    if (job->libraries) wpi_strings_addf(command, "-isystem%s", job->libraries);
 }
 
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
@@ -177,6 +178,7 @@ static void print_talk(const wpi_compile_job *job, wpi_text *talk) {
 
 static wp_status rewrite(wpi_compile_job *job, const char *bitcode, wp_error *err) {
     wpi_strings rewrites = {0};
+    if (job->options->through_ptx) WP_TRY(wpi_ptx_there_and_back(job, bitcode, err));
     wp_status status = wpi_stream_rewrites(job, bitcode, &rewrites, err);
     if (status == WP_STATUS_OK) status = wpi_rewrite_file(bitcode, &rewrites, err);
     wpi_strings_deinit(&rewrites);
@@ -464,11 +466,11 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
         wpi_policy_flags(job, &command);
     else if (!o->host_compiler)
         add(&command, is_c ? lenient_c : lenient);
-    if (!o->host_compiler) add_libraries(job, &command);
-    if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
         wpi_strings_addf(&command, "-std=%s", o->standard);
     wpi_host_args_add(job, &command, &o->source_args);
+    if (!o->host_compiler) add_libraries(job, &command);
+    if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     ADD(&command, "-isystem", job->tools->include_dir);
     wpi_strings_addf(&command, "-idirafter%s/include", job->tools->prefix);
     if (o->per_thread_stream)
@@ -494,6 +496,7 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
 
 wp_status wpi_compile_file(wpi_compile_job *job, const wpi_input *input, const char *output,
                            const char *temp, wp_error *err) {
+    if (input->language == WP_LANGUAGE_PTX) return wpi_compile_ptx(job, input, temp, err);
     return input->language == WP_LANGUAGE_CUDA ? compile_cuda(job, input, output, temp, err)
                                                : compile_plain(job, input, output, temp, err);
 }

@@ -271,3 +271,14 @@ done:
     wpi_free(ptx);
     return status;
 }
+
+wp_status wpi_device_image_of(wpi_compile_job *job, const char *bitcode_path, const char *ptx_path,
+                              uint64_t id, const char *image_path, wp_error *err) {
+    char *bitcode = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    wp_status status =
+        write_image(job->options, bitcode, size_bytes, ptx_path, id, image_path, err);
+    wpi_free(bitcode);
+    return status;
+}

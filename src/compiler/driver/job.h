@@ -16,8 +16,8 @@ typedef struct wpi_compile_job {
     bool has_warned_of_cache;
     char *overlay; /* of the file being compiled: see source_overlay.h; or NULL */
     char *hidden;  /* overlay: see foreign_headers.h; or NULL */
-    char *libraries, *libraries_overlay; /* see cpp_libraries.h; or NULL */
-    wpi_strings compiler_args;           /* -Xcompiler's words as clang takes them */
+    char *libraries, *libraries_overlay, *libraries_first; /* see cpp_libraries.h; or NULL */
+    wpi_strings compiler_args; /* -Xcompiler's words as clang takes them */
     /* of --stream: see stream_option.h */
     wpi_strings kernels, streams_found;
     bool has_device_code, has_linked_code;
@@ -49,6 +49,14 @@ void wpi_host_args_add(const wpi_compile_job *job, wpi_strings *command, const w
 /** Compiles one input to an object (or another goal): writes `temp`; `output` is its final name. */
 WP_NODISCARD wp_status wpi_compile_file(wpi_compile_job *job, const wpi_input *input,
                                         const char *output, const char *temp, wp_error *err);
+
+/** Compiles a module of PTX text: an image, or bitcode. */
+WP_NODISCARD wp_status wpi_compile_ptx(wpi_compile_job *job, const wpi_input *input,
+                                       const char *temp, wp_error *err);
+
+/** --through-ptx: replaces bitcode by that of the PTX which it compiles to. */
+WP_NODISCARD wp_status wpi_ptx_there_and_back(wpi_compile_job *job, const char *bitcode_path,
+                                              wp_error *err);
 
 /** Links relocatable device code, and builds its host and CPU code as one object; `*object` is NULL
  * if no input has any, or if the inputs already have such an object. */
@@ -83,6 +91,10 @@ WP_NODISCARD wp_status wpi_device_build_finish(wpi_device_build *build, const ch
                                                wp_error *err);
 /** Ends it early and frees it; NULL allowed. */
 void wpi_device_build_cancel(wpi_device_build *build);
+/** Writes an image of bitcode and the PTX that it was made from. */
+WP_NODISCARD wp_status wpi_device_image_of(wpi_compile_job *job, const char *bitcode_path,
+                                           const char *ptx_path, uint64_t id,
+                                           const char *image_path, wp_error *err);
 /** Writes the image that programs embed, without tasks. */
 WP_NODISCARD wp_status wpi_device_image(wpi_compile_job *job, const char *bitcode_path, uint64_t id,
                                         const char *image_path, wp_error *err);

@@ -129,7 +129,8 @@ enum {
     F_RUN,
     F_FORWARD,
     F_NO_HEADER_CACHE,
-    F_LOCKSTEP
+    F_LOCKSTEP,
+    F_THROUGH_PTX
 };
 
 static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error *err) {
@@ -137,7 +138,7 @@ static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error
     (void)err;
     bool *places[] = {&o->fast_math,       &o->keep,         &o->print_only, &o->verbose,
                       &o->quiet_warnings,  &o->debug_device, &o->run,        &o->forward_unknown,
-                      &o->no_header_cache, &o->lockstep};
+                      &o->no_header_cache, &o->lockstep,     &o->through_ptx};
     *places[which] = true;
     return WP_STATUS_OK;
 }
@@ -625,6 +626,9 @@ static const wpi_option_row table[] = {
     {"--lockstep", NULL, WPI_NO_VALUE, set_flag, F_LOCKSTEP,
      "keep the lanes of a warp in step at every access to shared and global memory on the CPU, for "
      "kernels that rely on it; slower (also: WARPAGE_LOCKSTEP=1 in wpcc's environment)"},
+    {"--through-ptx", NULL, WPI_NO_VALUE, set_flag, F_THROUGH_PTX,
+     "make the device code of the PTX that it compiles to: all devices run what a GPU's driver "
+     "is given"},
     {"--rewrite", NULL, WPI_VALUE, add_rewrite, 0,
      "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
      "counted, stream:KERNEL:MASK"},

@@ -67,7 +67,7 @@ static wpi_language language_of(const char *path) {
         wpi_language language;
     } known[] = {{".cu", WP_LANGUAGE_CUDA}, {".c", WP_LANGUAGE_C},     {".cpp", WP_LANGUAGE_CXX},
                  {".cc", WP_LANGUAGE_CXX},  {".cxx", WP_LANGUAGE_CXX}, {".C", WP_LANGUAGE_CXX},
-                 {".c++", WP_LANGUAGE_CXX}, {".CPP", WP_LANGUAGE_CXX}};
+                 {".c++", WP_LANGUAGE_CXX}, {".CPP", WP_LANGUAGE_CXX}, {".ptx", WP_LANGUAGE_PTX}};
     wpi_language language = WP_LANGUAGE_OBJECT;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(extension, known[i].extension) == 0) language = known[i].language;
@@ -185,10 +185,12 @@ static wp_status set_language(const char *value, bool *forced, wpi_language *lan
         *language = WP_LANGUAGE_C;
     else if (strcmp(value, "c++") == 0)
         *language = WP_LANGUAGE_CXX;
+    else if (strcmp(value, "ptx") == 0)
+        *language = WP_LANGUAGE_PTX;
     else if (strcmp(value, "none") == 0)
         *forced = false;
     else
-        return WP_FAIL(err, INVALID, "-x %s: the languages are cu, c and c++", value);
+        return WP_FAIL(err, INVALID, "-x %s: the languages are cu, c, c++ and ptx", value);
     return WP_STATUS_OK;
 }
 

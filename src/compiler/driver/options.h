@@ -30,6 +30,7 @@ typedef enum wpi_language {
     WP_LANGUAGE_CUDA,
     WP_LANGUAGE_C,
     WP_LANGUAGE_CXX,
+    WP_LANGUAGE_PTX,   /* device code without a host side */
     WP_LANGUAGE_OBJECT /* objects, libraries: for the linker */
 } wpi_language;
 
@@ -76,6 +77,7 @@ typedef struct wpi_options {
     bool forward_unknown;   /* --forward-unknown-to-host-compiler */
     bool no_header_cache;   /* --no-header-cache */
     bool lockstep;          /* --lockstep */
+    bool through_ptx;       /* --through-ptx */
     bool is_nvcc;           /* invoked by the name nvcc */
     wpi_strings rewrites;   /* --rewrite */
     wpi_strings streams;    /* --stream */

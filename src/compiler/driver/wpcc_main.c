@@ -216,7 +216,8 @@ static int work(void *arg) {
     if (status == WP_STATUS_OK)
         status = makes_one_file_an_input(job->options->goal) ? compile_each(job, &err)
                                                              : compile_and_link(job, &err);
-    char **texts[] = {&job->hidden, &job->libraries, &job->libraries_overlay};
+    char **texts[] = {&job->hidden, &job->libraries, &job->libraries_overlay,
+                      &job->libraries_first};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         wpi_free(*texts[i]);
         *texts[i] = NULL;

@@ -176,7 +176,8 @@ static wp_status lower_call(wpi_ptx *t, LLVMValueRef call, unsigned uid) {
     char *constraints = wpi_must_strndup(constraint_text, constraint_length);
     t->is_volatile = LLVMGetInlineAsmHasSideEffects(code);
     t->anchor = call;
-    t->depth = t->register_count = 0;
+    t->depth = 0;
+    wpi_ptx_forget(t, 0);
     LLVMPositionBuilderBefore(t->b, call);
     unsigned outputs = 0;
     wp_status status = declare_operands(t, call, constraints, &outputs);
@@ -247,6 +248,7 @@ wp_status wpi_pass_lower_asm(wpi_compile *c, wp_error *err) {
             status = lower_call(&t, found.items[i], uid++);
         }
         wpi_free(t.registers);
+        wpi_ptx_names_deinit(&t.names);
         wpi_free(found.items);
         wpi_map_deinit(&pointers);
         wpi_map_deinit(&hopeless);

@@ -9,6 +9,8 @@
  * to its pointer, and repeated on pointers: ptrtoint gives the pointer, + and - become byte
  * offsets, phi and select join pointers. A value without a single such origin is completed at run
  * time: 32 bits by the address of the block's shared memory. */
+#include <string.h>
+
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
@@ -119,6 +121,17 @@ LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value) {
     return pointer;
 }
 
+static bool is_shared(const wpi_ptx *t) {
+    for (unsigned i = 1; i < t->s->part_count; i++)
+        if (strncmp(t->s->parts[i], "shared", 6) == 0) return true;
+    return false;
+}
+
+LLVMValueRef wpi_ptx_shared_pointer(wpi_ptx *t, LLVMValueRef value) {
+    value = wpi_ptx_resize(t, wpi_ptx_as_integer(t, value), false, t->c->i32);
+    return wpi_ptx_call(t, WP_PTX_SHARED_POINTER, t->c->ptr, &value, 1);
+}
+
 LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
     const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
     LLVMValueRef none = LLVMGetUndef(t->c->ptr);
@@ -128,24 +141,25 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
     }
     if (!o->name[0]) return LLVMConstIntToPtr(wpi_const64(t->c, o->value), t->c->ptr);
     wpi_ptx_register *r = wpi_ptx_find(t, o->name);
-    if (!r || !r->value || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
+    if (!r || (!t->is_module && !r->value) || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
         wpi_ptx_fail(t, r ? "the address has no value"
                           : "its address is not a register that is known here");
         return none;
     }
-    LLVMValueRef base = wpi_ptx_pointer_of(t, r->value);
+    LLVMValueRef value = wpi_ptx_value(t, r);
+    LLVMValueRef base = t->is_module && is_shared(t) && !r->is_symbol
+                            ? wpi_ptx_shared_pointer(t, value)
+                            : wpi_ptx_pointer_of(t, value);
     if (!base &&
         r->bits == 32) { /* shared memory is shorter than 4 GiB: half an address is enough */
-        base = wpi_ptx_call(t, "__wp_shared_at", t->c->ptr, &r->value, 1);
+        base = wpi_ptx_call(t, "__wp_shared_at", t->c->ptr, &value, 1);
         base = LLVMBuildAddrSpaceCast(t->b, base, LLVMPointerTypeInContext(t->c->context, 3), "");
         base = LLVMBuildAddrSpaceCast(t->b, base, t->c->ptr, "");
     }
-    if (!base) base = LLVMBuildIntToPtr(t->b, r->value, t->c->ptr, "");
+    if (!base) base = LLVMBuildIntToPtr(t->b, value, t->c->ptr, "");
     LLVMValueRef offset = wpi_const64(t->c, o->value);
     if (o->offset_name[0]) {
-        wpi_ptx_operand name = {.kind = WP_PTX_OPERAND_NAME};
-        for (unsigned i = 0; i < WP_PTX_NAME_CHARS; i++)
-            name.name[i] = o->offset_name[i];
+        const wpi_ptx_operand name = {.kind = WP_PTX_OPERAND_NAME, .name = o->offset_name};
         offset = wpi_ptx_read_operand(t, &name, wpi_ptx_type_of(WP_PTX_SIGNED, 64));
     } else if (o->value == 0) {
         return base;

@@ -228,10 +228,20 @@ static void emit_cvt(wpi_ptx *t) {
 /* Address spaces are ranges of the one host address space: nothing to convert. */
 static void emit_cvta(wpi_ptx *t) {
     static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "const", NULL};
-    (void)wpi_ptx_has(t, "to");
-    if (wpi_ptx_choice(t, spaces) < 0) wpi_ptx_fail(t, NULL);
+    const bool is_to = wpi_ptx_has(t, "to");
+    const int space = wpi_ptx_choice(t, spaces);
+    if (space < 0) wpi_ptx_fail(t, NULL);
     wpi_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
+    if (t->is_module && !is_to && (space == 1 || space == 2) && t->status == WP_STATUS_OK) {
+        /* a shared address may be 32 bits, zeros above them */
+        LLVMValueRef value = wpi_ptx_read(t, 1, type);
+        if (LLVMTypeOf(value) != t->c->i64 && LLVMTypeOf(value) != t->c->i32)
+            wpi_ptx_fail(t, NULL);
+        else
+            wpi_ptx_write(t, 0, type, wpi_ptx_as_integer(t, wpi_ptx_shared_pointer(t, value)));
+        return;
+    }
     LLVMValueRef whole = wpi_ptx_read_raw(t, wpi_ptx_operand_at(t, 1));
     if (whole && wpi_ptx_write_raw(t, wpi_ptx_operand_at(t, 0), whole)) return;
     wpi_ptx_write(t, 0, type, wpi_ptx_read(t, 1, type));

@@ -37,7 +37,8 @@ static void take_hints(wpi_ptx *t) {
 
 static access take_access(wpi_ptx *t, bool is_store) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    static const char *const spaces[] = {"shared", "shared::cta", "local", "const", "global", NULL};
+    static const char *const spaces[] = {"shared", "shared::cta",  "local",       "const", "global",
+                                         "param",  "param::entry", "param::func", NULL};
     static const char *const caches[] = {"ca", "cg", "cs", "lu", "wb", "wt", NULL};
     access a = {.elements = 1, .ordering = LLVMAtomicOrderingNotAtomic, .cache = -1};
     wpi_ptx_skip(t, "weak");

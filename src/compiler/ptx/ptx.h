@@ -21,11 +21,10 @@
 #include "compiler/ir/map.h"
 
 enum {
-    WP_PTX_NAME_CHARS = 64,
     WP_PTX_PART_CHARS = 24,
     WP_PTX_PARTS = 16,
     WP_PTX_OPERANDS = 16,
-    WP_PTX_POOL = 160 /* each element of a list is there twice */
+    WP_PTX_POOL = 512 /* each element of a list is there twice */
 };
 
 typedef enum wpi_ptx_kind {
@@ -50,18 +49,17 @@ typedef enum wpi_ptx_operand_kind {
     WP_PTX_OPERAND_INTEGER, /* value */
     WP_PTX_OPERAND_REAL32,  /* value: bits of a float */
     WP_PTX_OPERAND_REAL64,  /* value: bits of a double */
-    WP_PTX_OPERAND_LIST,    /* {a, b}: pool[first .. first + count) */
+    WP_PTX_OPERAND_LIST,    /* {a, b} or (a, b): pool[first .. first + count) */
     WP_PTX_OPERAND_ADDRESS, /* [name + value] or [name + offset_name] or [value] */
     WP_PTX_OPERAND_SINK     /* _ */
 } wpi_ptx_operand_kind;
 
 typedef struct wpi_ptx_operand {
     wpi_ptx_operand_kind kind;
-    bool is_negated; /* !p */
-    char name[WP_PTX_NAME_CHARS];
-    char offset_name[WP_PTX_NAME_CHARS];
-    char selector[8]; /* of a video instruction: "b3210", "h1"; else "" */
-    uint64_t value;
+    bool is_negated;                /* !p */
+    const char *name, *offset_name; /* of the parser's table of names; "" if there is none */
+    char selector[8];               /* of a video instruction: "b3210", "h1"; else "" */
+    uint64_t value;                 /* of a name: bytes after it */
     unsigned first, count;
     unsigned second; /* p|q: pool index of q; 0: none */
 } wpi_ptx_operand;
@@ -85,30 +83,58 @@ typedef enum wpi_ptx_item {
     WP_PTX_ITEM_OPEN,  /* { */
     WP_PTX_ITEM_CLOSE, /* } */
     WP_PTX_ITEM_NAMES, /* .reg: parser.type and the names in the statement's operands */
+    WP_PTX_ITEM_LABEL, /* modules: parser.label, whose ':' was read */
+    WP_PTX_ITEM_DOT,   /* modules: a directive other than .reg, not read yet */
     WP_PTX_ITEM_BAD    /* statement.text could not be parsed */
 } wpi_ptx_item;
+
+/** Names, each once: equal names of one parser are the same pointer. */
+typedef struct wpi_ptx_name wpi_ptx_name;
 
 typedef struct wpi_ptx_parser {
     wpi_text clean; /* comments gone, asm operands marked */
     const char *at;
+    bool is_module;
     wpi_ptx_type type;
+    const char *label;
+    wpi_ptx_name *names;
+    wpi_text word;          /* the name being read */
+    const char *line_start; /* the newlines before it are counted in `line` */
+    unsigned line;
     wpi_ptx_statement statement; /* the last one read */
 } wpi_ptx_parser;
 
 /** `text` is LLVM's form of an asm string ($0, $$, ${:uid}). */
 void wpi_ptx_parser_init(wpi_ptx_parser *parser, const char *text, size_t length, unsigned uid);
+/** `text` is a module's. */
+void wpi_ptx_parser_init_module(wpi_ptx_parser *parser, const char *text, size_t length);
 void wpi_ptx_parser_deinit(wpi_ptx_parser *parser);
 wpi_ptx_item wpi_ptx_parse(wpi_ptx_parser *parser);
+/** The line of `parser->at`, from 1. */
+unsigned wpi_ptx_line(wpi_ptx_parser *parser);
+/** Fills statement.text with the text at `from`, up to ';'. */
+void wpi_ptx_note_text(wpi_ptx_statement *s, const char *from);
+
+/* The words of modules. */
+void wpi_ptx_skip_blanks(wpi_ptx_parser *parser);
+bool wpi_ptx_accept(wpi_ptx_parser *parser, char c);
+/** A name, or NULL: there is none here. */
+const char *wpi_ptx_read_name(wpi_ptx_parser *parser);
+/** A number into `o`: its kind and value. */
+bool wpi_ptx_read_number(wpi_ptx_parser *parser, wpi_ptx_operand *o);
 /** The type named by "f32", "b16x2", "pred"; kind NONE if it is none. */
 wpi_ptx_type wpi_ptx_type_parse(const char *name);
 
 typedef struct wpi_ptx_register {
-    char name[WP_PTX_NAME_CHARS];
+    wpi_ptx_name *name;
     bool is_predicate;
+    bool is_symbol; /* modules: a variable, parameter or function; its value is its address */
     unsigned bits;
     unsigned depth;     /* of the { } it was declared in */
+    int shadowed;       /* the register of this name in an outer scope, or -1 */
     char alias[16];     /* another name for this asm operand, or "" */
     LLVMValueRef value; /* i1, an integer of `bits`, or a pointer; NULL before the first write */
+    LLVMValueRef slot;  /* modules: its place in the function's frame; NULL before the first use */
 } wpi_ptx_register;
 
 /** One asm block under translation. */
@@ -123,6 +149,9 @@ typedef struct wpi_ptx {
     LLVMValueRef matrix_words; /* ops_tensor.c: memory of this function, or NULL */
     wpi_map *pointers;         /* address.c: pointers recovered in this function */
     wpi_map *hopeless;         /* … and phis that are not pointers */
+    bool is_module;            /* registers are slots, as control flow joins them */
+    unsigned line;             /* modules: of the statement */
+    wpi_ptx_name *names;       /* of registers */
     wpi_ptx_statement *s;      /* the statement under translation */
     wpi_ptx_register *registers;
     unsigned register_count, register_capacity;
@@ -134,6 +163,12 @@ typedef struct wpi_ptx {
 /* ---- translate.c */
 /** Translates `text`; the registers named "%0", "%1" … were declared by the caller. */
 void wpi_ptx_translate(wpi_ptx *t, const char *text, size_t length, unsigned uid);
+/** Translates the statement without its guard. */
+void wpi_ptx_run(wpi_ptx *t);
+/** Declares the registers of a .reg. */
+void wpi_ptx_declare_all(wpi_ptx *t, const wpi_ptx_parser *parser);
+/** Ends a { }: its registers are gone. */
+void wpi_ptx_close_scope(wpi_ptx *t);
 /** The statement is not understood; `why` may add the reason, or be NULL. */
 void wpi_ptx_fail(wpi_ptx *t, const char *why);
 
@@ -160,7 +195,25 @@ const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index);
 /** The second of p|q, or NULL. */
 const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index);
 
+/* ---- ptx_names.c */
+/** The entry of a name in `*names`, made if absent. */
+wpi_ptx_name *wpi_ptx_name_add(wpi_ptx_name **names, const char *text, size_t length);
+wpi_ptx_name *wpi_ptx_name_find(wpi_ptx_name *names, const char *text);
+const char *wpi_ptx_name_text(const wpi_ptx_name *name);
+/** A number that belongs to the name; -1 at first. */
+int *wpi_ptx_name_number(wpi_ptx_name *name);
+void wpi_ptx_names_deinit(wpi_ptx_name **names);
+
 /* ---- registers.c */
+/** Forgets the registers from index `count` on. */
+void wpi_ptx_forget(wpi_ptx *t, unsigned count);
+/** The value of a register: bits or a pointer; NULL before its first write. */
+LLVMValueRef wpi_ptx_value(wpi_ptx *t, wpi_ptx_register *r);
+void wpi_ptx_set_value(wpi_ptx *t, wpi_ptx_register *r, LLVMValueRef value);
+/** Memory of the function's frame, made in its first block. */
+LLVMValueRef wpi_ptx_frame(wpi_ptx *t, LLVMTypeRef type);
+/** Modules: declares a variable, parameter or function by its address. */
+void wpi_ptx_declare_symbol(wpi_ptx *t, const char *name, LLVMValueRef address);
 void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueRef value);
 /** Makes `name` another name of the register `target`. */
 void wpi_ptx_alias(wpi_ptx *t, const char *name, const char *target);
@@ -195,6 +248,11 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index);
 /** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there
  * is none. Code is placed where the integer was computed. */
 LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value);
+
+/** Modules: the generic pointer whose shared address has the low 32 bits of `value`: a call that
+ *  module_pointers.c replaces. */
+#define WP_PTX_SHARED_POINTER "__wp_ptx_shared"
+LLVMValueRef wpi_ptx_shared_pointer(wpi_ptx *t, LLVMValueRef value);
 
 /* ---- small builders */
 LLVMTypeRef wpi_ptx_llvm(const wpi_ptx *t, wpi_ptx_type type);  /* what wpi_ptx_read returns */

@@ -22,15 +22,55 @@ void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueR
         .depth = t->depth,
         .value = value,
     };
-    strncpy(r->name, name, sizeof r->name - 1);
+    r->name = wpi_ptx_name_add(&t->names, name, strlen(name));
+    int *last = wpi_ptx_name_number(r->name);
+    r->shadowed = *last;
+    *last = (int)(t->register_count - 1);
+}
+
+void wpi_ptx_forget(wpi_ptx *t, unsigned count) {
+    while (t->register_count > count) {
+        const wpi_ptx_register *r = &t->registers[--t->register_count];
+        *wpi_ptx_name_number(r->name) = r->shadowed;
+    }
+}
+
+void wpi_ptx_declare_symbol(wpi_ptx *t, const char *name, LLVMValueRef address) {
+    wpi_ptx_declare(t, name, wpi_ptx_type_of(WP_PTX_BITS, 64), address);
+    t->registers[t->register_count - 1].is_symbol = true;
 }
 
 wpi_ptx_register *wpi_ptx_find(wpi_ptx *t, const char *name) {
-    for (unsigned i = t->register_count; i-- > 0;) {
-        wpi_ptx_register *r = &t->registers[i];
-        if (strcmp(r->name, name) == 0) return r->alias[0] ? wpi_ptx_find(t, r->alias) : r;
-    }
-    return NULL;
+    wpi_ptx_name *entry = wpi_ptx_name_find(t->names, name);
+    int index = entry ? *wpi_ptx_name_number(entry) : -1;
+    if (index < 0) return NULL;
+    wpi_ptx_register *r = &t->registers[index];
+    return r->alias[0] ? wpi_ptx_find(t, r->alias) : r;
+}
+
+LLVMValueRef wpi_ptx_frame(wpi_ptx *t, LLVMTypeRef type) {
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(t->function);
+    LLVMPositionBuilderBefore(t->b, LLVMGetFirstInstruction(entry));
+    LLVMValueRef place = LLVMBuildAlloca(t->b, type, "");
+    LLVMPositionBuilderBefore(t->b, t->anchor);
+    return place;
+}
+
+static LLVMValueRef slot_of(wpi_ptx *t, wpi_ptx_register *r) {
+    if (!r->slot) r->slot = wpi_ptx_frame(t, LLVMIntTypeInContext(t->c->context, r->bits));
+    return r->slot;
+}
+
+LLVMValueRef wpi_ptx_value(wpi_ptx *t, wpi_ptx_register *r) {
+    if (!t->is_module || r->is_symbol) return r->value;
+    return LLVMBuildLoad2(t->b, LLVMIntTypeInContext(t->c->context, r->bits), slot_of(t, r), "");
+}
+
+void wpi_ptx_set_value(wpi_ptx *t, wpi_ptx_register *r, LLVMValueRef value) {
+    if (!t->is_module)
+        r->value = value;
+    else
+        LLVMBuildStore(t->b, wpi_ptx_as_integer(t, value), slot_of(t, r));
 }
 
 void wpi_ptx_alias(wpi_ptx *t, const char *name, const char *target) {
@@ -148,9 +188,9 @@ static LLVMValueRef literal(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type t
 }
 
 LLVMValueRef wpi_ptx_read_raw(wpi_ptx *t, const wpi_ptx_operand *o) {
-    if (o->kind != WP_PTX_OPERAND_NAME || o->is_negated || o->selector[0]) return NULL;
+    if (o->kind != WP_PTX_OPERAND_NAME || o->is_negated || o->selector[0] || o->value) return NULL;
     wpi_ptx_register *r = wpi_ptx_find(t, o->name);
-    return r ? r->value : NULL;
+    return r && !r->is_predicate ? wpi_ptx_value(t, r) : NULL;
 }
 
 LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type type) {
@@ -171,18 +211,21 @@ LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_
             wpi_ptx_fail(t, "a predicate stands for a number, or a number for a predicate");
             return LLVMGetUndef(wanted);
         }
-        value = r->value ? r->value : LLVMGetUndef(integer_type(t, r->bits));
+        value = wpi_ptx_value(t, r);
+        if (!value) value = LLVMGetUndef(integer_type(t, r->bits));
     } else {
         value = is_predicate ? NULL : wpi_ptx_special(t, o->name);
         if (!value) {
-            char why[WP_PTX_NAME_CHARS + 40];
-            snprintf(why, sizeof why, "\"%s\" is not a register that is known here", o->name);
+            char why[120];
+            snprintf(why, sizeof why, "\"%.60s\" is not a register that is known here", o->name);
             wpi_ptx_fail(t, why);
             return LLVMGetUndef(wanted);
         }
     }
     if (is_predicate) return o->is_negated ? LLVMBuildNot(t->b, value, "") : value;
     value = wpi_ptx_as_integer(t, value);
+    if (o->value)
+        value = LLVMBuildAdd(t->b, value, LLVMConstInt(LLVMTypeOf(value), o->value, 0), "");
     value =
         wpi_ptx_resize(t, value, wpi_ptx_is_signed(type), integer_type(t, type.bits * type.lanes));
     return from_bits(t, value, type);
@@ -196,11 +239,11 @@ bool wpi_ptx_write_raw(wpi_ptx *t, const wpi_ptx_operand *o, LLVMValueRef value)
     wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
                               ? wpi_ptx_find(t, o->name)
                               : NULL;
-    if (!r || r->is_predicate) return false;
+    if (!r || r->is_predicate || r->is_symbol) return false;
     LLVMTypeRef type = LLVMTypeOf(value);
     unsigned bits = LLVMGetTypeKind(type) == LLVMPointerTypeKind ? 64 : LLVMGetIntTypeWidth(type);
     if (bits != r->bits) return false;
-    r->value = value;
+    wpi_ptx_set_value(t, r, value);
     return true;
 }
 
@@ -210,14 +253,14 @@ void wpi_ptx_write_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_type ty
     wpi_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
                               ? wpi_ptx_find(t, o->name)
                               : NULL;
-    if (!r || r->is_predicate != (type.kind == WP_PTX_PREDICATE)) {
+    if (!r || r->is_symbol || r->is_predicate != (type.kind == WP_PTX_PREDICATE)) {
         wpi_ptx_fail(t, r ? "the destination is of another kind than the result" : NULL);
         return;
     }
     if (!r->is_predicate)
         value = wpi_ptx_resize(t, to_bits(t, value, type), wpi_ptx_is_signed(type),
                                integer_type(t, r->bits));
-    r->value = value;
+    wpi_ptx_set_value(t, r, value);
 }
 
 void wpi_ptx_write(wpi_ptx *t, unsigned index, wpi_ptx_type type, LLVMValueRef value) {

@@ -16,6 +16,13 @@ void wpi_ptx_fail(wpi_ptx *t, const char *why) {
     if (t->status != WP_STATUS_OK) return;
     size_t length;
     const char *function = LLVMGetValueName2(t->function, &length);
+    if (t->is_module) {
+        t->status = WP_FAIL(t->err, UNSUPPORTED,
+                            "PTX line %u: the instruction \"%s\" is not understood (in %.*s)%s%s",
+                            t->line, t->s->text, length > 150 ? 150 : (int)length, function,
+                            why ? ": " : "", why ? why : "");
+        return;
+    }
     t->status = WP_FAIL(
         t->err, UNSUPPORTED, "inline PTX: the instruction \"%s\" is not understood (in %.*s)%s%s",
         t->s->text, length > 150 ? 150 : (int)length, function, why ? ": " : "", why ? why : "");
@@ -83,7 +90,7 @@ static const wpi_ptx_row *find_row(const char *name) {
     return NULL;
 }
 
-static void run(wpi_ptx *t) {
+void wpi_ptx_run(wpi_ptx *t) {
     const wpi_ptx_row *row = find_row(t->s->parts[0]);
     if (!row) {
         wpi_ptx_fail(t, NULL);
@@ -131,7 +138,7 @@ static void run_guarded(wpi_ptx *t) {
     for (unsigned i = 0; i < count; i++)
         before[i] = t->registers[i].value;
     LLVMValueRef carry = t->carry;
-    run(t);
+    wpi_ptx_run(t);
     then = LLVMGetInstructionParent(t->anchor);
     for (unsigned i = 0; i < count; i++) {
         wpi_ptx_register *r = &t->registers[i];
@@ -143,21 +150,21 @@ static void run_guarded(wpi_ptx *t) {
     LLVMPositionBuilderBefore(t->b, outer);
 }
 
-static void declare_all(wpi_ptx *t, const wpi_ptx_parser *parser) {
+void wpi_ptx_declare_all(wpi_ptx *t, const wpi_ptx_parser *parser) {
     for (unsigned i = 1; i < parser->statement.pool_count; i++) {
         const wpi_ptx_operand *o = &parser->statement.pool[i];
         if (o->value == 0) wpi_ptx_declare(t, o->name, parser->type, NULL);
         for (unsigned n = 0; n < o->value; n++) { /* r<3>: r0, r1, r2 */
-            char name[WP_PTX_NAME_CHARS + 12];
-            snprintf(name, sizeof name, "%s%u", o->name, n);
+            char *name = wpi_format("%s%u", o->name, n);
             wpi_ptx_declare(t, name, parser->type, NULL);
+            wpi_free(name);
         }
     }
 }
 
-static void close_scope(wpi_ptx *t) {
+void wpi_ptx_close_scope(wpi_ptx *t) {
     while (t->register_count && t->registers[t->register_count - 1].depth == t->depth)
-        t->register_count--;
+        wpi_ptx_forget(t, t->register_count - 1);
     t->depth--;
 }
 
@@ -171,11 +178,13 @@ void wpi_ptx_translate(wpi_ptx *t, const char *text, size_t length, unsigned uid
         case WP_PTX_ITEM_END: is_done = true; break;
         case WP_PTX_ITEM_OPEN: t->depth++; break;
         case WP_PTX_ITEM_CLOSE:
-            if (t->depth > 0) close_scope(t);
+            if (t->depth > 0) wpi_ptx_close_scope(t);
             break;
-        case WP_PTX_ITEM_NAMES: declare_all(t, parser); break;
+        case WP_PTX_ITEM_NAMES: wpi_ptx_declare_all(t, parser); break;
+        case WP_PTX_ITEM_LABEL: /* in modules only */
+        case WP_PTX_ITEM_DOT:
         case WP_PTX_ITEM_BAD: wpi_ptx_fail(t, NULL); break;
-        case WP_PTX_ITEM_STATEMENT: t->s->has_guard ? run_guarded(t) : run(t); break;
+        case WP_PTX_ITEM_STATEMENT: t->s->has_guard ? run_guarded(t) : wpi_ptx_run(t); break;
         }
     }
     t->s = NULL;

@@ -57,6 +57,37 @@ static wp_status separate(wpi_compile_job *job, const char *folder, wp_error *er
     return status;
 }
 
+#define DRIVER_HEADER "cuda/__driver/driver_api.h"
+#define NVIDIAS_DRIVER "\"libcuda.so.1\""
+#define OUR_DRIVER "\"libwarpage.so.0\""
+
+/* CCCL 3 loads the driver's library by name for its driver API, which is in libwarpage here. */
+static wp_status redirect_driver(wpi_compile_job *job, const char *folder, wp_error *err) {
+    char *path = wpi_path_join(folder, DRIVER_HEADER), *text = NULL, *to = NULL, *above = NULL;
+    size_t size_bytes = 0;
+    wp_status status = WP_STATUS_OK;
+    if (!wpi_file_exists(path)) goto done;
+    WP_TRY_GOTO(wpi_file_read(path, &text, &size_bytes, err), done);
+    char *name = strstr(text, NVIDIAS_DRIVER);
+    if (!name) goto done;
+    wpi_text changed = {0};
+    wpi_text_appendf(&changed, "%.*s" OUR_DRIVER "%s", (int)(name - text), text,
+                     name + strlen(NVIDIAS_DRIVER));
+    job->libraries_first = wpi_path_join(job->temp_dir, "driver");
+    to = wpi_path_join(job->libraries_first, DRIVER_HEADER);
+    above = wpi_path_dir(to);
+    status = wpi_dir_create(above, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_file_write(to, wpi_text_string(&changed), changed.length, err);
+    wpi_text_deinit(&changed);
+done:
+    wpi_free(path);
+    wpi_free(text);
+    wpi_free(to);
+    wpi_free(above);
+    return status;
+}
+
 wp_status wpi_cpp_libraries_find(wpi_compile_job *job, wp_error *err) {
     const char *wanted = job->options->cuda_path;
     char *folder = wanted ? wpi_cccl_include(wanted) : find_in_toolkits(job);
@@ -67,11 +98,12 @@ wp_status wpi_cpp_libraries_find(wpi_compile_job *job, wp_error *err) {
                        wanted);
     if (!folder) folder = find_installed();
     if (!folder) return WP_STATUS_OK;
-    if (wpi_toolchain_is_foreign(job->tools, folder)) {
-        wp_status status = separate(job, folder, err);
+    wp_status status = redirect_driver(job, folder, err);
+    if (status == WP_STATUS_OK && wpi_toolchain_is_foreign(job->tools, folder)) {
+        status = separate(job, folder, err);
         wpi_free(folder);
         return status;
     }
     job->libraries = folder;
-    return WP_STATUS_OK;
+    return status;
 }

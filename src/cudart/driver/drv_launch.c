@@ -165,7 +165,7 @@ WP_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int
                                        .blockDim = {blockDimX, blockDimY, blockDimZ},
                                        .dynamicSmemBytes = sharedMemBytes,
                                        .stream = hStream};
-    WPI_DRIVER(launch(f, &config, kernelParams, extra));
+    WPI_DRIVER_IN(hStream == NULL, launch(f, &config, kernelParams, extra));
 }
 
 WP_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
@@ -178,7 +178,7 @@ WP_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         .stream = config->hStream,
         .attrs = config->attrs,
         .numAttrs = config->numAttrs};
-    WPI_DRIVER(launch(f, &c, kernelParams, extra));
+    WPI_DRIVER_IN(c.stream == NULL, launch(f, &c, kernelParams, extra));
 }
 
 WP_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
@@ -194,7 +194,7 @@ WP_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
                                        .stream = hStream,
                                        .attrs = &cooperative,
                                        .numAttrs = 1};
-    WPI_DRIVER(launch(f, &config, kernelParams, NULL));
+    WPI_DRIVER_IN(hStream == NULL, launch(f, &config, kernelParams, NULL));
 }
 
 /* ---- occupancy ---- */

@@ -31,12 +31,13 @@ WP_API CUresult cuMemFree(CUdeviceptr dptr) {
     WPI_DRIVER(cudaFree(wpi_at(dptr)));
 }
 
+/* A stream has its context, so none need be current. */
 WP_API CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    WPI_DRIVER(cudaMallocAsync(pointer_to(dptr), bytesize, hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaMallocAsync(pointer_to(dptr), bytesize, hStream));
 }
 
 WP_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-    WPI_DRIVER(cudaFreeAsync(wpi_at(dptr), hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaFreeAsync(wpi_at(dptr), hStream));
 }
 
 WP_API CUresult cuMemAllocHost(void **pp, size_t bytesize) {
@@ -78,7 +79,7 @@ WP_API CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advic
 
 WP_API CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
                                    CUstream hStream) {
-    WPI_DRIVER(cudaMemPrefetchAsync(wpi_at(devPtr), count, dstDevice, hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaMemPrefetchAsync(wpi_at(devPtr), count, dstDevice, hStream));
 }
 
 /* ---- queries ---- */
@@ -131,6 +132,10 @@ WP_API CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: SET(CUdeviceptr, (uintptr_t)a.base); break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: SET(size_t, a.size_bytes); break;
     case CU_POINTER_ATTRIBUTE_MAPPED: SET(int, 1); break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: SET(unsigned long long, 0); break;
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: SET(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: SET(int, CU_MEM_ACCESS_FLAGS_PROT_READWRITE); break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: SET(CUmemoryPool, wpi_pool_of(a.base)); break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
@@ -154,7 +159,8 @@ WP_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 
 WP_API CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
                               CUstream hStream) {
-    WPI_DRIVER(cudaMemcpyAsync(wpi_at(dst), wpi_at(src), ByteCount, cudaMemcpyDefault, hStream));
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaMemcpyAsync(wpi_at(dst), wpi_at(src), ByteCount, cudaMemcpyDefault, hStream));
 }
 
 WP_API CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
@@ -184,8 +190,8 @@ WP_API CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t B
 
 WP_API CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                                   CUstream hStream) {
-    WPI_DRIVER(cudaMemcpyAsync(wpi_at(dstDevice), wpi_at(srcDevice), ByteCount,
-                               cudaMemcpyDeviceToDevice, hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaMemcpyAsync(wpi_at(dstDevice), wpi_at(srcDevice), ByteCount,
+                                                   cudaMemcpyDeviceToDevice, hStream));
 }
 
 /* One device: contexts do not matter. */
@@ -278,7 +284,7 @@ WP_API CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy) {
 }
 
 WP_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
-    WPI_DRIVER(copy_2d(pCopy, hStream, true));
+    WPI_DRIVER_IN(hStream == NULL, copy_2d(pCopy, hStream, true));
 }
 
 WP_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D *pCopy) {
@@ -286,7 +292,7 @@ WP_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D *pCopy) {
 }
 
 WP_API CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
-    WPI_DRIVER(copy_3d(pCopy, hStream, true));
+    WPI_DRIVER_IN(hStream == NULL, copy_3d(pCopy, hStream, true));
 }
 
 /* ---- fills ---- */
@@ -305,7 +311,8 @@ static cudaError_t fill(CUdeviceptr at, size_t pitch, uint32_t value, uint32_t v
     }                                                                                              \
     WP_API CUresult cuMemsetD##bits##Async(CUdeviceptr dstDevice, type value, size_t N,            \
                                            CUstream hStream) {                                     \
-        WPI_DRIVER(fill(dstDevice, 0, value, sizeof(type), N, 1, hStream, true));                  \
+        WPI_DRIVER_IN(hStream == NULL,                                                             \
+                      fill(dstDevice, 0, value, sizeof(type), N, 1, hStream, true));               \
     }                                                                                              \
     WP_API CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dstDevice, size_t dstPitch, type value,     \
                                            size_t Width, size_t Height) {                          \

@@ -11,47 +11,48 @@ WP_API CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flag
 }
 
 WP_API CUresult cuStreamDestroy(CUstream hStream) {
-    WPI_DRIVER(cudaStreamDestroy(hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamDestroy(hStream));
 }
 
 WP_API CUresult cuStreamQuery(CUstream hStream) {
-    WPI_DRIVER(cudaStreamQuery(hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamQuery(hStream));
 }
 
 WP_API CUresult cuStreamSynchronize(CUstream hStream) {
-    WPI_DRIVER(cudaStreamSynchronize(hStream));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamSynchronize(hStream));
 }
 
 WP_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
-    WPI_DRIVER(cudaStreamWaitEvent(hStream, hEvent, Flags));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamWaitEvent(hStream, hEvent, Flags));
 }
 
 /* The status that the callback receives has equal numbers in both APIs. */
 WP_API CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
                                     unsigned int flags) {
-    WPI_DRIVER(cudaStreamAddCallback(hStream, (cudaStreamCallback_t)(void (*)(void))callback,
-                                     userData, flags));
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaStreamAddCallback(hStream, (cudaStreamCallback_t)(void (*)(void))callback,
+                                        userData, flags));
 }
 
 WP_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
-    WPI_DRIVER(cudaLaunchHostFunc(hStream, fn, userData));
+    WPI_DRIVER_IN(hStream == NULL, cudaLaunchHostFunc(hStream, fn, userData));
 }
 
 WP_API CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
                                        unsigned int flags) {
-    WPI_DRIVER(cudaStreamAttachMemAsync(hStream, wpi_at(dptr), length, flags));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamAttachMemAsync(hStream, wpi_at(dptr), length, flags));
 }
 
 WP_API CUresult cuStreamGetPriority(CUstream hStream, int *priority) {
-    WPI_DRIVER(cudaStreamGetPriority(hStream, priority));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamGetPriority(hStream, priority));
 }
 
 WP_API CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
-    WPI_DRIVER(cudaStreamGetFlags(hStream, flags));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamGetFlags(hStream, flags));
 }
 
 WP_API CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId) {
-    WPI_DRIVER(cudaStreamGetId(hStream, streamId));
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamGetId(hStream, streamId));
 }
 
 /* Streams belong to no context: the thread's own. */
@@ -68,25 +69,25 @@ WP_API CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) {
 }
 
 WP_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-    WPI_DRIVER(cudaEventRecord(hEvent, hStream));
+    WPI_DRIVER_IN(false, cudaEventRecord(hEvent, hStream));
 }
 
 WP_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
-    WPI_DRIVER(cudaEventRecordWithFlags(hEvent, hStream, flags));
+    WPI_DRIVER_IN(false, cudaEventRecordWithFlags(hEvent, hStream, flags));
 }
 
 WP_API CUresult cuEventQuery(CUevent hEvent) {
-    WPI_DRIVER(cudaEventQuery(hEvent));
+    WPI_DRIVER_IN(false, cudaEventQuery(hEvent));
 }
 
 WP_API CUresult cuEventSynchronize(CUevent hEvent) {
-    WPI_DRIVER(cudaEventSynchronize(hEvent));
+    WPI_DRIVER_IN(false, cudaEventSynchronize(hEvent));
 }
 
 WP_API CUresult cuEventDestroy(CUevent hEvent) {
-    WPI_DRIVER(cudaEventDestroy(hEvent));
+    WPI_DRIVER_IN(false, cudaEventDestroy(hEvent));
 }
 
 WP_API CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
-    WPI_DRIVER(cudaEventElapsedTime(pMilliseconds, hStart, hEnd));
+    WPI_DRIVER_IN(false, cudaEventElapsedTime(pMilliseconds, hStart, hEnd));
 }

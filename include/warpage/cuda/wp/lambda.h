@@ -26,21 +26,35 @@ template <class T> constexpr bool is_closure() {
 
 template <class T> T &&value();
 
-/* Whether host code can call it: a call of a __device__ function from there is no candidate.
+/* Of two functions of the same arguments, clang prefers a __device__ one to a __host__ __device__
+ * one on the device side, and the latter on the host side; two of the latter are ambiguous. */
+struct none {};
+template <class... A> struct rival {
+    __host__ __device__ none operator()(A..., none = none()) const;
+    __host__ __device__ none operator()(A..., none = none());
+};
+template <class T, class... A> struct beside : T, rival<A...> {
+    using T::operator();
+    using rival<A...>::operator();
+};
+
+/* Whether host code can call it: beside a __host__ __device__ rival it is ambiguous then.
  * Generic lambdas, which have no single call operator, count as callable. */
 template <class T, class M> struct host_calls {
     static constexpr bool answer = true;
 };
-template <class T, class C, class R, class... A> struct host_calls<T, R (C::*)(A...) const> {
+template <class T, class Self, class... A> struct host_call {
     template <class U> static char ask(decltype(value<U>().operator()(value<A>()...)) *);
     template <class U> static long ask(...);
     template <class U, class V> struct same {
         static constexpr bool answer = sizeof(ask<U>(nullptr)) == sizeof(V);
     };
-    static constexpr bool answer = same<const T &, char>::answer;
+    static constexpr bool answer = same<Self, long>::answer;
 };
 template <class T, class C, class R, class... A>
-struct host_calls<T, R (C::*)(A...)> : host_calls<T, R (C::*)(A...) const> {};
+struct host_calls<T, R (C::*)(A...) const> : host_call<T, const beside<T, A...> &, A...> {};
+template <class T, class C, class R, class... A>
+struct host_calls<T, R (C::*)(A...)> : host_call<T, beside<T, A...> &, A...> {};
 
 template <class T, class = void> struct device_only {
     static constexpr bool answer = false;
