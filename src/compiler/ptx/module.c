@@ -564,6 +564,7 @@ static void read_function(wpi_ptx_module *m, bool is_kernel) {
         return;
     }
     t->function = function;
+    t->matrix_words = NULL;
     const unsigned outer = t->register_count;
     begin_function(m, is_kernel);
     if (!wpi_ptx_module_failed(m)) read_body(m);

@@ -186,6 +186,8 @@ static void emit_cp(wpi_ptx *t) {
     static const char *const groups[] = {"commit_group", "wait_group", "wait_all", NULL};
     if (!wpi_ptx_has(t, "async"))
         wpi_ptx_fail(t, NULL);
+    else if (wpi_ptx_has(t, "mbarrier"))
+        wpi_ptx_copy_arrives(t);
     else if (wpi_ptx_choice(t, groups) < 0)
         copy_async(t);
 }

@@ -177,7 +177,8 @@ typedef struct wpi_ptx_row {
     void (*emit)(wpi_ptx *t);
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
-    wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[];
+    wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
+    wpi_ptx_mbarrier[];
 
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
@@ -237,6 +238,9 @@ LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name);
 LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type type, bool is_ftz);
 void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool is_ftz,
                          bool is_sat);
+
+/* ---- ops_mbarrier.c */
+void wpi_ptx_copy_arrives(wpi_ptx *t); /* cp.async.mbarrier.arrive */
 
 /* ---- address.c */
 /** The pointer meant by operand `index`, which must be [address]. */

@@ -114,8 +114,8 @@ static bool matches(const pm_op *op, const parts *name, pm_insn *in) {
 
 static const pm_op *find_op(const char *name, pm_insn *in) {
     static const pm_op *const tables[] = {
-        pm_integer_ops, pm_logic_ops,  pm_float_ops,   pm_half_ops, pm_convert_ops,
-        pm_memory_ops,  pm_atomic_ops, pm_control_ops, pm_warp_ops, pm_texture_ops};
+        pm_integer_ops, pm_logic_ops,   pm_float_ops, pm_half_ops,    pm_convert_ops, pm_memory_ops,
+        pm_atomic_ops,  pm_control_ops, pm_warp_ops,  pm_texture_ops, pm_mbarrier_ops};
     parts words;
     if (!split(name, &words)) return NULL;
     const size_t length = strlen(words.items[0]);

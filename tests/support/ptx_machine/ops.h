@@ -35,7 +35,7 @@ typedef struct pm_op {
 
 extern const pm_op pm_integer_ops[], pm_logic_ops[], pm_float_ops[], pm_half_ops[],
     pm_convert_ops[], pm_memory_ops[], pm_atomic_ops[], pm_control_ops[], pm_warp_ops[],
-    pm_texture_ops[];
+    pm_texture_ops[], pm_mbarrier_ops[];
 
 /* For `decode`. */
 int32_t pm_source(pm_parser *p, const pm_statement *s, const pm_operand *o, pm_type type);
