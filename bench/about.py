@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a results page says of its run: the machine, and the commit."""
 import glob
+import gzip
+import json
 import os
 import pathlib
 import platform
@@ -49,6 +51,12 @@ def machine():
         "memory_bytes": int(memory.group(1)) * 1024 if memory else 0,
         "is_virtual": "hypervisor" in info, "kernel": platform.release(),
         "transparent_hugepage": file_text("/sys/kernel/mm/transparent_hugepage/enabled")}
+
+
+def write_raw(page, report):
+    """Every number of the run, beside the page: `<page>.json.gz`, which `zcat` prints."""
+    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    pathlib.Path(page).with_suffix(".json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
 def checked_out():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs recorded reproductions again and compares every value with the recorded one, digit by digit.
+"""Runs recorded reproductions and studies again and compares every value with the recorded one, digit by digit.
 
-    tools/check-recorded.py [--build DIR] [--json FILE] [PAPER[/FIGURE] ...]   (default: all figures)
+    tools/check-recorded.py [--build DIR] [--json FILE] [PAPER[/FIGURE] ...]   (default: all figures and studies)
 
 Prints one line a figure, and one for each value or verdict that changed. Exit status 1 if any did.
 --json FILE keeps what was measured, so that two builds can be compared with each other."""
@@ -14,13 +14,13 @@ import sys
 import time
 
 
-def claims(warpage, *arguments):
-    """The claims of a figure: {(figure, claim): (value, verdict)}, values as they are printed."""
-    printed = subprocess.run([warpage, "reproduce", "--format", "json", *arguments], check=True,
+def claims(warpage, command, *arguments):
+    """The claims of a figure or study: {(figure, claim): (value, verdict)}, values as they are printed."""
+    printed = subprocess.run([warpage, command, "--format", "json", *arguments], check=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True).stdout
     found = {}
     for claim in json.loads(printed, parse_float=str, parse_int=str):
-        figure = claim["paper"] + "/" + claim["figure"]
+        figure = "/".join(list(claim.values())[:2])
         found[figure, claim["claim"]] = (claim.get("ours"), claim["verdict"])
     return found
 
@@ -33,14 +33,18 @@ def main():
     options = parser.parse_args()
     warpage = os.path.join(options.build, "bin", "warpage")
 
-    recorded = claims(warpage, "--list")
-    figures = sorted({figure for figure, _ in recorded})
+    recorded, command_of = {}, {}
+    for command in ("reproduce", "study"):
+        listed = claims(warpage, command, "--list")
+        recorded.update(listed)
+        command_of.update({figure: command for figure, _ in listed})
+    figures = sorted(command_of)
     if options.figures:
         unknown = [w for w in options.figures
                    if not any(f == w or f.startswith(w + "/") for f in figures)]
         if unknown:
             sys.exit(f"check-recorded: no recorded figure is called {unknown[0]}; "
-                     f"`warpage reproduce --list` shows them all")
+                     f"`warpage reproduce --list` and `warpage study --list` show them all")
         figures = [f for f in figures
                    if any(f == w or f.startswith(w + "/") for w in options.figures)]
 
@@ -49,7 +53,7 @@ def main():
         start = time.monotonic()
         before = {name: value for (of, name), value in recorded.items() if of == figure}
         try:
-            now = {name: value for (_, name), value in claims(warpage, figure).items()}
+            now = {name: value for (_, name), value in claims(warpage, command_of[figure], figure).items()}
         except subprocess.CalledProcessError as failed:
             print(f"{figure}: failed: {failed.stderr.strip()}", flush=True)
             changed_count += 1

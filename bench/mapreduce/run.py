@@ -18,11 +18,10 @@ with tabs, places those of GeoNames. Engines, each with two threads:
 
 All engines must find as many keys and pairs. Seconds are of the processor (user and system), as the machine may have other work;
 of warpage, threads and Phoenix++'s Word Count those of the whole process, of the others those of the query. Wall seconds are reported, too.
-Writes bench/results/<date>-mapreduce.json and .md.
+Writes bench/results/<date>-mapreduce.json.gz and .md.
 """
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -224,7 +223,7 @@ def main():
     if not options.dry:
         base = ROOT / "bench/results" / f"{report['date']}-mapreduce"
         report["results"] = [{"case": case, "engine": engine, **row} for (case, engine), row in results.items()]
-        base.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+        about.write_raw(base, report)
         base.with_suffix(".md").write_text(text)
 
 

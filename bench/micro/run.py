@@ -3,7 +3,7 @@
 """Times the same kernels in CUDA C on the CPU device, in OpenCL on PoCL, and in hand-written C with threads.
 
 Builds into a temporary folder, runs everything in turn, checks the results, prints the tables, and writes
-bench/results/<date>-cpu-device.json and .md. See bench/README.md; the JSON is described in bench/schema.md.
+bench/results/<date>-cpu-device.json.gz and .md. See bench/README.md; the JSON is described in bench/schema.md.
 """
 import argparse
 import datetime
@@ -396,9 +396,9 @@ def main():
             say(f"{row['case']}, {row['size']}: {bytes_text(row['footprint_bytes'])} does not fit that name here.")
     path = pathlib.Path(options.results) / f"{now:%Y-%m-%d}-cpu-device"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.with_suffix(".json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    about.write_raw(path, report)
     path.with_suffix(".md").write_text(text)
-    say(f"written: {path}.json and .md")
+    say(f"written: {path}.json.gz and .md")
 
 
 if __name__ == "__main__":

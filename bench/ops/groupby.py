@@ -4,7 +4,7 @@
 
 Every engine runs in a process of its own with the same columns and the same number of threads, by its
 public interface, until its result lies in memory as columns. All must agree. Prints a table and writes
-bench/results/<date>-groupby.json and .md. The peers:
+bench/results/<date>-groupby.json.gz and .md. The peers:
 
     python3 -m venv venv && venv/bin/pip install -r bench/ops/requirements.txt
     venv/bin/python bench/ops/groupby.py
@@ -28,6 +28,8 @@ import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 ENGINES = ["warpage", "duckdb", "polars"]
 GROUPS = [10, 1000, 100_000, 1_000_000, 10_000_000]
 QUERIES = {"count": [("count", None)], "sum and avg": [("sum", 0), ("avg", 0)],
@@ -317,8 +319,7 @@ def main():
     if not args.dry:
         target = pathlib.Path(args.results) / f"{header['date']}-groupby{'-spread' if args.spread else ''}"
         target.with_suffix(".md").write_text(text, encoding="utf-8")
-        target.with_suffix(".json").write_text(json.dumps({**header, "results": results}, indent=1) + "\n",
-                                               encoding="utf-8")
+        about.write_raw(target, {**header, "results": results})
 
 
 if __name__ == "__main__":

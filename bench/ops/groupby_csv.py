@@ -3,12 +3,11 @@
 """Times group-by from a CSV file into a CSV file: `warpage groupby` beside DuckDB and Polars.
 
 Every engine is a process that reads the same file, groups its rows, sorts the groups by key and writes
-them. The results must be equal. Prints a table and writes bench/results/<date>-groupby-csv.json and .md.
+them. The results must be equal. Prints a table and writes bench/results/<date>-groupby-csv.json.gz and .md.
 The peers: see groupby.py. See bench/README.md.
 """
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import platform
@@ -23,6 +22,8 @@ import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 SEED = 20261122
 
 DUCKDB = """
@@ -141,7 +142,7 @@ def main():
     if not args.dry:
         target = pathlib.Path(args.results) / f"{header['date']}-groupby-csv"
         target.with_suffix(".md").write_text(text, encoding="utf-8")
-        target.with_suffix(".json").write_text(json.dumps({**header, "results": rows}, indent=1) + "\n", encoding="utf-8")
+        about.write_raw(target, {**header, "results": rows})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 Each engine runs in a process of its own with the same columns and the same number of threads, by its public
 interface, until its result is an Arrow table: warpage from a pyarrow.Table, DuckDB from a table of its own, Polars
 from a DataFrame. Runs of the engines alternate, so that other work on the machine meets all of them. All must agree.
-Prints a table and writes bench/results/<date>-groupby-text.json and .md. See bench/README.md.
+Prints a table and writes bench/results/<date>-groupby-text.json.gz and .md. See bench/README.md.
 """
 import argparse
 import datetime
@@ -25,6 +25,8 @@ import time
 import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 SEED = 20261126
 KINDS = ["text", "text of 20", "text of 5 to 200", "dictionary", "date", "boolean", "text and int64", "text and text", "int64"]
 
@@ -222,7 +224,7 @@ def main():
     if not args.dry:
         target = ROOT / "bench/results" / f"{header['date']}-groupby-text"
         target.with_suffix(".md").write_text(text, encoding="utf-8")
-        target.with_suffix(".json").write_text(json.dumps({**header, "results": results}, indent=1) + "\n", encoding="utf-8")
+        about.write_raw(target, {**header, "results": results})
 
 
 def page_line(result):

@@ -4,7 +4,7 @@
 all data on the device (--cases resident) or paged.
 
 Theirs are times that others have logged; ours are taken here, once to fill the cache of compiled kernels
-("cold") and then the median of several runs. Prints a table and writes bench/results/<date>-simulator.json
+("cold") and then the median of several runs. Prints a table and writes bench/results/<date>-simulator.json.gz
 and .md. See bench/README.md.
 """
 import argparse
@@ -23,6 +23,8 @@ import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import about  # noqa: E402
 
 # What GPGPU-Sim UVMSmart took: wall seconds and simulated thread instructions. "logged" are the shortest of
 # the result logs that its repository carries (benchmarks/Results); "run" were taken with its GTX 1080 Ti
@@ -224,7 +226,7 @@ def main():
         groups = "" if args.cases == "resident" else "-" + args.cases.replace(",", "-")
         target = pathlib.Path(args.results) / f"{header['date']}-simulator{groups}"
         target.with_suffix(".md").write_text(text)
-        target.with_suffix(".json").write_text(json.dumps({**header, "results": results}, indent=1) + "\n")
+        about.write_raw(target, {**header, "results": results})
 
 
 if __name__ == "__main__":

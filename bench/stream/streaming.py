@@ -10,11 +10,10 @@ and threads for each variant. `zerocopy-merged` is zero-copy with a thread for e
 read neighbouring records, as grid-stride loops do; text has no records. Data of managed memory are 125 % of device
 memory. On cpu it is wall time, the median of rounds in which every variant has its turn; there is no link, so ratios are
 told and not aimed at. The first run of each program and variant is compared with a serial computation. Inputs are
-generated, with seed 1. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes bench/results/<date>-streaming.json and .md.
+generated, with seed 1. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes bench/results/<date>-streaming.json.gz and .md.
 """
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -35,7 +34,7 @@ PROGRAMS = {
     "Word Count": (["stream-wordcount"], 4 << 20, 1024, None),
     "Netflix": (["stream-netflix"], 64 << 10, 512, 0.3),
     "Opinion Finder": (["stream-opinion"], 16 << 10, 512, 0.73),
-    "DNA Assembly": (["stream-dna"], 24 << 10, 512, 0.36),
+    "DNA Assembly": (["stream-dna"], 32 << 10, 512, 0.36),
     "MasterCard Affinity": (["stream-affinity"], 32 << 10, 512, None),
     "MasterCard, indexed": (["stream-affinity", "--indexed"], 32 << 10, 512, 0.25),
 }
@@ -192,7 +191,7 @@ def main():
                           for name, devices in results.items() for device, rows in devices.items() for variant, row in rows.items()],
               "comparisons": comparisons_of(results)}
     stem = ROOT / f"bench/results/{date}-streaming"
-    stem.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    about.write_raw(stem, record)
     stem.with_suffix(".md").write_text(
         f"# Streaming beside its peers\n\n{date}, commit {commit}. `{command}`\n\n" + INTRODUCTION + (QUICK_NOTE if options.quick else SEARCH_NOTE)
         + f"Load average {before[0]:.0f} at the start: it matters for cpu only.\n" + text, encoding="utf-8")

@@ -9,7 +9,7 @@ compiles PVC with wpcc, and runs it and bench/table/text.cu on files of URLs in 
 source: a heap of 500 MB in 2,000 pages, 10 million buckets, six passes. The case `full` is the program as it is. For the
 others heap, pages and buckets are divided by the case's scale, by sed in the clone. On the CPU device a number is the best of the
 rounds, and the processor time of the process, because other work may keep the processors busy; on a simulated GPU one run, in
-simulated time. Writes bench/results/<date>-table-authors.json and .md.
+simulated time. Writes bench/results/<date>-table-authors.json.gz and .md.
 """
 import argparse
 import datetime
@@ -173,7 +173,7 @@ def main():
     print(page(report))
     if not options.dry:
         base = ROOT / "bench/results" / f"{report['date']}-table-authors"
-        base.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+        about.write_raw(base, report)
         base.with_suffix(".md").write_text(page(report))
 
 

@@ -7,12 +7,11 @@
 
 All read the same file of lines and run 2 threads, in turn. The memory limit is DuckDB's memory_limit; of the table, half is for
 what is on the device (heap, buckets, chunks of lines) and half for entries in host memory, beyond which they go to a file. Polars
-has no limit: its streaming engine runs, and its peak is given. Writes bench/results/<date>-table-text.json and .md.
+has no limit: its streaming engine runs, and its peak is given. Writes bench/results/<date>-table-text.json.gz and .md.
 """
 import argparse
 import datetime
 import importlib.metadata
-import json
 import os
 import pathlib
 import random
@@ -130,7 +129,7 @@ def main():
     print(page(report))
     if not options.dry:
         base = ROOT / "bench/results" / f"{report['date']}-table-text"
-        base.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+        about.write_raw(base, report)
         base.with_suffix(".md").write_text(page(report))
 
 

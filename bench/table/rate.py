@@ -6,11 +6,10 @@
 
 Both programs insert the same 8-byte pairs into a table of each organisation, in turn; a number is the median of the rounds, of
 the time of the pass (inserts only) and of wp_table_run (with moving the table to host memory). Writes
-bench/results/<date>-table.json and .md.
+bench/results/<date>-table.json.gz and .md.
 """
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import shlex
@@ -123,7 +122,7 @@ def main():
     print(page(report))
     if not options.dry:
         base = ROOT / "bench/results" / f"{report['date']}-table"
-        base.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+        about.write_raw(base, report)
         base.with_suffix(".md").write_text(page(report))
 
 

@@ -71,6 +71,8 @@ typedef enum wp_aggregate_op {
     WP_AGGREGATE_AVG,      /* float64 */
     WP_AGGREGATE_SUM_LOW,  /* of integers: the sum of 128 bits, its low half, uint64 */
     WP_AGGREGATE_SUM_HIGH, /* and its high half, int64 (partials.h) */
+    WP_AGGREGATE_MEAN,     /* float64, of values that may have weights; on the processor only */
+    WP_AGGREGATE_SQUARES,  /* float64: the sum of squared differences from the mean */
     WP_AGGREGATE_OP_COUNT  /* must be last */
 } wp_aggregate_op;
 
@@ -132,6 +134,9 @@ typedef struct wp_groupby_spec {
      * are sorted as texts. In the result they are places in the order of wp_texts_copy, or NULL.
      * NULL: no key has. */
     wp_texts *const *texts;
+    /* [value_count]: the column that says how often each value counts in MEAN and SQUARES, for the
+     * means of parts; WP_ALL_ROWS: once. NULL: all count once. */
+    const uint32_t *weights;
 } wp_groupby_spec;
 
 typedef struct wp_groupby wp_groupby;

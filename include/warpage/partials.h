@@ -39,6 +39,13 @@ WP_API void wp_decimals_widen(const int64_t *values, uint64_t count, void *decim
 WP_API void wp_decimals_average(const void *decimals, const double *sums,
                                 const uint64_t *value_counts, uint64_t count, double *out);
 
+/** Sample variances, or their square roots, of squares (WP_AGGREGATE_SQUARES) and counts of values.
+ * `more`: squares to be added, or NULL. `valid`: a byte for each, 0 where there are less than two
+ * values. */
+WP_API void wp_squares_variance(const double *squares, const double *more,
+                                const uint64_t *value_counts, uint64_t count, bool is_root,
+                                double *out, uint8_t *valid);
+
 /** Numbers of 16 bits, as IEEE 754 has them, as floats: exact. */
 WP_API void wp_halves_widen(const uint16_t *halves, uint64_t count, float *out);
 

@@ -152,20 +152,20 @@ class Result:
     """The library's result, which columns of Groups refer to."""
 
     def __init__(self, handle):
-        self._owner, self._handle = _Owner(handle), handle
+        self._owner, self.handle = _Owner(handle), handle
         self.length = native.groups_count(handle)
 
     def key(self, number, field, text):
         """`text`: how texts are returned, "dictionary" or "utf8"."""
         dictionary = _Dictionary(field.texts, field.is_binary) if field.is_text else None
-        column = native.groups_key(self._handle, number).contents
+        column = native.groups_key(self.handle, number).contents
         if is_decimal(field.format):
             return self._widen(column, field.name, field.format)
         return _Column(field.name, text if field.is_text else field.format, column, self._owner, dictionary)
 
     def values(self, number):
         """An aggregate's."""
-        return native.groups_aggregate(self._handle, number).contents
+        return native.groups_aggregate(self.handle, number).contents
 
     def _widen(self, column, name, format_):
         memory = (ctypes.c_uint64 * (2 * max(1, self.length)))()
@@ -203,6 +203,68 @@ class Result:
         valid = decimals.valid if decimals is not None else self.values(sums).valid
         return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
                        (memory, decimals, self._owner))
+
+    def scaled(self, number, name, scale):
+        """A column of doubles, divided by 10 to the power of `scale`."""
+        column = self.aggregate(number, name)
+        if scale:
+            memory = (ctypes.c_double * max(1, self.length))(*(value / 10 ** scale for value in column.array(self.length)))
+            column.values, column.owner = ctypes.addressof(memory), (memory, self._owner)
+        return column
+
+    def variance(self, squares, more, counts, is_root, name, scale=0):
+        """Of aggregates of squares, which are added, and of counts. `scale`: digits of the values behind the point."""
+        memory, flags = (ctypes.c_double * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
+        native.squares_variance(self.values(squares).values, self.values(more).values if more is not None else None,
+                                self.values(counts).values, self.length, is_root, memory, flags)
+        for row in range(self.length if scale else 0):
+            memory[row] /= 10 ** (scale if is_root else 2 * scale)
+        bits, valid = _bits(flags, self.length)
+        return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0),
+                       (memory, bits))
+
+
+def _bits(flags, length):
+    """Bits of bytes, and their address; None: all are set."""
+    if 0 not in bytes(flags)[:length]:
+        return None, None
+    bits = (ctypes.c_uint8 * ((length + 7) // 8 + 1))()
+    native.bits_pack(flags, length, bits)
+    return bits, ctypes.addressof(bits)
+
+
+class Runs:
+    """Groups by the keys and one column more, in order: a run of rows for each group, from which a column is made."""
+
+    def __init__(self, result, key_count):
+        self._result, self._number = result, key_count
+        self._starts = (ctypes.c_uint64 * (result.length + 1))()
+        self.length = native.runs_find(result.handle, key_count, self._starts)
+        self._values = native.groups_key(result.handle, key_count)
+
+    def count_distinct(self, name, format_):
+        memory = (ctypes.c_uint64 * max(1, self.length))()
+        native.runs_count_distinct(self._values, self._starts, self.length, memory)
+        return _Column(name, format_, native.Column(native.TYPES.index("uint64"), ctypes.addressof(memory), None, 0), memory)
+
+    def quantile(self, share, name, scale):
+        """`scale`: digits of the values behind the point."""
+        memory, flags = (ctypes.c_double * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
+        native.runs_quantile(self._values, self._result.values(0).values, self._starts, self.length, share, memory, flags)
+        for row in range(self.length if scale else 0):
+            memory[row] /= 10 ** scale
+        bits, valid = _bits(flags, self.length)
+        return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0), (memory, bits))
+
+    def extreme(self, is_largest, name, field, text):
+        """`field`: of the column, a text."""
+        rows, flags = (ctypes.c_uint64 * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
+        native.runs_extreme(self._values, self._starts, self.length, is_largest, rows)
+        memory = (ctypes.c_uint32 * max(1, self.length))()
+        native.runs_take(self._values, rows, self.length, memory, flags)
+        bits, valid = _bits(flags, self.length)
+        column = native.Column(self._values.contents.type, ctypes.addressof(memory), valid, 0)
+        return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary))
 
 
 class Groups:

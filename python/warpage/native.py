@@ -8,7 +8,10 @@ from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 OPERATIONS = ["count", "sum", "min", "max", "avg"]
-ALL_OPERATIONS = OPERATIONS + ["sum_low", "sum_high"]
+ALL_OPERATIONS = OPERATIONS + ["sum_low", "sum_high", "mean", "squares"]
+SPREADS = ["var", "stddev"]  # of a sample
+DISTRIBUTIONS = ["median", "quantile", "count_distinct"]  # of a group's values and how often each comes
+NO_ROW = 0xFFFFFFFFFFFFFFFF
 ALL_ROWS = 0xFFFFFFFF
 
 
@@ -59,7 +62,7 @@ class Options(Structure):
 class Spec(Structure):
     _fields_ = [("key_count", c_uint32), ("value_count", c_uint32), ("aggregate_count", c_uint32),
                 ("keys", POINTER(Key)), ("values", POINTER(c_int)), ("aggregates", POINTER(Aggregate)),
-                ("options", Options), ("texts", POINTER(c_void_p))]
+                ("options", Options), ("texts", POINTER(c_void_p)), ("weights", POINTER(c_uint32))]
 
 
 class TextColumn(Structure):
@@ -157,6 +160,12 @@ decimals_narrow = _declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_i
 decimals_average = _declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
 decimals_widen = _declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
 halves_widen = _declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)
+squares_variance = _declare("wp_squares_variance", None, c_void_p, c_void_p, c_void_p, c_uint64, c_bool, c_void_p, c_void_p)
+runs_find = _declare("wp_runs_find", c_uint64, c_void_p, c_uint32, c_void_p)
+runs_count_distinct = _declare("wp_runs_count_distinct", None, POINTER(Column), c_void_p, c_uint64, c_void_p)
+runs_quantile = _declare("wp_runs_quantile", None, POINTER(Column), c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p)
+runs_extreme = _declare("wp_runs_extreme", None, POINTER(Column), c_void_p, c_uint64, c_bool, c_void_p)
+runs_take = _declare("wp_runs_take", None, POINTER(Column), c_void_p, c_uint64, c_void_p, c_void_p)
 _rows_hash = _declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = _declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
 _sample = _declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),
@@ -185,7 +194,8 @@ def _check(status, error):
     if status != 0 and b"need wpcc" in error.message:
         raise WarpageError("simulated GPUs need %s" % HOW)
     if status != 0:
-        raise _ERRORS.get(status, WarpageError)(error.message.decode(errors="replace") or "status %d" % status)
+        kind, message = _ERRORS.get(status, WarpageError), error.message.decode(errors="replace") or "status %d" % status
+        raise kind("out of memory: " + message if kind is OutOfMemoryError and "memory" not in message else message)
 
 
 class _DeviceInfo(Structure):

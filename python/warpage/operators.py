@@ -13,46 +13,85 @@ import itertools
 import os
 from typing import Any, Sequence, Tuple, Union
 from warpage import native
-from warpage.groups import Groups, Result
+from warpage.groups import Groups, Result, Runs
 from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError, WarpageError
 from warpage.table import ArrowTable, Tables, is_decimal, open_table, scale_of
 
 
+OPERATIONS = native.OPERATIONS + native.SPREADS + native.DISTRIBUTIONS
+
+
+class Quantile(str):
+    """The operation "quantile", or "median"."""
+
+    share = 0.5
+
+
+def _quantile(column, share):
+    try:
+        operation = Quantile("quantile")
+        operation.share = float(share)
+    except (TypeError, ValueError):
+        operation.share = -1
+    if not 0 <= operation.share <= 1:
+        raise ArgumentError("quantile:%s: at which share, from 0 to 1? \"quantile:%s:0.9\"" % (column, column))
+    return operation, column, "quantile_%s_%s" % (column, "%.15g" % operation.share)
+
+
 def parse_aggregate(aggregate):
-    """"sum:price", ("sum", "price"), ("price", "sum"), "count" -> operation, column or None, name."""
+    """"sum:price", ("sum", "price"), ("price", "sum"), "count", "quantile:price:0.9" -> operation, column or None, name."""
+    share = None
     if isinstance(aggregate, str):
         operation, _, column = aggregate.partition(":")
-    elif isinstance(aggregate, (tuple, list)) and len(aggregate) == 2:
-        operation, column = aggregate
-        if operation not in native.OPERATIONS and column in native.OPERATIONS:
+        if operation == "quantile":
+            column, _, share = column.rpartition(":") if ":" in column else (column, "", "")
+    elif isinstance(aggregate, (tuple, list)) and len(aggregate) in (2, 3):
+        operation, column, *share = aggregate
+        share = share[0] if share else None
+        if operation not in OPERATIONS and column in OPERATIONS:
             operation, column = column, operation
     else:
         raise ArgumentError("%r is no aggregate; write \"sum:price\", (\"price\", \"sum\") or sum=\"price\"" % (aggregate,))
     column = column or None
-    if operation not in native.OPERATIONS:
-        raise ArgumentError("'%s': the aggregates are %s" % (operation, ", ".join(native.OPERATIONS)))
+    if operation not in OPERATIONS or share is not None and operation != "quantile":
+        raise ArgumentError("'%s': the aggregates are %s" % (operation, ", ".join(OPERATIONS)))
     if column is None and operation != "count":
-        raise ArgumentError("%s: of which column? %s:COLUMN" % (operation, operation))
-    return operation, column, operation if column is None else "%s_%s" % (operation, column)
+        raise ArgumentError("%s: of which column? %s:COLUMN%s" % (operation, operation, ":0.9" if operation == "quantile" else ""))
+    if operation == "quantile":
+        return _quantile(column, share)
+    return Quantile(operation) if operation == "median" else operation, column, \
+        operation if column is None else "%s_%s" % (operation, column)
 
 
 def parse_aggregates(aggs, named):
-    """Those of a list, then those that are named: sum="price", max=["price", "weight"], count=True. None: "count"."""
+    """Those of a list, then those that are named: sum="price", max=["price", "weight"], quantile=("price", 0.9),
+    count=True. None: "count"."""
     listed = [] if aggs is None else [aggs] if isinstance(aggs, str) or _is_pair(aggs) else list(aggs)
     for operation, columns in named.items():
-        if operation not in native.OPERATIONS:
+        if operation not in OPERATIONS:
             raise ArgumentError("'%s' is neither an option nor one of the aggregates %s" %
-                                (operation, ", ".join(native.OPERATIONS)))
+                                (operation, ", ".join(OPERATIONS)))
         if columns is True:
             columns = [None]
+        if operation == "quantile":
+            columns = [columns] if isinstance(columns, str) or _is_share(columns) else columns
+            listed += [("quantile", *column) if _is_share(column) else ("quantile", column) for column in columns]
+            continue
         listed += [(operation, column) for column in ([columns] if isinstance(columns, str) else columns)]
     return [parse_aggregate(aggregate) for aggregate in (listed if listed or aggs is not None else ["count"])]
 
 
+def _is_share(pair):
+    """("price", 0.9)"""
+    return isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], (int, float))
+
+
 def _is_pair(aggs):
     """("price", "sum") is one aggregate, ("count", "sum:price") are two."""
+    if isinstance(aggs, tuple) and len(aggs) == 3 and isinstance(aggs[2], (int, float)):
+        return True
     return isinstance(aggs, tuple) and len(aggs) == 2 and all(isinstance(word, str) and ":" not in word for word in aggs) and \
-        sum(word in native.OPERATIONS for word in aggs) == 1
+        sum(word in OPERATIONS for word in aggs) == 1
 
 
 def check_names(names, wanted):
@@ -78,10 +117,10 @@ def _columns(parts, places, fields, are_keys):
 
 def _check_types(aggregates, fields):
     for operation, column, _ in aggregates:
-        if operation == "count":
+        if operation in ("count", "count_distinct") or operation in ("min", "max") and fields[column].is_text:
             continue
         if fields[column].is_text or fields[column].format == "n" or (
-                operation in ("sum", "avg") and not fields[column].is_number):
+                operation not in ("min", "max") and not fields[column].is_number):
             raise TableTypeError("%s:%s: the column has no numbers" % (operation, column))
 
 
@@ -97,10 +136,32 @@ def _decimal_sum(format_):
     return "d:38,%d" % scale_of(format_) if is_decimal(format_) else None
 
 
+def _scale(field):
+    return scale_of(field.format) if is_decimal(field.format) else 0
+
+
+def is_distribution(operation, column, fields):
+    """Whether an aggregate takes a group-by of its own, by the keys and the column."""
+    return operation in native.DISTRIBUTIONS or operation in ("min", "max") and fields[column].is_text
+
+
 class _Plan:
-    def __init__(self, counts):
+    def __init__(self, settings):
         self.aggregates, self.outputs = [], []  # (operation, column); functions that make a column of a Result
-        self._count_format = "l" if counts == "int64" else None
+        self.weights = {}  # of columns of means: the columns of their counts
+        self.runs = {}  # of columns that take a group-by of their own
+        self._count_format = "l" if settings["counts"] == "int64" else None
+        self._text = settings["text"]
+
+    def _distribution(self, operation, column, name, fields):
+        """Adds an aggregate that is made of runs."""
+        self.runs.setdefault(column, None)
+        if operation == "count_distinct":
+            self.outputs.append(lambda r: self.runs[column].count_distinct(name, self._count_format))
+        elif isinstance(operation, Quantile):
+            self.outputs.append(lambda r: self.runs[column].quantile(operation.share, name, _scale(fields[column])))
+        else:
+            self.outputs.append(lambda r: self.runs[column].extreme(operation == "max", name, self.runs[column].field, self._text))
 
     def _add(self, operation, column):
         """The number of the library's aggregate."""
@@ -110,10 +171,18 @@ class _Plan:
 
     @property
     def values(self):
-        return list(dict.fromkeys(column for _, column in self.aggregates if column is not None))
+        columns = [column for _, column in self.aggregates if column is not None]
+        return list(dict.fromkeys(columns + list(self.weights.values())))
 
     def whole(self, aggregates, fields):
         for operation, column, name in aggregates:
+            if is_distribution(operation, column, fields):
+                self._distribution(operation, column, name, fields)
+                continue
+            if operation in native.SPREADS:
+                self.outputs.append(_spread(operation, self._add("squares", column), None, self._add("count", column), name,
+                                            _scale(fields[column])))
+                continue
             format_ = _decimal_sum(fields[column].format) if operation in ("sum", "avg") else None
             if format_ is not None:
                 parts = self._add("sum_high", column), None, self._add("sum_low", column)
@@ -134,6 +203,11 @@ class _Plan:
                 self.outputs.append(make)
 
         for operation, column, name in aggregates:
+            if operation in native.DISTRIBUTIONS:
+                raise ArgumentError("%s:%s has no partial form: bring all rows of a key together first" % (operation, column))
+            if is_distribution(operation, column, fields):
+                self._distribution(operation, column, name, fields)
+                continue
             if operation in ("min", "max"):
                 number = self._add(operation, column)
                 output(name, lambda r, n=number, name=name, f=fields[column].format: r.aggregate(n, name, f))
@@ -148,7 +222,12 @@ class _Plan:
                     format_ = _decimal_sum(fields[column].format)
                     metadata = metadata if format_ is None else DECIMAL
                     output(name, lambda r, p=parts, name=name, m=metadata, f=format_ or "d:38,0": r.decimals(p, name, m, f))
-            if operation in ("count", "avg"):
+            if operation in native.SPREADS:
+                for part, power in (("mean", 1), ("squares", 2)):
+                    number, scale = self._add(part, column), power * _scale(fields[column])
+                    name = "%s_%s" % (part, column)
+                    output(name, lambda r, n=number, name=name, s=scale: r.scaled(n, name, s))
+            if operation in ("count", "avg", *native.SPREADS):
                 number = self._add("count", column)
                 name = "count" if column is None else "count_%s" % column
                 output(name, lambda r, n=number, name=name: r.aggregate(n, name, self._count_format))
@@ -160,6 +239,8 @@ class _Plan:
         def make(operation, column, name):
             if operation == "count":
                 return lambda r: r.aggregate(at(("count", column)), name, self._count_format)
+            if operation in native.SPREADS:
+                return _spread(operation, at(("squares", column)), None, at(("count", column)), name, _scale(fields[column]))
             if operation in ("min", "max"):
                 return lambda r: r.aggregate(at((operation, column)), name, fields[column].format)
             if fields[column].is_float:
@@ -179,11 +260,22 @@ class _Plan:
     def merge(self, aggregates, fields):
         """`fields`: of the partials, by name."""
         for operation, column, name in aggregates:
+            if operation in native.DISTRIBUTIONS:
+                raise ArgumentError("%s:%s cannot be merged: it has no partial form" % (operation, column))
+            if operation in ("min", "max") and fields[name].is_text:
+                self._distribution(operation, name, name, fields)
+                continue
             if operation in ("min", "max"):
                 number = self._add(operation, name)
                 self.outputs.append(lambda r, n=number, name=name, f=fields[name].format: r.aggregate(n, name, f))
                 continue
             counts = None
+            if operation in native.SPREADS:
+                mean = "mean_%s" % column
+                self.weights[mean] = "count_%s" % column
+                self.outputs.append(_spread(operation, self._add("sum", "squares_%s" % column), self._add("squares", mean),
+                                            self._add("sum", self.weights[mean]), name))
+                continue
             if operation in ("count", "avg"):
                 counts = self._add("sum", "count" if column is None else "count_%s" % column)
             if operation == "count":
@@ -213,6 +305,10 @@ class _Plan:
         return column
 
 
+def _spread(operation, squares, more, counts, name, scale=0):
+    return lambda r: r.variance(squares, more, counts, operation == "stddev", name, scale)
+
+
 def _decimal_output(operation, parts, counts, name, format_):
     if operation == "sum":
         return lambda r: r.decimals(parts, name, None, format_)
@@ -230,7 +326,8 @@ def partial_names(aggregates):
     """The columns of partials, besides the keys."""
     names = []
     for operation, column, name in aggregates:
-        names += ["sum_%s" % column, "count_%s" % column] if operation == "avg" else [name]
+        names += ["sum_%s" % column, "count_%s" % column] if operation == "avg" else \
+            ["%s_%s" % (part, column) for part in ("mean", "squares", "count")] if operation in native.SPREADS else [name]
     return list(dict.fromkeys(names))
 
 
@@ -245,7 +342,7 @@ def _name_sum(error, aggregates):
     return error
 
 
-def _spec(keys, nullable, values, aggregates, options):
+def _spec(keys, nullable, values, aggregates, options, weights=None):
     places = {field.name: i for i, field in enumerate(values)}
     places[None] = native.ALL_ROWS
     return native.Spec(
@@ -255,23 +352,28 @@ def _spec(keys, nullable, values, aggregates, options):
         (native.Aggregate * max(1, len(aggregates)))(
             *(native.Aggregate(native.ALL_OPERATIONS.index(operation), places[column])
               for operation, column in aggregates)), options,
-        (ctypes.c_void_p * len(keys))(*(field.texts.handle if field.is_text else None for field in keys)))
+        (ctypes.c_void_p * len(keys))(*(field.texts.handle if field.is_text else None for field in keys)),
+        (ctypes.c_uint32 * len(values))(*(places[weights.get(field.name)] for field in values)) if weights else None)
 
 
-def _run(device, spec, chunks, places, keys, values):
-    """The library's result and its explanation."""
+def _run(device, parts, chunks, places):
+    """The results of group-bys that read the same chunks, and their explanations. `parts`: (spec, keys, values)."""
     with native.Device(device) as handle:
-        groupby_handle = native.groupby_open(handle, spec)
+        opened = []
         try:
-            for row_count, parts in chunks:
+            for spec, _, _ in parts:
+                opened.append(native.groupby_open(handle, spec))
+            for row_count, columns in chunks:
                 if row_count == 0:
                     continue
-                native.groupby_add(groupby_handle, _columns(parts, places, keys, True),
-                                   _columns(parts, places, values, False), row_count)
-            result = native.groupby_finish(groupby_handle)
-            return Result(result), (native.groupby_explain(groupby_handle) or b"").decode(errors="replace")
+                for groupby_handle, (_, keys, values) in zip(opened, parts):
+                    native.groupby_add(groupby_handle, _columns(columns, places, keys, True),
+                                       _columns(columns, places, values, False), row_count)
+            return [(Result(native.groupby_finish(groupby_handle)),
+                     (native.groupby_explain(groupby_handle) or b"").decode(errors="replace")) for groupby_handle in opened]
         finally:
-            native.groupby_close(groupby_handle)
+            for groupby_handle in opened:
+                native.groupby_close(groupby_handle)
 
 
 class _Query:
@@ -279,11 +381,12 @@ class _Query:
 
     def __init__(self, source, keys, plan, settings):
         self.plan, self.settings = plan, settings
-        names = list(dict.fromkeys(keys + plan.values))
-        fields, self.chunks = source.select(names, keys, settings["threads"])
+        names = list(dict.fromkeys(keys + plan.values + list(plan.runs)))
+        fields, self.chunks = source.select(names, keys + list(plan.runs), settings["threads"])
         by_name = {field.name: field for field in fields}
         self.places = {field.name: i for i, field in enumerate(fields)}
         self.keys, self.values = [by_name[k] for k in keys], [by_name[v] for v in plan.values]
+        self.run_fields = [by_name[column] for column in plan.runs]
 
     def nullable_is_slower(self):
         """Whether the keys are a word of 64 bits only if none of them may be NULL. Texts have a code for it."""
@@ -301,28 +404,40 @@ class _Query:
                                  scope_bytes=given["scope_bytes"], memory_bytes=given["memory_bytes"],
                                  thread_count=given["threads"], group_count=given["groups"], is_sorted=sort,
                                  profile=None if given["profile"] is None else str(given["profile"]).encode())
-        spec = _spec(self.keys, nullable, self.values, self.plan.aggregates, options)
+        parts = [(_spec(self.keys, nullable, self.values, self.plan.aggregates, options, self.plan.weights), self.keys,
+                  self.values)]
+        for field in self.run_fields:
+            keys = self.keys + [field]
+            parts.append((_spec(keys, nullable + [not field.is_text], [], [("count", None)], options), keys, []))
         try:
-            return _run(given["device"], spec, chunks, self.places, self.keys, self.values)
+            whole, *others = _run(given["device"], parts, chunks, self.places)
         except WarpageError as error:
             raise _name_sum(error, self.plan.aggregates) from None
+        for field, (result, _) in zip(self.run_fields, others):
+            runs = Runs(result, len(self.keys))
+            if runs.length != whole[0].length:
+                raise WarpageError("the groups of column '%s' are not those of the keys" % field.name)
+            runs.field = field
+            self.plan.runs[field.name] = runs
+        return whole
 
     def groups(self, result, explain, outputs):
         columns = [result.key(number, field, self.settings["text"]) for number, field in enumerate(self.keys)]
         return Groups(result.length, columns + [make(result) for make in outputs], explain)
 
     def all(self):
-        result = self.run(self.chunks, [not field.is_text for field in self.keys], self.settings["sort"])
+        is_sorted = self.settings["sort"] or bool(self.run_fields)  # runs are in the order of sorted groups
+        result = self.run(self.chunks, [not field.is_text for field in self.keys], is_sorted)
         return self.groups(*result, self.plan.outputs)
 
 
 def _whole(source, keys, aggregates, fields, settings):
     """Groups of all rows. Where keys that may be NULL are slower, they may be from the first chunk on that has a NULL:
     groups so far are partials then."""
-    plan = _Plan(settings["counts"])
+    plan = _Plan(settings)
     plan.whole(aggregates, fields)
     query = _Query(source, keys, plan, settings)
-    if not query.nullable_is_slower():
+    if plan.runs or not query.nullable_is_slower():
         return query.all()
     chunks = iter(query.chunks)
     ahead = list(itertools.islice(chunks, 2))
@@ -331,7 +446,7 @@ def _whole(source, keys, aggregates, fields, settings):
         query.chunks = itertools.chain(ahead, chunks)
         return query.groups(*query.run(query.chunks, nullable, settings["sort"]), plan.outputs)
 
-    query.plan = plan = _Plan(settings["counts"])
+    query.plan = plan = _Plan(settings)
     plan.partial(aggregates, fields)
     query.values = [next(f for f in query.values if f.name == v) for v in plan.values]
     finish = plan.finish(aggregates, fields)
@@ -366,7 +481,7 @@ def _merged(source, keys, aggregates, settings):
         field = fields["sum_%s" % column] if operation in ("sum", "avg") else None
         if field is not None and not field.is_float and not is_decimal(field.format):
             raise ArgumentError("sum_%s is no partial sum; pass the results of groupby(..., partial=True)" % column)
-    plan = _Plan(settings["counts"])
+    plan = _Plan(settings)
     plan.merge(aggregates, fields)
     return _Query(source, keys, plan, dict(settings, device="cpu")).all()
 
@@ -395,7 +510,9 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
             placement: str = "auto", scope_bytes: int = 0, memory_bytes: int = 0, threads: int = 0, groups: int = 0,
             profile: Union[None, str, "os.PathLike[str]"] = None, **named: Union[bool, str, Sequence[str]]) -> Groups:
     """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
-    "min:c", "max:c", "avg:c"; or pairs, ("c", "sum"); or by name, sum="c", max=["c", "d"], count=True.
+    "min:c", "max:c", "avg:c", "var:c", "stddev:c" (of a sample: NULL for less than two values), "median:c",
+    "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name,
+    sum="c", max=["c", "d"], quantile=("c", 0.9), count=True.
 
     >>> import warpage
     >>> warpage.groupby({"user": [1, 2, 1], "price": [2.5, 4.0, 8.0]}, "user", sum="price", count=True)
@@ -407,10 +524,17 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     A table is anything that speaks the Arrow C data interface, a LazyFrame of Polars, a dict of arrays or lists, or the
     path of a Parquet, Arrow, CSV or TSV file, which pyarrow reads. A table that is a stream is read once, batch by batch; memory is that of the groups.
 
+    >>> warpage.groupby({"user": [1, 2, 1], "item": ["b", "c", "a"]}, "user", ["count_distinct:item", "min:item"])
+    user  count_distinct_item  min_item
+       1                    2  a
+       2                    1  c
+    [2 rows]
+
     As in SQL, a NULL key is a group of its own, and NULL values are not aggregated; a NaN is a value. Sums of
     integers are exact: one that does not fit 64 bits is an error.
 
-    sort        in order of keys, NULL last, texts by bytes
+    sort        in order of keys, NULL last, texts by bytes; always where a median, a quantile, distinct values or an
+                extreme of texts are asked for, which are exact and take memory for the distinct values of each group
     partial     return columns that warpage.merge merges with those of other rows: an average as sum and count, sums
                 of integers as decimal(38, 0)
     counts      "uint64" or "int64": the type of counts
@@ -432,7 +556,7 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     _check_types(aggregates, fields)
     if not partial:
         return _whole(source, keys, aggregates, fields, settings)
-    plan = _Plan(counts)
+    plan = _Plan(settings)
     plan.partial(aggregates, fields)
     return _Query(source, keys, plan, settings).all()
 

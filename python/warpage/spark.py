@@ -51,9 +51,9 @@ def _check_types(fields, keys, aggregates):
         if column is None:
             continue
         type_ = fields[column].dataType
-        ordered = _INTEGERS + _FLOATS + _TIMES + _DECIMAL
-        wanted = {"count": _KEYS, "sum": _INTEGERS + _FLOATS + _DECIMAL, "avg": _INTEGERS + _FLOATS, "min": ordered,
-                  "max": ordered}[operation]
+        numbers = _INTEGERS + _FLOATS
+        wanted = {"count": _KEYS, "count_distinct": _KEYS, "avg": numbers, "min": _KEYS, "max": _KEYS}.get(
+            operation, numbers + _DECIMAL)
         if not isinstance(type_, wanted):
             raise TableTypeError("%s:%s: the column has Spark's type %s, of which there is no %s" %
                                (operation, column, type_.simpleString(), operation))
@@ -75,18 +75,31 @@ def _partial_fields(fields, aggregates):
             by_name["sum_%s" % column] = _sum_type(fields[column].dataType, True)
         if operation in ("min", "max"):
             by_name[name] = fields[column].dataType
+        if operation in native.SPREADS:
+            by_name["mean_%s" % column] = by_name["squares_%s" % column] = types.DoubleType()
     return [types.StructField(name, by_name.get(name, types.LongType())) for name in partial_names(aggregates)]
+
+
+_NAMES = {"var": "var_samp(%s)", "stddev": "stddev_samp(%s)", "count_distinct": "count(DISTINCT %s)"}
+_DOUBLES = ("avg", "median", "quantile", *native.SPREADS)
+
+
+def _name(operation, column):
+    """Spark's."""
+    if operation == "quantile":
+        return "percentile(%s, %s, 1)" % (column, operation.share)
+    return operation if column is None else _NAMES.get(operation, operation + "(%s)") % column
 
 
 def _result_fields(fields, aggregates):
     """The result's, with Spark's names and types."""
     result = []
     for operation, column, _ in aggregates:
-        type_ = {"count": types.LongType(), "avg": types.DoubleType()}.get(operation)
+        is_count = operation in ("count", "count_distinct")
+        type_ = types.LongType() if is_count else types.DoubleType() if operation in _DOUBLES else None
         if operation == "sum":
             type_ = _sum_type(fields[column].dataType, False)
-        name = operation if column is None else "%s(%s)" % (operation, column)
-        result.append(types.StructField(name, type_ or fields[column].dataType, operation != "count"))
+        result.append(types.StructField(_name(operation, column), type_ or fields[column].dataType, not is_count))
     return result
 
 
@@ -124,16 +137,18 @@ def _choose(rows, keys, limit_bytes):
         "and from %d on partial costs less" % (seen, len(heads), sum(head["groups"] for head in heads), recurrence, LEAST_RECURRENCE)
 
 
-def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=MEMORY_BYTES, explain=False, **named):
+def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY_BYTES, explain=False, **named):
     """Groups of a Spark DataFrame's rows: a DataFrame with the columns of df.groupBy(*keys).agg(...), lazy.
 
     df            a DataFrame of Spark 4.0 or later
     keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans,
                   decimals whose digits fit 64 bits
-    aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c"; or pairs, ("c", "sum"); or by name, sum="c"
+    aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c", "var:c", "stddev:c", "median:c",
+                  "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
-    mode          "partial": each partition is grouped, then groups are exchanged by key and merged: for keys that recur.
-                  "exchange": rows are exchanged by key, then grouped: for keys that hardly recur.
+    mode          None: "partial". Or "partial": each partition is grouped, then groups are exchanged by key and merged: for keys that recur.
+                  "exchange": rows are exchanged by key, then grouped: for keys that hardly recur. A median, a
+                  quantile and count_distinct need all rows of a key at once, so they always take this mode.
                   "auto": one of them, by the first rows of a few partitions, for which a job runs now
     memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece, and groups are written
                   to files as partials
@@ -148,6 +163,10 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=M
         raise ArgumentError("by which columns?")
     if not isinstance(memory_bytes, int) or memory_bytes <= 0:
         raise ArgumentError("memory_bytes is %r: how many bytes may a task take, such as 512 << 20" % (memory_bytes,))
+    lists = [(operation, column) for operation, column, _ in aggregates if operation in native.DISTRIBUTIONS]
+    if mode == "partial" and lists:
+        raise ArgumentError("%s:%s has no partial form: use mode \"exchange\"" % lists[0])
+    mode, is_chosen = mode or ("exchange" if lists else "partial"), mode is not None
     if mode not in MODES:
         raise ArgumentError("mode '%s' is none of %s" % (mode, ", ".join(MODES)))
     if len(set(keys)) < len(keys):
@@ -164,8 +183,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=M
     keys_in = ["k%d" % i for i in range(len(keys))]
     wanted = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
     values_in = {column: "v%d" % i for i, column in enumerate(wanted)}
-    inside = [parse_aggregate(operation if column is None else (operation, values_in[column]))
-              for operation, column, _ in aggregates]
+    inside = [parse_aggregate(_text(operation, column and values_in[column])) for operation, column, _ in aggregates]
     inside_fields = {values_in[column]: fields[column] for column in wanted}
     key_fields = [types.StructField(name, fields[key].dataType) for name, key in zip(keys_in, keys)]
     rows = df.select(*[df[_quoted(key)].alias(name) for name, key in zip(keys_in, keys)],
@@ -174,7 +192,9 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=M
     batch_rows = max(0, int(session.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
     zone = session.conf.get("spark.sql.session.timeZone")
 
-    limit_bytes, reason = max(1, memory_bytes // ROWS_SHARE), "as asked"
+    limit_bytes, reason = max(1, memory_bytes // ROWS_SHARE), "as asked" if is_chosen else "the default"
+    if lists and (mode == "auto" or not is_chosen):
+        mode, reason = "exchange", "%s:%s needs all rows of a key at once" % lists[0]
     if mode == "auto":
         mode, reason = _choose(rows, keys_in, limit_bytes)
     if explain:
@@ -182,7 +202,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=M
 
     def stage(source, kind, returned):
         schema = types.StructType(key_fields + returned)
-        function = spark_tasks.task(native.__version__, keys_in, [_text(a) for a in inside], kind, device,
+        function = spark_tasks.task(native.__version__, keys_in, [_text(*aggregate[:2]) for aggregate in inside], kind, device,
                                     limit_bytes, batch_rows, to_arrow_schema(schema, timezone=zone),
                                     {name: column for column, name in values_in.items()})
         return source.mapInArrow(function, schema)
@@ -190,7 +210,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode="partial", memory_bytes=M
     result = _result_fields(fields, aggregates)
     returned = [types.StructField("a%d" % i, field.dataType, field.nullable) for i, field in enumerate(result)]
     if mode == "exchange":
-        groups = stage(rows.repartition(*keys_in), "whole", returned)
+        groups = stage(rows.repartition(*keys_in), "rows" if lists else "whole", returned)
     else:
         partials = stage(rows, "partial", _partial_fields(inside_fields, inside))
         groups = stage(partials.repartition(*keys_in), "merge", returned)
@@ -232,6 +252,6 @@ def _quoted(name):
     return "`%s`" % name.replace("`", "``")
 
 
-def _text(aggregate):
-    operation, column, _ = aggregate
-    return operation if column is None else "%s:%s" % (operation, column)
+def _text(operation, column):
+    share = ":%r" % operation.share if operation == "quantile" else ""
+    return str(operation) if column is None else "%s:%s%s" % (operation, column, share)

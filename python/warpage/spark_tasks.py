@@ -175,7 +175,7 @@ def _groups(rows, stage, limit_bytes, calls):
         return
     first = rows.piece(limit_bytes)
     if rows.is_empty():
-        yield calls.group(first, False) if stage == "whole" else calls.merge(Stream(first))
+        yield calls.merge(Stream(first)) if stage == "merge" else calls.group(first, False)
         return
     spill, piece = Spill(calls.keys, limit_bytes), first
     while piece:
@@ -184,7 +184,7 @@ def _groups(rows, stage, limit_bytes, calls):
         _return_memory()
         piece = rows.piece(limit_bytes)
     for number, source in enumerate(spill.sources()):
-        yield calls.merge(source)
+        yield calls.group_table(source) if stage == "rows" else calls.merge(source)
         source = None
         if number % 8 == 0:
             _return_memory()
@@ -198,15 +198,19 @@ class Calls:
         self._options = {"sort": False, "counts": "int64", "text": "utf8", "threads": threads()}
 
     def group(self, batches, is_partial):
-        return self._warpage.groupby(Stream(batches), self.keys, self._aggs, partial=is_partial,
-                                     device=device_of(self._device), **self._options)
+        return self.group_table(Stream(batches), is_partial)
+
+    def group_table(self, table, is_partial=False):
+        return self._warpage.groupby(table, self.keys, self._aggs, partial=is_partial, device=device_of(self._device),
+                                     **self._options)
 
     def merge(self, partials):
         return self._warpage.merge(partials, self.keys, self._aggs, **self._options)
 
 
 def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, names):
-    """The function of mapInArrow. `stage`: "partial", "merge" or "whole"; `schema`: of what it returns, by pyarrow;
+    """The function of mapInArrow. `stage`: "partial", "merge", "whole", or "rows":
+    whole, by aggregates that have no partials; `schema`: of what it returns, by pyarrow;
     `names`: what the caller calls columns."""
 
     def run(batches):
@@ -221,6 +225,8 @@ def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, na
             message = str(error)
             for inside, name in names.items():
                 message = message.replace(":%s:" % inside, ":%s:" % name)
+            if isinstance(error, MemoryError):
+                message += "; give executors more memory, or pass a smaller memory_bytes"
             raise RuntimeError(message) from None
 
     return run

@@ -65,10 +65,12 @@ typedef enum wp_stop {
     WP_STOP_STEP,        /* lockstep: before a volatile access to shared memory */
     WP_STOP_YIELD,       /* about to repeat a loop that waits for other threads */
     WP_STOP_GRID,        /* grid barrier of a cooperative launch */
-    WP_STOP_ROUND, /* between two iterations of a loop that all threads execute together: never
-                      waits; result: b != 0 for any thread that stopped here in the same call */
-    WP_STOP_CUT,   /* between two pieces of work that each thread does in sequence: never waits */
-    WP_STOP_COUNT  /* must be last */
+    WP_STOP_ROUND,  /* between two iterations of a loop that all threads execute together: never
+                       waits; result: b != 0 for any thread that stopped here in the same call */
+    WP_STOP_CUT,    /* between two pieces of work that each thread does in sequence: never waits */
+    WP_STOP_MATRIX, /* a = address of the lane's registers, b = the operation (base/matrix_abi.h);
+                       the results are written behind them */
+    WP_STOP_COUNT   /* must be last */
 } wp_stop;
 
 /** Added to a warp operation: without `mask`, the lanes that reach it together take part (the forms

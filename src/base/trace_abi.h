@@ -45,6 +45,7 @@ typedef enum wp_trace_class {
     WP_TRACE_TEXTURE,  /* texture or surface access */
     WP_TRACE_WARP,     /* shuffle, vote, match, reduce */
     WP_TRACE_SYNC,     /* barrier, fence */
+    WP_TRACE_TENSOR,   /* matrix product; one counts 16 x 8 x 8 products of halves */
     WP_TRACE_CLASS_COUNT /* must be last */
 } wp_trace_class;
 
@@ -152,6 +153,7 @@ static inline uint64_t wpi_trace_barrier_word(uint32_t number, uint32_t count) {
 #define WP_TRACE_KERNEL_SPINS 2u    /* has loops that wait for other threads' stores */
 #define WP_TRACE_KERNEL_GRID 4u     /* has a barrier of the whole grid */
 #define WP_TRACE_KERNEL_POINTERS 8u /* calls functions through pointers, which know one variant */
+#define WP_TRACE_KERNEL_TENSOR 16u  /* multiplies matrices */
 
 typedef struct wp_trace_kernel {
     const char *name; /* as in wp_cpu_kernel */

@@ -24,7 +24,7 @@ struct wpi_cli_command {
     const char *summary;               /* one line for `warpage help` */
     const char *usage;                 /* text after "warpage " */
     const char *details;               /* paragraph for `warpage help <name>`; may be "" */
-    const wpi_cli_option *options;          /* {0}-terminated, for help; NULL: none */
+    const wpi_cli_option *options;     /* {0}-terminated, for help; NULL: none */
     const wpi_cli_command *commands;   /* {0}-terminated: of a command that has its own; or NULL */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };
@@ -133,6 +133,7 @@ int wpi_params_main(int argc, char **argv);
 int wpi_policies_main(int argc, char **argv);
 int wpi_doctor_main(int argc, char **argv);
 int wpi_reproduce_main(int argc, char **argv);
+int wpi_study_main(int argc, char **argv);
 int wpi_help_main(int argc, char **argv);
 
 extern const char wpi_trace_details[];
@@ -149,5 +150,6 @@ extern const wpi_cli_option wpi_doctor_options[];
 extern const wpi_cli_option wpi_params_options[];
 extern const wpi_cli_option wpi_policies_options[];
 extern const wpi_cli_option wpi_reproduce_options[];
+extern const wpi_cli_option wpi_study_options[];
 
 #endif

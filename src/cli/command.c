@@ -109,6 +109,13 @@ const wpi_cli_command wpi_commands[] = {
          "measured ones.",
      .options = wpi_reproduce_options,
      .run = wpi_reproduce_main},
+    {.name = "study",
+     .summary = "run a recorded study again: what no paper has a value for",
+     .usage = "study [options] [SUBJECT[/STUDY] | all]",
+     .details = "Variations, inputs and machines that the papers of `warpage reproduce` leave out. "
+                "Claims are expectations, or values alone.",
+     .options = wpi_study_options,
+     .run = wpi_study_main},
     {.name = "doctor",
      .summary = "check this machine for what Warpage needs and can use",
      .usage = "doctor [options]",

@@ -44,9 +44,9 @@ static char *kind_of_value(const wpi_cli_option *o) {
 static const char *kind_of_operands(const wpi_cli_command *command) {
     static const struct {
         const char *word, *kind;
-    } rows[] = {{"PROGRAM", "program"},   {"TABLE", "files"},   {"POINT", "files"},
-                {"[KIND]", "kinds"},      {"[NAME]", "params"}, {"[PAPER", "figures"},
-                {"[COMMAND]", "commands"}};
+    } rows[] = {{"PROGRAM", "program"},  {"TABLE", "files"},       {"POINT", "files"},
+                {"[KIND]", "kinds"},     {"[NAME]", "params"},     {"[PAPER", "figures"},
+                {"[SUBJECT", "studies"}, {"[COMMAND]", "commands"}};
     if (command->usage == NULL) /* of `warpage trace` */
         return strcmp(command->name, "record") == 0 ? "program" : "files";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -112,6 +112,7 @@ static const char lists[] =
     "    keys) _warpage_column 1 warpage params --device \"${2:-sim:gtx1080ti}\" ;;\n"
     "    params) _warpage_column 1 warpage params ;;\n"
     "    figures) _warpage_column 1,2 warpage reproduce --list | tr , / | sort -u ;;\n"
+    "    studies) _warpage_column 1,2 warpage study --list | tr , / | sort -u ;;\n"
     "    values:device) _warpage_column 1 warpage devices ;;\n"
     "    values:*) _warpage_column 2,3 warpage policies |\n"
     "        awk -F, -v key=\"${1#values:}\" '$2 == key || $2 == \"paging.\" key { print $1 }' ;;\n"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage reproduce: reruns the measurements of papers. */
+/* warpage reproduce and study: rerun measurements, those of papers and our own. Both have claims
+ * and recorded results. */
 #include <dirent.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +15,35 @@
 
 enum option_index { LIST, FORMAT, HTML, RECORD };
 
-const wpi_cli_option wpi_reproduce_options[] = {
-    [LIST] = {"list", NULL, "list the claims with the recorded results, without running anything"},
-    [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
-    [HTML] = {"html", "FILE", "write a web page to FILE (default for `all`: reproduction.html)"},
-    [RECORD] = {"record", NULL, "store the results beside the claims as the recorded ones"},
-    {0}};
+#define OPTIONS(page)                                                                              \
+    {[LIST] = {"list", NULL,                                                                       \
+               "list the claims with the recorded results, without running anything"},             \
+     [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},               \
+     [HTML] = {"html", "FILE", "write a web page to FILE (default for `all`: " page ")"},          \
+     [RECORD] = {"record", NULL, "store the results beside the claims as the recorded ones"},      \
+     {0}}
+
+const wpi_cli_option wpi_reproduce_options[] = OPTIONS("reproduction.html");
+const wpi_cli_option wpi_study_options[] = OPTIONS("studies.html");
+
+typedef struct command {
+    const char *name, *folder; /* of the claims, in lib/warpage */
+    const char *group, *one;   /* "paper", "figure" */
+    const char *page;          /* of all of them */
+    void (*say)(const char *text);
+} command;
+
+static void say_reproduce(const char *text) {
+    (void)fprintf(stderr, "warpage reproduce: %s …\n", text);
+}
+
+static void say_study(const char *text) {
+    (void)fprintf(stderr, "warpage study: %s …\n", text);
+}
+
+static const command reproduce = {"reproduce",         "repro",      "paper", "figure",
+                                  "reproduction.html", say_reproduce};
+static const command study = {"study", "studies", "subject", "study", "studies.html", say_study};
 
 typedef struct figure_list {
     wpi_figure *items;
@@ -28,11 +53,12 @@ typedef struct figure_list {
 /* ---- selection ---- */
 
 /* The folder of the claims, beside this program; NULL: it is not there. */
-static char *find_root(void) {
+static char *find_root(const command *c) {
     char *self = NULL;
     if (wpi_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
     char *bin = wpi_path_dir(self), *prefix = wpi_path_dir(bin);
-    char *root = wpi_path_join(prefix, "lib/warpage/repro");
+    char *lib = wpi_path_join(prefix, "lib/warpage"), *root = wpi_path_join(lib, c->folder);
+    wpi_free(lib);
     wpi_free(self);
     wpi_free(bin);
     wpi_free(prefix);
@@ -87,10 +113,11 @@ static wp_status add_figures(const char *root, const char *paper, const char *wa
     return status;
 }
 
-static wp_status load_figures(const char *wanted, figure_list *list, wp_error *err) {
-    char *root = find_root();
+static wp_status load_figures(const command *c, const char *wanted, figure_list *list,
+                              wp_error *err) {
+    char *root = find_root(c);
     if (root == NULL)
-        return WP_FAIL(err, NOT_FOUND, "lib/warpage/repro is not beside this program");
+        return WP_FAIL(err, NOT_FOUND, "lib/warpage/%s is not beside this program", c->folder);
     wpi_strings papers = {0};
     wp_status status = WP_STATUS_OK;
     add_folders(root, &papers);
@@ -99,8 +126,8 @@ static wp_status load_figures(const char *wanted, figure_list *list, wp_error *e
     wpi_strings_deinit(&papers);
     wpi_free(root);
     if (status == WP_STATUS_OK && list->count == 0)
-        return WP_FAIL(err, NOT_FOUND, "no figure '%s'; `warpage reproduce --list` has them all",
-                       wanted);
+        return WP_FAIL(err, NOT_FOUND, "no %s '%s'; `warpage %s --list` has them all", c->one,
+                       wanted, c->name);
     return status;
 }
 
@@ -120,13 +147,13 @@ static char *number_text(bool is_known, double value) {
 static bool names_wrong_models(const figure_list *list) {
     for (size_t f = 0; f < list->count; f++)
         for (size_t i = 0; i < list->items[f].claim_count; i++)
-            if (list->items[f].claims[i].also_true_for != NULL) return true;
+            if (json_array_size(list->items[f].claims[i].also_true_for) != 0) return true;
     return false;
 }
 
-static void print_list(const figure_list *list, wpi_listing_format format) {
+static void print_list(const command *c, const figure_list *list, wpi_listing_format format) {
     const bool has_models = names_wrong_models(list);
-    const char *const columns[] = {"paper",     "figure",     "claim",
+    const char *const columns[] = {c->group,    c->one,       "claim",
                                    "published", "ours",       "unit",
                                    "verdict",   "calibrated", has_models ? "also_true_for" : NULL,
                                    NULL};
@@ -172,12 +199,21 @@ static void print_agreement(const figure_list *list) {
     }
 }
 
-static void say(const char *text) {
-    (void)fprintf(stderr, "warpage reproduce: %s …\n", text);
+static void print_sums(const figure_list *list) {
+    const wpi_verdict_sums sums = wpi_figures_sum(list->items, list->count);
+    printf("\n");
+    for (int v = 0; v < WPI_VERDICT_COUNT; v++) {
+        if (sums.claims[v] == 0) continue;
+        printf("%zu %s", sums.claims[v], wpi_verdict_name((wpi_verdict)v));
+        if (v == WPI_VERDICT_REPRODUCED || v == WPI_VERDICT_ORDER)
+            printf(", %zu discriminate", sums.discriminating[v]);
+        printf("\n");
+    }
 }
 
 /* Figures whose programs are not there are left out of `all`. */
-static wp_status run_figures(figure_list *list, bool leaves_out, bool is_recorded, wp_error *err) {
+static wp_status run_figures(const command *c, figure_list *list, bool leaves_out, bool is_recorded,
+                             wp_error *err) {
     char *wpcc = NULL, *self = NULL;
     WP_TRY(wpi_self_path(&self, err));
     char *bin = wpi_path_dir(self);
@@ -186,12 +222,12 @@ static wp_status run_figures(figure_list *list, bool leaves_out, bool is_recorde
     for (size_t f = 0; f < list->count && status == WP_STATUS_OK; f++) {
         if (leaves_out && wpi_figure_lacks_programs(&list->items[f])) {
             (void)fprintf(stderr,
-                          "warpage reproduce: %s/%s is left out: bench/hardware/programs.sh makes "
-                          "its programs\n",
-                          list->items[f].paper, list->items[f].name);
+                          "warpage %s: %s/%s is left out: bench/hardware/programs.sh makes its "
+                          "programs\n",
+                          c->name, list->items[f].paper, list->items[f].name);
             continue;
         }
-        status = wpi_figure_run(&list->items[f], wpcc, say, err);
+        status = wpi_figure_run(&list->items[f], wpcc, c->say, err);
         if (status == WP_STATUS_OK && is_recorded) status = wpi_figure_record(&list->items[f], err);
     }
     wpi_free(wpcc);
@@ -200,30 +236,39 @@ static wp_status run_figures(figure_list *list, bool leaves_out, bool is_recorde
     return status;
 }
 
-int wpi_reproduce_main(int argc, char **argv) {
+static int run_command(const command *c, const wpi_cli_option *options, int argc, char **argv) {
     wpi_arguments arguments;
     wpi_listing_format format;
     figure_list list = {0};
     wp_error err = {0};
-    if (wpi_arguments_parse(wpi_reproduce_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
-        return wpi_usage_error("reproduce", "%s", err.message);
+        return wpi_usage_error(c->name, "%s", err.message);
     const char *wanted = arguments.operands[0];
     if (arguments.operand_count > 1)
-        return wpi_usage_error("reproduce", "one figure, paper, or all");
+        return wpi_usage_error(c->name, "one %s, %s, or all", c->one, c->group);
     if (wanted == NULL && arguments.values[LIST] == NULL)
-        return wpi_usage_error("reproduce", "which figure? --list has them; `all` runs them all");
-    wp_status status = load_figures(wanted, &list, &err);
+        return wpi_usage_error(c->name, "which %s? --list has them; `all` runs them all", c->one);
+    wp_status status = load_figures(c, wanted, &list, &err);
     const char *page = arguments.values[HTML];
-    if (page == NULL && is_all(wanted) && arguments.values[LIST] == NULL)
-        page = "reproduction.html";
+    if (page == NULL && is_all(wanted) && arguments.values[LIST] == NULL) page = c->page;
     if (status == WP_STATUS_OK && arguments.values[LIST] == NULL)
-        status = run_figures(&list, is_all(wanted), arguments.values[RECORD] != NULL, &err);
+        status = run_figures(c, &list, is_all(wanted), arguments.values[RECORD] != NULL, &err);
     if (status == WP_STATUS_OK && page != NULL)
-        status = wpi_reproduction_write(list.items, list.count, page, &err);
-    if (status == WP_STATUS_OK) print_list(&list, format);
-    if (status == WP_STATUS_OK && format == WPI_LISTING_TEXT) print_agreement(&list);
+        status = wpi_reproduction_write(c->name, list.items, list.count, page, &err);
+    if (status == WP_STATUS_OK) print_list(c, &list, format);
+    if (status == WP_STATUS_OK && format == WPI_LISTING_TEXT) {
+        print_sums(&list);
+        print_agreement(&list);
+    }
     free_figures(&list);
-    return status == WP_STATUS_OK ? wpi_finish("reproduce")
-                                  : wpi_failure("reproduce", "%s", err.message);
+    return status == WP_STATUS_OK ? wpi_finish(c->name) : wpi_failure(c->name, "%s", err.message);
+}
+
+int wpi_reproduce_main(int argc, char **argv) {
+    return run_command(&reproduce, wpi_reproduce_options, argc, argv);
+}
+
+int wpi_study_main(int argc, char **argv) {
+    return run_command(&study, wpi_study_options, argc, argv);
 }

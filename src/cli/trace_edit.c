@@ -30,9 +30,9 @@ static wp_status parse_launches(const char *text, wp_trace_selection *out, wp_er
 enum cut_option { OUTPUT, KERNELS, LAUNCHES };
 
 const wpi_cli_option wpi_trace_cut_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
-                                           [KERNELS] = {"kernels", "REGEX", ""},
-                                           [LAUNCHES] = {"launches", "A-B", ""},
-                                           {0}};
+                                                [KERNELS] = {"kernels", "REGEX", ""},
+                                                [LAUNCHES] = {"launches", "A-B", ""},
+                                                {0}};
 
 int wpi_trace_cut_main(int argc, char **argv) {
     wp_trace_selection selection = {.outer_launch = UINT64_MAX};

@@ -16,12 +16,12 @@
 enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL, POLICY_FILE };
 
 const wpi_cli_option wpi_trace_record_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
-                                              [DEVICE] = {"device", "sim:GPU", ""},
-                                              [AS] = WPI_AS_OPTION,
-                                              [SET] = {"set", "KEY=VALUE", ""},
-                                              [FUNCTIONAL] = {"functional", NULL, ""},
-                                              [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
-                                              {0}};
+                                                   [DEVICE] = {"device", "sim:GPU", ""},
+                                                   [AS] = WPI_AS_OPTION,
+                                                   [SET] = {"set", "KEY=VALUE", ""},
+                                                   [FUNCTIONAL] = {"functional", NULL, ""},
+                                                   [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
+                                                   {0}};
 
 static wp_status check_device(const char *device, wp_error *err) {
     if (strncmp(device, "sim:", 4) != 0) {

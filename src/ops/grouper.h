@@ -21,7 +21,8 @@ typedef struct wpi_group_batch {
     const uint64_t *keys; /* packed (keys.h) */
     uint32_t null_group;  /* the group whose key is NULL if keys have no code for it; or count */
     const uint64_t *rows;
-    /* [shape.accumulator_count]: of SUM_INTEGER two words a group, low and high */
+    /* [shape.accumulator_count]: two words a group of SUM_INTEGER, low and high, and of
+     * MOMENTS */
     const uint64_t *const *words;
 } wpi_group_batch;
 
@@ -48,7 +49,8 @@ struct wpi_grouper {
     const wpi_grouper_ops *ops;
 };
 
-extern const wpi_grouper_ops wpi_grouper_cpu; /* device is NULL */
+extern const wpi_grouper_ops wpi_grouper_cpu;     /* device is NULL */
+extern const wpi_grouper_ops wpi_grouper_moments; /* on the processor, whatever is asked for */
 extern const wpi_grouper_ops wpi_grouper_gpu;
 
 #endif

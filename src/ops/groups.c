@@ -83,7 +83,7 @@ static void put_extremes(const target *t, const uint64_t *words, wp_type type) {
                      : wpi_unordered_integer(type, words[i]));
 }
 
-/* One word of each sum. */
+/* One word of two. */
 static void put_halves(const target *t, const uint64_t *words, bool is_high) {
     for (uint32_t i = 0; i < t->count; i++)
         put_word(t, i, sizeof *words, words[2 * (size_t)i + is_high]);
@@ -96,6 +96,8 @@ static bool put_values(const target *t, const wpi_accumulator *accumulator, cons
         put_averages(t, words, is_float);
     else if (t->aggregate->op == WP_AGGREGATE_SUM_LOW || t->aggregate->op == WP_AGGREGATE_SUM_HIGH)
         put_halves(t, words, t->aggregate->op == WP_AGGREGATE_SUM_HIGH);
+    else if (accumulator->how == WPI_ACCUMULATE_MOMENTS)
+        put_halves(t, words, t->aggregate->op == WP_AGGREGATE_SQUARES);
     else if (accumulator->how == WPI_ACCUMULATE_SUM_INTEGER)
         return put_sums(t, words);
     else if (accumulator->how == WPI_ACCUMULATE_MIN || accumulator->how == WPI_ACCUMULATE_MAX)

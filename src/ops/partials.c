@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "warpage/partials.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ops/wide_sum.h"
@@ -71,5 +72,17 @@ void wp_decimals_average(const void *decimals, const double *sums, const uint64_
         if (value_counts[i] == 0) continue;
         out[i] = words != NULL ? wpi_wide_average(&words[2 * i], value_counts[i])
                                : sums[i] / (double)value_counts[i];
+    }
+}
+
+void wp_squares_variance(const double *squares, const double *more, const uint64_t *value_counts,
+                         uint64_t count, bool is_root, double *out, uint8_t *valid) {
+    for (uint64_t i = 0; i < count; i++) {
+        valid[i] = value_counts[i] > 1;
+        out[i] = 0;
+        if (!valid[i]) continue;
+        const double sum = squares[i] + (more != NULL ? more[i] : 0);
+        const double variance = sum / (double)(value_counts[i] - 1);
+        out[i] = is_root ? sqrt(variance) : variance;
     }
 }

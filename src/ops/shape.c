@@ -55,6 +55,10 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
             wpi_type_is_float(spec->values[aggregate->value]))
             return WP_FAIL(err, INVALID, "aggregate %u: a sum of floats has no halves", i);
     }
+    for (uint32_t i = 0; spec->weights != NULL && i < spec->value_count; i++)
+        if (spec->weights[i] != WP_ALL_ROWS && spec->weights[i] >= spec->value_count)
+            return WP_FAIL(err, INVALID, "the weights of value %u are value %u of %u", i,
+                           spec->weights[i], spec->value_count);
     return WP_STATUS_OK;
 }
 
@@ -64,8 +68,8 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
 static uint32_t accumulator_of(wpi_shape *shape, wpi_accumulate how, uint32_t value) {
     for (uint32_t i = 0; i < shape->accumulator_count; i++)
         if (shape->accumulators[i].how == how && shape->accumulators[i].value == value) return i;
-    shape->accumulators[shape->accumulator_count] =
-        (wpi_accumulator){.how = how, .value = value, .type = shape->values[value]};
+    shape->accumulators[shape->accumulator_count] = (wpi_accumulator){
+        .how = how, .value = value, .type = shape->values[value], .weight = WP_ALL_ROWS};
     return shape->accumulator_count++;
 }
 
@@ -74,6 +78,8 @@ static wpi_accumulate how_of(wp_aggregate_op op, wp_type type) {
     case WP_AGGREGATE_MIN: return WPI_ACCUMULATE_MIN;
     case WP_AGGREGATE_MAX: return WPI_ACCUMULATE_MAX;
     case WP_AGGREGATE_COUNT: return WPI_ACCUMULATE_COUNT;
+    case WP_AGGREGATE_MEAN:
+    case WP_AGGREGATE_SQUARES: return WPI_ACCUMULATE_MOMENTS;
     default: return wpi_type_is_float(type) ? WPI_ACCUMULATE_SUM_FLOAT : WPI_ACCUMULATE_SUM_INTEGER;
     }
 }
@@ -81,7 +87,9 @@ static wpi_accumulate how_of(wp_aggregate_op op, wp_type type) {
 static wp_type type_of(wp_aggregate_op op, wp_type type) {
     switch (op) {
     case WP_AGGREGATE_COUNT: return WP_TYPE_UINT64;
-    case WP_AGGREGATE_AVG: return WP_TYPE_FLOAT64;
+    case WP_AGGREGATE_AVG:
+    case WP_AGGREGATE_MEAN:
+    case WP_AGGREGATE_SQUARES: return WP_TYPE_FLOAT64;
     case WP_AGGREGATE_SUM_LOW: return WP_TYPE_UINT64;
     case WP_AGGREGATE_SUM_HIGH: return WP_TYPE_INT64;
     case WP_AGGREGATE_SUM:
@@ -128,7 +136,16 @@ wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error
         memcpy(shape->values, spec->values, spec->value_count * sizeof *shape->values);
     for (uint32_t i = 0; i < aggregates; i++)
         add_aggregate(shape, &spec->aggregates[i]);
+    for (uint32_t i = 0; spec->weights != NULL && i < shape->accumulator_count; i++)
+        if (shape->accumulators[i].how == WPI_ACCUMULATE_MOMENTS)
+            shape->accumulators[i].weight = spec->weights[shape->accumulators[i].value];
     return WP_STATUS_OK;
+}
+
+bool wpi_shape_has_moments(const wpi_shape *shape) {
+    for (uint32_t i = 0; i < shape->accumulator_count; i++)
+        if (shape->accumulators[i].how == WPI_ACCUMULATE_MOMENTS) return true;
+    return false;
 }
 
 void wpi_shape_deinit(wpi_shape *shape) {

@@ -17,13 +17,15 @@ typedef enum wpi_accumulate {
     WPI_ACCUMULATE_SUM_FLOAT,   /* bits of a double */
     WPI_ACCUMULATE_MIN,         /* in ordered form (wpi_ordered) */
     WPI_ACCUMULATE_MAX,
-    WPI_ACCUMULATE_KINDS /* must be last */
+    WPI_ACCUMULATE_MOMENTS, /* bits of two doubles: mean, sum of squared differences from it */
+    WPI_ACCUMULATE_KINDS    /* must be last */
 } wpi_accumulate;
 
 typedef struct wpi_accumulator {
     wpi_accumulate how;
-    uint32_t value; /* column */
-    wp_type type;   /* of the column */
+    uint32_t value;  /* column */
+    wp_type type;    /* of the column */
+    uint32_t weight; /* of MOMENTS: the column of weights, or WP_ALL_ROWS */
 } wpi_accumulator;
 
 typedef struct wpi_shape_aggregate {
@@ -47,6 +49,9 @@ typedef struct wpi_shape {
 /** Copies what it needs of the spec. INVALID, NOMEM. */
 WP_NODISCARD wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error *err);
 void wpi_shape_deinit(wpi_shape *shape); /* `{0}` is fine */
+
+/** Whether a mean or squares are asked for: cpu_moments.c groups then. */
+bool wpi_shape_has_moments(const wpi_shape *shape);
 
 static inline wp_texts *wpi_shape_texts(const wpi_shape *shape, uint32_t key) {
     return shape->texts != NULL ? shape->texts[key] : NULL;

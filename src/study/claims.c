@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/text.h"
+#include "study/claims_power.h"
 #include "study/claims_run.h"
 #include "study/claims_sweep.h"
 #include "study/claims_value.h"
@@ -62,6 +63,23 @@ char *wpi_claim_also_true_for(const wpi_claim *claim) {
     return wpi_text_take(&text);
 }
 
+bool wpi_claim_discriminates(const wpi_claim *claim) {
+    return (claim->verdict == WPI_VERDICT_REPRODUCED || claim->verdict == WPI_VERDICT_ORDER) &&
+           json_array_size(claim->also_true_for) == 0;
+}
+
+wpi_verdict_sums wpi_figures_sum(const wpi_figure *figures, size_t count) {
+    wpi_verdict_sums sums = {0};
+    for (size_t f = 0; f < count; f++) {
+        for (size_t i = 0; i < figures[f].claim_count; i++) {
+            const wpi_claim *claim = &figures[f].claims[i];
+            sums.claims[claim->verdict]++;
+            sums.discriminating[claim->verdict] += wpi_claim_discriminates(claim);
+        }
+    }
+    return sums;
+}
+
 /* A claim has a text, a value, and the published number or the order.
  */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
@@ -71,10 +89,11 @@ static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *clai
                          .unit = wpi_json_text(object, "unit"),
                          .calibrated = wpi_json_text(object, "calibrated"),
                          .reason = wpi_json_text(object, "reason"),
-                         .also_true_for = json_object_get(object, "also_true_for"),
+                         .also_true_for = json_array(),
                          .has_published = json_is_number(published),
                          .published = json_number_value(published)};
-    return claim->text != NULL && claim->unit != NULL && are_texts(claim->also_true_for) &&
+    return claim->text != NULL && claim->unit != NULL &&
+           are_texts(json_object_get(object, "also_true_for")) &&
            (run == NULL || json_object_get(runs, run) != NULL) && has_values(object, runs);
 }
 
@@ -127,14 +146,17 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
         }
     }
     wpi_free(path);
-    if (status == WP_STATUS_OK)
+    if (status == WP_STATUS_OK) {
         read_results(out);
-    else
+        wpi_claims_weigh(out);
+    } else
         wpi_figure_deinit(out);
     return status;
 }
 
 void wpi_figure_deinit(wpi_figure *figure) {
+    for (size_t i = 0; figure->claims != NULL && i < figure->claim_count; i++)
+        json_decref(figure->claims[i].also_true_for);
     json_decref(figure->json);
     wpi_free(figure->claims);
     wpi_free(figure->folder);
@@ -145,9 +167,8 @@ void wpi_figure_deinit(wpi_figure *figure) {
 
 /* ---- verdicts ---- */
 
-/* Each is larger than the one before. */
-static wp_status is_ascending(const json_t *values, const wpi_outcome *from, bool *out,
-                              wp_error *err) {
+wp_status wpi_claims_is_ascending(const json_t *values, const wpi_outcome *from, bool *out,
+                                  wp_error *err) {
     double before = -INFINITY;
     *out = true;
     for (size_t i = 0; i < json_array_size(values); i++) {
@@ -159,16 +180,16 @@ static wp_status is_ascending(const json_t *values, const wpi_outcome *from, boo
     return WP_STATUS_OK;
 }
 
-static bool is_within(const json_t *object, const wpi_claim *claim) {
+bool wpi_claims_is_within(const json_t *object, double published, double value) {
     const json_t *tolerance = json_object_get(object, "tolerance"); /* in the claim's unit */
-    const double allowed = json_is_number(tolerance) ? json_number_value(tolerance)
-                                                     : TOLERANCE * fabs(claim->published);
-    return fabs(claim->ours - claim->published) <= allowed;
+    const double allowed =
+        json_is_number(tolerance) ? json_number_value(tolerance) : TOLERANCE * fabs(published);
+    return fabs(value - published) <= allowed;
 }
 
 static wpi_verdict judge(const json_t *object, const wpi_claim *claim) {
     if (!claim->has_published) return WPI_VERDICT_UNPUBLISHED;
-    if (!is_within(object, claim)) return WPI_VERDICT_DIFFERS;
+    if (!wpi_claims_is_within(object, claim->published, claim->ours)) return WPI_VERDICT_DIFFERS;
     return claim->calibrated != NULL ? WPI_VERDICT_CALIBRATED : WPI_VERDICT_REPRODUCED;
 }
 
@@ -183,7 +204,7 @@ static wp_status conclude_one(const json_t *object, const json_t *values, wpi_cl
         return WP_STATUS_OK;
     }
     bool is_as_stated = false;
-    WP_TRY(is_ascending(order, &from, &is_as_stated, err));
+    WP_TRY(wpi_claims_is_ascending(order, &from, &is_as_stated, err));
     claim->verdict = is_as_stated ? WPI_VERDICT_ORDER : WPI_VERDICT_DIFFERS;
     return WP_STATUS_OK;
 }
@@ -205,29 +226,42 @@ wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const
     json_t *values = json_object();
     wp_status status = wpi_claims_run(figure, wpcc, say, values, err);
     if (status == WP_STATUS_OK) status = conclude(figure, values, err);
+    if (status == WP_STATUS_OK) wpi_claims_weigh(figure);
     json_decref(values);
     return status;
 }
 
-wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err) {
-    json_t *results = json_object();
-    for (size_t i = 0; i < figure->claim_count; i++) {
-        const wpi_claim *claim = &figure->claims[i];
-        json_t *row = json_object();
-        if (claim->has_ours)
-            WP_CHECK(json_object_set_new(row, "ours", json_real(claim->ours)) == 0);
-        WP_CHECK(json_object_set_new(row, "verdict",
-                                     json_string(wpi_verdict_name(claim->verdict))) == 0);
-        WP_CHECK(json_object_set_new(results, claim->text, row) == 0);
-    }
-    char *text = json_dumps(results, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+/* {"ours": 1.1, "verdict": "reproduced"} */
+static json_t *result_of(const wpi_claim *claim) {
+    json_t *row = json_object();
+    if (claim->has_ours) WP_CHECK(json_object_set_new(row, "ours", json_real(claim->ours)) == 0);
+    WP_CHECK(json_object_set_new(row, "verdict", json_string(wpi_verdict_name(claim->verdict))) ==
+             0);
+    return row;
+}
+
+static void append_json(wpi_text *out, json_t *value) {
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
     WP_CHECK(text != NULL);
-    char *path = wpi_path_join(figure->folder, "results.json");
-    char *whole = wpi_format("%s\n", text);
-    const wp_status status = wpi_file_write(path, whole, strlen(whole), err);
-    wpi_free(whole);
-    wpi_free(path);
+    wpi_text_append(out, text);
     free(text);
-    json_decref(results);
+    json_decref(value);
+}
+
+/* One line a claim, so that a difference is read line by line. */
+wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err) {
+    wpi_text text = {0};
+    wpi_text_append(&text, "{");
+    for (size_t i = 0; i < figure->claim_count; i++) {
+        wpi_text_append(&text, i == 0 ? "\n " : ",\n ");
+        append_json(&text, json_string(figure->claims[i].text));
+        wpi_text_append(&text, ": ");
+        append_json(&text, result_of(&figure->claims[i]));
+    }
+    wpi_text_append(&text, "\n}\n");
+    char *path = wpi_path_join(figure->folder, "results.json");
+    const wp_status status = wpi_file_write(path, text.data, text.length, err);
+    wpi_free(path);
+    wpi_text_deinit(&text);
     return status;
 }

@@ -25,12 +25,11 @@ typedef enum wpi_verdict {
 } wpi_verdict;
 
 typedef struct wpi_claim {
-    const char *text;       /* "K80: delay on an L1 miss" */
-    const char *unit;       /* "cycles" */
-    const char *calibrated; /* the key of the profile that was set; NULL: none */
-    const char *reason;     /* why it differs; NULL: unknown */
-    const struct json_t
-        *also_true_for; /* wrong models that would meet the claim; NULL: none known */
+    const char *text;             /* "K80: delay on an L1 miss" */
+    const char *unit;             /* "cycles" */
+    const char *calibrated;       /* the key of the profile that was set; NULL: none */
+    const char *reason;           /* why it differs; NULL: unknown */
+    struct json_t *also_true_for; /* a list of texts, never NULL: what the claim does not exclude */
     bool has_published, has_ours;
     double published, ours;
     wpi_verdict verdict;
@@ -61,14 +60,24 @@ bool wpi_figure_lacks_programs(const wpi_figure *figure);
 /** Writes results.json. */
 WP_NODISCARD wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err);
 
-/** One page with all of them (reproduction_page.c). */
-WP_NODISCARD wp_status wpi_reproduction_write(const wpi_figure *figures, size_t count,
-                                              const char *path, wp_error *err);
+/** One page with all of them, of `warpage <command>` (reproduction_page.c). */
+WP_NODISCARD wp_status wpi_reproduction_write(const char *command, const wpi_figure *figures,
+                                              size_t count, const char *path, wp_error *err);
 
-/** The wrong models that would meet the claim, "; " between them; "" if none is known. Caller
- * frees. */
+/** What the claim does not exclude, "; " between them: the wrong models that it names and, if it is
+ * reproduced, those that the results show (claims_power.c). "" if none is known. Caller frees. */
 char *wpi_claim_also_true_for(const wpi_claim *claim);
 
+/** Whether it is reproduced, or of the same shape, and no other model is known that would be. */
+bool wpi_claim_discriminates(const wpi_claim *claim);
+
 const char *wpi_verdict_name(wpi_verdict verdict);
+
+/** Claims by verdict, and those of them that discriminate. */
+typedef struct wpi_verdict_sums {
+    size_t claims[WPI_VERDICT_COUNT], discriminating[WPI_VERDICT_COUNT];
+} wpi_verdict_sums;
+
+wpi_verdict_sums wpi_figures_sum(const wpi_figure *figures, size_t count);
 
 #endif

@@ -90,8 +90,7 @@ static const operation *find_operation(const json_t *value, const json_t **list)
     return NULL;
 }
 
-/* "name", or "run:name"; "-" subtracts it. Without a run, *run is NULL. */
-static const char *read_name(const char *text, char **run) {
+const char *wpi_claims_value_name(const char *text, char **run) {
     const char *name = text + (text[0] == '-');
     const char *colon = strchr(name, ':');
     *run = colon == NULL ? NULL : wpi_strndup(name, (size_t)(colon - name));
@@ -101,7 +100,7 @@ static const char *read_name(const char *text, char **run) {
 
 static bool is_of_a_run(const char *text, const json_t *runs) {
     char *run;
-    (void)read_name(text, &run);
+    (void)wpi_claims_value_name(text, &run);
     const bool is_known = run == NULL || json_object_get(runs, run) != NULL;
     wpi_free(run);
     return is_known;
@@ -122,7 +121,7 @@ bool wpi_claims_value_is_valid(const json_t *value, const json_t *runs) {
 
 static wp_status find_value(const char *text, const wpi_outcome *from, double *out, wp_error *err) {
     char *run;
-    const char *name = read_name(text, &run);
+    const char *name = wpi_claims_value_name(text, &run);
     const json_t *values = json_object_get(from->values, run != NULL ? run : from->run);
     const json_t *value = json_object_get(values, name);
     wpi_free(run);

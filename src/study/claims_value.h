@@ -14,6 +14,9 @@ typedef struct wpi_outcome {
     const char *run;      /* NULL: every name has its run */
 } wpi_outcome;
 
+/** The name in "name" or "run:name", before either of which "-" may stand. `*run` is the caller's;
+ * NULL: there is none. */
+const char *wpi_claims_value_name(const char *text, char **run);
 /** Whether the value has one of the forms, and its runs are in `runs` (an object). The names of
  * values are checked later. */
 bool wpi_claims_value_is_valid(const json_t *value, const json_t *runs);

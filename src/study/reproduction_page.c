@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of `warpage reproduce`: every figure beside the paper's numbers, in one file. */
+/* The page of `warpage reproduce` and `study`: every figure beside the paper's numbers, in one
+ * file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@ static const char legend[] =
     "<p><b>reproduced</b>: within 10 % of the published number, or within the claim's own "
     "tolerance. "
     "<b>same shape</b>: the order holds. "
-    "<b>calibrated</b>: the profile was fitted to it, so it does not count.</p>\n";
+    "<b>calibrated</b>: the profile was fitted to it, so it does not count. "
+    "A claim <b>discriminates</b> if no wrong model is known that would meet it, too: neither runs "
+    "that are all alike, nor another recorded run of the same program and input.</p>\n";
 
 static void add_number(wpi_text *out, bool is_known, double value) {
     wpi_text_append(out, "<td>");
@@ -41,7 +44,7 @@ static void add_claim(wpi_text *out, const wpi_claim *claim) {
     char *others = wpi_claim_also_true_for(claim);
     if (others[0] != '\0') {
         wpi_text_append(out, more != NULL ? "; " : " (");
-        wpi_text_append(out, "a wrong model would meet it, too: ");
+        wpi_text_append(out, "met by a wrong model, too: ");
         wpi_text_append_html(out, others);
         if (more == NULL) wpi_text_append(out, ")");
     }
@@ -60,11 +63,11 @@ static void add_agreement(wpi_text *out, const wpi_figure *figure) {
     }
 }
 
-static void add_figure(wpi_text *out, const wpi_figure *figure) {
+static void add_figure(wpi_text *out, const char *command, const wpi_figure *figure) {
     wpi_page_element(out, "h2", figure->title);
     wpi_text_append(out, "\n<p class=note>");
     wpi_text_append_html(out, figure->source);
-    wpi_text_appendf(out, " &middot; <code>warpage reproduce %s/%s</code></p>\n", figure->paper,
+    wpi_text_appendf(out, " &middot; <code>warpage %s %s/%s</code></p>\n", command, figure->paper,
                      figure->name);
     add_agreement(out, figure);
     wpi_page_begin_table(out, NULL);
@@ -76,31 +79,31 @@ static void add_figure(wpi_text *out, const wpi_figure *figure) {
 }
 
 static void add_sums(wpi_text *out, const wpi_figure *figures, size_t count) {
-    size_t sums[WPI_VERDICT_COUNT] = {0};
-    for (size_t f = 0; f < count; f++) {
-        for (size_t i = 0; i < figures[f].claim_count; i++)
-            sums[figures[f].claims[i].verdict]++;
-    }
+    const wpi_verdict_sums sums = wpi_figures_sum(figures, count);
     wpi_page_begin_facts(out);
     for (int v = 0; v < WPI_VERDICT_COUNT; v++) {
-        char number[32];
-        if (sums[v] == 0) continue;
-        (void)snprintf(number, sizeof number, "%zu", sums[v]);
+        char number[64];
+        if (sums.claims[v] == 0) continue;
+        (void)snprintf(number, sizeof number, "%zu", sums.claims[v]);
+        if (v == WPI_VERDICT_REPRODUCED || v == WPI_VERDICT_ORDER)
+            (void)snprintf(number, sizeof number, "%zu, %zu discriminate", sums.claims[v],
+                           sums.discriminating[v]);
         wpi_page_fact(out, wpi_verdict_name((wpi_verdict)v), number);
     }
     wpi_page_end_facts(out);
 }
 
-wp_status wpi_reproduction_write(const wpi_figure *figures, size_t count, const char *path,
-                                 wp_error *err) {
+wp_status wpi_reproduction_write(const char *command, const wpi_figure *figures, size_t count,
+                                 const char *path, wp_error *err) {
+    const bool is_study = strcmp(command, "study") == 0;
     wpi_text page = {0};
-    wpi_page_begin(&page, "Warpage: reproductions");
-    wpi_page_element(&page, "h1", "Reproductions");
+    wpi_page_begin(&page, is_study ? "Warpage: studies" : "Warpage: reproductions");
+    wpi_page_element(&page, "h1", is_study ? "Studies" : "Reproductions");
     wpi_text_append(&page, "\n");
     add_sums(&page, figures, count);
     wpi_text_append(&page, legend);
     for (size_t f = 0; f < count; f++)
-        add_figure(&page, &figures[f]);
+        add_figure(&page, command, &figures[f]);
     wpi_page_end(&page);
     const wp_status status = wpi_file_write(path, page.data, page.length, err);
     wpi_text_deinit(&page);

@@ -49,6 +49,8 @@ warpage run --device sim:k80 --report r.json -- "$prefix/lib/warpage/apps/triad"
 grep -q '"simulated_time_ns"' r.json || fail "triad on a simulated GPU has no report"
 warpage reproduce --list --format csv >out 2>err || fail "reproduce --list: $(cat err)"
 grep -q '^adaptive-migration-ganguly20,fig1,' out || fail "reproduce --list lacks claims"
+warpage study --list --format csv >out 2>err || fail "study --list: $(cat err)"
+grep -q '^neidty,beyond,' out || fail "study --list lacks claims"
 mkdir -p "$prefix/lib/warpage/repro/test/tiny"
 cat >"$prefix/lib/warpage/repro/test/tiny/claims.json" <<'END'
 {"title": "t", "source": "s", "program": "apps",

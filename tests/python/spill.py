@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of warpage.spark without Spark: partitions that exceed a task's memory, in both stages, against a dictionary of
-Python's. Exit status 77: pyarrow is not there.
+"""Tasks of warpage.spark without Spark: partitions that exceed a task's memory, in all stages, against a dictionary of
+Python's; a process whose memory ends fails with a sentence. Exit status 77: pyarrow is not there.
 
 spill.py ROWS MEMORY_BYTES: one partition of so many rows, all their texts different, and the memory that it took."""
 import os
 import random
 import resource
+import subprocess
 import sys
 import tempfile
 
@@ -49,6 +50,24 @@ def measured(rows, memory_bytes):
         groups, size >> 20, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, before >> 10))
 
 
+def limited():
+    """A task of a process that may take 48 MiB more: a sentence, or the groups if they fit."""
+    def source():
+        for first in range(0, 2_000_000, 50_000):
+            yield pyarrow.RecordBatch.from_pydict({"k": range(first, first + 50_000)})
+
+    list(run(iter([next(source())]), "whole", 1 << 30, ["k"], ["count"]))  # everything is loaded
+    with open("/proc/self/statm", encoding="utf8") as file:
+        size = int(file.read().split()[0]) * resource.getpagesize() + (48 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    try:
+        groups = sum(batch.num_rows for batch in run(source(), "whole", 1 << 30, ["k"], ["count"]))
+    except (warpage.WarpageError, MemoryError, pyarrow.ArrowException) as error:
+        print("failed: %s" % error)
+        return
+    print("groups: %d" % groups)
+
+
 def main():
     pool = [(random_.choice([None, "", "zürich", "x%d" % i]), random_.choice([None, -0.0, 0.0, float("nan"), i / 4]), i % 5)
             for i in range(400)]
@@ -62,7 +81,7 @@ def main():
         os.environ["SPARK_LOCAL_DIRS"] = folder
         for limit_bytes in (1, 20_000, 1 << 30):
             partials = list(run(batches(rows, 500), "partial", limit_bytes, KEYS, AGGREGATES))
-            for stage, source in (("whole", batches(rows, 500)), ("merge", partials)):
+            for stage, source in (("whole", batches(rows, 500)), ("rows", batches(rows, 500)), ("merge", partials)):
                 got = {}
                 for batch in run(source, stage, limit_bytes, KEYS, AGGREGATES):
                     for row in batch.to_pylist():
@@ -72,9 +91,13 @@ def main():
                         got[key] = tuple(values)
                 assert got == own, (stage, limit_bytes)
                 assert not os.listdir(folder), "files are left"
+    done = subprocess.run([sys.executable, __file__, "limited"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("failed: ") and "memory" in done.stdout, done
 
 
-if len(sys.argv) > 1:
+if sys.argv[1:] == ["limited"]:
+    limited()
+elif len(sys.argv) > 1:
     measured(*map(int, sys.argv[1:3]))
 else:
     main()

@@ -49,7 +49,8 @@ POOLS = {
 }
 SCHEMA = types.StructType([types.StructField(name, type_) for name, (type_, _) in POOLS.items()])
 AGGREGATES = ["count", "count:t", "sum:i", "sum:l", "avg:i", "min:l", "max:s", "sum:f", "avg:d", "min:d", "max:f", "max:day", "min:at", "sum:b", "sum:m", "min:m",
-              "sum:n", "max:n"]
+              "sum:n", "max:n", "min:t", "max:z", "max:o", "var:i", "stddev:s", "var:m", "var:d"]
+LISTS = ["median:i", "quantile:s:0.25", "quantile:m:0.9", "count_distinct:t", "count_distinct:d", "max:t", "stddev:b", "count", "sum:m"]
 
 
 def rows(count, null_share, hot=False):
@@ -60,7 +61,11 @@ def rows(count, null_share, hot=False):
 def spark_own(df, keys, aggregates):
     asked = []
     for aggregate in aggregates:
-        operation, _, column = aggregate.partition(":")
+        operation, column, *share = (aggregate + ":").split(":")[:-1] if ":" in aggregate else (aggregate, "")
+        own = {"var": "var_samp", "stddev": "stddev_samp", "quantile": "percentile"}.get(operation, operation)
+        if own != operation or operation in ("median", "count_distinct"):
+            asked.append(getattr(functions, own)(column, *map(float, share)))
+            continue
         asked.append(getattr(functions, operation)(column or "*").alias("%s(%s)" % (operation, column) if column else operation))
     return df.groupBy(*keys).agg(*asked)
 
@@ -90,6 +95,8 @@ for count, null_share, partitions in [(0, 0.1, 1), (300, 0.1, 5), (40, 0.5, 8)]:
     random_.shuffle(single)
     for number, keys in enumerate([single[:1], single[1:3], single[3:7], ["t", "count"]][:2 if count == 0 else 4]):
         check(df, keys, mode=["partial", "exchange"][number % 4 == 1], memory_bytes=random_.choice([1, 1 << 28]))
+check(df, ["t"], LISTS)
+check(df, ["o", "day"], LISTS, mode="exchange", memory_bytes=1)
 check(spark.createDataFrame(rows(300, 0, hot=True), SCHEMA).repartition(4), ["t", "l"])
 many = spark.range(0, 4000, 1, 2).selectExpr("id % 1900 id", "string(id % 1900) t", "if(id % 5 = 0, null, id % 7) v")
 for mode in ("exchange", "partial"):  # tasks that write partials to files
@@ -101,6 +108,10 @@ for df, mode in ((spark.range(200000).selectExpr("id k"), "exchange"), (spark.ra
     with contextlib.redirect_stdout(io.StringIO()) as said:
         assert ws.groupby(df, "k", mode="auto", explain=True).count() == df.distinct().count()
     assert said.getvalue().startswith("mode %s: " % mode), said.getvalue()
+
+with contextlib.redirect_stdout(io.StringIO()) as said:
+    assert ws.groupby(spark.range(100).selectExpr("id % 9 k", "id v"), "k", "median:v", mode="auto", explain=True).count() == 9
+assert said.getvalue() == "mode exchange: median:v needs all rows of a key at once\n", said.getvalue()
 
 # A sample: the truth lies within 1.5 intervals of 99.99 %.
 values = spark.range(0, 300000, 1, 5).selectExpr("if(id % 10 = 0, null, double(id * 7919 % 1000)) v")
@@ -130,7 +141,9 @@ df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item 
 for keys, aggregates, options, part in (
         ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
         ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:price", {}, "avg:price: the column has Spark's type decimal(9,2)"),
-        ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "median:user", {}, "the aggregates are"),
+        ("user", "median:item", {}, "median:item: the column has Spark's type string"), ("user", "quantile:user:2", {}, "from 0 to 1"),
+        ("user", "median:user", {"mode": "partial"}, "median:user has no partial form: use mode \"exchange\""),
+        ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "middle:user", {}, "the aggregates are"),
         ("user", "count", {"mode": "fast"}, "mode 'fast' is none of auto, partial, exchange"),
         ("user", "count", {"memory_bytes": 0}, "memory_bytes is 0"), (["user", "user"], "count", {}, "named twice")):
     try:

@@ -239,6 +239,89 @@ static void broken_sweeps_are_refused(void **state) {
                    WP_STATUS_PARSE, "also_true_for");
 }
 
+/* ---- power ---- */
+
+typedef struct weighed {
+    const char *claim;    /* the rest of it */
+    const char *recorded; /* its result */
+    const char *others;   /* what it does not exclude */
+} weighed;
+
+#define REPRODUCED(ours) "{\"ours\": " ours ", \"verdict\": \"reproduced\"}"
+
+static void claims_are_weighed_by_what_would_also_meet_them(void **state) {
+    (void)state;
+    static const weighed cases[] = {
+        {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05", REPRODUCED("1.02"),
+         "all runs alike (1)"},
+        {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05, \"also_true_for\": "
+         "[\"any\"]",
+         REPRODUCED("1.02"), "any; all runs alike (1)"},
+        {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05",
+         "{\"ours\": 3, \"verdict\": \"differs\"}", ""},
+        {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05, \"tolerance\": 0.04",
+         REPRODUCED("1.02"), ""},
+        {"\"value\": [\"a:t\", \"-b:t\"], \"published\": 3, \"tolerance\": 4", REPRODUCED("2"),
+         "all runs alike (0)"},
+        /* Of one run, and of different values: being alike says nothing about them. */
+        {"\"value\": {\"over\": [\"a:h\", \"a:t\"]}, \"published\": 1", REPRODUCED("1"), ""},
+        {"\"value\": {\"over\": [\"a:h\", \"b:u\"]}, \"published\": 1", REPRODUCED("1"), ""},
+        {"\"ascending\": [0.5, {\"over\": [\"a:t\", \"b:t\"]}]", "{\"verdict\": \"same shape\"}",
+         "all runs alike"},
+        {"\"ascending\": [\"a:t\", \"b:t\"]", "{\"verdict\": \"same shape\"}", ""},
+        /* Another run: b is close enough, c is not, d is another input. */
+        {"\"run\": \"a\", \"value\": [\"n\"], \"published\": 100", REPRODUCED("101"),
+         "run b (108)"},
+        {"\"value\": [\"b:n\"], \"published\": 90", "{\"ours\": 108, \"verdict\": \"differs\"}",
+         ""},
+        {"\"value\": [\"c:n\"], \"published\": 120", REPRODUCED("120"), "run b (108)"},
+        {"\"value\": [\"d:n\"], \"published\": 100", REPRODUCED("100"), ""},
+        {"\"value\": {\"over\": [[\"a:p\", \"b:p\"], \"d:p\"]}, \"published\": 9", REPRODUCED("9"),
+         "runs b, … (9.5)"},
+        {"\"value\": {\"over\": [[\"b:p\", \"c:p\"], \"d:p\"]}, \"published\": 20",
+         "{\"ours\": 9.5, \"verdict\": \"differs\"}", ""},
+    };
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    wpi_text claims = {0}, results = {0};
+    wpi_text_append(&claims,
+                    "{\"title\": \"t\", \"source\": \"s\", \"program\": \"p.cu\", \"runs\": {");
+    for (const char *run = "abcd"; *run != '\0'; run++)
+        wpi_text_appendf(
+            &claims, "%s\"%c\": {\"device\": \"cpu\", \"set\": \"k=%c\", \"arguments\": [\"%s\"]}",
+            *run == 'a' ? "" : ", ", *run, *run, *run == 'd' ? "y" : "x");
+    wpi_text_append(&claims, "}, \"claims\": [");
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *comma = i == 0 ? "" : ", ";
+        wpi_text_appendf(&claims, "%s{\"claim\": \"%zu\", \"unit\": \"x\", %s}", comma, i,
+                         cases[i].claim);
+        wpi_text_appendf(&results, "%s\"%zu\": %s", i == 0 ? "{" : ", ", i, cases[i].recorded);
+    }
+    wpi_text_append(&claims, "]}");
+    wpi_text_append(&results, "}");
+    write_claims(wpi_text_string(&claims));
+    char *dir = wpi_path_join(root, "paper/figure");
+    write_text(dir, "results.json", wpi_text_string(&results));
+    wpi_free(dir);
+    wpi_figure figure;
+    wp_error err = {0};
+    assert_status_ok(wpi_figure_load(root, "paper", "figure", &figure, &err), &err);
+    for (size_t i = 0; i < COUNT; i++) {
+        char *others = wpi_claim_also_true_for(&figure.claims[i]);
+        if (strcmp(others, cases[i].others) != 0)
+            fail_msg("%s: '%s', not '%s'", cases[i].claim, others, cases[i].others);
+        wpi_free(others);
+    }
+    const wpi_verdict_sums sums = wpi_figures_sum(&figure, 1);
+    assert_u64(sums.claims[WPI_VERDICT_REPRODUCED], 10);
+    assert_u64(sums.discriminating[WPI_VERDICT_REPRODUCED], 4);
+    assert_u64(sums.claims[WPI_VERDICT_ORDER], 2);
+    assert_u64(sums.discriminating[WPI_VERDICT_ORDER], 1);
+    assert_u64(sums.discriminating[WPI_VERDICT_DIFFERS], 0);
+    wpi_figure_deinit(&figure);
+    wpi_text_deinit(&claims);
+    wpi_text_deinit(&results);
+}
+
 /* ---- values ---- */
 
 /* Of runs "one", where x is 8 and y is 2, and "two", where x is 32. */
@@ -331,6 +414,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(broken_claims_are_refused, open_root, close_root),
         cmocka_unit_test_setup_teardown(a_sweep_is_a_product, open_root, close_root),
         cmocka_unit_test_setup_teardown(broken_sweeps_are_refused, open_root, close_root),
+        cmocka_unit_test_setup_teardown(claims_are_weighed_by_what_would_also_meet_them, open_root,
+                                        close_root),
         cmocka_unit_test(values_are_computed_from_several_runs),
         cmocka_unit_test(values_without_a_number_are_refused),
         cmocka_unit_test(other_forms_are_no_values),

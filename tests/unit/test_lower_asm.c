@@ -796,7 +796,6 @@ static void what_is_not_understood_is_named(void **state) {
     refuse("add.rubbish.u32 $0, $1, 1;", "=r,r", "\"add.rubbish.u32 %0, %1, 1\"");
     refuse("add.u32 $0, $1;", "=r,r", "not understood");
     refuse("add.u32 $0, $1, nowhere;", "=r,r", "\"nowhere\" is not a register");
-    refuse("ld.shared.u32 $0, [$1];", "=r,r", "32-bit shared address");
     refuse("addc.u32 $0, $1, 1;", "=r,r", "carry flag");
     refuse("createpolicy.fractional.L2::evict_last.b64 $0, 1.0;", "=l", "createpolicy");
     refuse("ld.param.u32 $0, [$1];", "=r,l", "ld.param.u32");

@@ -15,7 +15,7 @@
 static void tables_equal_the_model_under_random_conditions(void **state) {
     (void)state;
     uint64_t seed = 88172645463325252u;
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 50; i++) {
         const uint64_t start = seed;
         fill f = {.seed = wp_random_next(&seed) >> 8,
                   .distinct = 1 + wp_random_next(&seed) % KEYS_MAX,

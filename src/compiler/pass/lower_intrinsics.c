@@ -222,6 +222,14 @@ static LLVMValueRef lower_stop_bare(wpi_compile *c, LLVMBuilderRef at, LLVMValue
     return LLVMTypeOf(call) == c->none ? NULL : from64(c, at, stop, LLVMTypeOf(call));
 }
 
+/* (ptr registers, i64 operation) of all lanes of the warp */
+static LLVMValueRef lower_matrix(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                 uint32_t op) {
+    LLVMValueRef registers = LLVMBuildPtrToInt(at, arg_of(call, 0), c->i64, "");
+    wpi_lower_stop(c, at, op, wpi_const32(c, UINT32_MAX), registers, arg_of(call, 1));
+    return NULL;
+}
+
 /* ---- memory ---- */
 
 static LLVMValueRef lower_fence(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
@@ -316,6 +324,19 @@ static LLVMValueRef lower_is_space(wpi_compile *c, LLVMBuilderRef at, LLVMValueR
     LLVMValueRef inside = LLVMBuildICmp(at, wanted == WP_SPACE_SHARED ? LLVMIntULT : LLVMIntUGE,
                                         offset, LLVMBuildZExt(at, size, c->i64, ""), "");
     return LLVMBuildZExtOrBitCast(at, inside, LLVMTypeOf(call), "");
+}
+
+/* ptr (i32): the address in the block's shared memory of which these are the low bits. */
+static LLVMValueRef lower_shared_at(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                    uint32_t arg) {
+    (void)arg;
+    LLVMValueRef field =
+        wpi_lower_block_field(c, at, wpi_lower_block(c, at), offsetof(wp_cpu_block, shared));
+    LLVMValueRef base = LLVMBuildLoad2(at, c->i64, field, "");
+    LLVMValueRef offset =
+        LLVMBuildSub(at, arg_of(call, 0), LLVMBuildTrunc(at, base, c->i32, ""), "");
+    LLVMValueRef address = LLVMBuildAdd(at, base, LLVMBuildSExt(at, offset, c->i64, ""), "");
+    return LLVMBuildIntToPtr(at, address, c->ptr, "");
 }
 
 /* The texture handle is the value of the variable. */
@@ -492,6 +513,7 @@ static const lower_rule rules[] = {
     {"__wp_redux_and", lower_warp_op, WP_STOP_REDUX_AND},
     {"__wp_redux_or", lower_warp_op, WP_STOP_REDUX_OR},
     {"__wp_redux_xor", lower_warp_op, WP_STOP_REDUX_XOR},
+    {"__wp_matrix", lower_matrix, WP_STOP_MATRIX},
 
     {"llvm.nvvm.membar.*", lower_fence, 0},
     {"llvm.nvvm.fence.*", lower_fence, 0},
@@ -515,6 +537,7 @@ static const lower_rule rules[] = {
     {"llvm.nvvm.ptr.*", lower_same_pointer, 0},
     {"llvm.nvvm.texsurf.handle.internal.*", lower_texture_handle, 0},
     {"llvm.nvvm.bitcast.*", lower_bitcast, 0},
+    {"__wp_shared_at", lower_shared_at, 0},
     {"__wp_is_shared", lower_is_space, WP_SPACE_SHARED},
     {"llvm.nvvm.isspacep.shared", lower_is_space, WP_SPACE_SHARED},
     {"__wp_is_global", lower_is_space, WP_SPACE_GLOBAL},

@@ -33,6 +33,8 @@ typedef enum wpi_id {
 #define WP_BLOCK_METADATA "wp.block_scope"
 /* A yield in a retry loop that does not wait for another thread. */
 #define WP_TRIES_METADATA "wp.tries"
+/* Of an alloca: operands of matrix instructions, which GPUs have in registers. */
+#define WP_REGISTERS_METADATA "wp.registers"
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */

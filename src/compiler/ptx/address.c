@@ -5,9 +5,10 @@
  *     s = (unsigned)__cvta_generic_to_shared(&tile[0]) + 16 * row;
  *     asm("ld.shared.u32 %0, [%1];" …)
  *
- * On the CPU half an address is useless. So the integer's computation is traced back to its
- * pointer, and repeated on pointers: ptrtoint gives the pointer, + and - become byte offsets, phi
- * and select join pointers. A value without a single such origin stays unknown. */
+ * So that the passes behind know which memory is accessed, the integer's computation is traced back
+ * to its pointer, and repeated on pointers: ptrtoint gives the pointer, + and - become byte
+ * offsets, phi and select join pointers. A value without a single such origin is completed at run
+ * time: 32 bits by the address of the block's shared memory. */
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
@@ -133,11 +134,11 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
         return none;
     }
     LLVMValueRef base = wpi_ptx_pointer_of(t, r->value);
-    if (!base && r->bits == 32) {
-        wpi_ptx_fail(
-            t, "the 32-bit shared address cannot be followed back to a variable or pointer of "
-               "this function");
-        return none;
+    if (!base &&
+        r->bits == 32) { /* shared memory is shorter than 4 GiB: half an address is enough */
+        base = wpi_ptx_call(t, "__wp_shared_at", t->c->ptr, &r->value, 1);
+        base = LLVMBuildAddrSpaceCast(t->b, base, LLVMPointerTypeInContext(t->c->context, 3), "");
+        base = LLVMBuildAddrSpaceCast(t->b, base, t->c->ptr, "");
     }
     if (!base) base = LLVMBuildIntToPtr(t->b, r->value, t->c->ptr, "");
     LLVMValueRef offset = wpi_const64(t->c, o->value);

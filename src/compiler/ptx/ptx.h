@@ -24,8 +24,8 @@ enum {
     WP_PTX_NAME_CHARS = 64,
     WP_PTX_PART_CHARS = 24,
     WP_PTX_PARTS = 16,
-    WP_PTX_OPERANDS = 12,
-    WP_PTX_POOL = 64
+    WP_PTX_OPERANDS = 16,
+    WP_PTX_POOL = 160 /* each element of a list is there twice */
 };
 
 typedef enum wpi_ptx_kind {
@@ -119,10 +119,11 @@ typedef struct wpi_ptx {
     LLVMValueRef function;
     bool is_volatile; /* asm volatile */
     bool is_kernel;
-    LLVMValueRef carry;   /* CC.CF, i1; NULL: not set */
-    wpi_map *pointers;    /* address.c: pointers recovered in this function */
-    wpi_map *hopeless;    /* … and phis that are not pointers */
-    wpi_ptx_statement *s; /* the statement under translation */
+    LLVMValueRef carry;        /* CC.CF, i1; NULL: not set */
+    LLVMValueRef matrix_words; /* ops_tensor.c: memory of this function, or NULL */
+    wpi_map *pointers;         /* address.c: pointers recovered in this function */
+    wpi_map *hopeless;         /* … and phis that are not pointers */
+    wpi_ptx_statement *s;      /* the statement under translation */
     wpi_ptx_register *registers;
     unsigned register_count, register_capacity;
     unsigned depth;
@@ -141,7 +142,7 @@ typedef struct wpi_ptx_row {
     void (*emit)(wpi_ptx *t);
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
-    wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[];
+    wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[];
 
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */

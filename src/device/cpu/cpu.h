@@ -251,6 +251,8 @@ bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w);
 
 /** Computes a warp operation: `requests` are the warp's 32, `lanes` participate. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
+/** The operation of WP_STOP_MATRIX: its results are written behind the lanes' registers. */
+void wpi_warp_matrix(wp_cpu_request *requests, uint32_t lanes);
 const char *wpi_stop_name(uint32_t op); /* CUDA's name */
 
 /* ---- fibers (fiber.c) ---- */

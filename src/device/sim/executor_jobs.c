@@ -103,6 +103,19 @@ static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, w
     return wpi_cpu_kernel_as(kernel, &wpi_variant_in_step, &launch->kernel, err);
 }
 
+/* GPUs before Volta have no tensor cores: the program would not load there. */
+static wp_status check_tensor(const wpi_sim_executor *x, const wpi_launch *launch, wp_error *err) {
+    const wp_trace_kernel *trace = launch->kernel->trace;
+    if (trace == NULL || (trace->flags & WP_TRACE_KERNEL_TENSOR) == 0 ||
+        x->profile->capability >= 70)
+        return WP_STATUS_OK;
+    return WP_FAIL(err, UNSUPPORTED,
+                   "sim: kernel %s multiplies matrices by tensor cores, which GPUs of compute "
+                   "capability %u.%u lack; simulate v100 or later",
+                   launch->kernel->code->name, x->profile->capability / 10,
+                   x->profile->capability % 10);
+}
+
 static void trace_failed(void *executor, const wp_error *error) {
     wpi_executor_fail(executor, error);
 }
@@ -118,6 +131,7 @@ static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
         return WP_STATUS_OK;
     }
     wpi_sim_executor *x = j->executor;
+    WP_TRY(check_tensor(x, launch, err));
     WP_TRY(choose_variant(x, launch, err));
     WP_TRY(wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, err));
     *out = wpi_threads_source(j->threads);

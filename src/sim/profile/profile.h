@@ -43,6 +43,7 @@ typedef enum wpi_pipe {
     WPI_PIPE_XU,
     WPI_PIPE_LSU,
     WPI_PIPE_BRANCH,
+    WPI_PIPE_TENSOR,
     WPI_PIPE_COUNT /* must be last */
 } wpi_pipe;
 

@@ -66,7 +66,7 @@ const wpi_key wpi_keys[] = {
     {"class.*.lanes", WPI_KEY_NUMBER, "32", 1, 4096, CLASS(lanes),
      NULL, "lanes that an SM executes per cycle"},
     {"class.*.pipe", WPI_KEY_CHOICE, "issue", 0, 0, CLASS(pipe),
-     "issue alu fma fp64 xu lsu branch",
+     "issue alu fma fp64 xu lsu branch tensor",
      "execution pipe, which works beside the other ones; issue: none, the scheduler issues nothing "
      "else meanwhile"},
 

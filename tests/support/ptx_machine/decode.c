@@ -318,14 +318,17 @@ static void take_operands(pm_parser *p, const pm_statement *s, const char *shape
 
 void pm_decode(pm_parser *p, const pm_statement *s) {
     pm_insn in;
-    const pm_op *op = find_op(s->name, &in);
-    if (op == NULL)
+    const bool is_matrix = pm_decode_matrix(p, s, &in);
+    const pm_op *op = is_matrix ? NULL : find_op(s->name, &in);
+    if (op == NULL && !is_matrix)
         pm_parse_fail(p, s->line, "the machine does not know '%s': %.200s", s->name, s->text);
-    in.a = in.b = in.c = in.e = in.d2 = PM_NONE;
-    if (op->decode != NULL)
-        op->decode(p, s, &in);
-    else
-        take_operands(p, s, op->shape, &in);
+    if (op != NULL) {
+        in.a = in.b = in.c = in.e = in.d2 = PM_NONE;
+        if (op->decode != NULL)
+            op->decode(p, s, &in);
+        else
+            take_operands(p, s, op->shape, &in);
+    }
     in.text = s->text;
     in.line = s->line;
     if (s->guard != NULL) {
@@ -333,6 +336,6 @@ void pm_decode(pm_parser *p, const pm_statement *s) {
         in.is_guard_negated = s->is_guard_negated;
     }
     *pm_emit(p, NULL, in.run) = in;
-    const bool has_label = op->shape != NULL && strchr(op->shape, 'l') != NULL;
+    const bool has_label = op != NULL && op->shape != NULL && strchr(op->shape, 'l') != NULL;
     if (has_label) pm_add_fixup(p, &s->operands[0], NULL, s->line);
 }

@@ -35,7 +35,7 @@ static size_t word_length(const char *p) {
     for (;;) {
         if (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '$' || p[n] == '.')
             n++;
-        else if (p[n] == ':' && p[n + 1] == ':' && isalpha((unsigned char)p[n + 2]))
+        else if (p[n] == ':' && p[n + 1] == ':' && isalnum((unsigned char)p[n + 2]))
             n += 2;
         else
             return n;

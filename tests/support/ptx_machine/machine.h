@@ -86,6 +86,7 @@ struct pm_insn {
     union {
         const pm_call_site *call;
         const uint32_t *targets; /* brx.idx */
+        const struct pm_matrix *matrix;
     } u;
     uint32_t line;
     const char *text; /* the statement, for reports */

@@ -43,6 +43,8 @@ int32_t pm_destination(pm_parser *p, const pm_statement *s, const pm_operand *o)
 void pm_take_address(pm_parser *p, const pm_statement *s, const pm_operand *o, pm_insn *in);
 void pm_take_vector(pm_parser *p, const pm_statement *s, const pm_operand *o, pm_insn *in,
                     bool is_source);
+/* Matrix instructions, whose names have many parts; false: it is none that exists. */
+bool pm_decode_matrix(pm_parser *p, const pm_statement *s, pm_insn *in);
 _Noreturn void pm_bad_operand(pm_parser *p, const pm_statement *s);
 
 #endif

@@ -120,7 +120,8 @@ static wpi_slot *add_slot(wpi_region_plan *plan, LLVMValueRef memory, LLVMTypeRe
                        .is_array = is_array,
                        .is_live = wpi_must_calloc(plan->state_count, sizeof(bool))};
     *end += size;
-    if (is_array) plan->kernel->local_bytes += size;
+    if (is_array && !wpi_lower_has_note(memory, WP_REGISTERS_METADATA))
+        plan->kernel->local_bytes += size;
     return slot;
 }
 

@@ -6,7 +6,9 @@
  * and unsigned, constant offsets of addresses, a product that only a sum uses. */
 #include <string.h>
 
+#include "base/matrix_abi.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
 
@@ -182,8 +184,35 @@ static void cost_address(LLVMValueRef gep, trace_cost *cost) {
 
 /* ---- the others ---- */
 
+/* In units of 16 by 8 by 8 products of halves, at the rates of NVIDIA's white papers: TF32 has half
+ * of the rate of halves, 8-bit types twice, 4-bit types four times, bits 16 times, doubles a 16th.
+ */
+static void cost_matrix(LLVMValueRef stop, trace_cost *cost) {
+    wp_matrix_shape s =
+        wpi_matrix_unpack((uint64_t)LLVMConstIntGetZExtValue(LLVMGetOperand(stop, 4)));
+    if (s.op == WP_MATRIX_ROWS) return; /* the accesses are the instruction */
+    if (s.op == WP_MATRIX_TRANSPOSE) {
+        add(cost, WP_TRACE_WARP, s.count);
+        return;
+    }
+    unsigned products = s.op == WP_MATRIX_QUARTERS ? 4 * 8 * 8 * 4 : s.m * s.n * s.k;
+    unsigned bits = wpi_matrix_bits(s.a); /* 64: 16 * 1024; 32: 2; 16: 1; 8: 1 / 2; 4: 1 / 4 */
+    unsigned sixteenths = bits == 64 ? 256 : bits == 1 ? 1 : bits;
+    unsigned units = products * sixteenths / (16 * 1024);
+    add_chain(cost, WP_TRACE_TENSOR, units > 0 ? units : 1, 1);
+}
+
+bool wpi_trace_is_product(LLVMValueRef stop) {
+    uint32_t op = wpi_matrix_unpack(LLVMConstIntGetZExtValue(LLVMGetOperand(stop, 4))).op;
+    return op == WP_MATRIX_PRODUCT || op == WP_MATRIX_QUARTERS;
+}
+
 static void cost_stop(LLVMValueRef stop, trace_cost *cost) {
     uint32_t op = WP_STOP_KIND(wpi_lower_stop_op(stop));
+    if (op == WP_STOP_MATRIX) {
+        cost_matrix(stop, cost);
+        return;
+    }
     if (op == WP_STOP_STEP || op == WP_STOP_YIELD) return;
     bool is_barrier = (op >= WP_STOP_BARRIER && op <= WP_STOP_WARP_SYNC) || op == WP_STOP_GRID;
     add(cost, is_barrier ? WP_TRACE_SYNC : WP_TRACE_WARP, 1);
@@ -217,9 +246,16 @@ static void cost_call(LLVMValueRef i, trace_cost *cost) {
     }
 }
 
+/* Operands of matrix instructions are in memory here, and in registers on a GPU. */
+static bool is_register(LLVMValueRef access) {
+    LLVMValueRef pointer = LLVMGetOperand(access, LLVMIsAStoreInst(access) ? 1 : 0);
+    LLVMValueRef base = wpi_pointer_base(pointer);
+    return LLVMIsAAllocaInst(base) && wpi_lower_has_note(base, WP_REGISTERS_METADATA);
+}
+
 static void cost_memory(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     trace_memory memory = wpi_trace_access(t, i).memory;
-    if (memory == TRACE_PRIVATE) add(cost, WP_TRACE_LOCAL, 1);
+    if (memory == TRACE_PRIVATE && !is_register(i)) add(cost, WP_TRACE_LOCAL, 1);
     if (memory == TRACE_CONSTANT) add(cost, WP_TRACE_CONSTANT, 1);
 }
 

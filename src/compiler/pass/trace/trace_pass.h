@@ -118,6 +118,8 @@ typedef struct trace_cost {
     uint16_t chain[WP_TRACE_CLASS_COUNT];
 } trace_cost;
 
+/** Whether a stop for a matrix operation multiplies. */
+bool wpi_trace_is_product(LLVMValueRef stop);
 /** False: no cost, or part of the instructions that use it. */
 bool wpi_trace_cost(const tracer *t, LLVMValueRef instruction, trace_cost *cost);
 /** Adds the cost of a function of the device library, an intrinsic, or an operation of many

@@ -157,6 +157,7 @@ void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) 
     case WP_STOP_REDUX_OR:
     case WP_STOP_REDUX_XOR: reduce(kind, requests, lanes); break;
     case WP_STOP_ACTIVE_MASK: give(requests, lanes, lanes); break;
+    case WP_STOP_MATRIX: wpi_warp_matrix(requests, lanes); break;
     default: give(requests, lanes, 0); break; /* WARP_SYNC */
     }
 }
@@ -193,6 +194,7 @@ const char *wpi_stop_name(uint32_t op) {
     case WP_STOP_GRID: return "the grid barrier";
     case WP_STOP_ROUND: return "a loop's round";
     case WP_STOP_CUT: return "a cut";
+    case WP_STOP_MATRIX: return "a matrix instruction";
     default: return "an unknown stop";
     }
 }

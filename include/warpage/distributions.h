@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Exact aggregates that no fixed number of accumulators can hold: distinct values, quantiles,
+ * extremes of texts. They come from a group-by of its own, whose last key is the value:
+ *
+ *     rows ─► group-by: keys, value; COUNT of rows; sorted ─► runs of rows with the same keys
+ *                                                              ─► wp_runs_quantile, …: one value a
+ * run
+ *
+ * So they run wherever a group-by does; memory is that of the distinct pairs of keys and value.
+ * Runs are in the order of the groups of a sorted group-by by the keys alone.
+ *
+ * Thread rule: none has state. Ownership: arrays are the caller's.
+ */
+#ifndef WARPAGE_DISTRIBUTIONS_H
+#define WARPAGE_DISTRIBUTIONS_H
+
+#include "warpage/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WP_NO_ROW UINT64_MAX
+
+/** Rows of a sorted result that agree in its first `key_count` keys are a run. `starts`:
+ * [groups + 1], the first row of each, then the number of rows. Returns how many runs there are. */
+WP_API uint64_t wp_runs_find(const wp_groups *pairs, uint32_t key_count, uint64_t *starts);
+
+/** For each run, how many of its values are not NULL. */
+WP_API void wp_runs_count_distinct(const wp_column *values, const uint64_t *starts,
+                                   uint64_t run_count, uint64_t *out);
+
+/** For each run the value at `share` (0 to 1) of its rows in order, NULL left out: between two rows
+ * it is interpolated, a NaN is the largest. `row_counts`: rows of each pair. `valid`: a byte for
+ * each run, 0 where all values are NULL. */
+WP_API void wp_runs_quantile(const wp_column *values, const uint64_t *row_counts,
+                             const uint64_t *starts, uint64_t run_count, double share, double *out,
+                             uint8_t *valid);
+
+/** For each run the row of its least or largest value, or WP_NO_ROW. */
+WP_API void wp_runs_extreme(const wp_column *values, const uint64_t *starts, uint64_t run_count,
+                            bool is_largest, uint64_t *rows);
+
+/** Values of rows, in the column's type; 0 for WP_NO_ROW. `valid`: a byte for each. */
+WP_API void wp_runs_take(const wp_column *values, const uint64_t *rows, uint64_t count, void *out,
+                         uint8_t *valid);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
