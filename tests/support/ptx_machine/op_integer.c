@@ -269,6 +269,14 @@ static uint64_t insert(uint64_t a, uint64_t b, uint64_t c, uint64_t d, unsigned 
     }
     return result;
 }
+/* bmsk: `count` ones from bit `at`. */
+static uint32_t mask(uint32_t at, uint32_t count) {
+    const uint64_t ones = count >= 32 ? 0xffffffffu : (1ull << count) - 1;
+    return at >= 32 ? 0 : (uint32_t)(ones << at);
+}
+
+OP_2(bmsk_clamp, uint32_t, uint32_t, mask(a, b))
+OP_2(bmsk_wrap, uint32_t, uint32_t, mask(a & 31, b & 31))
 OP_3(bfe_u32, uint32_t, uint32_t, uint32_t, extract(a, b, c, 32, false))
 OP_3(bfe_s32, uint32_t, uint32_t, uint32_t, extract(a, b, c, 32, true))
 OP_3(bfe_u64, uint64_t, uint64_t, uint64_t, extract(a, b, c, 64, false))
@@ -482,6 +490,8 @@ const pm_op pm_integer_ops[] = {
     ONE("bfind.shiftamt.s32", bfind_shift_s32, "ds"),
     ONE("bfind.shiftamt.u64", bfind_shift_u64, "ds"),
     ONE("bfind.shiftamt.s64", bfind_shift_s64, "ds"),
+    ONE("bmsk.clamp.b32", bmsk_clamp, "dss"),
+    ONE("bmsk.wrap.b32", bmsk_wrap, "dss"),
     ONE("bfe.u32", bfe_u32, "dsss"),
     ONE("bfe.s32", bfe_s32, "dsss"),
     ONE("bfe.u64", bfe_u64, "dsss"),

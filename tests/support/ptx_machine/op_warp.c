@@ -213,6 +213,7 @@ const pm_op pm_warp_ops[] = {
     {"vote.sync.any.pred", NULL, NULL, 0, vote, VOTE_ANY, decode_vote},
     {"vote.sync.uni.pred", NULL, NULL, 0, vote, VOTE_UNI, decode_vote},
     {"vote.sync.ballot.b32", NULL, NULL, 0, vote, VOTE_BALLOT, decode_vote},
+    {"vote.ballot.sync.b32", NULL, NULL, 0, vote, VOTE_BALLOT, decode_vote}, /* as CUB writes it */
     {"match.any.sync.*", "b32 b64", NULL, 0, match, 0, decode_value},
     {"match.all.sync.*", "b32 b64", NULL, 0, match, 1, decode_value},
     REDUX("add", "u32 s32", RED_ADD),
