@@ -2,7 +2,7 @@
 // RUN: FileCheck %s <%t.err
 // An instruction that is not understood is named, with its function.
 
-// CHECK: inline PTX: the instruction "mbarrier.init.shared.b64 [%0], 1" is not understood (in hold)
+// CHECK: inline PTX: the instruction "tcgen05.alloc.sync [%0], 1" is not understood (in hold)
 extern "C" __global__ void hold(unsigned long long *p) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "l"(p));
+    asm volatile("tcgen05.alloc.sync [%0], 1;" :: "l"(p));
 }

@@ -51,6 +51,7 @@ static access take_access(wpi_ptx *t, bool is_store) {
     bool is_read_only = !is_store && wpi_ptx_has(t, "nc");
     bool is_constant = space == 3 || is_read_only;
     if (is_store && space == 3) wpi_ptx_fail(t, "constant memory cannot be written");
+    if (!t->is_module && space >= 5) wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
     int cache = wpi_ptx_choice(t, caches);
     if (cache >= 0) a.cache = (int)cache_operators[cache];
     if (is_read_only && a.cache <= WP_TRACE_CACHE_ALL) a.cache = WP_TRACE_CACHE_READ_ONLY;
