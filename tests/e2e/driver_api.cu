@@ -262,7 +262,8 @@ static void functions_by_name(void) {
 static void modules_refuse_other_code(void) {
     CUmodule module = NULL;
     CUfunction function;
-    static const char ptx[] = ".version 6.3\n.target sm_70\n.address_size 64\n";
+    static const char ptx[] = ".version 6.3\n.target sm_70\n.address_size 64\n"
+                              ".visible .entry k() { nonsense.u32; }\n";
     static const unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
     CHECK_DRIVER(cuModuleLoadData(&module, ptx), CUDA_ERROR_NO_BINARY_FOR_GPU);
     CHECK_DRIVER(cuModuleLoadData(&module, cubin), CUDA_ERROR_NO_BINARY_FOR_GPU);

@@ -1,13 +1,13 @@
 // STAGE: compile
-// FLAGS: -arch=sm_80
+// FLAGS: -arch=sm_90
 // EXIT: 1
 // STDERR: inline PTX
-// STDERR: mma\.sync
+// STDERR: wgmma\.fence
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real instruction of tensor cores, which the CPU device lacks. */
+/* A real instruction of tensor cores, for warp groups, which the CPU device lacks. */
 __global__ void the_kernel(unsigned *a, float *d)
 {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]));
+    asm volatile("wgmma.fence.sync.aligned;");
+    d[0] = (float)a[0];
 }
 int main(void) { return 0; }
