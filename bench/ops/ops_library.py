@@ -44,7 +44,7 @@ class Spec(ctypes.Structure):
     _fields_ = [("key_count", ctypes.c_uint32), ("value_count", ctypes.c_uint32), ("aggregate_count", ctypes.c_uint32),
                 ("keys", ctypes.POINTER(Key)), ("values", ctypes.POINTER(ctypes.c_int)),
                 ("aggregates", ctypes.POINTER(Aggregate)), ("options", Options),
-                ("texts", ctypes.c_void_p)]
+                ("texts", ctypes.c_void_p), ("weights", ctypes.c_void_p)]
 
 
 class OpsLibrary:

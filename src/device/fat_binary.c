@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-#define MAGIC 0xba55ed50u
+#define MAGIC "\x50\xed\x55\xba"
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
 #define HEADER_BYTES 16u
@@ -39,7 +39,7 @@ static uint64_t number(const unsigned char *at, unsigned bytes) {
 }
 
 bool wpi_fat_binary_is(const void *data) {
-    return number(data, 4) == MAGIC;
+    return strncmp(data, MAGIC, strlen(MAGIC)) == 0; /* reads no further than a text that differs */
 }
 
 static wp_status damaged(wp_error *err) {
