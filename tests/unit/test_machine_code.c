@@ -59,6 +59,19 @@ static void instructions_have_their_classes(void **state) {
     assert_false(wpi_opcode_is_known(37));
 }
 
+static void pairs_follow_from_control_bits(void **state) {
+    (void)state;
+    /* Next instructions 1, 0 and 6 cycles later; the other bits are barriers and reuse. */
+    const uint64_t control = UINT64_C(0x7e1) | UINT64_C(0x7e0) << 21 | UINT64_C(0x7e6) << 42;
+    unsigned char code[64] = {0};
+    memcpy(code + 32, &control, sizeof control);
+    assert_false(wpi_opcode_is_paired(60, code, 32));
+    assert_false(wpi_opcode_is_paired(60, code, 40));
+    assert_true(wpi_opcode_is_paired(60, code, 48));
+    assert_false(wpi_opcode_is_paired(60, code, 56));
+    assert_false(wpi_opcode_is_paired(70, code, 48)); /* Volta has one issue a cycle */
+}
+
 /* ---- a cubin ---- */
 
 enum { CODE_BYTES = 96, NAMES_MAX = 256 };
@@ -171,6 +184,7 @@ static void damaged_cubins_are_refused_or_read(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_have_their_classes),
+        cmocka_unit_test(pairs_follow_from_control_bits),
         cmocka_unit_test(lines_of_a_cubin_are_found),
         cmocka_unit_test(damaged_cubins_are_refused_or_read),
     };

@@ -24,7 +24,7 @@ typedef struct counting {
     uint32_t arch, block_count;
     /* [block_count + 1] each; `fixed`: accesses and barriers, which no compiler leaves out;
      * `kernels`: in how many kernels it is */
-    uint32_t (*counts)[WP_TRACE_CLASS_COUNT], *fixed, *kernels, *last_kernel;
+    uint32_t (*counts)[WPI_MACHINE_COUNTS], *fixed, *kernels, *last_kernel;
     const char *kernel;
     uint32_t kernel_number;
 } counting;
@@ -60,6 +60,7 @@ static void count(void *context, const char *kernel, const unsigned char *code, 
         is_used = true;
         if (class == WP_OPCODE_ACCESS || class == WP_TRACE_SYNC) c->fixed[block]++;
         if (class < WP_TRACE_CLASS_COUNT) c->counts[block][class]++;
+        c->counts[block][WPI_MACHINE_PAIRED] += wpi_opcode_is_paired(arch, code, at);
     }
     if (!is_used || c->last_kernel[block] == c->kernel_number) return;
     c->last_kernel[block] = c->kernel_number;
@@ -103,7 +104,7 @@ static void divide(const counting *unrolled, const counting *rolled, const uint3
         if (unrolled->kernels[b] == 0) continue;
         const double parts =
             copies_of(unrolled, rolled, of_loops, loop_of[b], b) * unrolled->kernels[b];
-        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+        for (int class = 0; class < WPI_MACHINE_COUNTS; class ++)
             out->counts[b][class] = unrolled->counts[b][class] / parts;
     }
     wpi_free(of_loops);

@@ -12,6 +12,9 @@
 #include "base/trace_abi.h"
 #include "compiler/context.h"
 
+/* Counts of a block: its instructions by class, and those that share the next one's issue slot. */
+enum { WPI_MACHINE_PAIRED = WP_TRACE_CLASS_COUNT, WPI_MACHINE_COUNTS };
+
 typedef struct wpi_machine_kernel {
     char *name;
     uint32_t registers; /* of a thread */
@@ -21,7 +24,7 @@ typedef struct wpi_machine_code {
     uint32_t arch, block_count;
     /* [block_count + 1]: what a block executes, in parts of an instruction, too; and in how many
      * kernels its code was found. 0 is code of no block. */
-    double (*counts)[WP_TRACE_CLASS_COUNT];
+    double (*counts)[WPI_MACHINE_COUNTS];
     uint32_t *kernels_of;
     wpi_machine_kernel *kernels;
     uint32_t kernel_count;

@@ -146,6 +146,16 @@ static uint16_t as_registers(uint16_t operation) {
 #define MAXWELL_FILL UINT64_C(0xe2400fffff87000f)
 #define VOLTA_FILL UINT64_C(0xfffffff000007947)
 
+/* A word of control bits has 21 for each of the next three instructions; the lowest four say how
+ * many cycles later the next one issues. */
+bool wpi_opcode_is_paired(uint32_t arch, const unsigned char *code, size_t offset) {
+    const size_t place = offset % 32 / 8;
+    uint64_t control;
+    if (arch >= 70 || place == 0) return false;
+    memcpy(&control, code + offset - place * 8, sizeof control);
+    return (control >> (21 * (place - 1)) & 15) == 0;
+}
+
 int wpi_opcode_class(uint32_t arch, const unsigned char *code, size_t offset) {
     uint64_t word;
     memcpy(&word, code + offset, sizeof word);

@@ -23,6 +23,9 @@ static inline bool wpi_opcode_is_known(uint32_t arch) {
 static inline size_t wpi_opcode_bytes(uint32_t arch) {
     return arch >= 70 ? 16 : 8;
 }
+/** Whether the instruction at `offset` issues in one slot with the next, which ptxas decides for
+ * Maxwell and Pascal. */
+bool wpi_opcode_is_paired(uint32_t arch, const unsigned char *code, size_t offset);
 /** The class of the instruction at `offset` of a function's code, of WP_TRACE_CLASS_COUNT; or
  * WP_OPCODE_…. Code has wpi_opcode_bytes there. */
 int wpi_opcode_class(uint32_t arch, const unsigned char *code, size_t offset);

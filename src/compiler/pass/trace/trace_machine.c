@@ -30,23 +30,23 @@ static double weight_of(const tracer *t, LLVMValueRef instruction) {
 }
 
 typedef void (*part_fn)(tracer *t, trace_block *block, uint32_t number, double weight,
-                        double *weights, double (*parts)[WP_TRACE_CLASS_COUNT]);
+                        double *weights, double (*parts)[WPI_MACHINE_COUNTS]);
 
 static void add_weight(tracer *t, trace_block *block, uint32_t number, double weight,
-                       double *weights, double (*parts)[WP_TRACE_CLASS_COUNT]) {
+                       double *weights, double (*parts)[WPI_MACHINE_COUNTS]) {
     (void)t, (void)block, (void)parts;
     weights[number] += weight;
 }
 
 static void add_part(tracer *t, trace_block *block, uint32_t number, double weight, double *weights,
-                     double (*parts)[WP_TRACE_CLASS_COUNT]) {
+                     double (*parts)[WPI_MACHINE_COUNTS]) {
     (void)block;
-    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+    for (int class = 0; class < WPI_MACHINE_COUNTS; class ++)
         (*parts)[class] += t->c->machine->counts[number][class] * weight / weights[number];
 }
 
 static void each_instruction(tracer *t, trace_block *block, part_fn part, double *weights,
-                             double (*parts)[WP_TRACE_CLASS_COUNT]) {
+                             double (*parts)[WPI_MACHINE_COUNTS]) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block->code); i; i = LLVMGetNextInstruction(i)) {
         const uint32_t number = wpi_block_number_of(i);
         if (number != 0 && number <= t->c->machine->block_count)
@@ -64,16 +64,16 @@ void wpi_trace_plan_machine(tracer *t, uint32_t first) {
     const wpi_machine_code *machine = t->c->machine;
     if (!machine) return;
     double *weights = wpi_must_calloc(machine->block_count + 1, sizeof *weights);
-    double rest[WP_TRACE_CLASS_COUNT] = {0}; /* of rounding, carried to the next block */
+    double rest[WPI_MACHINE_COUNTS] = {0}; /* of rounding, carried to the next block */
     for (uint32_t b = first; b < t->block_count; b++)
         each_instruction(t, &t->blocks[b], add_weight, weights, NULL);
     const bool is_known = is_measured(t, weights);
     for (uint32_t b = first; b < t->block_count && is_known; b++) {
         trace_block *block = &t->blocks[b];
-        double parts[WP_TRACE_CLASS_COUNT] = {0};
+        double parts[WPI_MACHINE_COUNTS] = {0};
         each_instruction(t, block, add_part, weights, &parts);
         block->is_planned = true;
-        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++) {
+        for (int class = 0; class < WPI_MACHINE_COUNTS; class ++) {
             const double wanted = parts[class] + rest[class];
             block->planned[class] = wanted > 0.5 ? (uint32_t)(wanted + 0.5) : 0;
             rest[class] = wanted - block->planned[class];
@@ -93,6 +93,7 @@ void wpi_trace_plan_begin(const tracer *t, const trace_block *block, trace_plan 
     }
     for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         plan->planned[class] = is_kept(class) ? plan->estimated[class] : block->planned[class];
+    plan->paired = block->planned[WPI_MACHINE_PAIRED];
 }
 
 void wpi_trace_plan_step(trace_plan *plan, bool is_last, uint32_t *count, uint32_t *chain) {
@@ -110,6 +111,15 @@ void wpi_trace_plan_step(trace_plan *plan, bool is_last, uint32_t *count, uint32
             estimate != 0 ? ((uint64_t)chain[class] * count[class] + estimate / 2) / estimate : 0;
         chain[class] = longer < count[class] ? (uint32_t)longer : count[class];
     }
+}
+
+/* Pairs go to the first steps that have room. */
+uint32_t wpi_trace_plan_pairs(trace_plan *plan, uint32_t count) {
+    if (!plan->is_on) return 0;
+    const uint32_t left = plan->paired - plan->paired_given;
+    const uint32_t pairs = left < count / 2 ? left : count / 2;
+    plan->paired_given += pairs;
+    return 1 + pairs;
 }
 
 void wpi_trace_plan_end(tracer *t, const trace_plan *plan, trace_block *block, uint32_t place) {

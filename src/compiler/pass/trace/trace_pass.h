@@ -24,6 +24,7 @@
 #include "base/trace_abi.h"
 #include "compiler/context.h"
 #include "compiler/ir/map.h"
+#include "compiler/machine/machine_code.h"
 
 /** A block of code that is recorded. */
 typedef struct trace_block {
@@ -34,7 +35,7 @@ typedef struct trace_block {
     wp_trace_block row;
     /* instructions of machine code, where that was counted */
     bool is_planned;
-    uint32_t planned[WP_TRACE_CLASS_COUNT];
+    uint32_t planned[WPI_MACHINE_COUNTS];
 } trace_block;
 
 typedef struct tracer {
@@ -137,6 +138,7 @@ typedef struct trace_plan {
     bool is_on; /* else the estimates stand */
     uint32_t planned[WP_TRACE_CLASS_COUNT], estimated[WP_TRACE_CLASS_COUNT];
     uint32_t seen[WP_TRACE_CLASS_COUNT], given[WP_TRACE_CLASS_COUNT]; /* so far, of both */
+    uint32_t paired, paired_given;                                    /* of the planned ones */
 } trace_plan;
 
 /** Divides the counts of machine code among blocks [first, block_count), those of a function. */
@@ -145,6 +147,8 @@ void wpi_trace_plan_begin(const tracer *t, const trace_block *block, trace_plan 
 /** Replaces the estimated counts and chains of a step's classes; the block's last step that issues
  * gets what is left. */
 void wpi_trace_plan_step(trace_plan *plan, bool is_last, uint32_t *count, uint32_t *chain);
+/** The value of an ISSUE step with the next `count` of the planned instructions. */
+uint32_t wpi_trace_plan_pairs(trace_plan *plan, uint32_t count);
 /** Makes the block's shares add up to its counts; `place`: where its last instruction comes from.
  */
 void wpi_trace_plan_end(tracer *t, const trace_plan *plan, trace_block *block, uint32_t place);

@@ -123,7 +123,8 @@ static void flush(walk *w) {
             add_step(w->t, (wp_trace_step){.op = WP_TRACE_ISSUE,
                                            .class = class,
                                            .count = count[class],
-                                           .chain = chain[class]});
+                                           .chain = chain[class],
+                                           .value = wpi_trace_plan_pairs(&w->plan, count[class])});
     w->issued_count = 0;
     wpi_map_deinit(&w->issued_of);
 }
