@@ -30,12 +30,13 @@ typedef enum wp_table_layout {
     WP_TABLE_SIGNED,         /* integers of `item_bytes` (1, 2, 4, 8), inserted as 8 bytes */
     WP_TABLE_UNSIGNED,       /* ... */
     WP_TABLE_FLOATS,         /* float or double, inserted as double */
+    WP_TABLE_CONSTANT,       /* one value of `item_bytes` for all rows */
     WP_TABLE_LAYOUT_COUNT
 } wp_table_layout;
 
 typedef struct wp_table_column {
     wp_table_layout layout;
-    uint32_t item_bytes; /* of the last four layouts */
+    uint32_t item_bytes; /* of the last five layouts */
     const void *items;   /* offsets [rows + 1]; views, values [rows] */
     const void *const
         *buffers;          /* OFFSETS: the one that they refer to; VIEWS: as they number them */
@@ -56,7 +57,7 @@ WP_NODISCARD WP_API wp_status wp_table_add_rows(wp_table *table, const wp_table_
                                                 wp_table_combine combine, uint32_t thread_count,
                                                 wp_error *err);
 /** Ends the pass that insertions are in, so that the table can be read. Without insertions since
- * the last call it does nothing. */
+ * the last call it does nothing. INVALID also after a call that failed. */
 WP_NODISCARD WP_API wp_status wp_table_settle_rows(wp_table *table, wp_error *err);
 
 /** What numbers of 8 bytes are. */

@@ -125,6 +125,7 @@ static inline item load(const wp_table_column *column, uint64_t row) {
     case WP_TABLE_FIXED:
         return (item){(const char *)column->items + row * column->item_bytes, column->item_bytes,
                       0};
+    case WP_TABLE_CONSTANT: return (item){column->items, column->item_bytes, 0};
     default: return (item){NULL, 8, widen(column, row)};
     }
 }
@@ -143,9 +144,9 @@ static wp_status check_layout(const wp_table_column *column, const char *what, w
     const bool is_integer = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     if ((unsigned)column->layout >= WP_TABLE_LAYOUT_COUNT)
         return WP_FAIL(err, INVALID, "table: %ss have no layout %d", what, (int)column->layout);
+    const bool is_number = column->layout >= WP_TABLE_SIGNED && column->layout <= WP_TABLE_FLOATS;
     const bool is_right =
-        column->layout < WP_TABLE_SIGNED ||
-        (column->layout == WP_TABLE_FLOATS ? bytes == 4 || bytes == 8 : is_integer);
+        !is_number || (column->layout == WP_TABLE_FLOATS ? bytes == 4 || bytes == 8 : is_integer);
     return is_right ? WP_STATUS_OK
                     : WP_FAIL(err, INVALID, "table: %ss are numbers of %u bytes", what, bytes);
 }
@@ -360,6 +361,9 @@ wp_status wp_table_add_rows(wp_table *table, const wp_table_column *keys,
 }
 
 wp_status wp_table_settle_rows(wp_table *table, wp_error *err) {
+    if (table->is_failed && !table->is_pass_open)
+        return WP_FAIL(err, INVALID,
+                       "table: an earlier run of this table failed; it can only be closed");
     if (!table->is_pass_open) return WP_STATUS_OK;
     WP_TRY(close_pass(table, 0, err));
     has_overflow = false;

@@ -174,6 +174,7 @@ static void integers_are_widened(void **state) {
     const int8_t keys[] = {-1, 5}, values[] = {7, 8};
     const wp_table_column k = {WP_TABLE_SIGNED, 1, keys, NULL, NULL, 0};
     const wp_table_column v = {WP_TABLE_UNSIGNED, 1, values, NULL, NULL, 0};
+    const wp_table_column same = {WP_TABLE_CONSTANT, 3, "tea", NULL, NULL, 0};
     const int64_t key = -1;
     model m = {0};
     wp_table_cursor cursor = {0};
@@ -185,6 +186,13 @@ static void integers_are_widened(void **state) {
     assert_true(wp_table_find_next(m.table, &key, sizeof key, &cursor, &pair));
     assert_u64(pair.value_bytes, 8);
     assert_u64(*(const uint64_t *)pair.value, 7);
+    assert_status_ok(wp_table_add_rows(m.table, &same, &same, 2, WP_TABLE_NO_CALLBACK, 0, &err),
+                     &err);
+    assert_status_ok(wp_table_settle_rows(m.table, &err), &err);
+    cursor = (wp_table_cursor){0};
+    for (int i = 0; i < 2; i++)
+        assert_true(wp_table_find_next(m.table, "tea", 3, &cursor, &pair));
+    assert_false(wp_table_find_next(m.table, "tea", 3, &cursor, &pair));
     wp_table_close(m.table);
 }
 
