@@ -245,10 +245,11 @@ static void *insert_blocks(void *object) {
 }
 
 static uint32_t threads_for(uint64_t count, uint32_t asked) {
+    const uint64_t most = count / (4 * BLOCK_ROWS) + 1;
+    if (most == 1) return 1; /* sysconf takes longer than a row */
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t threads = asked != 0 ? asked : processors < 1 ? 1 : (uint64_t)processors;
-    const uint64_t blocks = count / (4 * BLOCK_ROWS) + 1;
-    if (threads > blocks) threads = blocks;
+    if (threads > most) threads = most;
     return threads < THREADS_MAX ? (uint32_t)threads : THREADS_MAX;
 }
 
