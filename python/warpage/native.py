@@ -164,6 +164,7 @@ bits_expand = declare("wp_bits_expand", None, c_void_p, c_uint64, c_uint64, c_vo
 bits_pack = declare("wp_bits_pack", None, c_void_p, c_uint64, c_void_p)
 decimals_piece = declare("wp_decimals_piece", None, c_void_p, c_uint64, c_int, c_void_p)
 decimals_join = declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_fit = declare("wp_decimals_fit", c_bool, c_void_p, c_void_p, c_uint64)
 decimals_narrow = declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
 decimals_average = declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
 decimals_widen = declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
