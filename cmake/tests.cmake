@@ -264,7 +264,7 @@ wp_add_test(groupby_sqlite cli ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
 
 # The Python package: on Python's own arrays, and with other packages where they are (WARPAGE_PYTHON).
 if(NOT WARPAGE_SANITIZE)
-    foreach(name arrays commands distributions interchange parquet partials reports spill texts arrow_types wheel)
+    foreach(name arrays commands distributions hash_tables interchange parquet partials reports spill texts arrow_types wheel)
         wp_add_test(python_${name} cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
     endforeach()
 endif()

@@ -30,6 +30,9 @@ WP_API void wp_decimals_piece(const void *decimals, uint64_t count, wp_decimal_p
 /** high * 2^64 + middle * 2^32 + low, in `decimals`. `middle` may be NULL. */
 WP_API void wp_decimals_join(const int64_t *high, const uint64_t *middle, const uint64_t *low,
                              uint64_t count, void *decimals);
+/** Whether each sum fits a decimal of 38 digits. `high`: the sums' high pieces, from which
+ * wp_decimals_join made `decimals`, modulo 2^128. */
+WP_API bool wp_decimals_fit(const int64_t *high, const void *decimals, uint64_t count);
 /** Decimals as INT64 or UINT64. False: one does not fit. */
 WP_API bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void *out);
 /** Integers as decimals. */

@@ -25,9 +25,10 @@ warpage.native.ColumnError: the table has no column 'itm'; did you mean 'item'?
 from warpage.command import compare, run
 from warpage.operators import groupby, merge
 from warpage.groups import Groups
-from warpage.native import (ArgumentError, ColumnError, OutOfMemoryError, SumError, TableTypeError, WarpageError,
+from warpage.hash_table import Table
+from warpage.native import (ArgumentError, ColumnError, FileError, OutOfMemoryError, SumError, TableTypeError, WarpageError,
                             __version__)
 from warpage.sampling import Sample, sample
 
-__all__ = ["groupby", "merge", "sample", "Sample", "run", "compare", "Groups", "WarpageError", "ArgumentError", "ColumnError",
-           "OutOfMemoryError", "SumError", "TableTypeError", "__version__"]
+__all__ = ["groupby", "merge", "sample", "Sample", "run", "compare", "Groups", "Table", "WarpageError", "ArgumentError",
+           "ColumnError", "FileError", "OutOfMemoryError", "SumError", "TableTypeError", "__version__"]

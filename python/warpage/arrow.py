@@ -4,6 +4,7 @@
 https://arrow.apache.org/docs/format/CDataInterface.html
 """
 import ctypes
+import errno
 import itertools
 import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, py_object
@@ -202,9 +203,14 @@ _streams = []  # 40 bytes each: a capsule may be asked after its stream was take
 
 
 def stream_capsule(make_schema, make_array):
-    """A stream of one chunk: make_schema(out) and make_array(out) fill structures. Its consumer releases it. The
-    capsule has no destructor: one in Python could run while an exception of the consumer is propagating."""
-    stream, left = Stream(), [make_array]
+    """A stream of one chunk: make_schema(out) and make_array(out) fill structures."""
+    return chunks_capsule(make_schema, [make_array])
+
+
+def chunks_capsule(make_schema, chunks):
+    """A stream: make_schema(out) and each function of `chunks` fill structures. Its consumer releases it. The capsule
+    has no destructor: one in Python could run while an exception of the consumer is propagating."""
+    stream, chunks, message = Stream(), iter(chunks), []
 
     @_GetSchema
     def get_schema(_, out):
@@ -213,15 +219,20 @@ def stream_capsule(make_schema, make_array):
 
     @_GetNext
     def get_next(_, out):
-        if left:
-            left.pop()(out.contents)
+        try:
+            fill = next(chunks, None)
+        except Exception as error:  # cannot pass through the consumer
+            message[:] = [ctypes.create_string_buffer(str(error).encode())]
+            return errno.EIO
+        if fill is not None:
+            fill(out.contents)
         else:
             out.contents.release = None
         return 0
 
     @_GetError
     def get_last_error(_):
-        return None
+        return ctypes.addressof(message[0]) if message else None
 
     stream.get_schema = ctypes.cast(get_schema, c_void_p).value
     stream.get_next = ctypes.cast(get_next, c_void_p).value

@@ -6,6 +6,7 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any, Dict, List
 from warpage import arrow, native
+from warpage.native import SumError
 from warpage.table import is_decimal, scale_of
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ class Result:
         columns = [self.values(part) if part is not None else None for part in parts]
         memory = (ctypes.c_uint64 * (2 * max(1, self.length)))()
         native.decimals_join(*(column.values if column is not None else None for column in columns), self.length, memory)
+        if parts[1] is not None and not native.decimals_fit(columns[0].values, memory, self.length):
+            raise SumError("%s: a sum does not fit decimal(%s)" % (name or "a column of decimals", format_[2:]))
         return _Decimals(name, ctypes.addressof(memory), columns[0].valid, (memory, self._owner), metadata, format_)
 
     def narrow(self, decimals, name, type_):

@@ -45,6 +45,10 @@ class StreamError(WarpageError, RuntimeError):
     """A stream of batches that failed: a file that is damaged, for example."""
 
 
+class FileError(WarpageError, OSError):
+    """A file that cannot be read or written, or that is damaged."""
+
+
 class Column(Structure):
     _fields_ = [("type", c_int), ("values", c_void_p), ("valid", c_void_p), ("valid_offset", c_uint64)]
 
@@ -140,51 +144,52 @@ STRATEGIES = _names(_library.wp_strategy_name)
 PLACEMENTS = _names(_library.wp_placement_name)
 
 
-def _declare(name, result, *arguments, library=_library):
+def declare(name, result, *arguments, library=_library):
     function = getattr(library, name)
     function.restype = result
     function.argtypes = arguments
     return function
 
 
-_open = _declare("wp_groupby_open", c_int, c_void_p, POINTER(Spec), POINTER(c_void_p), POINTER(Error))
-_add = _declare("wp_groupby_add", c_int, c_void_p, POINTER(Column), POINTER(Column), c_uint64, POINTER(Error))
-_finish = _declare("wp_groupby_finish", c_int, c_void_p, POINTER(c_void_p), POINTER(Error))
-groupby_close = _declare("wp_groupby_close", None, c_void_p)
-groupby_explain = _declare("wp_groupby_explain", c_char_p, c_void_p)
-groups_count = _declare("wp_groups_count", c_uint64, c_void_p)
-groups_key = _declare("wp_groups_key", POINTER(Column), c_void_p, c_uint32)
-groups_aggregate = _declare("wp_groups_aggregate", POINTER(Column), c_void_p, c_uint32)
-groups_close = _declare("wp_groups_close", None, c_void_p)
-bits_expand = _declare("wp_bits_expand", None, c_void_p, c_uint64, c_uint64, c_void_p)
-bits_pack = _declare("wp_bits_pack", None, c_void_p, c_uint64, c_void_p)
-decimals_piece = _declare("wp_decimals_piece", None, c_void_p, c_uint64, c_int, c_void_p)
-decimals_join = _declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
-decimals_narrow = _declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
-decimals_average = _declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
-decimals_widen = _declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
-halves_widen = _declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)
-squares_variance = _declare("wp_squares_variance", None, c_void_p, c_void_p, c_void_p, c_uint64, c_bool, c_void_p, c_void_p)
-runs_find = _declare("wp_runs_find", c_uint64, c_void_p, c_uint32, c_void_p)
-runs_count_distinct = _declare("wp_runs_count_distinct", None, POINTER(Column), c_void_p, c_uint64, c_void_p)
-runs_quantile = _declare("wp_runs_quantile", None, POINTER(Column), c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p)
-runs_extreme = _declare("wp_runs_extreme", None, POINTER(Column), c_void_p, c_uint64, c_bool, c_void_p)
-runs_take = _declare("wp_runs_take", None, POINTER(Column), c_void_p, c_uint64, c_void_p, c_void_p)
-_rows_hash = _declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
-_rows_hash_texts = _declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
-_sample = _declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),
+_open = declare("wp_groupby_open", c_int, c_void_p, POINTER(Spec), POINTER(c_void_p), POINTER(Error))
+_add = declare("wp_groupby_add", c_int, c_void_p, POINTER(Column), POINTER(Column), c_uint64, POINTER(Error))
+_finish = declare("wp_groupby_finish", c_int, c_void_p, POINTER(c_void_p), POINTER(Error))
+groupby_close = declare("wp_groupby_close", None, c_void_p)
+groupby_explain = declare("wp_groupby_explain", c_char_p, c_void_p)
+groups_count = declare("wp_groups_count", c_uint64, c_void_p)
+groups_key = declare("wp_groups_key", POINTER(Column), c_void_p, c_uint32)
+groups_aggregate = declare("wp_groups_aggregate", POINTER(Column), c_void_p, c_uint32)
+groups_close = declare("wp_groups_close", None, c_void_p)
+bits_expand = declare("wp_bits_expand", None, c_void_p, c_uint64, c_uint64, c_void_p)
+bits_pack = declare("wp_bits_pack", None, c_void_p, c_uint64, c_void_p)
+decimals_piece = declare("wp_decimals_piece", None, c_void_p, c_uint64, c_int, c_void_p)
+decimals_join = declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_fit = declare("wp_decimals_fit", c_bool, c_void_p, c_void_p, c_uint64)
+decimals_narrow = declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
+decimals_average = declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_widen = declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
+halves_widen = declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)
+squares_variance = declare("wp_squares_variance", None, c_void_p, c_void_p, c_void_p, c_uint64, c_bool, c_void_p, c_void_p)
+runs_find = declare("wp_runs_find", c_uint64, c_void_p, c_uint32, c_void_p)
+runs_count_distinct = declare("wp_runs_count_distinct", None, POINTER(Column), c_void_p, c_uint64, c_void_p)
+runs_quantile = declare("wp_runs_quantile", None, POINTER(Column), c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p)
+runs_extreme = declare("wp_runs_extreme", None, POINTER(Column), c_void_p, c_uint64, c_bool, c_void_p)
+runs_take = declare("wp_runs_take", None, POINTER(Column), c_void_p, c_uint64, c_void_p, c_void_p)
+_rows_hash = declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
+_rows_hash_texts = declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_sample = declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),
                    POINTER(Error))
 DECIMAL_PIECES = {"high": (0, "int64"), "middle": (1, "uint32"), "low": (2, "uint32")}
-_texts_create = _declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
-_texts_destroy = _declare("wp_texts_destroy", None, c_void_p)
-_texts_encode = _declare("wp_texts_encode", c_int, c_void_p, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
-_texts_translate = _declare("wp_texts_translate", c_int, POINTER(Column), c_uint64, c_void_p, c_uint64, c_void_p,
+_texts_create = declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
+_texts_destroy = declare("wp_texts_destroy", None, c_void_p)
+_texts_encode = declare("wp_texts_encode", c_int, c_void_p, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_texts_translate = declare("wp_texts_translate", c_int, POINTER(Column), c_uint64, c_void_p, c_uint64, c_void_p,
                             POINTER(Error))
-_texts_count = _declare("wp_texts_count", c_uint64, c_void_p)
-_texts_bytes = _declare("wp_texts_bytes", c_uint64, c_void_p)
-_texts_copy = _declare("wp_texts_copy", None, c_void_p, c_void_p, c_void_p)
-_texts_gather_bytes = _declare("wp_texts_gather_bytes", c_uint64, c_void_p, POINTER(Column), c_uint64)
-_texts_gather = _declare("wp_texts_gather", None, c_void_p, POINTER(Column), c_uint64, c_void_p, c_uint32, c_void_p)
+_texts_count = declare("wp_texts_count", c_uint64, c_void_p)
+_texts_bytes = declare("wp_texts_bytes", c_uint64, c_void_p)
+_texts_copy = declare("wp_texts_copy", None, c_void_p, c_void_p, c_void_p)
+_texts_gather_bytes = declare("wp_texts_gather_bytes", c_uint64, c_void_p, POINTER(Column), c_uint64)
+_texts_gather = declare("wp_texts_gather", None, c_void_p, POINTER(Column), c_uint64, c_void_p, c_uint32, c_void_p)
 
 
 HOW = ("the compiler wpcc and the command warpage, which are not in the Python package: build Warpage from its source, "
@@ -194,7 +199,7 @@ HOW = ("the compiler wpcc and the command warpage, which are not in the Python p
 _ERRORS = {1: OutOfMemoryError, 2: ArgumentError, 9: OutOfMemoryError}  # by wp_status
 
 
-def _check(status, error):
+def check(status, error):
     if status != 0 and b"need wpcc" in error.message:
         raise WarpageError("simulated GPUs need %s" % HOW)
     if status != 0:
@@ -210,13 +215,13 @@ _Visit = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
 
 @functools.lru_cache(maxsize=None)
-def _devices():
+def devices():
     """libwarpage, whose devices libwarpage_ops uses."""
     library = _load("libwarpage")
-    _declare("wp_device_open", c_int, c_char_p, POINTER(c_void_p), POINTER(Error), library=library)
-    _declare("wp_device_close", None, c_void_p, library=library)
-    _declare("wp_device_get_info", POINTER(_DeviceInfo), c_void_p, library=library)
-    _declare("wp_device_visit_simulated", None, _Visit, c_void_p, library=library)
+    declare("wp_device_open", c_int, c_char_p, POINTER(c_void_p), POINTER(Error), library=library)
+    declare("wp_device_close", None, c_void_p, library=library)
+    declare("wp_device_get_info", POINTER(_DeviceInfo), c_void_p, library=library)
+    declare("wp_device_visit_simulated", None, _Visit, c_void_p, library=library)
     return library
 
 
@@ -228,7 +233,7 @@ class Device:
         if spec is None or spec == "cpu":
             return
         device, error = c_void_p(), Error()
-        _check(_devices().wp_device_open(spec.encode(), byref(device), byref(error)), error)
+        check(devices().wp_device_open(spec.encode(), byref(device), byref(error)), error)
         self.handle = device
 
     def __enter__(self):
@@ -236,34 +241,34 @@ class Device:
 
     def __exit__(self, *_):
         if self.handle is not None:
-            _devices().wp_device_close(self.handle)
+            devices().wp_device_close(self.handle)
 
 
 def device_name(handle):
-    return _devices().wp_device_get_info(handle).contents.name.decode(errors="replace")
+    return devices().wp_device_get_info(handle).contents.name.decode(errors="replace")
 
 
 def simulated_devices():
     """Their specs: "sim:k80"."""
     specs = []
-    _devices().wp_device_visit_simulated(_Visit(lambda _, spec: specs.append(spec.decode())), None)
+    devices().wp_device_visit_simulated(_Visit(lambda _, spec: specs.append(spec.decode())), None)
     return specs
 
 
 def groupby_open(device, spec):
     groupby, error = c_void_p(), Error()
-    _check(_open(device, byref(spec), byref(groupby), byref(error)), error)
+    check(_open(device, byref(spec), byref(groupby), byref(error)), error)
     return groupby
 
 
 def groupby_add(groupby, keys, values, row_count):
     error = Error()
-    _check(_add(groupby, keys, values, row_count, byref(error)), error)
+    check(_add(groupby, keys, values, row_count, byref(error)), error)
 
 
 def groupby_finish(groupby):
     groups, error = c_void_p(), Error()
-    _check(_finish(groupby, byref(groups), byref(error)), error)
+    check(_finish(groupby, byref(groups), byref(error)), error)
     return groups
 
 
@@ -273,12 +278,12 @@ def rows_hash(column, count, hashes):
 
 def rows_hash_texts(layout, items, buffers, valid, valid_offset, count, hashes):
     column, error = TextColumn(layout, items, (c_void_p * max(1, len(buffers)))(*buffers), valid, valid_offset), Error()
-    _check(_rows_hash_texts(byref(column), count, hashes, byref(error)), error)
+    check(_rows_hash_texts(byref(column), count, hashes, byref(error)), error)
 
 
 def sample(device, column, count, options):
     result, error = SampleResult(), Error()
-    _check(_sample(device, byref(column), count, byref(options), byref(result), byref(error)), error)
+    check(_sample(device, byref(column), count, byref(options), byref(result), byref(error)), error)
     return result
 
 
@@ -289,7 +294,7 @@ class Texts:
 
     def __init__(self, threads):
         self.handle, error = c_void_p(), Error()
-        _check(_texts_create(threads, byref(self.handle), byref(error)), error)
+        check(_texts_create(threads, byref(self.handle), byref(error)), error)
 
     def __del__(self):
         _texts_destroy(self.handle)
@@ -297,13 +302,13 @@ class Texts:
     def encode(self, layout, items, buffers, valid, valid_offset, count):
         column = TextColumn(layout, items, (c_void_p * max(1, len(buffers)))(*buffers), valid, valid_offset)
         codes, error = (c_uint32 * max(1, count))(), Error()
-        _check(_texts_encode(self.handle, byref(column), count, codes, byref(error)), error)
+        check(_texts_encode(self.handle, byref(column), count, codes, byref(error)), error)
         return codes
 
     @staticmethod
     def translate(indices, count, dictionary, text_count):
         codes, error = (c_uint32 * max(1, count))(), Error()
-        _check(_texts_translate(byref(indices), count, dictionary, text_count, codes, byref(error)), error)
+        check(_texts_translate(byref(indices), count, dictionary, text_count, codes, byref(error)), error)
         return codes
 
     def dictionary(self):

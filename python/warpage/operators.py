@@ -15,7 +15,7 @@ from typing import Any, Sequence, Tuple, Union
 from warpage import native
 from warpage.groups import Groups, Result, Runs
 from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError, WarpageError
-from warpage.table import ArrowTable, Tables, is_decimal, open_table, scale_of
+from warpage.table import ArrowTable, Tables, is_decimal, is_wide, open_table, scale_of
 
 
 OPERATIONS = native.OPERATIONS + native.SPREADS + native.DISTRIBUTIONS
@@ -163,6 +163,16 @@ class _Plan:
         else:
             self.outputs.append(lambda r: self.runs[column].extreme(operation == "max", name, self.runs[column].field, self._text))
 
+    def _sums(self, column, field):
+        """A column's sums of 128 bits: the numbers of their parts."""
+        if is_wide(field.format):
+            return [self._add("sum", (column, piece)) for piece in ("high", "middle", "low")]
+        return self._add("sum_high", column), None, self._add("sum_low", column)
+
+    def _counts(self, column, fields):
+        """A piece of a decimal is NULL where the decimal is."""
+        return self._add("count", (column, "low") if column is not None and is_wide(fields[column].format) else column)
+
     def _add(self, operation, column):
         """The number of the library's aggregate."""
         if (operation, column) not in self.aggregates:
@@ -185,11 +195,10 @@ class _Plan:
                 continue
             format_ = _decimal_sum(fields[column].format) if operation in ("sum", "avg") else None
             if format_ is not None:
-                parts = self._add("sum_high", column), None, self._add("sum_low", column)
-                counts = self._add("count", column)
+                parts, counts = self._sums(column, fields[column]), self._counts(column, fields)
                 self.outputs.append(_decimal_output(operation, parts, counts, name, format_))
                 continue
-            number = self._add(operation, column)
+            number = self._counts(column, fields) if operation == "count" else self._add(operation, column)
             format_ = fields[column].format if operation in ("min", "max") else \
                 self._count_format if operation == "count" else None
             self.outputs.append(lambda r, n=number, name=name, f=format_: r.aggregate(n, name, f))
@@ -217,7 +226,7 @@ class _Plan:
                     number = self._add("sum", column)
                     output(name, lambda r, n=number, name=name: r.aggregate(n, name))
                 else:
-                    parts = self._add("sum_high", column), None, self._add("sum_low", column)
+                    parts = self._sums(column, fields[column])
                     metadata = UNSIGNED if native.TYPES[fields[column].type].startswith("u") else None
                     format_ = _decimal_sum(fields[column].format)
                     metadata = metadata if format_ is None else DECIMAL
@@ -228,7 +237,7 @@ class _Plan:
                     name = "%s_%s" % (part, column)
                     output(name, lambda r, n=number, name=name, s=scale: r.scaled(n, name, s))
             if operation in ("count", "avg", *native.SPREADS):
-                number = self._add("count", column)
+                number = self._add("count", column) if operation in native.SPREADS else self._counts(column, fields)
                 name = "count" if column is None else "count_%s" % column
                 output(name, lambda r, n=number, name=name: r.aggregate(n, name, self._count_format))
 
@@ -238,7 +247,8 @@ class _Plan:
 
         def make(operation, column, name):
             if operation == "count":
-                return lambda r: r.aggregate(at(("count", column)), name, self._count_format)
+                number = self._counts(column, fields)
+                return lambda r: r.aggregate(number, name, self._count_format)
             if operation in native.SPREADS:
                 return _spread(operation, at(("squares", column)), None, at(("count", column)), name, _scale(fields[column]))
             if operation in ("min", "max"):
@@ -247,9 +257,9 @@ class _Plan:
                 number = at(("sum", column))
                 return (lambda r: r.aggregate(number, name)) if operation == "sum" else \
                     (lambda r: r.average(None, number, at(("count", column)), name))
-            parts = at(("sum_high", column)), None, at(("sum_low", column))
+            parts = self._sums(column, fields[column])
             if is_decimal(fields[column].format):
-                return _decimal_output(operation, parts, at(("count", column)) if operation == "avg" else None, name,
+                return _decimal_output(operation, parts, self._counts(column, fields) if operation == "avg" else None, name,
                                        _decimal_sum(fields[column].format))
             type_ = _UINT64 if native.TYPES[fields[column].type].startswith("u") else _INT64
             return (lambda r: _narrow(r, parts, column, type_, name)) if operation == "sum" else \
@@ -338,7 +348,10 @@ def _name_sum(error, aggregates):
     head, _, rest = str(error).partition(": ")
     number = head[len("aggregate "):]
     if head.startswith("aggregate ") and number.isdigit() and int(number) < len(aggregates):
-        return SumError("%s:%s: %s" % (*aggregates[int(number)], rest))
+        operation, column = aggregates[int(number)]
+        if isinstance(column, tuple):
+            column, rest = column[0], "a sum does not fit a decimal of 38 digits"
+        return SumError("%s:%s: %s" % (operation, column, rest))
     return error
 
 

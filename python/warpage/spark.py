@@ -39,7 +39,7 @@ _INTEGERS = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 _FLOATS = (types.FloatType, types.DoubleType)
 _TIMES = (types.DateType, types.TimestampType, types.TimestampNTZType)
 _TEXTS = (types.StringType, types.BinaryType)
-_DECIMAL = (types.DecimalType,)  # of values that fit 64 bits
+_DECIMAL = (types.DecimalType,)  # keys and extremes: of values that fit 64 bits
 _KEYS = _INTEGERS + _FLOATS + _TIMES + _TEXTS + _DECIMAL + (types.BooleanType,)
 
 

@@ -34,6 +34,11 @@ def is_decimal(format_):
     return format_ is not None and format_.startswith("d:") and format_.count(",") == 1
 
 
+def is_wide(format_):
+    """Whether it is a decimal whose values may not fit 64 bits."""
+    return is_decimal(format_) and int(format_[2:].partition(",")[0]) > 18
+
+
 def scale_of(format_):
     """The digits behind a decimal's point."""
     return int(format_.partition(",")[2])
@@ -295,7 +300,8 @@ class _ArrowColumn:
             if valid and not ctypes.c_uint8.from_address(valid + bit // 8).value >> bit % 8 & 1:
                 values[row] = 0
             elif not native.decimals_narrow(decimals + 16 * row, 1, INT64, ctypes.byref(values, 8 * row)):
-                raise WarpageError("column '%s' has a decimal of more than 64 bits, which is not grouped" % self.field.name)
+                raise WarpageError("column '%s' has a decimal of more than 64 bits, which has a count, sum and average, but is "
+                                   "no key and has no other aggregates" % self.field.name)
         return values
 
     def _fixed_part(self, structure, offset, count, valid, chunk):

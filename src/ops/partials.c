@@ -31,6 +31,22 @@ void wp_decimals_join(const int64_t *high, const uint64_t *middle, const uint64_
     }
 }
 
+/* The lower pieces add less than 2^33 to the high one, which is far from 2^63 where it is in range.
+ */
+bool wp_decimals_fit(const int64_t *high, const void *decimals, uint64_t count) {
+    const uint64_t *words = decimals;
+    const wpi_wide outer =
+        (wpi_wide)UINT64_C(10000000000000000000) * UINT64_C(10000000000000000000);
+    const int64_t high_max = (int64_t)(outer >> 64) + 1;
+    bool fits = true;
+    for (uint64_t i = 0; i < count; i++) {
+        const wpi_wide sum = wpi_wide_of(&words[2 * i]);
+        fits &= high[i] <= high_max && high[i] >= -high_max - (INT64_C(1) << 33) && sum < outer &&
+                sum > -outer;
+    }
+    return fits;
+}
+
 bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void *out) {
     const uint64_t *words = decimals;
     bool is_ok = true;

@@ -326,8 +326,11 @@ wp_status wpi_table_settle(wp_table *table, wp_error *err) {
     table->report.to_host_bytes += buckets * sizeof *table->buckets;
     for (uint64_t b = 0; b < buckets; b++)
         table->buckets[b] &= WP_TABLE_PLACE_MASK;
-    if (table->has_split_keys) {
-        wpi_table_merge(table);
+    if (table->is_of_rows ? table->has_remade_keys : table->has_split_keys) {
+        if (table->is_of_rows)
+            WP_TRY(wpi_table_merge_rows(table, err));
+        else
+            wpi_table_merge(table);
         WP_TRY(wpi_table_send(table, table->view.buckets, table->buckets,
                               buckets * sizeof *table->buckets, err));
         /* What the heap has is no longer right: all places are below the base. */
@@ -344,7 +347,7 @@ wp_status wp_table_run(wp_table *table, wp_postpone *postpone, const wp_requeste
     if (table->device == NULL || table->view.heap == NULL)
         return WP_FAIL(err, INVALID,
                        "table: a table that was opened from a file cannot be added to");
-    if (table->is_failed)
+    if (table->is_failed && !table->is_pass_open)
         return WP_FAIL(err, INVALID,
                        "table: an earlier run of this table failed; it can only be "
                        "closed");
@@ -352,6 +355,8 @@ wp_status wp_table_run(wp_table *table, wp_postpone *postpone, const wp_requeste
         return WP_FAIL(err, INVALID,
                        "table: it was filled from other units; a table is filled by "
                        "the runs of one wp_postpone");
+    if (table->is_of_rows)
+        return WP_FAIL(err, INVALID, "table: rows have been added to it, so it takes no units");
     const wp_requestee requestee = {
         .object = table,
         .begin = wpi_table_begin,

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "table/table_state.h"
+#include "warpage/table_rows.h"
 
 /* NULL: the file is damaged. */
 static const wp_table_entry *entry_at(const wp_table *table, uint64_t place) {
@@ -168,17 +169,14 @@ uint64_t wp_table_key_count(const wp_table *table) {
 
 /* ---- all pairs ------------------------------------------------------------------------------- */
 
-wp_status wp_table_retrieve(const wp_table *table, wp_table_rows *out, wp_error *err) {
-    wp_table_cursor cursor = {0};
+/* Pairs from `cursor` on, `count` of them. */
+static wp_status take(const wp_table *table, wp_table_cursor *cursor, uint64_t count,
+                      uint64_t keys_bytes, uint64_t values_bytes, wp_table_rows *out,
+                      wp_error *err) {
     wp_table_pair pair;
-    uint64_t keys_bytes = 0, values_bytes = 0;
-    *out = (wp_table_rows){.count = wp_table_pair_count(table)};
-    while (wp_table_next(table, &cursor, &pair)) {
-        keys_bytes += pair.key_bytes;
-        values_bytes += pair.value_bytes;
-    }
-    out->key_offsets = wpi_calloc(out->count + 1, sizeof *out->key_offsets);
-    out->value_offsets = wpi_calloc(out->count + 1, sizeof *out->value_offsets);
+    *out = (wp_table_rows){.count = count};
+    out->key_offsets = wpi_calloc(count + 1, sizeof *out->key_offsets);
+    out->value_offsets = wpi_calloc(count + 1, sizeof *out->value_offsets);
     out->keys = wpi_malloc(keys_bytes + 1);
     out->values = wpi_malloc(values_bytes + 1);
     if (out->key_offsets == NULL || out->value_offsets == NULL || out->keys == NULL ||
@@ -189,16 +187,47 @@ wp_status wp_table_retrieve(const wp_table *table, wp_table_rows *out, wp_error 
                        " of values",
                        keys_bytes, values_bytes);
     }
-    cursor = (wp_table_cursor){0};
-    for (uint64_t i = 0; wp_table_next(table, &cursor, &pair); i++) {
+    for (uint64_t i = 0; i < count && wp_table_next(table, cursor, &pair); i++) {
         memcpy(out->keys + out->key_offsets[i], pair.key, pair.key_bytes);
         memcpy(out->values + out->value_offsets[i], pair.value, pair.value_bytes);
         out->key_offsets[i + 1] = out->key_offsets[i] + pair.key_bytes;
         out->value_offsets[i + 1] = out->value_offsets[i] + pair.value_bytes;
     }
-    const wp_status status = wp_table_check(table, &cursor, err);
+    const wp_status status = wp_table_check(table, cursor, err);
     if (status != WP_STATUS_OK) wp_table_rows_deinit(out);
     return status;
+}
+
+wp_status wp_table_retrieve(const wp_table *table, wp_table_rows *out, wp_error *err) {
+    wp_table_cursor cursor = {0};
+    wp_table_pair pair;
+    uint64_t keys_bytes = 0, values_bytes = 0;
+    *out = (wp_table_rows){0};
+    while (wp_table_next(table, &cursor, &pair)) {
+        keys_bytes += pair.key_bytes;
+        values_bytes += pair.value_bytes;
+    }
+    WP_TRY(wp_table_check(table, &cursor, err));
+    cursor = (wp_table_cursor){0};
+    return take(table, &cursor, wp_table_pair_count(table), keys_bytes, values_bytes, out, err);
+}
+
+wp_status wp_table_take_rows(const wp_table *table, wp_table_cursor *cursor, uint64_t bytes_max,
+                             wp_table_rows *out, wp_error *err) {
+    wp_table_cursor ahead = *cursor;
+    wp_table_pair pair;
+    uint64_t count = 0, keys_bytes = 0, values_bytes = 0;
+    *out = (wp_table_rows){0};
+    while ((count == 0 || keys_bytes + values_bytes < bytes_max) &&
+           wp_table_next(table, &ahead, &pair)) {
+        if (count != 0 && keys_bytes + values_bytes + pair.key_bytes + pair.value_bytes > bytes_max)
+            break;
+        keys_bytes += pair.key_bytes;
+        values_bytes += pair.value_bytes;
+        count++;
+    }
+    WP_TRY(wp_table_check(table, &ahead, err));
+    return take(table, cursor, count, keys_bytes, values_bytes, out, err);
 }
 
 void wp_table_rows_deinit(wp_table_rows *rows) {

@@ -60,6 +60,12 @@ struct wp_table {
     uint64_t runs;
     bool has_split_keys; /* key pages left with values pending: keys were made again */
     bool is_failed;
+    /* table_rows.c */
+    bool is_of_rows;      /* filled by wp_table_add_rows */
+    bool is_pass_open;    /* rows are inserted in a pass that has begun */
+    bool has_remade_keys; /* a key may be in several entries, from several passes */
+    uint64_t rows_served; /* in the open pass */
+    wp_table_combine combine;
     uint64_t pair_count, key_count;
     wp_table_report report;
 };
@@ -78,8 +84,8 @@ WP_NODISCARD wp_status wpi_table_segment_add(wp_table *table, uint64_t first, ui
 WP_NODISCARD wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory,
                                            wp_error *err);
 
-/** table_spill.c: memory in a file. `give` unmaps a block of it, `release` lets its pages leave host
- * memory. IO: a full disk, or a folder that cannot be written to. */
+/** table_spill.c: memory in a file. `give` unmaps a block of it, `release` lets its pages leave
+ * host memory. IO: a full disk, or a folder that cannot be written to. */
 WP_NODISCARD wp_status wpi_table_spill_add(wp_table *table, uint64_t bytes, char **memory,
                                            wp_error *err);
 void wpi_table_spill_give(char *memory, uint64_t bytes);
@@ -117,6 +123,8 @@ WP_NODISCARD wp_status wpi_table_put_back(wp_table *table, uint64_t old_base, wp
 
 /** table_merge.c: keys that were made several times become one. */
 void wpi_table_merge(wp_table *table);
+/** ... of a table of rows, in which any key may be in several entries. NOMEM. */
+WP_NODISCARD wp_status wpi_table_merge_rows(wp_table *table, wp_error *err);
 
 /** table_read.c: counts pairs and keys. */
 void wpi_table_count(wp_table *table);

@@ -89,6 +89,42 @@ for keys, aggregates, part in (("k", "count", "column 'k' has a decimal of more 
     else:
         raise AssertionError(part)
 
+# Decimals beyond 64 bits: counts, sums and averages, whole and by partials; a sum beyond 38 digits fails.
+numbers = [None if random_.random() < 0.1 else decimal.Decimal(random_.choice([-1, 1]) * random_.randrange(10**random_.choice([3, 20, 34]))).scaleb(-3)
+           for _ in range(ROWS)]
+wide = pyarrow.table({"k": [row % 7 for row in range(ROWS)], "j": pyarrow.array([None if row == 500 else row % 3 for row in range(ROWS)], pyarrow.int32()),
+                      "i": pyarrow.array([0] * ROWS, pyarrow.int32()), "v": pyarrow.array(numbers, pyarrow.decimal128(38, 3))})
+AGGREGATES = ["sum:v", "count:v", "avg:v", "count"]
+with decimal.localcontext() as context:
+    context.prec = 60
+    for keys in (["k"], ["j", "i"]):
+        groups = {}
+        for row in wide.to_pylist():
+            groups.setdefault(tuple(row[key] for key in keys), []).append(row["v"])
+        wanted = {key: [sum(known), len(known), float(sum(known) / len(known)), len(values)]
+                  for key, values in groups.items() for known in [[v for v in values if v is not None]]}
+        batches = pyarrow.Table.from_batches(wide.to_batches(90))
+        for source in (wide, batches):
+            got = warpage.groupby(source, keys, AGGREGATES)
+            check(rows_of(got, len(keys)), wanted, ("wide", keys))
+        assert str(got.to_arrow().schema.field("sum_v").type) == "decimal128(38, 3)"
+        parts = [warpage.groupby(wide.slice(first, 300), keys, AGGREGATES, partial=True) for first in range(0, ROWS, 300)]
+        check(rows_of(warpage.merge(parts, keys, AGGREGATES), len(keys)), wanted, ("wide, merged", keys))
+for value, count, part in ((6 * 10**37, 2, "sum_v: a sum does not fit decimal(38,0)"), (-6 * 10**37, 2, "does not fit decimal(38,0)"),
+                           (10**38 - 1, 9, "sum:v: a sum does not fit a decimal of 38 digits"), (-(10**38 - 1), 1, None)):
+    full = pyarrow.table({"k": [1] * count, "v": pyarrow.array([decimal.Decimal(value)] * count, pyarrow.decimal128(38, 0))})
+    try:
+        assert warpage.groupby(full, "k", "sum:v").to_dict()["sum_v"] == [value] and part is None
+    except OverflowError as error:
+        assert part is not None and part in str(error), error
+for aggregate in ("max:v", "var:v", "median:v"):
+    try:
+        warpage.groupby(full, "k", aggregate)
+    except warpage.WarpageError as error:
+        assert "which has a count, sum and average" in str(error), error
+    else:
+        raise AssertionError(aggregate)
+
 # Samples: the truth lies within 1.5 intervals of 99.99 %; chunks that differ are strata.
 values = [random_.random() + (row // 50_000) for row in range(150_000)]
 for chunks in (1, 3):

@@ -162,6 +162,13 @@ for column, options, part in (("usr", {}, "no column 'usr'; did you mean 'user'?
     else:
         raise AssertionError("no error that says '%s'" % part)
 
+# Sums of decimals beyond 64 bits.
+wide = spark.range(0, 2000, 1, 3).selectExpr("id % 7 k", "cast(id - 999 as decimal(28, 2)) * 1000000000000000003 w")
+own = wide.groupBy("k").agg(functions.sum("w"), functions.count("w"))
+for mode in ("partial", "exchange"):
+    got = ws.groupby(wide, "k", ["sum:w", "count:w"], mode=mode)
+    assert got.schema["sum(w)"].dataType == own.schema["sum(w)"].dataType and sorted(got.collect()) == sorted(own.collect()), mode
+
 # A device that a worker does not have.
 for options, part in (({"device": "cuda"}, "Spark has assigned no GPU"), ({"device": "cuda:0"}, "CUDA driver")):
     try:

@@ -51,6 +51,25 @@ static void pieces_join_to_the_same_number(void **state) {
     }
 }
 
+static void sums_beyond_38_digits_are_found(void **state) {
+    (void)state;
+    const wpi_wide outer =
+        (wpi_wide)UINT64_C(10000000000000000000) * UINT64_C(10000000000000000000);
+    const wpi_wide fit[] = {outer - 1, -outer + 1, 0, -1}, large[] = {outer, -outer, outer + 5};
+    const int64_t far[] = {INT64_MAX, INT64_MIN};
+    const uint64_t zero[2] = {0, 0};
+    for (size_t i = 0; i < sizeof fit / sizeof *fit; i++) {
+        const int64_t top = (int64_t)(fit[i] >> 64);
+        assert_true(wp_decimals_fit(&top, &fit[i], 1));
+    }
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        const int64_t top = (int64_t)(large[i] >> 64);
+        assert_false(wp_decimals_fit(&top, &large[i], 1));
+    }
+    for (int i = 0; i < 2; i++) /* joined, they wrap */
+        assert_false(wp_decimals_fit(&far[i], zero, 1));
+}
+
 static void numbers_that_do_not_fit_are_found(void **state) {
     (void)state;
     const uint64_t fit[] = {5, 0, (uint64_t)INT64_MIN, UINT64_MAX};
@@ -163,6 +182,7 @@ static void equal_keys_have_equal_hashes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_join_to_the_same_number),
+        cmocka_unit_test(sums_beyond_38_digits_are_found),
         cmocka_unit_test(numbers_that_do_not_fit_are_found),
         cmocka_unit_test(halves_are_the_sum),
         cmocka_unit_test(halves_and_integers_widen),
