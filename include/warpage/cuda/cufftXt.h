@@ -4,6 +4,8 @@
 #ifndef WARPAGE_CUDA_CUFFTXT_H
 #define WARPAGE_CUDA_CUFFTXT_H
 
+#define _CUFFTXT_H_
+
 #include "cufft.h"
 
 #if defined(__cplusplus)
