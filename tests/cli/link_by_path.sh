@@ -8,3 +8,15 @@ C
 for libraries in libcuda.so stubs/libcuda.so libnvrtc.so libcudart_static.a; do
     env -u LIBRARY_PATH gcc link.c "$lib64/$libraries" "$lib64/libcublas_static.a" -o link && echo "$libraries"
 done
+# Programs that open the driver API's library themselves.
+cat >open.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+    void *library = dlopen("libcuda.so", RTLD_NOW);
+    int (*init)(unsigned) = library ? (int (*)(unsigned))dlsym(library, "cuInit") : 0;
+    printf("cuInit %d\n", init ? init(0) : -1);
+    return 0;
+}
+C
+gcc open.c -o open && LD_LIBRARY_PATH=$lib64 ./open
