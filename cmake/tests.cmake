@@ -408,6 +408,7 @@ wp_add_test(compiler_allocations unit ${CMAKE_SOURCE_DIR}/tools/check-allocation
 if(TARGET libwarpage AND Python3_FOUND)
     wp_add_test(cuda_support cli ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/cuda-support.py
                 --check ${CMAKE_BINARY_DIR}/lib/warpage/cuda/lib64)
+    wp_add_test(suites_run cli ${Python3_EXECUTABLE} ${wp_tests}/cli/suites_run.py)
 endif()
 # What `make install` installs, used without the build tree.
 if(TARGET apps)
