@@ -168,7 +168,6 @@ CUBLAS_REASONS = [
 ]
 CUFFT_REASONS = [
     ("there is one device", r"XtSetGPUs|XtMalloc|XtMemcpy|XtFree|XtExecDescriptor"),
-    ("half precision and plans whose types are arguments", r"XtMakePlanMany|XtGetSizeMany|XtExec$"),
     ("callbacks, which are device code in a program and need nvcc's link", r"Callback"),
     ("work areas are the plan's own", r"WorkArea|XtQueryPlan|PropertyInt64"),
 ]
@@ -222,7 +221,8 @@ def libraries():
                 "A generator of another type is `CURAND_STATUS_TYPE_ERROR`.", CURAND_GROUPS,
                 absent=[("quasi-random sequences need tables of direction numbers; MTGP32 needs tables of parameters",
                          "curandGetDirectionVectors* curandGetScrambleConstants* curandMakeMTGP32*")]),
-        Library("cuFFT", "cufft", "libcufft.so", ["cufft.h"], "`cufft.h`, `-lcufft`.", CUFFT_GROUPS,
+        Library("cuFFT", "cufft", "libcufft.so", ["cufft.h", "cufftXt.h"], "`cufft.h`, `cufftXt.h`, `-lcufft`; single and double "
+                "precision.", CUFFT_GROUPS,
                 missing=by_reason(cufft, CUFFT_REASONS, "cuFFT"),
                 absent=[("FFTW's interface (`cufftw.h`): link FFTW", "fftw*")]),
         Library("NVML", "nvml", "libnvidia-ml.so", ["nvml.h"], "`nvml.h`, `-lnvidia-ml`: facts about the device.",
