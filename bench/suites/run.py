@@ -13,6 +13,7 @@ What counts: built, the suite's own build ends with status 0, with unmodified so
 with status 0; checked, it says that its own check passed, or its source compares results and ends with another
 status where they differ. A program that needs what is not there (graphics, a library, a file) is not counted."""
 import argparse
+import atexit
 import csv
 import datetime
 import glob
@@ -169,8 +170,21 @@ class CudaSamples(Suite):
                     found.append((os.path.basename(folder), folder))
         return sorted(found, key=lambda f: f[1])
 
+    def prepare(self):
+        """What CMake finds out about the compilers, once for all programs."""
+        project = tempfile.mkdtemp(prefix="suite-cmake-")
+        atexit.register(shutil.rmtree, project, ignore_errors=True)
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.20)\nproject(any LANGUAGES C CXX CUDA)\n")
+        status, text = self.command(["cmake", "-S", project, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
+                                     f"-DCMAKE_CUDA_COMPILER={self.args.toolkit}/bin/nvcc"], project)
+        self.compilers = glob.glob(os.path.join(project, "CMakeFiles", "[0-9]*"))
+        return "" if status == 0 else first_error(text)
+
     def build(self, name, folder, work):
         toolkit = self.args.toolkit
+        for found in self.compilers:
+            shutil.copytree(found, os.path.join(work, "CMakeFiles", os.path.basename(found)))
         status, text = self.command(["cmake", "-S", folder, "-B", work, "-DCMAKE_BUILD_TYPE=Release",
                                      f"-DCMAKE_CUDA_COMPILER={toolkit}/bin/nvcc", f"-DCUDAToolkit_ROOT={toolkit}"], folder)
         if status == 0:
