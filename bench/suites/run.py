@@ -116,7 +116,7 @@ def missing_in(text, names):
 def judge(output, source):
     """Whether a program that ended well was checked, and how."""
     for line in output.splitlines():
-        if FAILED.search(line) and not NO_FAILURE.search(line) and "Assertion `" not in line:
+        if FAILED.search(line) and not NO_FAILURE.search(line) and "ssertion `" not in line:
             return "no", "its own check fails: " + clean(line)
     if PASSED.search(output) or any(NO_FAILURE.search(line) for line in output.splitlines()):
         return "yes", "own check"
