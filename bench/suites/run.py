@@ -51,7 +51,6 @@ NEEDS = [
     ("cuDLA", r"#\s*include\s*[<\"]cudla"),
     ("NvSci", r"#\s*include\s*[<\"]nvsci"),
     ("PyTorch", r"#\s*include\s*[<\"](torch/|ATen/)"),
-    ("dynamic parallelism", r"cudadevrt"),
 ]
 NOT_THERE = {"nvvm": "libNVVM", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG"}
 
@@ -62,6 +61,11 @@ PASSED = re.compile(r"\b(PASS(ED|ES)?|passed|test succeeded|results? (is |are )?
                     r"results? match\w*|success(ful|fully)?|Test (is )?OK|Status\s*:\s*OK|SUCCESS)\b", re.I)
 COMPARES = re.compile(r"EXIT_SUCCESS\s*:\s*EXIT_FAILURE|sdkCompare|compareData|[bB]?[tT]est_?[rR]esult|[L]2 ?norm|assert\(|"
                       r"AssertEquals|exit\(1\)|return 1;|abort\(\)|\bpass(ed)? = (false|true)")
+
+
+# What wpcc says where a kernel launches kernels.
+LAUNCHES_IN_KERNEL = re.compile(r"reference to __global__ function|'cuda(GetParameterBuffer|LaunchDevice)|"
+                                r"no matching function for call to 'cuda(Stream|Event|Device|Malloc)\w*'")
 
 
 def run_limited(command, cwd, seconds, env):
@@ -326,7 +330,8 @@ def attempt(suite, name, folder, work):
             return row("-", "-", "-", f"needs a header that is not there: {header.group(1)}")
         if library:
             return row("-", "-", "-", "needs " + NOT_THERE.get(library.group(2), library.group(2)))
-        return row("no", "no", "no", "build: " + first_error(text))
+        why = "launches from kernels: " if LAUNCHES_IN_KERNEL.search(text) else ""
+        return row("no", "no", "no", f"build: {why}{first_error(text)}")
     commands, folder = suite.runs(name, folder, work)
     if not commands:
         return row("yes", "no", "no", "no command that runs it")
