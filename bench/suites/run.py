@@ -52,7 +52,8 @@ NEEDS = [
     ("NvSci", r"#\s*include\s*[<\"]nvsci"),
     ("PyTorch", r"#\s*include\s*[<\"](torch/|ATen/)"),
 ]
-NOT_THERE = {"nvvm": "libNVVM", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG"}
+NOT_THERE = {"nvvm": "libNVVM", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG",
+             "cublasLt": "cuBLASLt", "nvJitLink": "nvJitLink"}
 
 FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|errors? detected)\b", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|without|zero)\s+(\w+\s+){0,2}(fail|mismatch|error|incorrect)|(fail\w*|mismatch\w*|errors?)"
@@ -120,7 +121,7 @@ def missing_in(text, names):
 def judge(output, source):
     """Whether a program that ended well was checked, and how."""
     for line in output.splitlines():
-        if FAILED.search(line) and not NO_FAILURE.search(line) and "ssertion `" not in line:
+        if FAILED.search(line) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line):
             return "no", "its own check fails: " + clean(line)
     if PASSED.search(output) or any(NO_FAILURE.search(line) for line in output.splitlines()):
         return "yes", "own check"
@@ -325,7 +326,7 @@ def attempt(suite, name, folder, work):
         return row("no", "no", "no", f"not built in {suite.args.build_seconds} s")
     if status != 0:
         header = re.search(r"fatal error: '?([^'\s:]+)'?:? (file not found|No such file)", text)
-        library = re.search(r"cannot find -l:?(lib)?([\w-]+)", text)
+        library = re.search(r"(cannot find -l:?(?:lib)?|links to:?\s+CUDA::)([\w-]+)", text)
         if header:
             return row("-", "-", "-", f"needs a header that is not there: {header.group(1)}")
         if library:
