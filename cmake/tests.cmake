@@ -370,6 +370,7 @@ if(TARGET wpcc)
                 warp_reduce_sync)
             list(APPEND counted ${wp_tests}/e2e/${program}.cu)
         endforeach()
+        wp_add_test(machine_code trace ${wp_tests}/trace/machine_code.sh ${wp_bin}/wpcc)
         wp_add_test(counts trace ${wp_tests}/trace/counts.sh ${wp_bin}/wpcc ${counted})
         # Everything on a real GPU, compared with the CPU device; skipped without one.
         wp_add_test(check gpu ${wp_tests}/support/gpu_check.sh ${CMAKE_BINARY_DIR})

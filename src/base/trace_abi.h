@@ -50,20 +50,21 @@ typedef enum wp_trace_class {
 } wp_trace_class;
 
 typedef enum wp_trace_op {
-    WP_TRACE_ISSUE =
-        0,           /* `count` instructions of class `class`; the longest chain of dependent ones
-                        among the ISSUE steps up to the next other step has `chain` of them */
-    WP_TRACE_ACCESS, /* site `value`; its address is the block's next word */
-    WP_TRACE_WAIT,   /* an operand comes from site `value`: its last access must have answered; a
-                        site without any has */
-    WP_TRACE_FENCE,  /* the thread's earlier writes must be visible to others; fences for the block
-                        alone are instructions like others */
-    WP_TRACE_STOP,   /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
-                        itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
-                        threads meet (0: all) at the one with the number `chain`; NONE, of both:
-                        that is known only where it runs, and is the block's last word
-                        (wpi_trace_barrier_word) */
-    WP_TRACE_CLOCK,  /* last step: the thread waits for the time */
+    WP_TRACE_ISSUE = 0, /* `count` instructions of class `class`; the longest chain of dependent
+                           ones among the ISSUE steps up to the next other step has `chain` of them.
+                           `value` is 0 if they issue as the GPU's width allows; with machine code 1
+                           and the number of those that share a slot with the next */
+    WP_TRACE_ACCESS,    /* site `value`; its address is the block's next word */
+    WP_TRACE_WAIT,      /* an operand comes from site `value`: its last access must have answered; a
+                           site without any has */
+    WP_TRACE_FENCE, /* the thread's earlier writes must be visible to others; fences for the block
+                       alone are instructions like others */
+    WP_TRACE_STOP,  /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
+                       itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
+                       threads meet (0: all) at the one with the number `chain`; NONE, of both:
+                       that is known only where it runs, and is the block's last word
+                       (wpi_trace_barrier_word) */
+    WP_TRACE_CLOCK, /* last step: the thread waits for the time */
     WP_TRACE_CALL, /* last step: a traced function; its blocks follow. The block after it follows at
                       once if a pointer led to a function that is not traced */
     WP_TRACE_RETURN,  /* last step: back to the caller, or the end of the thread; also where control

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/variant.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/must.h"
 #include "base/text.h"
 
+#define ARCH_SIGN '@'
 #define REWRITE_SIGN '+' /* in no mangled name, so in no argument of a rewrite */
 
 static const struct {
@@ -18,12 +20,25 @@ static const struct {
              {"instep", WP_VARIANT_TRACE, true}};
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
-static bool parse_word(const char *text, size_t length, wpi_variant *out) {
+/* "@60" behind the kind. */
+static bool parse_arch(const char *text, size_t length, wpi_variant *out) {
+    char *end;
+    const unsigned long arch = strtoul(text + 1, &end, 10);
+    if (out->kind != WP_VARIANT_TRACE || text[1] < '1' || text[1] > '9' || end != text + length ||
+        arch > 999)
+        return false;
+    out->machine_arch = (uint32_t)arch;
+    return true;
+}
+
+static bool parse_word(const char *text, size_t whole_length, wpi_variant *out) {
+    const char *sign = memchr(text, ARCH_SIGN, whole_length);
+    const size_t length = sign != NULL ? (size_t)(sign - text) : whole_length;
     for (size_t i = 0; i < WORD_COUNT; i++) {
         if (strlen(words[i].word) != length || strncmp(words[i].word, text, length) != 0) continue;
         out->kind = words[i].kind;
         out->is_in_step = words[i].is_in_step;
-        return true;
+        return sign == NULL || parse_arch(sign, whole_length - length, out);
     }
     return false;
 }
@@ -67,6 +82,8 @@ const char *wpi_variant_word(const wpi_variant *variant) {
 char *wpi_variant_text(const wpi_variant *variant) {
     wpi_text text = {0};
     wpi_text_append(&text, wpi_variant_word(variant));
+    if (variant->machine_arch != 0)
+        wpi_text_appendf(&text, "%c%u", ARCH_SIGN, variant->machine_arch);
     for (size_t i = 0; i < variant->rewrites.count; i++)
         wpi_text_appendf(&text, "%c%s", REWRITE_SIGN, variant->rewrites.items[i]);
     return wpi_text_take(&text);
@@ -74,7 +91,7 @@ char *wpi_variant_text(const wpi_variant *variant) {
 
 bool wpi_variant_equals(const wpi_variant *a, const wpi_variant *b) {
     if (a->kind != b->kind || a->is_in_step != b->is_in_step ||
-        a->rewrites.count != b->rewrites.count)
+        a->machine_arch != b->machine_arch || a->rewrites.count != b->rewrites.count)
         return false;
     for (size_t i = 0; i < a->rewrites.count; i++)
         if (strcmp(a->rewrites.items[i], b->rewrites.items[i]) != 0) return false;

@@ -7,6 +7,7 @@
  *     check                  accesses are tested
  *     trace                  what the threads do is recorded
  *     instep                 … and each access waits for simulated time
+ *     trace@60               … with the instructions that ptxas makes for sm_60
  *     trace+stream:_Z1kPi:1  recorded, with the streamed form of a kernel
  *
  * `{0}` is the program's own code and needs no deinit.
@@ -15,6 +16,7 @@
 #define WP_BASE_VARIANT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/strings.h"
 
@@ -27,8 +29,9 @@ typedef enum wpi_variant_kind {
 
 typedef struct wpi_variant {
     wpi_variant_kind kind;
-    bool is_in_step;      /* of TRACE only */
-    wpi_strings rewrites; /* NAME or NAME:ARGUMENT each, in the order in which they run */
+    bool is_in_step;       /* of TRACE only */
+    uint32_t machine_arch; /* of TRACE only: costs are those of machine code; 0: an estimate */
+    wpi_strings rewrites;  /* NAME or NAME:ARGUMENT each, in the order in which they run */
 } wpi_variant;
 
 /** Reads the name of a variant. INVALID: the kind is unknown (the message lists the known ones), or

@@ -79,7 +79,8 @@ typedef struct wpi_compile {
     wp_cpu_isa isa;
     bool is_quick; /* `optimize` found the module large: less optimised baseline code */
     const char *devicelib_path;
-    uint32_t shared_common_bytes; /* shared memory of functions that were not inlined */
+    const struct wpi_machine_code *machine; /* machine/machine_code.h; NULL: costs are estimated */
+    uint32_t shared_common_bytes;           /* shared memory of functions that were not inlined */
 } wpi_compile;
 
 /** Reads nvptx64 bitcode and finds its kernels and variables. */

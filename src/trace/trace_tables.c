@@ -85,7 +85,8 @@ void wpi_tables_append(wpi_text *out, const wp_trace_tables *t) {
 
 static bool is_step_good(const wp_trace_tables *t, const wp_trace_step *s) {
     switch (s->op) {
-    case WP_TRACE_ISSUE: return s->class < WP_TRACE_CLASS_COUNT && s->chain <= s->count;
+    case WP_TRACE_ISSUE:
+        return s->class < WP_TRACE_CLASS_COUNT && s->chain <= s->count && s->value <= s->count + 1u;
     case WP_TRACE_ACCESS:
     case WP_TRACE_WAIT: return s->value < t->site_count;
     default: return s->op < WP_TRACE_OP_COUNT;

@@ -30,6 +30,21 @@ static void every_variant_is_printed_as_it_is_read(void **state) {
     }
 }
 
+static void an_architecture_is_part_of_the_name(void **state) {
+    (void)state;
+    wpi_variant ahead = parsed("trace@60"), stepped = parsed("instep@86+counted");
+    char *text = wpi_variant_text(&stepped);
+    assert_int_equal(ahead.machine_arch, 60);
+    assert_string_equal(text, "instep@86+counted");
+    assert_string_equal(wpi_variant_word(&stepped), "instep");
+    wpi_variant plain = parsed("trace");
+    assert_false(wpi_variant_equals(&ahead, &plain));
+    wpi_free(text);
+    wpi_variant_deinit(&ahead);
+    wpi_variant_deinit(&stepped);
+    wpi_variant_deinit(&plain);
+}
+
 static void the_parts_of_a_name_are_found(void **state) {
     (void)state;
     wpi_variant streamed = parsed("trace+stream:k:1"), cached = parsed("instep+a+b");
@@ -62,7 +77,9 @@ static void variants_are_equal_when_all_parts_are(void **state) {
 
 static void an_unknown_variant_is_refused_by_name(void **state) {
     (void)state;
-    static const char *const texts[] = {"", "traced", "trac", "+counted", "own"};
+    static const char *const texts[] = {"",         "traced",    "trac",   "+counted",
+                                        "own",      "check@60",  "trace@", "trace@060",
+                                        "trace@6x", "trace@1000"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         wp_error err = {0};
         wpi_variant variant;
@@ -95,6 +112,7 @@ static void the_own_code_has_no_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_is_printed_as_it_is_read),
+        cmocka_unit_test(an_architecture_is_part_of_the_name),
         cmocka_unit_test(the_parts_of_a_name_are_found),
         cmocka_unit_test(variants_are_equal_when_all_parts_are),
         cmocka_unit_test(an_unknown_variant_is_refused_by_name),

@@ -2,7 +2,7 @@
 /* Variants: compiles the bitcode of an image again, with the variant's pass, to a shared library
  * that libwarpage opens (base/abi.h).
  *
- *     wpcc --variant=check|trace|instep[+REWRITE]... [--cpu-isa=baseline|x86-64-v3]
+ *     wpcc --variant=check|trace[@ARCH]|instep[@ARCH][+REWRITE]... [--cpu-isa=baseline|x86-64-v3]
  *          [--print-after=PASS] IMAGE -o LIBRARY
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. The rewrites run on the bitcode
@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "compiler/driver/library_build.h"
+#include "compiler/machine/machine_code.h"
 #include "compiler/pipeline.h"
 #include "compiler/rewrite/rewrite.h"
 
@@ -63,20 +64,42 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
 
 /* ---- the library ---- */
 
+static wp_status replace_bitcode(wpi_image_bitcode *image, const char *path, wp_error *err) {
+    char *data;
+    size_t size_bytes;
+    WP_TRY(wpi_file_read(path, &data, &size_bytes, err));
+    wpi_free(image->data);
+    image->data = data;
+    image->size_bytes = size_bytes;
+    return WP_STATUS_OK;
+}
+
 /* Applies the variant's rewrites to the bitcode of the image. */
 static wp_status rewrite(wpi_compile_job *job, const wpi_strings *rewrites,
                          wpi_image_bitcode *image, wp_error *err) {
     if (rewrites->count == 0) return WP_STATUS_OK;
-    char *path = wpi_job_temp(job, "rewritten", ".bc"), *data = NULL;
-    size_t size_bytes = 0;
+    char *path = wpi_job_temp(job, "rewritten", ".bc");
     wp_status status;
     WP_TRY_GOTO(wpi_file_write(path, image->data, image->size_bytes, err), done);
     WP_TRY_GOTO(wpi_rewrite_file(path, rewrites, err), done);
-    WP_TRY_GOTO(wpi_file_read(path, &data, &size_bytes, err), done);
-    wpi_free(image->data);
-    image->data = data;
-    image->size_bytes = size_bytes;
+    status = replace_bitcode(image, path, err);
 done:
+    wpi_free(path);
+    return status;
+}
+
+/* Counts what ptxas makes of the bitcode, whose blocks are numbered then. */
+static wp_status read_machine_code(wpi_compile_job *job, uint32_t arch, wpi_image_bitcode *image,
+                                   wpi_machine_code *out, wp_error *err) {
+    if (arch == 0) return WP_STATUS_OK;
+    const wpi_machine_request wanted = {.bitcode = image->data,
+                                        .size_bytes = image->size_bytes,
+                                        .arch = arch,
+                                        .library_path = job->tools->nvptxlib,
+                                        .folder = job->temp_dir};
+    char *path = wpi_job_temp(job, "numbered", ".bc");
+    wp_status status = wpi_machine_code_make(&wanted, path, out, err);
+    if (status == WP_STATUS_OK) status = replace_bitcode(image, path, err);
     wpi_free(path);
     return status;
 }
@@ -84,6 +107,7 @@ done:
 static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     const request *r = arg;
     wpi_image_bitcode image;
+    wpi_machine_code machine = {0};
     wpi_strings objects = {0};
     wpi_compile *c = NULL;
     bool stopped;
@@ -96,7 +120,9 @@ static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     const char *const words[] = {"wpcc", "-unswitch-threshold=4000"};
     LLVMParseCommandLineOptions(2, words, NULL);
     WP_TRY_GOTO(rewrite(job, &r->variant.rewrites, &image, err), done);
+    WP_TRY_GOTO(read_machine_code(job, r->variant.machine_arch, &image, &machine, err), done);
     WP_TRY_GOTO(wpi_compile_create(image.data, image.size_bytes, &c, err), done);
+    c->machine = r->variant.machine_arch != 0 ? &machine : NULL;
     c->image_id = image.id;
     c->isa = strcmp(r->isa, "baseline") == 0 ? WP_CPU_ISA_BASELINE : WP_CPU_ISA_X86_64_V3;
     c->variant = r->variant;
@@ -106,6 +132,7 @@ static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     status = wpi_library_link(job, &objects, r->output, err);
 done:
     wpi_compile_destroy(c);
+    wpi_machine_code_deinit(&machine);
     wpi_strings_deinit(&objects);
     wpi_free(image.data);
     return status;

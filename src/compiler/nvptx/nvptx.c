@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "compiler/machine/block_lines.h"
 #include "compiler/passes.h"
 
 /* Removes attributes that tie a function to a target, and those that keep the library's functions
@@ -95,6 +96,7 @@ static wp_status compile(wpi_compile *c, const wpi_ptx_options *options, char **
     WP_TRY(wpi_pass_limits(c, err)); /* LLVM would end the process */
     WP_TRY(wpi_target_nvptx_at(arch, version, &machine, err));
     LLVMStripModuleDebugInfo(c->module);
+    if (options->has_block_lines) wpi_blocks_to_lines(c);
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
     wp_status status;
     drop_lists(c);

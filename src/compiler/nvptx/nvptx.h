@@ -17,6 +17,7 @@
 typedef struct wpi_ptx_options {
     uint32_t arch;            /* 70 for sm_70; instructions of the file may need a later one */
     bool is_relocatable;      /* functions of other files stay external */
+    bool has_block_lines;     /* lines are the numbers of blocks (machine/block_lines.h) */
     const char *library_path; /* nvptxlib.bc */
 } wpi_ptx_options;
 

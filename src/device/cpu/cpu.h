@@ -371,7 +371,8 @@ struct wpi_cpu_device {
     /* NULL, or returns, for a variant's tables, the variant that all kernels of the module must
      * have
      */
-    const wpi_variant *(*variant_instead)(const struct wp_trace_tables *tables);
+    const wpi_variant *(*variant_instead)(const wpi_cpu_device *device,
+                                          const struct wp_trace_tables *tables);
 };
 
 extern const wpi_device_ops wpi_cpu_device_ops;

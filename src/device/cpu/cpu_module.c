@@ -253,8 +253,9 @@ static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err
     if (device->variant == NULL) return WP_STATUS_OK;
     WP_TRY(open_variant(m, device->variant, out, err));
     const wp_trace_tables *tables = dlsym(out->library, WP_TRACE_TABLES_SYMBOL);
-    const wpi_variant *instead =
-        tables != NULL && device->variant_instead != NULL ? device->variant_instead(tables) : NULL;
+    const wpi_variant *instead = tables != NULL && device->variant_instead != NULL
+                                     ? device->variant_instead(device, tables)
+                                     : NULL;
     if (instead != NULL) WP_TRY(open_variant(m, instead, out, err));
     m->code.best = out->code;
     return WP_STATUS_OK;

@@ -97,10 +97,11 @@ static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
 
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
-    const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
+    const wpi_sim_device *device = (const wpi_sim_device *)(const void *)x->device;
     const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
-    if (in_step != WP_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed) return WP_STATUS_OK;
-    return wpi_cpu_kernel_as(kernel, &wpi_variant_in_step, &launch->kernel, err);
+    if (device->in_step != WP_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed)
+        return WP_STATUS_OK;
+    return wpi_cpu_kernel_as(kernel, &device->stepped, &launch->kernel, err);
 }
 
 /* GPUs before Volta have no tensor cores: the program would not load there. */

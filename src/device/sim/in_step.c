@@ -12,9 +12,6 @@ const wpi_param wpi_in_step_params[] = {
      "other blocks), always, never"},
     {0}};
 
-const wpi_variant wpi_variant_run_ahead = {.kind = WP_VARIANT_TRACE};
-const wpi_variant wpi_variant_in_step = {.kind = WP_VARIANT_TRACE, .is_in_step = true};
-
 wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
     wpi_param_value value;
     *out = WP_IN_STEP_AUTO;
@@ -27,11 +24,11 @@ bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
     return kernel != NULL && (kernel->flags & needs) != 0;
 }
 
-const wpi_variant *wpi_in_step_for_all(const wp_trace_tables *tables) {
+bool wpi_in_step_for_all(const wp_trace_tables *tables) {
     bool is_needed = false, has_pointers = false;
     for (uint32_t k = 0; k < tables->kernel_count; k++) {
         is_needed = is_needed || wpi_in_step_is_needed(&tables->kernels[k]);
         has_pointers = has_pointers || (tables->kernels[k].flags & WP_TRACE_KERNEL_POINTERS) != 0;
     }
-    return is_needed && has_pointers ? &wpi_variant_in_step : NULL;
+    return is_needed && has_pointers;
 }

@@ -11,18 +11,14 @@
 
 #include "base/in_step_choice.h"
 #include "base/trace_abi.h"
-#include "base/variant.h"
 #include "warpage/error.h"
-
-/* The variants of kernels whose threads run ahead of simulated time, and in step with it. */
-extern const wpi_variant wpi_variant_run_ahead, wpi_variant_in_step;
 
 /** The parameter's value. INVALID. */
 WP_NODISCARD wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err);
 /** `auto`: whether the kernel must run in step. */
 bool wpi_in_step_is_needed(const wp_trace_kernel *kernel);
-/** `auto`: the variant that all kernels of a module must have, or NULL: any. A kernel may call
- * function pointers that another one stored in memory, so both must be of one variant. */
-const wpi_variant *wpi_in_step_for_all(const wp_trace_tables *tables);
+/** `auto`: whether all kernels of a module must run in step. A kernel may call function pointers
+ * that another one stored in memory, so both must be of one variant. */
+bool wpi_in_step_for_all(const wp_trace_tables *tables);
 
 #endif

@@ -184,6 +184,22 @@ static void report_policy_files(void) {
         wpi_report_policy_file(path, hash);
 }
 
+static const wpi_variant *variant_instead(const wpi_cpu_device *device,
+                                          const wp_trace_tables *tables) {
+    return wpi_in_step_for_all(tables) ? &((const wpi_sim_device *)(const void *)device)->stepped
+                                       : NULL;
+}
+
+static void choose_variants(wpi_sim_device *device) {
+    const wpi_profile *p = device->profile;
+    device->ahead = (wpi_variant){.kind = WP_VARIANT_TRACE,
+                                  .machine_arch = p->code == WPI_CODE_PTXAS ? p->capability : 0};
+    device->stepped = device->ahead;
+    device->stepped.is_in_step = true;
+    device->cpu.variant = device->in_step == WP_IN_STEP_ALWAYS ? &device->stepped : &device->ahead;
+    if (device->in_step == WP_IN_STEP_AUTO) device->cpu.variant_instead = variant_instead;
+}
+
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
@@ -199,10 +215,8 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->cpu.base.ops = &sim_device_ops;
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
-    device->cpu.variant =
-        in_step == WP_IN_STEP_ALWAYS ? &wpi_variant_in_step : &wpi_variant_run_ahead;
-    if (in_step == WP_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;
     device->profile = profile;
+    choose_variants(device);
     wp_status status = wpi_cpu_device_init(
         &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
     if (status != WP_STATUS_OK) { /* the device is already destroyed */

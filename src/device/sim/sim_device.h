@@ -24,6 +24,7 @@ typedef struct wpi_sim_device {
     wpi_profile *profile;
     wpi_sim_executor *executor;
     wpi_in_step in_step;
+    wpi_variant ahead, stepped;    /* kernels that run ahead of simulated time, and in step */
     struct wpi_recorder *recorder; /* NULL: nothing is recorded */
     struct wpi_trace *trace;       /* from which launches are replayed (replay.c); NULL: none */
     bool counts_copies;            /* counts copies into page-locked memory (host_copies.h) */

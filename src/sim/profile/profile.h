@@ -131,6 +131,12 @@ typedef enum wpi_on_fault {
 } wpi_on_fault;
 
 /** The L1 TLB look-ups of a warp's access. */
+typedef enum wpi_code_source {
+    WPI_CODE_ESTIMATE = 0, /* of the compiler's intermediate code */
+    WPI_CODE_PTXAS,        /* machine code */
+    WPI_CODE_COUNT         /* must be last */
+} wpi_code_source;
+
 typedef enum wpi_tlb_requests {
     WPI_TLB_REQUESTS_PAGE = 0, /* one for each page */
     WPI_TLB_REQUESTS_LINE,     /* one for each line */
@@ -218,6 +224,7 @@ typedef struct wpi_profile {
     uint32_t register_granule; /* registers are allocated to a warp in multiples of it */
     uint32_t schedulers;
     uint32_t issue_width; /* of a scheduler, instructions a cycle */
+    uint32_t code;        /* wpi_code_source: whose instructions are counted */
     bool has_pipes;       /* classes work beside each other */
     uint32_t fetch_width; /* of the SM, for one warp at a time; 0: no limit */
     const wpi_policy *scheduler;

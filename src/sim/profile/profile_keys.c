@@ -58,6 +58,9 @@ const wpi_key wpi_keys[] = {
     {"sm.schedulers", WPI_KEY_NUMBER, "4", 1, 64, AT(schedulers), NULL, "warp schedulers of an SM"},
     {"sm.issue_width", WPI_KEY_NUMBER, "1", 1, 16, AT(issue_width), NULL,
      "instructions that a scheduler issues per cycle"},
+    {"sm.code", WPI_KEY_CHOICE, "estimate", 0, 0, AT(code), "estimate ptxas",
+     "instructions and registers of kernels: an estimate from the compiler's intermediate code, or "
+     "those of the machine code that ptxas makes for gpu.capability"},
     {"sm.pipes", WPI_KEY_FLAG, "on", 0, 1, AT(has_pipes), NULL,
      "classes execute in their pipes (class.*.pipe), beside each other; off: one after the other"},
     {"sm.fetch_width", WPI_KEY_NUMBER, "0", 0, 64, AT(fetch_width), NULL,

@@ -253,6 +253,7 @@ static void set_costs(wpi_sm *sm, const wpi_profile *profile, uint32_t c) {
     const wpi_time_ps units_ps = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
     const bool has_pipe = profile->has_pipes && class->pipe != WPI_PIPE_ISSUE;
     sm->slot_ps[c] = has_pipe || issue_ps > units_ps ? issue_ps : units_ps;
+    sm->alone_ps[c] = has_pipe || profile->cycle_ps > units_ps ? profile->cycle_ps : units_ps;
     sm->pipe_ps[c] = has_pipe ? units_ps : 0;
     sm->latency_ps[c] = class->latency_cycles * sm->cycle_ps;
 }

@@ -100,10 +100,10 @@ struct wpi_sm {
     wpi_sm_parent parent;
     uint32_t number;
     wpi_time_ps cycle_ps;
-    /* by class: for how long a warp instruction occupies its scheduler, and its pipe (0: none), and
-     * latency of its result */
-    wpi_time_ps slot_ps[WP_TRACE_CLASS_COUNT], pipe_ps[WP_TRACE_CLASS_COUNT],
-        latency_ps[WP_TRACE_CLASS_COUNT];
+    /* by class: for how long a warp instruction occupies its scheduler (`alone`: where nothing
+     * issues beside it), and its pipe (0: none), and latency of its result */
+    wpi_time_ps slot_ps[WP_TRACE_CLASS_COUNT], alone_ps[WP_TRACE_CLASS_COUNT],
+        pipe_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
     wpi_scheduler *schedulers;
     uint32_t scheduler_count;
     const wpi_scheduler_ops *policy;

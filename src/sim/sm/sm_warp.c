@@ -104,6 +104,12 @@ static void enter_pipes(wpi_scheduler *s, const issue_times *times, wpi_time_ps 
     }
 }
 
+/* Machine code says which instructions share a slot; an estimate does not. */
+static wpi_time_ps slots_of(const wpi_sm *sm, const wp_trace_step *step) {
+    if (step->value == 0) return step->count * sm->slot_ps[step->class];
+    return (step->count - (step->value - 1)) * sm->alone_ps[step->class];
+}
+
 /* Issues consecutive ISSUE steps. They take the longest of their slots, their pipes, their
  * dependence chains and their instruction fetches. */
 static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_ps now) {
@@ -112,7 +118,7 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wpi_time_p
     uint32_t count = 0;
     for (; warp->step < warp->step_outer && steps[warp->step].op == WP_TRACE_ISSUE; warp->step++) {
         const wp_trace_step *step = &steps[warp->step];
-        times.slots_ps += step->count * sm->slot_ps[step->class];
+        times.slots_ps += slots_of(sm, step);
         times.chain_ps += step->chain * sm->latency_ps[step->class];
         times.pipes_ps[sm->profile->classes[step->class].pipe] +=
             step->count * sm->pipe_ps[step->class];

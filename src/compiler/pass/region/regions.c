@@ -9,6 +9,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ir/live.h"
 #include "compiler/ir/map.h"
+#include "compiler/machine/machine_code.h"
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
 
@@ -124,6 +125,11 @@ static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
     return estimate < LEAST ? LEAST : estimate > most_of ? most_of : (uint32_t)estimate;
 }
 
+static uint32_t registers_of(wpi_compile *c, const wpi_kernel_ir *k) {
+    const uint32_t assembled = c->machine ? wpi_machine_code_registers(c->machine, k->name) : 0;
+    return assembled != 0 ? assembled : estimate_registers(c, k);
+}
+
 /* Local memory is in the frame, so its size must be constant. */
 static wp_status check_local_memory(const wpi_kernel_ir *kernel, wp_error *err) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b;
@@ -203,7 +209,7 @@ static wp_status describe_kernels(wpi_compile *c, wp_error *err) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         WP_TRY(check_local_memory(&c->kernels[k], err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
-        c->kernels[k].register_estimate = estimate_registers(c, &c->kernels[k]);
+        c->kernels[k].register_estimate = registers_of(c, &c->kernels[k]);
     return WP_STATUS_OK;
 }
 

@@ -10,6 +10,7 @@
  *     trace_cost.c         cost of an instruction on a GPU
  *     trace_function.c     cost of a function
  *     trace_steps.c        the steps of a block: issue, access, wait
+ *     trace_machine.c      their counts by machine code
  *     trace_words.c        code that writes the words
  *     trace_table.c        the tables
  *     trace_pass.c         the pass */
@@ -23,6 +24,7 @@
 #include "base/trace_abi.h"
 #include "compiler/context.h"
 #include "compiler/ir/map.h"
+#include "compiler/machine/machine_code.h"
 
 /** A block of code that is recorded. */
 typedef struct trace_block {
@@ -31,6 +33,9 @@ typedef struct trace_block {
     uint32_t access_count;
     LLVMValueRef end; /* the stop, call or clock read at its end, or NULL */
     wp_trace_block row;
+    /* instructions of machine code, where that was counted */
+    bool is_planned;
+    uint32_t planned[WPI_MACHINE_COUNTS];
 } trace_block;
 
 typedef struct tracer {
@@ -125,6 +130,30 @@ bool wpi_trace_cost(const tracer *t, LLVMValueRef instruction, trace_cost *cost)
 /** Adds the cost of a function of the device library, an intrinsic, or an operation of many
  *  instructions ("udiv"); for unknown names by the type `result`. */
 void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef result);
+
+/** ---- machine code ---- */
+
+/** A block's counts by machine code, divided among its steps. */
+typedef struct trace_plan {
+    bool is_on; /* else the estimates stand */
+    uint32_t planned[WP_TRACE_CLASS_COUNT], estimated[WP_TRACE_CLASS_COUNT];
+    uint32_t seen[WP_TRACE_CLASS_COUNT], given[WP_TRACE_CLASS_COUNT]; /* so far, of both */
+    uint32_t paired, paired_given;                                    /* of the planned ones */
+} trace_plan;
+
+/** Divides the counts of machine code among blocks [first, block_count), those of a function. */
+void wpi_trace_plan_machine(tracer *t, uint32_t first);
+void wpi_trace_plan_begin(const tracer *t, const trace_block *block, trace_plan *plan);
+/** Replaces the estimated counts and chains of a step's classes; the block's last step that issues
+ * gets what is left. */
+void wpi_trace_plan_step(trace_plan *plan, bool is_last, uint32_t *count, uint32_t *chain);
+/** The value of an ISSUE step with the next `count` of the planned instructions. */
+uint32_t wpi_trace_plan_pairs(trace_plan *plan, uint32_t count);
+/** Makes the block's shares add up to its counts; `place`: where its last instruction comes from.
+ */
+void wpi_trace_plan_end(tracer *t, const trace_plan *plan, trace_block *block, uint32_t place);
+/** Adds instructions to the block's share of a place. */
+void wpi_trace_add_share(tracer *t, trace_block *block, uint32_t place, uint32_t count);
 
 /** ---- the steps of the pass ---- */
 

@@ -49,6 +49,8 @@ typedef struct walk {
     uint32_t waited_count;
     trace_block *block;
     uint32_t last_place; /* of the block's instructions */
+    trace_plan plan;
+    bool is_last; /* no further step of the block issues */
 } walk;
 
 /* ---- where values come from ---- */
@@ -115,12 +117,14 @@ static void flush(walk *w) {
     for (; last != NONE; last = w->issued[last].before)
         for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
             chain[class] += w->issued[last].cost.chain[class];
+    wpi_trace_plan_step(&w->plan, w->is_last, count, chain);
     for (uint16_t class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         if (count[class])
             add_step(w->t, (wp_trace_step){.op = WP_TRACE_ISSUE,
                                            .class = class,
                                            .count = count[class],
-                                           .chain = chain[class]});
+                                           .chain = chain[class],
+                                           .value = wpi_trace_plan_pairs(&w->plan, count[class])});
     w->issued_count = 0;
     wpi_map_deinit(&w->issued_of);
 }
@@ -209,8 +213,7 @@ static uint32_t deepest_operand(const walk *w, LLVMValueRef instruction) {
     return best;
 }
 
-/* Adds instructions to the block's share of a place. */
-static void add_share(tracer *t, trace_block *block, uint32_t place, uint32_t count) {
+void wpi_trace_add_share(tracer *t, trace_block *block, uint32_t place, uint32_t count) {
     for (uint32_t s = block->row.first_share; s < t->share_count; s++)
         if (t->shares[s].place == place) {
             t->shares[s].count += count;
@@ -242,7 +245,7 @@ static void issue(walk *w, LLVMValueRef instruction, const trace_cost *cost) {
     for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         instructions += cost->count[class];
     w->last_place = wpi_trace_place_of(w->t, instruction);
-    add_share(w->t, w->block, w->last_place, instructions);
+    wpi_trace_add_share(w->t, w->block, w->last_place, instructions);
     w->issued = wpi_trace_grow(w->issued, w->issued_count, sizeof *w->issued);
     w->issued[w->issued_count] = node;
     wpi_map_set_index(&w->issued_of, instruction, w->issued_count++);
@@ -284,6 +287,7 @@ static void add_fence(walk *w, LLVMValueRef fence) {
 static void add_end(walk *w, LLVMValueRef end) {
     bool is_ns;
     add_instruction(w, end);
+    w->is_last = true;
     if (wpi_lower_is_stop(end))
         add_stop(w, end);
     else if (wpi_trace_is_clock(end, &is_ns))
@@ -297,6 +301,8 @@ static void add_block(walk *w, trace_block *block) {
     block->row.first_share = w->t->share_count;
     w->block = block;
     w->last_place = WP_TRACE_NONE;
+    w->is_last = false;
+    wpi_trace_plan_begin(w->t, block, &w->plan);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block->code); i; i = LLVMGetNextInstruction(i)) {
         if (i == block->end)
             add_end(w, i);
@@ -310,8 +316,10 @@ static void add_block(walk *w, trace_block *block) {
             add_instruction(w, i);
     }
     LLVMValueRef last = LLVMGetBasicBlockTerminator(block->code);
+    w->is_last = true;
     if (LLVMGetNumSuccessors(last) == 0) add_other(w, WP_TRACE_RETURN, 0);
     flush(w);
+    wpi_trace_plan_end(w->t, &w->plan, block, w->last_place);
     end_with(w->t, block, w->last_place);
     w->waited_count = 0;
     block->row.step_count = w->t->step_count - block->row.first_step;
@@ -319,6 +327,7 @@ static void add_block(walk *w, trace_block *block) {
 
 void wpi_trace_add_steps(tracer *t, uint32_t first) {
     walk w = {.t = t};
+    wpi_trace_plan_machine(t, first);
     for (uint32_t b = first; b < t->block_count; b++)
         add_block(&w, &t->blocks[b]);
     for (uint32_t f = 0; f < w.found_count; f++)
