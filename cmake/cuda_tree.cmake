@@ -10,17 +10,20 @@ function(wp_cuda_tree)
     file(CREATE_LINK lib64 ${tree}/lib SYMBOLIC)
     file(CREATE_LINK ../../../libwarpage.so.0 ${tree}/lib64/libwarpage.so.0 SYMBOLIC)
     file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libwarpage.so SYMBOLIC)
-    file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libcudart.so SYMBOLIC)
-    # Names that makefiles link besides: the linker reads such a text in place of a library.
-    foreach(name libcudart_static.a libcudadevrt.a libcuda.so stubs/libcuda.so libnvrtc.so
-            libnvrtc_static.a libnvrtc-builtins_static.a)
-        file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(-lcudart)\n")
+    foreach(name libcudart libcuda libnvrtc) # programs also open the last two themselves (dlopen)
+        file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/${name}.so SYMBOLIC)
+    endforeach()
+    file(CREATE_LINK ../libwarpage.so.0 ${tree}/lib64/stubs/libcuda.so SYMBOLIC)
+    # Names that makefiles link besides: the linker reads such a text in place of a library. A file
+    # is looked for beside the text, so that a build without -L, as CMake's, needs no more.
+    foreach(name libcudart_static.a libcudadevrt.a libculibos.a libnvrtc_static.a
+            libnvrtc-builtins_static.a)
+        file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 
     foreach(library cublas curand cufft)
-        file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(-l${library})\n")
+        file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(lib${library}.so)\n")
     endforeach()
-    file(CONFIGURE OUTPUT ${tree}/lib64/libculibos.a CONTENT "INPUT(-lcudart)\n")
 
     install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib DESTINATION lib/warpage/cuda
             USE_SOURCE_PERMISSIONS)

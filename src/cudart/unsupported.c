@@ -2,11 +2,15 @@
 /* The message of an unimplemented call. */
 #include "cudart/unsupported.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "cudart/cudart.h"
 
 int wpi_unsupported(const char *name, atomic_bool *is_said) {
+    const bool is_driver_call = strncmp(name, "cuda", 4) != 0;
     if (!atomic_exchange(is_said, true))
-        wpi_log(WP_LOG_WARN, "cuda", "%s is not supported; it returns cudaErrorNotSupported", name);
-    return (int)wpi_note(cudaErrorNotSupported);
+        wpi_log(WP_LOG_WARN, "cuda", "%s is not supported; it returns %s", name,
+                is_driver_call ? "CUDA_ERROR_NOT_SUPPORTED" : "cudaErrorNotSupported");
+    return (int)(is_driver_call ? cudaErrorNotSupported : wpi_note(cudaErrorNotSupported));
 }

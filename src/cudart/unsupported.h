@@ -6,7 +6,8 @@
 
 #include <stdatomic.h>
 
-/** Prints once (`is_said`) that `name` is unimplemented; returns cudaErrorNotSupported, noted. */
+/** Prints once (`is_said`) that `name` is unimplemented; returns cudaErrorNotSupported, noted, or
+ * for a call of the driver API CUDA_ERROR_NOT_SUPPORTED, which is the same number. */
 int wpi_unsupported(const char *name, atomic_bool *is_said);
 
 #endif

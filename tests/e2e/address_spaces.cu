@@ -34,7 +34,8 @@ __global__ void all_spaces(int *out, const int *in)
         out[32 + t] = p[31 - t];
     }
     out[64 + t] = (__isGlobal(in) ? 1 : 0) + (__isShared(tile) ? 2 : 0) + (__isGlobal(tile) ? 4 : 0)
-                  + (__isLocal(local) ? 8 : 0) + (__isShared(in) ? 16 : 0);
+                  + (__isLocal(local) ? 8 : 0) + (__isShared(in) ? 16 : 0)
+                  + (__isClusterShared(tile) ? 32 : 0) + (__isClusterShared(in) ? 64 : 0);
     __syncthreads();
     add_to(t % 2 ? &tile[0] : &global_table[0], 1);
     add_plainly(&local[3], t);
@@ -57,7 +58,7 @@ int main(void)
         const int sums[5] = {1240, 240, 120, 120 + 16 * t, 360};
         CHECK_EQ(out[t], sums[t % 5]);
         CHECK_EQ(out[32 + t], (31 - t) * 2);
-        CHECK_EQ(out[64 + t], 1 + 2 + 8);
+        CHECK_EQ(out[64 + t], 1 + 2 + 8 + 32);
         CHECK_EQ(out[98 + t], 3 + 2 * t);
     }
     CHECK_EQ(out[96], 16);

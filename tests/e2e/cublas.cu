@@ -4,6 +4,9 @@
  * operations; products of narrow types; batches; both pointer modes; bad arguments. */
 #include <complex>
 #include <cublas_v2.h>
+#if !defined(CUBLAS_API_H_) || !defined(CUBLAS_V2_H_)
+#error "helper_cuda.h of NVIDIA's samples looks for the headers' guards"
+#endif
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <vector>

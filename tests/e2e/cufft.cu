@@ -3,7 +3,7 @@
 /* cuFFT against sums of the definition: all types, one to three dimensions, sizes of small and large primes, layouts, in
  * place, batches, there and back, wrong arguments. */
 #include <complex>
-#include <cufft.h>
+#include <cufftXt.h>
 #include <math.h>
 #include <vector>
 
@@ -192,6 +192,36 @@ static void layouts() {
     CUDA_OK(cudaStreamDestroy(stream));
 }
 
+/* Types as arguments, in place; the same numbers as the plain call's. */
+static void types_as_arguments() {
+    cufftHandle plain, plan;
+    long long n[1] = {12};
+    size_t bytes, expected_bytes;
+    cufftReal *in = check_managed<cufftReal>(14);
+    cufftComplex *out = check_managed<cufftComplex>(7), *in_place = (cufftComplex *)in;
+    for (int i = 0; i < 12; i++)
+        in[i] = (float)number();
+    OK(cufftPlan1d(&plain, 12, CUFFT_R2C, 1));
+    OK(cufftExecR2C(plain, in, out));
+    OK(cufftGetSize(plain, &expected_bytes));
+    OK(cufftCreate(&plan));
+    OK(cufftXtGetSizeMany(plan, 1, n, NULL, 1, 1, CUDA_R_32F, NULL, 1, 1, CUDA_C_32F, 1, &bytes, CUDA_C_32F));
+    CHECK_EQ(bytes, expected_bytes);
+    IS(cufftXtMakePlanMany(plan, 1, n, NULL, 1, 1, CUDA_C_16F, NULL, 1, 1, CUDA_C_16F, 1, &bytes, CUDA_C_16F), NOT_SUPPORTED);
+    IS(cufftXtExec(plan, in, in, CUFFT_FORWARD), INVALID_PLAN);
+    OK(cufftXtMakePlanMany(plan, 1, n, NULL, 1, 1, CUDA_R_32F, NULL, 1, 1, CUDA_C_32F, 1, &bytes, CUDA_C_32F));
+    OK(cufftXtExec(plan, in, in, CUFFT_INVERSE)); /* real input: forward */
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 7; i++) {
+        CHECK_EQ(in_place[i].x, out[i].x);
+        CHECK_EQ(in_place[i].y, out[i].y);
+    }
+    OK(cufftDestroy(plain));
+    OK(cufftDestroy(plan));
+    CUDA_OK(cudaFree(in));
+    CUDA_OK(cudaFree(out));
+}
+
 static void wrong_arguments() {
     cufftHandle plan;
     cufftComplex *data = check_managed<cufftComplex>(16);
@@ -226,6 +256,7 @@ int main() {
     transforms<double_precision>(3, 4, 3, 10);
     transforms<single_precision>(3, 2, 19, 5);
     layouts();
+    types_as_arguments();
     wrong_arguments();
     return check_done();
 }

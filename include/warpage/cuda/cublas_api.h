@@ -8,6 +8,8 @@
 #ifndef WARPAGE_CUDA_CUBLAS_API_H
 #define WARPAGE_CUDA_CUBLAS_API_H
 
+#define CUBLAS_API_H_
+
 #include "cuComplex.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"

@@ -29,8 +29,6 @@
 
 #include <math.h>
 
-#include "wp/curand_jumps.h"
-
 #define WP_CURAND static __inline__ __device__ __attribute__((unused))
 
 struct curandStateXORWOW {
@@ -59,6 +57,10 @@ struct curandStatePhilox4_32_10 {
 typedef struct curandStateXORWOW curandStateXORWOW_t, curandState_t, curandState;
 typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
+
+#if defined(__CUDACC__) /* other compilers see the states alone */
+
+#include "wp/curand_jumps.h"
 
 /* ---- XORWOW ---------------------------------------------------------------------------------- */
 
@@ -432,5 +434,6 @@ WP_CURAND uint4 curand_poisson4(curandStatePhilox4_32_10_t *state, double lambda
     return r;
 }
 
+#endif
 #endif
 #endif

@@ -93,7 +93,8 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
     if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
-    if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
+    /* CUB launches kernels from kernels in relocatable code, unless this is defined. */
+    if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1", "-DCUB_DISABLE_CDP=");
     add_libraries(job, command);
     if (job->hidden) ADD(command, "-ivfsoverlay", job->hidden);
     if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);

@@ -550,6 +550,7 @@ static const lower_rule rules[] = {
 
     {"vprintf", lower_runtime, RT_VPRINTF},
     {"__assertfail", lower_runtime, RT_ASSERT},
+    {"__assert_fail", lower_runtime, RT_ASSERT},
     {"malloc", lower_runtime, RT_MALLOC},
     {"free", lower_runtime, RT_FREE},
     {"__wp_tex", lower_runtime, RT_TEX},

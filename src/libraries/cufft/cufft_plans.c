@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuFFT's interface: plans by number, in a table; arguments and statuses. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -417,6 +418,77 @@ WP_API cufftResult cufftExecD2Z(cufftHandle plan, cufftDoubleReal *idata,
 WP_API cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex *idata,
                                 cufftDoubleReal *odata) {
     return execute(plan, CUFFT_Z2D, idata, odata, CUFFT_INVERSE);
+}
+
+/* ---- plans whose types are arguments ---- */
+
+/* The type of a transform between these; CUFFT_NOT_SUPPORTED, logged, for half precision. */
+static cufftResult type_between(cudaDataType in, cudaDataType out, cudaDataType execution,
+                                cufftType *type) {
+    static const struct {
+        cudaDataType in, out, execution;
+        cufftType type;
+    } rows[] = {{CUDA_C_32F, CUDA_C_32F, CUDA_C_32F, CUFFT_C2C},
+                {CUDA_R_32F, CUDA_C_32F, CUDA_C_32F, CUFFT_R2C},
+                {CUDA_C_32F, CUDA_R_32F, CUDA_C_32F, CUFFT_C2R},
+                {CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, CUFFT_Z2Z},
+                {CUDA_R_64F, CUDA_C_64F, CUDA_C_64F, CUFFT_D2Z},
+                {CUDA_C_64F, CUDA_R_64F, CUDA_C_64F, CUFFT_Z2D}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].in == in && rows[i].out == out && rows[i].execution == execution) {
+            *type = rows[i].type;
+            return CUFFT_SUCCESS;
+        }
+    static atomic_bool is_said;
+    wpi_library_missing("cufft", "a plan of other types than single and double precision",
+                        "CUFFT_NOT_SUPPORTED", &is_said);
+    return CUFFT_NOT_SUPPORTED;
+}
+
+WP_API cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long int *n,
+                                       long long int *inembed, long long int istride,
+                                       long long int idist, cudaDataType inputtype,
+                                       long long int *onembed, long long int ostride,
+                                       long long int odist, cudaDataType outputtype,
+                                       long long int batch, size_t *workSize,
+                                       cudaDataType executiontype) {
+    cufftType type;
+    const cufftResult known = type_between(inputtype, outputtype, executiontype, &type);
+    return known != CUFFT_SUCCESS
+               ? known
+               : cufftMakePlanMany64(plan, rank, n, inembed, istride, idist, onembed, ostride,
+                                     odist, type, batch, workSize);
+}
+
+/* The size depends on neither layouts nor strides. */
+WP_API cufftResult cufftXtGetSizeMany(cufftHandle plan, int rank, long long int *n,
+                                      long long int *inembed, long long int istride,
+                                      long long int idist, cudaDataType inputtype,
+                                      long long int *onembed, long long int ostride,
+                                      long long int odist, cudaDataType outputtype,
+                                      long long int batch, size_t *workSize,
+                                      cudaDataType executiontype) {
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
+    if (plan_of(plan) == NULL) return CUFFT_INVALID_PLAN;
+    if (rank < 1 || rank > WPI_FFT_RANK_MAX || n == NULL) return CUFFT_INVALID_VALUE;
+    cufftType type;
+    const cufftResult known = type_between(inputtype, outputtype, executiontype, &type);
+    if (known != CUFFT_SUCCESS) return known;
+    int lengths[WPI_FFT_RANK_MAX];
+    for (int i = 0; i < rank; i++) {
+        if (n[i] > INT_MAX) return CUFFT_INVALID_SIZE;
+        lengths[i] = (int)n[i];
+    }
+    if (batch > INT_MAX) return CUFFT_INVALID_SIZE;
+    return cufftEstimateMany(rank, lengths, NULL, 1, 0, NULL, 1, 0, type, (int)batch, workSize);
+}
+
+WP_API cufftResult cufftXtExec(cufftHandle plan, void *input, void *output, int direction) {
+    const wpi_fft_plan *p = plan_of(plan);
+    if (p == NULL || !p->is_made) return CUFFT_INVALID_PLAN;
+    if (wpi_fft_is_from_real(p->type)) direction = CUFFT_FORWARD;
+    if (wpi_fft_is_to_real(p->type)) direction = CUFFT_INVERSE;
+    return execute(plan, p->type, input, output, direction);
 }
 
 /* ---- calls without an implementation ---- */

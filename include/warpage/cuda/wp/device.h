@@ -35,11 +35,13 @@ __device__ void free(void *pointer) __attribute__((nothrow));
 __device__ void *malloc(size_t bytes) __attribute__((nothrow, malloc));
 __device__ void __assertfail(const char *expression, const char *file, unsigned int line,
                              const char *function, size_t char_bytes);
-/* What the C library's assert macro calls. */
-__device__ static __inline__ void __assert_fail(const char *expression, const char *file,
-                                                unsigned int line, const char *function) {
-    __assertfail(expression, file, line, function, sizeof(char));
 }
+/* What the C library's assert macro calls. A template, because a program may declare the function
+ * itself for the host and the device, as libcu++ does where NDEBUG is defined. */
+template <class Line>
+__device__ static __inline__ void __assert_fail(const char *expression, const char *file, Line line,
+                                                const char *function) {
+    __assertfail(expression, file, line, function, sizeof(char));
 }
 
 namespace std {

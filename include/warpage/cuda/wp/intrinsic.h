@@ -73,6 +73,10 @@ WP_DEVICE unsigned int __isGlobal(const void *pointer) {
 WP_DEVICE unsigned int __isShared(const void *pointer) {
     return __wp_is_shared(pointer);
 }
+/* A block is a cluster of its own. */
+WP_DEVICE unsigned int __isClusterShared(const void *pointer) {
+    return __wp_is_shared(pointer);
+}
 /* Parameters of kernels are copied to the thread's own memory where their address is taken. */
 WP_DEVICE unsigned int __isGridConstant(const void *) {
     return 0;

@@ -343,3 +343,13 @@ void __cxa_pure_virtual(void);
 void __cxa_pure_virtual(void) {
     __builtin_trap();
 }
+
+/* ---- C ---- */
+
+/* What assert calls, where a program declares it itself. */
+void __assertfail(const char *expression, const char *file, uint32_t line, const char *function,
+                  uint64_t char_bytes);
+void __assert_fail(const char *expression, const char *file, uint32_t line, const char *function);
+void __assert_fail(const char *expression, const char *file, uint32_t line, const char *function) {
+    __assertfail(expression, file, line, function, 1);
+}

@@ -1,0 +1,452 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds and runs other people's CUDA programs, and writes bench/suites/results/SUITE.{csv,md}.
+
+    git clone --branch v12.9 https://github.com/NVIDIA/cuda-samples
+    python3 bench/suites/run.py cuda-samples --source cuda-samples --toolkit build/release/lib/warpage/cuda
+
+SUITE is cuda-samples, shoc, hecbench or cccl; SOURCE is a clone of its repository. Programs that are not in
+the table are tried; --again tries more of them. A row is written when its program ends, with the date, and
+--again leaves out rows of the same date: a run that was stopped is continued by the same command.
+
+What counts: built, the suite's own build ends with status 0, with unmodified sources; ran, the program ends
+with status 0; checked, it says that its own check passed, or its source compares results and ends with another
+status where they differ. A program that needs what is not there (graphics, a library, a file) is not counted."""
+import argparse
+import atexit
+import csv
+import datetime
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+FIELDS = ["suite", "program", "built", "ran", "checked", "reason"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What the sources of a program say about what it needs. First match of each; the words of the tables.
+NEEDS = [
+    ("EGL, OpenGL", r"#\s*include\s*[<\"](GL/|GLES|EGL/|helper_gl|rendercheck_gl|GLFW|X11/)|find_package\(\s*(OpenGL|EGL|GLUT)"),
+    ("Vulkan", r"#\s*include\s*[<\"]vulkan/|find_package\(\s*Vulkan"),
+    ("Direct3D", r"#\s*include\s*[<\"](d3d\d|dxgi|DirectX)"),
+    ("MPI", r"#\s*include\s*[<\"]mpi\.h"),
+    ("NCCL", r"#\s*include\s*[<\"]nccl\.h"),
+    ("NVSHMEM", r"#\s*include\s*[<\"]nvshmem"),
+    ("NPP", r"#\s*include\s*[<\"](npp|Exceptions\.h)"),
+    ("FreeImage", r"#\s*include\s*[<\"]FreeImage"),
+    ("cuSPARSE", r"#\s*include\s*[<\"]cusparse"),
+    ("cuSOLVER", r"#\s*include\s*[<\"]cusolver"),
+    ("cuBLASLt", r"#\s*include\s*[<\"]cublasLt"),
+    ("cuBLASXt", r"#\s*include\s*[<\"]cublasXt"),
+    ("cuDNN", r"#\s*include\s*[<\"]cudnn"),
+    ("nvJPEG", r"#\s*include\s*[<\"]nvjpeg\.h"),
+    ("nvJitLink", r"#\s*include\s*[<\"]nvJitLink"),
+    ("libNVVM", r"#\s*include\s*[<\"]nvvm\.h"),
+    ("cuDLA", r"#\s*include\s*[<\"]cudla"),
+    ("NvSci", r"#\s*include\s*[<\"]nvsci"),
+    ("PyTorch", r"#\s*include\s*[<\"](torch/|ATen/)"),
+]
+NOT_THERE = {"nvvm": "libNVVM", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG",
+             "cublasLt": "cuBLASLt", "nvJitLink": "nvJitLink"}
+
+FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|errors? detected)\b", re.I)
+NO_FAILURE = re.compile(r"\b(0|no|without|zero)\s+(\w+\s+){0,2}(fail|mismatch|error|incorrect)|(fail\w*|mismatch\w*|errors?)"
+                        r"( count)?\s*[:=]\s*(0|no|none)\b", re.I)
+PASSED = re.compile(r"\b(PASS(ED|ES)?|passed|test succeeded|results? (is |are )?correct|verified|verification success\w*|"
+                    r"results? match\w*|success(ful|fully)?|Test (is )?OK|Status\s*:\s*OK|SUCCESS)\b", re.I)
+COMPARES = re.compile(r"EXIT_SUCCESS\s*:\s*EXIT_FAILURE|sdkCompare|compareData|[bB]?[tT]est_?[rR]esult|[L]2 ?norm|assert\(|"
+                      r"AssertEquals|exit\(1\)|return 1;|abort\(\)|\bpass(ed)? = (false|true)")
+
+
+# What wpcc says where a kernel launches kernels.
+LAUNCHES_IN_KERNEL = re.compile(r"reference to __global__ function|'cuda(GetParameterBuffer|LaunchDevice)|"
+                                r"no matching function for call to 'cuda(Stream|Event|Device|Malloc)\w*'")
+
+
+def run_limited(command, cwd, seconds, env):
+    """Status (None: time is up) and output of a command, whose whole process group ends with it."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            status = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        out.seek(0, os.SEEK_END)
+        out.seek(max(0, out.tell() - 2000000))
+        return status, out.read().decode("utf-8", "replace")
+
+
+def clean(line):
+    line = re.sub(r"\x1b\[[0-9;]*m", "", line).strip()
+    return re.sub(r"(\.\./)+|/\S*/(?=[^/\s]+)", "", line)[:160]
+
+
+def first_error(text):
+    """The line that says why, without the folders in it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    for mark in (r"\berror:|\bundefined (symbol|reference)", r"wpcc:|warpage:", r"\*\*\*|[Ee]rror|not (found|supported)"):
+        for line in lines:
+            if re.search(mark, line):
+                return clean(line)
+    return clean(lines[-1]) if lines else "no message"
+
+
+def sources_text(folder):
+    text = ""
+    for base, folders, files in os.walk(folder):
+        folders[:] = [f for f in folders if f not in ("build", "doc")]
+        for name in files:
+            if re.search(r"\.(cu|cuh|h|hpp|c|cc|cpp|cxx|inl)$|^(CMakeLists\.txt|Makefile)$", name):
+                with open(os.path.join(base, name), encoding="utf-8", errors="replace") as file:
+                    text += file.read() + "\n"
+    return text
+
+
+def missing_in(text, names):
+    return ", ".join(name for name, mark in NEEDS if name in names and re.search(mark, text, re.I))
+
+
+def judge(output, source):
+    """Whether a program that ended well was checked, and how."""
+    for line in output.splitlines():
+        if FAILED.search(line) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line):
+            return "no", "its own check fails: " + clean(line)
+    if PASSED.search(output) or any(NO_FAILURE.search(line) for line in output.splitlines()):
+        return "yes", "own check"
+    if COMPARES.search(source):
+        return "yes", "own comparison, by exit status"
+    return "no", "ran, but nothing to compare with"
+
+
+class Suite:
+    """A suite's programs as (name, folder), how one is built, and the commands that run it."""
+    title = build_note = ""
+    needs = {name for name, _ in NEEDS}
+
+    def __init__(self, args, env):
+        self.args, self.env = args, env
+
+    def prepare(self):
+        """What all programs need, before the first; an error's text."""
+        return ""
+
+    def sources(self, folder):
+        return sources_text(folder)
+
+    def build(self, name, folder, work):
+        """(status, output) of the build."""
+        raise NotImplementedError
+
+    def runs(self, name, folder, work):
+        """(commands, folder to run them in)"""
+        raise NotImplementedError
+
+    def command(self, line, folder):
+        return run_limited(line, folder, self.args.build_seconds, self.env)
+
+
+class CudaSamples(Suite):
+    title = "CUDA samples"
+    build_note = "by its CMakeLists.txt"
+
+    def __init__(self, args, env):
+        super().__init__(args, env)
+        with open(os.path.join(args.source, "test_args.json"), encoding="utf-8") as file:
+            self.test_args = json.load(file)
+
+    def programs(self):
+        found = []
+        for listing in glob.glob(os.path.join(self.args.source, "Samples", "*", "**", "CMakeLists.txt"), recursive=True):
+            folder = os.path.dirname(listing)
+            with open(listing, encoding="utf-8") as file:
+                if re.search(r"^\s*add_executable", file.read(), re.M):
+                    found.append((os.path.basename(folder), folder))
+        return sorted(found, key=lambda f: f[1])
+
+    def prepare(self):
+        """What CMake finds out about the compilers, once for all programs."""
+        project = tempfile.mkdtemp(prefix="suite-cmake-")
+        atexit.register(shutil.rmtree, project, ignore_errors=True)
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.20)\nproject(any LANGUAGES C CXX CUDA)\n")
+        status, text = self.command(["cmake", "-S", project, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
+                                     f"-DCMAKE_CUDA_COMPILER={self.args.toolkit}/bin/nvcc"], project)
+        self.compilers = glob.glob(os.path.join(project, "CMakeFiles", "[0-9]*"))
+        return "" if status == 0 else first_error(text)
+
+    def build(self, name, folder, work):
+        toolkit = self.args.toolkit
+        for found in self.compilers:
+            shutil.copytree(found, os.path.join(work, "CMakeFiles", os.path.basename(found)))
+        status, text = self.command(["cmake", "-S", folder, "-B", work, "-DCMAKE_BUILD_TYPE=Release",
+                                     f"-DCMAKE_CUDA_COMPILER={toolkit}/bin/nvcc", f"-DCUDAToolkit_ROOT={toolkit}"], folder)
+        if status == 0:
+            status, text = self.command(["cmake", "--build", work], folder)
+        return status, text
+
+    def runs(self, name, folder, work):
+        # Where the programs look for their inputs when they are run from the build folder.
+        for data in glob.glob(os.path.join(folder, "data")):
+            if not os.path.exists(os.path.join(work, "data")):
+                os.symlink(data, os.path.join(work, "data"))
+        entry = self.test_args.get(name, {})
+        lists = [run.get("args", []) for run in entry["runs"]] if "runs" in entry else [entry.get("args", [])]
+        smaller = SMALLER.get((self.args.suite, name))
+        return [["./" + name] + args for args in ([smaller] if smaller is not None else lists)], work
+
+
+# Arguments for programs whose own problem is sized for a GPU.
+SMALLER = {
+    ("cuda-samples", "matrixMul"): ["-wA=64", "-hA=64", "-wB=64", "-hB=64"],
+    ("cuda-samples", "eigenvalues"): ["-matrix-size=256"],
+    ("cuda-samples", "matrixMulCUBLAS"): ["-sizemult=1"],
+    ("cuda-samples", "batchCUBLAS"): ["-m32", "-n32", "-k32", "-N4"],
+}
+
+
+class Shoc(Suite):
+    title = "SHOC"
+    build_note = "by its configure and makefiles"
+    levels = {"level0": ["BusSpeedDownload", "BusSpeedReadback", "DeviceMemory", "MaxFlops"],
+              "level1": ["BFS", "FFT", "GEMM", "MD", "MD5Hash", "NeuralNet", "Reduction", "Scan", "Sort", "Spmv",
+                         "Stencil2D", "Triad"],
+              "level2": ["QTC", "S3D"]}
+    folders = {"QTC": "qtclustering", "BusSpeedDownload": "", "BusSpeedReadback": "", "DeviceMemory": "", "MaxFlops": ""}
+
+    def programs(self):
+        return [(name, os.path.join(self.args.source, "src", "cuda", level, self.folders.get(name, name.lower())))
+                for level, names in self.levels.items() for name in names]
+
+    def prepare(self):
+        source = self.args.source
+        if not os.path.exists(os.path.join(source, "Makefile")):
+            status, text = run_limited(["sh", "configure", "--without-mpi", "--without-opencl", "--disable-stability",
+                                        "CUDA_CPPFLAGS=-gencode=arch=compute_70,code=sm_70"], source, 900, self.env)
+            if status != 0:
+                return first_error(text)
+        for part in "common", "cuda/common":
+            status, text = run_limited(["make", "-C", os.path.join(source, "src", part)], source, 900, self.env)
+            if status != 0:
+                return first_error(text)
+        return ""
+
+    def build(self, name, folder, work):
+        return self.command(["make", "-C", folder], folder)
+
+    def runs(self, name, folder, work):
+        program = os.path.join(folder, name)
+        return [[program, "-s", "1", "-n", "1", "--passes", "1"]], work
+
+
+class HecBench(Suite):
+    title = "HeCBench"
+    build_note = "by its makefile"
+
+    def programs(self):
+        return [(os.path.basename(folder)[:-len("-cuda")], folder)
+                for folder in sorted(glob.glob(os.path.join(self.args.source, "src", "*-cuda")))
+                if glob.glob(os.path.join(folder, "Makefile"))]
+
+    def build(self, name, folder, work):
+        self.command(["make", "clean"], folder)
+        return self.command(["make", "ARCH=sm_70"], folder)
+
+    def runs(self, name, folder, work):
+        _, text = run_limited(["make", "-n", "ARCH=sm_70", "run"], folder, 60, self.env)
+        lines = [line.strip() for line in text.splitlines() if re.match(r"\s*(\S*/)?\./\S+|\s*\./", line)]
+        source = self.sources(folder)
+        usage = re.search(r"[Uu]sage:[^\n]*?%s([^\n\"]*)", source)
+        words = re.findall(r"<[^>]*>", usage.group(1)) if usage else []
+        commands = []
+        for line in lines:
+            command = shlex.split(line)
+            for at, word in enumerate(words):
+                if re.search(r"repeat|iterations?|repetition|times", word) and at + 1 < len(command) \
+                        and command[at + 1].isdigit():
+                    command[at + 1] = str(min(int(command[at + 1]), 2))
+            commands.append(command)
+        return commands, folder
+
+
+class Cccl(Suite):
+    title = "CCCL's examples"
+    build_note = "by one command"
+    needs = set()
+
+    def programs(self):
+        found = []
+        for part in "cub", "thrust":
+            base = os.path.join(self.args.source, part, "examples")
+            for source in glob.glob(os.path.join(base, "**", "*.cu"), recursive=True):
+                found.append((f"{part}/{os.path.relpath(source, base)[:-3]}", source))
+        return sorted(found)
+
+    def sources(self, folder):
+        with open(folder, encoding="utf-8") as file:
+            return file.read()
+
+    def build(self, name, folder, work):
+        command = ["nvcc", "-std=c++20", "-extended-lambda", "-w", folder, "-o", os.path.join(work, "program")]
+        for part in "thrust/examples", "cub/examples", "c2h/include":
+            command += ["-I", os.path.join(self.args.source, part)]
+        if self.args.cuda_path:
+            command += ["--cuda-path", self.args.cuda_path]
+        return self.command(command, work)
+
+    def runs(self, name, folder, work):
+        return [[os.path.join(work, "program")]], work
+
+
+SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl": Cccl}
+
+
+def attempt(suite, name, folder, work):
+    """The row of a program."""
+    def row(built, ran, checked, reason):
+        return dict(zip(FIELDS, (suite.args.suite, name, built, ran, checked, reason)))
+
+    source = suite.sources(folder)
+    missing = missing_in(source, suite.needs)
+    if missing:
+        return row("-", "-", "-", "needs " + missing)
+    status, text = suite.build(name, folder, work)
+    if status is None:
+        return row("no", "no", "no", f"not built in {suite.args.build_seconds} s")
+    if status != 0:
+        header = re.search(r"fatal error: '?([^'\s:]+)'?:? (file not found|No such file)", text)
+        library = re.search(r"(cannot find -l:?(?:lib)?|links to:?\s+CUDA::)([\w-]+)", text)
+        if header:
+            return row("-", "-", "-", f"needs a header that is not there: {header.group(1)}")
+        if library:
+            return row("-", "-", "-", "needs " + NOT_THERE.get(library.group(2), library.group(2)))
+        why = "launches from kernels: " if LAUNCHES_IN_KERNEL.search(text) else ""
+        return row("no", "no", "no", f"build: {why}{first_error(text)}")
+    commands, folder = suite.runs(name, folder, work)
+    if not commands:
+        return row("yes", "no", "no", "no command that runs it")
+    output = ""
+    for command in commands:
+        for argument in command[1:]:
+            if re.search(r"/.*\.\w{1,5}$|^[\w.-]+\.(txt|bin|dat|bmp|ppm|pgm|mtx|csv|gr)$", argument) \
+                    and not os.path.exists(os.path.join(folder, argument)):
+                return row("-", "-", "-", "input missing in the clone: " + argument)
+        status, text = run_limited(command, folder, suite.args.seconds, suite.env)
+        output += text
+        waived = re.search(r"^.*\b(waiv\w+|not supported on this (GPU|device)|requires? (at least )?(two|2|more than one)).*$",
+                           text, re.I | re.M)
+        if status is None:
+            return row("yes", "no", "no", f"not done in {suite.args.seconds} s")
+        if waived and status in (0, 2):
+            return row("-", "-", "-", "waives itself: " + clean(waived.group(0)))
+        if status != 0:
+            return row("yes", "no", "no", f"run: exit {status}: {first_error(text)}")
+    checked, reason = judge(output, source)
+    return row("yes", "yes", checked, reason)
+
+
+def read_rows(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_rows(suite, rows, out):
+    path = os.path.join(out, suite.args.suite)
+    with open(path + ".csv.new", "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    os.replace(path + ".csv.new", path + ".csv")
+    counted = [row for row in rows if row["built"] != "-"]
+    count = {field: sum(row[field] == "yes" for row in counted) for field in ("built", "ran", "checked")}
+    note = suite.args.note + " " if suite.args.note else ""
+    with open(path + ".md.new", "w", encoding="utf-8") as file:
+        file.write(f"# {suite.title}\n\n{note}{len(counted)} programs: {count['built']} built, {count['ran']} ran, "
+                   f"{count['checked']} checked. {len(rows) - len(counted)} not counted (`-`).\n\n"
+                   "| program | built | ran | checked | how checked, or why not |\n|---|---|---|---|---|\n")
+        for row in rows:
+            reason = row["reason"].replace("|", "\\|")
+            file.write(f"| {row['program']} | {row['built']} | {row['ran']} | {row['checked']} | {reason} |\n")
+    os.replace(path + ".md.new", path + ".md")
+
+
+def wanted(row, again, today):
+    """Whether a program that has a row is tried again."""
+    if row["program"] in again:
+        return True
+    if row["reason"].endswith(today):
+        return False
+    unbuilt, unran = row["built"] == "no", row["built"] == "yes" and row["ran"] == "no"
+    return ("missing" in again and row["built"] == "-" and row["reason"].startswith(("needs", "waives"))) \
+        or ("unbuilt" in again and unbuilt) or ("unran" in again and unran) or "all" in again
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", choices=sorted(SUITES))
+    parser.add_argument("--source", required=True, help="folder of the suite's repository")
+    parser.add_argument("--toolkit", required=True, help="lib/warpage/cuda of an installation or a build tree")
+    parser.add_argument("--out", default=os.path.join(HERE, "results"), help="folder of the tables (default: results)")
+    parser.add_argument("--again", action="append", default=[], metavar="WHAT",
+                        help="a program's name; missing, unbuilt, unran: programs with that verdict; all")
+    parser.add_argument("--only", metavar="REGEX", help="names to try")
+    parser.add_argument("--seconds", type=int, default=60, help="limit of one run (default: 60)")
+    parser.add_argument("--build-seconds", type=int, default=600, help="limit of one build (default: 600)")
+    parser.add_argument("--cuda-path", help="cccl: folder of the libraries (default: where nvcc finds them)")
+    parser.add_argument("--note", default="", help="words at the top of the table, such as the versions")
+    parser.add_argument("--list", action="store_true", help="print what would be tried")
+    args = parser.parse_args()
+    args.source, args.toolkit = os.path.abspath(args.source), os.path.abspath(args.toolkit)
+    if not os.path.exists(os.path.join(args.toolkit, "bin", "nvcc")):
+        sys.exit(f"run.py: {args.toolkit} has no bin/nvcc; build Warpage, and name build/release/lib/warpage/cuda")
+    toolkit, old = args.toolkit, os.environ
+    env = dict(old, PATH=f"{toolkit}/bin:{old['PATH']}", LD_LIBRARY_PATH=f"{toolkit}/lib64", LIBRARY_PATH=f"{toolkit}/lib64",
+               CPATH=f"{toolkit}/include", CUDA_PATH=toolkit, CUDA_HOME=toolkit)
+    suite = SUITES[args.suite](args, env)
+    found = suite.programs()
+    if not found:
+        sys.exit(f"run.py: {args.source} has no programs of {args.suite}; clone its repository there")
+    rows = read_rows(os.path.join(args.out, args.suite + ".csv"))
+    known = {row["program"]: row for row in rows}
+    today = f"{datetime.date.today():%-d %B}"
+    tried = [(name, folder) for name, folder in found
+             if (name not in known or wanted(known[name], args.again, today))
+             and (not args.only or re.search(args.only, name))]
+    if args.list:
+        print("\n".join(name for name, _ in tried))
+        return
+    error = suite.prepare() if tried else ""
+    if error:
+        sys.exit(f"run.py: {suite.title} cannot be prepared: {error}")
+    for name, folder in tried:
+        work = tempfile.mkdtemp(prefix="suite-")
+        try:
+            row = attempt(suite, name, folder, work)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        row["reason"] += ", " + today
+        print(name, row["built"], row["ran"], row["checked"], row["reason"], flush=True)
+        rows = read_rows(os.path.join(args.out, args.suite + ".csv"))
+        if any(old_row["program"] == name for old_row in rows):
+            rows = [row if old_row["program"] == name else old_row for old_row in rows]
+        else:
+            rows.append(row)
+        write_rows(suite, rows, args.out)
+    write_rows(suite, read_rows(os.path.join(args.out, args.suite + ".csv")), args.out)
+
+
+if __name__ == "__main__":
+    main()
