@@ -25,6 +25,26 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(lib${library}.so)\n")
     endforeach()
 
+    # The names by which programs built by nvcc find NVIDIA's libraries at run time; `warpage` puts the folder into their
+    # search path. The runtime's symbols have a version, which is the library's name.
+    set(names ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/nvidia)
+    file(MAKE_DIRECTORY ${names})
+    file(CREATE_LINK ../../libwarpage.so.0 ${names}/libwarpage.so.0 SYMBOLIC)
+    file(CREATE_LINK libwarpage.so.0 ${names}/libcuda.so.1 SYMBOLIC)
+    foreach(version 11.0 12 13)
+        file(CONFIGURE OUTPUT cudart_${version}.map CONTENT "libcudart.so.${version} { global: *; };\n")
+        add_library(cudart_name_${version} SHARED src/libraries/cudart/cudart_${version}.c)
+        set_target_properties(cudart_name_${version} PROPERTIES OUTPUT_NAME cudart SUFFIX .so.${version} NO_SONAME ON
+                              LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${names} INTERPROCEDURAL_OPTIMIZATION OFF
+                              BUILD_RPATH "$ORIGIN/../.." INSTALL_RPATH "$ORIGIN/../..")
+        target_link_libraries(cudart_name_${version} PRIVATE wp_flags libwarpage)
+        target_link_options(cudart_name_${version} PRIVATE ${wp_shared_link_options} -Wl,--no-as-needed
+                            -Wl,-soname,libcudart.so.${version}
+                            -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/cudart_${version}.map)
+        install(TARGETS cudart_name_${version} LIBRARY DESTINATION lib/warpage/nvidia)
+    endforeach()
+    install(FILES ${names}/libwarpage.so.0 ${names}/libcuda.so.1 DESTINATION lib/warpage/nvidia)
+
     install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib DESTINATION lib/warpage/cuda
             USE_SOURCE_PERMISSIONS)
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda/

@@ -152,4 +152,8 @@ extern const wpi_cli_option wpi_policies_options[];
 extern const wpi_cli_option wpi_reproduce_options[];
 extern const wpi_cli_option wpi_study_options[];
 
+/** Programs that this process starts find libwarpage under the names of NVIDIA's libraries, as
+ * those built by nvcc look for it (LD_LIBRARY_PATH). */
+void wpi_nvidia_names_use(void);
+
 #endif

@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
     wpi_on_out_of_memory(out_of_memory);
     wpi_leftovers_also(wpi_report_leftovers_remove);
     wpi_leftovers_remove_on_signals();
+    wpi_nvidia_names_use();
     if (argc < 2) {
         (void)fprintf(stderr, "warpage: which command? See `warpage help`.\n");
         return WP_EXIT_USAGE;

@@ -138,4 +138,8 @@ WP_NODISCARD wp_status wpi_pass_ahead(wpi_compile *c, wp_error *err);
  * thread loop. Needs: regions, with uniform values outside of the loops. */
 WP_NODISCARD wp_status wpi_pass_check_loops(wpi_compile *c, wp_error *err);
 
+/** deep_values: loops on which LLVM's vectoriser would not end are not vectorised. Mutates only
+ * their hints. */
+WP_NODISCARD wp_status wpi_pass_deep_values(wpi_compile *c, wp_error *err);
+
 #endif

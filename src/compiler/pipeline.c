@@ -136,6 +136,7 @@ static const pass passes[] = {
     {"check-loops", wpi_pass_check_loops, CHECK},
     {"merge", merge, OWN},
     {"ahead", wpi_pass_ahead, OWN},
+    {"deep-values", wpi_pass_deep_values, FAST},
     {"optimize", optimize, FAST},
     {"optimize-recorded", optimize_recorded, RECORDED},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The functions that compiled objects call without the program's source naming them, in clang's
- * registration code and kernel stubs. The names and signatures are clang's; programs do not include
- * this header.
+ * and nvcc's registration code and kernel stubs. The names and signatures are theirs; programs do
+ * not include this header.
  *
  * An object registers its image first, then each kernel and variable by the address that host code
  * uses for it. Registration only records: other objects may not be initialised yet, and the first
@@ -54,5 +54,10 @@ WP_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared
                                             struct CUstream_st *stream);
 WP_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
                                               void *stream);
+
+/** The host stubs of nvcc 13 look a kernel up once and launch it by its handle. */
+WP_API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function);
+WP_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                                      size_t shared_bytes, cudaStream_t stream);
 
 #endif

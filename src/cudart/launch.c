@@ -197,6 +197,18 @@ static bool is_hint(cudaLaunchAttributeID id) {
     }
 }
 
+/* A kernel's handle is its host function, which the launch looks up. */
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function) {
+    if (kernel == NULL) return wpi_note(cudaErrorInvalidValue);
+    *kernel = (cudaKernel_t)(uintptr_t)function;
+    return cudaSuccess;
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                               size_t shared_bytes, cudaStream_t stream) {
+    return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
+}
+
 WP_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
                                        void **args) {
     if (config == NULL || (config->numAttrs != 0 && config->attrs == NULL))

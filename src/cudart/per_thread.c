@@ -5,6 +5,7 @@
  * suffixes are CUDA's: _ptds for calls without a stream parameter, _ptsz for those with one.
  */
 #include "cudart/cudart.h"
+#include "cudart/entry.h"
 
 /* Parameters and arguments come in parentheses. */
 #define PER_THREAD(name, suffix, parameters, arguments)                                            \
@@ -140,6 +141,10 @@ PER_THREAD(cudaLaunchKernel, ptsz,
            (const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
             cudaStream_t stream),
            (func, gridDim, blockDim, args, sharedMem, stream))
+PER_THREAD(__cudaLaunchKernel, ptsz,
+           (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+            cudaStream_t stream),
+           (kernel, grid, block, args, shared_bytes, stream))
 PER_THREAD(cudaLaunchKernelExC, ptsz,
            (const cudaLaunchConfig_t *config, const void *func, void **args), (config, func, args))
 PER_THREAD(cudaLaunchCooperativeKernel, ptsz,

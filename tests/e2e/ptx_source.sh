@@ -147,7 +147,7 @@ grep -q '0 wrong, 104 calls' said
 "$WARPAGE" run --check -- ./host module.ptx 110 >said 2>talk && { echo "the check found nothing"; cat said talk; exit 1; }
 grep -q 'reverse' talk || { cat talk; exit 1; }
 
-# Fat binaries: in cuModuleLoadData, and in a program as nvcc links it, with LZ4 and without.
+# Fat binaries: in cuModuleLoadData, and in a program as nvcc links it, with LZ4, Zstandard and without.
 cat >fat.py <<'END'
 import struct, sys
 def entry(kind, data, flags, raw):
@@ -156,11 +156,18 @@ def entry(kind, data, flags, raw):
 def lz4(data): # literals only
     rest = len(data) - 15
     return bytes([0xf0]) + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
+def zstd(data): # blocks that are not compressed
+    blocks = [data[i:i + 65536] for i in range(0, len(data), 65536)]
+    out = struct.pack("<IBI", 0xfd2fb528, 0xa0, len(data))
+    for i, block in enumerate(blocks):
+        out += struct.pack("<I", (i == len(blocks) - 1) | len(block) << 3)[:3] + block
+    return out
 kind, source, out = sys.argv[1:]
 text = open(source, "rb").read() + b"\0"
 body = entry(2, b"\x7fELF machine code", 0x11, 0)
 if kind == "plain": body += entry(1, text, 0x11, 0)
 if kind == "lz4": body += entry(1, lz4(text), 0x2011, len(text))
+if kind == "zstd": body += entry(1, zstd(text), 0x8011, len(text))
 open(out, "wb").write(struct.pack("<IHHQ", 0xba55ed50, 1, 16, len(body)) + body)
 END
 cat >linked.cu <<'END'
@@ -179,7 +186,7 @@ int main()
 }
 END
 "$WPCC" -c linked.cu -o linked.o
-for kind in plain lz4 none; do
+for kind in plain lz4 zstd none; do
     python3 fat.py $kind module.ptx $kind.fatbin
     objcopy --update-section .nv_fatbin=$kind.fatbin linked.o $kind.o
     "$WPCC" $kind.o -o linked-$kind
@@ -188,6 +195,19 @@ for kind in plain lz4 none; do
     [ $kind != none ] || wanted="cudaErrorNoKernelImageForDevice, 3, 0 calls"
     [ "$(cat said)" = "$wanted" ] || { echo "with $kind:"; cat said talk; exit 1; }
 done
+# … that looks for NVIDIA's runtime, which `warpage run` provides under its name and version.
+names=${WARPAGE%/*}/../lib/warpage/nvidia
+nm -u lz4.o | sed -n 's/.* \(_*cuda[A-Za-z]*\)$/void \1() {}/p' >stand_in.c
+for version in 11.0 12 13; do
+    echo "libcudart.so.$version { global: *; };" >stand_in.map
+    gcc -shared -w -x c stand_in.c -o stand_in.so -Wl,-soname,libcudart.so.$version,--version-script=stand_in.map
+    g++ lz4.o -o linked-$version ./stand_in.so "$names/libwarpage.so.0"
+    readelf -V linked-$version | grep -q "Name: libcudart.so.$version" || { echo "$version: no version"; exit 1; }
+    "$WARPAGE" run -- ./linked-$version >said 2>talk
+    [ "$(cat said)" = "cudaSuccess, 776, 104 calls" ] || { echo "with $version:"; cat said talk; exit 1; }
+    ! grep version talk || exit 1
+done
+./linked-none >said 2>talk
 [ "$(wc -l <talk)" = 1 ] && grep -q 'no PTX, which alone can be translated' talk || { cat talk; exit 1; }
 
 # One sentence, with the line, the instruction and the entry.

@@ -39,7 +39,8 @@ static LLVMValueRef compare(wpi_ptx *t, const struct comparison *how, wpi_ptx_ty
                     : wpi_ptx_is_float(type)  ? how->for_float
                     : wpi_ptx_is_signed(type) ? how->for_signed
                                               : how->for_unsigned;
-    if (predicate < 0 || type.lanes > 1 || type.kind == WP_PTX_PREDICATE) {
+    if (predicate < 0 || (type.lanes > 1 && !wpi_ptx_is_float(type)) ||
+        type.kind == WP_PTX_PREDICATE) {
         wpi_ptx_fail(t, NULL);
         return LLVMGetUndef(t->c->i1);
     }
@@ -63,12 +64,32 @@ static LLVMValueRef combine(wpi_ptx *t, int operation, LLVMValueRef value) {
 
 static const char *const operations[] = {"and", "or", "xor", NULL};
 
+/* setp.lt.f16x2 p|q, a, b: p of the low half, q of the high one. */
+static void set_pair_of_predicates(wpi_ptx *t, const struct comparison *how, wpi_ptx_type type,
+                                   bool is_ftz, int operation) {
+    const wpi_ptx_type predicate = wpi_ptx_type_of(WP_PTX_PREDICATE, 1);
+    const wpi_ptx_operand *q = wpi_ptx_second(t, 0);
+    LLVMValueRef are_true = compare(t, how, type, is_ftz);
+    if (!q) wpi_ptx_fail(t, NULL);
+    if (t->status != WP_STATUS_OK) return;
+    LLVMValueRef half[2];
+    for (unsigned i = 0; i < 2; i++)
+        half[i] = combine(t, operation,
+                          LLVMBuildExtractElement(t->b, are_true, wpi_const32(t->c, i), ""));
+    wpi_ptx_write(t, 0, predicate, half[0]);
+    wpi_ptx_write_operand(t, q, predicate, half[1]);
+}
+
 static void emit_setp(wpi_ptx *t) {
     const struct comparison *how = take_comparison(t);
     int operation = wpi_ptx_choice(t, operations);
     bool is_ftz = wpi_ptx_has(t, "ftz");
     wpi_ptx_type type = wpi_ptx_type_take(t), predicate = wpi_ptx_type_of(WP_PTX_PREDICATE, 1);
     wpi_ptx_expect(t, operation < 0 ? 3 : 4, operation < 0 ? 3 : 4);
+    if (type.lanes > 1) {
+        set_pair_of_predicates(t, how, type, is_ftz, operation);
+        return;
+    }
     LLVMValueRef is_true = compare(t, how, type, is_ftz);
     LLVMValueRef first = combine(t, operation, is_true);
     const wpi_ptx_operand *q = wpi_ptx_second(t, 0);
@@ -83,8 +104,22 @@ static void emit_set(wpi_ptx *t) {
     bool is_ftz = wpi_ptx_has(t, "ftz");
     wpi_ptx_type result = wpi_ptx_type_take(t), type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, operation < 0 ? 3 : 4, operation < 0 ? 3 : 4);
-    LLVMValueRef is_true = combine(t, operation, compare(t, how, type, is_ftz));
+    LLVMValueRef is_true = compare(t, how, type, is_ftz);
     LLVMTypeRef llvm = wpi_ptx_llvm(t, result);
+    if (type.lanes > 1) { /* two results: 1.0 each, or 16 bits each */
+        if (operation >= 0 ||
+            (result.lanes == 1 && (result.bits != 32 || wpi_ptx_is_float(result))))
+            wpi_ptx_fail(t, NULL);
+        if (t->status != WP_STATUS_OK) return;
+        LLVMTypeRef masks = LLVMVectorType(LLVMInt16TypeInContext(t->c->context), 2);
+        wpi_ptx_write(
+            t, 0, result,
+            result.lanes > 1
+                ? LLVMBuildUIToFP(t->b, is_true, llvm, "")
+                : LLVMBuildBitCast(t->b, LLVMBuildSExt(t->b, is_true, masks, ""), llvm, ""));
+        return;
+    }
+    is_true = combine(t, operation, is_true);
     wpi_ptx_write(t, 0, result,
                   wpi_ptx_is_float(result) ? LLVMBuildUIToFP(t->b, is_true, llvm, "")
                                            : LLVMBuildSExt(t->b, is_true, llvm, ""));

@@ -133,12 +133,42 @@ static void integer_to_float(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, cha
     wpi_ptx_write_float(t, to, result, false, is_sat);
 }
 
+/* To 16 bits by a directed rounding: the nearest value, or its neighbour if that lies on the wrong
+ * side. Neighbours differ by 1 as integers, larger in magnitude by +1. */
+static LLVMValueRef narrow_directed(wpi_ptx *t, wpi_ptx_type to, LLVMValueRef value,
+                                    char rounding) {
+    LLVMBuilderRef b = t->b;
+    LLVMTypeRef wide = LLVMTypeOf(value), word = LLVMInt16TypeInContext(t->c->context);
+    LLVMTypeRef narrow = to.kind == WP_PTX_BFLOAT ? LLVMBFloatTypeInContext(t->c->context)
+                                                  : LLVMHalfTypeInContext(t->c->context);
+    LLVMValueRef nearest = LLVMBuildFPTrunc(b, value, narrow, "");
+    LLVMValueRef bits = LLVMBuildBitCast(b, nearest, word, "");
+    LLVMValueRef back = LLVMBuildFPExt(b, nearest, wide, "");
+    LLVMValueRef is_negative = LLVMBuildICmp(b, LLVMIntSLT, bits, LLVMConstNull(word), "");
+    LLVMValueRef is_above = LLVMBuildFCmp(b, LLVMRealOGT, back, value, "");
+    LLVMValueRef is_below = LLVMBuildFCmp(b, LLVMRealOLT, back, value, "");
+    LLVMValueRef is_wrong = rounding == 'z'
+                                ? LLVMBuildSelect(b, is_negative, is_below, is_above, "")
+                            : rounding == 'm' ? is_above
+                                              : is_below;
+    LLVMValueRef grows = rounding == 'z'   ? LLVMConstNull(t->c->i1)
+                         : rounding == 'm' ? is_negative
+                                           : LLVMBuildNot(b, is_negative, "");
+    LLVMValueRef step =
+        LLVMBuildSelect(b, grows, LLVMConstInt(word, 1, 0), LLVMConstInt(word, 0xffff, 0), "");
+    LLVMValueRef next = LLVMBuildAdd(b, bits, step, "");
+    bits = LLVMBuildSelect(b, is_wrong, next, bits, "");
+    return LLVMBuildFPExt(b, LLVMBuildBitCast(b, bits, narrow, ""), t->c->f32, "");
+}
+
 static void float_to_float(wpi_ptx *t, wpi_ptx_type to, wpi_ptx_type from, char rounding,
                            char integral, bool is_ftz, bool is_sat, bool is_relu) {
     LLVMValueRef value = wpi_ptx_read_flushed(t, 1, from, is_ftz);
     if (integral) value = to_integral(t, value, integral);
     bool is_narrowing = to.bits < from.bits || (to.bits == 16 && to.kind != from.kind);
-    if (is_narrowing && rounding && rounding != 'n') {
+    if (is_narrowing && rounding && rounding != 'n' && to.bits == 16 && from.bits >= 32) {
+        value = narrow_directed(t, to, value, rounding);
+    } else if (is_narrowing && rounding && rounding != 'n') {
         char name[40];
         snprintf(name, sizeof name, "__nv_double2float_r%c",
                  rounding == 'z'   ? 'z'

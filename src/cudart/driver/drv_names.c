@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/log.h"
 #include "cudart/driver/driver.h"
 
 /* clang-format off */
@@ -86,6 +87,10 @@ WP_API CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion
                                  CUdriverProcAddressQueryResult *symbolStatus) {
     (void)cudaVersion, (void)flags;
     if (symbol == NULL || pfn == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (symbol[0] == '\0') /* as its start-up begins */
+        wpi_log(WP_LOG_WARN, "cuda",
+                "the program contains NVIDIA's own runtime, which needs NVIDIA's driver; link it "
+                "with nvcc -cudart shared, and warpage run gives it another one");
     *pfn = find(symbol);
     if (symbolStatus != NULL)
         *symbolStatus =

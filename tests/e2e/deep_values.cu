@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A value in which each of 32 steps uses the one before several times, stored in 16 bits under a guard: the vectoriser
+ * must not follow every way through it (compiling would not end). */
+#include <cuda_fp16.h>
+
+#include "check.h"
+
+__host__ __device__ static float deep(float v)
+{
+#define STEP v = fmaf(v, v, copysignf(0.25f, v)) * (fabsf(v) < 0.5f ? v : 0.5f) + 0.25f;
+#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP
+    STEPS STEPS STEPS STEPS
+    return v;
+}
+
+__global__ void store_halves(const float *in, half *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = i < n ? in[i] : 0;
+    if (v > -0.5f)
+        v = deep(v);
+    if (i < n)
+        out[i] = __float2half(v);
+}
+
+int main(void)
+{
+    const int n = 1000;
+    float *in = check_managed<float>(n);
+    half *out = check_managed<half>(n);
+    for (int i = 0; i < n; i++)
+        in[i] = (i - 500) / 700.0f;
+    store_halves<<<8, 128>>>(in, out, n);
+    KERNEL_OK();
+    for (int i = 0; i < n; i++)
+        CHECK(fabsf(__half2float(out[i]) - (in[i] > -0.5f ? deep(in[i]) : in[i])) < 2e-3f);
+    return check_done();
+}
