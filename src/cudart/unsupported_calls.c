@@ -80,13 +80,4 @@
     X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)
 /* clang-format on */
 
-/* Arguments are ignored, so no parameters are declared: by the calling conventions of the supported
- * processors the caller owns them. */
-#define UNSUPPORTED_CALL(name)                                                                     \
-    WP_API int name(void);                                                                         \
-    WP_API int name(void) {                                                                        \
-        static atomic_bool is_said;                                                                \
-        return wpi_unsupported(#name, &is_said);                                                   \
-    }
-
-UNSUPPORTED_MAP(UNSUPPORTED_CALL)
+UNSUPPORTED_MAP(WPI_UNSUPPORTED_CALL)

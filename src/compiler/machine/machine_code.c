@@ -192,7 +192,8 @@ static wp_status assemble(const char *ptx_path, const char *cubin_path, uint32_t
     return status;
 }
 
-/* Assembles the text and counts what comes out; `registers`: where those of kernels go, or NULL. */
+/* Assembles the PTX, and counts the cubin's instructions. `registers`: receives those of kernels,
+ * or NULL. */
 static wp_status measure(const wpi_machine_request *r, const char *ptx, bool is_rolled,
                          wpi_machine_code *registers, counting *out, wp_error *err) {
     char *ptx_path = wpi_path_join(r->folder, "blocks.ptx"), *elf = NULL;

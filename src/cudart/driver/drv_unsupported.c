@@ -6,7 +6,6 @@
  * docs/guide/cuda-support.md repeats.
  */
 #include "cudart/unsupported.h"
-#include "warpage/error.h"
 
 /* clang-format off */
 #define UNSUPPORTED_MAP(X) \
@@ -100,7 +99,7 @@
     /* core dumps */ \
     X(cuCoredumpGetAttribute) X(cuCoredumpGetAttributeGlobal) X(cuCoredumpSetAttribute) \
     X(cuCoredumpSetAttributeGlobal) \
-    /* others, not implemented yet */ \
+    /* others */ \
     X(cuCtxResetPersistingL2Cache) X(cuCtxSetFlags) X(cuFuncIsLoaded) X(cuFuncLoad) \
     X(cuKernelGetLibrary) X(cuLibraryGetUnifiedFunction) X(cuMemRangeGetAttribute) \
     X(cuMemRangeGetAttributes) X(cuMemRetainAllocationHandle) X(cuMemsetD2D16Async) \
@@ -109,13 +108,5 @@
     X(cuStreamSetAttribute)
 /* clang-format on */
 
-/* CUDA_ERROR_NOT_SUPPORTED has the runtime's number. Arguments are ignored, as in
- * unsupported_calls.c. */
-#define UNSUPPORTED_CALL(name)                                                                     \
-    WP_API int name(void);                                                                         \
-    WP_API int name(void) {                                                                        \
-        static atomic_bool is_said;                                                                \
-        return wpi_unsupported(#name, &is_said);                                                   \
-    }
-
-UNSUPPORTED_MAP(UNSUPPORTED_CALL)
+/* CUDA_ERROR_NOT_SUPPORTED has the runtime's number. */
+UNSUPPORTED_MAP(WPI_UNSUPPORTED_CALL)
