@@ -30,13 +30,13 @@ QUICK_SHAPES = [(16, 128)]
 MERGED_THREADS = 256
 # Program, arguments, records or bytes of text, KiB of buffers, share that is read (None: all of a text).
 PROGRAMS = {
-    "K-means": (["stream-kmeans"], 256 << 10, 1024, 0.5),
-    "Word Count": (["stream-wordcount"], 4 << 20, 1024, None),
-    "Netflix": (["stream-netflix"], 64 << 10, 512, 0.3),
-    "Opinion Finder": (["stream-opinion"], 16 << 10, 512, 0.73),
-    "DNA Assembly": (["stream-dna"], 32 << 10, 512, 0.36),
-    "MasterCard Affinity": (["stream-affinity"], 32 << 10, 512, None),
-    "MasterCard, indexed": (["stream-affinity", "--indexed"], 32 << 10, 512, 0.25),
+    "K-means": (["stream-kmeans"], 1 << 20, 4096, 0.5),
+    "Word Count": (["stream-wordcount"], 16 << 20, 4096, None),
+    "Netflix": (["stream-netflix"], 1 << 20, 2048, 0.3),
+    "Opinion Finder": (["stream-opinion"], 128 << 10, 4096, 0.73),
+    "DNA Assembly": (["stream-dna"], 512 << 10, 2048, 0.36),
+    "MasterCard Affinity": (["stream-affinity"], 128 << 10, 2048, None),
+    "MasterCard, indexed": (["stream-affinity", "--indexed"], 512 << 10, 2048, 0.25),
 }
 QUICK_RECORDS = {"K-means": 128 << 10, "Word Count": 256 << 10, "Netflix": 128 << 10, "Opinion Finder": 8 << 10, "DNA Assembly": 16 << 10,
                  "MasterCard Affinity": 8 << 10, "MasterCard, indexed": 24 << 10}
