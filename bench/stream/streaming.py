@@ -31,7 +31,7 @@ MERGED_THREADS = 256
 # Program, arguments, records or bytes of text, KiB of buffers, share that is read (None: all of a text).
 PROGRAMS = {
     "K-means": (["stream-kmeans"], 1 << 20, 4096, 0.5),
-    "Word Count": (["stream-wordcount"], 16 << 20, 4096, None),
+    "Word Count": (["stream-wordcount", "--keys", "128K"], 8 << 20, 2048, None),
     "Netflix": (["stream-netflix"], 1 << 20, 2048, 0.3),
     "Opinion Finder": (["stream-opinion"], 128 << 10, 4096, 0.73),
     "DNA Assembly": (["stream-dna"], 512 << 10, 2048, 0.36),
