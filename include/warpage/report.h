@@ -75,6 +75,15 @@ typedef struct wp_run_touches {
     uint64_t walks;
 } wp_run_touches;
 
+/** How the accesses spread over the pages that were touched, of page_bytes each. */
+typedef struct wp_run_spread {
+    uint64_t pages;
+    uint64_t most_accesses;
+    uint64_t median_accesses;        /* of a page */
+    uint64_t near_median;            /* pages whose accesses are within a tenth of the median */
+    uint64_t hottest_tenth_accesses; /* of the hottest tenth of the pages, rounded up */
+} wp_run_spread;
+
 /** Movements of pages of managed memory, counted by allocation. Over all allocations, each adds up
  *  to the counter `paging_<name>`. */
 typedef enum wp_run_move {
@@ -100,6 +109,7 @@ typedef struct wp_run_allocation {
     uint64_t place_bytes; /* offset of its first page on the map, if has_place */
     bool has_place;
     wp_run_touches touches;
+    wp_run_spread spread;
     uint64_t moves[WP_RUN_MOVES]; /* 0 where pages do not migrate */
 } wp_run_allocation;
 
@@ -226,6 +236,7 @@ typedef struct wp_run_simulation {
     uint64_t page_bytes; /* of `pages`; larger than the profile's if there were too many pages */
     wp_run_page *pages;  /* the hottest pages, most accesses first */
     size_t page_count;
+    wp_run_spread spread;      /* of all pages */
     wp_run_touches *footprint; /* [row_count of map]: all pages, by row of the map */
     wp_run_map map;
     wp_run_managed *managed; /* NULL: not requested, or pages do not migrate */

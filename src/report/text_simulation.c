@@ -262,6 +262,13 @@ static void append_moves(const wp_run_simulation *s, wpi_text *out) {
     wpi_free(order);
 }
 
+static uint64_t all_accesses(const wp_run_simulation *s) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->map.row_count; i++)
+        sum += s->footprint[i].reads + s->footprint[i].writes;
+    return sum;
+}
+
 static void append_pages(const wp_run_simulation *s, wpi_text *out) {
     char bytes[32], offset[32];
     if (s->page_count == 0) return;
@@ -275,6 +282,12 @@ static void append_pages(const wp_run_simulation *s, wpi_text *out) {
         append_touches(&p->touches, out);
         wpi_text_append(out, "\n");
     }
+    const wp_run_spread *spread = &s->spread;
+    const uint64_t accesses = all_accesses(s);
+    if (spread->pages >= 10)
+        wpi_text_appendf(out, "  … a tenth of %" PRIu64 " pages takes %.0f %% of the accesses\n",
+                         spread->pages,
+                         100.0 * (double)spread->hottest_tenth_accesses / (double)accesses);
     if (s->page_bytes != s->machine.page_bytes)
         wpi_text_appendf(out, "  counted per %s\n", wpi_format_bytes(s->page_bytes, bytes));
 }

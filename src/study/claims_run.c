@@ -203,6 +203,40 @@ static void read_kernel(const wp_run_record *record, const wp_run_kernel *kernel
     wpi_free(kernel_name);
 }
 
+/* Accesses to an allocation, and to all: `<name>.reads`, `.writes`, `.pages` (that were touched)
+ * and so on. */
+static void set_accesses(const char *name, const wp_run_touches *touches,
+                         const wp_run_spread *spread, json_t *values) {
+    const struct {
+        const char *name;
+        uint64_t value;
+    } members[] = {
+        {"reads", touches->reads},
+        {"writes", touches->writes},
+        {"pages", spread->pages},
+        {"most_accesses", spread->most_accesses},
+        {"median_accesses", spread->median_accesses},
+        {"near_median", spread->near_median},
+        {"hottest_tenth_accesses", spread->hottest_tenth_accesses},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        char *full = wpi_format("%s.%s", name, members[i].name);
+        set_value(values, full, members[i].value);
+        wpi_free(full);
+    }
+}
+
+static void read_allocations(const wp_run_simulation *simulation, json_t *values) {
+    wp_run_touches all = {0};
+    for (size_t i = 0; i < simulation->allocation_count; i++) {
+        const wp_run_allocation *a = &simulation->allocations[i];
+        set_accesses(a->name, &a->touches, &a->spread, values);
+        all.reads += a->touches.reads;
+        all.writes += a->touches.writes;
+    }
+    set_accesses("all", &all, &simulation->spread, values);
+}
+
 /* The report's counters, by name. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
@@ -224,6 +258,7 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     if (simulation != NULL) {
         set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
         set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));
+        read_allocations(simulation, values);
     }
     for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
         const char *name = simulation->columns[i].name;

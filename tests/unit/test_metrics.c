@@ -106,8 +106,8 @@ static wp_run_series series[] = {{"dram_utilisation", 100, 2, (uint64_t[]){5, 0,
                                  {"l2_utilisation", 100, 3, (uint64_t[]){0}, 1}};
 
 static wp_run_allocation allocations[] = {
-    {"x", "main+0x1 in p", "device", 2, 8192, 0, 4096, true, {7, 6, 5, 4}, {0}},
-    {"t", "", "variable", 1, 0, 0, 0, false, {1, 0, 0, 0}, {0}}};
+    {"x", "main+0x1 in p", "device", 2, 8192, 0, 4096, true, {7, 6, 5, 4}, {0}, {0}},
+    {"t", "", "variable", 1, 0, 0, 0, false, {1, 0, 0, 0}, {0}, {0}}};
 
 static wp_run_page page = {0, 4096, {3, 2, 1, 1}};
 

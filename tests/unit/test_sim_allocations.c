@@ -135,6 +135,16 @@ static void the_hottest_come_first(void **state) {
         assert_u64(s->pages[i].offset_bytes, (63 - i) * PAGE);
         assert_u64(s->pages[i].touches.reads, 63 - i);
     }
+    assert_u64(s->allocations[0].spread.pages, 63); /* page 0 is not read */
+    assert_u64(s->allocations[0].spread.most_accesses, 63);
+    assert_u64(s->allocations[0].spread.median_accesses, 32);
+    assert_u64(s->allocations[0].spread.near_median, 7); /* 29 to 35 */
+    assert_u64(s->allocations[0].spread.hottest_tenth_accesses, 63 + 62 + 61 + 60 + 59 + 58 + 57);
+    assert_u64(s->allocations[1].spread.near_median, 64);
+    assert_u64(s->allocations[1].spread.hottest_tenth_accesses, 7);
+    assert_u64(s->allocations[2].spread.pages, 0); /* a variable has no place */
+    assert_u64(s->spread.pages, 64 + 63);
+    assert_u64(s->spread.hottest_tenth_accesses, (63 + 51) * 13 / 2);
     uint64_t footprint = 0, map = 0;
     for (size_t i = 0; i < s->map.row_count; i++)
         footprint += s->footprint[i].reads + s->footprint[i].writes;

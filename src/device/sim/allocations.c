@@ -261,6 +261,60 @@ static void fill_pages(const wpi_watch_counts *counts, wp_run_simulation *out) {
     }
 }
 
+typedef struct page_accesses {
+    uint32_t allocation;
+    uint64_t count;
+} page_accesses;
+
+static int hottest_first(const void *a, const void *b) {
+    const page_accesses *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return 0;
+}
+
+static int by_allocation(const void *a, const void *b) {
+    const page_accesses *x = a, *y = b;
+    if (x->allocation != y->allocation) return x->allocation < y->allocation ? -1 : 1;
+    return hottest_first(a, b);
+}
+
+/* Of pages that are sorted, hottest first. */
+static wp_run_spread spread_of(const page_accesses *pages, size_t count) {
+    wp_run_spread spread = {.pages = count};
+    if (count == 0) return spread;
+    spread.most_accesses = pages[0].count;
+    const uint64_t median = spread.median_accesses = pages[count / 2].count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t apart =
+            pages[i].count > median ? pages[i].count - median : median - pages[i].count;
+        if (10 * apart <= median) spread.near_median++;
+        if (i < (count + 9) / 10) spread.hottest_tenth_accesses += pages[i].count;
+    }
+    return spread;
+}
+
+static void fill_spreads(const wpi_watch_counts *counts, wp_run_simulation *out) {
+    page_accesses *pages = wpi_calloc((size_t)counts->page_count + 1, sizeof *pages);
+    size_t count = 0;
+    for (uint32_t i = 0; pages != NULL && i < counts->page_count; i++) {
+        const wp_run_touches touches = touches_of(&counts->pages[i]);
+        if (accesses_of(&touches) != 0)
+            pages[count++] =
+                (page_accesses){owner_of(out, i * counts->page_bytes), accesses_of(&touches)};
+    }
+    if (count != 0) {
+        qsort(pages, count, sizeof *pages, hottest_first);
+        out->spread = spread_of(pages, count);
+        qsort(pages, count, sizeof *pages, by_allocation);
+    }
+    for (size_t first = 0, outer; first < count; first = outer) {
+        for (outer = first + 1; outer < count; outer++)
+            if (pages[outer].allocation != pages[first].allocation) break;
+        out->allocations[pages[first].allocation].spread = spread_of(pages + first, outer - first);
+    }
+    wpi_free(pages);
+}
+
 static void add_touches(wp_run_touches *sum, const wpi_touches *more) {
     sum->reads += more->reads;
     sum->writes += more->writes;
@@ -289,6 +343,9 @@ static void fill_map(const wpi_watch_counts *counts, wp_run_simulation *out) {
 void wpi_allocations_fill(const wpi_allocations *a, const wpi_watch_counts *counts,
                           wp_run_simulation *out) {
     fill_allocations(a, counts, out);
-    if (out->allocation_count != 0) fill_pages(counts, out);
+    if (out->allocation_count != 0) {
+        fill_pages(counts, out);
+        fill_spreads(counts, out);
+    }
     fill_map(counts, out);
 }

@@ -137,6 +137,28 @@ static void read_touches(wpi_json_reader *r, const json_t *object, wp_run_touche
 #undef GET
 }
 
+#define SPREAD_MEMBERS(X)                                                                          \
+    X(pages)                                                                                       \
+    X(most_accesses)                                                                               \
+    X(median_accesses)                                                                             \
+    X(near_median)                                                                                 \
+    X(hottest_tenth_accesses)
+
+static json_t *spread_to_json(const wp_run_spread *spread) {
+    json_t *object = json_object();
+#define SET(member) wpi_json_set(object, #member, wpi_json_number(spread->member));
+    SPREAD_MEMBERS(SET)
+#undef SET
+    return object;
+}
+
+/* Earlier reports have none. */
+static void read_spread(const json_t *object, wp_run_spread *out) {
+#define GET(member) out->member = integer_of(json_object_get(object, #member));
+    SPREAD_MEMBERS(GET)
+#undef GET
+}
+
 static json_t *moves_to_json(const wp_run_allocation *a) {
     json_t *object = json_object();
     for (uint32_t move = 0; move < WP_RUN_MOVES; move++)
@@ -154,6 +176,7 @@ static json_t *allocation_to_json(const wp_run_simulation *s, const wp_run_alloc
     if (a->address != 0) wpi_json_set(object, "address", wpi_json_number(a->address));
     if (a->has_place) wpi_json_set(object, "place_bytes", wpi_json_number(a->place_bytes));
     set_touches(object, &a->touches);
+    if (a->spread.pages != 0) wpi_json_set(object, "spread", spread_to_json(&a->spread));
     if (wpi_moves_are_of(s, a)) wpi_json_set(object, "paging", moves_to_json(a));
     return object;
 }
@@ -169,6 +192,7 @@ static void read_allocation(wpi_json_reader *r, const json_t *object, wp_run_all
     out->has_place = place != NULL;
     out->place_bytes = integer_of(place);
     read_touches(r, object, &out->touches);
+    read_spread(json_object_get(object, "spread"), &out->spread);
     const json_t *moves = json_object_get(object, "paging");
     for (uint32_t move = 0; move < WP_RUN_MOVES; move++)
         out->moves[move] = integer_of(json_object_get(moves, wp_run_move_name(move)));
@@ -257,6 +281,7 @@ static void places_to_json(const wp_run_simulation *s, json_t *object) {
     wpi_json_set(object, "allocations", allocations);
     wpi_json_set(object, "page_bytes", wpi_json_number(s->page_bytes));
     wpi_json_set(object, "pages", pages);
+    if (s->spread.pages != 0) wpi_json_set(object, "spread", spread_to_json(&s->spread));
     wpi_json_set(object, "access_map", map_to_json(s));
 }
 
@@ -294,6 +319,7 @@ static void read_places(wpi_json_reader *r, const json_t *object, wp_run_simulat
     out->page_bytes = wpi_json_read_number(r, object, "page_bytes");
     out->pages =
         read_items(r, object, "pages", sizeof *out->pages, read_page_item, &out->page_count);
+    read_spread(json_object_get(object, "spread"), &out->spread);
     read_map(r, wpi_json_member(r, object, "access_map", JSON_OBJECT), out);
 }
 
