@@ -118,9 +118,9 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         text, are_equal = compare(options, pathlib.Path(folder))
     if not options.dry:
-        machine = about.machine()
+        machine, shown_size = about.machine(), re.sub("([A-Z])", r" \1", options.size, count=1)
         page = ROOT / "bench/results" / f"{datetime.date.today()}-wordcount-{options.size.lower()}.md"
-        page.write_text(f"""# Word Count over {options.size}, compared with a count by another program
+        page.write_text(f"""# Word Count over {shown_size}, compared with a count by another program
 
 {datetime.date.today()}, `python3 bench/mapreduce/check.py --input {options.input.name} --size {options.size} --heap {' '.join(options.heap)}`, commit
 {about.checked_out()}, {machine['cpu']}, {machine['processors']} processors, load average {load:.1f} before.
