@@ -184,13 +184,16 @@ int main(int argc, char **argv) {
     const char *text = NULL;
     double random_pct = 0;
     const char *written_path = NULL;
-    int table_kind = 0;
+    int table_kind = 0, combine = 0;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
         {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES, 0, 0,
          "whole: a hash table in device memory, filled by --variant. Else words are counted by "
          "MapReduce into a table that is, " APP_SEPO_TABLES_HELP},
         APP_SEPO_SIZE_ROWS(sepo),
+        {"--combine", APP_OPTION_CHOICE, &combine, "atomics|lock", 0, 0,
+         "how a table that is filled by MapReduce adds to a word's count: by atomics, or under the "
+         "lock of the word's entry, as with a function of one's own (default: atomics)"},
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "different words that the table is made for; 0: 30 times the square root of --size"},
         {"--text", APP_OPTION_TEXT, &text, "FILE", 0, 0,
@@ -208,6 +211,10 @@ int main(int argc, char **argv) {
         app_sepo_check_options(&common, &sepo);
     } else if (text == NULL) {
         app_sepo_check_unused(&sepo, false);
+    }
+    if (table_kind == 0 && combine != 0) {
+        app_fail_usage("--combine is for tables that are filled by MapReduce: add --table sepo, "
+                       "memory, pinned or managed");
     }
     app_streaming job = {};
     app_streaming_set(&job, &how);
@@ -238,7 +245,7 @@ int main(int argc, char **argv) {
     }
     if (table_kind != 0) {
         printf("text       %s: %s bytes\n", all.title, app_count(all.count));
-        const bool is_right = app_wordcount_map(&all, &sepo, top, common.check);
+        const bool is_right = app_wordcount_map(&all, &sepo, combine == 1, top, common.check);
         app_corpus_free(&all);
         return is_right ? 0 : 1;
     }

@@ -6,8 +6,9 @@
 #include "sepo/sepo.h"
 #include "streaming/corpus.h"
 
-/** Counts the words of a text and prints them. False: the check found a difference. */
-bool app_wordcount_map(const app_corpus *text, const app_sepo_options *options, uint64_t top,
-                       bool is_checked);
+/** Counts the words of a text and prints them; `is_locked`: counts are added under the lock of the
+ * word's entry, and not by atomics. False: the check found a difference. */
+bool app_wordcount_map(const app_corpus *text, const app_sepo_options *options, bool is_locked,
+                       uint64_t top, bool is_checked);
 
 #endif

@@ -35,7 +35,13 @@ static __device__ void count_line(const wp_map_record *line, wp_emitter *to) {
     }
 }
 
+/* A wp_table_combine, which the table calls under the entry's lock. */
+static __device__ void add_count(const void *value, void *existing) {
+    *(uint64_t *)existing += *(const uint64_t *)value;
+}
+
 WP_MAPREDUCE(word_count, count_line)
+WP_MAPREDUCE_WITH(word_count_locked, count_line, add_count)
 
 /* Marks and shortens the words in a copy of the text, with the C library. */
 static void list_words(const app_corpus *text, char *copy, app_pairs *words) {
@@ -65,17 +71,18 @@ static void print_result(const app_pairs *words, uint64_t top) {
     }
     printf("words      %s, %s different, %s of them once\n", app_count(all),
            app_count(words->count), app_count(once));
+    app_value("words", (double)all);
     app_pairs_print(words, top, "times", "word");
 }
 
-bool app_wordcount_map(const app_corpus *text, const app_sepo_options *options, uint64_t top,
-                       bool is_checked) {
+bool app_wordcount_map(const app_corpus *text, const app_sepo_options *options, bool is_locked,
+                       uint64_t top, bool is_checked) {
     app_device device;
     app_pairs words = {};
     bool is_right = true;
     app_device_open(&device, options->memory);
     wp_mapreduce_spec spec = WP_MAPREDUCE_SPEC_INIT;
-    spec.program = &word_count;
+    spec.program = is_locked ? &word_count_locked : &word_count;
     spec.partitioner = wp_partition_lines();
     wp_mapreduce *job = app_sepo_map(&device, options, &spec, text->bytes, text->count);
     app_pairs_read(&words, wp_mapreduce_table(job));

@@ -120,23 +120,35 @@ void app_corpus_enlarge(app_corpus *t, uint64_t count, uint64_t seed) {
     t->count = count;
 }
 
+/* Adds a word's byte; a blank or line end becomes the one that keeps lines short, so that the text
+ * has as many bytes a line (a record, for MapReduce) whatever is put into it. */
+static uint64_t put_byte(char *out, uint64_t written, char c, uint64_t *column) {
+    enum { COLUMNS = 70 };
+    if (c == ' ' || (c == '\n' && *column != 0)) {
+        c = *column > COLUMNS ? '\n' : ' ';
+    }
+    *column = c == '\n' ? 0 : *column + 1;
+    out[written] = c;
+    return written + 1;
+}
+
 void app_corpus_mix(app_corpus *t, double pct, uint64_t seed) {
     enum { LETTERS = 8 };
     app_random random = {seed + 29, 0};
     const double each = pct / (100.0 - pct); /* random words for a word of the text */
     char *mixed = (char *)app_room_create(t->count + LETTERS + 1, 1, "the text");
     double due = 0.0;
-    uint64_t written = 0;
+    uint64_t written = 0, column = 0;
     for (uint64_t at = 0; at < t->count && written < t->count; at++) {
-        mixed[written++] = t->bytes[at];
+        written = put_byte(mixed, written, t->bytes[at], &column);
         const bool is_end = app_word_has((unsigned char)t->bytes[at]) &&
                             (at + 1 == t->count || (!app_word_has((unsigned char)t->bytes[at + 1]) &&
                                                     t->bytes[at + 1] != '\''));
         for (due += is_end ? each : 0.0; due >= 1.0 && written < t->count; due -= 1.0) {
             uint64_t letters = app_random_next(&random);
-            mixed[written++] = ' ';
+            written = put_byte(mixed, written, ' ', &column);
             for (int i = 0; i < LETTERS; i++, letters >>= 8) {
-                mixed[written++] = (char)('a' + (letters & 255u) % 26u);
+                written = put_byte(mixed, written, (char)('a' + (letters & 255u) % 26u), &column);
             }
         }
     }

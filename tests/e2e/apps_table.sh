@@ -58,6 +58,11 @@ once "$DEVICES" 1 stream-wordcount --size 20K --variant serial
 mv "$TMP/first" "$TMP/whole"
 tables "--heap 16KiB --page 1KiB" stream-wordcount --size 20K
 cmp "$TMP/whole" "$TMP/first" || fail "stream-wordcount: the table has other words than --table whole"
+rm -f "$TMP/first"
+once "$DEVICES" 1 stream-wordcount --size 20K --random-words 50 --variant serial
+once "$DEVICES" 2 stream-wordcount --size 20K --random-words 50 --table sepo --heap 16KiB --page 1KiB
+once "$DEVICES" 2 stream-wordcount --size 20K --random-words 50 --table sepo --heap 16KiB --page 1KiB --combine lock
+rm -f "$TMP/first"
 printf "The cat's hat. THE 'cats'\nthe-hat \303\211t\303\251\n\r\n''' ''\nthe" >"$TMP/cats.txt"
 tables "--heap 64B --page 64B" stream-wordcount --input "$TMP/cats.txt"
 has '^words      9, 4 different, 1 of them once$'
@@ -170,6 +175,7 @@ if [ "$DEVICES" = cpu ]; then
     wrong 1 "words.txt has no line with two numbers" patent-citation --input "$TMP/words.txt" --size 1K
     wrong 2 "option --heap needs bytes" patent-citation --heap 4
     wrong 2 "need --table sepo" stream-wordcount --heap 4KiB
+    wrong 2 "combine is for tables that are filled by MapReduce" stream-wordcount --combine lock
     wrong 2 "need --table sepo" stream-dna --chunk 4KiB
     wrong 2 "need --table sepo" stream-netflix --buckets 4
     wrong 1 "use a larger --heap, or --table sepo" stream-dna --size 3000 --table memory --heap 4KiB --page 256B

@@ -50,6 +50,11 @@ if command -v zstd >/dev/null; then
     zstd -q text -o text.zst
     counts "zstd" text.zst
 fi
+# The reference of bench/mapreduce/check.py, with letters beyond ASCII and a word longer than the 32 bytes that count.
+{ cat text && printf "\nL'\303\251t\303\251, the\tetaoinshrdluetaoinshrdluetaoinshrdluetao's end"; } >more
+python3 "$E2E/../../bench/mapreduce/check.py" --count more >wanted
+grep -q "^etaoinshrdluetaoinshrdluetaoinsh	1$" wanted
+counts "Python's count" more
 
 fails() { # message, files...
     message=$1
