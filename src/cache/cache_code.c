@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "report/recorder.h"
 
-enum { IS_ON, COUNTS, HITS, THRESHOLD };
+enum { IS_ON, COUNTS, HITS, THRESHOLD, RUNS };
 
 const wpi_param wpi_cache_params[] = {
     [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
@@ -25,6 +25,9 @@ const wpi_param wpi_cache_params[] = {
     [THRESHOLD] = {"software-cache-threshold", WP_UNIT_NUMBER, "64", 1, 16000,
                    "accesses of a loop that a thread of a cached kernel monitors, uncached, before "
                    "it chooses what to cache"},
+    [RUNS] =
+        {"software-cache-runs", WP_UNIT_FLAG, "on", 0, 1,
+         "loops of cached kernels over consecutive elements load and store 16 bytes at a time"},
     {0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,6 +110,7 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     WP_TRY(wpi_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
     code->hits_pct = (uint32_t)hits.number;
     code->threshold = (uint32_t)threshold.number;
+    code->has_runs = code->facts.runs != 0 && is_on(RUNS);
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;
 }
@@ -161,6 +165,7 @@ static void describe_structure(const wpi_cache_code *code, const wpi_cache_count
                                uint32_t s, wp_run_cached_structure *out) {
     *out = (wp_run_cached_structure){.parameter = code->facts.parameters[s],
                                      .is_written = (code->facts.written >> s & 1) != 0,
+                                     .is_run = code->has_runs && (code->facts.runs >> s & 1) != 0,
                                      .accesses = counts->accesses[s],
                                      .hits = counts->hits[s],
                                      .chosen = counts->chosen[s],
@@ -196,6 +201,7 @@ static void collect(wpi_cache_code *code) {
                          .shared_left_bytes = code->last.shared_left_bytes,
                          .left = counts.left,
                          .stayed = counts.stayed,
+                         .runs = counts.runs,
                          .filled_lines = counts.filled_lines,
                          .flushed_lines = counts.flushed_lines,
                          .structure_count = code->facts.structures,

@@ -30,6 +30,7 @@ struct wpi_cache_code {
     wpi_cache_counts *counts; /* on the device */
     uint32_t shared_max_bytes, hits_pct, threshold;
     bool counts_are_on;
+    bool has_runs;   /* loops that need no lines */
     bool is_checked; /* `--check`: the plain kernel runs */
     /* What the report will say. */
     uint64_t launches, plain_launches;

@@ -66,7 +66,7 @@ INLINE void __wp_cache_begin(thread_state *t, uint32_t how) {
         t->seen[s] = t->next[s] = 0;
     }
     t->mode = WPI_CACHE_MONITORED;
-    t->calls = t->leave = t->filled = t->flushed = 0;
+    t->calls = t->leave = t->filled = t->flushed = t->runs = 0;
 }
 
 /* ---- monitoring ---- */
@@ -170,7 +170,7 @@ INLINE uint32_t __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uin
 }
 
 static INLINE uint32_t threshold_of(uint32_t lines) {
-    return lines >> WPI_CACHE_THRESHOLD_SHIFT;
+    return lines >> WPI_CACHE_THRESHOLD_SHIFT & ((1u << WPI_CACHE_THRESHOLD_BITS) - 1);
 }
 
 /* At the header of a loop that all modes share. */
@@ -377,15 +377,22 @@ INLINE void __wp_cache_flush_any(thread_state *t, uint32_t used, uint32_t writte
     if (t->mode == WPI_CACHE_CACHED) __wp_cache_flush(t, used, written, how);
 }
 
+/* A loop begins that goes through its arrays 16 bytes at a time, past all lines. */
+INLINE void __wp_cache_run_begins(thread_state *t, uint32_t used, uint32_t written, uint32_t how) {
+    __wp_cache_flush_any(t, used, written, how);
+    t->runs++;
+}
+
 /* All ways out of the nest. */
 INLINE void __wp_cache_end(thread_state *t, wpi_cache_counts *counts, uint32_t used,
                            uint32_t written, uint32_t how) {
     __wp_cache_flush_any(t, used, written, how);
     if (counts == NULL) return;
-    if (t->mode == WPI_CACHE_MONITORED) {
+    if (t->mode == WPI_CACHE_MONITORED && t->calls != 0) {
         count_accesses(t, counts, used);
         add(&counts->stayed, 1);
     }
+    if (t->runs != 0) add(&counts->runs, t->runs);
     add(&counts->filled_lines, t->filled);
     add(&counts->flushed_lines, t->flushed);
 }
