@@ -18,14 +18,14 @@ enum {
 };
 
 /** The parameter `lines` of a cached form: how many structures get lines, and from these bits on
- * the hit rate above which a structure is worth some, in percent, and the accesses that a thread
- * monitors. */
-#define WPI_CACHE_HITS_SHIFT 8
-#define WPI_CACHE_HITS_PCT 50
-#define WPI_CACHE_THRESHOLD_SHIFT 16
-#define WPI_CACHE_THRESHOLD_BITS 15
-/** … and at the top, whether loops over consecutive elements load whole lines (cache_run.c). */
+ * which ones may, the hit rate above which a structure is worth some, in percent, the accesses that
+ * a thread monitors, and whether loops over consecutive elements load whole lines (cache_run.c). */
+#define WPI_CACHE_MAY_SHIFT 4
+#define WPI_CACHE_HITS_SHIFT 12
+#define WPI_CACHE_THRESHOLD_SHIFT 19
 #define WPI_CACHE_RUNS_SHIFT 31
+#define WPI_CACHE_FIELD(lines, from, to) ((lines) >> (from) & ((1u << ((to) - (from))) - 1))
+#define WPI_CACHE_HITS_PCT 50
 
 /** What is constant in a kernel, as the device library gets it: lines of a structure, and from this
  * bit on the bytes that are left free behind each WPI_CACHE_ROW_BYTES of lines, so that the banks
@@ -59,7 +59,8 @@ typedef struct wpi_cache_facts {
     uint32_t instructions, cached_instructions; /* of the kernel and of its cached form, in LLVM's
                                                    bitcode */
     uint32_t line_bytes, ways, pad_bytes;
-    uint32_t runs; /* bits: structures of which loops load or store whole lines */
+    uint32_t together; /* bits: structures of which copied loops have counted ways out only */
+    uint32_t runs;     /* bits: structures of which loops load or store whole lines */
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
 } wpi_cache_facts;

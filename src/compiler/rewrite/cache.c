@@ -118,6 +118,7 @@ static uint32_t pad_bytes(const wpi_cache *k) {
 static wp_status cache_kernel(const wpi_alone_program *program, const char *name,
                               const wpi_cache_options *options, wp_error *err) {
     wpi_cache k = {.is_dense = options->is_dense,
+                   .has_runs = options->has_runs,
                    .facts = {.line_bytes = options->line_bytes, .ways = options->ways}};
     wpi_alone alone = {0};
     wpi_cache_loops loops = {0};
@@ -131,7 +132,7 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     wpi_cache_note_accesses(&k, &loops);
     wpi_cache_choose_loops(&k, &loops);
     k.facts.pad_bytes = pad_bytes(&k);
-    if (options->has_runs) wpi_cache_find_runs(&k, &loops);
+    wpi_cache_find_runs(&k, &loops);
     if (k.nest_count != 0) {
         WP_TRY_GOTO(make_form(&k, &alone, err), done);
         add_counts(&k);

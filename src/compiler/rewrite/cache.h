@@ -5,9 +5,9 @@
  *     alone.c          a module that has only the kernel
  *     cache_access.c   numbers the structures and notes on each access what the cache does with it
  *     cache_loop.c     chooses the nests of loops, and the loops in them that are copied
- *     cache_run.c      finds loops over consecutive elements, for which lines are loaded directly
- *     cache_copy.c     makes the copies, and rewrites what is shared
- *     cache.c          calls these, and makes the facts
+ *     cache_run.c      finds loops over consecutive elements, for which lines are loaded directly,
+ * with cache_step.c, cache_guard.c and, for cache_copy.c, cache_line.c cache_copy.c     makes the
+ * copies, and rewrites what is shared cache.c          calls these, and makes the facts
  *
  * Notes are metadata, because LLVM's reg2mem runs between cache_loop.c and cache_copy.c: it keeps
  * instructions and headers of loops, but neither phis nor addresses as values.
@@ -59,6 +59,7 @@ typedef struct wpi_cache {
     uint32_t nest_count;
     wpi_cache_choice *choices; /* the loops of the nests, themselves included */
     uint32_t choice_count;
+    bool has_runs;                            /* wanted */
     LLVMValueRef words[WPI_CACHE_STRUCTURES]; /* of the runs of a loop, as memory of the thread */
     wpi_cache_facts facts;
 } wpi_cache;
@@ -96,9 +97,10 @@ bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValu
 /** Fills `nests` and `choices`. */
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *loops);
 
-/** Finds the loops that are runs. What decides whether a turn begins a form of its own is computed
- * in the header, which has nothing else then, for a call of this name: whether that form takes the
- * loop, whether all runs are at the beginning of lines, whether whole lines follow, and N. */
+/** Finds the loops whose ways out are counted, and those that are runs. What decides whether a turn
+ * begins a form of its own is computed in the header, which has nothing else then, for a call of
+ * this name: whether that form takes the loop, whether all runs are at the beginning of lines,
+ * whether whole lines follow, and N. */
 #define WPI_CACHE_RUN_CALL "wp.cache.run"
 void wpi_cache_find_runs(wpi_cache *k, const wpi_cache_loops *loops);
 /** Rewrites the accesses of runs in a block of turn number `turn` of N; the body has no phis. */
