@@ -29,7 +29,7 @@ const wpi_param wpi_cache_params[] = {
         {"software-cache-runs", WP_UNIT_FLAG, "on", 0, 1,
          "loops of cached kernels over consecutive elements load and store 16 bytes at a time"},
     [DATA_EXITS] = {"software-cache-data-exits", WP_UNIT_FLAG, "off", 0, 1,
-                    "cached kernels cache also what only loops access that end where data say; the "
+                    "cached kernels cache also what loops access that end where data say; the "
                     "lanes of a warp come apart in them, and each waits for the others' misses"},
     {0}};
 

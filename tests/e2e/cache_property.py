@@ -289,6 +289,8 @@ def make_program(seed, kernels):
 def run(build, program, device, is_cached, hits_pct=50, threshold=64):
     environment = dict(os.environ, WARPAGE_DEVICE=device, WARPAGE_SOFTWARE_CACHE="on" if is_cached else "off",
                        WARPAGE_SOFTWARE_CACHE_HITS_PCT=str(hits_pct), WARPAGE_SOFTWARE_CACHE_THRESHOLD=str(threshold))
+    if hits_pct == 0:  # all that can be cached is, and by lines only
+        environment.update(WARPAGE_SOFTWARE_CACHE_DATA_EXITS="on", WARPAGE_SOFTWARE_CACHE_RUNS="off")
     if device.startswith("cuda"):  # the stand-in for the driver, which executes the PTX
         environment["WARPAGE_LIBCUDA"] = os.path.join(build, "tests/libfake_cuda.so")
         environment["FAKE_CUDA_ROUNDED"] = "1"  # lines of 24 bytes are read where the driver rounds allocations up

@@ -279,17 +279,23 @@ static bool count_instruction(wpi_run_survey *s, LLVMValueRef i, const wpi_cache
     return ++s->turns <= INSTRUCTIONS_MAX;
 }
 
-/* Lanes of a warp that go through a loop in the same turns miss in the same turns. */
 static bool note_together(wpi_run_survey *s, LLVMValueRef i, const wpi_cache_note *note) {
     (void)i;
     if (note->act == WPI_CACHE_ACCESS) s->k->facts.together |= 1u << note->structure;
     return true;
 }
 
+/* Lanes of a warp that leave a loop where data say come apart, and miss in different turns. */
+static bool note_apart(wpi_run_survey *s, LLVMValueRef i, const wpi_cache_note *note) {
+    (void)i;
+    if (note->act == WPI_CACHE_ACCESS) s->k->apart |= 1u << note->structure;
+    return true;
+}
+
 static void find_exits(wpi_run_survey *s) {
     for (uint32_t b = 0; b < s->l->found.block_count; b++)
         if (s->loop->contains[b]) add_exits(s, s->l->found.blocks[b]);
-    if (!s->has_other_exits) (void)visit(s, note_together);
+    (void)visit(s, s->has_other_exits ? note_apart : note_together);
 }
 
 static bool has_runs(wpi_run_survey *s) {
@@ -371,4 +377,5 @@ void wpi_cache_find_runs(wpi_cache *k, const wpi_cache_loops *l) {
             if (k->nests[n] == choice->header) k->nests[n] = front;
         choice->header = front;
     }
+    k->facts.together &= ~k->apart;
 }
