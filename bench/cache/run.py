@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 
-VARIANTS = [  # name, form, software cache, hardware L1
-    ("no L1", "bytes", "off", "off"),
-    ("hardware L1", "bytes", "off", "on"),
-    ("wpcc --cache", "bytes", "on", "off"),
-    ("16 bytes by hand", "vectors", "off", "off"),
-    ("tile of the block", "tile", "off", "off"),  # wc only
+VARIANTS = [  # name, form, software cache, hardware L1, loads of whole lines
+    ("no L1", "bytes", "off", "off", "off"),
+    ("hardware L1", "bytes", "off", "on", "off"),
+    ("lines only", "bytes", "on", "off", "off"),  # wpcc --cache without loads of whole lines
+    ("wpcc --cache", "bytes", "on", "off", "on"),
+    ("16 bytes by hand", "vectors", "off", "off", "off"),
+    ("tile of the block", "tile", "off", "off", "off"),  # wc only
 ]
 APPS = {"cache-wc": "wc", "cache-upper": "upper"}
 
@@ -30,10 +31,10 @@ def launches(text):
 
 
 def run(options, app, variant, launch, folder):
-    _, form, software, hardware = variant
+    _, form, software, hardware, runs = variant
     record = os.path.join(folder, "record.json")
     environment = dict(os.environ, WARPAGE_DEVICE=options.device, WARPAGE_SOFTWARE_CACHE=software,
-                       WARPAGE_SOFTWARE_CACHE_COUNTS="off", WARPAGE_RUN_RECORD=record)
+                       WARPAGE_SOFTWARE_CACHE_RUNS=runs, WARPAGE_SOFTWARE_CACHE_COUNTS="off", WARPAGE_RUN_RECORD=record)
     if options.device.startswith("sim:"):
         environment["WARPAGE_SET"] = f"l1.on={hardware}"
         if hardware == "on" and options.device == "sim:titan-black":  # Kepler's other split

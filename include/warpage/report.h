@@ -315,6 +315,7 @@ typedef struct wp_run_host {
 typedef struct wp_run_cached_structure {
     char name[32]; /* of the parameter or variable, "args+8" in a structure; "": unknown */
     bool is_written;
+    bool is_run;                      /* loops go through it 16 bytes at a time */
     uint64_t parameter;               /* its number; UINT32_MAX: a variable */
     uint64_t accesses, hits;          /* while monitoring */
     uint64_t chosen, seldom, crowded; /* threads: cache it; it hit too seldom; no line was left */
@@ -334,6 +335,7 @@ typedef struct wp_run_cached {
     uint64_t registers_per_sm;                  /* 0: unknown */
     uint64_t instructions, cached_instructions; /* in the code of the two forms */
     uint64_t left, stayed; /* threads that left monitoring; that ended while monitoring */
+    uint64_t runs;         /* loops that a thread went through 16 bytes at a time */
     uint64_t filled_lines, flushed_lines;
     wp_run_cached_structure structures[WP_RUN_CACHED_STRUCTURES];
     size_t structure_count;

@@ -18,11 +18,14 @@ enum {
 };
 
 /** The parameter `lines` of a cached form: how many structures get lines, and from these bits on
- * the hit rate above which a structure is worth some, in percent, and the accesses that a thread
- * monitors. */
-#define WPI_CACHE_HITS_SHIFT 8
+ * which ones may, the hit rate above which a structure is worth some, in percent, the accesses that
+ * a thread monitors, and whether loops over consecutive elements load whole lines (cache_run.c). */
+#define WPI_CACHE_MAY_SHIFT 4
+#define WPI_CACHE_HITS_SHIFT 12
+#define WPI_CACHE_THRESHOLD_SHIFT 19
+#define WPI_CACHE_RUNS_SHIFT 31
+#define WPI_CACHE_FIELD(lines, from, to) ((lines) >> (from) & ((1u << ((to) - (from))) - 1))
 #define WPI_CACHE_HITS_PCT 50
-#define WPI_CACHE_THRESHOLD_SHIFT 16
 
 /** What is constant in a kernel, as the device library gets it: lines of a structure, and from this
  * bit on the bytes that are left free behind each WPI_CACHE_ROW_BYTES of lines, so that the banks
@@ -56,6 +59,8 @@ typedef struct wpi_cache_facts {
     uint32_t instructions, cached_instructions; /* of the kernel and of its cached form, in LLVM's
                                                    bitcode */
     uint32_t line_bytes, ways, pad_bytes;
+    uint32_t together; /* bits: structures in copied loops, but in none that data may end */
+    uint32_t runs;     /* bits: structures of which loops load or store whole lines */
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
 } wpi_cache_facts;
@@ -69,6 +74,7 @@ typedef struct wpi_cache_counts {
     uint64_t crowded[WPI_CACHE_STRUCTURES]; /* … that had no line left for it */
     uint64_t left, stayed;                  /* threads that left monitoring; that ended in it */
     uint64_t filled_lines, flushed_lines;
+    uint64_t runs; /* loops that a thread went through 16 bytes at a time */
 } wpi_cache_counts;
 
 /** What a thread does at the accesses of a nest of loops. */
@@ -91,6 +97,7 @@ typedef struct wpi_cache_thread {
     uint32_t calls;                      /* monitored in the nest so far … */
     uint32_t leave;                      /* … and at which the loop that runs is left */
     uint32_t filled, flushed;            /* lines */
+    uint32_t runs;                       /* begun */
 } wpi_cache_thread;
 
 /* No address of a line: those are even. */

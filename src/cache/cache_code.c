@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "report/recorder.h"
 
-enum { IS_ON, COUNTS, HITS, THRESHOLD };
+enum { IS_ON, COUNTS, HITS, THRESHOLD, RUNS, DATA_EXITS };
 
 const wpi_param wpi_cache_params[] = {
     [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
@@ -22,9 +22,15 @@ const wpi_param wpi_cache_params[] = {
     [HITS] = {"software-cache-hits-pct", WP_UNIT_NUMBER, "50", 0, 100,
               "a cached kernel caches the data of a parameter where more than this percentage of "
               "monitored accesses hit"},
-    [THRESHOLD] = {"software-cache-threshold", WP_UNIT_NUMBER, "64", 1, 16000,
+    [THRESHOLD] = {"software-cache-threshold", WP_UNIT_NUMBER, "64", 1, 4000,
                    "accesses of a loop that a thread of a cached kernel monitors, uncached, before "
                    "it chooses what to cache"},
+    [RUNS] =
+        {"software-cache-runs", WP_UNIT_FLAG, "on", 0, 1,
+         "loops of cached kernels over consecutive elements load and store 16 bytes at a time"},
+    [DATA_EXITS] = {"software-cache-data-exits", WP_UNIT_FLAG, "off", 0, 1,
+                    "cached kernels cache also what loops access that end where data say; the "
+                    "lanes of a warp come apart in them, and each waits for the others' misses"},
     {0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,6 +113,9 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     WP_TRY(wpi_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
     code->hits_pct = (uint32_t)hits.number;
     code->threshold = (uint32_t)threshold.number;
+    code->may_be_cached =
+        is_on(DATA_EXITS) ? (1u << code->facts.structures) - 1 : code->facts.together;
+    code->has_runs = code->facts.runs != 0 && is_on(RUNS);
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;
 }
@@ -161,6 +170,7 @@ static void describe_structure(const wpi_cache_code *code, const wpi_cache_count
                                uint32_t s, wp_run_cached_structure *out) {
     *out = (wp_run_cached_structure){.parameter = code->facts.parameters[s],
                                      .is_written = (code->facts.written >> s & 1) != 0,
+                                     .is_run = code->has_runs && (code->facts.runs >> s & 1) != 0,
                                      .accesses = counts->accesses[s],
                                      .hits = counts->hits[s],
                                      .chosen = counts->chosen[s],
@@ -196,6 +206,7 @@ static void collect(wpi_cache_code *code) {
                          .shared_left_bytes = code->last.shared_left_bytes,
                          .left = counts.left,
                          .stayed = counts.stayed,
+                         .runs = counts.runs,
                          .filled_lines = counts.filled_lines,
                          .flushed_lines = counts.flushed_lines,
                          .structure_count = code->facts.structures,

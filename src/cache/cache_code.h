@@ -29,7 +29,9 @@ struct wpi_cache_code {
     wpi_cache_facts facts;
     wpi_cache_counts *counts; /* on the device */
     uint32_t shared_max_bytes, hits_pct, threshold;
+    uint32_t may_be_cached; /* bits: structures */
     bool counts_are_on;
+    bool has_runs;   /* loops that need no lines */
     bool is_checked; /* `--check`: the plain kernel runs */
     /* What the report will say. */
     uint64_t launches, plain_launches;

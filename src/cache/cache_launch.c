@@ -73,6 +73,9 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     if (code->cached == NULL) return;
     out->reason = "--check runs the plain kernel, so that findings name the program's own accesses";
     if (code->is_checked) return;
+    out->reason = "its loops end where data say, so that the lanes of a warp would wait for each "
+                  "other's misses (WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches nevertheless)";
+    if (code->may_be_cached == 0 && !code->has_runs) return;
     const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
     const uint64_t own_bytes = aligned(shared_dynamic_bytes);
     out->reason = "a block fits the device only without the cache: the cached form takes more "
@@ -93,7 +96,7 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     out->lines_offset_bytes = (uint32_t)own_bytes;
     out->shared_dynamic_bytes =
         (uint32_t)(own_bytes + out->cacheable * structure_bytes(code, block_threads));
-    if (out->lines != 0) return;
+    if (out->lines != 0 || code->has_runs) return;
     out->shared_dynamic_bytes = shared_dynamic_bytes;
     out->reason = "the shared memory that is left is less than a line for each thread of an SM";
 }
@@ -126,8 +129,10 @@ static wp_status allow_shared(wpi_cache_code *code, uint32_t dynamic_bytes, wp_e
 static wp_status queue_cached(wpi_cache_code *code, wp_queue *queue, const wp_launch *launch,
                               const wpi_cache_plan *plan, wp_error *err) {
     void *args[ARGUMENTS_MAX + OWN_ARGUMENTS];
-    uint32_t lines = plan->cacheable | code->hits_pct << WPI_CACHE_HITS_SHIFT |
-                     code->threshold << WPI_CACHE_THRESHOLD_SHIFT;
+    uint32_t lines = plan->cacheable | code->may_be_cached << WPI_CACHE_MAY_SHIFT |
+                     code->hits_pct << WPI_CACHE_HITS_SHIFT |
+                     code->threshold << WPI_CACHE_THRESHOLD_SHIFT |
+                     (uint32_t)code->has_runs << WPI_CACHE_RUNS_SHIFT;
     uint32_t offset = plan->lines_offset_bytes;
     wpi_cache_counts *counts = code->counts_are_on ? code->counts : NULL;
     const uint32_t own = wp_kernel_get_info(code->plain)->param_count;

@@ -34,6 +34,7 @@ static const field fields[] = {
     FIELD(cached_instructions, false),
     FIELD(left, true),
     FIELD(stayed, true),
+    FIELD(runs, true),
     FIELD(filled_lines, true),
     FIELD(flushed_lines, true),
 #undef FIELD
@@ -91,6 +92,7 @@ static wp_run_cached *new_row(wp_run_record *record, const wp_run_cached *launch
         memcpy(row->structures[s].name, launches->structures[s].name,
                sizeof row->structures[s].name);
         row->structures[s].is_written = launches->structures[s].is_written;
+        row->structures[s].is_run = launches->structures[s].is_run;
     }
     if (row->name != NULL && row->display_name != NULL &&
         (launches->reason == NULL || row->reason != NULL))
@@ -131,6 +133,7 @@ static json_t *structure_to_json(const wp_run_cached_structure *s) {
     json_t *object = json_object();
     wpi_json_set(object, "name", wpi_json_string(s->name));
     wpi_json_set(object, "is_written", json_boolean(s->is_written));
+    wpi_json_set(object, "is_run", json_boolean(s->is_run));
     numbers_to_json(object, s, parts, PART_COUNT);
     return object;
 }
@@ -166,6 +169,7 @@ static void structure_from_json(wpi_json_reader *r, const json_t *object,
     (void)snprintf(out->name, sizeof out->name, "%s", name != NULL ? name : "");
     wpi_free(name);
     out->is_written = json_is_true(json_object_get(object, "is_written"));
+    out->is_run = json_is_true(json_object_get(object, "is_run"));
     numbers_from_json(r, object, out, parts, PART_COUNT);
 }
 
@@ -227,8 +231,12 @@ static void visit_structures(const wp_run_cached *row, wpi_text *out, fact_fn fa
             (void)snprintf(label, sizeof label, "parameter %" PRIu64 "%s%s, %s", s->parameter,
                            s->name[0] != '\0' ? " " : "", s->name, access);
         describe_choice(s, choice, sizeof choice);
-        (void)snprintf(text, sizeof text, "%.1f %% hits of %" PRIu64 " monitored; %s",
-                       pct(s->hits, s->accesses), s->accesses, choice);
+        const char *run = s->is_run ? "16 bytes at a time where loops allow it" : "";
+        if (s->is_run && s->accesses == 0)
+            (void)snprintf(text, sizeof text, "%s", run);
+        else
+            (void)snprintf(text, sizeof text, "%s%s%.1f %% hits of %" PRIu64 " monitored; %s", run,
+                           s->is_run ? "; " : "", pct(s->hits, s->accesses), s->accesses, choice);
         fact(out, label, text);
     }
 }
@@ -239,6 +247,10 @@ static void visit_counts(const wp_run_cached *row, wpi_text *out, fact_fn fact) 
     (void)snprintf(text, sizeof text, "%" PRIu64 " left monitoring, %" PRIu64 " ended in it",
                    row->left, row->stayed);
     fact(out, "threads", text);
+    if (row->runs != 0) {
+        (void)snprintf(text, sizeof text, "%" PRIu64 " begun by threads", row->runs);
+        fact(out, "loops, 16 bytes at a time", text);
+    }
     (void)snprintf(text, sizeof text, "%" PRIu64 " filled, %" PRIu64 " flushed", row->filled_lines,
                    row->flushed_lines);
     fact(out, "lines", text);

@@ -27,6 +27,8 @@ ask --cache-line=24 --cache-lines=2 --cache-layout=padded
 ask --cache-lines 4
 ask --cache-lines=3
 ask --cache-layout=wide
+ask --cache-runs=off --cache-line 8
+ask --cache-runs=maybe
 ask --rewrite=cache:16,lines=2,layout=dense
 ask --rewrite=cache:16,depth=2
 ask --cache-line=12

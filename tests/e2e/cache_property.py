@@ -7,7 +7,8 @@
 A seed is a program of several kernels. It runs with WARPAGE_SOFTWARE_CACHE=off and on, and on with everything cached that hits
 once, and prints a hash of all arrays after each launch. Kernels have parameters of 1 to 16 bytes, with and without __restrict__, several for the same memory;
 loops in loops, early returns, branches on threads and on data; fences, barriers, volatile accesses, atomic operations,
-pointers from memory and in structures, accesses that are not aligned, recursion. A thread writes only bytes of its own, which
+pointers from memory and in structures, accesses that are not aligned, recursion; loops over consecutive elements, from any
+offset, to memory that other parameters name, with ways out that depend on data. A thread writes only bytes of its own, which
 share lines with its neighbours' bytes, so that results do not depend on the order of threads. Lines have
 8, 16, 24 or 32 bytes, an array has 1, 2 or 4. Launches make no turn, one, about as many as are monitored (64; every other seed: 20)
 and more, with and without dynamic shared memory. A failure prints the seed.
@@ -65,7 +66,7 @@ class Kernel:
     def __init__(self, rng, name):
         self.rng, self.name, self.lines, self.loop_names = rng, name, [], 0
         # Memory: areas of `own` bytes a thread. A view is a parameter that points to an area as some type.
-        self.own = rng.choice([40, 56, 64, 72, 104, 240, 256, 296])
+        self.own = rng.choice([40, 56, 64, 72, 104, 240, 256, 296, 520])
         # An area that is written through __restrict__ is reached in no other way.
         self.areas = [{"written": rng.random() < 0.6, "shown": rng.random() < 0.6} for _ in range(rng.choice([1, 2, 2, 3]))]
         if not any(a["written"] for a in self.areas):
@@ -114,7 +115,7 @@ class Kernel:
         written = [v for v in self.views if self.areas[v["area"]]["written"]]
         shown = [v for v in self.views if self.areas[v["area"]]["shown"]]
         both = [v for v in written if v in shown]
-        kind = rng.randrange(25)
+        kind = rng.randrange(27)
         if kind < 6:
             self.lines.append(f"{pad}acc = mix(acc, get({self.place(view, loops)}));")
         elif kind < 11:
@@ -155,6 +156,8 @@ class Kernel:
         elif kind == 24 and both:
             other = rng.choice(both)
             self.lines.append(f"{pad}set.area[{other['area']}][(size_t)t * {self.own} + i % {self.own}] += (u8)(acc + row[i % 64]);")
+        elif kind >= 25 and depth < 3:
+            self.run_loop(pad, loops)
         elif kind == 22:
             self.lines.append(f"{pad}acc += deep((const u8 *){view['name']} + (size_t)t * {self.own}, {rng.randrange(self.own)});")
         else:
@@ -163,6 +166,42 @@ class Kernel:
     def block(self, pad, loops, depth, in_branch):
         for _ in range(self.rng.randint(1, 4 if depth == 1 else 3)):
             self.statement(pad, loops, depth, in_branch)
+
+    def run_loop(self, pad, loops):
+        """Consecutive elements of some views: the same offset, or others, so that runs meet."""
+        rng = self.rng
+        scalar = [v for v in self.views if TYPES[v["type"]] <= 8 and v["type"] not in ("odd", "pair")]
+        if not scalar:
+            return
+        self.loop_names += 1
+        var, offset = f"r{self.loop_names}", rng.randrange(20)
+        runs = [(rng.choice(scalar), rng.choice([offset, offset, 0, rng.randrange(20), 16])) for _ in range(rng.choice([1, 2, 2, 3]))]
+        most = min(self.elements(v) - o for v, o in runs)
+        if most <= 0:
+            return
+        trips = rng.choice([f"{most}", f"{most}", f"(int)(n % {most + 1})", f"{most} - (int)(t % {min(most, 3)})", f"(int)(acc % {most + 1})"])
+        head, index = rng.choice([
+            (f"for (int {var} = 0; {var} < {trips}; {var}++)", var), (f"for (u32 {var} = 0, e = {trips}; {var} != e; {var}++)", var),
+            (f"for (size_t {var} = t * 3, e = t * 3 + {trips}; {var} < e; {var}++)", f"({var} - t * 3)"),
+            (f"for (int {var} = {trips}; {var} > 0; {var}--)", f"({most} - {var})"),
+            (f"for (u32 {var} = 1, e = {trips}; {var} <= e; {var}++)", f"({var} - 1)")])
+        self.lines.append(f"{pad}{head} {{")
+        for v, o in runs:
+            place = f"{v['name']}[t * {self.elements(v)}u + {index} + {o}]"
+            if self.areas[v["area"]]["written"] and rng.random() < 0.5:
+                self.lines.append(f"{pad}    put({place}, {rng.choice(['acc', 'acc + ' + var, var])});")
+            else:
+                self.lines.append(f"{pad}    acc = mix(acc, get({place}));")
+        extra = rng.randrange(9)
+        if extra == 0:
+            self.lines.append(f"{pad}    if (acc % 89 == 3) break;")
+        elif extra == 1:
+            self.lines.append(f"{pad}    if (acc % 7 == 3) continue;\n{pad}    acc += {var};")
+        elif extra == 2:
+            self.statement(pad + "    ", loops, 3, True)
+        elif extra == 3 and not self.uniform:
+            self.lines.append(f"{pad}    if (acc % 499 == 3) return;")
+        self.lines.append(f"{pad}}}")
 
     def loop(self):
         rng = self.rng
@@ -180,6 +219,10 @@ class Kernel:
     def body(self):
         for _ in range(self.rng.choice([1, 1, 2])):
             self.loop()
+            if self.rng.random() < 0.7:
+                self.lines.append("    for (int i = 1; i < 3; i++) {")
+                self.run_loop("        ", ["i"])
+                self.lines.append("    }")
 
     def parameters(self):
         out = []
@@ -246,6 +289,8 @@ def make_program(seed, kernels):
 def run(build, program, device, is_cached, hits_pct=50, threshold=64):
     environment = dict(os.environ, WARPAGE_DEVICE=device, WARPAGE_SOFTWARE_CACHE="on" if is_cached else "off",
                        WARPAGE_SOFTWARE_CACHE_HITS_PCT=str(hits_pct), WARPAGE_SOFTWARE_CACHE_THRESHOLD=str(threshold))
+    if hits_pct == 0:  # all that can be cached is, and by lines only
+        environment.update(WARPAGE_SOFTWARE_CACHE_DATA_EXITS="on", WARPAGE_SOFTWARE_CACHE_RUNS="off")
     if device.startswith("cuda"):  # the stand-in for the driver, which executes the PTX
         environment["WARPAGE_LIBCUDA"] = os.path.join(build, "tests/libfake_cuda.so")
         environment["FAKE_CUDA_ROUNDED"] = "1"  # lines of 24 bytes are read where the driver rounds allocations up

@@ -44,6 +44,12 @@ int main() {
 }
 END
 "$WPCC" --cache "$TMP/a.cu" -o "$TMP/a"
+# `along` reads consecutive bytes: without the cache's lines, 16 bytes at a time.
+"$WARPAGE" run --report "$TMP/r.txt" -- "$TMP/a"
+grep -q 'parameter 0 in, read-only  *16 bytes at a time where loops allow it$' "$TMP/r.txt" || { cat "$TMP/r.txt"; exit 1; }
+grep -q 'loops, 16 bytes at a time  *64 begun by threads$' "$TMP/r.txt"
+WARPAGE_SOFTWARE_CACHE_RUNS=off
+export WARPAGE_SOFTWARE_CACHE_RUNS
 for device in $DEVICES sim:titan-black; do
     "$WARPAGE" run --device "$device" --report "$TMP/r.json" -- "$TMP/a"
     "$WARPAGE" run --device "$device" -- "$TMP/a" >"$TMP/r.txt" 2>&1 || { cat "$TMP/r.txt"; exit 1; }

@@ -1,4 +1,4 @@
-// RUN: %wpcc --cache -emit-llvm -c %s -o %t.bc
+// RUN: %wpcc --cache-runs=off -emit-llvm -c %s -o %t.bc
 // RUN: llvm-dis-19 %t.bc -o %t.ll && FileCheck %s < %t.ll
 // RUN: FileCheck %s --check-prefix=FACTS < %t.ll
 // RUN: FileCheck %s --check-prefix=FENCE < %t.ll
@@ -16,8 +16,8 @@
 // RUN: awk '/^define .*_Z6lockedPKcPjS1_i[$]cache/,/^}/' %t.ll > %t.locked
 // RUN: test $(grep -c ' cmpxchg ' %t.locked) = 1 && grep -q 'load <4 x i32>' %t.locked
 // RUN: awk '/^define .*_Z4halfPKfPfi[$]cache/,/^}/' %t.ll > %t.half && test $(grep -c ' fadd ' %t.half) = 4
-// RUN: %wpcc --cache -ptx %s -o - | FileCheck %s --check-prefix=PTX
-// RUN: %wpcc --cache-layout=padded -ptx %s -o - | FileCheck %s --check-prefix=PADDED
+// RUN: %wpcc --cache-runs=off -ptx %s -o - | FileCheck %s --check-prefix=PTX
+// RUN: %wpcc --cache-layout=padded --cache-runs=off -ptx %s -o - | FileCheck %s --check-prefix=PADDED
 // RUN: %wpcc -emit-llvm -c %s -o %t.plain.bc && llvm-dis-19 %t.plain.bc -o - | FileCheck %s --check-prefix=PLAIN
 // Each kernel keeps its own form; its cached form has three copies of the innermost loop, and state in registers only.
 

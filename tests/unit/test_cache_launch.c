@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/cache_launch.h"
 
+#include <string.h>
+
 #include "device/device.h"
 #include "wp_test.h"
 
@@ -33,6 +35,7 @@ static int start(void **state) {
     code = (wpi_cache_code){.device = &device,
                             .plain = &plain,
                             .cached = &cached,
+                            .may_be_cached = 1,
                             .facts = {.structures = WPI_CACHE_STRUCTURES,
                                       .line_bytes = WPI_CACHE_LINE_BYTES,
                                       .ways = 1}};
@@ -140,6 +143,23 @@ static void without_a_cached_form_the_reason_is_the_compilers(void **state) {
     assert_string_equal(plan(15, 128, 0).reason, "the kernel has no loops");
 }
 
+static void where_loops_end_by_data_the_plain_kernel_runs(void **state) {
+    (void)state;
+    code.may_be_cached = 0;
+    assert_non_null(strstr(plan(15, 128, 0).reason, "its loops end where data say"));
+}
+
+static void loops_over_consecutive_elements_need_no_lines(void **state) {
+    (void)state;
+    code.may_be_cached = 0;
+    code.has_runs = true;
+    assert_null(plan(15, 128, 0).reason);
+    const wpi_cache_plan made = plan(15, 128, 48 * KIB);
+    assert_null(made.reason);
+    assert_u64(made.lines, 0);
+    assert_u64(made.shared_dynamic_bytes, 48 * KIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(full_sms_of_48_kib_have_one_line_a_thread, start),
@@ -154,6 +174,8 @@ int main(void) {
         cmocka_unit_test_setup(
             where_half_of_the_threads_would_not_be_resident_the_plain_kernel_runs, start),
         cmocka_unit_test_setup(without_a_cached_form_the_reason_is_the_compilers, start),
+        cmocka_unit_test_setup(where_loops_end_by_data_the_plain_kernel_runs, start),
+        cmocka_unit_test_setup(loops_over_consecutive_elements_need_no_lines, start),
     };
     return wp_test_main(tests);
 }

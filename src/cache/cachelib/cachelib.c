@@ -66,13 +66,13 @@ INLINE void __wp_cache_begin(thread_state *t, uint32_t how) {
         t->seen[s] = t->next[s] = 0;
     }
     t->mode = WPI_CACHE_MONITORED;
-    t->calls = t->leave = t->filled = t->flushed = 0;
+    t->calls = t->leave = t->filled = t->flushed = t->runs = 0;
 }
 
 /* ---- monitoring ---- */
 
 /* Counts have 16 bits: a turn of the program's longest loops has some thousand accesses, a
- * threshold at most 16,000. */
+ * threshold at most 4,000. */
 INLINE void __wp_cache_simulate(thread_state *t, const char *address, uint32_t s, uint32_t how) {
     const uint64_t line = line_of((uint64_t)address);
     const uint32_t seen = t->seen[s];
@@ -137,11 +137,12 @@ static INLINE uint32_t first_place(uint32_t offset, uint32_t how, uint32_t *step
 /* Monitoring ends: as many structures get lines as the launch has room for. */
 INLINE uint32_t __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
                                   uint32_t offset, uint32_t used, uint32_t written, uint32_t how) {
-    const uint32_t hits_pct = lines >> WPI_CACHE_HITS_SHIFT &
-                              ((1u << (WPI_CACHE_THRESHOLD_SHIFT - WPI_CACHE_HITS_SHIFT)) - 1);
-    const uint32_t most = lines & ((1u << WPI_CACHE_HITS_SHIFT) - 1);
+    const uint32_t hits_pct =
+        WPI_CACHE_FIELD(lines, WPI_CACHE_HITS_SHIFT, WPI_CACHE_THRESHOLD_SHIFT);
+    const uint32_t most = WPI_CACHE_FIELD(lines, 0, WPI_CACHE_MAY_SHIFT);
+    const uint32_t may = WPI_CACHE_FIELD(lines, WPI_CACHE_MAY_SHIFT, WPI_CACHE_HITS_SHIFT);
     uint32_t scores[WPI_CACHE_STRUCTURES], any_is_chosen = 0, step;
-    EACH(s) scores[s] = HAS(used, s) ? score(t, s, written, hits_pct) : 0;
+    EACH(s) scores[s] = HAS(used, s) && HAS(may, s) ? score(t, s, written, hits_pct) : 0;
     if (counts != NULL) {
         count_accesses(t, counts, used);
         add(&counts->left, 1);
@@ -170,7 +171,7 @@ INLINE uint32_t __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uin
 }
 
 static INLINE uint32_t threshold_of(uint32_t lines) {
-    return lines >> WPI_CACHE_THRESHOLD_SHIFT;
+    return WPI_CACHE_FIELD(lines, WPI_CACHE_THRESHOLD_SHIFT, WPI_CACHE_RUNS_SHIFT);
 }
 
 /* At the header of a loop that all modes share. */
@@ -377,15 +378,22 @@ INLINE void __wp_cache_flush_any(thread_state *t, uint32_t used, uint32_t writte
     if (t->mode == WPI_CACHE_CACHED) __wp_cache_flush(t, used, written, how);
 }
 
+/* A loop begins that goes through its arrays 16 bytes at a time, past all lines. */
+INLINE void __wp_cache_run_begins(thread_state *t, uint32_t used, uint32_t written, uint32_t how) {
+    __wp_cache_flush_any(t, used, written, how);
+    t->runs++;
+}
+
 /* All ways out of the nest. */
 INLINE void __wp_cache_end(thread_state *t, wpi_cache_counts *counts, uint32_t used,
                            uint32_t written, uint32_t how) {
     __wp_cache_flush_any(t, used, written, how);
     if (counts == NULL) return;
-    if (t->mode == WPI_CACHE_MONITORED) {
+    if (t->mode == WPI_CACHE_MONITORED && t->calls != 0) {
         count_accesses(t, counts, used);
         add(&counts->stayed, 1);
     }
+    if (t->runs != 0) add(&counts->runs, t->runs);
     add(&counts->filled_lines, t->filled);
     add(&counts->flushed_lines, t->flushed);
 }

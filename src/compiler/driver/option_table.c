@@ -71,7 +71,7 @@ static wp_status set_standard(wpi_options *o, const char *value, int arg, wp_err
                    "-std=%s: unknown standard; use c++11, c++14, c++17, c++20 or c++23", value);
 }
 
-enum { C_ON, C_LINE, C_LINES, C_LAYOUT };
+enum { C_ON, C_LINE, C_LINES, C_LAYOUT, C_RUNS };
 
 static wp_status add_rewrite(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
@@ -81,8 +81,11 @@ static wp_status add_rewrite(wpi_options *o, const char *value, int arg, wp_erro
 
 /* --cache and the options that imply it: each adds `KEY=value` to the rewrite's argument. */
 static wp_status add_cache(wpi_options *o, const char *value, int key, wp_error *err) {
-    static const char *const keys[] = {
-        [C_ON] = "", [C_LINE] = "line=", [C_LINES] = "lines=", [C_LAYOUT] = "layout="};
+    static const char *const keys[] = {[C_ON] = "",
+                                       [C_LINE] = "line=",
+                                       [C_LINES] = "lines=",
+                                       [C_LAYOUT] = "layout=",
+                                       [C_RUNS] = "runs="};
     char *made =
         value == NULL ? wpi_must_strdup("cache") : wpi_format("cache:%s%s", keys[key], value);
     wp_status status = WP_STATUS_OK;
@@ -642,6 +645,10 @@ static const wpi_option_row table[] = {
     {"--cache-layout", NULL, WPI_VALUE, add_cache, C_LAYOUT,
      "dense|padded  --cache, without gaps between lines, or with some that spread a warp's "
      "accesses over the banks of shared memory (default: dense)"},
+    {"--cache-runs", NULL, WPI_VALUE, add_cache, C_RUNS,
+     "on|off  --cache, with loops over consecutive elements that load and store 16 bytes at a "
+     "time, "
+     "past the cache (default: on)"},
     {"--stream", NULL, WPI_VALUE, add_stream, 0,
      "KERNEL:PARAMETER[,PARAMETER...]  add the form of KERNEL that streams what these pointer "
      "parameters, by name or number from 0, point to (streamingMap)"},

@@ -118,6 +118,7 @@ static uint32_t pad_bytes(const wpi_cache *k) {
 static wp_status cache_kernel(const wpi_alone_program *program, const char *name,
                               const wpi_cache_options *options, wp_error *err) {
     wpi_cache k = {.is_dense = options->is_dense,
+                   .has_runs = options->has_runs,
                    .facts = {.line_bytes = options->line_bytes, .ways = options->ways}};
     wpi_alone alone = {0};
     wpi_cache_loops loops = {0};
@@ -131,6 +132,7 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     wpi_cache_note_accesses(&k, &loops);
     wpi_cache_choose_loops(&k, &loops);
     k.facts.pad_bytes = pad_bytes(&k);
+    wpi_cache_find_runs(&k, &loops);
     if (k.nest_count != 0) {
         WP_TRY_GOTO(make_form(&k, &alone, err), done);
         add_counts(&k);
@@ -221,12 +223,21 @@ static wp_status read_option(const char *text, size_t length, wpi_cache_options 
                        "--cache-layout=%.*s: lines of the software cache are padded or dense",
                        (int)value_length, value);
     }
-    return WP_FAIL(err, INVALID, "--rewrite=cache:%.*s: unknown; there are line, lines and layout",
+    if (is_key(text, length, "runs=")) {
+        options->has_runs = strncmp(value, "on", value_length) == 0;
+        if (value_length != 0 && (options->has_runs || strncmp(value, "off", value_length) == 0))
+            return WP_STATUS_OK;
+        return WP_FAIL(err, INVALID, "--cache-runs=%.*s: loads of whole lines are on or off",
+                       (int)value_length, value);
+    }
+    return WP_FAIL(err, INVALID,
+                   "--rewrite=cache:%.*s: unknown; there are line, lines, layout and runs",
                    (int)length, text);
 }
 
 wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *options, wp_error *err) {
-    *options = (wpi_cache_options){.line_bytes = WPI_CACHE_LINE_BYTES, .ways = 1, .is_dense = true};
+    *options = (wpi_cache_options){
+        .line_bytes = WPI_CACHE_LINE_BYTES, .ways = 1, .is_dense = true, .has_runs = true};
     while (argument != NULL) {
         const size_t length = strcspn(argument, ",");
         WP_TRY(read_option(argument, length, options, err));

@@ -5,8 +5,9 @@
  *     alone.c          a module that has only the kernel
  *     cache_access.c   numbers the structures and notes on each access what the cache does with it
  *     cache_loop.c     chooses the nests of loops, and the loops in them that are copied
- *     cache_copy.c     makes the copies, and rewrites what is shared
- *     cache.c          calls these, and makes the facts
+ *     cache_run.c      finds loops over consecutive elements, for which lines are loaded directly,
+ * with cache_step.c, cache_guard.c and, for cache_copy.c, cache_line.c cache_copy.c     makes the
+ * copies, and rewrites what is shared cache.c          calls these, and makes the facts
  *
  * Notes are metadata, because LLVM's reg2mem runs between cache_loop.c and cache_copy.c: it keeps
  * instructions and headers of loops, but neither phis nor addresses as values.
@@ -58,6 +59,9 @@ typedef struct wpi_cache {
     uint32_t nest_count;
     wpi_cache_choice *choices; /* the loops of the nests, themselves included */
     uint32_t choice_count;
+    uint32_t apart; /* mask of structures in copied loops that data may end */
+    bool has_runs;  /* wanted */
+    LLVMValueRef words[WPI_CACHE_STRUCTURES]; /* of the runs of a loop, as memory of the thread */
     wpi_cache_facts facts;
 } wpi_cache;
 
@@ -66,12 +70,17 @@ typedef enum wpi_cache_act {
     WPI_CACHE_NOTHING = 0,
     WPI_CACHE_ACCESS,  /* goes through the line of `structure`; `others` may hold it, too */
     WPI_CACHE_OUTSIDE, /* goes to memory; `others` may hold it */
-    WPI_CACHE_FLUSH
+    WPI_CACHE_FLUSH,
+    WPI_CACHE_STAY /* a branch of a loop with runs: `structure` is the successor that stays in it */
 } wpi_cache_act;
 
 typedef struct wpi_cache_note {
     wpi_cache_act act;
     uint32_t structure, others;
+    uint32_t run;                /* its number in the loop, from 1 on; 0: none … */
+    uint32_t offset, step_bytes; /* … its bytes: from the run's first byte; in a turn */
+    uint32_t line_turns; /* … bits: turns of N in which it is the first to read its line, or the
+                            last to write it */
 } wpi_cache_note;
 
 void wpi_cache_loops_init(wpi_cache_loops *loops, LLVMValueRef function);
@@ -80,6 +89,7 @@ void wpi_cache_loops_deinit(wpi_cache_loops *loops);
 /** Makes read-only loads by intrinsic plain, numbers the structures and sets the notes. */
 void wpi_cache_note_accesses(wpi_cache *k, const wpi_cache_loops *loops);
 wpi_cache_note wpi_cache_noted(LLVMValueRef instruction);
+void wpi_cache_set_note(const wpi_cache *k, LLVMValueRef instruction, const wpi_cache_note *note);
 void wpi_cache_forget_note(LLVMValueRef instruction);
 /** Address, bytes and whether it writes; false: no load, store or atomic operation. */
 bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
@@ -87,6 +97,15 @@ bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValu
 
 /** Fills `nests` and `choices`. */
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *loops);
+
+/** Finds the loops whose ways out are counted, and those that are runs. What decides whether a turn
+ * begins a form of its own is computed in the header, which has nothing else then, for a call of
+ * this name: whether that form takes the loop, whether all runs are at the beginning of lines,
+ * whether whole lines follow, and N. */
+#define WPI_CACHE_RUN_CALL "wp.cache.run"
+void wpi_cache_find_runs(wpi_cache *k, const wpi_cache_loops *loops);
+/** Rewrites the accesses of runs in a block of turn number `turn` of N; the body has no phis. */
+void wpi_cache_run_turn(wpi_cache *k, LLVMBasicBlockRef block, uint32_t turn);
 
 /** Rewrites the nests; the body has no phis. */
 void wpi_cache_copy(wpi_cache *k);

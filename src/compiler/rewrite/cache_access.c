@@ -325,28 +325,32 @@ static uint32_t find_mixed(const survey *s) {
 /* ---- notes ---- */
 
 #define NOTE "wp.cached.access"
+enum { NOTE_PARTS = 7 };
 
 static unsigned note_kind(LLVMValueRef instruction) {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
     return LLVMGetMDKindIDInContext(context, NOTE, sizeof NOTE - 1);
 }
 
-static void set_note(const wpi_cache *k, LLVMValueRef i, const wpi_cache_note *note) {
-    const uint32_t values[] = {note->act, note->structure, note->others};
-    LLVMMetadataRef parts[3];
-    for (int n = 0; n < 3; n++)
+void wpi_cache_set_note(const wpi_cache *k, LLVMValueRef i, const wpi_cache_note *note) {
+    const uint32_t values[NOTE_PARTS] = {note->act,    note->structure,  note->others,    note->run,
+                                         note->offset, note->step_bytes, note->line_turns};
+    LLVMMetadataRef parts[NOTE_PARTS];
+    for (int n = 0; n < NOTE_PARTS; n++)
         parts[n] = LLVMValueAsMetadata(wpi_const32(k->c, values[n]));
-    LLVMMetadataRef node = LLVMMDNodeInContext2(k->c->context, parts, 3);
+    LLVMMetadataRef node = LLVMMDNodeInContext2(k->c->context, parts, NOTE_PARTS);
     LLVMSetMetadata(i, note_kind(i), LLVMMetadataAsValue(k->c->context, node));
 }
 
 wpi_cache_note wpi_cache_noted(LLVMValueRef i) {
-    LLVMValueRef note = LLVMGetMetadata(i, note_kind(i)), parts[3];
+    LLVMValueRef note = LLVMGetMetadata(i, note_kind(i)), parts[NOTE_PARTS];
+    uint32_t values[NOTE_PARTS];
     if (note == NULL) return (wpi_cache_note){0};
     LLVMGetMDNodeOperands(note, parts);
-    return (wpi_cache_note){(wpi_cache_act)LLVMConstIntGetZExtValue(parts[0]),
-                            (uint32_t)LLVMConstIntGetZExtValue(parts[1]),
-                            (uint32_t)LLVMConstIntGetZExtValue(parts[2])};
+    for (int n = 0; n < NOTE_PARTS; n++)
+        values[n] = (uint32_t)LLVMConstIntGetZExtValue(parts[n]);
+    return (wpi_cache_note){
+        (wpi_cache_act)values[0], values[1], values[2], values[3], values[4], values[5], values[6]};
 }
 
 void wpi_cache_forget_note(LLVMValueRef i) {
@@ -368,9 +372,10 @@ static wpi_cache_note note_of_access(const wpi_cache *k, const survey *s, uint32
     uint32_t others = from < 0 ? k->used : is_restrict(s, (uint32_t)from) ? 0 : mixed;
     if (!is_write) others &= k->written; /* other lines are as memory is */
     if (number >= 0 && is_in_one_line(k, i, bytes) && !is_atomic(i))
-        return (wpi_cache_note){WPI_CACHE_ACCESS, (uint32_t)number, others & ~own};
+        return (wpi_cache_note){
+            .act = WPI_CACHE_ACCESS, .structure = (uint32_t)number, .others = others & ~own};
     others |= is_write ? own : own & k->written;
-    return (wpi_cache_note){WPI_CACHE_OUTSIDE, 0, others};
+    return (wpi_cache_note){.act = WPI_CACHE_OUTSIDE, .others = others};
 }
 
 static void note_instruction(wpi_cache *k, survey *s, uint32_t mixed, LLVMValueRef i) {
@@ -393,7 +398,7 @@ static void note_instruction(wpi_cache *k, survey *s, uint32_t mixed, LLVMValueR
     } else if (LLVMIsAFenceInst(i) || (LLVMIsACallInst(i) && !is_harmless(s, i))) {
         note.act = WPI_CACHE_FLUSH;
     }
-    if (note.act != WPI_CACHE_NOTHING) set_note(k, i, &note);
+    if (note.act != WPI_CACHE_NOTHING) wpi_cache_set_note(k, i, &note);
 }
 
 void wpi_cache_note_accesses(wpi_cache *k, const wpi_cache_loops *loops) {

@@ -16,6 +16,8 @@
  *
  * A nest that is one loop has no shared part.
  */
+#include <string.h>
+
 #include "base/must.h"
 #include "compiler/ir/clone.h"
 #include "compiler/ir/edit.h"
@@ -263,8 +265,8 @@ static void leave(nest *n, const wpi_cache_choice *loop, LLVMBasicBlockRef cache
     LLVMBuildCondBr(c->builder, is_cached, cached, plain);
 }
 
-static void enter(nest *n, const blocks *loop, LLVMBasicBlockRef header, LLVMBasicBlockRef cached,
-                  LLVMBasicBlockRef plain) {
+static LLVMBasicBlockRef enter(nest *n, const blocks *loop, LLVMBasicBlockRef header,
+                               LLVMBasicBlockRef cached, LLVMBasicBlockRef plain) {
     wpi_cache *k = n->k;
     wpi_compile *c = k->c;
     LLVMBasicBlockRef start = new_block(k, header, "enter");
@@ -277,6 +279,7 @@ static void enter(nest *n, const blocks *loop, LLVMBasicBlockRef header, LLVMBas
     LLVMAddCase(jump, wpi_const32(c, WPI_CACHE_CACHED), cached);
     LLVMAddCase(jump, wpi_const32(c, WPI_CACHE_PLAIN), plain);
     if (n->header == header) n->header = start;
+    return start;
 }
 
 static void clone(nest *n, const blocks *loop, LLVMBasicBlockRef header, wpi_map *made) {
@@ -291,13 +294,128 @@ static void clone(nest *n, const blocks *loop, LLVMBasicBlockRef header, wpi_map
     }
 }
 
+/* ---- runs (cache_run.c) ---- */
+
+static LLVMValueRef run_call(LLVMBasicBlockRef header) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(header); i; i = LLVMGetNextInstruction(i)) {
+        size_t length;
+        LLVMValueRef callee = LLVMIsACallInst(i) ? wpi_called_function(i) : NULL;
+        if (callee != NULL && strcmp(LLVMGetValueName2(callee, &length), WPI_CACHE_RUN_CALL) == 0)
+            return i;
+    }
+    return NULL;
+}
+
+static void forget_run_call(LLVMBasicBlockRef header) {
+    LLVMValueRef function = wpi_called_function(run_call(header));
+    LLVMInstructionEraseFromParent(run_call(header));
+    if (LLVMGetFirstUse(function) == NULL) LLVMDeleteFunction(function);
+}
+
+/* The header ends with a branch by what was computed for it: argument `which` of the call. */
+static void branch_by(wpi_cache *k, LLVMBasicBlockRef header, unsigned which, LLVMBasicBlockRef yes,
+                      LLVMBasicBlockRef no) {
+    LLVMValueRef decides = LLVMGetOperand(run_call(header), which);
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(header));
+    LLVMPositionBuilderAtEnd(k->c->builder, header);
+    LLVMBuildCondBr(k->c->builder, decides, yes, no);
+    forget_run_call(header);
+}
+
+/* The counted ways out of a copy are not taken. */
+static void stay(wpi_cache *k, const blocks *loop, const wpi_map *made) {
+    for (uint32_t b = 0; b < loop->count; b++) {
+        LLVMBasicBlockRef block = wpi_map_get(made, loop->list[b]);
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+        const wpi_cache_note note = wpi_cache_noted(last);
+        if (note.act != WPI_CACHE_STAY) continue;
+        LLVMBasicBlockRef to = LLVMGetSuccessor(last, note.structure);
+        LLVMInstructionEraseFromParent(last);
+        LLVMPositionBuilderAtEnd(k->c->builder, block);
+        LLVMBuildBr(k->c->builder, to);
+    }
+}
+
+/* Back edges of a copy lead elsewhere. */
+static void turn_back(const blocks *loop, const wpi_map *made, LLVMBasicBlockRef header,
+                      LLVMBasicBlockRef to) {
+    for (uint32_t b = 0; b < loop->count; b++) {
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(wpi_map_get(made, loop->list[b]));
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(last); s++)
+            if (LLVMGetSuccessor(last, s) == header) LLVMSetSuccessor(last, s, to);
+    }
+}
+
+static LLVMBasicBlockRef copy_header(nest *n, LLVMBasicBlockRef header) {
+    wpi_map made = {0}, values = {0};
+    wpi_clone_blocks(&header, 1, header, &values, &made);
+    LLVMBasicBlockRef copy = wpi_map_get(&made, header);
+    wpi_map_deinit(&made);
+    wpi_map_deinit(&values);
+    add_block(&n->all, copy);
+    wpi_map_set_index(&n->apart, copy, 0);
+    return copy;
+}
+
+/* N turns in straight code between the two places. */
+static LLVMBasicBlockRef chain(nest *n, const blocks *loop, LLVMBasicBlockRef header,
+                               uint32_t turns, LLVMBasicBlockRef back) {
+    for (uint32_t t = turns; t-- > 0;) {
+        wpi_map made = {0};
+        clone(n, loop, header, &made);
+        LLVMBasicBlockRef first = wpi_map_get(&made, header);
+        stay(n->k, loop, &made);
+        turn_back(loop, &made, first, back);
+        forget_run_call(first);
+        for (uint32_t b = 0; b < loop->count; b++)
+            wpi_cache_run_turn(n->k, wpi_map_get(&made, loop->list[b]), t);
+        wpi_map_deinit(&made);
+        back = first;
+    }
+    return back;
+}
+
+/* `start`: where the copies of all modes begin. */
+static void add_runs(nest *n, const blocks *loop, LLVMBasicBlockRef header,
+                     LLVMBasicBlockRef start) {
+    wpi_cache *k = n->k;
+    wpi_map before = {0}, after = {0}, nothing = {0};
+    const uint32_t turns = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(run_call(header), 3));
+    LLVMBasicBlockRef decide = copy_header(n, header), lines = copy_header(n, header);
+    clone(n, loop, header, &before);
+    clone(n, loop, header, &after);
+    turn_entries(k, &nothing, start, decide);
+    if (n->header == start) n->header = decide;
+    LLVMBasicBlockRef flush = new_block(k, header, "runs");
+    add_block(&n->all, flush);
+    wpi_map_set_index(&n->apart, flush, 0);
+    branch_by(k, decide, 0, flush, start);
+    LLVMPositionBuilderAtEnd(k->c->builder, flush);
+    call_flush(k, "__wp_cache_run_begins");
+    LLVMBuildBr(k->c->builder, wpi_map_get(&before, header));
+    LLVMBasicBlockRef first = wpi_map_get(&before, header);
+    stay(k, loop, &before);
+    branch_by(k, first, 1, lines, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(first), 0));
+    memset(k->words, 0, sizeof k->words);
+    branch_by(k, lines, 2, chain(n, loop, header, turns, lines), wpi_map_get(&after, header));
+    forget_run_call(wpi_map_get(&after, header));
+    wpi_map_deinit(&before);
+    wpi_map_deinit(&after);
+}
+
 static void copy_loop(nest *n, const wpi_cache_loops *l, const wpi_cache_choice *loop) {
     wpi_map cached = {0}, plain = {0};
     blocks own = blocks_of(l, loop->header);
     clone(n, &own, loop->header, &cached);
     clone(n, &own, loop->header, &plain);
-    enter(n, &own, loop->header, wpi_map_get(&cached, loop->header),
-          wpi_map_get(&plain, loop->header));
+    LLVMBasicBlockRef start = enter(n, &own, loop->header, wpi_map_get(&cached, loop->header),
+                                    wpi_map_get(&plain, loop->header));
+    if (run_call(loop->header) != NULL) {
+        add_runs(n, &own, loop->header, start);
+        forget_run_call(loop->header);
+        forget_run_call(wpi_map_get(&cached, loop->header));
+        forget_run_call(wpi_map_get(&plain, loop->header));
+    }
     for_blocks(&own, &cached, n->k, cache);
     for_blocks(&own, NULL, n->k, simulate);
     leave(n, loop, wpi_map_get(&cached, loop->header), wpi_map_get(&plain, loop->header));

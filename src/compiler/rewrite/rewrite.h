@@ -44,6 +44,7 @@ typedef struct wpi_cache_options {
     uint32_t line_bytes; /* 8, 16, 24, 32; 0: kernels get no cached form, and facts say why */
     uint32_t ways;       /* lines of a structure */
     bool is_dense;       /* lines without gaps, which let a warp's lines fall into the same banks */
+    bool has_runs;       /* loops over consecutive elements load whole lines */
 } wpi_cache_options;
 
 /** cache: `<kernel>$cache` does what the kernel does and caches in shared memory what pays
