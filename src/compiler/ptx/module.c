@@ -616,12 +616,14 @@ static wp_status read_module(wpi_compile *c, const char *text, size_t length, wp
         read_item(m);
     }
     const wp_status status = m->t.status;
+    if (status == WP_STATUS_OK) wpi_ptx_module_annotate(m);
     wpi_ptx_parser_deinit(&m->p);
     wpi_ptx_names_deinit(&m->t.names);
     wpi_ptx_names_deinit(&m->label_names);
     wpi_free(m->t.registers);
     wpi_free(m->labels);
     wpi_free(m->parents);
+    wpi_free(m->managed);
     wpi_map_deinit(&pointers);
     wpi_map_deinit(&hopeless);
     wpi_free(m);

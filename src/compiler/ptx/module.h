@@ -28,6 +28,7 @@ typedef struct wpi_ptx_declared {
     bool is_array;     /* name[…], or a vector */
     bool is_open;      /* name[] */
     bool is_register;  /* .reg */
+    bool is_managed;   /* .attribute(.managed) */
     uint64_t count;    /* of elements */
     unsigned align;
 } wpi_ptx_declared;
@@ -55,6 +56,8 @@ typedef struct wpi_ptx_module {
     unsigned label_count, label_capacity;
     unsigned *parents; /* of scopes */
     unsigned scope_count, scope_capacity, scope;
+    LLVMValueRef *managed; /* annotations of managed variables */
+    unsigned managed_count, managed_capacity;
 } wpi_ptx_module;
 
 /** Fails at the current line. */
@@ -69,6 +72,8 @@ void wpi_ptx_skip_line(wpi_ptx_module *m);
  * meaning here. False: `name` is something else. */
 bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_extern,
                               bool is_in_function);
+/** At the end of a module: which of its variables are managed. */
+void wpi_ptx_module_annotate(wpi_ptx_module *m);
 /** Reads "(.param .b32 a, …)"; none if there is no '('. */
 unsigned wpi_ptx_read_params(wpi_ptx_module *m, wpi_ptx_declared *out, unsigned most);
 /** The type of values of this declaration in a signature. */

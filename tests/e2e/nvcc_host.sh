@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the host code of nvcc 13 does, by hand: registration, a __managed__ variable, launches by handle, the functions
+# that CUDA 13 gave other parameters. Linked with a stand-in for libcudart.so.13; on cpu, a simulated GPU and the
+# stand-in for the driver.
+set -e
+cd "$TMP"
+names=$(cd "${WARPAGE%/*}/../lib/warpage/nvidia" && pwd)
+fake=$(cd "$(dirname "$WPCC")/../tests" && pwd)/libfake_cuda.so
+cat >module.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .u32 total = 5;
+.global .attribute(.managed) .align 8 .b8 seen[800];
+.visible .entry count(.param .u32 count_param_0)
+{
+	.reg .b32 %r<5>;
+	.reg .b64 %rd<5>;
+	ld.param.u32 %r1, [count_param_0];
+	mov.u64 %rd1, total;
+	atom.global.add.u32 %r2, [%rd1], %r1;
+	mov.u32 %r3, %tid.x;
+	mul.wide.u32 %rd2, %r3, 4;
+	mov.u64 %rd3, seen;
+	add.s64 %rd4, %rd3, %rd2;
+	st.global.u32 [%rd4], %r1;
+	ret;
+}
+END
+python3 - <<'END'
+import struct
+text = open("module.ptx", "rb").read() + b"\0"
+text += bytes(-len(text) % 8)
+entry = struct.pack("<HHIQIIIIQQQQ", 1, 0x101, 64, len(text), 0, 0, 0, 70, 0, 0x11, 0, 0)
+open("fatbin", "wb").write(struct.pack("<IHHQ", 0xba55ed50, 1, 16, 64 + len(text)) + entry + text)
+END
+cat >host.c <<'END'
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- as CUDA 13's headers declare them ---- */
+struct dim3 { unsigned x, y, z; };
+struct location { int type, id; };
+struct edge { unsigned char from_port, to_port, type, reserved[5]; };
+typedef void *object;
+void **__cudaRegisterFatBinary(void *);
+void __cudaRegisterFatBinaryEnd(void **);
+void __cudaUnregisterFatBinary(void **);
+char __cudaInitModule(void **);
+int __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_t, int, int);
+int __cudaGetKernel(object *, const void *);
+int __cudaLaunchKernel(object, struct dim3, struct dim3, void **, size_t, object);
+int cudaDeviceSynchronize(void);
+int cudaDeviceGetAttribute(int *, int, int);
+int cudaGetSymbolAddress(void **, const void *);
+int cudaGetDeviceProperties(void *, int);
+int cudaRuntimeGetVersion(int *);
+int cudaDriverGetVersion(int *);
+int cudaMallocManaged(void **, size_t, unsigned);
+int cudaMemAdvise(const void *, size_t, int, struct location);
+int cudaMemPrefetchAsync(const void *, size_t, struct location, unsigned, object);
+int cudaMemPrefetchAsync_ptsz(const void *, size_t, struct location, unsigned, object);
+int cudaStreamCreate(object *);
+int cudaStreamBeginCapture(object, int);
+int cudaStreamEndCapture(object, object *);
+int cudaMemsetAsync(void *, int, size_t, object);
+int cudaStreamGetCaptureInfo(object, int *, unsigned long long *, object *, object **, const struct edge **, size_t *);
+int cudaStreamGetCaptureInfo_ptsz(object, int *, unsigned long long *, object *, object **, const struct edge **, size_t *);
+int cudaGraphCreate(object *, unsigned);
+int cudaGraphAddEmptyNode(object *, object, const object *, size_t);
+int cudaGraphAddDependencies(object, const object *, const object *, const struct edge *, size_t);
+int cudaGraphGetEdges(object, object *, object *, struct edge *, size_t *);
+int cudaGraphNodeGetDependencies(object, object *, struct edge *, size_t *);
+
+#define CHECK(x) do { if (!(x)) { printf("FAIL: line %d: %s\n", __LINE__, #x); return 1; } } while (0)
+#define OK(call) CHECK((call) == 0)
+
+__asm__(".section .nv_fatbin, \"a\"\n.balign 8\nimage: .incbin \"fatbin\"\n.previous");
+extern const char image[];
+static struct { int magic, version; const void *data; void *unused; } wrapper = {0x466243b1, 1, image, NULL};
+static void **handle;
+static int *total, *seen; /* nvcc's host code has pointers to managed variables */
+
+static void stub(void) {}
+
+__attribute__((constructor)) static void start(void)
+{
+    handle = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterFunction(handle, (const char *)stub, "count", "count", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterManagedVar(handle, (void **)&total, "total", "total", 0, 4, 0, 0);
+    __cudaRegisterManagedVar(handle, (void **)&seen, "seen", "seen", 0, 800, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+}
+
+static int managed(void)
+{
+    object kernel;
+    int amount = 3;
+    void *args[] = {&amount}, *address;
+    CHECK(__cudaInitModule(handle));
+    CHECK(*total == 5 && seen[63] == 0);
+    *total = 100;
+    OK(__cudaGetKernel(&kernel, (const void *)stub));
+    OK(__cudaLaunchKernel(kernel, (struct dim3){1, 1, 1}, (struct dim3){64, 1, 1}, args, 0, NULL));
+    OK(cudaDeviceSynchronize());
+    CHECK(*total == 100 + 64 * 3 && seen[0] == 3 && seen[63] == 3 && seen[64] == 0);
+    OK(cudaGetSymbolAddress(&address, total)); /* nvcc passes the variable's own address */
+    CHECK(address == total);
+    return 0;
+}
+
+/* Offsets and size of CUDA 13's structure. */
+static int properties(void)
+{
+    unsigned char p[1008 + 64];
+    int value, n;
+    memset(p, 0xa5, sizeof p);
+    OK(cudaGetDeviceProperties(p, 0));
+    for (size_t i = 1008; i < sizeof p; i++)
+        CHECK(p[i] == 0xa5);
+    static const struct { int attribute; size_t offset; } rows[] = {
+        {10, 308}, {75, 360}, {76, 364}, {16, 384}, {38, 596}, {97, 672}, {120, 748}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memcpy(&n, p + rows[i].offset, sizeof n);
+        OK(cudaDeviceGetAttribute(&value, rows[i].attribute, 0));
+        CHECK(n == value);
+    }
+    memcpy(&n, p + 760, sizeof n);
+    CHECK(n == -1);
+    CHECK(cudaGetDeviceProperties(NULL, 0) != 0 && cudaGetDeviceProperties(p, 7) != 0);
+    OK(cudaRuntimeGetVersion(&n));
+    CHECK(n == 13000);
+    OK(cudaDriverGetVersion(&n));
+    CHECK(n >= 13000);
+    CHECK(cudaRuntimeGetVersion(NULL) != 0 && cudaDriverGetVersion(NULL) != 0);
+    return 0;
+}
+
+static int memory(void)
+{
+    const struct location gpu = {1, 0}, host = {2, 0}, nowhere = {0, 0};
+    void *m;
+    OK(cudaMallocManaged(&m, 1 << 20, 1));
+    OK(cudaMemAdvise(m, 1 << 20, 3, gpu));
+    OK(cudaMemPrefetchAsync(m, 1 << 20, gpu, 0, NULL));
+    OK(cudaMemPrefetchAsync_ptsz(m, 1 << 20, host, 0, NULL));
+    CHECK(cudaMemAdvise(m, 1 << 20, 3, nowhere) != 0);
+    CHECK(cudaMemPrefetchAsync(m, 1 << 20, nowhere, 0, NULL) != 0);
+    CHECK(cudaMemPrefetchAsync(m, 1 << 20, gpu, 1, NULL) != 0);
+    OK(cudaDeviceSynchronize());
+    return 0;
+}
+
+static int graphs(void)
+{
+    object graph, made, a, b, from = NULL, to = NULL, stream;
+    struct edge edge, plain = {0}, early = {.from_port = 1};
+    const struct edge *edges = &edge;
+    size_t count = 1;
+    int status;
+    unsigned long long id = 0;
+    void *m;
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddEmptyNode(&a, graph, NULL, 0));
+    OK(cudaGraphAddEmptyNode(&b, graph, NULL, 0));
+    CHECK(cudaGraphAddDependencies(graph, &a, &b, &early, 1) == 801); /* programmatic launches */
+    OK(cudaGraphAddDependencies(graph, &a, &b, &plain, 1));
+    memset(&edge, 0xff, sizeof edge);
+    OK(cudaGraphGetEdges(graph, &from, &to, &edge, &count));
+    CHECK(count == 1 && from == a && to == b && memcmp(&edge, &plain, sizeof edge) == 0);
+    memset(&edge, 0xff, sizeof edge);
+    OK(cudaGraphNodeGetDependencies(b, &from, &edge, &count));
+    CHECK(count == 1 && from == a && memcmp(&edge, &plain, sizeof edge) == 0);
+    OK(cudaGraphNodeGetDependencies(a, NULL, NULL, &count));
+    CHECK(count == 0);
+    OK(cudaMallocManaged(&m, 4096, 1));
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, 0));
+    OK(cudaMemsetAsync(m, 1, 4096, stream));
+    OK(cudaStreamGetCaptureInfo(stream, &status, &id, &made, NULL, &edges, NULL));
+    CHECK(status == 1 && id != 0 && made != NULL && edges == NULL);
+    OK(cudaStreamEndCapture(stream, &made));
+    OK(cudaStreamGetCaptureInfo_ptsz(stream, &status, NULL, NULL, NULL, NULL, NULL));
+    CHECK(status == 0);
+    return 0;
+}
+
+int main(void)
+{
+    if (managed() != 0 || properties() != 0 || memory() != 0 || graphs() != 0) return 1;
+    printf("PASS\n");
+    return 0;
+}
+END
+gcc -w -c host.c -o host.o
+nm -u host.o | sed -n 's/.* \(_*cuda[A-Za-z_]*\)$/void \1() {}/p' >stand_in.c
+echo "libcudart.so.13 { global: *; };" >stand_in.map
+gcc -shared -w -fno-builtin stand_in.c -o stand_in.so -Wl,-soname,libcudart.so.13,--version-script=stand_in.map
+gcc host.o -o host ./stand_in.so
+for device in cpu sim:gtx1080ti cuda:0; do
+    WARPAGE_LIBCUDA=$fake "$WARPAGE" run --device $device -- ./host >said 2>talk
+    [ "$(cat said)" = PASS ] || { echo "on $device:"; cat said talk; exit 1; }
+    grep -q 'count  *1  *64' talk || { echo "on $device:"; cat talk; exit 1; }
+    [ $device != sim:gtx1080ti ] || grep -q 'pages migrated to the device  *2 ' talk || { cat talk; exit 1; } # migrates
+done
+LD_LIBRARY_PATH=$names ./host >said
+[ "$(cat said)" = PASS ] || { cat said; exit 1; }
