@@ -165,11 +165,19 @@ void __cudaUnregisterFatBinary(void **handle) {
     wpi_free(gone);
 }
 
+static void bind_foreign(const image *it);
+
+/* Under load_lock. Code of a translated image for this machine. Its variables are bound first: the
+ * code of a simulated GPU takes their addresses when it is loaded. */
+static wp_status make_cpu_code(image *it) {
+    WP_TRY(wpi_module_library_open(it->translated, &it->detail));
+    bind_foreign(it);
+    return WP_STATUS_OK;
+}
+
 /* Under load_lock. Translates the PTX of a fat binary, once. */
-static void translate(wp_device *device, image *it) {
-    wp_status status = wpi_module_image_copy(it->foreign, 0, &it->translated, &it->detail);
-    if (status == WP_STATUS_OK && wp_device_get_info(device)->host_pointers_are_device_pointers)
-        status = wpi_module_library_open(it->translated, &it->detail);
+static void translate(image *it) {
+    const wp_status status = wpi_module_image_copy(it->foreign, 0, &it->translated, &it->detail);
     it->foreign = NULL;
     it->header = it->translated;
     if (status == WP_STATUS_OK) return;
@@ -178,23 +186,30 @@ static void translate(wp_device *device, image *it) {
     wpi_print_once(it->error, &it->detail);
 }
 
-static void bind_foreign(const image *it);
+/* A GPU runs the PTX of a translated image; where it does not, code for this machine is made. */
+static wp_status load_module(wp_device *device, image *it) {
+    const bool is_translated = it->translated != NULL;
+    const bool is_host = wp_device_get_info(device)->host_pointers_are_device_pointers;
+    if (is_translated && is_host) WP_TRY(make_cpu_code(it));
+    wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
+    if (status == WP_STATUS_NOT_FOUND && is_translated && !is_host) { /* checks, say */
+        WP_TRY(make_cpu_code(it));
+        status = wp_module_load(device, it->header, &it->module, &it->detail);
+    }
+    if (status == WP_STATUS_OK && is_translated) bind_foreign(it);
+    return status;
+}
 
 /* Under load_lock. */
 static cudaError_t load_image(wp_device *device, image *it) {
-    const bool is_foreign = it->foreign != NULL;
-    if (is_foreign) translate(device, it);
-    /* The code of a simulated GPU takes the addresses when it is loaded. */
-    if (is_foreign && wp_device_get_info(device)->host_pointers_are_device_pointers)
-        bind_foreign(it);
+    if (it->foreign != NULL) translate(it);
     if (!it->is_loaded && it->error == cudaSuccess) {
-        const wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
+        const wp_status status = load_module(device, it);
         it->is_loaded = true;
         if (status != WP_STATUS_OK) {
             it->error = status == WP_STATUS_NOT_FOUND ? cudaErrorNoKernelImageForDevice
                                                       : wpi_error_of(status);
         }
-        if (is_foreign) bind_foreign(it);
     }
     return it->error;
 }
@@ -375,7 +390,6 @@ static wp_status bind_foreign_variable(const image *it, variable_entry *entry, w
 /* Under load_lock. A variable that cannot be bound stays NULL for host code. */
 static void bind_foreign(const image *it) {
     wp_error err = {0};
-    if (it->error != cudaSuccess) return;
     pthread_rwlock_wrlock(&table_lock);
     for (variable_entry *v = variables; v != NULL; v = v->hh.next)
         if (v->image == it && v->host_pointer != NULL && v->variable.address == NULL &&

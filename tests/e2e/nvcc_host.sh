@@ -206,5 +206,7 @@ for device in cpu sim:gtx1080ti cuda:0; do
     grep -q 'count  *1  *64' talk || { echo "on $device:"; cat talk; exit 1; }
     [ $device != sim:gtx1080ti ] || grep -q 'pages migrated to the device  *2 ' talk || { cat talk; exit 1; } # migrates
 done
+"$WARPAGE" run --check -- ./host >said 2>talk || true # leaks are findings
+[ "$(cat said)" = PASS ] && ! grep -q out-of-bounds talk || { cat said talk; exit 1; }
 LD_LIBRARY_PATH=$names ./host >said
 [ "$(cat said)" = PASS ] || { cat said; exit 1; }
