@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs what other compilers make: kernels of Triton and Numba (tests/foreign), and the programs of tests/e2e built by
-# nvcc, with the static runtime (its default) and with the shared one. Fetches the compilers from PyPI (300 MB,
-# tools/foreign-ptx.txt) into build/foreign-ptx; none needs a GPU. Prints a line for each kernel or program, and how
-# many are right. Exit status: 0 if all are right, 77 if the compilers cannot be fetched.
+# nvcc, with the static runtime (its default) and with the shared one. Fetches the compilers from PyPI (tools/nvcc.sh,
+# and 200 MB of tools/foreign-ptx.txt into build/foreign-ptx); none needs a GPU. Prints a line for each kernel or
+# program, and how many are right. Exit status: 0 if all are right, 77 if the compilers cannot be fetched.
 #
 #     tools/foreign-ptx.sh BUILD_FOLDER [triton | numba | static | shared] [names...]
 #
@@ -14,31 +14,36 @@ build=$(cd "${1:?usage: foreign-ptx.sh <build folder> [triton | numba | static |
 cd "$(dirname "$0")/.."
 folder=$PWD/build/foreign-ptx
 python=$folder/venv/bin/python
-toolkit=$folder/toolkit
-nvcc=${NVCC:-$toolkit/bin/nvcc}
+toolkit=
 shift
 
-if [ ! -e "$folder/complete" ] && [ -z "${NVCC-}" ]; then
-    rm -rf "$folder/venv"
-    { python3 -m venv "$folder/venv" || { tools/setup.sh python3-venv && python3 -m venv "$folder/venv"; }; } >&2 &&
-        "$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
-            -r tools/foreign-ptx.txt >&2 || {
-        echo "foreign-ptx: the compilers could not be fetched from PyPI (Python 3.11 is needed)" >&2
-        exit 77
-    }
-    # The packages' files as a toolkit: nvcc looks for cicc in ../nvvm, Numba for libNVVM in nvvm/lib64.
-    rm -rf "$toolkit"
-    cp -r "$folder"/venv/lib/python3.*/site-packages/nvidia/cu13 "$toolkit"
-    chmod +x "$toolkit"/bin/* "$toolkit"/nvvm/bin/*
-    ln -s ../lib "$toolkit/nvvm/lib64"
-    touch "$folder/complete"
-fi
+kinds=${1:-triton numba static shared}
+[ $# = 0 ] || shift
+case $kinds in
+static | shared) ;;
+*)
+    toolkit=$(tools/nvcc.sh) || exit 77
+    toolkit=${toolkit%/bin/nvcc}
+    if [ ! -e "$folder/complete" ]; then
+        rm -rf "$folder/venv"
+        { python3 -m venv "$folder/venv" || { tools/setup.sh python3-venv && python3 -m venv "$folder/venv"; }; } >&2 &&
+            "$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+                --require-hashes -r tools/foreign-ptx.txt >&2 || {
+            echo "foreign-ptx: the compilers could not be fetched from PyPI (Python 3.11 is needed)" >&2
+            exit 77
+        }
+        touch "$folder/complete"
+    fi
+    ;;
+esac
+[ -n "${NVCC-}" ] || NVCC=$(tools/nvcc.sh) || exit 77
 
 export CUDA_HOME="$toolkit" NUMBA_CUDA_USE_NVIDIA_BINDING=0 TRITON_CACHE_DIR="$folder/triton" PYTHONDONTWRITEBYTECODE=1
 export LIBCUDA="$build/lib/libwarpage.so.0" LD_LIBRARY_PATH="$build/lib/warpage/nvidia"
 
 # Programs of tests/e2e that only wpcc compiles are left out: those that use its own headers and options, or what CUDA
-# 13 dropped; and those of libraries besides the runtime, which have other versions in CUDA 13. Each is compiled as nvcc does by default, and linked with a runtime of one kind: static, nvcc's default, or shared.
+# 13 dropped; and those of libraries besides the runtime, which have other versions in CUDA 13. Each is compiled as
+# nvcc does by default, and linked with a runtime of one kind: static, nvcc's default, or shared.
 run_nvcc() { # kind, names...
     cudart=$1 right=0 all=0
     shift
@@ -49,14 +54,14 @@ run_nvcc() { # kind, names...
         flags=$(sed -n '1,12s|^// FLAGS: *||p' "tests/e2e/$name.cu")
         # An object is compiled once for both kinds.
         if [ ! "$object" -nt "tests/e2e/$name.cu" ]; then
-            "$nvcc" -std=c++17 -O2 -w -I tests/e2e $flags -c "tests/e2e/$name.cu" -o "$object" >"$log" 2>&1 || {
+            "$NVCC" -std=c++17 -O2 -w -I tests/e2e $flags -c "tests/e2e/$name.cu" -o "$object" >"$log" 2>&1 || {
                 echo "not by nvcc: $name: $(grep -m 1 error "$log" | cut -c 1-100)"
                 continue
             }
         fi
         all=$((all + 1))
         grep -q '<cuda.h>' "tests/e2e/$name.cu" && flags="$flags -L$build/lib/warpage/cuda/lib64/stubs -lcuda"
-        "$nvcc" -cudart "$cudart" $flags "$object" -o "$program" >"$log" 2>&1 || true
+        "$NVCC" -cudart "$cudart" $flags "$object" -o "$program" >"$log" 2>&1 || true
         if timeout 300 "$build/bin/warpage" run -- "$program" >"$log" 2>"$log.talk" && [ "$(tail -n 1 "$log")" = PASS ]
         then
             right=$((right + 1))
@@ -69,8 +74,6 @@ run_nvcc() { # kind, names...
     [ $right = $all ]
 }
 
-kinds=${1:-triton numba static shared}
-[ $# = 0 ] || shift
 status=0
 for kind in $kinds; do
     echo "$kind:"
