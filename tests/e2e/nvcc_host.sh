@@ -26,6 +26,42 @@ cat >module.ptx <<'END'
 	st.global.u32 [%rd4], %r1;
 	ret;
 }
+// A grid that synchronises, as cooperative_groups does it: each block adds 1, waits, and stores the sum.
+.visible .entry meet()
+{
+	.reg .pred %p<4>;
+	.reg .b32 %r<12>;
+	.reg .b64 %rd<9>;
+	mov.u32 %r1, %envreg2;
+	cvt.u64.u32 %rd1, %r1;
+	mov.u32 %r2, %envreg1;
+	cvt.u64.u32 %rd2, %r2;
+	bfi.b64 %rd3, %rd2, %rd1, 32, 32;
+	setp.eq.s64 %p1, %rd3, 0;
+	@%p1 ret;
+	mov.u32 %r3, %ctaid.x;
+	mov.u32 %r4, %nctaid.x;
+	mov.u64 %rd4, total;
+	atom.global.add.u32 %r5, [%rd4], 1;
+	bar.sync 0;
+	setp.eq.u32 %p2, %r3, 0;
+	sub.s32 %r6, -2147483647, %r4;
+	selp.b32 %r7, %r6, 1, %p2;
+	add.s64 %rd5, %rd3, 4;
+	atom.add.release.gpu.u32 %r8, [%rd5], %r7;
+$L_wait:
+	ld.acquire.gpu.u32 %r9, [%rd5];
+	xor.b32 %r10, %r9, %r8;
+	setp.gt.s32 %p3, %r10, -1;
+	@%p3 bra $L_wait;
+	bar.sync 0;
+	ld.volatile.global.u32 %r11, [%rd4];
+	mul.wide.u32 %rd6, %r3, 4;
+	mov.u64 %rd7, seen;
+	add.s64 %rd8, %rd7, %rd6;
+	st.global.u32 [%rd8], %r11;
+	ret;
+}
 END
 python3 - <<'END'
 import struct
@@ -54,6 +90,8 @@ void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_
 int __cudaGetKernel(object *, const void *);
 int __cudaLaunchKernel(object, struct dim3, struct dim3, void **, size_t, object);
 int cudaDeviceSynchronize(void);
+int cudaLaunchCooperativeKernel(const void *, struct dim3, struct dim3, void **, size_t, object);
+int cudaLaunchKernel(const void *, struct dim3, struct dim3, void **, size_t, object);
 int cudaDeviceGetAttribute(int *, int, int);
 int cudaGetSymbolAddress(void **, const void *);
 int cudaGetDeviceProperties(void *, int);
@@ -85,11 +123,13 @@ static void **handle;
 static int *total, *seen; /* nvcc's host code has pointers to managed variables */
 
 static void stub(void) {}
+static void meet_stub(void) {}
 
 __attribute__((constructor)) static void start(void)
 {
     handle = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(handle, (const char *)stub, "count", "count", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)meet_stub, "meet", "meet", -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterManagedVar(handle, (void **)&total, "total", "total", 0, 4, 0, 0);
     __cudaRegisterManagedVar(handle, (void **)&seen, "seen", "seen", 0, 800, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
@@ -109,6 +149,28 @@ static int managed(void)
     CHECK(*total == 100 + 64 * 3 && seen[0] == 3 && seen[63] == 3 && seen[64] == 0);
     OK(cudaGetSymbolAddress(&address, total)); /* nvcc passes the variable's own address */
     CHECK(address == total);
+    return 0;
+}
+
+/* Two blocks, or one where no more are resident at once; and a launch that is not cooperative. */
+static int grid_barrier(void)
+{
+    for (int round = 0; round < 3; round++) {
+        struct dim3 blocks = {2, 1, 1};
+        *total = 0;
+        seen[0] = seen[1] = -1;
+        if (cudaLaunchCooperativeKernel((const void *)meet_stub, blocks, (struct dim3){1, 1, 1}, NULL, 0, NULL) != 0) {
+            blocks.x = 1;
+            OK(cudaLaunchCooperativeKernel((const void *)meet_stub, blocks, (struct dim3){1, 1, 1}, NULL, 0, NULL));
+        }
+        OK(cudaDeviceSynchronize());
+        for (unsigned i = 0; i < blocks.x; i++)
+            CHECK(seen[i] == (int)blocks.x);
+    }
+    *total = 7;
+    OK(cudaLaunchKernel((const void *)meet_stub, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, NULL, 0, NULL));
+    OK(cudaDeviceSynchronize());
+    CHECK(*total == 7);
     return 0;
 }
 
@@ -190,7 +252,7 @@ static int graphs(void)
 
 int main(void)
 {
-    if (managed() != 0 || properties() != 0 || memory() != 0 || graphs() != 0) return 1;
+    if (managed() != 0 || grid_barrier() != 0 || properties() != 0 || memory() != 0 || graphs() != 0) return 1;
     printf("PASS\n");
     return 0;
 }
@@ -204,7 +266,7 @@ for device in cpu sim:gtx1080ti cuda:0; do
     WARPAGE_LIBCUDA=$fake "$WARPAGE" run --device $device -- ./host >said 2>talk
     [ "$(cat said)" = PASS ] || { echo "on $device:"; cat said talk; exit 1; }
     grep -q 'count  *1  *64' talk || { echo "on $device:"; cat talk; exit 1; }
-    [ $device != sim:gtx1080ti ] || grep -q 'pages migrated to the device  *2 ' talk || { cat talk; exit 1; } # migrates
+    [ $device != sim:gtx1080ti ] || grep -q 'pages migrated to the device  *6  *2 ' talk || { cat talk; exit 1; } # migrates
 done
 "$WARPAGE" run --check -- ./host >said 2>talk || true # leaks are findings
 [ "$(cat said)" = PASS ] && ! grep -q out-of-bounds talk || { cat said talk; exit 1; }
