@@ -6,6 +6,7 @@ set -e
 cd "$TMP"
 names=$(cd "${WARPAGE%/*}/../lib/warpage/nvidia" && pwd)
 fake=$(cd "$(dirname "$WPCC")/../tests" && pwd)/libfake_cuda.so
+printf 'first line\nadd it\nstore it\n' >count.cu
 cat >module.ptx <<'END'
 .version 7.0
 .target sm_70
@@ -16,14 +17,28 @@ cat >module.ptx <<'END'
 {
 	.reg .b32 %r<5>;
 	.reg .b64 %rd<5>;
+	.loc	1 1 0
 	ld.param.u32 %r1, [count_param_0];
+	.loc	1 2 5, function_name $L_name, inlined_at 1 1 9
 	mov.u64 %rd1, total;
 	atom.global.add.u32 %r2, [%rd1], %r1;
+	.loc	1 3 5
 	mov.u32 %r3, %tid.x;
 	mul.wide.u32 %rd2, %r3, 4;
 	mov.u64 %rd3, seen;
 	add.s64 %rd4, %rd3, %rd2;
 	st.global.u32 [%rd4], %r1;
+	ret;
+}
+.visible .entry beyond(.param .u64 beyond_param_0)
+{
+	.reg .b64 %rd<3>;
+	.loc	7 1 1
+	.loc	2 40 9
+	ld.param.u64 %rd1, [beyond_param_0];
+	.loc	1 1 1, function_name $L_name
+	.loc	1 2 1 discriminator 3
+	st.global.u32 [%rd1+4096], 1;
 	ret;
 }
 // A grid that synchronises, as cooperative_groups does it: each block adds 1, waits, and stores the sum.
@@ -62,7 +77,17 @@ $L_wait:
 	st.global.u32 [%rd8], %r11;
 	ret;
 }
+	.file	1 "FOLDER/count.cu"
+	.file	2 "FOLDER" "other.cu", 1700000000, 12
+	.file	3
+	.file	99999999999 "too many"
+	.section	.debug_str
+	{
+$L_name:
+.b8 99,0
+	}
 END
+sed -i "s|FOLDER|$TMP|" module.ptx
 python3 - <<'END'
 import struct
 text = open("module.ptx", "rb").read() + b"\0"
@@ -124,12 +149,14 @@ static int *total, *seen; /* nvcc's host code has pointers to managed variables 
 
 static void stub(void) {}
 static void meet_stub(void) {}
+static void beyond_stub(void) {}
 
 __attribute__((constructor)) static void start(void)
 {
     handle = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(handle, (const char *)stub, "count", "count", -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterFunction(handle, (const char *)meet_stub, "meet", "meet", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)beyond_stub, "beyond", "beyond", -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterManagedVar(handle, (void **)&total, "total", "total", 0, 4, 0, 0);
     __cudaRegisterManagedVar(handle, (void **)&seen, "seen", "seen", 0, 800, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
@@ -250,8 +277,14 @@ static int graphs(void)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) { /* an access out of bounds */
+        void *m, *args[] = {&m};
+        OK(cudaMallocManaged(&m, 4096, 1));
+        (void)cudaLaunchKernel((const void *)beyond_stub, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, args, 0, NULL);
+        return cudaDeviceSynchronize();
+    }
     if (managed() != 0 || grid_barrier() != 0 || properties() != 0 || memory() != 0 || graphs() != 0) return 1;
     printf("PASS\n");
     return 0;
@@ -270,5 +303,10 @@ for device in cpu sim:gtx1080ti cuda:0; do
 done
 "$WARPAGE" run --check -- ./host >said 2>talk || true # leaks are findings
 [ "$(cat said)" = PASS ] && ! grep -q out-of-bounds talk || { cat said talk; exit 1; }
+# Lines of the source, as nvcc -lineinfo leaves them in the PTX.
+"$WARPAGE" run --check -- ./host beyond >said 2>talk || true
+grep -q "kernel beyond, $TMP/count.cu:2: out-of-bounds access" talk || { cat talk; exit 1; }
+"$WARPAGE" run --device sim:gtx1080ti --source -- ./host >said 2>talk
+grep -q 'count.cu$' talk && grep -q '^ *2 .*%.* add it' talk && grep -q '^ *3 .*%.* store it' talk || { cat said talk; exit 1; }
 LD_LIBRARY_PATH=$names ./host >said
 [ "$(cat said)" = PASS ] || { cat said; exit 1; }

@@ -391,6 +391,11 @@ static void skip_statement(wpi_ptx_module *m) {
     expect(m, ';');
 }
 
+static void skip_source_line(wpi_ptx_module *m, bool is_place) {
+    if (is_place) wpi_ptx_lines_read(m);
+    wpi_ptx_skip_line(m);
+}
+
 bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_extern,
                               bool is_in_function) {
     if (strcmp(name, "global") == 0)
@@ -402,7 +407,7 @@ bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_exter
     else if (is_in_function && (strcmp(name, "local") == 0 || strcmp(name, "param") == 0))
         read_frame_variables(m);
     else if (strcmp(name, "loc") == 0 || strcmp(name, "file") == 0)
-        wpi_ptx_skip_line(m);
+        skip_source_line(m, is_in_function && *name == 'l');
     else if (strcmp(name, "section") == 0)
         skip_section(m);
     else if (strcmp(name, "pragma") == 0)
