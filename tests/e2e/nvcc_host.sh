@@ -310,3 +310,37 @@ grep -q "kernel beyond, $TMP/count.cu:2: out-of-bounds access" talk || { cat tal
 grep -q 'count.cu$' talk && grep -q '^ *2 .*%.* add it' talk && grep -q '^ *3 .*%.* store it' talk || { cat said talk; exit 1; }
 LD_LIBRARY_PATH=$names ./host >said
 [ "$(cat said)" = PASS ] || { cat said; exit 1; }
+
+# CUDA 11's structure is shorter, and its graphs are instantiated with other parameters.
+cat >old.c <<'END'
+#include <stdio.h>
+#include <string.h>
+int cudaGetDeviceProperties(void *, int);
+int cudaRuntimeGetVersion(int *);
+int cudaGraphCreate(void **, unsigned);
+int cudaGraphInstantiate(void **, void *, void **, char *, size_t);
+int main(void)
+{
+    unsigned char p[728 + 64];
+    char log[8] = "unused";
+    void *graph, *exec, *node = p;
+    int version = 0, warp = 0;
+    memset(p, 0xa5, sizeof p);
+    if (cudaGetDeviceProperties(p, 0) != 0) return 1;
+    for (size_t i = 728; i < sizeof p; i++)
+        if (p[i] != 0xa5) return 2;
+    memcpy(&warp, p + 308, sizeof warp);
+    if (warp != 32 || cudaRuntimeGetVersion(&version) != 0 || version != 11080) return 3;
+    if (cudaGraphCreate(&graph, 0) != 0 || cudaGraphInstantiate(&exec, graph, &node, log, sizeof log) != 0) return 4;
+    if (node != NULL || log[0] != 0) return 5;
+    printf("PASS\n");
+    return 0;
+}
+END
+sed 's/13/11.0/' stand_in.map >old.map
+gcc -w -c old.c -o old.o
+nm -u old.o | sed -n 's/.* \(cuda[A-Za-z]*\)$/void \1() {}/p' >old_stand_in.c
+gcc -shared -w -fno-builtin old_stand_in.c -o old_stand_in.so -Wl,-soname,libcudart.so.11.0,--version-script=old.map
+gcc old.o -o old ./old_stand_in.so
+"$WARPAGE" run -- ./old >said 2>talk || { echo "exit status $?"; cat said talk; exit 1; }
+[ "$(cat said)" = PASS ] || { cat said talk; exit 1; }
