@@ -43,6 +43,15 @@ function(wp_cuda_tree)
                             -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/cudart_${version}.map)
         install(TARGETS cudart_name_${version} LIBRARY DESTINATION lib/warpage/nvidia)
     endforeach()
+    # What `warpage` preloads, into any program: it takes the place of a runtime inside. No sanitizer could be preloaded so.
+    if(NOT WARPAGE_SANITIZE)
+        add_library(cudart_static SHARED src/libraries/cudart/cudart_static.c)
+        set_target_properties(cudart_static PROPERTIES OUTPUT_NAME cudart_static LIBRARY_OUTPUT_DIRECTORY ${names}
+                              LINKER_LANGUAGE C INTERPROCEDURAL_OPTIMIZATION OFF)
+        target_link_libraries(cudart_static PRIVATE wp_flags ${CMAKE_DL_LIBS})
+        target_link_options(cudart_static PRIVATE ${wp_shared_link_options} -Wl,-z,initfirst) # before other libraries
+        install(TARGETS cudart_static LIBRARY DESTINATION lib/warpage/nvidia)
+    endif()
     install(FILES ${names}/libwarpage.so.0 ${names}/libcuda.so.1 DESTINATION lib/warpage/nvidia)
 
     install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib DESTINATION lib/warpage/cuda

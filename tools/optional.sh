@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what Warpage can use but does not need: Python packages whose tables it reads, in a virtual environment in
-# build/optional, with axe's rules of accessibility, and of Debian's packages a Java runtime (for pyspark) and Chromium (for screenshots of reports).
+# build/optional, with axe's rules of accessibility, NVIDIA's nvcc, whose programs are run, and of Debian's packages a
+# Java runtime (for pyspark) and Chromium (for screenshots of reports).
 # Prints the path of that Python, for WARPAGE_PYTHON. Needs root or sudo where Debian's are missing.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -20,5 +21,6 @@ for package in numpy pandas pyarrow polars duckdb pyspark axe_playwright_python;
         status=1
     }
 done
+tools/nvcc.sh >&2 || status=1
 echo "$PWD/$venv/bin/python3"
 exit $status

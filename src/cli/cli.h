@@ -153,7 +153,8 @@ extern const wpi_cli_option wpi_reproduce_options[];
 extern const wpi_cli_option wpi_study_options[];
 
 /** Programs that this process starts find libwarpage under the names of NVIDIA's libraries, as
- * those built by nvcc look for it (LD_LIBRARY_PATH). */
+ * those built by nvcc look for it (LD_LIBRARY_PATH), and in place of NVIDIA's runtime in them
+ * (LD_PRELOAD). */
 void wpi_nvidia_names_use(void);
 
 #endif

@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 
+/* Adds to a list in the environment whose elements are separated by ':'. */
+static void add_to(const char *variable, const char *element, bool is_first) {
+    const char *old = getenv(variable);
+    char *list = NULL;
+    if (old != NULL && strstr(old, element) != NULL) return; /* one `warpage` started another */
+    if (old != NULL && old[0] != '\0')
+        list = is_first ? wpi_format("%s:%s", element, old) : wpi_format("%s:%s", old, element);
+    (void)setenv(variable, list != NULL ? list : element, 1);
+    wpi_free(list);
+}
+
 void wpi_nvidia_names_use(void) {
     char *self = NULL;
     if (wpi_self_path(&self, NULL) != WP_STATUS_OK) return;
     char *bin = wpi_path_dir(self), *folder = wpi_path_join(bin, "../lib/warpage/nvidia");
-    const char *old = getenv("LD_LIBRARY_PATH");
-    if (wpi_dir_exists(folder)) {
-        char *path = old != NULL && old[0] != '\0' ? wpi_format("%s:%s", folder, old) : NULL;
-        (void)setenv("LD_LIBRARY_PATH", path != NULL ? path : folder, 1);
-        wpi_free(path);
+    char *preloaded = wpi_path_join(folder, "libcudart_static.so");
+    if (wpi_dir_exists(folder)) add_to("LD_LIBRARY_PATH", folder, true);
+    if (wpi_file_exists(preloaded) && strpbrk(preloaded, " :") == NULL) { /* these separate names */
+        add_to("LD_PRELOAD", preloaded, false);
+        /* The address sanitizer refuses to start behind a preloaded library otherwise. */
+        add_to("ASAN_OPTIONS", "verify_asan_link_order=0", true);
     }
+    wpi_free(preloaded);
     wpi_free(folder);
     wpi_free(bin);
     wpi_free(self);

@@ -60,4 +60,8 @@ WP_API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function);
 WP_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                       size_t shared_bytes, cudaStream_t stream);
 
+/** Stands for a function that only a program's own runtime has (libraries/cudart/cudart_static.c):
+ * says that `name` is not supported, and returns cudaErrorNotSupported, noted. */
+WP_API int wp_unsupported_call(const char *name);
+
 #endif

@@ -151,3 +151,29 @@ PER_THREAD(cudaLaunchCooperativeKernel, ptsz,
            (const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
             cudaStream_t stream),
            (func, gridDim, blockDim, args, sharedMem, stream))
+PER_THREAD(cudaMemPrefetchAsync_v2, ptsz,
+           (const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
+            cudaStream_t stream),
+           (devPtr, count, location, flags, stream))
+PER_THREAD(cudaMallocFromPoolAsync, ptsz,
+           (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
+           (ptr, size, memPool, stream))
+PER_THREAD(cudaStreamBeginCapture, ptsz, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+           (stream, mode))
+PER_THREAD(cudaStreamEndCapture, ptsz, (cudaStream_t stream, cudaGraph_t *pGraph), (stream, pGraph))
+PER_THREAD(cudaStreamGetCaptureInfo_v2, ptsz,
+           (cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out,
+            unsigned long long *id_out, cudaGraph_t *graph_out,
+            const cudaGraphNode_t **dependencies_out, size_t *numDependencies_out),
+           (stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out))
+PER_THREAD(cudaStreamGetCaptureInfo_v3, ptsz,
+           (cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out,
+            unsigned long long *id_out, cudaGraph_t *graph_out,
+            const cudaGraphNode_t **dependencies_out, const cudaGraphEdgeData **edgeData_out,
+            size_t *numDependencies_out),
+           (stream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
+            numDependencies_out))
+PER_THREAD(cudaGraphLaunch, ptsz, (cudaGraphExec_t graphExec, cudaStream_t stream),
+           (graphExec, stream))
+PER_THREAD(cudaGraphUpload, ptsz, (cudaGraphExec_t graphExec, cudaStream_t stream),
+           (graphExec, stream))

@@ -7,15 +7,18 @@
  *                            └── wp_kernel or device address, kept after the first look-up
  *
  * One exception: a __managed__ variable is bound at once, because host code may read it without a
- * call (see base/abi.h).
+ * call (see base/abi.h). Host code of nvcc calls __cudaInitModule before it reads one: an image
+ * that is translated first has them bound when it is loaded.
  *
  * Locking: `table_lock` guards the tables; `load_lock` is held while an image is loaded or a name
  * looked up, and is taken first. Entries stay until their image is unregistered.
  */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
@@ -53,6 +56,8 @@ typedef struct variable_entry {
     image *image;
     bool is_resolved;
     const void *initial; /* __managed__: its value as compiled */
+    void *storage;       /* … of another compiler, where kernels run on this machine */
+    void **host_pointer; /* … the pointer of host code */
     wpi_variable variable;
     UT_hash_handle hh;
 } variable_entry;
@@ -104,10 +109,6 @@ void **__cudaRegisterFatBinary(void *fatbin) {
 
 void __cudaRegisterFatBinaryEnd(void **handle) {
     (void)handle;
-}
-
-char __cudaInitModule(void **handle) {
-    return handle != NULL;
 }
 
 void wp_register_linked(const void *data, void (*callback)(void **handle)) {
@@ -164,11 +165,19 @@ void __cudaUnregisterFatBinary(void **handle) {
     wpi_free(gone);
 }
 
+static void bind_foreign(const image *it);
+
+/* Under load_lock. Code of a translated image for this machine. Its variables are bound first: the
+ * code of a simulated GPU takes their addresses when it is loaded. */
+static wp_status make_cpu_code(image *it) {
+    WP_TRY(wpi_module_library_open(it->translated, &it->detail));
+    bind_foreign(it);
+    return WP_STATUS_OK;
+}
+
 /* Under load_lock. Translates the PTX of a fat binary, once. */
-static void translate(wp_device *device, image *it) {
-    wp_status status = wpi_module_image_copy(it->foreign, 0, &it->translated, &it->detail);
-    if (status == WP_STATUS_OK && wp_device_get_info(device)->host_pointers_are_device_pointers)
-        status = wpi_module_library_open(it->translated, &it->detail);
+static void translate(image *it) {
+    const wp_status status = wpi_module_image_copy(it->foreign, 0, &it->translated, &it->detail);
     it->foreign = NULL;
     it->header = it->translated;
     if (status == WP_STATUS_OK) return;
@@ -177,11 +186,25 @@ static void translate(wp_device *device, image *it) {
     wpi_print_once(it->error, &it->detail);
 }
 
+/* A GPU runs the PTX of a translated image; where it does not, code for this machine is made. */
+static wp_status load_module(wp_device *device, image *it) {
+    const bool is_translated = it->translated != NULL;
+    const bool is_host = wp_device_get_info(device)->host_pointers_are_device_pointers;
+    if (is_translated && is_host) WP_TRY(make_cpu_code(it));
+    wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
+    if (status == WP_STATUS_NOT_FOUND && is_translated && !is_host) { /* checks, say */
+        WP_TRY(make_cpu_code(it));
+        status = wp_module_load(device, it->header, &it->module, &it->detail);
+    }
+    if (status == WP_STATUS_OK && is_translated) bind_foreign(it);
+    return status;
+}
+
 /* Under load_lock. */
 static cudaError_t load_image(wp_device *device, image *it) {
-    if (it->foreign != NULL) translate(device, it);
+    if (it->foreign != NULL) translate(it);
     if (!it->is_loaded && it->error == cudaSuccess) {
-        const wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
+        const wp_status status = load_module(device, it);
         it->is_loaded = true;
         if (status != WP_STATUS_OK) {
             it->error = status == WP_STATUS_NOT_FOUND ? cudaErrorNoKernelImageForDevice
@@ -189,6 +212,16 @@ static cudaError_t load_image(wp_device *device, image *it) {
         }
     }
     return it->error;
+}
+
+char __cudaInitModule(void **handle) {
+    wp_device *device;
+    image *it = (image *)handle;
+    if (it == NULL || wpi_enter_any(&device) != cudaSuccess) return 0;
+    pthread_mutex_lock(&load_lock);
+    const cudaError_t error = load_image(device, it);
+    pthread_mutex_unlock(&load_lock);
+    return error == cudaSuccess;
 }
 
 cudaError_t wpi_image_open(wp_device *device, const wp_image_header *header, void ***handle,
@@ -336,13 +369,42 @@ static const void *bind_managed(const wp_cpu_variable *v, void *host) {
     return initial;
 }
 
-static void add_variable(void **handle, const wpi_variable *variable, const void *initial) {
+/* Binds a managed variable of another compiler to its storage before its code is loaded; where a
+ * GPU's driver has memory for it, to that, afterwards. */
+static wp_status bind_foreign_variable(const image *it, variable_entry *entry, wp_error *err) {
+    wpi_variable *v = &entry->variable;
+    size_t size_bytes;
+    if (it->module == NULL) {
+        const wp_cpu_variable *code = find_managed(it, v->name);
+        if (code == NULL) return WP_STATUS_OK;
+        entry->initial = bind_managed(code, entry->storage);
+        v->address = entry->storage;
+    } else {
+        WP_TRY(wp_module_find_variable(it->module, v->name, &v->address, &size_bytes, err));
+    }
+    *entry->host_pointer = v->address;
+    entry->is_resolved = true;
+    return WP_STATUS_OK;
+}
+
+/* Under load_lock. A variable that cannot be bound stays NULL for host code. */
+static void bind_foreign(const image *it) {
+    wp_error err = {0};
+    pthread_rwlock_wrlock(&table_lock);
+    for (variable_entry *v = variables; v != NULL; v = v->hh.next)
+        if (v->image == it && v->host_pointer != NULL && v->variable.address == NULL &&
+            bind_foreign_variable(it, v, &err) != WP_STATUS_OK)
+            wpi_print_once(wpi_error_of(err.status), &err);
+    pthread_rwlock_unlock(&table_lock);
+}
+
+/* Takes what is said of the variable besides its key. */
+static void add_entry(void **handle, const variable_entry *said) {
     variable_entry *entry = wpi_calloc(1, sizeof *entry);
     WP_CHECK(entry != NULL);
-    entry->key = variable->host;
+    *entry = *said;
+    entry->key = said->variable.host;
     entry->image = (image *)handle;
-    entry->variable = *variable;
-    entry->initial = initial;
     pthread_rwlock_wrlock(&table_lock);
     variable_entry *known = NULL;
     HASH_FIND_PTR(variables, &entry->key, known);
@@ -368,7 +430,16 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *devi
         variable.kind = WP_VARIABLE_MANAGED;
         variable.address = host;
     }
-    add_variable(handle, &variable, initial);
+    add_entry(handle, &(variable_entry){.variable = variable, .initial = initial});
+}
+
+/* Whole pages, which a simulated GPU migrates. They stay: its code has their addresses. */
+static void *make_storage(size_t size_bytes) {
+    void *storage = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    WP_CHECK(storage != MAP_FAILED); /* before main no caller can get an error */
+    wpi_device_place_variable(wpi_device_spec(), storage, size_bytes);
+    return storage;
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
@@ -384,7 +455,12 @@ void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
                                    .address = storage,
                                    .size_bytes = size_bytes,
                                    .kind = WP_VARIABLE_MANAGED};
-    add_variable(handle, &variable, NULL);
+    variable_entry entry = {.variable = variable};
+    if (((const image *)handle)->foreign != NULL) {
+        entry.host_pointer = host_pointer;
+        entry.storage = make_storage(size_bytes);
+    }
+    add_entry(handle, &entry);
 }
 
 void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
@@ -396,7 +472,7 @@ void __cudaRegisterTexture(void **handle, const struct textureReference *host, c
                                    .kind = WP_VARIABLE_TEXTURE,
                                    .texture_dim = dim,
                                    .texture_reads_normalized = is_normalized != 0};
-    add_variable(handle, &variable, NULL);
+    add_entry(handle, &(variable_entry){.variable = variable});
 }
 
 void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
@@ -407,7 +483,7 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
                                    .size_bytes = sizeof(cudaSurfaceObject_t),
                                    .kind = WP_VARIABLE_SURFACE,
                                    .texture_dim = dim};
-    add_variable(handle, &variable, NULL);
+    add_entry(handle, &(variable_entry){.variable = variable});
 }
 
 static cudaError_t resolve_variable(wp_device *device, variable_entry *entry) {
@@ -434,6 +510,10 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
     pthread_mutex_lock(&load_lock);
     pthread_rwlock_rdlock(&table_lock);
     HASH_FIND_PTR(variables, &symbol, entry);
+    /* nvcc passes a managed variable's own address, and registers that of the host's pointer */
+    for (variable_entry *v = variables; v != NULL && entry == NULL && symbol != NULL;
+         v = v->hh.next)
+        if (v->host_pointer != NULL && v->variable.address == symbol) entry = v;
     pthread_rwlock_unlock(&table_lock);
     if (entry == NULL)
         error = cudaErrorInvalidSymbol;

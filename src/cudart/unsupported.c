@@ -6,6 +6,13 @@
 
 #include "base/log.h"
 #include "cudart/cudart.h"
+#include "cudart/entry.h"
+
+int wp_unsupported_call(const char *name) {
+    wp_error err = {0};
+    (void)WP_FAIL(&err, UNSUPPORTED, "%s is not supported", name);
+    return (int)wpi_explain(cudaErrorNotSupported, &err);
+}
 
 int wpi_unsupported(const char *name, atomic_bool *is_said) {
     const bool is_driver_call = strncmp(name, "cuda", 4) != 0;

@@ -292,6 +292,9 @@ static void carries_run_through_a_block(void **state) {
            "=r,=&r,r,r,r,r",
            {0, 5, 1, 2},
            pair(0xffffffff, 2)},
+          /* An addition sees the flag of a + ~b + 1: set if there was no borrow. */
+          {"sub.cc.u32 $0, $2, $3; addc.u32 $1, 0, 0;", "=r,=&r,r,r", {5, 1}, pair(4, 1)},
+          {"sub.cc.u32 $0, $2, $3; addc.u32 $1, 0, 0;", "=r,=&r,r,r", {0, 1}, pair(0xffffffff, 0)},
           {"{ .reg .u32 t; mad.lo.cc.u32 t, $1, $2, $3; madc.hi.u32 $0, $1, $2, 0; }",
            "=r,r,r,r",
            {0xffffffff, 0xffffffff, 0xffffffff},

@@ -197,6 +197,8 @@ static void carries_go_from_one_word_to_the_next(void **state) {
     static const row rows[] = {
         {"add.cc.u32 %rd, %ra, %rb; addc.u32 %rd, 7, 0", 0xffffffff, 1, 0, 8},
         {"sub.cc.u32 %rd, %ra, %rb; subc.u32 %rd, 7, 0", 0, 1, 0, 6},
+        {"sub.cc.u32 %rd, %ra, %rb; addc.u32 %rd, 7, 0", 0, 1, 0, 7},
+        {"sub.cc.u32 %rd, %ra, %rb; addc.u32 %rd, 7, 0", 1, 1, 0, 8},
         {"mad.lo.cc.u32 %rd, %ra, %rb, %rc; madc.hi.u32 %rd, %ra, %rb, 0", 0xffffffff, 2, 2, 2},
         {"add.cc.u64 %d, %a, %b; addc.u64 %d, 0, 0", M1, 1, 0, 1},
     };

@@ -338,6 +338,9 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t 
                                        cudaGraph_t childGraph);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                      const cudaGraphNode_t *to, size_t numDependencies);
+cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to,
+                                        const cudaGraphEdgeData *edgeData, size_t numDependencies);
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          struct cudaKernelNodeParams *pNodeParams);
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
@@ -346,9 +349,13 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes
                                   size_t *pNumRootNodes);
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                               size_t *numEdges);
+cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                 cudaGraphEdgeData *edgeData, size_t *numEdges);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
                                          size_t *pNumDependencies);
+cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
+                                            cudaGraphEdgeData *edgeData, size_t *pNumDependencies);
 cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
                                      enum cudaStreamCaptureStatus *pCaptureStatus,
@@ -358,6 +365,13 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
                                         unsigned long long *id_out __dv(NULL),
                                         cudaGraph_t *graph_out __dv(NULL),
                                         const cudaGraphNode_t **dependencies_out __dv(NULL),
+                                        size_t *numDependencies_out __dv(NULL));
+cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream,
+                                        enum cudaStreamCaptureStatus *captureStatus_out,
+                                        unsigned long long *id_out __dv(NULL),
+                                        cudaGraph_t *graph_out __dv(NULL),
+                                        const cudaGraphNode_t **dependencies_out __dv(NULL),
+                                        const cudaGraphEdgeData **edgeData_out __dv(NULL),
                                         size_t *numDependencies_out __dv(NULL));
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 

@@ -566,8 +566,10 @@ static void read_function(wpi_ptx_module *m, bool is_kernel) {
     t->function = function;
     t->matrix_words = NULL;
     const unsigned outer = t->register_count;
+    wpi_ptx_lines_function(m, name);
     begin_function(m, is_kernel);
     if (!wpi_ptx_module_failed(m)) read_body(m);
+    wpi_ptx_lines_end(m);
     t->depth = 0;
     wpi_ptx_forget(t, outer);
 }
@@ -610,18 +612,22 @@ static wp_status read_module(wpi_compile *c, const char *text, size_t length, wp
                      .s = &m->p.statement,
                      .err = err};
     wpi_ptx_parser_init_module(&m->p, text, length);
+    wpi_ptx_lines_open(m);
     for (;;) {
         wpi_ptx_skip_blanks(&m->p);
         if (*m->p.at == '\0' || wpi_ptx_module_failed(m)) break;
         read_item(m);
     }
     const wp_status status = m->t.status;
+    if (status == WP_STATUS_OK) wpi_ptx_module_annotate(m);
+    wpi_ptx_lines_close(m);
     wpi_ptx_parser_deinit(&m->p);
     wpi_ptx_names_deinit(&m->t.names);
     wpi_ptx_names_deinit(&m->label_names);
     wpi_free(m->t.registers);
     wpi_free(m->labels);
     wpi_free(m->parents);
+    wpi_free(m->managed);
     wpi_map_deinit(&pointers);
     wpi_map_deinit(&hopeless);
     wpi_free(m);

@@ -28,6 +28,7 @@ typedef struct wpi_ptx_declared {
     bool is_array;     /* name[…], or a vector */
     bool is_open;      /* name[] */
     bool is_register;  /* .reg */
+    bool is_managed;   /* .attribute(.managed) */
     uint64_t count;    /* of elements */
     unsigned align;
 } wpi_ptx_declared;
@@ -45,6 +46,8 @@ typedef struct wpi_ptx_label {
     const char *directive; /* the text after "name:" of .branchtargets or .callprototype, or NULL */
 } wpi_ptx_label;
 
+typedef struct wpi_ptx_lines wpi_ptx_lines;
+
 typedef struct wpi_ptx_module {
     wpi_ptx t;
     wpi_ptx_parser p;
@@ -55,6 +58,9 @@ typedef struct wpi_ptx_module {
     unsigned label_count, label_capacity;
     unsigned *parents; /* of scopes */
     unsigned scope_count, scope_capacity, scope;
+    LLVMValueRef *managed; /* annotations of managed variables */
+    unsigned managed_count, managed_capacity;
+    wpi_ptx_lines *lines; /* NULL: the module has none */
 } wpi_ptx_module;
 
 /** Fails at the current line. */
@@ -69,11 +75,23 @@ void wpi_ptx_skip_line(wpi_ptx_module *m);
  * meaning here. False: `name` is something else. */
 bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_extern,
                               bool is_in_function);
+/** At the end of a module: which of its variables are managed. */
+void wpi_ptx_module_annotate(wpi_ptx_module *m);
 /** Reads "(.param .b32 a, …)"; none if there is no '('. */
 unsigned wpi_ptx_read_params(wpi_ptx_module *m, wpi_ptx_declared *out, unsigned most);
 /** The type of values of this declaration in a signature. */
 LLVMTypeRef wpi_ptx_declared_type(wpi_ptx_module *m, const wpi_ptx_declared *d);
 uint64_t wpi_ptx_declared_bytes(const wpi_ptx_declared *d);
+
+/* ---- module_lines.c: without lines in the module they do nothing */
+/** Reads the names of files from all of the text. */
+void wpi_ptx_lines_open(wpi_ptx_module *m);
+/** Before the body of `m->t.function`, and behind it. */
+void wpi_ptx_lines_function(wpi_ptx_module *m, const char *name);
+void wpi_ptx_lines_end(wpi_ptx_module *m);
+/** Behind ".loc": what is built from now on is from that line. Does not go on in the text. */
+void wpi_ptx_lines_read(wpi_ptx_module *m);
+void wpi_ptx_lines_close(wpi_ptx_module *m);
 
 /* ---- module_pointers.c */
 WP_NODISCARD wp_status wpi_ptx_module_pointers(wpi_compile *c, wp_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The declarations of a module: variables with their initial values, parameters.
  *
- *     variable  = space { ".align" n | ".attribute" "(" … ")" | ".v2" | ".v4" } type
+ *     variable  = space { ".align" n | ".attribute" "(" ".managed" … ")" | ".v2" | ".v4" } type
  *                 name { "[" [ n ] "]" } [ "=" initial ] { "," name … } ";"
  *     initial   = element | "{" initial, … "}"
  *     element   = number | name [ "+" n ] | "generic" "(" name ")" [ "+" n ] */
@@ -94,7 +94,8 @@ static void read_kind(wpi_ptx_module *m, wpi_ptx_declared *d) {
             d->is_array = true;
         } else if (strcmp(word, "attribute") == 0) {
             expect(m, '(');
-            m->p.at += strcspn(m->p.at, ")");
+            for (; *m->p.at != '\0' && *m->p.at != ')'; m->p.at++)
+                d->is_managed |= strncmp(m->p.at, ".managed", strlen(".managed")) == 0;
             expect(m, ')');
         } else {
             d->type = wpi_ptx_type_parse(word);
@@ -282,6 +283,35 @@ static LLVMValueRef make_initial(wpi_ptx_module *m, wpi_ptx_declared *d) {
 
 /* ---- variables ---- */
 
+/* The mark of a managed variable, as clang's front end leaves it (context.c): an annotation. */
+static void mark_managed(wpi_ptx_module *m, LLVMValueRef global) {
+    wpi_compile *c = m->t.c;
+    static const char mark[] = "warpage.managed";
+    LLVMValueRef bytes = LLVMConstStringInContext2(c->context, mark, sizeof mark - 1, 0);
+    LLVMValueRef text = LLVMAddGlobal(c->module, LLVMTypeOf(bytes), "wp.managed");
+    LLVMSetInitializer(text, bytes);
+    LLVMSetLinkage(text, LLVMPrivateLinkage);
+    LLVMSetSection(text, "llvm.metadata");
+    LLVMValueRef null = LLVMConstNull(c->ptr);
+    LLVMValueRef fields[] = {LLVMConstAddrSpaceCast(global, c->ptr), text, null, wpi_const32(c, 0),
+                             null};
+    if (m->managed_count == m->managed_capacity) {
+        m->managed_capacity = m->managed_capacity ? 2 * m->managed_capacity : 16;
+        m->managed = wpi_must_realloc(m->managed, m->managed_capacity * sizeof *m->managed);
+    }
+    m->managed[m->managed_count++] = LLVMConstStructInContext(c->context, fields, 5, 0);
+}
+
+void wpi_ptx_module_annotate(wpi_ptx_module *m) {
+    if (m->managed_count == 0) return;
+    LLVMTypeRef type = LLVMTypeOf(m->managed[0]);
+    LLVMValueRef all = LLVMConstArray2(type, m->managed, m->managed_count);
+    LLVMValueRef list = LLVMAddGlobal(m->t.c->module, LLVMTypeOf(all), "llvm.global.annotations");
+    LLVMSetInitializer(list, all);
+    LLVMSetLinkage(list, LLVMAppendingLinkage);
+    LLVMSetSection(list, "llvm.metadata");
+}
+
 static void declare_variable(wpi_ptx_module *m, unsigned space, bool is_extern,
                              wpi_ptx_declared *d) {
     wpi_ptx *t = &m->t;
@@ -316,6 +346,7 @@ static void declare_variable(wpi_ptx_module *m, unsigned space, bool is_extern,
     } else {
         LLVMSetInitializer(global, value ? value : LLVMConstNull(type));
         LLVMSetExternallyInitialized(global, 1);
+        if (d->is_managed) mark_managed(m, global);
     }
     wpi_ptx_declare_symbol(t, d->name, global);
 }
@@ -360,6 +391,11 @@ static void skip_statement(wpi_ptx_module *m) {
     expect(m, ';');
 }
 
+static void skip_source_line(wpi_ptx_module *m, bool is_place) {
+    if (is_place) wpi_ptx_lines_read(m);
+    wpi_ptx_skip_line(m);
+}
+
 bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_extern,
                               bool is_in_function) {
     if (strcmp(name, "global") == 0)
@@ -371,7 +407,7 @@ bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_exter
     else if (is_in_function && (strcmp(name, "local") == 0 || strcmp(name, "param") == 0))
         read_frame_variables(m);
     else if (strcmp(name, "loc") == 0 || strcmp(name, "file") == 0)
-        wpi_ptx_skip_line(m);
+        skip_source_line(m, is_in_function && *name == 'l');
     else if (strcmp(name, "section") == 0)
         skip_section(m);
     else if (strcmp(name, "pragma") == 0)

@@ -64,8 +64,9 @@ static bool is_directed(char rounding) {
 
 /* ---- carry ---- */
 
-/* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry.
- */
+/* a + b (+ CF) or a - b (- borrow) with one more word of room: the bit above the result is the
+ * carry or the borrow. The flag of a subtraction is that of a + ~b + 1, set if there is no borrow:
+ * nvcc's division of 128 bits adds with the flag of a subtraction. */
 static LLVMValueRef with_carry(wpi_ptx *t, bool is_sub, LLVMValueRef a, LLVMValueRef b, bool is_in,
                                bool is_out) {
     LLVMTypeRef type = LLVMTypeOf(a);
@@ -76,12 +77,14 @@ static LLVMValueRef with_carry(wpi_ptx *t, bool is_sub, LLVMValueRef a, LLVMValu
     LLVMValueRef x = LLVMBuildZExt(t->b, a, wide, ""), y = LLVMBuildZExt(t->b, b, wide, "");
     LLVMValueRef sum = is_sub ? LLVMBuildSub(t->b, x, y, "") : LLVMBuildAdd(t->b, x, y, "");
     if (is_in && t->carry) {
-        LLVMValueRef in = LLVMBuildZExt(t->b, t->carry, wide, "");
+        LLVMValueRef flag = is_sub ? LLVMBuildNot(t->b, t->carry, "") : t->carry;
+        LLVMValueRef in = LLVMBuildZExt(t->b, flag, wide, "");
         sum = is_sub ? LLVMBuildSub(t->b, sum, in, "") : LLVMBuildAdd(t->b, sum, in, "");
     }
     if (is_out) {
         LLVMValueRef above = LLVMBuildLShr(t->b, sum, LLVMConstInt(wide, bits, 0), "");
-        t->carry = LLVMBuildTrunc(t->b, above, t->c->i1, "");
+        LLVMValueRef flag = LLVMBuildTrunc(t->b, above, t->c->i1, "");
+        t->carry = is_sub ? LLVMBuildNot(t->b, flag, "") : flag;
     }
     return LLVMBuildTrunc(t->b, sum, type, "");
 }

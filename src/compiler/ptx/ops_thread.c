@@ -51,6 +51,26 @@ static LLVMValueRef read_register(wpi_ptx *t, const char *name, unsigned bits) {
     return wpi_ptx_call(t, full, bits == 64 ? t->c->i64 : t->c->i32, NULL, 0);
 }
 
+/* The halves of the address of a cooperative grid's workspace, 0 in others: a size, then the word
+ * of nvcc's barrier, whose lower bits are 0 again after each one. So a variable of the module
+ * serves all of its grids, one at a time. */
+static LLVMValueRef workspace_half(wpi_ptx *t, bool is_high) {
+    static const char name[] = "__wp_grid_workspace";
+    wpi_compile *c = t->c;
+    LLVMValueRef variable = LLVMGetNamedGlobal(c->module, name);
+    if (!variable) {
+        variable = LLVMAddGlobalInAddressSpace(c->module, c->i64, name, WP_SPACE_GLOBAL);
+        LLVMSetInitializer(variable, wpi_const64(c, 0));
+        LLVMSetExternallyInitialized(variable, 1);
+    }
+    LLVMValueRef is_there = wpi_ptx_call(t, "__wp_grid_is_valid", c->i32, NULL, 0);
+    is_there = LLVMBuildICmp(t->b, LLVMIntNE, is_there, wpi_const32(c, 0), "");
+    LLVMValueRef address = LLVMConstPtrToInt(LLVMConstAddrSpaceCast(variable, c->ptr), c->i64);
+    address = LLVMBuildSelect(t->b, is_there, address, wpi_const64(c, 0), "");
+    if (is_high) address = LLVMBuildLShr(t->b, address, wpi_const64(c, 32), "");
+    return LLVMBuildTrunc(t->b, address, c->i32, "");
+}
+
 LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name) {
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (strcmp(specials[i].name, name) == 0)
@@ -60,6 +80,8 @@ LLVMValueRef wpi_ptx_special(wpi_ptx *t, const char *name) {
         LLVMValueRef whole = read_register(t, is_clock ? "clock64" : "globaltimer", 64);
         return LLVMBuildLShr(t->b, whole, wpi_const64(t->c, 32), "");
     }
+    if (strcmp(name, "%envreg1") == 0 || strcmp(name, "%envreg2") == 0)
+        return workspace_half(t, name[strlen("%envreg")] == '1');
     if (strcmp(name, "WARP_SZ") == 0) return wpi_const32(t->c, 32);
     if (strcmp(name, "%dynamic_smem_size") == 0)
         return wpi_ptx_call(t, "__wp_ptx_dynamic_smem_size", t->c->i32, NULL, 0);

@@ -6,6 +6,8 @@
 #include "cudart/driver/driver.h"
 #include "device/device.h"
 
+#define ATTRIBUTE_LAST 147 /* CUDA 13.0 */
+
 static CUresult get_properties(struct cudaDeviceProp *p, CUdevice dev) {
     WPI_DRIVER_IN(false, cudaGetDeviceProperties(p, dev));
 }
@@ -55,6 +57,16 @@ static bool has_virtual_memory(void) {
     return device != NULL && device->ops->range_reserve != NULL;
 }
 
+static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice dev) {
+    WPI_DRIVER_IN(false, cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, dev));
+}
+
+/* Attributes that the runtime does not have, up to those of CUDA 13: features, which the device
+ * lacks. A start-up that asks for one must not fail. */
+static bool is_newer(CUdevice_attribute attribute) {
+    return attribute > 0 && attribute <= ATTRIBUTE_LAST;
+}
+
 WP_API CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) {
     if (pi != NULL && dev == 0 &&
         attrib == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
@@ -62,7 +74,10 @@ WP_API CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevic
         *pi = has_virtual_memory() ? 1 : 0;
         return CUDA_SUCCESS;
     }
-    WPI_DRIVER_IN(false, cudaDeviceGetAttribute(pi, (enum cudaDeviceAttr)attrib, dev));
+    const CUresult result = get_attribute(pi, attrib, dev);
+    if (result != CUDA_ERROR_INVALID_VALUE || pi == NULL || !is_newer(attrib)) return result;
+    *pi = 0;
+    return CUDA_SUCCESS;
 }
 
 WP_API CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {

@@ -89,8 +89,9 @@ WP_API CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion
     if (symbol == NULL || pfn == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (symbol[0] == '\0') /* as its start-up begins */
         wpi_log(WP_LOG_WARN, "cuda",
-                "the program contains NVIDIA's own runtime, which needs NVIDIA's driver; link it "
-                "with nvcc -cudart shared, and warpage run gives it another one");
+                "the program contains NVIDIA's own runtime, which needs NVIDIA's driver: start the "
+                "program with warpage run, which replaces that runtime if the program has a symbol "
+                "table, or link it with nvcc -cudart shared");
     *pfn = find(symbol);
     if (symbolStatus != NULL)
         *symbolStatus =

@@ -295,6 +295,17 @@ WP_API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
     return cudaSuccess;
 }
 
+WP_API cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream,
+                                               enum cudaStreamCaptureStatus *captureStatus_out,
+                                               unsigned long long *id_out, cudaGraph_t *graph_out,
+                                               const cudaGraphNode_t **dependencies_out,
+                                               const cudaGraphEdgeData **edgeData_out,
+                                               size_t *numDependencies_out) {
+    if (edgeData_out != NULL) *edgeData_out = NULL; /* all edges are plain */
+    return cudaStreamGetCaptureInfo_v2(stream, captureStatus_out, id_out, graph_out,
+                                       dependencies_out, numDependencies_out);
+}
+
 /* The mode only restricts calls, which are allowed here. */
 WP_API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
     if (mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed)

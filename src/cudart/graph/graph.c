@@ -272,6 +272,22 @@ WP_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNo
     return cudaSuccess;
 }
 
+/* Edges have no ports: only kernels that start before others have ended would use them. */
+static bool is_plain(const cudaGraphEdgeData *edges, size_t count) {
+    static const cudaGraphEdgeData plain;
+    for (size_t i = 0; edges != NULL && i < count; i++)
+        if (memcmp(&edges[i], &plain, sizeof plain) != 0) return false;
+    return true;
+}
+
+WP_API cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                               const cudaGraphNode_t *to,
+                                               const cudaGraphEdgeData *edgeData,
+                                               size_t numDependencies) {
+    if (!is_plain(edgeData, numDependencies)) return wpi_note(cudaErrorNotSupported);
+    return cudaGraphAddDependencies(graph, from, to, numDependencies);
+}
+
 /* ---- queries ---- */
 
 /* Fills at most *count places and sets *count to the number of nodes; without `nodes`, only that.
@@ -315,6 +331,19 @@ WP_API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, c
     return cudaSuccess;
 }
 
+/* After a query with the number of edges that it was asked for. */
+static void clear_edges(cudaGraphEdgeData *edges, size_t count) {
+    if (edges != NULL) memset(edges, 0, count * sizeof *edges);
+}
+
+WP_API cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from,
+                                        cudaGraphNode_t *to, cudaGraphEdgeData *edgeData,
+                                        size_t *numEdges) {
+    WPI_TRY(cudaGraphGetEdges(graph, from, to, numEdges));
+    if (from != NULL) clear_edges(edgeData, *numEdges);
+    return cudaSuccess;
+}
+
 WP_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType) {
     if (node == NULL || pType == NULL) return wpi_note(cudaErrorInvalidValue);
     *pType = node->type;
@@ -329,6 +358,15 @@ WP_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
         pDependencies[i] = i < node->dependency_count ? node->dependencies[i] : NULL;
     if (pDependencies == NULL || node->dependency_count < *pNumDependencies)
         *pNumDependencies = node->dependency_count;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node,
+                                                   cudaGraphNode_t *pDependencies,
+                                                   cudaGraphEdgeData *edgeData,
+                                                   size_t *pNumDependencies) {
+    WPI_TRY(cudaGraphNodeGetDependencies(node, pDependencies, pNumDependencies));
+    if (pDependencies != NULL) clear_edges(edgeData, *pNumDependencies);
     return cudaSuccess;
 }
 

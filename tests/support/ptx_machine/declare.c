@@ -10,9 +10,13 @@ static void parse_attributes(pm_parser *p, pm_declaration *d) {
             d->align = pm_parse_number(p);
         else if (pm_token_is(&t, ".v2") || pm_token_is(&t, ".v4"))
             d->vector = (unsigned)(t.text[2] - '0');
-        else if (pm_token_is(&t, ".ptr") || pm_token_is(&t, ".global") ||
-                 pm_token_is(&t, ".const") || pm_token_is(&t, ".shared") ||
-                 pm_token_is(&t, ".local"))
+        else if (pm_token_is(&t, ".attribute")) { /* (.managed): all memory here is the host's */
+            pm_expect(p, "(");
+            (void)pm_take_word(p, "an attribute");
+            pm_expect(p, ")");
+        } else if (pm_token_is(&t, ".ptr") || pm_token_is(&t, ".global") ||
+                   pm_token_is(&t, ".const") || pm_token_is(&t, ".shared") ||
+                   pm_token_is(&t, ".local"))
             continue; /* what a parameter points to */
         else if (d->type = pm_type_of(t.text, t.length), d->type.bytes == 0)
             pm_parse_fail(p, t.line, "%.*s is no type", (int)t.length, t.text);

@@ -112,7 +112,9 @@ static void set_carry(pm_warp *w, unsigned lane, bool is_set) {
     w->carry = (w->carry & ~(1u << lane)) | (uint32_t)is_set << lane;
 }
 
-#define CARRY_OP(name, U, sets, OPERATION)                                                         \
+/* After a subtraction the flag is that of a + ~b + 1, as nvcc's division of 128 bits expects when
+ * it adds with the flag of a subtraction: set if there is no borrow. */
+#define CARRY_OP(name, U, is_sub, sets, OPERATION)                                                 \
     static void name(pm_warp *w, const pm_insn *in) {                                              \
         uint64_t *d = pm_row(w, in->d);                                                            \
         ROW(a);                                                                                    \
@@ -122,16 +124,17 @@ static void set_carry(pm_warp *w, unsigned lane, bool is_set) {
             (void)carry;                                                                           \
             const u128 result = OPERATION;                                                         \
             d[l] = (U)result;                                                                      \
-            if (sets) set_carry(w, l, (result >> (8 * sizeof(U)) & 1) != 0);                       \
+            const bool is_out = (result >> (8 * sizeof(U)) & 1) != 0;                              \
+            if (sets) set_carry(w, l, is_out != is_sub);                                           \
         });                                                                                        \
     }
 #define FOR_CARRY(bits, U)                                                                         \
-    CARRY_OP(add_cc_##bits, U, true, a + b)                                                        \
-    CARRY_OP(addc_##bits, U, false, a + b + carry)                                                 \
-    CARRY_OP(addc_cc_##bits, U, true, a + b + carry)                                               \
-    CARRY_OP(sub_cc_##bits, U, true, a - b)                                                        \
-    CARRY_OP(subc_##bits, U, false, a - b - carry)                                                 \
-    CARRY_OP(subc_cc_##bits, U, true, a - b - carry)
+    CARRY_OP(add_cc_##bits, U, false, true, a + b)                                                 \
+    CARRY_OP(addc_##bits, U, false, false, a + b + carry)                                          \
+    CARRY_OP(addc_cc_##bits, U, false, true, a + b + carry)                                        \
+    CARRY_OP(sub_cc_##bits, U, true, true, a - b)                                                  \
+    CARRY_OP(subc_##bits, U, true, false, a - b - !carry)                                          \
+    CARRY_OP(subc_cc_##bits, U, true, true, a - b - !carry)
 FOR_CARRY(32, uint32_t)
 FOR_CARRY(64, uint64_t)
 
