@@ -78,6 +78,9 @@ struct wp_partitioner {
 WP_API wp_partitioner wp_partition_lines(void);
 /** Records of `record_bytes` each. BAD: the last one is shorter. */
 WP_API wp_partitioner wp_partition_fixed(uint64_t record_bytes);
+/** Records of different lengths that begin with their size, as structures of C do: 4 bytes in the
+ * host's order, these included. BAD: a size below 4, or beyond the end. */
+WP_API wp_partitioner wp_partition_sized(void);
 /** Each file is a record. */
 WP_API wp_partitioner wp_partition_files(void);
 /** Sequences of a FASTA file: from a '>' at the start of a line to the next one. BAD: the file

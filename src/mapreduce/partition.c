@@ -45,6 +45,23 @@ wp_partitioner wp_partition_fixed(uint64_t record_bytes) {
     return (wp_partitioner){.cut = cut_fixed, .number = record_bytes};
 }
 
+static wp_cut_answer cut_sized(const wp_partitioner *p, const char *text, uint64_t bytes,
+                               wp_cut *out) {
+    uint32_t size = 0;
+    (void)p;
+    if (bytes < sizeof size) return bad(out, "the input ends within the size of a record");
+    memcpy(&size, text, sizeof size);
+    if (size < sizeof size) return bad(out, "the size of a record is less than its own 4 bytes");
+    if (size > bytes) return bad(out, "the input ends within a record, by its size");
+    out->first = 0;
+    out->bytes = out->used = size;
+    return WP_CUT_RECORD;
+}
+
+wp_partitioner wp_partition_sized(void) {
+    return (wp_partitioner){.cut = cut_sized};
+}
+
 static wp_cut_answer cut_file(const wp_partitioner *p, const char *text, uint64_t bytes,
                               wp_cut *out) {
     (void)p;

@@ -157,6 +157,35 @@ static void records_of_fixed_length_follow_one_another(void **state) {
     assert_fails(&spec, WP_STATUS_PARSE, "the input, record 3 (at byte 4): the file ends within");
 }
 
+static void records_with_a_size_are_as_long_as_it_says(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = {9, 4};
+    char text[32];
+    memcpy(text, &sizes[0], 4);
+    memcpy(text + 4, "hello", 5);
+    memcpy(text + 9, &sizes[1], 4);
+    wp_mapreduce_spec spec = over("", wp_partition_sized(), whole);
+    wp_mapreduce *job;
+    wp_mapreduce_cursor cursor = {0};
+    wp_table_pair pair;
+    spec.memory = text;
+    spec.memory_bytes = 13;
+    assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
+    assert_u64(wp_mapreduce_pair_count(job), 2);
+    assert_true(wp_mapreduce_next(job, &cursor, &pair)); /* ordered by its bytes: 4 first */
+    assert_u64(pair.key_bytes, 4);
+    assert_true(wp_mapreduce_next(job, &cursor, &pair));
+    assert_u64(pair.key_bytes, 9);
+    assert_memory_equal(pair.key, text, 9);
+    wp_mapreduce_close(job);
+    spec.memory_bytes = 12;
+    assert_fails(&spec, WP_STATUS_PARSE, "record 2 (at byte 9): the input ends within the size");
+    spec.memory_bytes = 8;
+    assert_fails(&spec, WP_STATUS_PARSE, "record 1 (at byte 0): the input ends within a record");
+    memset(text, 0, 4);
+    assert_fails(&spec, WP_STATUS_PARSE, "less than its own 4 bytes");
+}
+
 static void sequences_of_fasta_keep_their_lines(void **state) {
     (void)state;
     assert_records("\n>b\nAC\nGT\n\n>a\r\nTT\r\n", wp_partition_fasta(),
@@ -684,6 +713,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_lose_their_ends),
         cmocka_unit_test(records_of_fixed_length_follow_one_another),
+        cmocka_unit_test(records_with_a_size_are_as_long_as_it_says),
         cmocka_unit_test(sequences_of_fasta_keep_their_lines),
         cmocka_unit_test(reads_of_fastq_have_four_lines),
         cmocka_unit_test(a_program_can_bring_its_partitioner),
