@@ -19,8 +19,8 @@ import time
 
 STREAMED = "--variant single --buffer 2MiB --blocks 2 --threads 64"
 PROGRAMS = {
-    "cache-upper": "--size 32KiB --threads 64",
-    "cache-wc": "--size 32KiB --threads 64",
+    "cache-upper": "--size 256KiB --threads 64",
+    "cache-wc": "--size 256KiB --threads 64",
     "cached-stream-dna": f"--size 512 {STREAMED}",
     "cached-stream-opinion": f"--size 128 {STREAMED}",
     "cached-inverted-index": "--size 8K --heap 1MiB --block-threads 64",

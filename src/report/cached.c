@@ -210,12 +210,13 @@ static void describe_choice(const wp_run_cached_structure *s, char *text, size_t
     else if (s->chosen == all)
         (void)snprintf(text, size, "cached");
     else if (s->seldom == all)
-        (void)snprintf(text, size, "not cached: at most 50 %% hits");
+        (void)snprintf(text, size,
+                       "not cached: at most 50 %% hits, or its loops end where data say");
     else if (s->crowded == all)
         (void)snprintf(text, size, "not cached: no line left");
     else
         (void)snprintf(text, size,
-                       "cached by %.1f %% of the threads; at most 50 %% hits for %.1f %%, no line "
+                       "cached by %.1f %% of the threads; too few hits for %.1f %%, no line "
                        "left for %.1f %%",
                        pct(s->chosen, all), pct(s->seldom, all), pct(s->crowded, all));
 }

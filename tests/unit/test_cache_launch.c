@@ -151,7 +151,6 @@ static void where_loops_end_by_data_the_plain_kernel_runs(void **state) {
 
 static void loops_over_consecutive_elements_need_no_lines(void **state) {
     (void)state;
-    code.may_be_cached = 0;
     code.has_runs = true;
     assert_null(plan(15, 128, 0).reason);
     const wpi_cache_plan made = plan(15, 128, 48 * KIB);

@@ -285,17 +285,30 @@ static bool note_together(wpi_run_survey *s, LLVMValueRef i, const wpi_cache_not
     return true;
 }
 
+/* In no loop inside of it that is looked at by itself. */
+static bool is_own(const wpi_run_survey *s, LLVMBasicBlockRef block) {
+    const uint32_t b = wpi_map_index(&s->l->found.index, block);
+    for (uint32_t o = 0; o < s->l->count; o++)
+        if (&s->l->loops[o] != s->loop && s->l->loops[o].contains[b] &&
+            !s->l->loops[o].contains[s->header])
+            return false;
+    return true;
+}
+
 /* Lanes of a warp that leave a loop where data say come apart, and miss in different turns. */
 static bool note_apart(wpi_run_survey *s, LLVMValueRef i, const wpi_cache_note *note) {
-    (void)i;
-    if (note->act == WPI_CACHE_ACCESS) s->k->apart |= 1u << note->structure;
+    if (note->act == WPI_CACHE_ACCESS && (s->is_copied || is_own(s, LLVMGetInstructionParent(i))))
+        s->k->apart |= 1u << note->structure;
     return true;
 }
 
 static void find_exits(wpi_run_survey *s) {
     for (uint32_t b = 0; b < s->l->found.block_count; b++)
         if (s->loop->contains[b]) add_exits(s, s->l->found.blocks[b]);
-    (void)visit(s, s->has_other_exits ? note_apart : note_together);
+    if (s->has_other_exits)
+        (void)visit(s, note_apart);
+    else if (s->is_copied)
+        (void)visit(s, note_together);
 }
 
 static bool has_runs(wpi_run_survey *s) {
@@ -360,13 +373,13 @@ static void note_runs(wpi_run_survey *s) {
 void wpi_cache_find_runs(wpi_cache *k, const wpi_cache_loops *l) {
     for (uint32_t i = 0; i < k->choice_count; i++) {
         wpi_cache_choice *choice = &k->choices[i];
-        wpi_run_survey s = {.k = k, .l = l};
-        for (uint32_t o = 0; o < l->count && choice->is_copied; o++)
+        wpi_run_survey s = {.k = k, .l = l, .is_copied = choice->is_copied};
+        for (uint32_t o = 0; o < l->count && !choice->waits; o++)
             if (l->loops[o].header == choice->header) s.loop = &l->loops[o];
         if (s.loop == NULL) continue;
         s.header = wpi_map_index(&l->found.index, choice->header);
         find_exits(&s);
-        const bool has = k->has_runs && has_runs(&s);
+        const bool has = k->has_runs && s.is_copied && has_runs(&s);
         wpi_map_deinit(&s.leaves);
         if (!has) continue;
         note_runs(&s);

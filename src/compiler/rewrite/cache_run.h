@@ -52,6 +52,7 @@ typedef struct wpi_run_survey {
     wpi_cache *k;
     const wpi_cache_loops *l;
     const wpi_cache_loop *loop;
+    bool is_copied; /* for each mode */
     uint32_t header;
     wpi_run_member members[WPI_RUN_MEMBERS];
     uint32_t member_count;
