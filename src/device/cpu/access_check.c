@@ -82,11 +82,12 @@ static void leave_mark(void) {
     close(file);
 }
 
-wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
-                         wpi_variant_library *out, wp_error *err) {
+wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code, uint32_t instance,
+                         void *const *variables, wpi_variant_library *out, wp_error *err) {
     const wpi_variant check = {.kind = WP_VARIANT_CHECK};
-    wp_status status = wpi_variant_open(image, &check, (wp_cpu_isa)code->best->isa, out, err);
-    if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, err);
+    wp_status status =
+        wpi_variant_open(image, &check, (wp_cpu_isa)code->best->isa, instance, out, err);
+    if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, variables, err);
     if (status == WP_STATUS_OK) return status;
     pthread_mutex_lock(&state.lock);
     state.is_unchecked = true; /* requested, but not done */

@@ -348,8 +348,18 @@ void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
 typedef struct wpi_waiter wpi_waiter;
 
+/** Devices whose queues can wait for each other: those that wpi_devices_open opened together. Most
+ * devices are alone in theirs. */
+typedef struct wpi_cpu_group {
+    pthread_mutex_t lock;    /* device->lock of each */
+    wpi_cpu_device *devices; /* in order of their numbers */
+    wpi_waiter *waiters;     /* host threads that wait */
+} wpi_cpu_group;
+
 struct wpi_cpu_device {
     wp_device base;
+    wpi_cpu_group *group;
+    wpi_cpu_device *next; /* in the group */
     wpi_pool *pool;
     wpi_output *output;
     wpi_cpu_memory memory;
@@ -358,12 +368,11 @@ struct wpi_cpu_device {
     _Atomic uint64_t launch_count;
     _Atomic bool has_failed; /* the sticky error is set */
 
-    pthread_mutex_t lock;
+    pthread_mutex_t *lock; /* the group's */
     wp_error sticky;
     wpi_cpu_queue *queues; /* all, including destroyed ones with work; the default one last */
     wpi_cpu_queue *default_queue;
     struct wpi_cpu_module *modules; /* loaded modules */
-    wpi_waiter *waiters;            /* host threads that wait */
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     bool has_fixed_addresses;      /* memory has the same addresses in every run (arena.h) */
@@ -392,9 +401,11 @@ void wpi_cpu_device_flush_output(wp_device *device);
     .range_release = wpi_cpu_range_release, .set_limit = wpi_cpu_device_set_limit,                 \
     .get_limit = wpi_cpu_device_get_limit, .flush_output = wpi_cpu_device_flush_output,            \
     .is_idle = wpi_cpu_device_is_idle
-/** Initialises a device that has `ops` and is otherwise zero; closes (and frees) it on failure. */
-WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count,
-                                           uint64_t limit_bytes, wp_error *err);
+/** Initialises a device that has `ops` and is otherwise zero; closes (and frees) it on failure. It
+ * joins the group of `beside`, unless that is NULL. */
+WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, wpi_cpu_device *beside,
+                                           uint32_t worker_count, uint64_t limit_bytes,
+                                           wp_error *err);
 
 extern const wpi_queue_ops wpi_cpu_queue_ops;
 extern const wpi_event_ops wpi_cpu_event_ops;

@@ -130,7 +130,7 @@ static void run_model(wpi_sim_executor *x) {
     const bool is_awaited = wpi_device_is_awaited(x->device);
     const wpi_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
     x->is_working = true;
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     if (x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended)
         wpi_engine_run_until(x->engine, end_of_slice(x, length_ps));
     show_progress(x);
@@ -153,7 +153,7 @@ static void run_model(wpi_sim_executor *x) {
         x->running == NULL && x->actors.live == 0 && wpi_engine_pending(x->engine) == 0;
     if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     x->is_working = false;
     pthread_cond_broadcast(&x->pace.polled);
 }
@@ -221,9 +221,9 @@ static wpi_pace *pace_of(wpi_executor *base) {
 
 void wpi_sim_executor_arrive(wpi_sim_executor *x) {
     if (wpi_turns_is_alone(&x->pace.turns)) return;
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_pace_arrive(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 static void queued(wpi_executor *base) {
@@ -267,11 +267,11 @@ static void collect(void *object) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += COLLECT_WAIT_S;
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     const bool is_mine = wpi_pace_is_mine(&x->pace);
     x->pace.is_stopping = x->pace.is_stopping || x->is_working;
     while (x->is_working && !is_mine &&
-           pthread_cond_timedwait(&x->pace.polled, &x->device->lock, &until) == 0)
+           pthread_cond_timedwait(&x->pace.polled, x->device->lock, &until) == 0)
         ;
     wpi_executor_ask_at_rest(x);
     if (!x->is_working || is_mine)
@@ -283,7 +283,7 @@ static void collect(void *object) {
     wp_error error = {0};
     if (wpi_future_store(&x->managed.foresight, &error) != WP_STATUS_OK)
         wpi_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -297,7 +297,7 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     x->device = device;
     x->profile = profile;
     x->ended_last = &x->ended;
-    wpi_pace_init(&x->pace, &device->lock, &paced, x);
+    wpi_pace_init(&x->pace, device->lock, &paced, x);
     wpi_managed_init(&x->managed);
     wp_status status = wpi_future_load(&x->managed.foresight, err);
     if (status != WP_STATUS_OK) goto failed;

@@ -55,7 +55,7 @@ static bool is_over(const void *object) {
 wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *work, wp_error *err) {
     if (wpi_actors_declare(&x->actors, work)) return WP_STATUS_OK;
     wp_status status = WP_STATUS_OK;
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     if (wpi_pace_is_mine(&x->pace)) {
         if (x->calling != NULL) status = add_host_work(x->calling, work, err);
     } else {
@@ -64,7 +64,7 @@ wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *wo
         wpi_actors_work(&x->actors, work, note_done, &own);
         wpi_device_wait_until(x->device, is_over, &own, NULL);
     }
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     return status;
 }
 
@@ -107,9 +107,9 @@ void wpi_executor_note_copy_end(const wpi_sim_executor *x, const wpi_command *c,
 
 bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
     if (wpi_actors_is_stepping(&x->actors)) return true;
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     const bool is_mine = wpi_pace_is_mine(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     return is_mine;
 }
 
@@ -129,25 +129,25 @@ void wpi_executor_watch_stores(wpi_sim_executor *x) {
 
 wp_status wpi_sim_executor_start_actor(wpi_sim_executor *x, const wp_actor *actor, wp_actor **out,
                                        wp_error *err) {
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_pace_settle(&x->pace);
     const wp_status status = wpi_actors_start(&x->actors, actor, out, err);
     wpi_executor_watch_stores(x);
     wpi_pace_queued(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     return status;
 }
 
 void wpi_sim_executor_await_actor(wpi_sim_executor *x, const wp_actor *actor) {
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_device_wait_until(x->device, wpi_actor_has_ended, actor, NULL);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 void wpi_sim_executor_free_actor(wpi_sim_executor *x, wp_actor *actor) {
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_pace_settle(&x->pace);
     wpi_actors_free(&x->actors, actor);
     wpi_executor_watch_stores(x);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }

@@ -263,7 +263,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
     wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
     x->is_working = true;
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     wpi_job *j = wpi_calloc(1, sizeof *j);
     WP_CHECK(j != NULL);
     *j = (wpi_job){.next = x->running,
@@ -294,7 +294,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         wpi_actors_look(&x->actors);
         wpi_job_continue_host_call(j, 0, 0);
     }
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_pace_host_call(&x->pace, false);
     x->is_working = false;
     wpi_executor_ask_what_host_did(x); /* by host functions */

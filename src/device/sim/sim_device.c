@@ -218,7 +218,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->profile = profile;
     choose_variants(device);
     wp_status status = wpi_cpu_device_init(
-        &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
+        &device->cpu, NULL, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
     if (status != WP_STATUS_OK) { /* the device is already destroyed */
         wpi_profile_destroy(profile);
         return status;
