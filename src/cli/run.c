@@ -155,9 +155,11 @@ static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environm
     WP_TRY(wpi_set_keys(arguments, values[DEVICE], environment, err));
     if (values[IN_STEP] != NULL) WP_TRY(set_in_step(values[IN_STEP], environment, err));
     if (values[DEVICE] != NULL) {
-        wp_device *device = NULL;
-        WP_TRY(wp_device_open(values[DEVICE], &device, err));
-        wp_device_close(device);
+        wp_device *devices[WP_DEVICES_MAX];
+        uint32_t count;
+        WP_TRY(wp_devices_open(values[DEVICE], devices, &count, err));
+        while (count != 0)
+            wp_device_close(devices[--count]);
         wpi_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
     }
     if (values[CHECK] != NULL) {

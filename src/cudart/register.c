@@ -43,16 +43,16 @@ typedef struct image {
     wp_image_header *translated;   /* … its image, which `header` is then */
     cudaError_t error;             /* why it cannot be used */
     wp_error detail;
-    loaded_image on[WPI_DEVICES_MAX]; /* by the device's number */
-    uint32_t home;                    /* of a module of the driver API: its device's number */
-    bool is_linked;                   /* shared by several objects; lives until the process ends */
+    loaded_image on[WP_DEVICES_MAX]; /* by the device's number */
+    uint32_t home;                   /* of a module of the driver API: its device's number */
+    bool is_linked;                  /* shared by several objects; lives until the process ends */
 } image;
 
 typedef struct function_entry {
     const void *key;
     image *image;
     const char *name;
-    _Atomic(wpi_function *) on[WPI_DEVICES_MAX]; /* NULL: not looked up there */
+    _Atomic(wpi_function *) on[WP_DEVICES_MAX]; /* NULL: not looked up there */
     UT_hash_handle hh;
 } function_entry;
 
@@ -61,8 +61,8 @@ typedef struct variable_entry {
     image *image;
     const void *initial;   /* __managed__: its value as compiled */
     wpi_variable variable; /* its address: of a managed one */
-    void *on[WPI_DEVICES_MAX];
-    bool is_resolved[WPI_DEVICES_MAX];
+    void *on[WP_DEVICES_MAX];
+    bool is_resolved[WP_DEVICES_MAX];
     UT_hash_handle hh;
 } variable_entry;
 
@@ -137,7 +137,7 @@ static void remove_image_locked(image *gone) {
     HASH_ITER(hh, functions, f, next_f) {
         if (f->image != gone) continue;
         HASH_DEL(functions, f);
-        for (uint32_t d = 0; d < WPI_DEVICES_MAX; d++) {
+        for (uint32_t d = 0; d < WP_DEVICES_MAX; d++) {
             wpi_function *function = atomic_load(&f->on[d]);
             if (function != NULL) wpi_cache_code_destroy(function->cached);
             wpi_free(function);
@@ -172,7 +172,7 @@ void __cudaUnregisterFatBinary(void **handle) {
     remove_image_locked(gone);
     pthread_rwlock_unlock(&table_lock);
     pthread_mutex_unlock(&load_lock);
-    for (uint32_t d = 0; d < WPI_DEVICES_MAX; d++)
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
         wp_module_unload(gone->on[d].module);
     wpi_free(gone->translated);
     wpi_free(gone);

@@ -23,11 +23,11 @@
 
 static struct {
     pthread_mutex_t lock;
-    wp_device *devices[WPI_DEVICES_MAX]; /* written before `count` */
+    wp_device *devices[WP_DEVICES_MAX]; /* written before `count` */
     _Atomic uint32_t count;
     cudaError_t open_error; /* a failed opening is not tried again */
     atomic_uint flags;
-    _Atomic uint64_t epochs[WPI_DEVICES_MAX];
+    _Atomic uint64_t epochs[WP_DEVICES_MAX];
     atomic_bool is_work_dropped;
 } context = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -60,7 +60,7 @@ static cudaError_t open_locked(void) {
     const char *spec = wpi_device_spec();
     uint32_t count = 0;
     wp_error err = {0};
-    const wp_status status = wpi_devices_open(spec, context.devices, &count, &err);
+    const wp_status status = wp_devices_open(spec, context.devices, &count, &err);
     if (status != WP_STATUS_OK) {
         context.open_error = status == WP_STATUS_NOMEM || status == WP_STATUS_DEVICE_NOMEM
                                  ? cudaErrorMemoryAllocation

@@ -608,7 +608,7 @@ WP_API cudaError_t cudaCtxResetPersistingL2Cache(void) {
 /* ---- peers ---- */
 
 /* Bit p of entry d: kernels of device d may use the memory of device p. */
-static atomic_uint peers_of[WPI_DEVICES_MAX];
+static atomic_uint peers_of[WP_DEVICES_MAX];
 
 static cudaError_t find_pair(int device, int peer, wp_device **first, wp_device **second) {
     WPI_TRY(wpi_enter_device(device, first));

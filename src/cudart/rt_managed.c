@@ -300,7 +300,7 @@ static int location_type(int location) {
 
 static void answer_accessed_by(unsigned accessed_by, int *data, size_t count) {
     size_t used = 0;
-    for (uint32_t d = 0; d < WPI_DEVICES_MAX; d++)
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
         if ((accessed_by >> d & 1) != 0 && used < count) data[used++] = (int)d;
     if ((accessed_by & ACCESSED_BY_HOST) != 0 && used < count) data[used++] = cudaCpuDeviceId;
     while (used < count)

@@ -26,15 +26,15 @@ typedef struct pooled {
 
 static struct {
     pthread_mutex_t lock;
-    struct CUmemPoolHandle_st initial[WPI_DEVICES_MAX];  /* by the device's number */
-    struct CUmemPoolHandle_st *current[WPI_DEVICES_MAX]; /* NULL: the initial one */
+    struct CUmemPoolHandle_st initial[WP_DEVICES_MAX];  /* by the device's number */
+    struct CUmemPoolHandle_st *current[WP_DEVICES_MAX]; /* NULL: the initial one */
     pooled *allocations;
 } pools = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t initial_once = PTHREAD_ONCE_INIT;
 
 static void make_initial(void) {
-    for (uint32_t d = 0; d < WPI_DEVICES_MAX; d++)
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
         pools.initial[d] = (struct CUmemPoolHandle_st){.device = d, .reuse = {1, 1, 1}};
 }
 
@@ -44,7 +44,7 @@ static struct CUmemPoolHandle_st *initial_of(uint32_t device) {
 }
 
 static bool is_pool(cudaMemPool_t pool) {
-    return (pool >= pools.initial && pool < pools.initial + WPI_DEVICES_MAX) ||
+    return (pool >= pools.initial && pool < pools.initial + WP_DEVICES_MAX) ||
            (pool != NULL && wpi_handle_is_live(WPI_HANDLE_POOL, pool));
 }
 
@@ -200,7 +200,7 @@ WP_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool) {
     if (memPool == NULL || !wpi_handle_remove(WPI_HANDLE_POOL, memPool))
         return wpi_note(cudaErrorInvalidValue);
     pthread_mutex_lock(&pools.lock);
-    for (uint32_t d = 0; d < WPI_DEVICES_MAX; d++)
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
         if (pools.current[d] == memPool) pools.current[d] = NULL;
     memPool->is_destroyed = true;
     if (memPool->used_bytes == 0) wpi_free(memPool);

@@ -103,7 +103,7 @@ typedef struct own_stream {
 } own_stream;
 
 typedef struct own_streams {
-    own_stream on[WPI_DEVICES_MAX];
+    own_stream on[WP_DEVICES_MAX];
 } own_streams;
 
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;

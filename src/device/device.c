@@ -66,20 +66,23 @@ wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
 }
 
-static wp_status open_further(const char *spec, wp_device *first, wp_device **out, wp_error *err) {
+/* `first` NULL: it is the first one. */
+static wp_status open_one(const char *spec, wp_device *first, wp_device **out, wp_error *err) {
     const char *rest;
     const wpi_device_kind *kind = find_kind(spec, &rest);
     if (kind == NULL)
         return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them",
                        spec);
-    if (strcmp(kind->name, first->ops->kind) != 0)
+    if (first != NULL && strcmp(kind->name, first->ops->kind) != 0)
         return WP_FAIL(err, UNSUPPORTED,
                        "the devices of one program are of one kind; '%s' and '%s' are not",
                        first->info.spec, spec);
     if (kind->open_beside == NULL)
         return WP_FAIL(err, UNSUPPORTED, "a program can have only one device of the kind '%s'",
                        kind->name);
-    return kind->open_beside(rest, first, out, err);
+    WP_TRY(kind->open_beside(rest, first, out, err));
+    (*out)->is_one_of_several = true;
+    return WP_STATUS_OK;
 }
 
 /* The parts of "a,b,c"; spaces around them are left out. */
@@ -96,7 +99,7 @@ static void split_specs(const char *specs, wpi_strings *out) {
     }
 }
 
-wp_status wpi_devices_open(const char *specs, wp_device **out, uint32_t *count, wp_error *err) {
+wp_status wp_devices_open(const char *specs, wp_device **out, uint32_t *count, wp_error *err) {
     *count = 0;
     if (specs == NULL || strchr(specs, ',') == NULL) {
         WP_TRY(wp_device_open(specs, &out[0], err));
@@ -106,16 +109,15 @@ wp_status wpi_devices_open(const char *specs, wp_device **out, uint32_t *count, 
     wpi_strings names = {0};
     split_specs(specs, &names);
     wp_status status = WP_STATUS_OK;
-    if (names.count > WPI_DEVICES_MAX)
+    if (names.count > WP_DEVICES_MAX)
         status = WP_FAIL(err, UNSUPPORTED, "%zu devices; a program can have %u", names.count,
-                         WPI_DEVICES_MAX);
+                         WP_DEVICES_MAX);
     for (size_t i = 0; i < names.count && status == WP_STATUS_OK; i++) {
         const char *name = names.items[i];
         if (name[0] == '\0')
             status = WP_FAIL(err, NOT_FOUND, "the list of devices '%s' has an empty name", specs);
         else
-            status = i == 0 ? wp_device_open(name, &out[0], err)
-                            : open_further(name, out[0], &out[i], err);
+            status = open_one(name, i == 0 ? NULL : out[0], &out[i], err);
         if (status == WP_STATUS_OK) *count = (uint32_t)i + 1;
     }
     while (status != WP_STATUS_OK && *count != 0)

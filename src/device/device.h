@@ -29,6 +29,7 @@ struct wp_device {
     wp_device_info info;
     const void *group; /* devices with the same one can wait for each other's events */
     uint32_t number;   /* in its group, from 0 */
+    bool is_one_of_several;
 };
 
 struct wp_queue {
@@ -238,8 +239,8 @@ typedef struct wpi_device_kind {
     const char *summary; /* one line for `warpage devices` */
     const char *example; /* an example of a rest */
     wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
-    /** Optional: opens a further device in the group of `beside`, which is of this kind. Default:
-     *  there can be only one. */
+    /** Optional: opens a device of several: a further one in the group of `beside`, which is of
+     * this kind, or the first one (NULL). Default: there can be only one. */
     wp_status (*open_beside)(const char *rest, wp_device *beside, wp_device **out, wp_error *err);
     /** Optional: the program has a managed variable, in separate pages, and will open a device of
      *  this kind. Called before main; address and value of the variable must not change. */
@@ -261,13 +262,6 @@ WP_NODISCARD wp_status wpi_managed_attribute(wp_device *device, const void *addr
                                              size_t data_bytes, wp_error *err);
 WP_NODISCARD wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes,
                                         uint32_t flags, wp_error *err);
-
-/** Opens the devices of a list, "cpu,cpu": all of one kind, in one group, numbered in order. A list
- * of one is wp_device_open. `out` has room for WPI_DEVICES_MAX; on failure none is open. NOT_FOUND,
- * UNSUPPORTED: devices that cannot be together. */
-#define WPI_DEVICES_MAX 16u
-WP_NODISCARD wp_status wpi_devices_open(const char *specs, wp_device **out, uint32_t *count,
-                                        wp_error *err);
 
 extern const wpi_device_kind wpi_device_kind_cpu;
 extern const wpi_device_kind wpi_device_kind_sim;

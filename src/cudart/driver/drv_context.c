@@ -22,9 +22,9 @@ struct CUctx_st {
 };
 
 static atomic_bool is_initialised;
-static struct CUctx_st primary[WPI_DEVICES_MAX]; /* of each device; id and device: make_primary */
-static atomic_uint primary_uses[WPI_DEVICES_MAX], primary_flags[WPI_DEVICES_MAX];
-static atomic_uint_fast64_t next_id = WPI_DEVICES_MAX + 1;
+static struct CUctx_st primary[WP_DEVICES_MAX]; /* of each device; id and device: make_primary */
+static atomic_uint primary_uses[WP_DEVICES_MAX], primary_flags[WP_DEVICES_MAX];
+static atomic_uint_fast64_t next_id = WP_DEVICES_MAX + 1;
 static pthread_once_t primary_once = PTHREAD_ONCE_INIT;
 
 static _Thread_local CUcontext pushed[DEPTH_MAX];
@@ -204,7 +204,7 @@ WP_API CUresult cuGetErrorName(CUresult error, const char **pStr) {
 /* ---- the contexts of a thread ---- */
 
 static void make_primary(void) {
-    for (uint32_t d = 0; d < WPI_DEVICES_MAX; d++)
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
         primary[d] = (struct CUctx_st){.id = d + 1, .device = d};
 }
 
@@ -214,7 +214,7 @@ static CUcontext primary_of(uint32_t device) {
 }
 
 static bool is_primary(const struct CUctx_st *c) {
-    return c >= primary && c < primary + WPI_DEVICES_MAX;
+    return c >= primary && c < primary + WP_DEVICES_MAX;
 }
 
 static bool is_live(CUcontext c) {

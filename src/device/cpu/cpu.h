@@ -317,9 +317,9 @@ void wpi_output_flush(wpi_output *output);
  *  for a NULL format. */
 int wpi_printf_format(wpi_text *out, const char *format, const void *packed);
 
-/** `is_fixed`: in the arena, if there is room. */
-WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out,
-                                       wp_error *err);
+/** `is_fixed`: in the arena, in the part of the device of that number, if there is room. */
+WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, uint32_t device,
+                                       wpi_heap **out, wp_error *err);
 void wpi_heap_destroy(wpi_heap *heap);                     /* NULL allowed */
 void *wpi_heap_alloc(wpi_heap *heap, uint64_t size_bytes); /* 16-byte aligned; NULL: full */
 bool wpi_heap_free(wpi_heap *heap, void *pointer); /* false: not a live block of this heap */
@@ -348,7 +348,7 @@ void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
 typedef struct wpi_waiter wpi_waiter;
 
-/** Devices whose queues can wait for each other: those that wpi_devices_open opened together. Most
+/** Devices whose queues can wait for each other: those that wp_devices_open opened together. Most
  * devices are alone in theirs. */
 typedef struct wpi_cpu_group {
     pthread_mutex_t lock;    /* device->lock of each */
@@ -416,6 +416,10 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device);
 
 /** Records the device's first error, and prints it on stderr. */
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);
+/** Gives the device, unless it has failed itself, the error of `other`, a failed device of its
+ * group.
+ */
+void wpi_cpu_device_fail_with(wpi_cpu_device *device, wpi_cpu_device *other);
 /** The lowest address and the size of the calling thread's stack. False: unknown. */
 bool wpi_thread_stack(uintptr_t *low, size_t *bytes);
 size_t wpi_thread_stack_bytes(void); /* of the calling thread */

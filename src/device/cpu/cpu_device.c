@@ -63,6 +63,14 @@ void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
 }
 
+void wpi_cpu_device_fail_with(wpi_cpu_device *device, wpi_cpu_device *other) {
+    if (device == other || atomic_load(&device->has_failed)) return;
+    pthread_mutex_lock(device->lock);
+    device->sticky = other->sticky;
+    atomic_store(&device->has_failed, true);
+    pthread_mutex_unlock(device->lock);
+}
+
 wp_status wpi_cpu_device_sticky_error(wp_device *base, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     if (!atomic_load(&device->has_failed)) return WP_STATUS_OK;

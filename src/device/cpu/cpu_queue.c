@@ -248,10 +248,15 @@ static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
 }
 
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after) {
-    wpi_cpu_queue *queue = after != NULL ? after->next : device->queues;
-    while (queue != NULL && !can_run(queue))
-        queue = queue->next;
-    return queue;
+    const wpi_cpu_device *in = after != NULL ? device_of(after) : device->group->devices;
+    wpi_cpu_queue *queue = after != NULL ? after->next : in->queues;
+    for (;;) {
+        while (queue != NULL && !can_run(queue))
+            queue = queue->next;
+        if (queue != NULL || in->next == NULL) return queue;
+        in = in->next;
+        queue = in->queues;
+    }
 }
 
 bool wpi_queue_forbid_waiting(bool forbids) {
