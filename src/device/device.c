@@ -13,6 +13,7 @@
 #include "base/param.h"
 #include "base/strings.h"
 #include "device/host_copies.h"
+#include "report/recorder.h"
 
 const wpi_param wpi_device_params[] = {{"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
                                         "limit of device memory; 0: what the device has"},
@@ -60,6 +61,9 @@ void wpi_device_place_variable(const char *spec, void *address, size_t size_byte
 wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     *out = NULL;
     if (spec == NULL || spec[0] == '\0') spec = "cpu";
+    if (strchr(spec, ',') != NULL)
+        return WP_FAIL(err, UNSUPPORTED, "'%s' names several devices, where there can be only one",
+                       spec);
     const char *rest;
     const wpi_device_kind *kind = find_kind(spec, &rest);
     if (kind != NULL) return kind->open(rest, out, err);
@@ -120,6 +124,7 @@ wp_status wp_devices_open(const char *specs, wp_device **out, uint32_t *count, w
             status = open_one(name, i == 0 ? NULL : out[0], &out[i], err);
         if (status == WP_STATUS_OK) *count = (uint32_t)i + 1;
     }
+    if (status == WP_STATUS_OK) wpi_report_device(specs, out[0]->info.name);
     while (status != WP_STATUS_OK && *count != 0)
         wp_device_close(out[--*count]);
     wpi_strings_deinit(&names);

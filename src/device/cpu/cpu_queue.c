@@ -167,8 +167,12 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
-    if (!wpi_report_selects(launch->kernel->code->name)) return;
-    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_clock_ns());
+    const char *name = launch->kernel->code->name;
+    wpi_text own = {0};
+    if (!wpi_report_selects(name)) return;
+    if (device->base.is_one_of_several) name = wpi_report_name_on(name, device->base.number, &own);
+    wpi_report_kernel(executing, name, grid, block, start_ns, wpi_clock_ns());
+    wpi_text_deinit(&own);
 }
 
 /* Called without the lock. After the device's first error no command that accesses memory runs. */

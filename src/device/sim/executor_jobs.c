@@ -42,15 +42,19 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
     const wpi_time_ps base_ps = j->executor->lead->base_ps;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    const wp_device *device = &j->executor->device->base;
+    const char *name = launch->kernel->code->name;
+    wpi_text own = {0};
+    if (device->is_one_of_several) name = wpi_report_name_on(name, device->number, &own);
     if (is_good) log_launch(launch->kernel, numbers);
-    const bool is_selected = j->executor->observer != NULL &&
-                             wpi_observer_end(j->executor->observer, j->observed,
-                                              launch->kernel->code->name, is_good ? numbers : NULL);
+    const bool is_selected =
+        j->executor->observer != NULL &&
+        wpi_observer_end(j->executor->observer, j->observed, name, is_good ? numbers : NULL);
     if (is_good && is_selected) {
-        wpi_report_kernel(j->queue, launch->kernel->code->name, grid, block,
-                          (base_ps + numbers->start_ps) / WP_PS_PER_NS,
+        wpi_report_kernel(j->queue, name, grid, block, (base_ps + numbers->start_ps) / WP_PS_PER_NS,
                           (base_ps + numbers->end_ps) / WP_PS_PER_NS);
     }
+    wpi_text_deinit(&own);
     j->is_good = is_good;
     wpi_actors_look(&j->executor->lead->actors);
     wpi_job_end(j);
