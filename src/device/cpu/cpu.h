@@ -366,6 +366,7 @@ struct wpi_cpu_device {
     _Atomic(wpi_heap *) heap;
     _Atomic uint64_t heap_bytes, stack_bytes;
     _Atomic uint64_t launch_count;
+    _Atomic uint32_t peers;  /* bit p: kernels may use memory of device p; for checks */
     _Atomic bool has_failed; /* the sticky error is set */
 
     pthread_mutex_t *lock; /* the group's */

@@ -283,10 +283,27 @@ static void close_device(wp_device *base) {
     wpi_free(device);
 }
 
+/* Kernels can always use all memory of the process; checks tell. */
+static wp_status set_peer_access(wp_device *base, wp_device *peer, bool is_on, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    const uint32_t bit = 1u << peer->number;
+    (void)err;
+    if (is_on)
+        (void)atomic_fetch_or(&device->peers, bit);
+    else
+        (void)atomic_fetch_and(&device->peers, ~bit);
+    return WP_STATUS_OK;
+}
+
 const wpi_device_ops wpi_cpu_device_ops = {
-    WPI_CPU_DEVICE_SHARED_OPS,          .kind = "cpu",  .close = close_device,
-    .wait = wpi_cpu_device_wait,        .reset = reset, .memory_alloc = wpi_cpu_memory_alloc,
+    WPI_CPU_DEVICE_SHARED_OPS,
+    .kind = "cpu",
+    .close = close_device,
+    .wait = wpi_cpu_device_wait,
+    .reset = reset,
+    .memory_alloc = wpi_cpu_memory_alloc,
     .memory_free = wpi_cpu_memory_free,
+    .set_peer_access = set_peer_access,
 };
 
 static wp_status open_beside(const char *rest, wp_device *beside, wp_device **out, wp_error *err) {
