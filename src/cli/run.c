@@ -53,7 +53,8 @@ enum option_index {
 const wpi_cli_option wpi_run_options[] = {
     [DEVICE] =
         {"device", "SPEC",
-         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them"},
+         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them; several "
+         "for one program: cpu,cpu or sim:p100,sim:p100"},
     [AS] = WPI_AS_OPTION,
     [SET] =
         {"set", "KEY=VALUE",
