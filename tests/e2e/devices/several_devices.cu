@@ -326,6 +326,40 @@ static void reset_of_one()
     CUDA_OK(cudaFree(kept));
 }
 
+/* A graph is launched on the device of its stream, whichever is current. */
+static void graph_of_another_device()
+{
+    int *data, host[N], wrong = 0;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    CUDA_OK(cudaSetDevice(1));
+    CUDA_OK(cudaStreamCreate(&stream));
+    CUDA_OK(cudaMalloc((void **)&data, sizeof host));
+    for (int i = 0; i < N; i++)
+        host[i] = i;
+    CUDA_OK(cudaMemcpy(data, host, sizeof host, cudaMemcpyHostToDevice));
+    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    add<<<blocks_of(N), 256, 0, stream>>>(data, data, N);
+    add<<<blocks_of(N), 256, 0, stream>>>(data, data, N);
+    CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    CUDA_OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    CUDA_OK(cudaSetDevice(0));
+    CUDA_OK(cudaGraphLaunch(exec, stream));
+    CUDA_OK(cudaStreamSynchronize(stream));
+    int now = -1;
+    CUDA_OK(cudaGetDevice(&now));
+    CHECK_EQ(now, 0);
+    CUDA_OK(cudaMemcpy(host, data, sizeof host, cudaMemcpyDefault));
+    for (int i = 0; i < N; i++)
+        wrong += host[i] != 4 * i;
+    CHECK_EQ(wrong, 0);
+    CUDA_OK(cudaGraphExecDestroy(exec));
+    CUDA_OK(cudaGraphDestroy(graph));
+    CUDA_OK(cudaStreamDestroy(stream));
+    CUDA_OK(cudaFree(data));
+}
+
 /* A thread for each device, as OpenMP programs have. */
 static void *use_device(void *arg)
 {
@@ -379,6 +413,7 @@ int main(int argc, char **argv)
     kernels_use_a_peers_memory();
     events_across_devices();
     memory_for_all_devices();
+    graph_of_another_device();
     a_thread_for_each();
     if (!is_stand_in)
         reset_of_one();
