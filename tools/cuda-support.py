@@ -131,7 +131,7 @@ RUNTIME_REASONS = [
     (NO_SHARING, r"Ipc|External|NvSci|MemPool(Ex|Im)port|FlushGPUDirect|EGL|cudaGL|cudaGraphics"),
     ("there are no mipmapped, sparse or planar arrays", r"Mipmapped|Sparse|Plane|MemoryRequirements"),
     ("there are no thread-block clusters", r"Cluster"),
-    ("there is one device", r"MultiDevice"),
+    ("no launch reaches several devices", r"MultiDevice"),
     ("streams have a priority and no other attributes", r"cudaStream\w*Attribute"),
     ("old profilers' files", r"cudaProfilerInitialize"),
 ]
@@ -158,7 +158,7 @@ CUBLAS_REASONS = [
     ("types named by arguments, for these operations", r"Ex$"),
 ]
 CUFFT_REASONS = [
-    ("there is one device", r"XtSetGPUs|XtMalloc|XtMemcpy|XtFree|XtExecDescriptor"),
+    ("transforms are of one device", r"XtSetGPUs|XtMalloc|XtMemcpy|XtFree|XtExecDescriptor"),
     ("callbacks, which are device code in a program and need nvcc's link", r"Callback"),
     ("work areas are the plan's own", r"WorkArea|XtQueryPlan|PropertyInt64"),
 ]
@@ -167,7 +167,7 @@ NVML_REASONS = [
      r"Utilization|Temperature|Power|Energy|Fan|PerformanceState|Ecc|Serial|Vbios|Processes|Throttle|Violation|Retired"
      r"|Remapped|Encoder|Decoder|Accounting|Replay|Thermal|Samples|FieldValues|Bar1|ProcessName"),
     ("a program cannot change the device", r"Set|Reset|Clear|Register|Wait|Event"),
-    ("there is one device, undivided", r"Mig|GpuInstance|Topology|NvLink|P2P|Affinity|Board|MultiGpu|Unit|Virtual|Attributes"),
+    ("devices are undivided, and their links are not listed", r"Mig|GpuInstance|Topology|NvLink|P2P|Affinity|Board|MultiGpu|Unit|Virtual|Attributes"),
     ("others", r"."),
 ]
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
@@ -259,7 +259,7 @@ FEATURES = [
     ("tensor memory access (TMA), bulk copies", False, "", PTX, r'"bulk"'),
     ("thread-block clusters, distributed shared memory", False, "attributes of launches are ignored or refused", HEADERS + "cooperative_groups.h",
      r"cluster_group"),
-    ("cooperative groups: block, tiles, coalesced, grid", True, "not `multi_grid_group`, which needs several devices",
+    ("cooperative groups: block, tiles, coalesced, grid", True, "not `multi_grid_group`",
      HEADERS + "cooperative_groups.h", r"this_grid"),
     ("dynamic parallelism", False, "a launch in a kernel does not compile", HEADERS + "wp/*.h", r"cudaGetParameterBuffer"),
     ("`printf`, `assert`, `malloc`, `new` in kernels", True, "", "src/device/cpu/printf.c", r"wp_rt_printf|printf"),
@@ -270,7 +270,8 @@ FEATURES = [
     ("DPX functions", True, "", HEADERS + "wp/dpx.h", r"WP_DPX_KIND"),
     ("managed memory", True, "on simulated GPUs with far faults and eviction", HEADERS + "cuda_runtime_api.h", r"cudaMallocManaged"),
     ("relocatable device code, device-side libraries", True, "", "src/compiler/driver/options.c", r"rdc"),
-    ("several devices", False, "`cudaSetDevice(1)` is an error", HEADERS + "cuda.h", r"cuMulticast"),
+    ("several devices", True, "[peer copies and access](run.md#several-devices); no multicast", "src/cudart/rt_device.c",
+     r"wpi_device_set_peer_access"),
 ]
 
 

@@ -94,6 +94,12 @@ typedef struct wp_launch {
 
 /** Opens the device named by `spec`; see `warpage devices`. */
 WP_NODISCARD WP_API wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err);
+/** Opens the devices of a list, "cpu,cpu": all of one kind; their queues can wait for each other's
+ * events. A list of one is wp_device_open. `out` has room for WP_DEVICES_MAX; on failure none is
+ * open. Close them in reverse order. NOT_FOUND, UNSUPPORTED: devices that cannot be together. */
+#define WP_DEVICES_MAX 16u
+WP_NODISCARD WP_API wp_status wp_devices_open(const char *specs, wp_device **out, uint32_t *count,
+                                              wp_error *err);
 WP_API void wp_device_close(wp_device *device);
 /** Calls `visit` with the spec of each simulated GPU that Warpage includes ("sim:k80"), ordered by
  * name. */

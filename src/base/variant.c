@@ -15,7 +15,8 @@ static const struct {
     const char *word;
     wpi_variant_kind kind;
     bool is_in_step;
-} words[] = {{"check", WP_VARIANT_CHECK, false},
+} words[] = {{"copy", WP_VARIANT_COPY, false},
+             {"check", WP_VARIANT_CHECK, false},
              {"trace", WP_VARIANT_TRACE, false},
              {"instep", WP_VARIANT_TRACE, true}};
 enum { WORD_COUNT = sizeof words / sizeof *words };

@@ -4,6 +4,7 @@
  * name has two parts, the kind and the rewrites (compiler/rewrite/rewrite.h) that the kernels go
  * through first:
  *
+ *     copy                   the program's own code, with variables elsewhere
  *     check                  accesses are tested
  *     trace                  what the threads do is recorded
  *     instep                 … and each access waits for simulated time
@@ -22,6 +23,7 @@
 
 typedef enum wpi_variant_kind {
     WP_VARIANT_OWN = 0, /* the program's own code, which is no variant */
+    WP_VARIANT_COPY,    /* the same for a further device, which has variables of its own */
     WP_VARIANT_CHECK,
     WP_VARIANT_TRACE,
     WP_VARIANT_KIND_COUNT /* must be last */

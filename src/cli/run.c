@@ -53,7 +53,8 @@ enum option_index {
 const wpi_cli_option wpi_run_options[] = {
     [DEVICE] =
         {"device", "SPEC",
-         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them"},
+         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them; several "
+         "for one program: cpu,cpu or sim:p100,sim:p100"},
     [AS] = WPI_AS_OPTION,
     [SET] =
         {"set", "KEY=VALUE",
@@ -155,9 +156,11 @@ static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environm
     WP_TRY(wpi_set_keys(arguments, values[DEVICE], environment, err));
     if (values[IN_STEP] != NULL) WP_TRY(set_in_step(values[IN_STEP], environment, err));
     if (values[DEVICE] != NULL) {
-        wp_device *device = NULL;
-        WP_TRY(wp_device_open(values[DEVICE], &device, err));
-        wp_device_close(device);
+        wp_device *devices[WP_DEVICES_MAX];
+        uint32_t count;
+        WP_TRY(wp_devices_open(values[DEVICE], devices, &count, err));
+        while (count != 0)
+            wp_device_close(devices[--count]);
         wpi_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
     }
     if (values[CHECK] != NULL) {

@@ -97,6 +97,11 @@ static inline bool wpi_compile_is_own(const wpi_compile *c) {
     return c->variant.kind == WP_VARIANT_OWN;
 }
 
+/** … or the same with variables elsewhere: both compute as the CPU does fastest. */
+static inline bool wpi_compile_is_plain(const wpi_compile *c) {
+    return wpi_compile_is_own(c) || c->variant.kind == WP_VARIANT_COPY;
+}
+
 bool wpi_compile_is_kernel(const wpi_compile *c, LLVMValueRef function);
 
 /** Runs LLVM's own passes by pipeline text; `machine` may be NULL. */

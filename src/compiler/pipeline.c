@@ -92,10 +92,10 @@ static wp_status optimize_recorded(wpi_compile *c, wp_error *err) {
 
 /* The kinds of code that a pass applies to. */
 enum {
-    OWN = 1 << WP_VARIANT_OWN,
+    PLAIN = 1 << WP_VARIANT_OWN | 1 << WP_VARIANT_COPY,
     CHECK = 1 << WP_VARIANT_CHECK,
     RECORDED = 1 << WP_VARIANT_TRACE, /* as a GPU's threads run */
-    FAST = OWN | CHECK,               /* as fast as the CPU can */
+    FAST = PLAIN | CHECK,             /* as fast as the CPU can */
     ALL = FAST | RECORDED
 };
 
@@ -134,8 +134,8 @@ static const pass passes[] = {
     {"narrow", wpi_pass_narrow, FAST},
     {"settle", wpi_pass_settle, FAST},
     {"check-loops", wpi_pass_check_loops, CHECK},
-    {"merge", merge, OWN},
-    {"ahead", wpi_pass_ahead, OWN},
+    {"merge", merge, PLAIN},
+    {"ahead", wpi_pass_ahead, PLAIN},
     {"deep-values", wpi_pass_deep_values, FAST},
     {"optimize", optimize, FAST},
     {"optimize-recorded", optimize_recorded, RECORDED},

@@ -12,9 +12,13 @@ static void destroy(struct cudaArray *array) {
     wpi_free(array);
 }
 
-void wpi_arrays_forget(void) {
+static bool is_on(void *array, const void *device) {
+    return ((struct cudaArray *)array)->device == device;
+}
+
+void wpi_arrays_forget(const wp_device *device) {
     struct cudaArray *array;
-    while ((array = wpi_handle_take_any(WPI_HANDLE_ARRAY)) != NULL)
+    while ((array = wpi_handle_take(WPI_HANDLE_ARRAY, is_on, device)) != NULL)
         destroy(array); /* the device frees the memory */
 }
 
@@ -66,7 +70,8 @@ WP_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChanne
     if (array == NULL || desc == NULL || extent.width == 0 || (flags & ~ARRAY_FLAGS) != 0 ||
         !is_shape(extent, flags))
         return wpi_note(cudaErrorInvalidValue);
-    struct cudaArray made = {.format = *desc,
+    struct cudaArray made = {.device = device,
+                             .format = *desc,
                              .extent = extent,
                              .flags = flags,
                              .element_bytes = wpi_channel_bytes(desc)};
@@ -117,7 +122,7 @@ WP_API cudaError_t cudaFreeArray(cudaArray_t array) {
     if (array == NULL) return cudaSuccess;
     if (!wpi_handle_remove(WPI_HANDLE_ARRAY, array)) return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
-    const wp_status status = wp_memory_free(device, array->base, &err);
+    const wp_status status = wp_memory_free(array->device, array->base, &err);
     destroy(array);
     return wpi_result(status, &err);
 }

@@ -31,11 +31,10 @@ static wpi_memory_class class_of(wp_memory_kind kind) {
     }
 }
 
-bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_bytes,
-                         wpi_memory_class *out) {
+bool wpi_memory_classify(const void *pointer, size_t size_bytes, wpi_memory_class *out) {
     wp_allocation allocation;
     size_t left_bytes;
-    const bool is_known = wp_memory_find(device, pointer, &allocation);
+    const bool is_known = wpi_allocation_find(pointer, &allocation, NULL);
     if ((!is_known || allocation.kind == WP_MEMORY_VARIABLE) &&
         wpi_variable_managed_at(pointer, &left_bytes)) {
         *out = WPI_MEMORY_MANAGED;
@@ -50,10 +49,18 @@ bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_byt
     return size_bytes <= left_bytes;
 }
 
-bool wpi_is_device_range(wp_device *device, const void *pointer, size_t size_bytes) {
+bool wpi_is_device_range(const void *pointer, size_t size_bytes) {
     wpi_memory_class class;
-    return pointer != NULL && wpi_memory_classify(device, pointer, size_bytes, &class) &&
+    return pointer != NULL && wpi_memory_classify(pointer, size_bytes, &class) &&
            class != WPI_MEMORY_PAGEABLE;
+}
+
+wp_device *wpi_memory_owner(const void *pointer) {
+    wp_allocation allocation;
+    wp_device *device;
+    const bool is_device = wpi_allocation_find(pointer, &allocation, &device) &&
+                           class_of(allocation.kind) == WPI_MEMORY_DEVICE;
+    return is_device ? device : NULL;
 }
 
 /* Whether memory of a class may be on a side that `kind` calls "host" or "device". */
@@ -120,6 +127,39 @@ static cudaError_t copy_staged(wp_queue *queue, wpi_box dst, wpi_box src, wpi_ex
     return status != WP_STATUS_OK ? wpi_result(status, &err) : error;
 }
 
+/* What is queued in `later` comes after what is queued in `earlier` now. */
+static wp_status follow(wp_queue *later, wp_queue *earlier, wp_error *err) {
+    wp_event *event;
+    WP_TRY(wp_event_create(earlier->device, &event, err));
+    wp_status status = wp_event_record(event, earlier, err);
+    if (status == WP_STATUS_OK) status = wp_queue_wait_event(later, event, err);
+    wp_event_destroy(event); /* pending records and waits keep what they need */
+    return status;
+}
+
+/* A copy in stream 0 between two devices comes after the work of both default streams, and before
+ * their later work. */
+static wp_status queue_between(wp_queue *queue, wp_device *other, wpi_box dst, wpi_box src,
+                               wpi_extent e, wp_error *err) {
+    wp_queue *others = wp_device_default_queue(other);
+    WP_TRY(follow(queue, others, err));
+    WP_TRY(queue_box(queue, dst, src, e, err));
+    return follow(others, queue, err);
+}
+
+/* Where a copy in stream 0 of the current device is queued: in stream 0 of the device whose memory
+ * it uses. `*other` is a second such device, or NULL. */
+static wp_queue *choose_queue(wp_queue *queue, const void *dst, const void *src,
+                              wp_device **other) {
+    wp_device *to = wpi_memory_owner(dst), *from = wpi_memory_owner(src), *chosen = queue->device;
+    if (to == NULL) to = from;
+    if (from == NULL) from = to;
+    if (to == NULL) return queue;
+    if (chosen != to && chosen != from) chosen = from;
+    if (to != from) *other = chosen == to ? from : to;
+    return chosen == queue->device ? queue : wp_device_default_queue(chosen);
+}
+
 cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e,
                      enum cudaMemcpyKind kind, bool is_async) {
     wp_device *device;
@@ -138,8 +178,8 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
     size_t dst_bytes, src_bytes;
     wpi_memory_class dst_class, src_class;
     if (!wpi_box_span(&dst, &e, &dst_bytes) || !wpi_box_span(&src, &e, &src_bytes) ||
-        !wpi_memory_classify(device, dst.first, dst_bytes, &dst_class) ||
-        !wpi_memory_classify(device, src.first, src_bytes, &src_class) ||
+        !wpi_memory_classify(dst.first, dst_bytes, &dst_class) ||
+        !wpi_memory_classify(src.first, src_bytes, &src_class) ||
         !is_kind_right(kind, dst_class, src_class))
         return wpi_note(cudaErrorInvalidValue);
 
@@ -149,6 +189,10 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
         const wpi_copy_node node = {dst, src, e, kind};
         return is_async ? wpi_capture_copy(stream, &node) : wpi_capture_refuse(stream);
     }
+    wp_device *other = NULL;
+    if (wpi_device_count() > 1 && queue == wp_device_default_queue(device))
+        queue = choose_queue(queue, dst.first, src.first, &other);
+    device = queue->device;
     const bool is_pageable = dst_class == WPI_MEMORY_PAGEABLE || src_class == WPI_MEMORY_PAGEABLE;
     const size_t size_bytes = e.width_bytes * e.height * e.depth; /* at most a span */
     const bool is_devices_task = src_class == WPI_MEMORY_PAGEABLE &&
@@ -159,7 +203,9 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
         return copy_staged(queue, dst, src, e, size_bytes);
 
     wp_error err = {0};
-    WPI_TRY(wpi_result(queue_box(queue, dst, src, e, &err), &err));
+    const wp_status status = other != NULL ? queue_between(queue, other, dst, src, e, &err)
+                                           : queue_box(queue, dst, src, e, &err);
+    WPI_TRY(wpi_result(status, &err));
     const bool is_hidden = dst_class == WPI_MEMORY_DEVICE && src_class == WPI_MEMORY_DEVICE;
     if (is_async ? !is_pageable || is_devices_task : is_hidden) return cudaSuccess;
     return wpi_queue_sync(queue);
@@ -194,7 +240,9 @@ WP_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, 
 }
 
 cudaError_t wpi_check_peers(int dst_device, int src_device) {
-    return wpi_note(dst_device == 0 && src_device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    wp_device *device;
+    WPI_TRY(wpi_enter_device(dst_device, &device));
+    return wpi_enter_device(src_device, &device);
 }
 
 WP_API cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice,

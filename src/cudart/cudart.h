@@ -24,6 +24,7 @@
 #include "base/abi.h"
 #include "base/fail.h"
 #include "cache/cache_code.h"
+#include "device/device.h"
 #include "warpage/cuda/cuda_runtime_api.h"
 #include "warpage/device.h"
 
@@ -55,8 +56,9 @@ void wpi_error_reset(void);
 
 /* ---- rt_context.c ---- */
 
-/** The device of this process, opened at the first call; then the device's sticky error, if any.
- *  The result has been noted. Calls from inside host callbacks are refused (NotPermitted). */
+/** The calling thread's current device; all devices of the process are opened at the first call.
+ *  Then the device's sticky error, if any. The result has been noted. Calls from inside host
+ *  callbacks are refused (NotPermitted). */
 cudaError_t wpi_enter(wp_device **device);
 /** As wpi_enter, but also after a sticky error and from callbacks: for queries and teardown. */
 cudaError_t wpi_enter_any(wp_device **device);
@@ -64,17 +66,29 @@ cudaError_t wpi_enter_any(wp_device **device);
 bool wpi_thread_uses_runtime(void);
 /** Between true and false this thread's calls come from the driver API. */
 void wpi_set_driver_call(bool is_driver_call);
-/** The device if it is open, else NULL. */
+/** The current device if the devices are open, else NULL. */
 wp_device *wpi_device_if_open(void);
-/** The spec that it is or will be opened with. */
+/** How many are open: 0 before the first call that needs one. */
+uint32_t wpi_device_count(void);
+wp_device *wpi_device_at(uint32_t number);
+/** The number of the thread's current device. */
+uint32_t wpi_device_current(void);
+void wpi_device_set_current(uint32_t number);
+/** As wpi_enter_any, but the device of that number. InvalidDevice, noted. */
+cudaError_t wpi_enter_device(int number, wp_device **device);
+/** Finds the allocation and the device that contain an address; `device` may be NULL. */
+bool wpi_allocation_find(const void *address, wp_allocation *out, wp_device **device);
+/** Waits for all devices. Noted. */
+cudaError_t wpi_wait_all(void);
+/** The list of devices that are or will be opened. */
 const char *wpi_device_spec(void);
 /** Flags of cudaSetDeviceFlags. */
 unsigned wpi_context_flags(void);
 void wpi_context_set_flags(unsigned flags);
-/** Counts resets: objects that a thread kept from an earlier epoch are gone. */
-uint64_t wpi_context_epoch(void);
-/** Forgets everything but the device itself: streams, events, arrays, opt-ins. */
-void wpi_context_forget(void);
+/** Counts resets of a device: objects that a thread kept from an earlier epoch are gone. */
+uint64_t wpi_context_epoch(const wp_device *device);
+/** Forgets everything on a device but itself: streams, events, arrays, opt-ins. */
+void wpi_context_forget(wp_device *device);
 /** Whether work was still running at exit: then nothing that it may use can be freed. */
 bool wpi_context_work_was_dropped(void);
 
@@ -98,8 +112,10 @@ typedef enum wpi_handle_kind {
 bool wpi_handle_add(wpi_handle_kind kind, void *handle); /* false: out of memory */
 bool wpi_handle_is_live(wpi_handle_kind kind, const void *handle);
 bool wpi_handle_remove(wpi_handle_kind kind, const void *handle); /* false: was not live */
-/** Removes and returns any one; NULL when none is left. */
-void *wpi_handle_take_any(wpi_handle_kind kind);
+/** Removes and returns any one that is wanted; NULL when none is left. `is_wanted` is called under
+ * the set's lock. */
+void *wpi_handle_take(wpi_handle_kind kind, bool (*is_wanted)(void *handle, const void *arg),
+                      const void *arg);
 /** Calls `visit` for each, under the set's lock; stops when it returns false, and returns that. */
 bool wpi_handle_all(wpi_handle_kind kind, bool (*visit)(void *handle, void *arg), void *arg);
 
@@ -130,8 +146,8 @@ wp_module *wpi_image_module(void **handle);
 /** The number of the launch's blocks that fit an SM at once. */
 uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
                                 uint32_t shared_dynamic_bytes);
-/** Resets the opt-ins of all functions (cudaDeviceReset). */
-void wpi_functions_forget(void);
+/** Resets the opt-ins of all functions on a device (cudaDeviceReset). */
+void wpi_functions_forget(wp_device *device);
 
 /** A variable that host code names. */
 typedef struct wpi_variable {
@@ -151,7 +167,7 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
  *  image is loaded: host code uses such a variable from the start. */
 bool wpi_variable_managed_at(const void *address, size_t *left_bytes);
 /** __managed__ variables have their initial values again (cudaDeviceReset). */
-void wpi_variables_reset(void);
+void wpi_variables_reset(wp_device *device);
 
 /* ---- rt_streaming.c ---- */
 
@@ -184,8 +200,8 @@ cudaStream_t wpi_stream_key(cudaStream_t stream);
 /** Waits for a queue and returns its error or that of an earlier kernel. Noted. */
 cudaError_t wpi_queue_sync(wp_queue *queue);
 /** True when nothing is queued or running anywhere. */
-bool wpi_streams_are_idle(wp_device *device);
-void wpi_streams_forget(void);
+bool wpi_streams_are_idle(void);
+void wpi_streams_forget(const wp_device *device);
 /** Whether stream 0 is, for calls of this thread, the thread's own (per_thread.c). */
 void wpi_default_stream_set_per_thread(bool is_per_thread);
 /** True while this thread runs a host function of a stream. */
@@ -193,18 +209,19 @@ bool wpi_in_callback(void);
 
 /* ---- event.c, array.c, rt_texture.c, rt_managed.c ---- */
 
-void wpi_events_forget(void);
-void wpi_arrays_forget(void);
-void wpi_textures_forget(void);
+/* A device is reset: its objects are gone. */
+void wpi_events_forget(const wp_device *device);
+void wpi_arrays_forget(const wp_device *device);
+void wpi_textures_forget(wp_device *device);
 /** Forgets advice for [base, base + size_bytes): the memory was freed. */
 void wpi_advice_forget(const void *base, size_t size_bytes);
-void wpi_advice_forget_all(void);
+void wpi_advice_forget_all(const wp_device *device);
 
 /* ---- rt_pool.c ---- */
 
 /** The memory was freed, or all of it; its pool, if it had one, counts it no longer. */
 void wpi_pool_forget(const void *base);
-void wpi_pool_forget_all(void);
+void wpi_pool_forget_all(const wp_device *device);
 /** The pool of an allocation; NULL: it is of none. */
 cudaMemPool_t wpi_pool_of(const void *base);
 
@@ -222,10 +239,11 @@ typedef enum wpi_memory_class {
 
 /** The class of [pointer, pointer + size_bytes); false if it begins in an allocation and leaves
  * it. */
-bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_bytes,
-                         wpi_memory_class *out);
+bool wpi_memory_classify(const void *pointer, size_t size_bytes, wpi_memory_class *out);
+/** The device in whose memory the address is; NULL: host or managed memory. */
+wp_device *wpi_memory_owner(const void *pointer);
 /** True when [pointer, pointer + size_bytes) lies in one allocation that kernels can use. */
-bool wpi_is_device_range(wp_device *device, const void *pointer, size_t size_bytes);
+bool wpi_is_device_range(const void *pointer, size_t size_bytes);
 
 /** An upright box of bytes in memory, one side of a copy. */
 typedef struct wpi_box {
@@ -258,7 +276,7 @@ static inline wpi_box wpi_row_at(const void *first) {
 /** Bytes from the first byte of a box to the end of its last; false on overflow. */
 bool wpi_box_span(const wpi_box *box, const wpi_extent *extent, size_t *out);
 
-/** Only device 0 exists. Noted. */
+/** Both are numbers of devices. Noted. */
 cudaError_t wpi_check_peers(int dst_device, int src_device);
 
 /** Copies a box; checks both sides against `kind`. With `is_async` it returns as early as CUDA
@@ -276,6 +294,7 @@ cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t 
 
 /** Memory with a format; on every device rows follow each other without gaps. */
 struct cudaArray {
+    wp_device *device;
     char *base;
     struct cudaChannelFormatDesc format;
     struct cudaExtent extent; /* elements; 0 for missing dimensions */

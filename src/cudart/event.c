@@ -23,9 +23,13 @@ static void destroy(struct CUevent_st *event) {
     wpi_free(event);
 }
 
-void wpi_events_forget(void) {
+static bool is_on(void *event, const void *device) {
+    return ((struct CUevent_st *)event)->event->device == device;
+}
+
+void wpi_events_forget(const wp_device *device) {
     struct CUevent_st *event;
-    while ((event = wpi_handle_take_any(WPI_HANDLE_EVENT)) != NULL)
+    while ((event = wpi_handle_take(WPI_HANDLE_EVENT, is_on, device)) != NULL)
         destroy(event);
 }
 
@@ -78,6 +82,7 @@ WP_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     wp_queue *queue;
     WPI_TRY(enter(&device, event));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    if (queue->device != event->event->device) return wpi_note(cudaErrorInvalidResourceHandle);
     cudaError_t captured;
     if (wpi_capture_is_on(stream, &captured))
         return captured != cudaSuccess ? captured : wpi_capture_record(stream, &event->captured);
@@ -102,7 +107,7 @@ WP_API cudaError_t cudaEventQuery(cudaEvent_t event) {
     WPI_TRY(enter(&device, event));
     if (event->captured.id != 0) return wpi_note(cudaErrorCapturedEvent);
     if (!wp_event_is_complete(event->event)) return wpi_note(cudaErrorNotReady);
-    return wpi_note(wpi_error_sticky(device));
+    return wpi_note(wpi_error_sticky(event->event->device));
 }
 
 WP_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -111,7 +116,7 @@ WP_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (event->captured.id != 0) return wpi_note(cudaErrorCapturedEvent);
     wp_error err = {0};
     WPI_TRY(wpi_result(wp_event_wait(event->event, &err), &err));
-    return wpi_note(wpi_error_sticky(device));
+    return wpi_note(wpi_error_sticky(event->event->device));
 }
 
 WP_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
@@ -120,7 +125,8 @@ WP_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_
     WPI_TRY(enter(&device, end));
     if (ms == NULL) return wpi_note(cudaErrorInvalidValue);
     if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 ||
-        !atomic_load(&start->is_recorded) || !atomic_load(&end->is_recorded))
+        !atomic_load(&start->is_recorded) || !atomic_load(&end->is_recorded) ||
+        start->event->device != end->event->device)
         return wpi_note(cudaErrorInvalidResourceHandle);
     if (!wp_event_is_complete(start->event) || !wp_event_is_complete(end->event))
         return wpi_note(cudaErrorNotReady);
@@ -139,6 +145,7 @@ WP_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
     cudaError_t captured;
     if (wpi_capture_is_on(stream, &captured) || event->captured.id != 0) {
         WPI_TRY(captured);
+        if (queue->device != event->event->device) return wpi_capture_refuse(stream);
         return wpi_capture_wait(stream, &event->captured);
     }
     WPI_TRY(captured);

@@ -18,7 +18,7 @@ cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t 
         return wpi_note(cudaErrorInvalidPitchValue);
     WPI_TRY(wpi_refuse_reserved(box.first));
     if (box.first == NULL || !wpi_box_span(&box, &e, &size_bytes) ||
-        !wpi_memory_classify(device, box.first, size_bytes, &class) || class == WPI_MEMORY_PAGEABLE)
+        !wpi_memory_classify(box.first, size_bytes, &class) || class == WPI_MEMORY_PAGEABLE)
         return wpi_note(cudaErrorInvalidValue);
     if (value_bytes > 1 && ((uintptr_t)box.first | box.pitch_bytes | e.width_bytes) % value_bytes)
         return wpi_note(cudaErrorInvalidValue);
@@ -28,6 +28,9 @@ cudaError_t wpi_fill(cudaStream_t stream, wpi_box box, uint32_t value, uint32_t 
         const wpi_fill_node node = {box, value, value_bytes, e};
         return is_async ? wpi_capture_fill(stream, &node) : wpi_capture_refuse(stream);
     }
+    wp_device *owner = wpi_memory_owner(box.first);
+    if (owner != NULL && owner != device && queue == wp_device_default_queue(device))
+        queue = wp_device_default_queue(owner);
     wp_error err = {0};
     for (size_t z = 0; z < e.depth; z++)
         for (size_t y = 0; y < e.height; y++) {

@@ -44,10 +44,13 @@ bool wpi_handle_remove(wpi_handle_kind kind, const void *handle) {
     return entry != NULL;
 }
 
-void *wpi_handle_take_any(wpi_handle_kind kind) {
+void *wpi_handle_take(wpi_handle_kind kind, bool (*is_wanted)(void *handle, const void *arg),
+                      const void *arg) {
     void *handle = NULL;
     pthread_mutex_lock(&lock);
     handle_entry *entry = sets[kind];
+    while (entry != NULL && !is_wanted((void *)(uintptr_t)entry->handle, arg))
+        entry = entry->hh.next;
     if (entry != NULL) {
         handle = (void *)(uintptr_t)entry->handle;
         HASH_DEL(sets[kind], entry);

@@ -136,6 +136,16 @@ static cudaError_t check_cooperative(const wp_device_info *info, const wpi_funct
     return wpi_explain(cudaErrorCooperativeLaunchTooLarge, &err);
 }
 
+static cudaError_t refuse_stream(const wpi_function *f, const wp_device *device,
+                                 const wp_queue *queue) {
+    wp_error err = {0};
+    (void)WP_FAIL(&err, INVALID,
+                  "%s: launched in a stream of device %u while device %u is current; "
+                  "cudaSetDevice(%u) before the launch",
+                  f->info->name, queue->device->number, device->number, queue->device->number);
+    return wpi_explain(cudaErrorInvalidResourceHandle, &err);
+}
+
 static cudaError_t launch(const void *function, const configuration *c, void **args,
                           bool is_cooperative) {
     wp_device *device;
@@ -144,6 +154,7 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_function_find(device, function, &f));
     WPI_TRY(wpi_stream_queue(device, c->stream, &queue));
+    if (queue->device != device) return refuse_stream(f, device, queue);
     const wp_device_info *info = wp_device_get_info(device);
     WPI_TRY(check_shape(info, f, c->grid, c->block));
     WPI_TRY(check_shared(f, c->shared_bytes));

@@ -31,34 +31,44 @@
 
 #define SHARED_BYTES_DEFAULT (48u * 1024u)
 
+/* An image on a device. */
+typedef struct loaded_image {
+    wp_module *module;
+    cudaError_t error; /* why it cannot be used there */
+    wp_error detail;
+    bool is_loaded; /* or failed to */
+} loaded_image;
+
 typedef struct image {
     struct image *next;
     const wp_image_header *header; /* NULL: not Warpage's; a message was printed */
     const void *foreign;           /* another compiler's fat binary, not translated yet */
     wp_image_header *translated;   /* … its image, which `header` is then */
-    wp_module *module;
-    cudaError_t error; /* why it cannot be used */
+    bool has_cpu_code;             /* … made for it */
+    cudaError_t error;             /* why it cannot be used */
     wp_error detail;
-    bool is_loaded; /* or failed to */
-    bool is_linked; /* shared by several objects; lives until the process ends */
+    loaded_image on[WP_DEVICES_MAX]; /* by the device's number */
+    uint32_t home;                   /* of a module of the driver API: its device's number */
+    bool is_linked;                  /* shared by several objects; lives until the process ends */
 } image;
 
 typedef struct function_entry {
     const void *key;
     image *image;
-    atomic_bool is_resolved;
-    wpi_function function;
+    const char *name;
+    _Atomic(wpi_function *) on[WP_DEVICES_MAX]; /* NULL: not looked up there */
     UT_hash_handle hh;
 } function_entry;
 
 typedef struct variable_entry {
     const void *key;
     image *image;
-    bool is_resolved;
-    const void *initial; /* __managed__: its value as compiled */
-    void *storage;       /* … of another compiler, where kernels run on this machine */
-    void **host_pointer; /* … the pointer of host code */
-    wpi_variable variable;
+    const void *initial;   /* __managed__: its value as compiled */
+    void *storage;         /* … of another compiler, where kernels run on this machine */
+    void **host_pointer;   /* … the pointer of host code */
+    wpi_variable variable; /* its address: of a managed one */
+    void *on[WP_DEVICES_MAX];
+    bool is_resolved[WP_DEVICES_MAX];
     UT_hash_handle hh;
 } variable_entry;
 
@@ -129,7 +139,11 @@ static void remove_image_locked(image *gone) {
     HASH_ITER(hh, functions, f, next_f) {
         if (f->image != gone) continue;
         HASH_DEL(functions, f);
-        wpi_cache_code_destroy(f->function.cached);
+        for (uint32_t d = 0; d < WP_DEVICES_MAX; d++) {
+            wpi_function *function = atomic_load(&f->on[d]);
+            if (function != NULL) wpi_cache_code_destroy(function->cached);
+            wpi_free(function);
+        }
         wpi_free(f);
     }
     variable_entry *v, *next_v;
@@ -150,9 +164,9 @@ void __cudaUnregisterFatBinary(void **handle) {
     if (gone == NULL || wpi_context_work_was_dropped()) return;
     /* Kernels of this image may still be queued, and their code is unloaded next. Other calls
      * report their errors. */
-    wp_device *device = wpi_device_if_open();
-    if (device != NULL && gone->module != NULL) {
-        const wp_status ignored = wp_device_wait(device, NULL);
+    for (uint32_t d = 0; d < wpi_device_count(); d++) {
+        if (gone->on[d].module == NULL) continue;
+        const wp_status ignored = wp_device_wait(wpi_device_at(d), NULL);
         (void)ignored;
     }
     pthread_mutex_lock(&load_lock);
@@ -160,18 +174,20 @@ void __cudaUnregisterFatBinary(void **handle) {
     remove_image_locked(gone);
     pthread_rwlock_unlock(&table_lock);
     pthread_mutex_unlock(&load_lock);
-    wp_module_unload(gone->module);
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
+        wp_module_unload(gone->on[d].module);
     wpi_free(gone->translated);
     wpi_free(gone);
 }
 
-static void bind_foreign(const image *it);
+static void bind_foreign(const wp_device *device, const image *it);
 
 /* Under load_lock. Code of a translated image for this machine. Its variables are bound first: the
  * code of a simulated GPU takes their addresses when it is loaded. */
-static wp_status make_cpu_code(image *it) {
-    WP_TRY(wpi_module_library_open(it->translated, &it->detail));
-    bind_foreign(it);
+static wp_status make_cpu_code(const wp_device *device, image *it, wp_error *err) {
+    if (!it->has_cpu_code) WP_TRY(wpi_module_library_open(it->translated, err));
+    it->has_cpu_code = true;
+    bind_foreign(device, it);
     return WP_STATUS_OK;
 }
 
@@ -187,31 +203,37 @@ static void translate(image *it) {
 }
 
 /* A GPU runs the PTX of a translated image; where it does not, code for this machine is made. */
-static wp_status load_module(wp_device *device, image *it) {
+static wp_status load_module(wp_device *device, image *it, loaded_image *loaded) {
     const bool is_translated = it->translated != NULL;
     const bool is_host = wp_device_get_info(device)->host_pointers_are_device_pointers;
-    if (is_translated && is_host) WP_TRY(make_cpu_code(it));
-    wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
+    if (is_translated && is_host) WP_TRY(make_cpu_code(device, it, &loaded->detail));
+    wp_status status = wp_module_load(device, it->header, &loaded->module, &loaded->detail);
     if (status == WP_STATUS_NOT_FOUND && is_translated && !is_host) { /* checks, say */
-        WP_TRY(make_cpu_code(it));
-        status = wp_module_load(device, it->header, &it->module, &it->detail);
+        WP_TRY(make_cpu_code(device, it, &loaded->detail));
+        status = wp_module_load(device, it->header, &loaded->module, &loaded->detail);
     }
-    if (status == WP_STATUS_OK && is_translated) bind_foreign(it);
+    if (status == WP_STATUS_OK && is_translated) bind_foreign(device, it);
     return status;
 }
 
 /* Under load_lock. */
-static cudaError_t load_image(wp_device *device, image *it) {
+static cudaError_t load_image(wp_device *device, image *it, wp_module **module, wp_error *err) {
+    loaded_image *loaded = &it->on[device->number];
+    *module = NULL;
     if (it->foreign != NULL) translate(it);
-    if (!it->is_loaded && it->error == cudaSuccess) {
-        const wp_status status = load_module(device, it);
-        it->is_loaded = true;
+    *err = it->detail;
+    if (it->error != cudaSuccess) return it->error;
+    if (!loaded->is_loaded) {
+        const wp_status status = load_module(device, it, loaded);
+        loaded->is_loaded = true;
         if (status != WP_STATUS_OK) {
-            it->error = status == WP_STATUS_NOT_FOUND ? cudaErrorNoKernelImageForDevice
-                                                      : wpi_error_of(status);
+            loaded->error = status == WP_STATUS_NOT_FOUND ? cudaErrorNoKernelImageForDevice
+                                                          : wpi_error_of(status);
         }
     }
-    return it->error;
+    *err = loaded->detail;
+    *module = loaded->module;
+    return loaded->error;
 }
 
 char __cudaInitModule(void **handle) {
@@ -219,7 +241,9 @@ char __cudaInitModule(void **handle) {
     image *it = (image *)handle;
     if (it == NULL || wpi_enter_any(&device) != cudaSuccess) return 0;
     pthread_mutex_lock(&load_lock);
-    const cudaError_t error = load_image(device, it);
+    wp_module *module;
+    wp_error err;
+    const cudaError_t error = load_image(device, it, &module, &err);
     pthread_mutex_unlock(&load_lock);
     return error == cudaSuccess;
 }
@@ -227,9 +251,10 @@ char __cudaInitModule(void **handle) {
 cudaError_t wpi_image_open(wp_device *device, const wp_image_header *header, void ***handle,
                            wp_error *detail) {
     image *it = add_image(header);
+    it->home = device->number;
     pthread_mutex_lock(&load_lock);
-    const cudaError_t error = load_image(device, it);
-    *detail = it->detail;
+    wp_module *module;
+    const cudaError_t error = load_image(device, it, &module, detail);
     pthread_mutex_unlock(&load_lock);
     *handle = (void **)it;
     if (error == cudaSuccess) return cudaSuccess;
@@ -239,7 +264,8 @@ cudaError_t wpi_image_open(wp_device *device, const wp_image_header *header, voi
 }
 
 wp_module *wpi_image_module(void **handle) {
-    return ((const image *)handle)->module;
+    const image *it = (const image *)handle;
+    return it->on[it->home].module;
 }
 
 /* ---- functions ---- */
@@ -253,7 +279,7 @@ int __cudaRegisterFunction(void **handle, const char *host, char *device, const 
     WP_CHECK(entry != NULL);
     entry->key = host;
     entry->image = (image *)handle;
-    entry->function.name = device_name;
+    entry->name = device_name;
     pthread_rwlock_wrlock(&table_lock);
     /* A template instantiated in several objects has one host function; any of its images serves.
      */
@@ -283,18 +309,19 @@ static void set_options(wp_device *device, wpi_function *f) {
 static cudaError_t resolve_function(wp_device *device, function_entry *entry) {
     cudaError_t error = cudaSuccess;
     pthread_mutex_lock(&load_lock);
-    if (!atomic_load_explicit(&entry->is_resolved, memory_order_relaxed)) {
+    if (atomic_load_explicit(&entry->on[device->number], memory_order_relaxed) == NULL) {
         wp_error err = {0};
-        wpi_function *f = &entry->function;
-        error = load_image(device, entry->image);
-        if (error != cudaSuccess) {
-            err = entry->image->detail;
-        } else if (wp_module_find_kernel(entry->image->module, f->name, &f->kernel, &err) !=
+        wpi_function *f = wpi_calloc(1, sizeof *f);
+        if (f == NULL) {
+            error = cudaErrorMemoryAllocation;
+        } else if ((error = load_image(device, entry->image, &f->module, &err)) != cudaSuccess) {
+            /* `err` says why */
+        } else if (wp_module_find_kernel(f->module, entry->name, &f->kernel, &err) !=
                    WP_STATUS_OK) {
             error = cudaErrorInvalidDeviceFunction;
         } else {
+            f->name = entry->name;
             f->image = entry->image->header;
-            f->module = entry->image->module;
             f->info = wp_kernel_get_info(f->kernel);
             set_options(device, f);
             if (wpi_cache_code_create(device, f->module, f->name, f->kernel, &f->cached, &err) !=
@@ -302,9 +329,11 @@ static cudaError_t resolve_function(wp_device *device, function_entry *entry) {
                 error = cudaErrorInvalidKernelImage;
         }
         if (error == cudaSuccess) {
-            atomic_store_explicit(&entry->is_resolved, true, memory_order_release);
+            atomic_store_explicit(&entry->on[device->number], f, memory_order_release);
+        } else {
+            wpi_free(f);
+            (void)wpi_explain(error, &err);
         }
-        if (error != cudaSuccess) (void)wpi_explain(error, &err);
     }
     pthread_mutex_unlock(&load_lock);
     return error;
@@ -316,9 +345,11 @@ cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_funct
     HASH_FIND_PTR(functions, &function, entry);
     pthread_rwlock_unlock(&table_lock);
     if (entry == NULL) return wpi_note(cudaErrorInvalidDeviceFunction);
-    if (!atomic_load_explicit(&entry->is_resolved, memory_order_acquire))
+    *out = atomic_load_explicit(&entry->on[device->number], memory_order_acquire);
+    if (*out == NULL) {
         WPI_TRY(resolve_function(device, entry));
-    *out = &entry->function;
+        *out = atomic_load_explicit(&entry->on[device->number], memory_order_acquire);
+    }
     return cudaSuccess;
 }
 
@@ -330,16 +361,16 @@ wp_status wp_image_find(const void *function, const void **out, const char **nam
     if (entry == NULL || entry->image->header == NULL)
         return WP_FAIL(err, NOT_FOUND, "the program has no kernel at this address");
     *out = entry->image->header;
-    *name = entry->function.name;
+    *name = entry->name;
     return WP_STATUS_OK;
 }
 
-void wpi_functions_forget(void) {
-    wp_device *device = wpi_device_if_open();
-    if (device == NULL) return;
+void wpi_functions_forget(wp_device *device) {
     pthread_rwlock_wrlock(&table_lock);
-    for (function_entry *f = functions; f != NULL; f = f->hh.next)
-        if (atomic_load(&f->is_resolved)) set_options(device, &f->function);
+    for (function_entry *f = functions; f != NULL; f = f->hh.next) {
+        wpi_function *function = atomic_load(&f->on[device->number]);
+        if (function != NULL) set_options(device, function);
+    }
     pthread_rwlock_unlock(&table_lock);
 }
 
@@ -371,29 +402,32 @@ static const void *bind_managed(const wp_cpu_variable *v, void *host) {
 
 /* Binds a managed variable of another compiler to its storage before its code is loaded; where a
  * GPU's driver has memory for it, to that, afterwards. */
-static wp_status bind_foreign_variable(const image *it, variable_entry *entry, wp_error *err) {
+static wp_status bind_foreign_variable(const wp_device *device, const image *it,
+                                       variable_entry *entry, wp_error *err) {
     wpi_variable *v = &entry->variable;
+    wp_module *module = it->on[device->number].module;
     size_t size_bytes;
-    if (it->module == NULL) {
+    if (module == NULL) {
         const wp_cpu_variable *code = find_managed(it, v->name);
         if (code == NULL) return WP_STATUS_OK;
         entry->initial = bind_managed(code, entry->storage);
         v->address = entry->storage;
     } else {
-        WP_TRY(wp_module_find_variable(it->module, v->name, &v->address, &size_bytes, err));
+        WP_TRY(wp_module_find_variable(module, v->name, &v->address, &size_bytes, err));
     }
     *entry->host_pointer = v->address;
-    entry->is_resolved = true;
+    entry->on[device->number] = v->address;
+    entry->is_resolved[device->number] = true;
     return WP_STATUS_OK;
 }
 
 /* Under load_lock. A variable that cannot be bound stays NULL for host code. */
-static void bind_foreign(const image *it) {
+static void bind_foreign(const wp_device *device, const image *it) {
     wp_error err = {0};
     pthread_rwlock_wrlock(&table_lock);
     for (variable_entry *v = variables; v != NULL; v = v->hh.next)
         if (v->image == it && v->host_pointer != NULL && v->variable.address == NULL &&
-            bind_foreign_variable(it, v, &err) != WP_STATUS_OK)
+            bind_foreign_variable(device, it, v, &err) != WP_STATUS_OK)
             wpi_print_once(wpi_error_of(err.status), &err);
     pthread_rwlock_unlock(&table_lock);
 }
@@ -489,16 +523,17 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
 static cudaError_t resolve_variable(wp_device *device, variable_entry *entry) {
     wp_error err = {0};
     wpi_variable *v = &entry->variable;
+    void **address = &entry->on[device->number];
     size_t size_bytes = 0;
-    cudaError_t error = load_image(device, entry->image);
-    if (error != cudaSuccess) {
-        err = entry->image->detail;
-    } else if (wp_module_find_variable(entry->image->module, v->name, &v->address, &size_bytes,
-                                       &err) != WP_STATUS_OK) {
+    wp_module *module;
+    cudaError_t error = load_image(device, entry->image, &module, &err);
+    if (error == cudaSuccess &&
+        wp_module_find_variable(module, v->name, address, &size_bytes, &err) != WP_STATUS_OK)
         error = cudaErrorInvalidSymbol;
-    } else {
+    if (error == cudaSuccess) {
         if (v->size_bytes == 0) v->size_bytes = size_bytes; /* extern arrays without extent */
-        entry->is_resolved = true;
+        if (v->kind == WP_VARIABLE_MANAGED) v->address = *address;
+        entry->is_resolved[device->number] = true;
     }
     if (error != cudaSuccess && error != cudaErrorInvalidSymbol) (void)wpi_explain(error, &err);
     return error;
@@ -517,9 +552,12 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
     pthread_rwlock_unlock(&table_lock);
     if (entry == NULL)
         error = cudaErrorInvalidSymbol;
-    else if (!entry->is_resolved)
+    else if (!entry->is_resolved[device->number])
         error = resolve_variable(device, entry);
-    if (error == cudaSuccess) *out = entry->variable;
+    if (error == cudaSuccess) {
+        *out = entry->variable;
+        out->address = entry->on[device->number];
+    }
     pthread_mutex_unlock(&load_lock);
     return error;
 }
@@ -546,12 +584,12 @@ const void *wp_symbol_find(const void *address, const char *name) {
 }
 
 /* The device resets variables that are not shared with the host, possibly at other addresses. */
-void wpi_variables_reset(void) {
+void wpi_variables_reset(wp_device *device) {
     pthread_mutex_lock(&load_lock);
     pthread_rwlock_rdlock(&table_lock);
     for (variable_entry *v = variables; v != NULL; v = v->hh.next) {
         if (v->initial != NULL) memcpy(v->variable.address, v->initial, v->variable.size_bytes);
-        if (v->variable.kind != WP_VARIABLE_MANAGED) v->is_resolved = false;
+        if (v->variable.kind != WP_VARIABLE_MANAGED) v->is_resolved[device->number] = false;
     }
     pthread_rwlock_unlock(&table_lock);
     pthread_mutex_unlock(&load_lock);

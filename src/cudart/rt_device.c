@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queries of the device, and its settings. There is one device, number 0.
+ * Queries of devices, their settings, and access of one to another's memory.
  *
  * Properties that a device does not have (texture extents, say) are those of a GPU of its compute
  * capability, because programs size things by them.
@@ -11,17 +11,19 @@
 
 #include "base/log.h"
 #include "cudart/cudart.h"
+#include "cudart/driver/driver.h"
 #include "cudart/graph/graph.h"
 #include "device/device.h"
 
-#define PCI_BUS_ID "0000:00:00.0" /* of a device that is on no such bus */
+#define PCI_BUS_ID_BYTES sizeof "0000:00:00.0"
 
 #define DEVICE_FLAGS                                                                               \
     ((unsigned)(cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax |           \
                 cudaDeviceSyncMemops))
 
 static cudaError_t check_device(int device) {
-    return wpi_note(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    wp_device *opened;
+    return wpi_enter_device(device, &opened);
 }
 
 /* ---- the current device ---- */
@@ -31,14 +33,17 @@ WP_API cudaError_t cudaGetDeviceCount(int *count) {
     wp_device *device;
     *count = 0;
     WPI_TRY(wpi_enter_any(&device));
-    *count = 1;
+    *count = (int)wpi_device_count();
     return cudaSuccess;
 }
 
 WP_API cudaError_t cudaSetDevice(int device) {
     wp_device *opened;
-    WPI_TRY(wpi_enter(&opened));
-    return check_device(device);
+    if (wpi_in_callback()) return wpi_note(cudaErrorNotPermitted);
+    WPI_TRY(wpi_enter_device(device, &opened));
+    wpi_device_set_current((uint32_t)device);
+    wpi_context_follow((uint32_t)device);
+    return wpi_enter(&opened);
 }
 
 WP_API cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) {
@@ -52,7 +57,7 @@ WP_API cudaError_t cudaGetDevice(int *device) {
     wp_device *opened;
     WPI_TRY(wpi_enter_any(&opened));
     if (device == NULL) return wpi_note(cudaErrorInvalidValue);
-    *device = 0;
+    *device = (int)wpi_device_current();
     return cudaSuccess;
 }
 
@@ -63,14 +68,31 @@ WP_API cudaError_t cudaSetValidDevices(int *device_arr, int len) {
     return cudaSuccess;
 }
 
+/* The first one that has what is asked for: fields that are 0 do not matter. */
 WP_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop) {
+    wp_device *opened;
     if (device == NULL || prop == NULL) return wpi_note(cudaErrorInvalidValue);
-    return cudaGetDevice(device); /* the best of one */
+    WPI_TRY(wpi_enter_any(&opened));
+    *device = (int)wpi_device_current();
+    for (uint32_t d = 0; d < wpi_device_count(); d++) {
+        const wp_device_info *info = wp_device_get_info(wpi_device_at(d));
+        const int asked = prop->major * 10 + prop->minor;
+        if ((int)(info->compute_major * 10 + info->compute_minor) < asked ||
+            info->memory_bytes < prop->totalGlobalMem)
+            continue;
+        *device = (int)d;
+        break;
+    }
+    return cudaSuccess;
 }
 
-static const char *bus_id(wp_device *device) {
+/* Devices that are on no such bus have their number as the bus. */
+static void format_bus_id(const wp_device *device, char out[32]) {
     const char *id = wp_device_get_info(device)->pci_id;
-    return id[0] != '\0' ? id : PCI_BUS_ID;
+    if (id[0] != '\0')
+        (void)snprintf(out, 32, "%s", id);
+    else
+        (void)snprintf(out, 32, "0000:%02x:00.0", (unsigned)device->number);
 }
 
 static bool parse_bus_id(const char *text, unsigned id[4]) {
@@ -81,10 +103,11 @@ static bool parse_bus_id(const char *text, unsigned id[4]) {
 
 WP_API cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device) {
     wp_device *opened;
-    WPI_TRY(wpi_enter_any(&opened));
-    WPI_TRY(check_device(device));
-    if (pciBusId == NULL || len < (int)sizeof PCI_BUS_ID) return wpi_note(cudaErrorInvalidValue);
-    (void)snprintf(pciBusId, (size_t)len, "%s", bus_id(opened));
+    char id[32];
+    WPI_TRY(wpi_enter_device(device, &opened));
+    if (pciBusId == NULL || len < (int)PCI_BUS_ID_BYTES) return wpi_note(cudaErrorInvalidValue);
+    format_bus_id(opened, id);
+    (void)snprintf(pciBusId, (size_t)len, "%s", id);
     return cudaSuccess;
 }
 
@@ -94,10 +117,14 @@ WP_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId) {
     if (device == NULL || pciBusId == NULL) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(wpi_enter_any(&opened));
     if (!parse_bus_id(pciBusId, asked)) return wpi_note(cudaErrorInvalidValue);
-    if (!parse_bus_id(bus_id(opened), own) || memcmp(asked, own, sizeof own) != 0)
-        return wpi_note(cudaErrorInvalidDevice);
-    *device = 0;
-    return cudaSuccess;
+    for (uint32_t d = 0; d < wpi_device_count(); d++) {
+        char id[32];
+        format_bus_id(wpi_device_at(d), id);
+        if (!parse_bus_id(id, own) || memcmp(asked, own, sizeof own) != 0) continue;
+        *device = (int)d;
+        return cudaSuccess;
+    }
+    return wpi_note(cudaErrorInvalidDevice);
 }
 
 /* ---- versions ---- */
@@ -123,7 +150,8 @@ static int to_int(uint64_t value) {
     return value < INT_MAX ? (int)value : INT_MAX;
 }
 
-static void fill_properties(const wp_device_info *info, struct cudaDeviceProp *p) {
+static void fill_properties(const wp_device *device, struct cudaDeviceProp *p) {
+    const wp_device_info *info = wp_device_get_info(device);
     *p = (struct cudaDeviceProp){
         .totalGlobalMem = info->memory_bytes,
         .sharedMemPerBlock = info->shared_bytes_per_block,
@@ -173,10 +201,13 @@ static void fill_properties(const wp_device_info *info, struct cudaDeviceProp *p
         .hostRegisterSupported = 1,
         .memoryPoolsSupported = 1,
         .hostRegisterReadOnlySupported = 1,
+        .pciBusID = (int)device->number,
     };
     memcpy(p->name, info->name, sizeof info->name);
     /* Recognisable and the same in every run. */
-    memcpy(p->uuid.bytes, "warpage-device-0", sizeof p->uuid.bytes);
+    static const char uuid[] = "warpage-device-";
+    memcpy(p->uuid.bytes, uuid, sizeof uuid - 1);
+    p->uuid.bytes[sizeof uuid - 1] = "0123456789abcdef"[device->number];
     if (info->host_pointers_are_device_pointers) {
         p->integrated = 1;
         p->pageableMemoryAccess = 1;
@@ -225,8 +256,8 @@ static void ask_device(wp_device *device, struct cudaDeviceProp *p) {
 static cudaError_t read_properties(struct cudaDeviceProp *prop, int device, wp_device **opened) {
     WPI_TRY(wpi_enter_any(opened));
     if (prop == NULL) return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(check_device(device));
-    fill_properties(wp_device_get_info(*opened), prop);
+    WPI_TRY(wpi_enter_device(device, opened));
+    fill_properties(*opened, prop);
     ask_device(*opened, prop);
     return cudaSuccess;
 }
@@ -446,6 +477,8 @@ WP_API cudaError_t cudaDeviceSynchronize(void) {
     return wpi_result(wp_device_wait(device, &err), &err);
 }
 
+static void forget_peers(wp_device *device);
+
 WP_API cudaError_t cudaDeviceReset(void) {
     if (wpi_in_callback()) return wpi_note(cudaErrorNotPermitted);
     wp_device *device;
@@ -454,9 +487,11 @@ WP_API cudaError_t cudaDeviceReset(void) {
     /* Work under way ends first; its errors are dropped. */
     const wp_status ignored = wp_device_wait(device, NULL);
     (void)ignored;
+    if (wpi_device_count() > 1) (void)wpi_wait_all(); /* others may use its memory */
     wpi_streaming_forget();
     wpi_cache_collect();
-    wpi_context_forget();
+    wpi_context_forget(device);
+    forget_peers(device);
     WPI_TRY(wpi_result(wp_device_reset(device, &err), &err));
     (void)cudaGetLastError();
     return cudaSuccess;
@@ -570,29 +605,82 @@ WP_API cudaError_t cudaCtxResetPersistingL2Cache(void) {
     return wpi_enter(&device); /* no line can persist: the size of that part is 0 */
 }
 
-/* ---- peers: none ---- */
+/* ---- peers ---- */
+
+/* Bit p of entry d: kernels of device d may use the memory of device p. */
+static atomic_uint peers_of[WP_DEVICES_MAX];
+
+static cudaError_t find_pair(int device, int peer, wp_device **first, wp_device **second) {
+    WPI_TRY(wpi_enter_device(device, first));
+    return wpi_enter_device(peer, second);
+}
 
 WP_API cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice) {
+    wp_device *first, *second;
     if (canAccessPeer == NULL) return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(wpi_check_peers(device, peerDevice));
-    *canAccessPeer = 0;
+    WPI_TRY(find_pair(device, peerDevice, &first, &second));
+    *canAccessPeer = first != second && wpi_device_can_access_peer(first, second);
     return cudaSuccess;
 }
 
 WP_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
                                              int dstDevice) {
-    (void)attr, (void)srcDevice, (void)dstDevice;
-    return wpi_note(value == NULL ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+    wp_device *first, *second;
+    if (value == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find_pair(srcDevice, dstDevice, &first, &second));
+    if (first == second) return wpi_note(cudaErrorInvalidDevice);
+    switch (attr) {
+    case cudaDevP2PAttrPerformanceRank: *value = 0; break;
+    case cudaDevP2PAttrAccessSupported:
+    case cudaDevP2PAttrNativeAtomicSupported:
+    case cudaDevP2PAttrCudaArrayAccessSupported:
+        *value = wpi_device_can_access_peer(first, second);
+        break;
+    default: return wpi_note(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
 }
 
 WP_API cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
+    wp_device *device, *peer;
     if (flags != 0) return wpi_note(cudaErrorInvalidValue);
-    (void)peerDevice;
-    return wpi_note(cudaErrorInvalidDevice); /* no other, and none is its own peer */
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_enter_device(peerDevice, &peer));
+    if (peer == device) return wpi_note(cudaErrorInvalidDevice); /* none is its own peer */
+    if (!wpi_device_can_access_peer(device, peer)) return wpi_note(cudaErrorPeerAccessUnsupported);
+    const unsigned bit = 1u << peer->number;
+    if ((atomic_fetch_or(&peers_of[device->number], bit) & bit) != 0)
+        return wpi_note(cudaErrorPeerAccessAlreadyEnabled);
+    wp_error err = {0};
+    return wpi_result(wpi_device_set_peer_access(device, peer, true, &err), &err);
 }
 
 WP_API cudaError_t cudaDeviceDisablePeerAccess(int peerDevice) {
-    return wpi_note(peerDevice == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+    wp_device *device, *peer;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_enter_device(peerDevice, &peer));
+    const unsigned bit = 1u << peer->number;
+    if ((atomic_fetch_and(&peers_of[device->number], ~bit) & bit) == 0)
+        return wpi_note(cudaErrorPeerAccessNotEnabled);
+    wp_error err = {0};
+    WPI_TRY(wpi_result(wp_device_wait(device, &err), &err)); /* kernels may be using it */
+    return wpi_result(wpi_device_set_peer_access(device, peer, false, &err), &err);
+}
+
+/* After a reset no device has access to it, nor it to others. */
+static void forget_peers(wp_device *device) {
+    const unsigned bit = 1u << device->number;
+    for (uint32_t d = 0; d < wpi_device_count(); d++) {
+        wp_device *other = wpi_device_at(d);
+        const unsigned mask = other == device ? ~0u : bit;
+        const unsigned had = atomic_fetch_and(&peers_of[d], ~mask) & mask;
+        for (uint32_t p = 0; p < wpi_device_count(); p++) {
+            if ((had >> p & 1) == 0) continue;
+            const wp_status ignored =
+                wpi_device_set_peer_access(other, wpi_device_at(p), false, NULL);
+            (void)ignored;
+        }
+    }
 }
 
 /* ---- names from before CUDA 4 ---- */

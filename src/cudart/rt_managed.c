@@ -13,8 +13,9 @@
 
 #define PAGE_BYTES 4096u
 
-#define ACCESSED_BY_DEVICE 1u
-#define ACCESSED_BY_HOST 2u
+/* Bit d: device d. */
+#define ACCESSED_BY_DEVICES (ACCESSED_BY_HOST - 1u)
+#define ACCESSED_BY_HOST 0x80000000u
 
 /* Advice for a range; "nowhere" is cudaInvalidDeviceId. */
 typedef struct range_advice {
@@ -105,27 +106,37 @@ void wpi_advice_forget(const void *base, size_t size_bytes) {
     pthread_mutex_unlock(&ranges.lock);
 }
 
-void wpi_advice_forget_all(void) {
+/* Memory that is still allocated elsewhere keeps its advice. */
+void wpi_advice_forget_all(const wp_device *device) {
     pthread_mutex_lock(&ranges.lock);
-    wpi_free(ranges.items);
-    ranges.items = NULL;
-    ranges.count = ranges.capacity = 0;
+    for (size_t i = ranges.count; i-- > 0;) {
+        wp_allocation allocation;
+        wp_device *owner;
+        const void *first = (const void *)ranges.items[i].first;
+        if (!wpi_allocation_find(first, &allocation, &owner) || owner == device) drop(i);
+    }
+    if (ranges.count == 0) {
+        wpi_free(ranges.items);
+        ranges.items = NULL;
+        ranges.capacity = 0;
+    }
     pthread_mutex_unlock(&ranges.lock);
 }
 
 /* ---- giving advice ---- */
 
-static cudaError_t check_managed(wp_device *device, const void *pointer, size_t count) {
+static cudaError_t check_managed(const void *pointer, size_t count) {
     wpi_memory_class class;
-    if (pointer == NULL || count == 0 || !wpi_memory_classify(device, pointer, count, &class) ||
+    if (pointer == NULL || count == 0 || !wpi_memory_classify(pointer, count, &class) ||
         class != WPI_MEMORY_MANAGED)
         return wpi_note(cudaErrorInvalidValue);
     return cudaSuccess;
 }
 
 static cudaError_t check_location(int location) {
-    return wpi_note(location == 0 || location == cudaCpuDeviceId ? cudaSuccess
-                                                                 : cudaErrorInvalidDevice);
+    const bool is_device = location >= 0 && (uint32_t)location < wpi_device_count();
+    return wpi_note(is_device || location == cudaCpuDeviceId ? cudaSuccess
+                                                             : cudaErrorInvalidDevice);
 }
 
 /* Result of calls that name a location: a GPU whose pages do not migrate is invalid. */
@@ -138,7 +149,7 @@ static cudaError_t result_at(wp_status status, const wp_error *err) {
 #define PREFETCHED 0
 
 static void apply(range_advice *a, int what, int location) {
-    const unsigned who = location == cudaCpuDeviceId ? ACCESSED_BY_HOST : ACCESSED_BY_DEVICE;
+    const unsigned who = location == cudaCpuDeviceId ? ACCESSED_BY_HOST : 1u << (unsigned)location;
     switch (what) {
     case PREFETCHED: a->last_prefetch = location; break;
     case cudaMemAdviseSetReadMostly: a->is_read_mostly = true; break;
@@ -155,7 +166,7 @@ static void tell(wp_device *device, const range *r) {
                                .prefers_host = r->advice.preferred == cudaCpuDeviceId,
                                .prefers_device = r->advice.preferred >= 0,
                                .is_accessed_by_device =
-                                   (r->advice.accessed_by & ACCESSED_BY_DEVICE) != 0};
+                                   (r->advice.accessed_by & ACCESSED_BY_DEVICES) != 0};
     wpi_memory_advise(device, (const void *)r->first, r->outer - r->first, &advice);
 }
 
@@ -180,7 +191,7 @@ WP_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemo
     WPI_TRY(wpi_enter(&opened));
     if ((int)advice < cudaMemAdviseSetReadMostly || (int)advice > cudaMemAdviseUnsetAccessedBy)
         return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(check_managed(opened, devPtr, count));
+    WPI_TRY(check_managed(devPtr, count));
     /* Only these use the device argument. */
     const bool has_location = advice == cudaMemAdviseSetPreferredLocation ||
                               advice == cudaMemAdviseSetAccessedBy ||
@@ -199,7 +210,7 @@ WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int ds
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
-    WPI_TRY(check_managed(device, devPtr, count));
+    WPI_TRY(check_managed(devPtr, count));
     WPI_TRY(check_location(dstDevice));
     wp_error err = {0};
     const bool to_device = dstDevice != cudaCpuDeviceId;
@@ -247,10 +258,10 @@ WP_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, s
         return wpi_note(cudaErrorInvalidValue);
     if (flags == cudaMemAttachSingle && (stream == NULL || stream == cudaStreamLegacy))
         return wpi_note(cudaErrorInvalidValue);
-    if (devPtr == NULL || !wp_memory_find(device, devPtr, &allocation) ||
+    if (devPtr == NULL || !wpi_allocation_find(devPtr, &allocation, NULL) ||
         allocation.base != devPtr || (length != 0 && length != allocation.size_bytes))
         return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(check_managed(device, devPtr, allocation.size_bytes));
+    WPI_TRY(check_managed(devPtr, allocation.size_bytes));
     /* Without effect where host and kernels may use managed memory at the same time. */
     wp_error err = {0};
     return wpi_result(wpi_queue_attach(queue, devPtr, allocation.size_bytes, flags, &err), &err);
@@ -289,7 +300,8 @@ static int location_type(int location) {
 
 static void answer_accessed_by(unsigned accessed_by, int *data, size_t count) {
     size_t used = 0;
-    if ((accessed_by & ACCESSED_BY_DEVICE) != 0 && used < count) data[used++] = 0;
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
+        if ((accessed_by >> d & 1) != 0 && used < count) data[used++] = (int)d;
     if ((accessed_by & ACCESSED_BY_HOST) != 0 && used < count) data[used++] = cudaCpuDeviceId;
     while (used < count)
         data[used++] = cudaInvalidDeviceId;
@@ -326,7 +338,7 @@ WP_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
                                             const void *devPtr, size_t count) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
-    WPI_TRY(check_managed(device, devPtr, count));
+    WPI_TRY(check_managed(devPtr, count));
     if (!is_answer(attribute, data, dataSize)) return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
     const wp_status status =
@@ -355,8 +367,11 @@ WP_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attrib
     if (attributes == NULL) return wpi_note(cudaErrorInvalidValue);
     void *address = (void *)(uintptr_t)ptr;
     wpi_memory_class class;
-    (void)wpi_memory_classify(device, ptr, 1, &class);
-    *attributes = (struct cudaPointerAttributes){.device = 0};
+    (void)wpi_memory_classify(ptr, 1, &class);
+    wp_allocation allocation;
+    wp_device *owner = device;
+    (void)wpi_allocation_find(ptr, &allocation, &owner);
+    *attributes = (struct cudaPointerAttributes){.device = (int)owner->number};
     switch (class) {
     case WPI_MEMORY_PAGEABLE:
         attributes->type = cudaMemoryTypeUnregistered;

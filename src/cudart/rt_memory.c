@@ -32,11 +32,12 @@ static cudaError_t release(void *base, wp_memory_kind kind, wp_memory_kind other
     WPI_TRY(wpi_enter(&device));
     if (base == NULL) return cudaSuccess;
     wp_allocation allocation;
-    if (!wp_memory_find(device, base, &allocation) || allocation.base != base ||
+    if (!wpi_allocation_find(base, &allocation, &device) || allocation.base != base ||
         (allocation.kind != kind && allocation.kind != other_kind) ||
         allocation.flags == WPI_ALLOCATION_MAPPED)
         return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
+    if (wpi_device_count() > 1) WPI_TRY(wpi_wait_all()); /* others may be using it */
     WPI_TRY(wpi_result(wp_memory_free(device, base, &err), &err));
     wpi_advice_forget(base, allocation.size_bytes);
     if (allocation.kind == WP_MEMORY_DEVICE) wpi_pool_forget(base);
@@ -129,10 +130,11 @@ WP_API cudaError_t cudaHostUnregister(void *ptr) {
     WPI_TRY(wpi_enter(&device));
     if (ptr == NULL) return wpi_note(cudaErrorInvalidValue);
     wp_allocation allocation;
-    if (!wp_memory_find(device, ptr, &allocation) || allocation.base != ptr ||
+    if (!wpi_allocation_find(ptr, &allocation, &device) || allocation.base != ptr ||
         allocation.kind != WP_MEMORY_REGISTERED)
         return wpi_note(cudaErrorHostMemoryNotRegistered);
     wp_error err = {0};
+    if (wpi_device_count() > 1) WPI_TRY(wpi_wait_all());
     return wpi_result(wp_memory_unregister(device, ptr, &err), &err);
 }
 
@@ -145,7 +147,7 @@ WP_API cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigne
     WPI_TRY(wpi_enter(&device));
     wp_allocation allocation;
     if (pDevice == NULL || pHost == NULL || flags != 0) return wpi_note(cudaErrorInvalidValue);
-    if (!wp_memory_find(device, pHost, &allocation) || !is_host_memory(&allocation))
+    if (!wpi_allocation_find(pHost, &allocation, NULL) || !is_host_memory(&allocation))
         return wpi_note(cudaErrorInvalidValue);
     *pDevice = pHost; /* unified addresses: kernels use the host's */
     return cudaSuccess;
@@ -155,7 +157,7 @@ WP_API cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
     wp_allocation allocation;
-    if (pFlags == NULL || pHost == NULL || !wp_memory_find(device, pHost, &allocation) ||
+    if (pFlags == NULL || pHost == NULL || !wpi_allocation_find(pHost, &allocation, NULL) ||
         allocation.kind != WP_MEMORY_PINNED)
         return wpi_note(cudaErrorInvalidValue);
     *pFlags = allocation.flags;

@@ -11,6 +11,7 @@
 #include "cudart/hash_map.h"
 
 struct CUmemPoolHandle_st {
+    uint32_t device; /* number */
     uint64_t threshold_bytes, used_bytes, used_high_bytes, max_bytes;
     int reuse[3]; /* from cudaMemPoolReuseFollowEventDependencies on */
     bool is_destroyed;
@@ -25,23 +26,42 @@ typedef struct pooled {
 
 static struct {
     pthread_mutex_t lock;
-    struct CUmemPoolHandle_st initial;
-    struct CUmemPoolHandle_st *current; /* NULL: the initial one */
+    struct CUmemPoolHandle_st initial[WP_DEVICES_MAX];  /* by the device's number */
+    struct CUmemPoolHandle_st *current[WP_DEVICES_MAX]; /* NULL: the initial one */
     pooled *allocations;
-} pools = {.lock = PTHREAD_MUTEX_INITIALIZER, .initial = {.reuse = {1, 1, 1}}};
+} pools = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static pthread_once_t initial_once = PTHREAD_ONCE_INIT;
+
+static void make_initial(void) {
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
+        pools.initial[d] = (struct CUmemPoolHandle_st){.device = d, .reuse = {1, 1, 1}};
+}
+
+static struct CUmemPoolHandle_st *initial_of(uint32_t device) {
+    (void)pthread_once(&initial_once, make_initial);
+    return &pools.initial[device];
+}
 
 static bool is_pool(cudaMemPool_t pool) {
-    return pool == &pools.initial || (pool != NULL && wpi_handle_is_live(WPI_HANDLE_POOL, pool));
+    return (pool >= pools.initial && pool < pools.initial + WP_DEVICES_MAX) ||
+           (pool != NULL && wpi_handle_is_live(WPI_HANDLE_POOL, pool));
+}
+
+/* Under the lock. */
+static struct CUmemPoolHandle_st *current_of(uint32_t device) {
+    return pools.current[device] != NULL ? pools.current[device] : initial_of(device);
 }
 
 /* ---- allocation ---- */
 
 /* Notes an allocation of the pool; NULL pool: the device's current one. */
-static bool remember(struct CUmemPoolHandle_st *pool, const void *base, uint64_t size_bytes) {
+static bool remember(struct CUmemPoolHandle_st *pool, uint32_t device, const void *base,
+                     uint64_t size_bytes) {
     pooled *p = wpi_malloc(sizeof *p);
     if (p == NULL) return false;
     pthread_mutex_lock(&pools.lock);
-    if (pool == NULL) pool = pools.current != NULL ? pools.current : &pools.initial;
+    if (pool == NULL) pool = current_of(device);
     *p = (pooled){.base = base, .size_bytes = size_bytes, .pool = pool};
     const bool fits = pool->max_bytes == 0 || size_bytes <= pool->max_bytes - pool->used_bytes;
     if (fits) HASH_ADD_PTR(pools.allocations, base, p);
@@ -68,16 +88,19 @@ void wpi_pool_forget(const void *base) {
     pthread_mutex_unlock(&pools.lock);
 }
 
-void wpi_pool_forget_all(void) {
+void wpi_pool_forget_all(const wp_device *device) {
     pooled *p, *next;
     pthread_mutex_lock(&pools.lock);
     HASH_ITER(hh, pools.allocations, p, next) {
+        wp_allocation allocation;
+        wp_device *owner;
+        if (wpi_allocation_find(p->base, &allocation, &owner) && owner != device) continue;
         HASH_DEL(pools.allocations, p);
         p->pool->used_bytes -= p->size_bytes;
         if (p->pool->is_destroyed && p->pool->used_bytes == 0) wpi_free(p->pool);
         wpi_free(p);
     }
-    pools.current = NULL;
+    pools.current[device->number] = NULL;
     pthread_mutex_unlock(&pools.lock);
 }
 
@@ -95,8 +118,13 @@ static cudaError_t allocate(void **out, size_t size, cudaMemPool_t pool, cudaStr
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
-    WPI_TRY(cudaMalloc(out, size));
-    if (*out == NULL || remember(pool, *out, size)) return cudaSuccess;
+    const uint32_t before = wpi_device_current();
+    const uint32_t number = pool != NULL ? pool->device : queue->device->number;
+    wpi_device_set_current(number);
+    const cudaError_t error = cudaMalloc(out, size);
+    wpi_device_set_current(before);
+    WPI_TRY(error);
+    if (*out == NULL || remember(pool, number, *out, size)) return cudaSuccess;
     (void)cudaFree(*out);
     *out = NULL;
     return wpi_note(cudaErrorMemoryAllocation);
@@ -123,7 +151,7 @@ static cudaError_t check_device(int device) {
 WP_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device) {
     if (memPool == NULL) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_device(device));
-    *memPool = &pools.initial;
+    *memPool = initial_of((uint32_t)device);
     return cudaSuccess;
 }
 
@@ -131,7 +159,7 @@ WP_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device) {
     if (memPool == NULL) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_device(device));
     pthread_mutex_lock(&pools.lock);
-    *memPool = pools.current != NULL ? pools.current : &pools.initial;
+    *memPool = current_of((uint32_t)device);
     pthread_mutex_unlock(&pools.lock);
     return cudaSuccess;
 }
@@ -140,7 +168,7 @@ WP_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool) {
     WPI_TRY(check_device(device));
     if (!is_pool(memPool)) return wpi_note(cudaErrorInvalidValue);
     pthread_mutex_lock(&pools.lock);
-    pools.current = memPool;
+    pools.current[device] = memPool;
     pthread_mutex_unlock(&pools.lock);
     return cudaSuccess;
 }
@@ -156,7 +184,9 @@ WP_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *memPool,
     WPI_TRY(check_device(poolProps->location.id));
     struct CUmemPoolHandle_st *pool = wpi_malloc(sizeof *pool);
     if (pool == NULL) return wpi_note(cudaErrorMemoryAllocation);
-    *pool = (struct CUmemPoolHandle_st){.max_bytes = poolProps->maxSize, .reuse = {1, 1, 1}};
+    *pool = (struct CUmemPoolHandle_st){.device = (uint32_t)poolProps->location.id,
+                                        .max_bytes = poolProps->maxSize,
+                                        .reuse = {1, 1, 1}};
     if (!wpi_handle_add(WPI_HANDLE_POOL, pool)) {
         wpi_free(pool);
         return wpi_note(cudaErrorMemoryAllocation);
@@ -170,7 +200,8 @@ WP_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool) {
     if (memPool == NULL || !wpi_handle_remove(WPI_HANDLE_POOL, memPool))
         return wpi_note(cudaErrorInvalidValue);
     pthread_mutex_lock(&pools.lock);
-    if (pools.current == memPool) pools.current = NULL;
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
+        if (pools.current[d] == memPool) pools.current[d] = NULL;
     memPool->is_destroyed = true;
     if (memPool->used_bytes == 0) wpi_free(memPool);
     pthread_mutex_unlock(&pools.lock);
@@ -229,7 +260,7 @@ WP_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPo
     return error == cudaSuccess ? cudaSuccess : wpi_note(error);
 }
 
-/* The pool's own device always has access, and there is no other. */
+/* Every device has access to memory of every pool. */
 WP_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool,
                                         const struct cudaMemAccessDesc *descList, size_t count) {
     if (!is_pool(memPool) || (descList == NULL && count != 0))

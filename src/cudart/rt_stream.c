@@ -63,9 +63,13 @@ static void destroy(struct CUstream_st *stream) {
     wpi_free(stream);
 }
 
-void wpi_streams_forget(void) {
+static bool is_on(void *stream, const void *device) {
+    return ((struct CUstream_st *)stream)->queue->device == device;
+}
+
+void wpi_streams_forget(const wp_device *device) {
     struct CUstream_st *stream;
-    while ((stream = wpi_handle_take_any(WPI_HANDLE_STREAM)) != NULL)
+    while ((stream = wpi_handle_take(WPI_HANDLE_STREAM, is_on, device)) != NULL)
         destroy(stream);
 }
 
@@ -74,9 +78,21 @@ static bool is_stream_idle(void *handle, void *arg) {
     return wp_queue_is_idle(((struct CUstream_st *)handle)->queue);
 }
 
-bool wpi_streams_are_idle(wp_device *device) {
-    return wp_queue_is_idle(wp_device_default_queue(device)) &&
-           wpi_handle_all(WPI_HANDLE_STREAM, is_stream_idle, NULL) && wpi_device_is_idle(device);
+static bool is_all_idle(bool (*is_idle)(wp_device *device)) {
+    bool is_so = true;
+    for (uint32_t d = 0; d < wpi_device_count() && is_so; d++)
+        is_so = is_idle(wpi_device_at(d));
+    return is_so;
+}
+
+static bool is_default_idle(wp_device *device) {
+    return wp_queue_is_idle(wp_device_default_queue(device));
+}
+
+bool wpi_streams_are_idle(void) {
+    return is_all_idle(is_default_idle) &&
+           wpi_handle_all(WPI_HANDLE_STREAM, is_stream_idle, NULL) &&
+           is_all_idle(wpi_device_is_idle);
 }
 
 /* ---- the default stream of each thread ---- */
@@ -86,16 +102,24 @@ typedef struct own_stream {
     uint64_t epoch; /* a device reset destroyed streams of earlier epochs */
 } own_stream;
 
+typedef struct own_streams {
+    own_stream on[WP_DEVICES_MAX];
+} own_streams;
+
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static pthread_key_t own_key;
 static bool has_own_key;
 
 /* The thread ends; work in its queue still runs. */
 static void forget_own(void *memory) {
-    own_stream *own = memory;
-    if (own->epoch == wpi_context_epoch() && wpi_handle_remove(WPI_HANDLE_STREAM, own->stream))
-        destroy(own->stream);
-    wpi_free(own);
+    own_streams *all = memory;
+    for (uint32_t d = 0; d < wpi_device_count(); d++) {
+        own_stream *own = &all->on[d];
+        if (own->stream != NULL && own->epoch == wpi_context_epoch(wpi_device_at(d)) &&
+            wpi_handle_remove(WPI_HANDLE_STREAM, own->stream))
+            destroy(own->stream);
+    }
+    wpi_free(all);
 }
 
 static void make_own_key(void) {
@@ -105,16 +129,17 @@ static void make_own_key(void) {
 static cudaError_t find_own(wp_device *device, struct CUstream_st **out) {
     pthread_once(&own_once, make_own_key);
     if (!has_own_key) return wpi_note(cudaErrorMemoryAllocation);
-    own_stream *own = pthread_getspecific(own_key);
-    if (own == NULL) {
-        own = wpi_calloc(1, sizeof *own);
-        if (own == NULL || pthread_setspecific(own_key, own) != 0) {
-            wpi_free(own);
+    own_streams *all = pthread_getspecific(own_key);
+    if (all == NULL) {
+        all = wpi_calloc(1, sizeof *all);
+        if (all == NULL || pthread_setspecific(own_key, all) != 0) {
+            wpi_free(all);
             return wpi_note(cudaErrorMemoryAllocation);
         }
     }
-    if (own->stream == NULL || own->epoch != wpi_context_epoch()) {
-        own->epoch = wpi_context_epoch();
+    own_stream *own = &all->on[device->number];
+    if (own->stream == NULL || own->epoch != wpi_context_epoch(device)) {
+        own->epoch = wpi_context_epoch(device);
         WPI_TRY(create(device, cudaStreamDefault, PRIORITY_LEAST, &own->stream));
     }
     *out = own->stream;
@@ -221,7 +246,7 @@ WP_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
     if (wpi_capture_is_on(stream, &captured)) return wpi_capture_refuse(stream);
     WPI_TRY(captured);
     if (!wp_queue_is_idle(queue)) return wpi_note(cudaErrorNotReady);
-    return wpi_note(wpi_error_sticky(device));
+    return wpi_note(wpi_error_sticky(queue->device));
 }
 
 /* ---- host functions ---- */
@@ -260,7 +285,7 @@ static cudaError_t queue_host_call(const host_call *call) {
     host_call *queued = wpi_malloc(sizeof *queued);
     if (queued == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *queued = *call;
-    queued->device = device;
+    queued->device = queue->device;
     wp_error err = {0};
     const wp_status status = wp_queue_host_call(queue, run_host_call, queued, &err);
     if (status != WP_STATUS_OK) wpi_free(queued);

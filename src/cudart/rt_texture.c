@@ -21,6 +21,7 @@
 /* The description of an object, by its handle. References have entries, too, by their address. */
 typedef struct entry {
     uint64_t key;
+    wp_device *device;
     bool is_surface;
     struct cudaResourceDesc resource;
     struct cudaTextureDesc modes;
@@ -61,8 +62,7 @@ static void set_array(wpi_texture *t, cudaArray_const_t array) {
 }
 
 /* The memory half of a texture. The error is not noted. */
-static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc *r,
-                                wpi_texture *t) {
+static cudaError_t set_resource(const struct cudaResourceDesc *r, wpi_texture *t) {
     size_t element_bytes, size_bytes;
     switch (r->resType) {
     case cudaResourceTypeArray:
@@ -74,7 +74,7 @@ static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc
         element_bytes = wpi_channel_bytes(&r->res.linear.desc);
         if (element_bytes == 0) return cudaErrorInvalidChannelDescriptor;
         if (r->res.linear.sizeInBytes < element_bytes ||
-            !wpi_is_device_range(device, r->res.linear.devPtr, r->res.linear.sizeInBytes))
+            !wpi_is_device_range(r->res.linear.devPtr, r->res.linear.sizeInBytes))
             return cudaErrorInvalidValue;
         set_format(t, &r->res.linear.desc);
         t->data = r->res.linear.devPtr;
@@ -86,7 +86,7 @@ static cudaError_t set_resource(wp_device *device, const struct cudaResourceDesc
         if (r->res.pitch2D.width == 0 || r->res.pitch2D.height == 0 ||
             r->res.pitch2D.pitchInBytes / element_bytes < r->res.pitch2D.width ||
             !wpi_mul_size(r->res.pitch2D.pitchInBytes, r->res.pitch2D.height - 1, &size_bytes) ||
-            !wpi_is_device_range(device, r->res.pitch2D.devPtr,
+            !wpi_is_device_range(r->res.pitch2D.devPtr,
                                  size_bytes + r->res.pitch2D.width * element_bytes))
             return cudaErrorInvalidValue;
         set_format(t, &r->res.pitch2D.desc);
@@ -122,11 +122,12 @@ static cudaError_t set_modes(const struct cudaTextureDesc *m, wpi_texture *t) {
 
 static cudaError_t create_object(wp_device *device, entry *made, unsigned long long *out) {
     wpi_texture t = {0};
-    WPI_TRY(wpi_note(set_resource(device, &made->resource, &t)));
+    WPI_TRY(wpi_note(set_resource(&made->resource, &t)));
     if (!made->is_surface) WPI_TRY(wpi_note(set_modes(&made->modes, &t)));
     entry *kept = wpi_malloc(sizeof *kept);
     if (kept == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *kept = *made;
+    kept->device = device;
     wp_error err = {0};
     const cudaError_t error =
         wpi_result(wpi_device_texture_create(device, &t, kept->is_surface, &kept->key, &err), &err);
@@ -161,6 +162,7 @@ static cudaError_t destroy_object(unsigned long long handle, bool is_surface) {
     pthread_mutex_unlock(&lock);
     if (found == NULL) return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
+    device = found->device;
     const wp_status status = wp_device_wait(device, &err); /* kernels may be fetching */
     wpi_device_texture_destroy(device, handle, is_surface);
     wpi_free(found);
@@ -257,7 +259,7 @@ WP_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pRe
 
 /* Stores a handle in the variable and records the texture; `t` NULL: nothing is bound. */
 static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_texture *t) {
-    const uint64_t key = (uint64_t)(uintptr_t)v->host;
+    const uint64_t key = (uint64_t)(uintptr_t)v->host + device->number; /* it has many bytes */
     pthread_mutex_lock(&lock);
     entry *found = find_entry(references, key);
     const bool is_same = t != NULL && found != NULL && found->handle != 0 &&
@@ -275,6 +277,7 @@ static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_text
     found = find_entry(references, key);
     if (found == NULL && (found = wpi_calloc(1, sizeof *found)) != NULL) {
         found->key = key;
+        found->device = device;
         HASH_ADD(hh, references, key, sizeof found->key, found);
         if (found->hh.tbl == NULL) {
             wpi_free(found);
@@ -326,15 +329,15 @@ static cudaError_t bind_texture(const struct textureReference *texref,
     };
     memcpy(modes.addressMode, texref->addressMode, sizeof modes.addressMode);
     memset(&t, 0, sizeof t); /* also between the fields: `bind` compares bytes */
-    WPI_TRY(wpi_note(set_resource(device, resource, &t)));
+    WPI_TRY(wpi_note(set_resource(resource, &t)));
     WPI_TRY(wpi_note(set_modes(&modes, &t)));
     return bind(device, &v, &t);
 }
 
 /* The most bytes that a linear binding can cover: programs often give no size. */
-static size_t bytes_from(wp_device *device, const void *pointer, size_t most_bytes) {
+static size_t bytes_from(const void *pointer, size_t most_bytes) {
     wp_allocation allocation;
-    if (!wp_memory_find(device, pointer, &allocation)) return most_bytes;
+    if (!wpi_allocation_find(pointer, &allocation, NULL)) return most_bytes;
     const size_t left_bytes =
         allocation.size_bytes - (size_t)((const char *)pointer - (const char *)allocation.base);
     return most_bytes < left_bytes ? most_bytes : left_bytes;
@@ -350,7 +353,7 @@ WP_API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference
     struct cudaResourceDesc r = {.resType = cudaResourceTypeLinear};
     r.res.linear.devPtr = (void *)(uintptr_t)devPtr;
     r.res.linear.desc = *desc;
-    r.res.linear.sizeInBytes = bytes_from(device, devPtr, size);
+    r.res.linear.sizeInBytes = bytes_from(devPtr, size);
     return bind_texture(texref, &r);
 }
 
@@ -445,17 +448,17 @@ WP_API cudaError_t cudaGetSurfaceReference(const struct surfaceReference **surfr
 }
 
 /* Device reset: the memory is gone, and with it every object. Nothing is running. */
-void wpi_textures_forget(void) {
-    wp_device *device = wpi_device_if_open();
-    if (device == NULL) return;
+void wpi_textures_forget(wp_device *device) {
     pthread_mutex_lock(&lock);
     entry *e, *next;
     HASH_ITER(hh, objects, e, next) {
+        if (e->device != device) continue;
         HASH_DEL(objects, e);
         wpi_device_texture_destroy(device, e->key, e->is_surface);
         wpi_free(e);
     }
     HASH_ITER(hh, references, e, next) {
+        if (e->device != device) continue;
         HASH_DEL(references, e);
         const wp_status ignored = wpi_device_texture_bind(device, e->variable, 0, NULL);
         (void)ignored; /* a failed device creates its variables again */

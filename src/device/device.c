@@ -11,7 +11,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/param.h"
+#include "base/strings.h"
 #include "device/host_copies.h"
+#include "report/recorder.h"
 
 const wpi_param wpi_device_params[] = {{"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
                                         "limit of device memory; 0: what the device has"},
@@ -59,10 +61,84 @@ void wpi_device_place_variable(const char *spec, void *address, size_t size_byte
 wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     *out = NULL;
     if (spec == NULL || spec[0] == '\0') spec = "cpu";
+    if (strchr(spec, ',') != NULL)
+        return WP_FAIL(err, UNSUPPORTED, "'%s' names several devices, where there can be only one",
+                       spec);
     const char *rest;
     const wpi_device_kind *kind = find_kind(spec, &rest);
     if (kind != NULL) return kind->open(rest, out, err);
     return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
+}
+
+/* `first` NULL: it is the first one. */
+static wp_status open_one(const char *spec, wp_device *first, wp_device **out, wp_error *err) {
+    const char *rest;
+    const wpi_device_kind *kind = find_kind(spec, &rest);
+    if (kind == NULL)
+        return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them",
+                       spec);
+    if (first != NULL && strcmp(kind->name, first->ops->kind) != 0)
+        return WP_FAIL(err, UNSUPPORTED,
+                       "the devices of one program are of one kind; '%s' and '%s' are not",
+                       first->info.spec, spec);
+    if (kind->open_beside == NULL)
+        return WP_FAIL(err, UNSUPPORTED, "a program can have only one device of the kind '%s'",
+                       kind->name);
+    WP_TRY(kind->open_beside(rest, first, out, err));
+    (*out)->is_one_of_several = true;
+    return WP_STATUS_OK;
+}
+
+/* The parts of "a,b,c"; spaces around them are left out. */
+static void split_specs(const char *specs, wpi_strings *out) {
+    for (const char *at = specs;; at++) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, ",");
+        const char *end = at + length;
+        while (length != 0 && at[length - 1] == ' ')
+            length--;
+        wpi_strings_addf(out, "%.*s", (int)length, at);
+        at = end;
+        if (*at == '\0') return;
+    }
+}
+
+wp_status wp_devices_open(const char *specs, wp_device **out, uint32_t *count, wp_error *err) {
+    *count = 0;
+    if (specs == NULL || strchr(specs, ',') == NULL) {
+        WP_TRY(wp_device_open(specs, &out[0], err));
+        *count = 1;
+        return WP_STATUS_OK;
+    }
+    wpi_strings names = {0};
+    split_specs(specs, &names);
+    wp_status status = WP_STATUS_OK;
+    if (names.count > WP_DEVICES_MAX)
+        status = WP_FAIL(err, UNSUPPORTED, "%zu devices; a program can have %u", names.count,
+                         WP_DEVICES_MAX);
+    for (size_t i = 0; i < names.count && status == WP_STATUS_OK; i++) {
+        const char *name = names.items[i];
+        if (name[0] == '\0')
+            status = WP_FAIL(err, NOT_FOUND, "the list of devices '%s' has an empty name", specs);
+        else
+            status = open_one(name, i == 0 ? NULL : out[0], &out[i], err);
+        if (status == WP_STATUS_OK) *count = (uint32_t)i + 1;
+    }
+    if (status == WP_STATUS_OK) wpi_report_device(specs, out[0]->info.name);
+    while (status != WP_STATUS_OK && *count != 0)
+        wp_device_close(out[--*count]);
+    wpi_strings_deinit(&names);
+    return status;
+}
+
+bool wpi_device_can_access_peer(const wp_device *device, const wp_device *peer) {
+    return device->ops->can_access_peer == NULL || device->ops->can_access_peer(device, peer);
+}
+
+wp_status wpi_device_set_peer_access(wp_device *device, wp_device *peer, bool is_on,
+                                     wp_error *err) {
+    if (device->ops->set_peer_access == NULL) return WP_STATUS_OK;
+    return device->ops->set_peer_access(device, peer, is_on, err);
 }
 
 void wp_device_close(wp_device *device) {
@@ -485,7 +561,9 @@ wp_status wp_event_wait(wp_event *event, wp_error *err) {
 }
 
 wp_status wp_queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err) {
-    if (event->device != queue->device) return wp_event_wait(event, err);
+    const void *group = queue->device->group;
+    if (event->device != queue->device && (group == NULL || event->device->group != group))
+        return wp_event_wait(event, err);
     arrive(queue->device);
     return queue->device->ops->queue->wait_event(queue, event, err);
 }

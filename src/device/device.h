@@ -27,6 +27,9 @@ typedef struct wpi_device_ops wpi_device_ops;
 struct wp_device {
     const wpi_device_ops *ops;
     wp_device_info info;
+    const void *group; /* devices with the same one can wait for each other's events */
+    uint32_t number;   /* in its group, from 0 */
+    bool is_one_of_several;
 };
 
 struct wp_queue {
@@ -211,6 +214,10 @@ struct wpi_device_ops {
     wp_status (*attribute)(wp_device *device, int attribute, int *value, wp_error *err);
     /** Optional: `call` has returned device properties to the program: a set of WPI_INFO_SET. */
     void (*note_query)(wp_device *device, const char *call, uint32_t fields);
+    /** Optional, both: whether kernels of `device` could use memory of `peer`, another device of
+     * its group (default: yes), and whether they may (default: they always may). */
+    bool (*can_access_peer)(const wp_device *device, const wp_device *peer);
+    wp_status (*set_peer_access)(wp_device *device, wp_device *peer, bool is_on, wp_error *err);
     /** Optional: … or an occupancy. */
     void (*note_occupancy)(wp_device *device, const wp_kernel *kernel, uint32_t block_threads,
                            uint32_t shared_dynamic_bytes, uint32_t blocks);
@@ -232,6 +239,9 @@ typedef struct wpi_device_kind {
     const char *summary; /* one line for `warpage devices` */
     const char *example; /* an example of a rest */
     wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
+    /** Optional: opens a device of several: a further one in the group of `beside`, which is of
+     * this kind, or the first one (NULL). Default: there can be only one. */
+    wp_status (*open_beside)(const char *rest, wp_device *beside, wp_device **out, wp_error *err);
     /** Optional: the program has a managed variable, in separate pages, and will open a device of
      *  this kind. Called before main; address and value of the variable must not change. */
     void (*place_variable)(void *address, size_t size_bytes);
@@ -316,6 +326,10 @@ WP_NODISCARD wp_status wpi_device_attribute(wp_device *device, int attribute, in
 void wpi_device_note_query(wp_device *device, const char *call, uint32_t fields);
 void wpi_device_note_occupancy(const wp_kernel *kernel, uint32_t block_threads,
                                uint32_t shared_dynamic_bytes, uint32_t blocks);
+/** Two devices of one group. */
+bool wpi_device_can_access_peer(const wp_device *device, const wp_device *peer);
+WP_NODISCARD wp_status wpi_device_set_peer_access(wp_device *device, wp_device *peer, bool is_on,
+                                                  wp_error *err);
 WP_NODISCARD wp_status wpi_device_array_create(wp_device *device, const wpi_array *array,
                                                void **out, wp_error *err);
 WP_NODISCARD wp_status wpi_device_texture_create(wp_device *device, const wpi_texture *description,

@@ -144,11 +144,33 @@ done:
     return status;
 }
 
+/* A library that is open is not opened again, unless it is another file: a copy. */
+static void *open_copy(const char *path) {
+    char *dir = NULL, *copy = NULL, *data = NULL;
+    size_t size_bytes;
+    void *library = NULL;
+    if (wpi_file_read(path, &data, &size_bytes, NULL) == WP_STATUS_OK &&
+        wpi_temp_dir_create(&dir, NULL) == WP_STATUS_OK) {
+        copy = wpi_path_join(dir, "copy.so");
+        if (wpi_file_write(copy, data, size_bytes, NULL) == WP_STATUS_OK)
+            library = dlopen(copy, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    wpi_temp_dir_remove(dir);
+    wpi_free(copy);
+    wpi_free(data);
+    return library;
+}
+
 /* A wrong library stays loaded, because its constructors may have stored pointers to it. */
 static wp_status open_library(const wpi_made_library *wanted, const char *path, void **out,
                               wp_error *err) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == NULL) return WP_FAIL(err, TOOLCHAIN, "%s cannot be loaded: %s", path, dlerror());
+    void *library = wanted->instance != 0 ? open_copy(path)
+                                          : dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == NULL) {
+        const char *why = dlerror();
+        return WP_FAIL(err, TOOLCHAIN, "%s cannot be loaded: %s", path,
+                       why != NULL ? why : "it could not be copied");
+    }
     if (!wanted->is_right(library, wanted->image)) {
         dlclose(library);
         return WP_FAIL(err, TOOLCHAIN, "%s does not hold %s", path, wanted->what);

@@ -16,6 +16,7 @@ typedef struct wpi_made_library {
     const char *what;           /* in messages: "the variant 'check' of the kernels" */
     const char *who;            /* … when wpcc is missing: "checks and simulated GPUs" (need it) */
     const char *instead; /* … a remedy without wpcc: "compile the program with …"; NULL: none */
+    uint32_t instance;   /* of the library in this process: each has variables of its own */
     bool may_be_refused; /* wpcc may refuse these kernels, which is an answer, not a failure */
     bool (*is_right)(void *library, const wp_image_header *image); /* has the right symbols */
 } wpi_made_library;

@@ -53,13 +53,32 @@ static uint64_t start_time_ns;
 static void (*collector)(void *object);
 static void *collected;
 
+#define DEVICE_SIGN '@' /* in no mangled name */
+
 static char *(*namer)(const char *name);
 
 void wpi_report_set_namer(char *(*who)(const char *name)) {
     namer = who;
 }
 
+const char *wpi_report_name_on(const char *name, uint32_t device, wpi_text *out) {
+    wpi_text_appendf(out, "%s%c%u", name, DEVICE_SIGN, (unsigned)device);
+    return wpi_text_string(out);
+}
+
+/* "_Z4spinPf@1" -> "device1::spin(float*)" */
+static char *display_name_on(const char *name, const char *sign) {
+    char *base = wpi_strndup(name, (size_t)(sign - name));
+    char *display = base != NULL ? wpi_report_display_name(base) : NULL;
+    char *full = display != NULL ? wpi_format("device%s::%s", sign + 1, display) : NULL;
+    wpi_free(display);
+    wpi_free(base);
+    return full;
+}
+
 char *wpi_report_display_name(const char *name) {
+    const char *sign = strchr(name, DEVICE_SIGN);
+    if (sign != NULL) return display_name_on(name, sign);
     char *known = namer != NULL ? namer(name) : NULL;
     if (known != NULL) return known;
     char *full = wpi_cxx_demangle(name);

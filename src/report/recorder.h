@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "warpage/report.h"
 
 /** Set before main; do not write. */
@@ -73,6 +74,9 @@ bool wpi_report_wants_pages(void);
 /** Whether the record should have counts by line of the source. */
 bool wpi_report_wants_lines(void);
 
+/** The name under which the kernel is reported where there are several devices: each has rows of
+ * its own. Appended to `out`, which is empty. */
+const char *wpi_report_name_on(const char *name, uint32_t device, wpi_text *out);
 /** A kernel's demangled name; for wpi_free; NULL: out of memory. From the program's C++ runtime, if
  *  it has one, or from the function set below. */
 char *wpi_report_display_name(const char *name);

@@ -16,6 +16,8 @@
  *     stub_fetch          (float *out, int count)   out[i] = the texture reference at i
  *     stub_limited        ()                        __launch_bounds__(64)
  *     stub_gone           ()                        is registered but has no code
+ *
+ * PROGRAM_WITHOUT_VARIABLES, defined before, leaves the variables out: for several devices.
  */
 #ifndef WP_TEST_CUDA_PROGRAM_H
 #define WP_TEST_CUDA_PROGRAM_H
@@ -186,7 +188,10 @@ static const wp_cpu_code program_code = {
     .kernels = program_kernels,
     .variables = program_variables,
     .kernel_count = sizeof program_kernels / sizeof program_kernels[0],
-    .variable_count = sizeof program_variables / sizeof program_variables[0]};
+#if !defined(PROGRAM_WITHOUT_VARIABLES) /* further devices have copies, which wpcc compiles */
+    .variable_count = sizeof program_variables / sizeof program_variables[0]
+#endif
+};
 
 static const wp_image_header program_image = {.magic = WP_IMAGE_MAGIC,
                                               .abi_version = WP_ABI_VERSION,

@@ -8,7 +8,7 @@
 static wpi_heap *create(size_t size_bytes) {
     wpi_heap *heap;
     wp_error err = {0};
-    assert_status_ok(wpi_heap_create(size_bytes, false, &heap, &err), &err);
+    assert_status_ok(wpi_heap_create(size_bytes, false, 0, &heap, &err), &err);
     return heap;
 }
 

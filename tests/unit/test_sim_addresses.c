@@ -58,6 +58,19 @@ static void host_memory_lies_in_an_area_of_its_own(void **state) {
     assert_true(wpi_arena_unmap(again, MIB));
 }
 
+static void every_device_has_a_part_of_the_area(void **state) {
+    (void)state;
+    char *first = wpi_arena_map_on(0, MIB, 0), *third = wpi_arena_map_on(2, MIB, 4096);
+    assert_int_equal(wpi_arena_device_of((uintptr_t)first), 0);
+    assert_int_equal((uintptr_t)third, wpi_arena_device_first(2) + 4096);
+    assert_int_equal(wpi_arena_device_of((uintptr_t)third), 2);
+    assert_int_equal(wpi_arena_device_first(WPI_ARENA_DEVICES), WPI_ARENA_MANAGED_FIRST);
+    assert_true(wpi_arena_unmap(third, MIB) && wpi_arena_unmap(first, MIB));
+    char *again = wpi_arena_map_on(2, MIB, 4096);
+    assert_ptr_equal(again, third);
+    assert_true(wpi_arena_unmap(again, MIB));
+}
+
 /* Which side of the link memory outside of the arena is on. */
 static void kinds_of_memory_have_their_side_of_the_link(void **state) {
     (void)state;
@@ -136,6 +149,7 @@ int main(void) {
         cmocka_unit_test(what_is_given_back_last_comes_again),
         cmocka_unit_test(what_somebody_else_has_is_passed_over),
         cmocka_unit_test(host_memory_lies_in_an_area_of_its_own),
+        cmocka_unit_test(every_device_has_a_part_of_the_area),
         cmocka_unit_test(kinds_of_memory_have_their_side_of_the_link),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(simulated_addresses_follow_the_order),

@@ -51,6 +51,10 @@ static inline void *wpi_at(CUdeviceptr address) {
 
 /** The context of this thread; NULL: none. */
 CUcontext wpi_context_current(void);
+/** The current context if it is on that device, else the device's primary one. */
+CUcontext wpi_context_on(const wp_device *device);
+/** cudaSetDevice: the device's primary context becomes the current one. */
+void wpi_context_follow(uint32_t device);
 
 /* ---- drv_module.c ---- */
 

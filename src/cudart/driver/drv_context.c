@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start and contexts. There is one device, and one address space: a context is a name that a thread
- * has current. Memory, streams and modules do not belong to a context, so destroying one frees none
- * of them. The primary context is the runtime API's: a thread that called the runtime has it
- * current unless it set another one.
+ * Start and contexts. There is one address space: a context is a name that a thread has current,
+ * for a device. Memory, streams and modules belong to the device and not to a context, so
+ * destroying one frees none of them. A device's primary context is the runtime API's: a thread that
+ * called the runtime has that of its device current unless it set another one.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -17,12 +18,14 @@
 struct CUctx_st {
     uint64_t id;
     unsigned flags;
+    uint32_t device; /* its number */
 };
 
 static atomic_bool is_initialised;
-static struct CUctx_st primary = {.id = 1};
-static atomic_uint primary_uses, primary_flags;
-static atomic_uint_fast64_t next_id = 2;
+static struct CUctx_st primary[WP_DEVICES_MAX]; /* of each device; id and device: make_primary */
+static atomic_uint primary_uses[WP_DEVICES_MAX], primary_flags[WP_DEVICES_MAX];
+static atomic_uint_fast64_t next_id = WP_DEVICES_MAX + 1;
+static pthread_once_t primary_once = PTHREAD_ONCE_INIT;
 
 static _Thread_local CUcontext pushed[DEPTH_MAX];
 static _Thread_local unsigned depth;
@@ -200,15 +203,43 @@ WP_API CUresult cuGetErrorName(CUresult error, const char **pStr) {
 
 /* ---- the contexts of a thread ---- */
 
+static void make_primary(void) {
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
+        primary[d] = (struct CUctx_st){.id = d + 1, .device = d};
+}
+
+static CUcontext primary_of(uint32_t device) {
+    (void)pthread_once(&primary_once, make_primary);
+    return &primary[device];
+}
+
+static bool is_primary(const struct CUctx_st *c) {
+    return c >= primary && c < primary + WP_DEVICES_MAX;
+}
+
 static bool is_live(CUcontext c) {
-    return c == &primary || wpi_handle_is_live(WPI_HANDLE_CONTEXT, c);
+    return is_primary(c) || wpi_handle_is_live(WPI_HANDLE_CONTEXT, c);
 }
 
 CUcontext wpi_context_current(void) {
     while (depth != 0 && pushed[depth - 1] != NULL && !is_live(pushed[depth - 1]))
         depth--; /* another thread destroyed it */
     if (depth != 0) return pushed[depth - 1];
-    return wpi_thread_uses_runtime() ? &primary : NULL;
+    return wpi_thread_uses_runtime() ? primary_of(wpi_device_current()) : NULL;
+}
+
+CUcontext wpi_context_on(const wp_device *device) {
+    CUcontext c = wpi_context_current();
+    return c != NULL && c->device == device->number ? c : primary_of(device->number);
+}
+
+void wpi_context_follow(uint32_t device) {
+    if (depth != 0) pushed[depth - 1] = primary_of(device);
+}
+
+/* The runtime's current device is that of the current context. */
+static void use_current(void) {
+    if (depth != 0 && pushed[depth - 1] != NULL) wpi_device_set_current(pushed[depth - 1]->device);
 }
 
 WP_API CUresult cuCtxGetCurrent(CUcontext *pctx) {
@@ -223,6 +254,7 @@ WP_API CUresult cuCtxPushCurrent(CUcontext ctx) {
     if (ctx == NULL || !is_live(ctx)) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth == DEPTH_MAX) return CUDA_ERROR_OUT_OF_MEMORY;
     pushed[depth++] = ctx;
+    use_current();
     return CUDA_SUCCESS;
 }
 
@@ -230,6 +262,7 @@ WP_API CUresult cuCtxPopCurrent(CUcontext *pctx) {
     WPI_DRIVER_TRY(wpi_driver_check(true));
     if (pctx != NULL) *pctx = wpi_context_current();
     if (depth != 0) depth--;
+    use_current();
     return CUDA_SUCCESS;
 }
 
@@ -239,12 +272,14 @@ WP_API CUresult cuCtxSetCurrent(CUcontext ctx) {
     if (ctx != NULL && !is_live(ctx)) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth == 0) depth = 1;
     pushed[depth - 1] = ctx;
+    use_current();
     return CUDA_SUCCESS;
 }
 
 static CUresult check_device(CUdevice dev) {
     WPI_DRIVER_TRY(wpi_driver_check(false));
-    return dev == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    const bool is_device = dev >= 0 && (uint32_t)dev < wpi_device_count();
+    return is_device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 WP_API CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
@@ -253,7 +288,8 @@ WP_API CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
         return CUDA_ERROR_INVALID_VALUE;
     CUcontext made = wpi_calloc(1, sizeof *made);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    *made = (struct CUctx_st){.id = atomic_fetch_add(&next_id, 1), .flags = flags};
+    *made = (struct CUctx_st){
+        .id = atomic_fetch_add(&next_id, 1), .flags = flags, .device = (uint32_t)dev};
     const bool is_in = wpi_handle_add(WPI_HANDLE_CONTEXT, made);
     const CUresult result = is_in ? cuCtxPushCurrent(made) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result == CUDA_SUCCESS) {
@@ -268,12 +304,16 @@ WP_API CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
 /* The context's work ends first. */
 WP_API CUresult cuCtxDestroy(CUcontext ctx) {
     WPI_DRIVER_TRY(wpi_driver_check(false));
-    if (ctx == NULL || ctx == &primary || !wpi_handle_remove(WPI_HANDLE_CONTEXT, ctx))
+    if (ctx == NULL || is_primary(ctx) || !wpi_handle_remove(WPI_HANDLE_CONTEXT, ctx))
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (depth != 0 && pushed[depth - 1] == ctx) depth--;
-    wpi_free(ctx);
+    const uint32_t device = wpi_device_current();
+    wpi_device_set_current(ctx->device);
     const cudaError_t kept = wpi_driver_begin();
     (void)wpi_driver_end(kept, cudaDeviceSynchronize()); /* other calls return its error */
+    wpi_device_set_current(device);
+    if (depth != 0 && pushed[depth - 1] == ctx) depth--;
+    wpi_free(ctx);
+    use_current();
     return CUDA_SUCCESS;
 }
 
@@ -282,38 +322,43 @@ WP_API CUresult cuCtxDestroy(CUcontext ctx) {
 WP_API CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     WPI_DRIVER_TRY(check_device(dev));
     if (pctx == NULL) return CUDA_ERROR_INVALID_VALUE;
-    atomic_fetch_add(&primary_uses, 1);
-    *pctx = &primary;
+    atomic_fetch_add(&primary_uses[dev], 1);
+    *pctx = primary_of((uint32_t)dev);
     return CUDA_SUCCESS;
 }
 
 WP_API CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
     WPI_DRIVER_TRY(check_device(dev));
-    unsigned uses = atomic_load(&primary_uses);
+    unsigned uses = atomic_load(&primary_uses[dev]);
     do
         if (uses == 0) return CUDA_ERROR_INVALID_CONTEXT;
-    while (!atomic_compare_exchange_weak(&primary_uses, &uses, uses - 1));
+    while (!atomic_compare_exchange_weak(&primary_uses[dev], &uses, uses - 1));
     return CUDA_SUCCESS;
 }
 
 WP_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
     WPI_DRIVER_TRY(check_device(dev));
     if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0) return CUDA_ERROR_INVALID_VALUE;
-    atomic_store(&primary_flags, flags);
+    atomic_store(&primary_flags[dev], flags);
     return CUDA_SUCCESS;
 }
 
 WP_API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active) {
     WPI_DRIVER_TRY(check_device(dev));
-    if (flags != NULL) *flags = atomic_load(&primary_flags);
+    if (flags != NULL) *flags = atomic_load(&primary_flags[dev]);
     if (active != NULL)
-        *active = atomic_load(&primary_uses) != 0 || wpi_thread_uses_runtime() ? 1 : 0;
+        *active = atomic_load(&primary_uses[dev]) != 0 || wpi_thread_uses_runtime() ? 1 : 0;
     return CUDA_SUCCESS;
 }
 
 WP_API CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
     WPI_DRIVER_TRY(check_device(dev));
-    WPI_DRIVER_IN(false, cudaDeviceReset());
+    const uint32_t device = wpi_device_current();
+    wpi_device_set_current((uint32_t)dev);
+    const cudaError_t kept = wpi_driver_begin();
+    const CUresult result = wpi_driver_end(kept, cudaDeviceReset());
+    wpi_device_set_current(device);
+    return result;
 }
 
 /* ---- queries and settings ---- */
@@ -321,7 +366,7 @@ WP_API CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
 WP_API CUresult cuCtxGetDevice(CUdevice *device) {
     WPI_DRIVER_TRY(wpi_driver_check(true));
     if (device == NULL) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = (CUdevice)wpi_context_current()->device;
     return CUDA_SUCCESS;
 }
 
@@ -329,7 +374,7 @@ WP_API CUresult cuCtxGetFlags(unsigned int *flags) {
     WPI_DRIVER_TRY(wpi_driver_check(true));
     if (flags == NULL) return CUDA_ERROR_INVALID_VALUE;
     const struct CUctx_st *c = wpi_context_current();
-    *flags = c == &primary ? atomic_load(&primary_flags) : c->flags;
+    *flags = is_primary(c) ? atomic_load(&primary_flags[c->device]) : c->flags;
     return CUDA_SUCCESS;
 }
 
@@ -382,18 +427,22 @@ WP_API CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPri
     WPI_DRIVER(cudaDeviceGetStreamPriorityRange(leastPriority, greatestPriority));
 }
 
-/* There is no other device. */
-WP_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
+/* Access between contexts of one device is refused, as it is in CUDA. */
+static CUresult check_peer(CUcontext peer, CUresult own) {
     WPI_DRIVER_TRY(wpi_driver_check(true));
+    if (peer == NULL || !is_live(peer)) return CUDA_ERROR_INVALID_CONTEXT;
+    return peer->device == wpi_context_current()->device ? own : CUDA_SUCCESS;
+}
+
+WP_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    return peerContext != NULL && is_live(peerContext) ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
-                                                       : CUDA_ERROR_INVALID_CONTEXT;
+    WPI_DRIVER_TRY(check_peer(peerContext, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED));
+    WPI_DRIVER(cudaDeviceEnablePeerAccess((int)peerContext->device, 0));
 }
 
 WP_API CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
-    WPI_DRIVER_TRY(wpi_driver_check(true));
-    return peerContext != NULL && is_live(peerContext) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
-                                                       : CUDA_ERROR_INVALID_CONTEXT;
+    WPI_DRIVER_TRY(check_peer(peerContext, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED));
+    WPI_DRIVER(cudaDeviceDisablePeerAccess((int)peerContext->device));
 }
 
 WP_API CUresult cuProfilerStart(void) {

@@ -19,7 +19,7 @@ WP_API CUresult cuDeviceGetCount(int *count) {
 WP_API CUresult cuDeviceGet(CUdevice *device, int ordinal) {
     WPI_DRIVER_TRY(wpi_driver_check(false));
     if (device == NULL) return CUDA_ERROR_INVALID_VALUE;
-    if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
+    if (ordinal < 0 || (uint32_t)ordinal >= wpi_device_count()) return CUDA_ERROR_INVALID_DEVICE;
     *device = ordinal;
     return CUDA_SUCCESS;
 }
@@ -68,7 +68,7 @@ static bool is_newer(CUdevice_attribute attribute) {
 }
 
 WP_API CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) {
-    if (pi != NULL && dev == 0 &&
+    if (pi != NULL && dev >= 0 && (uint32_t)dev < wpi_device_count() &&
         attrib == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
         WPI_DRIVER_TRY(wpi_driver_check(false));
         *pi = has_virtual_memory() ? 1 : 0;

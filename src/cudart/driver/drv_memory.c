@@ -84,19 +84,19 @@ WP_API CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice ds
 
 /* ---- queries ---- */
 
-static cudaError_t find(CUdeviceptr address, wp_allocation *out) {
-    wp_device *device;
-    WPI_TRY(wpi_enter_any(&device));
-    return wp_memory_find(device, wpi_at(address), out) ? cudaSuccess : cudaErrorInvalidValue;
+static cudaError_t find(CUdeviceptr address, wp_allocation *out, wp_device **owner) {
+    WPI_TRY(wpi_enter_any(owner));
+    return wpi_allocation_find(wpi_at(address), out, owner) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static CUresult find_allocation(CUdeviceptr address, wp_allocation *out) {
-    WPI_DRIVER(find(address, out));
+static CUresult find_allocation(CUdeviceptr address, wp_allocation *out, wp_device **owner) {
+    WPI_DRIVER(find(address, out, owner));
 }
 
 WP_API CUresult cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
     wp_allocation a;
-    const CUresult result = find_allocation(dptr, &a);
+    wp_device *owner;
+    const CUresult result = find_allocation(dptr, &a, &owner);
     if (result == CUDA_ERROR_INVALID_VALUE) return CUDA_ERROR_NOT_FOUND;
     WPI_DRIVER_TRY(result);
     if (pbase != NULL) *pbase = (CUdeviceptr)(uintptr_t)a.base;
@@ -113,9 +113,10 @@ static bool is_host(const wp_allocation *a) {
 WP_API CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
     wp_allocation a;
     if (data == NULL) return CUDA_ERROR_INVALID_VALUE;
-    WPI_DRIVER_TRY(find_allocation(ptr, &a));
+    wp_device *owner;
+    WPI_DRIVER_TRY(find_allocation(ptr, &a, &owner));
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: SET(CUcontext, wpi_context_current()); break;
+    case CU_POINTER_ATTRIBUTE_CONTEXT: SET(CUcontext, wpi_context_on(owner)); break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         SET(CUmemorytype, is_host(&a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
         break;
@@ -127,7 +128,7 @@ WP_API CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: SET(unsigned, 0); break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: SET(unsigned long long, (uintptr_t)a.base); break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: SET(unsigned, a.kind == WP_MEMORY_MANAGED); break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: SET(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: SET(int, owner->number); break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: SET(int, 0); break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: SET(CUdeviceptr, (uintptr_t)a.base); break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: SET(size_t, a.size_bytes); break;
@@ -194,7 +195,7 @@ WP_API CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
                                                    cudaMemcpyDeviceToDevice, hStream));
 }
 
-/* One device: contexts do not matter. */
+/* One address space: contexts do not matter. */
 WP_API CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                              CUcontext srcContext, size_t ByteCount) {
     (void)dstContext, (void)srcContext;

@@ -64,9 +64,10 @@ static void destroy(struct CUmod_st *m) {
     wpi_free(m);
 }
 
-static struct CUmod_st *find_loaded(const wp_image_header *image) {
+static struct CUmod_st *find_loaded(const wp_device *device, const wp_image_header *image) {
     for (struct CUmod_st *m = modules; m != NULL; m = m->next)
-        if (m->image->id == image->id && m->image->size_bytes == image->size_bytes &&
+        if (wpi_image_module(m->handle)->device == device && m->image->id == image->id &&
+            m->image->size_bytes == image->size_bytes &&
             memcmp(m->image, image, (size_t)image->size_bytes) == 0)
             return m;
     return NULL;
@@ -100,7 +101,7 @@ static cudaError_t explain_image(wp_status status, const wp_error *err) {
 
 /* Under the lock. Takes the image. */
 static cudaError_t load_locked(wp_device *device, wp_image_header *image, CUmodule *out) {
-    struct CUmod_st *m = find_loaded(image);
+    struct CUmod_st *m = find_loaded(device, image);
     if (m != NULL) {
         wpi_free(image);
         m->uses++;
@@ -209,10 +210,11 @@ static void unload_locked(struct CUmod_st *m) {
         *link = m->next;
         break;
     }
-    wp_device *device = wpi_device_if_open();
-    const wp_status ignored = wp_device_wait(device, NULL); /* other calls return its error */
+    wp_module *module = wpi_image_module(m->handle);
+    const wp_status ignored =
+        wp_device_wait(module->device, NULL); /* other calls return its error */
     (void)ignored;
-    wpi_module_restore(wpi_image_module(m->handle));
+    wpi_module_restore(module);
     __cudaUnregisterFatBinary(m->handle);
     destroy(m);
 }
@@ -316,7 +318,8 @@ static cudaError_t get_global(CUmodule m, const char *name, CUdeviceptr *at, siz
         return wpi_note(cudaErrorSymbolNotFound);
     wp_allocation known;
     size_t left_bytes;
-    if (!wp_memory_find(device, address, &known) && !wpi_variable_managed_at(address, &left_bytes))
+    if (!wpi_allocation_find(address, &known, NULL) &&
+        !wpi_variable_managed_at(address, &left_bytes))
         WPI_TRY(enter_managed(m, name, size_bytes));
     if (at != NULL) *at = (CUdeviceptr)(uintptr_t)address;
     if (bytes != NULL) *bytes = size_bytes;

@@ -81,7 +81,7 @@
     X(cuMemPoolExportToShareableHandle) X(cuMemPoolImportFromShareableHandle) \
     X(cuMemPoolImportPointer) X(cuSignalExternalSemaphoresAsync) \
     X(cuWaitExternalSemaphoresAsync) \
-    /* there is one device, undivided */ \
+    /* devices are undivided; no launch and no multicast reaches several */ \
     X(cuCtxGetExecAffinity) X(cuDeviceGetExecAffinitySupport) X(cuDeviceGetLuid) \
     X(cuDeviceGetP2PAttribute) X(cuLaunchCooperativeKernelMultiDevice) X(cuMemcpy3DPeer) \
     X(cuMemcpy3DPeerAsync) X(cuMulticastAddDevice) X(cuMulticastBindAddr) X(cuMulticastBindMem) \

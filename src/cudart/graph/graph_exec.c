@@ -125,10 +125,17 @@ static cudaError_t queue_graph(struct CUgraph_st *graph, cudaStream_t stream) {
 }
 
 WP_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    wp_device *device;
+    wp_queue *queue;
     if (!is_exec(graphExec)) return wpi_note(cudaErrorInvalidValue);
-    for (size_t i = 0; i < graphExec->graph->count; i++)
-        WPI_TRY(queue_node(graphExec->order[i], stream));
-    return cudaSuccess;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t error = cudaSuccess;
+    wpi_device_set_current(queue->device->number); /* launches are on the current device */
+    for (size_t i = 0; i < graphExec->graph->count && error == cudaSuccess; i++)
+        error = queue_node(graphExec->order[i], stream);
+    wpi_device_set_current(device->number);
+    return error;
 }
 
 WP_API cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {

@@ -33,10 +33,11 @@ const wpi_param wpi_check_params[] = {
 
 bool wpi_check_enabled;
 
-typedef enum kind { OUT_OF_BOUNDS, MISALIGNED, FREED, DIVERGENT, KIND_COUNT } kind;
+typedef enum kind { OUT_OF_BOUNDS, MISALIGNED, FREED, DIVERGENT, DENIED, KIND_COUNT } kind;
 
 static const char *const titles[KIND_COUNT] = {"out-of-bounds access", "misaligned access",
-                                               "use of freed memory", "divergent barrier"};
+                                               "use of freed memory", "divergent barrier",
+                                               "access to another device's memory"};
 
 typedef struct finding {
     struct finding *next;
@@ -82,11 +83,12 @@ static void leave_mark(void) {
     close(file);
 }
 
-wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
-                         wpi_variant_library *out, wp_error *err) {
+wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code, uint32_t instance,
+                         void *const *variables, wpi_variant_library *out, wp_error *err) {
     const wpi_variant check = {.kind = WP_VARIANT_CHECK};
-    wp_status status = wpi_variant_open(image, &check, (wp_cpu_isa)code->best->isa, out, err);
-    if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, err);
+    wp_status status =
+        wpi_variant_open(image, &check, (wp_cpu_isa)code->best->isa, instance, out, err);
+    if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, variables, err);
     if (status == WP_STATUS_OK) return status;
     pthread_mutex_lock(&state.lock);
     state.is_unchecked = true; /* requested, but not done */
@@ -307,7 +309,7 @@ static void finish(wpi_text *text, const wpi_block *block) {
 static void stop_if_asked(wpi_block *block, kind what, bool has_thread) {
     static const wp_status statuses[KIND_COUNT] = {
         WP_STATUS_KERNEL_ADDRESS, WP_STATUS_KERNEL_MISALIGNED, WP_STATUS_KERNEL_ADDRESS,
-        WP_STATUS_KERNEL_DEADLOCK};
+        WP_STATUS_KERNEL_DEADLOCK, WP_STATUS_KERNEL_ADDRESS};
     if (state.stops) wpi_worker_fail(block->worker, statuses[what], has_thread, "%s", titles[what]);
 }
 
@@ -439,12 +441,39 @@ static void report_place(wpi_block *block, const wp_check_site *site, const void
     stop_if_asked(block, what, true);
 }
 
-/* Finds the memory of a valid access; false after a report. */
+/* Memory of a device to which the kernel's has no access. */
+static bool is_denied(const wpi_block *block, const wpi_memory_entry *entry) {
+    const wpi_cpu_device *device = block->launch->device;
+    const wp_device *owner = entry->device;
+    if (owner == &device->base || owner->group != device->base.group) return false;
+    if (entry->allocation.kind != WP_MEMORY_DEVICE && entry->allocation.kind != WP_MEMORY_VARIABLE)
+        return false;
+    return (atomic_load(&device->peers) >> owner->number & 1) == 0;
+}
+
+static void report_denied(wpi_block *block, const wp_check_site *site, const void *address,
+                          uint64_t size_bytes, const wp_device *owner) {
+    if (note(block->launch->kernel, site, DENIED)) {
+        wpi_text text = {0};
+        begin(&text, block->launch->kernel, site, DENIED);
+        say_access(&text, site, address, size_bytes);
+        wpi_text_appendf(&text,
+                         "which is memory of device %" PRIu32
+                         ": cudaDeviceEnablePeerAccess(%" PRIu32 ") on device %" PRIu32
+                         " allows it",
+                         owner->number, owner->number, block->launch->device->base.number);
+        finish(&text, block);
+    }
+    stop_if_asked(block, DENIED, true);
+}
+
+/* Finds the memory of a valid access; false after a report. A denied access is performed. */
 static bool find_memory(wpi_block *block, const wp_check_site *site, const void *address,
                         uint64_t size_bytes, range *out) {
     wpi_memory_entry entry;
     if (wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) {
         *out = range_at(entry.allocation.base, entry.allocation.size_bytes);
+        if (is_denied(block, &entry)) report_denied(block, site, address, size_bytes, entry.device);
         if (contains(*out, address, size_bytes)) return true;
     } else if (find_private(block, address, size_bytes, out)) {
         block->has_own_guards = true;

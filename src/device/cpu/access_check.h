@@ -57,6 +57,7 @@ wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, co
 
 /** Loads the variant "check" of `code`, with the same variables. */
 WP_NODISCARD wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
+                                      uint32_t instance, void *const *variables,
                                       wpi_variant_library *out, wp_error *err);
 const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_t *count);
 

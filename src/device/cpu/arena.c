@@ -24,6 +24,9 @@ static const uint64_t first_of[WPI_ARENA_AREA_COUNT + 1] = {
 static uint64_t next_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_FIRST, WPI_ARENA_MANAGED_FIRST,
                                                  WPI_ARENA_HOST_FIRST}; /* whole units */
 
+/* Of devices other than the first, which begins at the area's start; 0: nothing allocated yet. */
+static uint64_t next_on[WPI_ARENA_DEVICES];
+
 static wpi_arena_area area_of(uint64_t address) {
     wpi_arena_area area = WPI_ARENA_DEVICE;
     while (address >= first_of[area + 1])
@@ -48,16 +51,33 @@ static void *map_at(wpi_arena_area area, uint64_t address, size_t bytes) {
     return NULL;
 }
 
-void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes) {
-    uint64_t *next = &next_of[area];
+/* Under the lock. */
+static void *map_after(wpi_arena_area area, uint64_t *next, uint64_t outer, size_t bytes,
+                       size_t offset_bytes) {
     void *got = NULL;
-    pthread_mutex_lock(&lock);
     for (int i = 0; i < TRIES_MAX && got == NULL; i++) {
-        const uint64_t left_bytes = first_of[area + 1] - *next;
+        const uint64_t left_bytes = outer - *next;
         if (bytes > left_bytes || units(offset_bytes + bytes) > left_bytes) break;
         got = map_at(area, *next + offset_bytes, bytes);
         *next += got != NULL ? units(offset_bytes + bytes) : SKIP_BYTES;
     }
+    return got;
+}
+
+void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes) {
+    pthread_mutex_lock(&lock);
+    void *got = map_after(area, &next_of[area], first_of[area + 1], bytes, offset_bytes);
+    pthread_mutex_unlock(&lock);
+    return got;
+}
+
+void *wpi_arena_map_on(uint32_t device, size_t bytes, size_t offset_bytes) {
+    if (device == 0) return wpi_arena_map(WPI_ARENA_DEVICE, bytes, offset_bytes);
+    uint64_t *next = &next_on[device];
+    pthread_mutex_lock(&lock);
+    if (*next == 0) *next = wpi_arena_device_first(device);
+    void *got =
+        map_after(WPI_ARENA_DEVICE, next, wpi_arena_device_first(device + 1), bytes, offset_bytes);
     pthread_mutex_unlock(&lock);
     return got;
 }
@@ -116,7 +136,9 @@ bool wpi_arena_unmap(void *memory, size_t bytes) {
     pthread_mutex_lock(&lock);
     munmap(memory, bytes);
     const uint64_t unit = address / UNIT_BYTES * UNIT_BYTES;
-    uint64_t *next = &next_of[area_of(address)];
+    const wpi_arena_area area = area_of(address);
+    const uint32_t device = area == WPI_ARENA_DEVICE ? wpi_arena_device_of(address) : 0;
+    uint64_t *next = device != 0 && next_on[device] != 0 ? &next_on[device] : &next_of[area];
     if (unit + units(address - unit + bytes) == *next) *next = unit;
     pthread_mutex_unlock(&lock);
     return true;

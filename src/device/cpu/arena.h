@@ -50,6 +50,19 @@ static inline bool wpi_arena_has_all(const uint64_t *addresses, uint32_t count) 
 /** Maps zeroed, uncommitted memory that begins `offset_bytes` after a multiple of 2 MiB. NULL: the
  * place is taken, or the area is exhausted. `bytes` is whole pages. */
 void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes);
+/** … device memory of a device by its number: each has a part of the area. */
+void *wpi_arena_map_on(uint32_t device, size_t bytes, size_t offset_bytes);
+#define WPI_ARENA_DEVICES 16u
+/** Where the part of a device begins; that of WPI_ARENA_DEVICES: where the area ends. */
+static inline uint64_t wpi_arena_device_first(uint32_t device) {
+    return WPI_ARENA_FIRST +
+           (WPI_ARENA_MANAGED_FIRST - WPI_ARENA_FIRST) / WPI_ARENA_DEVICES * device;
+}
+/** The device whose part contains an address of the device area. */
+static inline uint32_t wpi_arena_device_of(uint64_t address) {
+    return (uint32_t)((address - WPI_ARENA_FIRST) /
+                      ((WPI_ARENA_MANAGED_FIRST - WPI_ARENA_FIRST) / WPI_ARENA_DEVICES));
+}
 /** The range, in the arena or not, is about to be written completely: the system may use large
  * pages for it, which would waste memory in sparsely used ranges. */
 void wpi_arena_expect_whole(const void *memory, size_t bytes);

@@ -317,9 +317,9 @@ void wpi_output_flush(wpi_output *output);
  *  for a NULL format. */
 int wpi_printf_format(wpi_text *out, const char *format, const void *packed);
 
-/** `is_fixed`: in the arena, if there is room. */
-WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out,
-                                       wp_error *err);
+/** `is_fixed`: in the arena, in the part of the device of that number, if there is room. */
+WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, uint32_t device,
+                                       wpi_heap **out, wp_error *err);
 void wpi_heap_destroy(wpi_heap *heap);                     /* NULL allowed */
 void *wpi_heap_alloc(wpi_heap *heap, uint64_t size_bytes); /* 16-byte aligned; NULL: full */
 bool wpi_heap_free(wpi_heap *heap, void *pointer); /* false: not a live block of this heap */
@@ -348,22 +348,32 @@ void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
 typedef struct wpi_waiter wpi_waiter;
 
+/** Devices whose queues can wait for each other: those that wp_devices_open opened together. Most
+ * devices are alone in theirs. */
+typedef struct wpi_cpu_group {
+    pthread_mutex_t lock;    /* device->lock of each */
+    wpi_cpu_device *devices; /* in order of their numbers */
+    wpi_waiter *waiters;     /* host threads that wait */
+} wpi_cpu_group;
+
 struct wpi_cpu_device {
     wp_device base;
+    wpi_cpu_group *group;
+    wpi_cpu_device *next; /* in the group */
     wpi_pool *pool;
     wpi_output *output;
     wpi_cpu_memory memory;
     _Atomic(wpi_heap *) heap;
     _Atomic uint64_t heap_bytes, stack_bytes;
     _Atomic uint64_t launch_count;
+    _Atomic uint32_t peers;  /* bit p: kernels may use memory of device p; for checks */
     _Atomic bool has_failed; /* the sticky error is set */
 
-    pthread_mutex_t lock;
+    pthread_mutex_t *lock; /* the group's */
     wp_error sticky;
     wpi_cpu_queue *queues; /* all, including destroyed ones with work; the default one last */
     wpi_cpu_queue *default_queue;
     struct wpi_cpu_module *modules; /* loaded modules */
-    wpi_waiter *waiters;            /* host threads that wait */
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     bool has_fixed_addresses;      /* memory has the same addresses in every run (arena.h) */
@@ -392,9 +402,11 @@ void wpi_cpu_device_flush_output(wp_device *device);
     .range_release = wpi_cpu_range_release, .set_limit = wpi_cpu_device_set_limit,                 \
     .get_limit = wpi_cpu_device_get_limit, .flush_output = wpi_cpu_device_flush_output,            \
     .is_idle = wpi_cpu_device_is_idle
-/** Initialises a device that has `ops` and is otherwise zero; closes (and frees) it on failure. */
-WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count,
-                                           uint64_t limit_bytes, wp_error *err);
+/** Initialises a device that has `ops` and is otherwise zero; closes (and frees) it on failure. It
+ * joins the group of `beside`, unless that is NULL. */
+WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, wpi_cpu_device *beside,
+                                           uint32_t worker_count, uint64_t limit_bytes,
+                                           wp_error *err);
 
 extern const wpi_queue_ops wpi_cpu_queue_ops;
 extern const wpi_event_ops wpi_cpu_event_ops;
@@ -405,6 +417,10 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device);
 
 /** Records the device's first error, and prints it on stderr. */
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);
+/** Gives the device, unless it has failed itself, the error of `other`, a failed device of its
+ * group.
+ */
+void wpi_cpu_device_fail_with(wpi_cpu_device *device, wpi_cpu_device *other);
 /** The lowest address and the size of the calling thread's stack. False: unknown. */
 bool wpi_thread_stack(uintptr_t *low, size_t *bytes);
 size_t wpi_thread_stack_bytes(void); /* of the calling thread */

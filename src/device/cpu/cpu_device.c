@@ -52,23 +52,31 @@ size_t wpi_thread_stack_bytes(void) {
 /* ---- errors ---- */
 
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     const bool is_first = !atomic_load(&device->has_failed);
     if (is_first) {
         device->sticky = *error;
         atomic_store(&device->has_failed, true);
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     if (is_first) wpi_log(WP_LOG_ERROR, "device", "%s", error->message);
     if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
+}
+
+void wpi_cpu_device_fail_with(wpi_cpu_device *device, wpi_cpu_device *other) {
+    if (device == other || atomic_load(&device->has_failed)) return;
+    pthread_mutex_lock(device->lock);
+    device->sticky = other->sticky;
+    atomic_store(&device->has_failed, true);
+    pthread_mutex_unlock(device->lock);
 }
 
 wp_status wpi_cpu_device_sticky_error(wp_device *base, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     if (!atomic_load(&device->has_failed)) return WP_STATUS_OK;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     const wp_error sticky = device->sticky;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     if (err != NULL) *err = sticky;
     return sticky.status;
 }
@@ -158,14 +166,14 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
 /* ---- limits ---- */
 
 static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error *err) {
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     wpi_heap *heap = atomic_load(&device->heap);
     const bool is_in_use = heap != NULL && !wpi_heap_is_empty(heap);
     if (!is_in_use) {
         atomic_store(&device->heap, NULL);
         atomic_store(&device->heap_bytes, bytes);
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     if (is_in_use) {
         return WP_FAIL(
             err, INVALID,
@@ -224,34 +232,81 @@ static wp_status reset(wp_device *base, wp_error *err) {
     atomic_store(&device->heap_bytes, WPI_HEAP_BYTES_DEFAULT);
     atomic_store(&device->stack_bytes, WPI_STACK_BYTES_DEFAULT);
     wpi_output_set_capacity(device->output, WPI_PRINTF_BYTES_DEFAULT);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     device->sticky = (wp_error){0};
     atomic_store(&device->has_failed, false);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return WP_STATUS_OK;
+}
+
+static wp_status join_group(wpi_cpu_device *device, wpi_cpu_device *beside, wp_error *err) {
+    device->group = beside != NULL ? beside->group : wpi_calloc(1, sizeof *device->group);
+    if (device->group == NULL) return WP_FAIL(err, NOMEM, "cpu device");
+    if (beside == NULL) pthread_mutex_init(&device->group->lock, NULL);
+    device->lock = &device->group->lock;
+    device->base.group = device->group;
+    pthread_mutex_lock(device->lock);
+    wpi_cpu_device **link = &device->group->devices;
+    for (; *link != NULL; link = &(*link)->next)
+        device->base.number++;
+    *link = device;
+    pthread_mutex_unlock(device->lock);
+    return WP_STATUS_OK;
+}
+
+static void leave_group(wpi_cpu_device *device) {
+    wpi_cpu_group *group = device->group;
+    if (group == NULL) return;
+    pthread_mutex_lock(&group->lock);
+    wpi_cpu_device **link = &group->devices;
+    while (*link != device)
+        link = &(*link)->next;
+    *link = device->next;
+    const bool is_last = group->devices == NULL;
+    pthread_mutex_unlock(&group->lock);
+    if (!is_last) return;
+    pthread_mutex_destroy(&group->lock);
+    wpi_free(group);
 }
 
 static void close_device(wp_device *base) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     if (device->default_queue != NULL) (void)wpi_cpu_device_wait(base, NULL);
-    wpi_cpu_queues_close(device);
+    if (device->group != NULL) wpi_cpu_queues_close(device);
     wpi_pool_destroy(device->pool);
     wpi_cpu_memory_free_all(device, true);
     wpi_heap_destroy(atomic_load(&device->heap));
     if (device->output != NULL) wpi_output_flush(device->output);
     wpi_output_destroy(device->output);
     pthread_mutex_destroy(&device->memory.lock);
-    pthread_mutex_destroy(&device->lock);
+    leave_group(device);
     wpi_free(device);
 }
 
+/* Kernels can always use all memory of the process; checks tell. */
+static wp_status set_peer_access(wp_device *base, wp_device *peer, bool is_on, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    const uint32_t bit = 1u << peer->number;
+    (void)err;
+    if (is_on)
+        (void)atomic_fetch_or(&device->peers, bit);
+    else
+        (void)atomic_fetch_and(&device->peers, ~bit);
+    return WP_STATUS_OK;
+}
+
 const wpi_device_ops wpi_cpu_device_ops = {
-    WPI_CPU_DEVICE_SHARED_OPS,          .kind = "cpu",  .close = close_device,
-    .wait = wpi_cpu_device_wait,        .reset = reset, .memory_alloc = wpi_cpu_memory_alloc,
+    WPI_CPU_DEVICE_SHARED_OPS,
+    .kind = "cpu",
+    .close = close_device,
+    .wait = wpi_cpu_device_wait,
+    .reset = reset,
+    .memory_alloc = wpi_cpu_memory_alloc,
     .memory_free = wpi_cpu_memory_free,
+    .set_peer_access = set_peer_access,
 };
 
-static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+static wp_status open_beside(const char *rest, wp_device *beside, wp_device **out, wp_error *err) {
     if (rest[0] != '\0') {
         return WP_FAIL(err, NOT_FOUND, "the device is named 'cpu', without ':%s'", rest);
     }
@@ -270,16 +325,19 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     wpi_cpu_device *device = wpi_calloc(1, sizeof *device);
     if (device == NULL) return WP_FAIL(err, NOMEM, "cpu device");
     device->base.ops = &wpi_cpu_device_ops;
-    WP_TRY(wpi_cpu_device_init(device, worker_count, limit_bytes, err));
+    WP_TRY(wpi_cpu_device_init(device, (wpi_cpu_device *)beside, worker_count, limit_bytes, err));
     wpi_report_device(device->base.info.spec, device->base.info.name);
     *out = &device->base;
     return WP_STATUS_OK;
 }
 
-wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count, uint64_t limit_bytes,
-                              wp_error *err) {
+static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+    return open_beside(rest, NULL, out, err);
+}
+
+wp_status wpi_cpu_device_init(wpi_cpu_device *device, wpi_cpu_device *beside, uint32_t worker_count,
+                              uint64_t limit_bytes, wp_error *err) {
     wpi_fault_install();
-    pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->memory.lock, NULL);
     device->memory.limit_bytes = limit_bytes != 0 ? limit_bytes : physical_bytes();
     device->heap_bytes = WPI_HEAP_BYTES_DEFAULT;
@@ -288,6 +346,7 @@ wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count, uin
 
     wp_status status;
     wp_queue *queue;
+    WP_TRY_GOTO(join_group(device, beside, err), failed);
     WP_TRY_GOTO(wpi_output_create(&device->output, err), failed);
     WP_TRY_GOTO(wpi_pool_create(device, worker_count, &device->pool, err), failed);
     WP_TRY_GOTO(wpi_cpu_queue_ops.create(&device->base, true, 0, &queue, err), failed);
@@ -304,4 +363,5 @@ const wpi_device_kind wpi_device_kind_cpu = {
     .summary = "this machine's processors",
     .example = "",
     .open = open_device,
+    .open_beside = open_beside,
 };

@@ -29,9 +29,9 @@ static wp_status create(wp_device *device, uint32_t flags, wp_event **out, wp_er
 static void destroy(wp_event *base) {
     wpi_cpu_event *event = (wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     wpi_event_unref(event);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
 }
 
 static wp_status record(wp_event *base, wp_queue *queue, wp_error *err) {
@@ -40,21 +40,21 @@ static wp_status record(wp_event *base, wp_queue *queue, wp_error *err) {
     wpi_command *command = wpi_command_create(WPI_COMMAND_RECORD, 0);
     if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
     command->u.record = event;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     event->refs++;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
 }
 
 static wp_status wait(wp_event *base, wp_error *err) {
     wpi_cpu_event *event = (wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     const wpi_dependency last = event->last; /* another thread may record it meanwhile */
     if (last.queue != NULL) wpi_queue_ref(last.queue);
     wpi_device_wait_until(device, wpi_queue_has_come_to, &last, last.queue);
     wpi_queue_unref(last.queue);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     wpi_output_flush(device->output);
     return wp_device_sticky_error(&device->base, err);
 }
@@ -62,20 +62,20 @@ static wp_status wait(wp_event *base, wp_error *err) {
 static bool is_complete(const wp_event *base) {
     const wpi_cpu_event *event = (const wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     if (device->executor != NULL && !wpi_queue_has_come_to(&event->last))
         device->executor->poll(device->executor);
     const bool answer = wpi_queue_has_come_to(&event->last);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return answer;
 }
 
 static uint64_t time_ns(const wp_event *base) {
     const wpi_cpu_event *event = (const wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     const uint64_t answer = event->time_ns;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return answer;
 }
 

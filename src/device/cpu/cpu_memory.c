@@ -45,10 +45,13 @@ static size_t whole_pages(size_t size_bytes) {
 }
 
 /* NULL: no room at fixed addresses. */
-static void *map_fixed(wpi_arena_area area, size_t size_bytes, size_t *mapped_bytes) {
+static void *map_fixed(const wpi_cpu_device *device, wpi_arena_area area, size_t size_bytes,
+                       size_t *mapped_bytes) {
     const size_t margin = margin_bytes(), bytes = whole_pages(size_bytes);
     const size_t offset = (HUGE_PAGE_BYTES - margin) % HUGE_PAGE_BYTES;
-    char *raw = wpi_arena_map(area, margin + bytes + margin, offset);
+    const size_t whole = margin + bytes + margin;
+    char *raw = area == WPI_ARENA_DEVICE ? wpi_arena_map_on(device->base.number, whole, offset)
+                                         : wpi_arena_map(area, whole, offset);
     if (raw == NULL) return NULL;
     *mapped_bytes = bytes;
     return raw + margin;
@@ -88,8 +91,9 @@ static wpi_arena_area area_of(wp_memory_kind kind) {
 static void *map_pages(const wpi_cpu_device *device, wp_memory_kind kind, size_t size_bytes,
                        size_t *mapped_bytes) {
     if (size_bytes > SIZE_MAX / 2) return NULL;
-    void *base =
-        device->has_fixed_addresses ? map_fixed(area_of(kind), size_bytes, mapped_bytes) : NULL;
+    void *base = device->has_fixed_addresses
+                     ? map_fixed(device, area_of(kind), size_bytes, mapped_bytes)
+                     : NULL;
     return base != NULL ? base : map_anywhere(size_bytes, mapped_bytes);
 }
 
@@ -171,7 +175,7 @@ wp_status wpi_cpu_range_reserve(wp_device *base, size_t size_bytes, void **out, 
     const wpi_cpu_device *device = (const wpi_cpu_device *)base;
     char *raw = NULL;
     if (size_bytes <= SIZE_MAX / 2 && device->has_fixed_addresses)
-        raw = wpi_arena_map(WPI_ARENA_DEVICE, size_bytes, 0);
+        raw = wpi_arena_map_on(device->base.number, size_bytes, 0);
     if (size_bytes <= SIZE_MAX / 2 && raw == NULL) {
         const size_t slack = HUGE_PAGE_BYTES;
         raw = mmap(NULL, size_bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,

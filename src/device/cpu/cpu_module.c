@@ -25,6 +25,10 @@ typedef struct wpi_cpu_module {
     struct wpi_cpu_module *next; /* of the device */
     initial_value *initial;
     uint32_t initial_count;
+    /* Of a further device: where its variables are, in the order of the baseline code, and their
+     * memory. NULL: the program's own. */
+    void **places;
+    char *storage;
     const wp_image_header *image;
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
@@ -117,8 +121,10 @@ static uint32_t constant_bytes(const wp_cpu_code *code) {
     return (uint32_t)bytes;
 }
 
-/* The address of the variable's bytes; that of a managed one is in its cell. */
-static void *target_of(const wp_cpu_variable *variable) {
+/* The address of the bytes of variable `i`; that of a managed one is in its cell. */
+static void *target_of(const module *m, uint32_t i) {
+    const wp_cpu_variable *variable = &m->code.baseline->variables[i];
+    if (m->places != NULL) return m->places[i];
     return variable->kind == WP_VARIABLE_MANAGED ? *(void **)variable->address : variable->address;
 }
 
@@ -128,13 +134,14 @@ static bool is_zero(const char *bytes, size_t size_bytes) {
 
 /* Saves a variable's initial value. Managed variables and texture handles are restored by the CUDA
  * runtime. */
-static wp_status keep_initial(module *m, const wp_cpu_variable *v, wp_error *err) {
+static wp_status keep_initial(module *m, uint32_t i, wp_error *err) {
+    const wp_cpu_variable *v = &m->code.baseline->variables[i];
     if (v->kind != WP_VARIABLE_DEVICE && v->kind != WP_VARIABLE_CONSTANT) return WP_STATUS_OK;
-    initial_value kept = {.address = v->address, .size_bytes = v->size_bytes};
-    if (!is_zero(v->address, v->size_bytes)) {
+    initial_value kept = {.address = target_of(m, i), .size_bytes = v->size_bytes};
+    if (!is_zero(kept.address, v->size_bytes)) {
         kept.bytes = wpi_malloc(v->size_bytes);
         if (kept.bytes == NULL) return WP_FAIL(err, NOMEM, "initial value of %s", v->name);
-        memcpy(kept.bytes, v->address, v->size_bytes);
+        memcpy(kept.bytes, kept.address, v->size_bytes);
     }
     m->initial[m->initial_count++] = kept;
     return WP_STATUS_OK;
@@ -153,10 +160,10 @@ static void restore(wp_module *base) {
 }
 
 void wpi_cpu_modules_reset(wpi_cpu_device *device) {
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     for (module *m = device->modules; m != NULL; m = m->next)
         restore(&m->base);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
 }
 
 /* Adds variables to the memory map. One that is already there (loaded twice) is skipped. */
@@ -168,41 +175,98 @@ static wp_status enter_variables(module *m, wp_error *err) {
     for (uint32_t i = 0; i < code->variable_count; i++) {
         const wp_cpu_variable *v = &code->variables[i];
         if (v->size_bytes == 0) continue;
-        const wpi_memory_entry entry = {.allocation = {.base = target_of(v),
+        const wpi_memory_entry entry = {.allocation = {.base = target_of(m, i),
                                                        .size_bytes = v->size_bytes,
                                                        .kind = WP_MEMORY_VARIABLE},
                                         .device = m->base.device};
         if (wpi_memory_map_add(wpi_memory_map_global(), &entry, NULL) != WP_STATUS_OK) continue;
-        WP_TRY(keep_initial(m, v, err));
+        WP_TRY(keep_initial(m, i, err));
     }
+    return WP_STATUS_OK;
+}
+
+/* ---- variables of a further device ---- */
+
+#define VARIABLE_ALIGN 256u
+
+static bool is_per_device(const wp_cpu_variable *v) {
+    return v->kind != WP_VARIABLE_MANAGED && v->size_bytes != 0;
+}
+
+/* The initial value of the program's own variable, if the first device has loaded the image and
+ * may have changed it. Called with the lock held. */
+static const initial_value *first_value(const module *m, const void *address) {
+    const wpi_cpu_device *first = ((const wpi_cpu_device *)m->base.device)->group->devices;
+    for (const module *other = first->modules; other != NULL; other = other->next)
+        for (uint32_t i = 0; i < other->initial_count; i++)
+            if (other->initial[i].address == address) return &other->initial[i];
+    return NULL;
+}
+
+static void copy_first(const module *m, const wp_cpu_variable *v, char *to) {
+    const initial_value *kept = first_value(m, v->address);
+    if (v->kind != WP_VARIABLE_DEVICE && v->kind != WP_VARIABLE_CONSTANT) return;
+    if (kept == NULL)
+        memcpy(to, v->address, v->size_bytes);
+    else if (kept->bytes != NULL)
+        memcpy(to, kept->bytes, v->size_bytes);
+}
+
+/* Gives the module variables of its own, unless it has none or is of the first device. */
+static wp_status make_variables(module *m, wp_error *err) {
+    const wp_cpu_code *code = m->code.baseline;
+    const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < code->variable_count; i++)
+        if (is_per_device(&code->variables[i]))
+            bytes += code->variables[i].size_bytes + VARIABLE_ALIGN;
+    if (device->base.number == 0 || bytes == 0) return WP_STATUS_OK;
+    void **places = wpi_calloc(code->variable_count, sizeof *places);
+    m->storage = wpi_calloc(1, bytes + VARIABLE_ALIGN);
+    if (places == NULL || m->storage == NULL) {
+        wpi_free(places);
+        return WP_FAIL(err, NOMEM, "module: variables of %zu bytes", bytes);
+    }
+    char *next = m->storage + VARIABLE_ALIGN - (uintptr_t)m->storage % VARIABLE_ALIGN;
+    pthread_mutex_lock(device->lock);
+    for (uint32_t i = 0; i < code->variable_count; i++) {
+        const wp_cpu_variable *v = &code->variables[i];
+        places[i] = target_of(m, i);
+        if (!is_per_device(v)) continue;
+        places[i] = next;
+        copy_first(m, v, next);
+        next += (v->size_bytes + VARIABLE_ALIGN - 1) / VARIABLE_ALIGN * VARIABLE_ALIGN;
+    }
+    pthread_mutex_unlock(device->lock);
+    m->places = places;
     return WP_STATUS_OK;
 }
 
 /* Removes a module from its device, if it was added. */
 static void leave_device(module *m) {
     wpi_cpu_device *device = (wpi_cpu_device *)m->base.device;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     for (module **link = &device->modules; *link != NULL; link = &(*link)->next) {
         if (*link != m) continue;
         *link = m->next;
         break;
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
 }
 
 static void enter_device(module *m) {
     wpi_cpu_device *device = (wpi_cpu_device *)m->base.device;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     m->next = device->modules;
     device->modules = m;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
 }
 
 static void leave_variables(module *m) {
     const wp_cpu_code *code = m->code.baseline;
     wpi_memory_entry entry;
     for (uint32_t i = 0; code != NULL && i < code->variable_count; i++) {
-        const void *address = target_of(&code->variables[i]);
+        const void *address = target_of(m, i);
         if (wpi_memory_map_find(wpi_memory_map_global(), address, &entry) &&
             entry.allocation.kind == WP_MEMORY_VARIABLE && entry.device == m->base.device) {
             (void)wpi_memory_map_remove(wpi_memory_map_global(), address, NULL);
@@ -223,6 +287,8 @@ static void unload(wp_module *base) {
     for (uint32_t i = 0; i < m->initial_count; i++)
         wpi_free(m->initial[i].bytes);
     wpi_free(m->initial);
+    wpi_free(m->places);
+    wpi_free(m->storage);
     free_kernels(m->kernels, m->kernel_count);
     free_kernels(m->others, m->other_count);
     wpi_free(m);
@@ -242,16 +308,19 @@ static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant_library *vari
 static wp_status open_variant(module *m, const wpi_variant *variant, wpi_variant_library *out,
                               wp_error *err) {
     const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
-    WP_TRY(wpi_variant_open(m->image, variant, isa, out, err));
-    return wpi_variant_bind(out, m->code.baseline, err);
+    WP_TRY(wpi_variant_open(m->image, variant, isa, m->base.device->number, out, err));
+    return wpi_variant_bind(out, m->code.baseline, m->places, err);
 }
 
 /* Loads the variant of the module's kernels. Function pointers in memory point to code of one
  * variant, so kernels that use them must not be mixed. */
 static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err) {
     const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
-    if (device->variant == NULL) return WP_STATUS_OK;
-    WP_TRY(open_variant(m, device->variant, out, err));
+    static const wpi_variant copy = {.kind = WP_VARIANT_COPY};
+    const wpi_variant *wanted = device->variant;
+    if (wanted == NULL && m->places != NULL && !wpi_check_is_on()) wanted = &copy;
+    if (wanted == NULL) return WP_STATUS_OK;
+    WP_TRY(open_variant(m, wanted, out, err));
     const wp_trace_tables *tables = dlsym(out->library, WP_TRACE_TABLES_SYMBOL);
     const wpi_variant *instead = tables != NULL && device->variant_instead != NULL
                                      ? device->variant_instead(device, tables)
@@ -314,9 +383,11 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     m->image = header;
     WP_TRY_GOTO(wpi_cpu_code_find(header->id, &m->code, err), failed);
 
+    WP_TRY_GOTO(make_variables(m, err), failed);
     wpi_variant_library checked = {0};
     if (wpi_check_is_on()) {
-        WP_TRY_GOTO(wpi_check_load(header, &m->code, &checked, err), failed);
+        WP_TRY_GOTO(wpi_check_load(header, &m->code, device->number, m->places, &checked, err),
+                    failed);
         m->code.best = checked.code;
     }
     wpi_variant_library other = {0};
@@ -374,7 +445,7 @@ static wp_status find_variable(wp_module *base, const char *name, void **address
     const wp_cpu_code *code = ((module *)base)->code.baseline;
     for (uint32_t i = 0; i < code->variable_count; i++) {
         if (strcmp(code->variables[i].name, name) == 0) {
-            *address = target_of(&code->variables[i]);
+            *address = target_of((const module *)base, i);
             *size_bytes = (size_t)code->variables[i].size_bytes;
             return WP_STATUS_OK;
         }

@@ -167,8 +167,12 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
-    if (!wpi_report_selects(launch->kernel->code->name)) return;
-    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_clock_ns());
+    const char *name = launch->kernel->code->name;
+    wpi_text own = {0};
+    if (!wpi_report_selects(name)) return;
+    if (device->base.is_one_of_several) name = wpi_report_name_on(name, device->base.number, &own);
+    wpi_report_kernel(executing, name, grid, block, start_ns, wpi_clock_ns());
+    wpi_text_deinit(&own);
 }
 
 /* Called without the lock. After the device's first error no command that accesses memory runs. */
@@ -191,11 +195,13 @@ static void execute(wpi_cpu_device *device, wpi_command *command) {
 }
 
 void wpi_device_announce(wpi_cpu_device *device) {
-    for (wpi_waiter *w = device->waiters; w != NULL; w = w->next) {
+    for (wpi_waiter *w = device->group->waiters; w != NULL; w = w->next) {
         if (w->is_done(w->arg)) pthread_cond_signal(&w->changed);
     }
-    for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) {
-        if (can_run(q)) pthread_cond_signal(&q->work);
+    for (const wpi_cpu_device *d = device->group->devices; d != NULL; d = d->next) {
+        for (wpi_cpu_queue *q = d->queues; q != NULL; q = q->next) {
+            if (can_run(q)) pthread_cond_signal(&q->work);
+        }
     }
 }
 
@@ -236,20 +242,25 @@ void wpi_queue_finish(wpi_cpu_queue *queue) {
 /* Executes the queue's first command; can_run holds. The lock is released meanwhile. */
 static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     wpi_cpu_queue *outer = executing;
     executing = queue;
     execute(device, command);
     executing = outer;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     wpi_queue_finish(queue);
 }
 
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after) {
-    wpi_cpu_queue *queue = after != NULL ? after->next : device->queues;
-    while (queue != NULL && !can_run(queue))
-        queue = queue->next;
-    return queue;
+    const wpi_cpu_device *in = after != NULL ? device_of(after) : device->group->devices;
+    wpi_cpu_queue *queue = after != NULL ? after->next : in->queues;
+    for (;;) {
+        while (queue != NULL && !can_run(queue))
+            queue = queue->next;
+        if (queue != NULL || in->next == NULL) return queue;
+        in = in->next;
+        queue = in->queues;
+    }
 }
 
 bool wpi_queue_forbid_waiting(bool forbids) {
@@ -266,7 +277,7 @@ void wpi_command_execute(wpi_cpu_device *device, wpi_command *command) {
 }
 
 bool wpi_device_is_awaited(const wpi_cpu_device *device) {
-    for (const wpi_waiter *w = device->waiters; w != NULL; w = w->next) {
+    for (const wpi_waiter *w = device->group->waiters; w != NULL; w = w->next) {
         if (!w->is_done(w->arg)) return true;
     }
     return false;
@@ -276,17 +287,17 @@ static void *run_executor(void *arg) {
     wpi_cpu_queue *queue = arg;
     wpi_cpu_device *device = device_of(queue);
     wpi_fault_prepare_thread();
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     for (;;) {
         if (can_run(queue)) {
             run_first(device, queue);
         } else if (queue->is_destroyed && queue->first == NULL) {
             break;
         } else {
-            pthread_cond_wait(&queue->work, &device->lock);
+            pthread_cond_wait(&queue->work, device->lock);
         }
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return NULL;
 }
 
@@ -313,14 +324,15 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     if (can_help && can_run(helps))
         pthread_cond_signal(&helps->work); /* the queue's thread continues */
     if (is_done(arg)) return;
-    wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
+    wpi_waiter **waiters = &device->group->waiters;
+    wpi_waiter waiter = {.next = *waiters, .is_done = is_done, .arg = arg};
     pthread_cond_init(&waiter.changed, NULL);
-    device->waiters = &waiter;
+    *waiters = &waiter;
     if (device->executor != NULL) device->executor->wait_until(device->executor, is_done, arg);
     while (!is_done(arg))
-        pthread_cond_wait(&waiter.changed, &device->lock);
+        pthread_cond_wait(&waiter.changed, device->lock);
     if (device->executor != NULL) device->executor->waited(device->executor);
-    wpi_waiter **slot = &device->waiters;
+    wpi_waiter **slot = waiters;
     while (*slot != &waiter)
         slot = &(*slot)->next;
     *slot = waiter.next;
@@ -405,7 +417,7 @@ static bool has_room(const void *arg) {
 wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error *err) {
     wpi_cpu_device *device = device_of(queue);
     if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     if (queue->submitted - queue->completed >= PENDING_MAX && executing == NULL) {
         wpi_device_wait_until(device, has_room, queue, queue);
     }
@@ -428,7 +440,7 @@ wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error 
     } else {
         free_command(command);
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return status;
 }
 
@@ -553,13 +565,13 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     wpi_cpu_device *device = device_of(queue);
     wpi_command *command = wpi_command_create(WPI_COMMAND_WAIT_EVENT, 0);
     if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     const bool is_needed = event->last.queue != queue && !wpi_queue_has_come_to(&event->last);
     if (is_needed) {
         command->u.wait = event->last;
         wpi_queue_ref(event->last.queue);
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     if (is_needed) return wpi_queue_submit(queue, command, err);
     wpi_free(command);
     return WP_STATUS_OK;
@@ -573,13 +585,13 @@ static wp_status wait_for(wpi_cpu_device *device, wpi_cpu_queue *queue, queue_fi
                           wp_error *err) {
     wpi_dependency *list;
     size_t count;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     const wp_status status = take_snapshot(device, queue, filter, &list, &count, err);
     for (size_t i = 0; i < count; i++) {
         wpi_device_wait_until(device, wpi_queue_has_come_to, &list[i], list[i].queue);
     }
     drop_snapshot(list, count);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     wpi_output_flush(device->output);
     return status != WP_STATUS_OK ? status : wp_device_sticky_error(&device->base, err);
 }
@@ -597,21 +609,21 @@ wp_status wpi_cpu_device_wait(wp_device *base, wp_error *err) {
 static bool is_idle(wp_queue *base) {
     const wpi_cpu_queue *queue = (const wpi_cpu_queue *)base;
     wpi_cpu_device *device = device_of(queue);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     if (device->executor != NULL && queue->completed != queue->submitted)
         device->executor->poll(device->executor);
     const bool answer = queue->completed == queue->submitted;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return answer;
 }
 
 bool wpi_cpu_device_is_idle(wp_device *base) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     bool answer = true;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     for (const wpi_cpu_queue *q = device->queues; q != NULL && answer; q = q->next)
         answer = q->completed == q->submitted;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     return answer;
 }
 
@@ -628,11 +640,11 @@ static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queu
     queue->is_blocking = is_blocking;
     queue->last = &queue->first;
     pthread_cond_init(&queue->work, NULL);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     queue->is_default = device->queues == NULL; /* the first one; it lives as long as the device */
     queue->next = device->queues;
     device->queues = queue;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
     *out = &queue->base;
     return WP_STATUS_OK;
 }
@@ -649,9 +661,9 @@ static void bury(wpi_cpu_device *device) {
         *slot = queue->next;
         if (queue->has_thread) {
             pthread_cond_signal(&queue->work);
-            pthread_mutex_unlock(&device->lock);
+            pthread_mutex_unlock(device->lock);
             pthread_join(queue->thread, NULL);
-            pthread_mutex_lock(&device->lock);
+            pthread_mutex_lock(device->lock);
         }
         wpi_queue_unref(queue);
         slot = &device->queues; /* the list may have changed meanwhile */
@@ -662,18 +674,18 @@ static void destroy(wp_queue *base) {
     wpi_cpu_queue *queue = (wpi_cpu_queue *)base;
     wpi_cpu_device *device = device_of(queue);
     if (queue->is_default) return; /* the device's own */
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     queue->is_destroyed = true;
     bury(device);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
 }
 
 void wpi_cpu_queues_close(wpi_cpu_device *device) {
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(device->lock);
     for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next)
         q->is_destroyed = true;
     bury(device);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(device->lock);
 }
 
 const wpi_queue_ops wpi_cpu_queue_ops = {

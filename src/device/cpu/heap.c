@@ -89,15 +89,16 @@ static void take_out(wpi_heap *heap, chunk *c) {
     if (heap->free[class] == NULL) heap->classes &= ~((uint64_t)1 << class);
 }
 
-static void *map_heap(size_t size_bytes, bool is_fixed) {
-    void *memory = is_fixed ? wpi_arena_map(WPI_ARENA_DEVICE, size_bytes, 0) : NULL;
+static void *map_heap(size_t size_bytes, bool is_fixed, uint32_t device) {
+    void *memory = is_fixed ? wpi_arena_map_on(device, size_bytes, 0) : NULL;
     if (memory != NULL) return memory;
     memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out, wp_error *err) {
+wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, uint32_t device, wpi_heap **out,
+                          wp_error *err) {
     *out = NULL;
     const size_t size_max = (size_t)UINT32_MAX * UNIT_BYTES; /* before_units counts up to here */
     size_bytes = size_bytes / UNIT_BYTES * UNIT_BYTES;
@@ -105,7 +106,7 @@ wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out, wp_e
     if (size_bytes < CHUNK_BYTES_MIN) size_bytes = CHUNK_BYTES_MIN;
     wpi_heap *heap = wpi_calloc(1, sizeof *heap);
     if (heap == NULL) return WP_FAIL(err, NOMEM, "heap of kernels");
-    void *memory = map_heap(size_bytes, is_fixed);
+    void *memory = map_heap(size_bytes, is_fixed, device);
     if (memory == NULL) {
         wpi_free(heap);
         return WP_FAIL(err, NOMEM, "a heap of %zu bytes for kernels", size_bytes);

@@ -48,8 +48,8 @@ static wpi_heap *heap_of(wpi_cpu_device *device) {
     wpi_heap *heap = atomic_load(&device->heap);
     if (heap != NULL) return heap;
     wpi_heap *made;
-    if (wpi_heap_create(atomic_load(&device->heap_bytes), device->has_fixed_addresses, &made,
-                        NULL) != WP_STATUS_OK)
+    if (wpi_heap_create(atomic_load(&device->heap_bytes), device->has_fixed_addresses,
+                        device->base.number, &made, NULL) != WP_STATUS_OK)
         return NULL;
     if (atomic_compare_exchange_strong(&device->heap, &heap, made)) return made;
     wpi_heap_destroy(made); /* another worker created it first */

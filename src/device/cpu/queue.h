@@ -94,8 +94,8 @@ bool wpi_queue_may_wait(void);
 /** With true, the calling thread queues commands without waiting for room, and executes none, as in
  * a host function, until called with false. Returns the previous setting. */
 bool wpi_queue_forbid_waiting(bool forbids);
-/** The next queue after `after` in the device's list (NULL: from its start) whose first command can
- * start; NULL: none. */
+/** The next queue after `after` in the lists of the device's group (NULL: from their start) whose
+ * first command can start; NULL: none. */
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after);
 /** The first command of such a queue. */
 const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue);

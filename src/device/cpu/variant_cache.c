@@ -16,7 +16,7 @@ static bool is_variant(void *library, const wp_image_header *image) {
 }
 
 wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *variant, wp_cpu_isa isa,
-                           wpi_variant_library *out, wp_error *err) {
+                           uint32_t instance, wpi_variant_library *out, wp_error *err) {
     char *name = wpi_variant_text(variant);
     char *option = wpi_format("--variant=%s", name);
     char *what = wpi_format("the variant '%s' of the kernels", name);
@@ -26,7 +26,8 @@ wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *vari
                                      .options = options,
                                      .name = wpi_variant_word(variant),
                                      .what = what,
-                                     .who = "checks and simulated GPUs",
+                                     .who = "checks, simulated GPUs and further devices",
+                                     .instance = instance,
                                      .is_right = is_variant};
     *out = (wpi_variant_library){0};
     const wp_status status = wpi_made_library_open(&wanted, &out->library, err);
@@ -39,23 +40,29 @@ wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *vari
 
 /* ---- variables ---- */
 
-static const wp_cpu_variable *find_variable(const wp_cpu_code *code, const char *name) {
-    for (uint32_t i = 0; i < code->variable_count; i++) {
-        if (strcmp(code->variables[i].name, name) == 0) return &code->variables[i];
-    }
-    return NULL;
+/* The index of a variable; the number of variables if there is none of this name. */
+static uint32_t find_variable(const wp_cpu_code *code, const char *name) {
+    uint32_t i = 0;
+    while (i < code->variable_count && strcmp(code->variables[i].name, name) != 0)
+        i++;
+    return i;
 }
 
 wp_status wpi_variant_bind(const wpi_variant_library *variant, const wp_cpu_code *code,
-                           wp_error *err) {
+                           void *const *addresses, wp_error *err) {
     for (uint32_t i = 0; i < variant->code->variable_count; i++) {
-        const wp_cpu_variable *own = &variant->code->variables[i],
-                              *theirs = find_variable(code, own->name);
-        if (theirs == NULL) {
+        const wp_cpu_variable *own = &variant->code->variables[i];
+        const uint32_t at = find_variable(code, own->name);
+        if (at == code->variable_count) {
             return WP_FAIL(err, NOT_FOUND, "the program's CPU code has no variable %s", own->name);
         }
+        const wp_cpu_variable *theirs = &code->variables[at];
         void **cell = own->address;
-        *cell = theirs->kind == WP_VARIABLE_MANAGED ? *(void **)theirs->address : theirs->address;
+        if (addresses != NULL)
+            *cell = addresses[at];
+        else
+            *cell =
+                theirs->kind == WP_VARIABLE_MANAGED ? *(void **)theirs->address : theirs->address;
     }
     void (*fill)(void);
     *(void **)&fill = dlsym(variant->library, WP_VARIANT_FILL_SYMBOL);

@@ -80,6 +80,9 @@ static inline wpi_cuda_device *wpi_cuda_of(wp_device *device) {
 
 /* ---- cuda_device.c ---- */
 
+/** The device of that number in the group; NULL: there is none. A device that is alone has number
+ * 0. */
+wpi_cuda_device *wpi_cuda_member(wpi_cuda_device *device, int number);
 /** Makes the device's context the calling thread's. */
 WP_NODISCARD wp_status wpi_cuda_enter(wpi_cuda_device *device, wp_error *err);
 /** Converts a result of the driver to a status, with a message that begins with `what`. Records the

@@ -213,6 +213,65 @@ static void flush_output(wp_device *base) {
     (void)ignored; /* printed if it is sticky */
 }
 
+/* ---- several ---- */
+
+/* The devices that were opened together, by their numbers; under group_lock. */
+static wpi_cuda_device *members[WP_DEVICES_MAX];
+static pthread_mutex_t group_lock = PTHREAD_MUTEX_INITIALIZER;
+
+wpi_cuda_device *wpi_cuda_member(wpi_cuda_device *device, int number) {
+    wpi_cuda_device *found = NULL;
+    if (!device->base.is_one_of_several) return number == 0 ? device : NULL;
+    pthread_mutex_lock(&group_lock);
+    if (number >= 0 && number < (int)WP_DEVICES_MAX) found = members[number];
+    pthread_mutex_unlock(&group_lock);
+    return found;
+}
+
+static wp_status join(wpi_cuda_device *device, wp_error *err) {
+    uint32_t place = 0;
+    bool is_there = false;
+    pthread_mutex_lock(&group_lock);
+    for (; place < WP_DEVICES_MAX && members[place] != NULL; place++)
+        is_there = is_there || members[place]->number == device->number;
+    const bool fits = place < WP_DEVICES_MAX && !is_there;
+    if (fits) members[place] = device;
+    pthread_mutex_unlock(&group_lock);
+    if (!fits)
+        return WP_FAIL(err, UNSUPPORTED, "%s is named twice: a program has each GPU once",
+                       device->base.info.spec);
+    device->base.number = place;
+    device->base.group = members;
+    device->base.is_one_of_several = true;
+    return WP_STATUS_OK;
+}
+
+static void leave(const wpi_cuda_device *device) {
+    pthread_mutex_lock(&group_lock);
+    for (uint32_t i = 0; i < WP_DEVICES_MAX; i++)
+        if (members[i] == device) members[i] = NULL;
+    pthread_mutex_unlock(&group_lock);
+}
+
+static bool can_access_peer(const wp_device *base, const wp_device *peer) {
+    const wpi_cuda_device *device = (const wpi_cuda_device *)base;
+    int can = 0;
+    return device->cu->peer_can != NULL &&
+           device->cu->peer_can(&can, device->number, ((const wpi_cuda_device *)peer)->number) ==
+               WPI_CU_SUCCESS &&
+           can != 0;
+}
+
+static wp_status set_peer_access(wp_device *base, wp_device *peer_base, bool is_on, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    const wpi_cuda_device *peer = wpi_cuda_of(peer_base);
+    WP_TRY(wpi_cuda_enter(device, err));
+    return is_on ? wpi_cuda_check(device, device->cu->peer_enable(peer->context, 0),
+                                  "enabling access to another GPU", err)
+                 : wpi_cuda_check(device, device->cu->peer_disable(peer->context),
+                                  "disabling access to another GPU", err);
+}
+
 /* ---- life ---- */
 
 static wp_queue *default_queue(wp_device *base) {
@@ -294,6 +353,7 @@ static void close_device(wp_device *base) {
         if (device->start != NULL) (void)device->cu->event_destroy(device->start);
         (void)device->cu->context_release(device->number);
     }
+    leave(device);
     pthread_mutex_destroy(&device->lock);
     wpi_free(device);
 }
@@ -325,6 +385,8 @@ static const wpi_device_ops ops = {
     .texture_create = wpi_cuda_texture_create,
     .texture_destroy = wpi_cuda_texture_destroy,
     .texture_bind = wpi_cuda_texture_bind,
+    .can_access_peer = can_access_peer,
+    .set_peer_access = set_peer_access,
 };
 
 static wp_status parse_number(const char *rest, int *number, wp_error *err) {
@@ -350,7 +412,8 @@ static wp_status find_device(wpi_cuda_device *device, int number, wp_error *err)
                           "finding the GPU", err);
 }
 
-static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+static wp_status open_with(const char *rest, bool is_one_of_several, wp_device **out,
+                           wp_error *err) {
     int number = 0;
     const wpi_driver *cu;
     WP_TRY(parse_number(rest, &number, err));
@@ -371,6 +434,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     wp_status status;
     WP_TRY_GOTO(wpi_device_memory_limit(&device->limit_bytes, err), failed);
     WP_TRY_GOTO(find_device(device, number, err), failed);
+    if (is_one_of_several) WP_TRY_GOTO(join(device, err), failed);
     WP_TRY_GOTO(fill_info(device, err), failed);
     WP_TRY_GOTO(take_context(device, err), failed);
     WP_TRY_GOTO(wpi_cuda_recorder_create(device, err), failed);
@@ -383,9 +447,19 @@ failed:
     return status;
 }
 
+static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+    return open_with(rest, false, out, err);
+}
+
+static wp_status open_beside(const char *rest, wp_device *beside, wp_device **out, wp_error *err) {
+    (void)beside; /* there is one driver, and one group */
+    return open_with(rest, true, out, err);
+}
+
 const wpi_device_kind wpi_device_kind_cuda = {
     .name = "cuda",
     .summary = "a real GPU, through the CUDA driver",
     .example = "0",
     .open = open_device,
+    .open_beside = open_beside,
 };

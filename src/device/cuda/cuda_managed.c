@@ -21,12 +21,17 @@ static bool can_move(const void *address) {
            entry.allocation.kind == WP_MEMORY_MANAGED;
 }
 
-static wpi_cu_device number_of(const wpi_cuda_device *device, int location) {
-    return location == HOST ? HOST : device->number;
+static wpi_cu_device number_of(wpi_cuda_device *device, int location) {
+    const wpi_cuda_device *named = location == HOST ? NULL : wpi_cuda_member(device, location);
+    return named != NULL ? named->number : HOST;
 }
 
-static int location_of(const wpi_cuda_device *device, int number) {
-    return number == device->number ? 0 : number;
+static int location_of(wpi_cuda_device *device, int number) {
+    for (int i = 0; i < (int)WP_DEVICES_MAX; i++) {
+        const wpi_cuda_device *member = wpi_cuda_member(device, i);
+        if (member != NULL && member->number == number) return i;
+    }
+    return number;
 }
 
 wp_status wpi_cuda_prefetch(wp_queue *base, const void *address, size_t size_bytes, bool to_device,
@@ -36,7 +41,7 @@ wp_status wpi_cuda_prefetch(wp_queue *base, const void *address, size_t size_byt
     WP_TRY(wpi_cuda_enter(device, err));
     return wpi_cuda_check(device,
                           device->cu->prefetch(address_of(address), size_bytes,
-                                               number_of(device, to_device ? 0 : HOST),
+                                               to_device ? device->number : HOST,
                                                ((wpi_cuda_queue *)base)->stream),
                           "prefetching managed memory", err);
 }

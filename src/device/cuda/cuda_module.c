@@ -270,7 +270,7 @@ wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_e
 
 /* ---- managed variables ---- */
 
-static bool is_registered(wpi_cuda_device *device, uintptr_t page) {
+static bool has_registered(wpi_cuda_device *device, uintptr_t page) {
     bool is_found = false;
     pthread_mutex_lock(&device->lock);
     for (wpi_link *l = device->modules.next; l != &device->modules && !is_found; l = l->next) {
@@ -280,6 +280,15 @@ static bool is_registered(wpi_cuda_device *device, uintptr_t page) {
     }
     pthread_mutex_unlock(&device->lock);
     return is_found;
+}
+
+/* On any device: a page is registered for all. */
+static bool is_registered(wpi_cuda_device *device, uintptr_t page) {
+    for (int i = 0; i < (int)WP_DEVICES_MAX; i++) {
+        wpi_cuda_device *member = wpi_cuda_member(device, i);
+        if (member != NULL && has_registered(member, page)) return true;
+    }
+    return false;
 }
 
 static bool is_own(const module *m, uintptr_t page) {

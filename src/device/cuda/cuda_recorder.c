@@ -43,6 +43,15 @@ static void free_span(wpi_cuda_device *device, wpi_cuda_span *span) {
     wpi_free(span);
 }
 
+static void report_kernel(const wp_device *device, const wpi_cuda_span *span, uint64_t first_ns,
+                          uint64_t last_ns) {
+    const char *name = span->kernel;
+    wpi_text own = {0};
+    if (device->is_one_of_several) name = wpi_report_name_on(name, device->number, &own);
+    wpi_report_kernel(span->queue, name, span->grid, span->block, first_ns, last_ns);
+    wpi_text_deinit(&own);
+}
+
 static bool time_between(wpi_cuda_device *device, wpi_cu_event first, wpi_cu_event second,
                          uint64_t *out_ns) {
     float ms = 0;
@@ -60,7 +69,7 @@ static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
     if (span->kernel == NULL)
         wpi_report_copy(span->queue, (wp_copy_kind)span->copy_kind, span->bytes, first_ns, last_ns);
     else if (wpi_report_selects(span->kernel))
-        wpi_report_kernel(span->queue, span->kernel, span->grid, span->block, first_ns, last_ns);
+        report_kernel(&device->base, span, first_ns, last_ns);
 }
 
 /* After a fault it is unknown which queued commands ran, so they are left out. */

@@ -215,6 +215,10 @@ enum { WPI_CU_LOCATION_DEVICE = 1 };
     X(NEEDED, 7000, context_reset, "cuDevicePrimaryCtxReset_v2|cuDevicePrimaryCtxReset",           \
       (wpi_cu_device))                                                                             \
     X(NEEDED, 4000, context_set, "cuCtxSetCurrent", (wpi_cu_context))                              \
+    X(OPTIONAL, 4000, peer_can, "cuDeviceCanAccessPeer",                                           \
+      (int *can, wpi_cu_device, wpi_cu_device peer))                                               \
+    X(OPTIONAL, 4000, peer_enable, "cuCtxEnablePeerAccess", (wpi_cu_context, unsigned flags))      \
+    X(OPTIONAL, 4000, peer_disable, "cuCtxDisablePeerAccess", (wpi_cu_context))                    \
     X(NEEDED, 2000, context_wait, "cuCtxSynchronize", (void))                                      \
     X(NEEDED, 3010, limit_set, "cuCtxSetLimit", (int limit, size_t value))                         \
     X(NEEDED, 3010, limit_get, "cuCtxGetLimit", (size_t *value, int limit))                        \

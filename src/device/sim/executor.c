@@ -37,29 +37,68 @@ void wpi_executor_fail(wpi_sim_executor *x, const wp_error *error) {
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-static void destroy_model(wpi_sim_executor *x) {
+/* The part of the model that belongs to this device. */
+static void destroy_gpu(wpi_sim_executor *x) {
     if (x->observer != NULL) wpi_observer_detach(x->observer);
-    wpi_actors_detach(&x->actors);
     wpi_gpu_destroy(x->gpu);
     wpi_memory_destroy(x->memory);
-    wpi_engine_destroy(x->engine);
     x->gpu = NULL;
     x->memory = NULL;
     x->engine = NULL;
 }
 
-static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
-    WP_TRY(wpi_engine_create(&x->engine, err));
-    WP_TRY(wpi_actors_attach(&x->actors, x->engine, &x->profile->host, err));
+static void destroy_model(wpi_sim_executor *x) {
+    wpi_engine *engine = x->engine;
+    destroy_gpu(x);
+    if (x != x->lead) return;
+    wpi_actors_detach(&x->actors);
+    for (wpi_sim_executor *m = x->next; m != NULL; m = m->next)
+        destroy_gpu(m);
+    wpi_engine_destroy(engine);
+}
+
+static void access_denied(void *object, uint64_t address) {
+    wpi_sim_executor *x = object;
+    if (x->denied_address == 0) x->denied_address = address;
+    wpi_engine_stop(x->engine);
+}
+
+static wp_status make_gpu(wpi_sim_executor *x, wp_error *err) {
+    x->engine = x->lead->engine;
     WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
     wpi_memory_set_host_range(x->memory,
                               x->profile->paging.is_on ? WPI_HOST_FIRST : WPI_ARENA_MANAGED_FIRST,
                               WPI_HOST_OUTER);
+    if (x->device->base.is_one_of_several) {
+        wpi_memory_set_own_range(x->memory, wpi_arena_device_first(x->device->base.number),
+                                 wpi_arena_device_first(x->device->base.number + 1),
+                                 WPI_ARENA_FIRST, WPI_ARENA_MANAGED_FIRST);
+        wpi_memory_set_peers(x->memory, x->peers, wpi_arena_device_of, access_denied, x);
+    }
     WP_TRY(wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err));
     if (x->profile->paging.is_on) WP_TRY(wpi_managed_begin(&x->managed, x->memory, err));
     if (x->observer != NULL)
-        wpi_observer_attach(x->observer, x->engine, x->gpu, x->memory, x->base_ps);
+        wpi_observer_attach(x->observer, x->engine, x->gpu, x->memory, x->lead->base_ps);
     return WP_STATUS_OK;
+}
+
+static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
+    if (x == x->lead) {
+        WP_TRY(wpi_engine_create(&x->engine, err));
+        WP_TRY(wpi_actors_attach(&x->actors, x->engine, &x->profile->host, err));
+    }
+    WP_TRY(make_gpu(x, err));
+    for (wpi_sim_executor *m = x->next; m != NULL && x == x->lead; m = m->next)
+        WP_TRY(make_gpu(m, err));
+    return WP_STATUS_OK;
+}
+
+void wpi_sim_executor_set_peer(wpi_sim_executor *x, uint32_t peer, bool is_on) {
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
+    x->peers = is_on ? x->peers | 1u << peer : x->peers & ~(1u << peer);
+    wpi_memory_set_peers(x->memory, x->peers, wpi_arena_device_of, access_denied, x);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 /* After an error no command in progress can end by itself: a new, idle GPU replaces the model. */
@@ -73,35 +112,70 @@ static void give_up(wpi_sim_executor *x) {
     WP_CHECK(make_model(x, NULL) == WP_STATUS_OK);
 }
 
+static void fail_denied(wpi_sim_executor *x) {
+    const void *address = (const void *)(uintptr_t)x->denied_address;
+    const uint32_t owner = wpi_arena_device_of(x->denied_address);
+    wp_error error = {0};
+    (void)WP_FAIL(&error, KERNEL_ADDRESS,
+                  "a kernel of device %u reached address %p, which is memory of device %u: "
+                  "cudaDeviceEnablePeerAccess(%u) on device %u allows it",
+                  x->device->base.number, address, owner, owner, x->device->base.number);
+    x->denied_address = 0;
+    wpi_executor_fail(x, &error);
+}
+
+/* An error on one device ends the work of all: they share the model's time. */
+static bool spread_failure(wpi_sim_executor *lead) {
+    wpi_sim_executor *failed = NULL;
+    for (wpi_sim_executor *m = lead; m != NULL; m = m->next) {
+        if (m->denied_address != 0) fail_denied(m);
+        if (failed == NULL && atomic_load(&m->device->has_failed)) failed = m;
+    }
+    for (wpi_sim_executor *m = lead; m != NULL && failed != NULL; m = m->next)
+        wpi_cpu_device_fail_with(m->device, failed->device);
+    return failed != NULL;
+}
+
 static void show_progress(wpi_sim_executor *x) {
     wpi_gpu_progress oldest;
     wpi_progress_state state = {0};
     char line[200];
     if (!x->progress.is_on) return;
-    const bool is_running = wpi_gpu_get_progress(x->gpu, &oldest);
+    bool is_running = false;
+    for (wpi_sim_executor *m = x; m != NULL && !is_running; m = m->next)
+        is_running = wpi_gpu_get_progress(m->gpu, &oldest);
     if (is_running) {
         const wpi_job *j = oldest.object;
         state = (wpi_progress_state){.kernel = j->command->u.launch.kernel->display_name,
                                      .launch = j->number,
                                      .ctas_ended = oldest.ctas_ended,
                                      .ctas = oldest.ctas,
-                                     .thread_instructions = wpi_gpu_thread_instructions(x->gpu)};
+                                     .thread_instructions =
+                                         wpi_gpu_thread_instructions(j->executor->gpu)};
     }
     wpi_progress_update(&x->progress, is_running ? &state : NULL, wpi_clock_ns(), line,
                         sizeof line);
     if (line[0] != '\0') (void)fputs(line, stderr);
 }
 
+static uint64_t instructions_of_all(const wpi_sim_executor *lead) {
+    uint64_t sum = 0;
+    for (const wpi_sim_executor *m = lead; m != NULL; m = m->next)
+        sum += wpi_observer_instructions(m->observer);
+    return sum;
+}
+
 /* The requested number of instructions is simulated: the process ends, and its report covers that.
  */
 static void end_early(wpi_sim_executor *x) {
-    wpi_gpu_cut(x->gpu);
+    for (wpi_sim_executor *m = x; m != NULL; m = m->next)
+        wpi_gpu_cut(m->gpu);
     show_progress(x);
     (void)fflush(NULL);
     (void)fprintf(stderr,
                   "warpage: %" PRIu64 " thread instructions were simulated; the program is stopped "
                   "(--max-instructions)\n",
-                  wpi_observer_instructions(x->observer));
+                  instructions_of_all(x));
     wpi_report_write_at_exit();
     _exit(0);
 }
@@ -118,9 +192,9 @@ static void condense_memory(wpi_sim_executor *x) {
 /* Limits a slice to the time at which a host thread polls. */
 static wpi_time_ps end_of_slice(const wpi_sim_executor *x, wpi_time_ps length_ps) {
     const wpi_time_ps end = wpi_engine_now(x->engine) + length_ps;
-    const wpi_time_ps until = x->pace.until;
-    if (until == WP_TIME_NEVER || until - x->base_ps > end) return end;
-    return until - x->base_ps;
+    const wpi_time_ps until = x->lead->pace.until;
+    if (until == WP_TIME_NEVER || until - x->lead->base_ps > end) return end;
+    return until - x->lead->base_ps;
 }
 
 /* Runs the engine until a command ends, or for a slice of time, after which the queues are checked
@@ -129,63 +203,64 @@ static wpi_time_ps end_of_slice(const wpi_sim_executor *x, wpi_time_ps length_ps
 static void run_model(wpi_sim_executor *x) {
     const bool is_awaited = wpi_device_is_awaited(x->device);
     const wpi_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
-    x->is_working = true;
-    pthread_mutex_unlock(&x->device->lock);
-    if (x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended)
+    x->lead->is_working = true;
+    pthread_mutex_unlock(x->device->lock);
+    if (x->lead->ended == NULL && !x->lead->actors.has_queued && !x->lead->actors.has_ended)
         wpi_engine_run_until(x->engine, end_of_slice(x, length_ps));
     show_progress(x);
     condense_memory(x);
-    if (x->instructions_max != 0 && wpi_observer_instructions(x->observer) >= x->instructions_max)
-        end_early(x);
-    const bool has_failed = atomic_load(&x->device->has_failed);
-    const bool is_idle = x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended &&
-                         !has_failed && wpi_engine_pending(x->engine) == 0;
+    if (x->instructions_max != 0 && instructions_of_all(x) >= x->instructions_max) end_early(x);
+    const bool has_failed = spread_failure(x);
+    const bool is_idle = x->lead->ended == NULL && !x->lead->actors.has_queued &&
+                         !x->lead->actors.has_ended && !has_failed &&
+                         wpi_engine_pending(x->engine) == 0;
     if (!is_idle)
-        x->idle_ns = 0;
-    else if (x->actors.live != 0)
+        x->lead->idle_ns = 0;
+    else if (x->lead->actors.live != 0)
         wpi_executor_wait_for_host(x, is_awaited);
-    else if (x->running != NULL)
+    else if (x->lead->running != NULL)
         wpi_executor_fail_deadlocked(x, "the kernel on the simulated GPU is deadlocked");
-    if (x->ended == NULL && !has_failed && wpi_executor_waits_in_vain(x, is_awaited))
+    if (x->lead->ended == NULL && !has_failed && wpi_executor_waits_in_vain(x, is_awaited))
         wpi_executor_fail_deadlocked(
             x, "kernels on the simulated GPU wait for each other without progress");
     const bool is_at_rest =
-        x->running == NULL && x->actors.live == 0 && wpi_engine_pending(x->engine) == 0;
-    if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
-    atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
-    pthread_mutex_lock(&x->device->lock);
-    x->is_working = false;
-    pthread_cond_broadcast(&x->pace.polled);
+        x->lead->running == NULL && x->lead->actors.live == 0 && wpi_engine_pending(x->engine) == 0;
+    if (!is_at_rest && spread_failure(x)) give_up(x);
+    atomic_store(&x->lead->now_ps, x->lead->base_ps + wpi_engine_now(x->engine));
+    pthread_mutex_lock(x->device->lock);
+    x->lead->is_working = false;
+    pthread_cond_broadcast(&x->lead->pace.polled);
 }
 
 /* Host work is in progress, or a host thread waits for actors that wait. */
 static bool hosts_work(const wpi_sim_executor *x) {
-    return x->actors.under_way != 0 || (x->actors.live != 0 && wpi_device_is_awaited(x->device));
+    return x->lead->actors.under_way != 0 ||
+           (x->lead->actors.live != 0 && wpi_device_is_awaited(x->device));
 }
 
 static void go_on(void *object, bool calls_host) {
     wpi_sim_executor *x = object;
-    if (x->host_threads == 0) x->is_blurred = true;
+    if (x->lead->host_threads == 0) x->is_blurred = true;
     wpi_executor_ask_what_host_did(x);
-    wpi_actors_look(&x->actors);
-    x->actors.has_queued = false;
-    x->pace.has_called_host = false;
+    wpi_actors_look(&x->lead->actors);
+    x->lead->actors.has_queued = false;
+    x->lead->pace.has_called_host = false;
     wpi_executor_start_all(x, calls_host);
     /* A host function may have woken a host thread, which runs before time passes. */
-    const bool is_due = !x->pace.has_called_host || !x->pace.turns.is_on;
-    if (is_due &&
-        (x->running != NULL || x->ended != NULL || hosts_work(x) || x->pace.until != WP_TIME_NEVER))
+    const bool is_due = !x->lead->pace.has_called_host || !x->lead->pace.turns.is_on;
+    if (is_due && (x->lead->running != NULL || x->lead->ended != NULL || hosts_work(x) ||
+                   x->lead->pace.until != WP_TIME_NEVER))
         run_model(x);
-    if (x->actors.live != 0) wpi_turns_unsettle(&x->pace.turns);
+    if (x->lead->actors.live != 0) wpi_turns_unsettle(&x->lead->pace.turns);
     wpi_executor_finish_ended(x);
     wpi_executor_watch_stores(x);
-    x->actors.has_ended = false;
+    x->lead->actors.has_ended = false;
     wpi_device_announce(x->device);
 }
 
 static bool has_work(const void *object) {
     const wpi_sim_executor *x = object;
-    return x->running != NULL || x->actors.under_way != 0 ||
+    return x->lead->running != NULL || x->lead->actors.under_way != 0 ||
            wpi_queue_find_startable(x->device, NULL) != NULL;
 }
 
@@ -220,10 +295,10 @@ static wpi_pace *pace_of(wpi_executor *base) {
 }
 
 void wpi_sim_executor_arrive(wpi_sim_executor *x) {
-    if (wpi_turns_is_alone(&x->pace.turns)) return;
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_arrive(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    if (wpi_turns_is_alone(&x->lead->pace.turns)) return;
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_arrive(&x->lead->pace);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 static void queued(wpi_executor *base) {
@@ -233,21 +308,21 @@ static void queued(wpi_executor *base) {
 
 static void wait_until(wpi_executor *base, bool (*is_done)(const void *), const void *arg) {
     wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
-    x->host_threads++;
-    wpi_pace_wait(&x->pace, is_done, arg, wpi_queue_may_execute());
+    x->lead->host_threads++;
+    wpi_pace_wait(&x->lead->pace, is_done, arg, wpi_queue_may_execute());
 }
 
 static void waited(wpi_executor *base) {
     wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
-    x->host_threads--;
+    x->lead->host_threads--;
     wpi_executor_let_host_in(x);
 }
 
 static void poll(wpi_executor *base) {
     wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
-    x->host_threads++;
-    wpi_pace_poll(&x->pace, wpi_queue_may_execute());
-    x->host_threads--;
+    x->lead->host_threads++;
+    wpi_pace_poll(&x->lead->pace, wpi_queue_may_execute());
+    x->lead->host_threads--;
     wpi_executor_let_host_in(x);
 }
 
@@ -260,6 +335,14 @@ static wp_status know_variables(wpi_sim_executor *x, wp_error *err) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
+static void collect_all(wpi_sim_executor *lead) {
+    wpi_observer *observers[WP_DEVICES_MAX];
+    size_t count = 0;
+    for (wpi_sim_executor *m = lead; m != NULL; m = m->next)
+        observers[count++] = m->observer;
+    wpi_observer_collect(observers, count);
+}
+
 /* The process exits. A model that another thread runs has COLLECT_WAIT_S to stop. Also called in a
  * host function, and at the end of a run that reached its number of instructions. */
 static void collect(void *object) {
@@ -267,15 +350,15 @@ static void collect(void *object) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += COLLECT_WAIT_S;
-    pthread_mutex_lock(&x->device->lock);
-    const bool is_mine = wpi_pace_is_mine(&x->pace);
-    x->pace.is_stopping = x->pace.is_stopping || x->is_working;
-    while (x->is_working && !is_mine &&
-           pthread_cond_timedwait(&x->pace.polled, &x->device->lock, &until) == 0)
+    pthread_mutex_lock(x->device->lock);
+    const bool is_mine = wpi_pace_is_mine(&x->lead->pace);
+    x->lead->pace.is_stopping = x->lead->pace.is_stopping || x->lead->is_working;
+    while (x->lead->is_working && !is_mine &&
+           pthread_cond_timedwait(&x->lead->pace.polled, x->device->lock, &until) == 0)
         ;
     wpi_executor_ask_at_rest(x);
-    if (!x->is_working || is_mine)
-        wpi_observer_collect(x->observer);
+    if (!x->lead->is_working || is_mine)
+        collect_all(x);
     else
         wpi_log(
             WP_LOG_WARN, "device.sim",
@@ -283,21 +366,43 @@ static void collect(void *object) {
     wp_error error = {0};
     if (wpi_future_store(&x->managed.foresight, &error) != WP_STATUS_OK)
         wpi_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* The lead's list is for rounds, which are prevented meanwhile. */
+static void join_lead(wpi_sim_executor *x, wpi_sim_executor *lead) {
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&lead->pace);
+    wpi_sim_executor **link = &lead->next;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = x;
+    pthread_mutex_unlock(x->device->lock);
+}
+
+static void leave_lead(wpi_sim_executor *x) {
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
+    wpi_sim_executor **link = &x->lead->next;
+    while (*link != NULL && *link != x)
+        link = &(*link)->next;
+    if (*link == x) *link = x->next;
+    pthread_mutex_unlock(x->device->lock);
+}
+
 wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
-                                  wpi_sim_executor **out, wp_error *err) {
+                                  wpi_sim_executor *lead, wpi_sim_executor **out, wp_error *err) {
     *out = NULL;
     wpi_sim_executor *x = wpi_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
     x->base = (wpi_executor){queued, wait_until, waited, poll, now_ns};
+    x->lead = lead != NULL ? lead : x;
     x->device = device;
     x->profile = profile;
     x->ended_last = &x->ended;
-    wpi_pace_init(&x->pace, &device->lock, &paced, x);
+    if (lead == NULL) wpi_pace_init(&x->pace, device->lock, &paced, x);
     wpi_managed_init(&x->managed);
     wp_status status = wpi_future_load(&x->managed.foresight, err);
     if (status != WP_STATUS_OK) goto failed;
@@ -319,9 +424,11 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     x->worker->place = wpi_threads_place;
     x->worker->block_max = UINT32_MAX;
     x->worker->has_guards = false;
-    if (!wpi_pace_start(&x->pace))
+    if (lead != NULL)
+        join_lead(x, lead);
+    else if (!wpi_pace_start(&x->pace))
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "the simulator's thread: %s", strerror(errno)), failed);
-    if (x->observer != NULL) wpi_report_set_collector(collect, x);
+    if (x->observer != NULL && lead == NULL) wpi_report_set_collector(collect, x);
     *out = x;
     return WP_STATUS_OK;
 
@@ -332,20 +439,24 @@ failed:
 
 void wpi_sim_executor_destroy(wpi_sim_executor *x) {
     if (x == NULL) return;
-    wpi_pace_stop(&x->pace);
+    const bool is_lead = x == x->lead;
+    if (is_lead)
+        wpi_pace_stop(&x->pace);
+    else
+        leave_lead(x);
     destroy_model(x);
-    if (x->observer != NULL) {
+    if (x->observer != NULL && is_lead) {
         wpi_report_set_collector(NULL, NULL);
-        wpi_observer_collect(x->observer);
-        wpi_observer_destroy(x->observer);
+        wpi_observer_collect(&x->observer, 1);
     }
+    wpi_observer_destroy(x->observer);
     wpi_managed_deinit(&x->managed);
     wpi_addresses_destroy(x->addresses);
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
-    wpi_pace_deinit(&x->pace);
+    if (is_lead) wpi_pace_deinit(&x->pace);
     wpi_free(x);
 }
 
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *x) {
-    return &x->base;
+    return &x->lead->base;
 }

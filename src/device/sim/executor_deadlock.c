@@ -20,7 +20,7 @@ const wpi_param wpi_patience_params[] = {
 wp_status wpi_executor_load_patience(wpi_sim_executor *x, wp_error *err) {
     wpi_param_value patience;
     WP_TRY(wpi_param_load(&wpi_patience_params[0], &patience, err));
-    x->patience_ns = patience.number;
+    x->lead->patience_ns = patience.number;
     return WP_STATUS_OK;
 }
 
@@ -31,7 +31,7 @@ void wpi_executor_fail_deadlocked(wpi_sim_executor *x, const char *why) {
     const wp_status status = wpi_in_step_load(&in_step, NULL);
     const bool is_never = status == WP_STATUS_OK && in_step == WP_IN_STEP_NEVER;
     wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
-    const bool has_actor = wpi_actors_describe_wait(&x->actors, actor, sizeof actor);
+    const bool has_actor = wpi_actors_describe_wait(&x->lead->actors, actor, sizeof actor);
     (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s%s%s%s", why, waits, has_actor ? "; " : "",
                   has_actor ? actor : "",
                   is_never ? "; with --in-step never, kernels that take locks may wait for ever: "
@@ -45,29 +45,31 @@ void wpi_executor_wait_for_host(wpi_sim_executor *x, bool is_awaited) {
     const uint64_t now_ns = wpi_clock_ns();
     char actor[200];
     wp_error error = {0};
-    if (x->idle_ns == 0) x->idle_ns = now_ns;
-    if (!is_awaited || now_ns - x->idle_ns < x->patience_ns) {
+    if (x->lead->idle_ns == 0) x->lead->idle_ns = now_ns;
+    if (!is_awaited || now_ns - x->lead->idle_ns < x->lead->patience_ns) {
         nanosleep(&moment, NULL);
-    } else if (x->running != NULL) {
+    } else if (x->lead->running != NULL) {
         wpi_executor_fail_deadlocked(x, "the kernel on the simulated GPU is deadlocked");
-    } else if (wpi_actors_describe_wait(&x->actors, actor, sizeof actor)) {
+    } else if (wpi_actors_describe_wait(&x->lead->actors, actor, sizeof actor)) {
         (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s, and nothing runs that could change it", actor);
         wpi_executor_fail(x, &error);
     }
 }
 
 static bool runs_only_launches(const wpi_sim_executor *x) {
-    for (const wpi_job *j = x->running; j != NULL; j = j->next)
+    for (const wpi_job *j = x->lead->running; j != NULL; j = j->next)
         if (j->threads == NULL) return false;
     return true;
 }
 
 bool wpi_executor_waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
-    if (x->activity.progress != x->progress_seen || !is_awaited || !runs_only_launches(x)) {
-        x->progress_seen = x->activity.progress;
-        x->seen_ns = wpi_clock_ns();
+    if (x->lead->activity.progress != x->lead->progress_seen || !is_awaited ||
+        !runs_only_launches(x)) {
+        x->lead->progress_seen = x->lead->activity.progress;
+        x->lead->seen_ns = wpi_clock_ns();
         return false;
     }
-    return x->activity.quiet > IDLE_ROUNDS * x->activity.warps && x->activity.warps != 0 &&
-           x->actors.under_way == 0 && wpi_clock_ns() - x->seen_ns > x->patience_ns;
+    return x->lead->activity.quiet > IDLE_ROUNDS * x->lead->activity.warps &&
+           x->lead->activity.warps != 0 && x->lead->actors.under_way == 0 &&
+           wpi_clock_ns() - x->lead->seen_ns > x->lead->patience_ns;
 }

@@ -21,7 +21,7 @@ void wpi_job_continue_host_call(void *object, uint64_t token, wpi_time_ps now) {
     if (j->works_done == j->work_count)
         wpi_job_end(j);
     else
-        wpi_actors_work(&j->executor->actors, &j->works[j->works_done++],
+        wpi_actors_work(&j->executor->lead->actors, &j->works[j->works_done++],
                         wpi_job_continue_host_call, j);
 }
 
@@ -48,23 +48,23 @@ static void note_done(void *object, uint64_t token, wpi_time_ps now) {
 
 static bool is_over(const void *object) {
     const threads_work *w = object;
-    return w->is_done || w->models != w->executor->models;
+    return w->is_done || w->models != w->executor->lead->models;
 }
 
 /* Declares work in a step, in a host function, or in a host thread, which waits for it. */
 wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *work, wp_error *err) {
-    if (wpi_actors_declare(&x->actors, work)) return WP_STATUS_OK;
+    if (wpi_actors_declare(&x->lead->actors, work)) return WP_STATUS_OK;
     wp_status status = WP_STATUS_OK;
-    pthread_mutex_lock(&x->device->lock);
-    if (wpi_pace_is_mine(&x->pace)) {
-        if (x->calling != NULL) status = add_host_work(x->calling, work, err);
+    pthread_mutex_lock(x->device->lock);
+    if (wpi_pace_is_mine(&x->lead->pace)) {
+        if (x->lead->calling != NULL) status = add_host_work(x->lead->calling, work, err);
     } else {
-        wpi_pace_settle(&x->pace);
-        threads_work own = {.executor = x, .models = x->models};
-        wpi_actors_work(&x->actors, work, note_done, &own);
+        wpi_pace_settle(&x->lead->pace);
+        threads_work own = {.executor = x, .models = x->lead->models};
+        wpi_actors_work(&x->lead->actors, work, note_done, &own);
         wpi_device_wait_until(x->device, is_over, &own, NULL);
     }
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     return status;
 }
 
@@ -106,15 +106,15 @@ void wpi_executor_note_copy_end(const wpi_sim_executor *x, const wpi_command *c,
 /* ---- actors ---------------------------------------------------------------------------------- */
 
 bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
-    if (wpi_actors_is_stepping(&x->actors)) return true;
-    pthread_mutex_lock(&x->device->lock);
-    const bool is_mine = wpi_pace_is_mine(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    if (wpi_actors_is_stepping(&x->lead->actors)) return true;
+    pthread_mutex_lock(x->device->lock);
+    const bool is_mine = wpi_pace_is_mine(&x->lead->pace);
+    pthread_mutex_unlock(x->device->lock);
     return is_mine;
 }
 
 wpi_time_ps wpi_sim_executor_step_time(wpi_sim_executor *x) {
-    return wpi_engine_now(x->actors.engine);
+    return wpi_engine_now(x->lead->actors.engine);
 }
 
 static void memory_stored(void *object) {
@@ -123,31 +123,31 @@ static void memory_stored(void *object) {
 
 /* Stores to host memory are reported only while actors are alive. */
 void wpi_executor_watch_stores(wpi_sim_executor *x) {
-    x->activity.stored = x->actors.live != 0 ? memory_stored : NULL;
-    x->activity.object = x;
+    x->lead->activity.stored = x->lead->actors.live != 0 ? memory_stored : NULL;
+    x->lead->activity.object = x->lead;
 }
 
 wp_status wpi_sim_executor_start_actor(wpi_sim_executor *x, const wp_actor *actor, wp_actor **out,
                                        wp_error *err) {
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_settle(&x->pace);
-    const wp_status status = wpi_actors_start(&x->actors, actor, out, err);
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
+    const wp_status status = wpi_actors_start(&x->lead->actors, actor, out, err);
     wpi_executor_watch_stores(x);
-    wpi_pace_queued(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    wpi_pace_queued(&x->lead->pace);
+    pthread_mutex_unlock(x->device->lock);
     return status;
 }
 
 void wpi_sim_executor_await_actor(wpi_sim_executor *x, const wp_actor *actor) {
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_device_wait_until(x->device, wpi_actor_has_ended, actor, NULL);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 void wpi_sim_executor_free_actor(wpi_sim_executor *x, wp_actor *actor) {
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_settle(&x->pace);
-    wpi_actors_free(&x->actors, actor);
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
+    wpi_actors_free(&x->lead->actors, actor);
     wpi_executor_watch_stores(x);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }

@@ -16,13 +16,13 @@
 
 void wpi_job_end(wpi_job *j) {
     wpi_sim_executor *x = j->executor;
-    wpi_job **link = &x->running;
+    wpi_job **link = &x->lead->running;
     while (*link != j)
         link = &(*link)->next;
     *link = j->next;
     j->next = NULL;
-    *x->ended_last = j;
-    x->ended_last = &j->next;
+    *x->lead->ended_last = j;
+    x->lead->ended_last = &j->next;
     wpi_engine_stop(x->engine);
 }
 
@@ -39,20 +39,24 @@ static void log_launch(const wpi_cpu_kernel *kernel, const wpi_launch_numbers *n
 static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
     wpi_job *j = object;
     const wpi_launch *launch = &j->command->u.launch;
-    const wpi_time_ps base_ps = j->executor->base_ps;
+    const wpi_time_ps base_ps = j->executor->lead->base_ps;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    const wp_device *device = &j->executor->device->base;
+    const char *name = launch->kernel->code->name;
+    wpi_text own = {0};
+    if (device->is_one_of_several) name = wpi_report_name_on(name, device->number, &own);
     if (is_good) log_launch(launch->kernel, numbers);
-    const bool is_selected = j->executor->observer != NULL &&
-                             wpi_observer_end(j->executor->observer, j->observed,
-                                              launch->kernel->code->name, is_good ? numbers : NULL);
+    const bool is_selected =
+        j->executor->observer != NULL &&
+        wpi_observer_end(j->executor->observer, j->observed, name, is_good ? numbers : NULL);
     if (is_good && is_selected) {
-        wpi_report_kernel(j->queue, launch->kernel->code->name, grid, block,
-                          (base_ps + numbers->start_ps) / WP_PS_PER_NS,
+        wpi_report_kernel(j->queue, name, grid, block, (base_ps + numbers->start_ps) / WP_PS_PER_NS,
                           (base_ps + numbers->end_ps) / WP_PS_PER_NS);
     }
+    wpi_text_deinit(&own);
     j->is_good = is_good;
-    wpi_actors_look(&j->executor->actors);
+    wpi_actors_look(&j->executor->lead->actors);
     wpi_job_end(j);
 }
 
@@ -85,11 +89,11 @@ static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
     if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
     const transfer moved = transfer_of(j->command);
     wpi_executor_note_copy_end(j->executor, j->command, moved.kind);
-    const wpi_time_ps base_ps = j->executor->base_ps;
+    const wpi_time_ps base_ps = j->executor->lead->base_ps;
     if (wpi_report_is_on())
         wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
                         (base_ps + now) / WP_PS_PER_NS);
-    wpi_actors_look(&j->executor->actors);
+    wpi_actors_look(&j->executor->lead->actors);
     wpi_job_end(j);
 }
 
@@ -98,7 +102,7 @@ static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
     const wpi_sim_device *device = (const wpi_sim_device *)(const void *)x->device;
-    const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
+    const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->lead->actors.live != 0;
     if (device->in_step != WP_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed)
         return WP_STATUS_OK;
     return wpi_cpu_kernel_as(kernel, &device->stepped, &launch->kernel, err);
@@ -134,7 +138,8 @@ static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
     wpi_sim_executor *x = j->executor;
     WP_TRY(check_tensor(x, launch, err));
     WP_TRY(choose_variant(x, launch, err));
-    WP_TRY(wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, err));
+    WP_TRY(
+        wpi_threads_create(x->worker, launch, x->addresses, &x->lead->activity, &j->threads, err));
     *out = wpi_threads_source(j->threads);
     if (device->recorder == NULL) return WP_STATUS_OK;
     WP_TRY(wpi_recorder_launch(device->recorder, launch, *out, &j->tee, err));
@@ -211,10 +216,60 @@ static wpi_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, 
     return profile->dram.latency_ps + (wpi_time_ps)(seconds * (double)WP_PS_PER_S);
 }
 
+/* The executor of the GPU whose memory the address is in; NULL: it is in no GPU's. */
+static wpi_sim_executor *owner_of(const wpi_sim_executor *x, const void *address) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) return NULL;
+    const bool is_device = entry.allocation.kind == WP_MEMORY_DEVICE ||
+                           entry.allocation.kind == WP_MEMORY_VARIABLE ||
+                           entry.allocation.kind == WP_MEMORY_ARRAY;
+    wpi_sim_executor *m = is_device ? x->lead : NULL;
+    while (m != NULL && &m->device->base != entry.device)
+        m = m->next;
+    return m;
+}
+
+/* The first half of a copy through the host has ended. */
+static void copy_onwards(void *object, uint64_t token, const wpi_answer *answer) {
+    wpi_job *j = object;
+    const wpi_sim_executor *to = owner_of(j->executor, j->command->u.copy.dst);
+    (void)token;
+    wpi_memory_copy(to->memory, transfer_of(j->command).bytes, WPI_DIRECTION_TO_DEVICE,
+                    answer->answered, copy_answered, j, 0);
+}
+
+/* Between two GPUs: through their link, or through the host if neither has access to the other. */
+static void start_between(wpi_sim_executor *from, wpi_sim_executor *to, wpi_job *j,
+                          wpi_time_ps now) {
+    const uint64_t bytes = transfer_of(j->command).bytes;
+    const bool has_access = (from->peers >> to->device->base.number & 1) != 0 ||
+                            (to->peers >> from->device->base.number & 1) != 0;
+    if (has_access)
+        wpi_engine_at(from->engine, wpi_memory_copy_between(from->memory, to->memory, bytes, now),
+                      transfer_ended, j, 0);
+    else
+        wpi_memory_copy(from->memory, bytes, WPI_DIRECTION_TO_HOST, now, copy_onwards, j, 0);
+}
+
+/* Whose link and DRAM a transfer uses: the GPU's whose memory it is, not the queue's. */
+static wpi_sim_executor *find_place(wpi_sim_executor *x, const wpi_command *c,
+                                    wpi_sim_executor **other) {
+    *other = NULL;
+    if (x->lead->next == NULL || c->is_replayed) return x;
+    const bool is_fill = c->kind == WPI_COMMAND_FILL;
+    wpi_sim_executor *to = owner_of(x, is_fill ? c->u.fill.dst : c->u.copy.dst);
+    wpi_sim_executor *from = is_fill ? to : owner_of(x, c->u.copy.src);
+    if (from == NULL) return to != NULL ? to : x;
+    if (to != NULL && to != from) *other = to;
+    return from;
+}
+
 static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
     const wpi_time_ps now = wpi_engine_now(x->engine);
     const transfer moved = transfer_of(j->command);
     const uint64_t bytes = moved.bytes;
+    wpi_sim_executor *other;
+    x = find_place(x, j->command, &other);
     wpi_executor_note_copy_begin(x, j->command, moved.kind);
     switch (moved.kind) {
     case WP_COPY_FILL:
@@ -228,6 +283,10 @@ static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
         wpi_memory_copy(x->memory, bytes, WPI_DIRECTION_TO_HOST, now, copy_answered, j, 0);
         break;
     case WP_COPY_D2D:
+        if (other != NULL) {
+            start_between(x, other, j, now);
+            break;
+        }
         wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 2), transfer_ended, j,
                       0);
         break;
@@ -261,17 +320,17 @@ static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
 /* Starts the queue's first command. Called with the lock held, which is released meanwhile. */
 static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
-    wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
-    x->is_working = true;
-    pthread_mutex_unlock(&x->device->lock);
+    wpi_pace_host_call(&x->lead->pace, command->kind == WPI_COMMAND_HOST_CALL);
+    x->lead->is_working = true;
+    pthread_mutex_unlock(x->device->lock);
     wpi_job *j = wpi_calloc(1, sizeof *j);
     WP_CHECK(j != NULL);
-    *j = (wpi_job){.next = x->running,
+    *j = (wpi_job){.next = x->lead->running,
                    .executor = x,
                    .queue = queue,
                    .command = command,
                    .start_ps = wpi_engine_now(x->engine)};
-    x->running = j;
+    x->lead->running = j;
     if (atomic_load(&x->device->has_failed)) {
         wpi_command_execute(x->device, command); /* host functions are called nonetheless */
         wpi_job_end(j);
@@ -282,21 +341,21 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     } else if (command->kind == WPI_COMMAND_PREFETCH) {
         start_prefetch(x, j);
     } else if (command->kind == WPI_COMMAND_HOST_WORK) {
-        wpi_actors_work(&x->actors, &command->u.host_work, wpi_job_host_work_ended, j);
+        wpi_actors_work(&x->lead->actors, &command->u.host_work, wpi_job_host_work_ended, j);
     } else {
         if (command->kind == WPI_COMMAND_HOST_CALL) wpi_executor_let_host_in(x);
         const wpi_host_account outer = wpi_host_copies_exchange((wpi_host_account){0});
-        x->calling = j;
+        x->lead->calling = j;
         wpi_command_execute(x->device, command);
-        x->calling = NULL;
+        x->lead->calling = NULL;
         wpi_job_add_copies(j);
         (void)wpi_host_copies_exchange(outer);
-        wpi_actors_look(&x->actors);
+        wpi_actors_look(&x->lead->actors);
         wpi_job_continue_host_call(j, 0, 0);
     }
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_host_call(&x->pace, false);
-    x->is_working = false;
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_host_call(&x->lead->pace, false);
+    x->lead->is_working = false;
     wpi_executor_ask_what_host_did(x); /* by host functions */
 }
 
@@ -311,14 +370,14 @@ static wpi_cpu_queue *find_startable(const wpi_sim_executor *x, bool calls_host)
 void wpi_executor_start_all(wpi_sim_executor *x, bool calls_host) {
     wpi_cpu_queue *q;
     while ((q = find_startable(x, calls_host)) != NULL)
-        start_command(x, q);
+        start_command(wpi_executor_of_queue(q), q);
 }
 
 void wpi_executor_finish_ended(wpi_sim_executor *x) {
-    while (x->ended != NULL) {
-        wpi_job *j = x->ended;
-        x->ended = j->next;
-        if (x->ended == NULL) x->ended_last = &x->ended;
+    while (x->lead->ended != NULL) {
+        wpi_job *j = x->lead->ended;
+        x->lead->ended = j->next;
+        if (x->lead->ended == NULL) x->lead->ended_last = &x->lead->ended;
         wpi_queue_finish(j->queue);
         close_source(j);
         wpi_free(j->works);

@@ -39,14 +39,14 @@ void wpi_executor_let_host_in(wpi_sim_executor *x) {
  * released meanwhile.
  */
 static void pass_until(wpi_sim_executor *x, wpi_time_ps time) {
-    x->is_working = true;
-    pthread_mutex_unlock(&x->device->lock);
+    x->lead->is_working = true;
+    pthread_mutex_unlock(x->device->lock);
     while (wpi_engine_now(x->engine) < time && !atomic_load(&x->device->has_failed))
         wpi_engine_run_until(x->engine, time);
-    atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
-    pthread_mutex_lock(&x->device->lock);
-    x->is_working = false;
-    pthread_cond_broadcast(&x->pace.polled);
+    atomic_store(&x->lead->now_ps, x->lead->base_ps + wpi_engine_now(x->engine));
+    pthread_mutex_lock(x->device->lock);
+    x->lead->is_working = false;
+    pthread_cond_broadcast(&x->lead->pace.polled);
 }
 
 static void bring_back(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
@@ -65,17 +65,17 @@ static void note_touched(void *object, uint64_t chunk, const wpi_pages *touched)
 }
 
 void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_take(&x->pace);
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_take(&x->lead->pace);
     bring_back(x, chunk, pages);
-    wpi_pace_give(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    wpi_pace_give(&x->lead->pace);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 /* Called before time passes. */
 void wpi_executor_ask_what_host_did(wpi_sim_executor *x) {
     if (!x->host_was_here || !watches_host(x)) return;
-    if (x->is_blurred && x->host_threads == 0) return; /* the host is still running */
+    if (x->is_blurred && x->lead->host_threads == 0) return; /* the host is still running */
     x->host_was_here = false;
     wpi_managed_visit_touched(&x->managed, x->is_blurred ? note_unclear : note_touched, x);
 }
@@ -89,30 +89,30 @@ static bool returns_pages(const wpi_sim_executor *x) {
 void wpi_sim_executor_waited(wpi_sim_executor *x) {
     if (x->managed.count == 0 || !(returns_pages(x) || wpi_executor_device(x)->recorder != NULL))
         return;
-    pthread_mutex_lock(&x->device->lock);
-    if (!wpi_pace_is_mine(&x->pace)) { /* not in a host function */
-        wpi_pace_take(&x->pace);
+    pthread_mutex_lock(x->device->lock);
+    if (!wpi_pace_is_mine(&x->lead->pace)) { /* not in a host function */
+        wpi_pace_take(&x->lead->pace);
         wpi_executor_ask_what_host_did(x);
         if (returns_pages(x))
             pass_until(
                 x, wpi_paging_synchronize(wpi_memory_paging(x->memory), wpi_engine_now(x->engine)));
         wpi_executor_let_host_in(x);
-        wpi_pace_give(&x->pace);
+        wpi_pace_give(&x->lead->pace);
     }
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 void wpi_executor_ask_at_rest(wpi_sim_executor *x) {
-    if (x->is_working || x->pace.is_driven) return;
-    wpi_pace_take(&x->pace);
+    if (x->lead->is_working || x->lead->pace.is_driven) return;
+    wpi_pace_take(&x->lead->pace);
     wpi_executor_ask_what_host_did(x);
-    wpi_pace_give(&x->pace);
+    wpi_pace_give(&x->lead->pace);
 }
 
 void wpi_sim_executor_ask_host(wpi_sim_executor *x) {
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     wpi_executor_ask_at_rest(x);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 /* ---- managed memory ---- */
@@ -121,14 +121,14 @@ wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, 
     const wpi_sim_device *device = wpi_executor_device(x);
     if (!x->profile->paging.is_on && device->recorder == NULL) return WP_STATUS_OK;
     if (!wpi_managed_has_place(range)) return WP_STATUS_OK;
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_settle(&x->pace);
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
     const wp_status status = wpi_managed_add(&x->managed, x->memory, range, err);
     if (status == WP_STATUS_OK && !x->host_was_here) { /* the host may touch it at once */
         wpi_executor_let_host_in(x);
-        x->is_blurred = x->host_threads != 0;
+        x->is_blurred = x->lead->host_threads != 0;
     }
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     return status;
 }
 
@@ -143,9 +143,9 @@ wp_status wpi_executor_manage_variables(wpi_sim_executor *x, wp_error *err) {
 }
 
 bool wpi_sim_executor_has_managed(wpi_sim_executor *x, uint64_t address) {
-    pthread_mutex_lock(&x->device->lock);
+    pthread_mutex_lock(x->device->lock);
     const bool has = wpi_managed_has(&x->managed, address);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
     return has;
 }
 
@@ -154,10 +154,10 @@ bool wpi_sim_executor_sees_host(const wpi_sim_executor *x) {
 }
 
 void wpi_sim_executor_use_on_host(wpi_sim_executor *x, wpi_managed_range range) {
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_settle(&x->pace);
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
     wpi_managed_use_on_host(x->memory, range);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 void wpi_sim_executor_advise(wpi_sim_executor *x, wpi_managed_range range,
@@ -168,23 +168,23 @@ void wpi_sim_executor_advise(wpi_sim_executor *x, wpi_managed_range range,
                                     .stays_on_host = advice->prefers_host || is_mapped,
                                     .prefers_device = advice->prefers_device};
     if (!x->profile->paging.is_on) return;
-    pthread_mutex_lock(&x->device->lock);
-    wpi_pace_settle(&x->pace);
+    pthread_mutex_lock(x->device->lock);
+    wpi_pace_settle(&x->lead->pace);
     wpi_paging_advise(wpi_memory_paging(x->memory), pages, said);
-    pthread_mutex_unlock(&x->device->lock);
+    pthread_mutex_unlock(x->device->lock);
 }
 
 /* Removes a range, after its migrations have ended. */
 void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
     if (x->managed.count == 0) return;
-    pthread_mutex_lock(&x->device->lock);
-    const bool is_mine = wpi_pace_is_mine(&x->pace); /* freed by a host function */
+    pthread_mutex_lock(x->device->lock);
+    const bool is_mine = wpi_pace_is_mine(&x->lead->pace); /* freed by a host function */
     if (!is_mine) {
-        wpi_pace_take(&x->pace);
+        wpi_pace_take(&x->lead->pace);
         wpi_executor_ask_what_host_did(x);
         wpi_executor_let_host_in(x); /* the host continues */
     }
-    if (x->running == NULL) wpi_engine_run(x->engine);
+    if (x->lead->running == NULL) wpi_engine_run(x->engine);
     if (address == 0) {
         wpi_managed_remove_all(&x->managed, x->memory);
         WP_CHECK(wpi_executor_manage_variables(x, NULL) ==
@@ -194,6 +194,6 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
     } else {
         wpi_managed_remove(&x->managed, x->memory, address);
     }
-    if (!is_mine) wpi_pace_give(&x->pace);
-    pthread_mutex_unlock(&x->device->lock);
+    if (!is_mine) wpi_pace_give(&x->lead->pace);
+    pthread_mutex_unlock(x->device->lock);
 }

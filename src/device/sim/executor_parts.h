@@ -41,9 +41,15 @@ typedef struct wpi_job {
     size_t work_count, works_done;
 } wpi_job;
 
+/* Devices that were opened together have an executor each and share the first one's engine and
+ * pace: one clock. All that the executors share is in `lead`. */
 struct wpi_sim_executor {
-    wpi_executor base; /* first */
+    wpi_executor base;      /* first; of the lead: the queues' executor */
+    wpi_sim_executor *lead; /* itself, or the first device's */
+    wpi_sim_executor *next; /* of the lead: the further devices' */
     wpi_cpu_device *device;
+    uint32_t peers;          /* bit p: kernels may use memory of device p */
+    uint64_t denied_address; /* 0: none; an access that they may not make */
     const wpi_profile *profile;
     wpi_engine *engine;
     wpi_memory *memory;
@@ -73,6 +79,12 @@ struct wpi_sim_executor {
     uint64_t models;  /* models replaced after errors; their work is dropped */
     uint64_t idle_ns; /* real time since when only the host can cause events; 0: not so */
 };
+
+/** The executor of the queue's device. */
+static inline wpi_sim_executor *wpi_executor_of_queue(const wpi_cpu_queue *queue) {
+    const wp_queue *base = (const wp_queue *)(const void *)queue;
+    return ((wpi_sim_device *)(void *)base->device)->executor;
+}
 
 static inline wpi_sim_device *wpi_executor_device(const wpi_sim_executor *x) {
     return (wpi_sim_device *)(void *)x->device;

@@ -349,7 +349,8 @@ static void copy_series(const wpi_observer *o, wp_run_simulation *out) {
     wpi_free(sums);
 }
 
-void wpi_observer_collect(wpi_observer *o) {
+void wpi_observer_collect(wpi_observer *const *observers, size_t count) {
+    wpi_observer *o = observers[0];
     wp_run_simulation *out = wpi_calloc(1, sizeof *out);
     if (out == NULL) return;
     out->time_ps = o->sums.time_ps;
@@ -362,6 +363,12 @@ void wpi_observer_collect(wpi_observer *o) {
     if (o->engine != NULL) {
         add_window(o, out->values, &out->counted_ps);
         out->time_ps = o->base_ps + wpi_engine_now(o->engine);
+    }
+    for (size_t i = 1; i < count; i++) {
+        wpi_time_ps ignored = 0; /* the devices share their time */
+        for (size_t v = 0; v < out->value_count; v++)
+            out->values[v] += observers[i]->sums.values[v];
+        if (observers[i]->engine != NULL) add_window(observers[i], out->values, &ignored);
     }
     copy_columns(o, out);
     copy_series(o, out);

@@ -45,7 +45,8 @@ bool wpi_observer_end(wpi_observer *observer, wpi_observed *observed, const char
                       const wpi_launch_numbers *numbers);
 /** Thread instructions that the report counts so far. */
 uint64_t wpi_observer_instructions(const wpi_observer *observer);
-/** Passes the sums so far to the recorder. */
-void wpi_observer_collect(wpi_observer *observer);
+/** Passes the sums so far of all devices to the recorder: all have the same profile. Allocations,
+ * pages and lines are those of the first. */
+void wpi_observer_collect(wpi_observer *const *observers, size_t count);
 
 #endif

@@ -169,12 +169,18 @@ static wp_status load_profile(const char *name, wpi_profile **out, wp_error *err
     return status;
 }
 
+static wp_status set_peer_access(wp_device *base, wp_device *peer, bool is_on, wp_error *err) {
+    WP_TRY(wpi_cpu_device_wait(base, err));
+    wpi_sim_executor_set_peer(executor_of(base), peer->number, is_on);
+    return WP_STATUS_OK;
+}
+
 static const wpi_device_ops sim_device_ops = {
     WPI_CPU_DEVICE_SHARED_OPS,  .kind = "sim",
     .close = close_device,      .wait = wait_for_all,
     .reset = reset_device,      .memory_alloc = alloc_memory,
     .memory_free = free_memory, .memory_advise = advise_memory,
-    .host = &host_ops,
+    .host = &host_ops,          .set_peer_access = set_peer_access,
 };
 
 static void report_policy_files(void) {
@@ -200,31 +206,51 @@ static void choose_variants(wpi_sim_device *device) {
     if (device->in_step == WP_IN_STEP_AUTO) device->cpu.variant_instead = variant_instead;
 }
 
-static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+static wp_status check_beside(const wpi_profile *profile, const wpi_sim_device *beside,
+                              wp_error *err) {
+    if (beside == NULL || strcmp(profile->name, beside->profile->name) == 0) return WP_STATUS_OK;
+    return WP_FAIL(
+        err, UNSUPPORTED,
+        "the simulated GPUs of one program are of one profile; sim:%s and sim:%s are not",
+        beside->profile->name, profile->name);
+}
+
+static wp_status open_with(const char *rest, wpi_sim_device *beside, bool is_one_of_several,
+                           wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
     wpi_in_step in_step;
     WP_TRY(wpi_in_step_load(&in_step, err));
     wpi_profile *profile;
     WP_TRY(load_profile(rest, &profile, err));
+    const wp_status fits = check_beside(profile, beside, err);
+    if (fits != WP_STATUS_OK) {
+        wpi_profile_destroy(profile);
+        return fits;
+    }
     wpi_sim_device *device = wpi_calloc(1, sizeof *device);
     if (device == NULL) {
         wpi_profile_destroy(profile);
         return WP_FAIL(err, NOMEM, "simulated device");
     }
     device->cpu.base.ops = &sim_device_ops;
+    device->cpu.base.is_one_of_several = is_one_of_several;
+    /* Pages migrate between the host and one GPU; managed memory of several stays on the host. */
+    if (is_one_of_several) profile->paging.is_on = false;
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
     device->profile = profile;
     choose_variants(device);
-    wp_status status = wpi_cpu_device_init(
-        &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
+    wp_status status =
+        wpi_cpu_device_init(&device->cpu, beside != NULL ? &beside->cpu : NULL, 1,
+                            limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
     if (status != WP_STATUS_OK) { /* the device is already destroyed */
         wpi_profile_destroy(profile);
         return status;
     }
     fill_info(&device->cpu.base.info, profile);
-    status = wpi_sim_executor_create(&device->cpu, profile, &device->executor, err);
+    status = wpi_sim_executor_create(
+        &device->cpu, profile, beside != NULL ? beside->executor : NULL, &device->executor, err);
     if (status == WP_STATUS_OK) status = wpi_recorder_create(device, &device->recorder, err);
     if (status != WP_STATUS_OK) {
         close_device(&device->cpu.base);
@@ -240,6 +266,14 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     report_policy_files();
     *out = &device->cpu.base;
     return WP_STATUS_OK;
+}
+
+static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+    return open_with(rest, NULL, false, out, err);
+}
+
+static wp_status open_beside(const char *rest, wp_device *beside, wp_device **out, wp_error *err) {
+    return open_with(rest, (wpi_sim_device *)(void *)beside, true, out, err);
 }
 
 void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object) {
@@ -313,5 +347,6 @@ const wpi_device_kind wpi_device_kind_sim = {
     .summary = "a simulated GPU: sim:<profile>",
     .example = "k80",
     .open = open_device,
+    .open_beside = open_beside,
     .place_variable = wpi_variables_place,
 };

@@ -30,8 +30,11 @@ typedef struct wpi_sim_device {
     bool counts_copies;            /* counts copies into page-locked memory (host_copies.h) */
 } wpi_sim_device;
 
+/** `lead`: the executor of the first device, whose time is this one's, too; NULL: it has its own.
+ */
 WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
-                                               wpi_sim_executor **out, wp_error *err);
+                                               wpi_sim_executor *lead, wpi_sim_executor **out,
+                                               wp_error *err);
 void wpi_sim_executor_destroy(wpi_sim_executor *executor); /* NULL allowed */
 /** Managed memory was allocated: its pages migrate from now on, if the profile enables it.
  * NOMEM. */
@@ -72,6 +75,9 @@ bool wpi_sim_executor_calls_host(wpi_sim_executor *executor);
 wpi_time_ps wpi_sim_executor_step_time(wpi_sim_executor *executor);
 void wpi_sim_executor_await_actor(wpi_sim_executor *executor, const wp_actor *actor);
 void wpi_sim_executor_free_actor(wpi_sim_executor *executor, wp_actor *actor);
+/** Whether kernels may use memory of device `peer` from now on. No kernel runs. */
+void wpi_sim_executor_set_peer(wpi_sim_executor *executor, uint32_t peer, bool is_on);
+/** What the device's queues use. */
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);
 
 #endif

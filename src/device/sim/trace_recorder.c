@@ -548,6 +548,10 @@ wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out, wp_err
     *out = NULL;
     WP_TRY(wpi_param_load(&wpi_trace_params[0], &path, err));
     WP_TRY(wpi_param_load(&wpi_trace_params[1], &functional, err));
+    if (path.text[0] != '\0' && device->cpu.base.is_one_of_several)
+        return WP_FAIL(err, UNSUPPORTED,
+                       "trace %s: a trace holds the work of one device; the program has several",
+                       path.text);
     if (path.text[0] == '\0' || active != NULL) return WP_STATUS_OK;
     wpi_recorder *r = wpi_calloc(1, sizeof *r);
     if (r == NULL) return WP_FAIL(err, NOMEM, "recorder");

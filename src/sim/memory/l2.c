@@ -144,6 +144,30 @@ static void serve_remote(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *
         wpi_ledger_until(ledger, WPI_SPENT_LINK, turn + l2->profile->link.remote_ps);
 }
 
+/* An access to another GPU's memory occupies this one's ways of the link between them. */
+static void serve_peer(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
+    wpi_peers *p = &l2->peers;
+    const uint64_t address = request->line * WPI_LINE_BYTES;
+    const uint64_t bytes = wpi_sector_count(request->sectors) * WPI_SECTOR_BYTES;
+    const wpi_time_ps bytes_ps = wpi_bytes_ps(bytes, l2->profile->peer.bytes_per_s);
+    wpi_time_ps turn = ledger->at;
+    if ((p->allowed >> p->gpu_of(address) & 1) == 0) p->denied(p->object, address);
+    if (request->kind != WP_TRACE_LOAD)
+        turn = wpi_bus_take(&p->ways[WPI_DIRECTION_TO_HOST], turn, bytes_ps);
+    if (wants_answer(request))
+        turn = wpi_bus_take(&p->ways[WPI_DIRECTION_TO_DEVICE], turn, bytes_ps);
+    p->accesses++;
+    p->accessed_bytes += bytes;
+    wpi_ledger_wait(ledger, WPI_SPENT_LINK, turn);
+    if (wants_answer(request))
+        wpi_ledger_until(ledger, WPI_SPENT_LINK, turn + l2->profile->peer.remote_ps);
+}
+
+static bool is_peers(const wpi_l2 *l2, uint64_t line) {
+    const wpi_peers *p = &l2->peers;
+    return line >= p->first && line < p->outer && (line < p->own_first || line >= p->own_outer);
+}
+
 static void serve_local(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *request,
                         wpi_ledger *ledger) {
     const wpi_cache_tally before = wpi_cache_tally_of(&slice->cache);
@@ -184,6 +208,8 @@ void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger)
         l2->written_bytes += sectors * WPI_SECTOR_BYTES;
     if (request->is_remote || is_remote(l2, request->line))
         serve_remote(l2, request, ledger);
+    else if (is_peers(l2, request->line))
+        serve_peer(l2, request, ledger);
     else
         serve_local(l2, slice, request, ledger);
     if (wants_answer(request))
@@ -219,4 +245,9 @@ void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object) {
     wpi_visit_utilisation(visit, object, "l2.", "utilisation", &l2->utilisation);
     wpi_dram_statistics(&l2->dram, visit, object);
     wpi_link_statistics(&l2->link, visit, object);
+    if (l2->peers.outer == 0) return;
+    wpi_visit_value(visit, object, "peer.", "accesses", "requests", l2->peers.accesses);
+    wpi_visit_value(visit, object, "peer.", "accessed", "bytes", l2->peers.accessed_bytes);
+    wpi_visit_value(visit, object, "peer.", "copies", "copies", l2->peers.copies);
+    wpi_visit_value(visit, object, "peer.", "copied", "bytes", l2->peers.copied_bytes);
 }

@@ -33,6 +33,18 @@ typedef struct wpi_l2_slice {
     wpi_slots mshrs;
 } wpi_l2_slice;
 
+/** Memory of other GPUs: the lines of an area outside of this one's. */
+typedef struct wpi_peers {
+    uint64_t first, outer;         /* lines of the area; both 0: there are no others */
+    uint64_t own_first, own_outer; /* … in which these are this GPU's */
+    uint32_t allowed;              /* a bit for each GPU whose memory may be used */
+    uint32_t (*gpu_of)(uint64_t address);
+    void (*denied)(void *object, uint64_t address); /* an access that may not be made */
+    void *object;
+    wpi_bus ways[WPI_DIRECTION_COUNT]; /* TO_DEVICE: what comes in */
+    uint64_t accesses, accessed_bytes, copies, copied_bytes;
+} wpi_peers;
+
 typedef struct wpi_l2 {
     const wpi_profile *profile;
     wpi_l2_slice *slices;
@@ -43,6 +55,7 @@ typedef struct wpi_l2 {
     wpi_dram dram;
     wpi_link link;
     uint64_t host_first, host_outer; /* lines in host memory */
+    wpi_peers peers;
     uint64_t requests[WP_TRACE_ACCESS_COUNT];
     uint64_t read_bytes, written_bytes, atomic_turns;
     uint64_t mshr_waits;

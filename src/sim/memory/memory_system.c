@@ -120,6 +120,36 @@ void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {
     m->l2.host_outer = (outer + WPI_LINE_BYTES - 1) / WPI_LINE_BYTES;
 }
 
+void wpi_memory_set_own_range(wpi_memory *m, uint64_t own_first, uint64_t own_outer, uint64_t first,
+                              uint64_t outer) {
+    m->l2.peers.first = first / WPI_LINE_BYTES;
+    m->l2.peers.outer = outer / WPI_LINE_BYTES;
+    m->l2.peers.own_first = own_first / WPI_LINE_BYTES;
+    m->l2.peers.own_outer = own_outer / WPI_LINE_BYTES;
+}
+
+void wpi_memory_set_peers(wpi_memory *m, uint32_t allowed, uint32_t (*gpu_of)(uint64_t address),
+                          void (*denied)(void *object, uint64_t address), void *object) {
+    wpi_peers *p = &m->l2.peers;
+    p->allowed = allowed;
+    p->gpu_of = gpu_of;
+    p->denied = denied;
+    p->object = object;
+}
+
+wpi_time_ps wpi_memory_copy_between(wpi_memory *from, wpi_memory *to, uint64_t bytes,
+                                    wpi_time_ps now) {
+    const wpi_profile *profile = from->profile;
+    wpi_bus *out = &from->l2.peers.ways[WPI_DIRECTION_TO_HOST];
+    wpi_bus *in = &to->l2.peers.ways[WPI_DIRECTION_TO_DEVICE];
+    const wpi_time_ps transfer_ps = wpi_bytes_ps(bytes, profile->peer.bytes_per_s);
+    wpi_time_ps turn = wpi_bus_take(out, now + profile->peer.latency_ps, transfer_ps);
+    turn = wpi_bus_take(in, turn, transfer_ps);
+    from->l2.peers.copies++;
+    from->l2.peers.copied_bytes += bytes;
+    return turn + transfer_ps;
+}
+
 static void replay(void *object, uint64_t token, bool is_held, wpi_time_ps now) {
     wpi_memory *m = object;
     wpi_translation_replay(m->translation, token, is_held, now);

@@ -128,6 +128,20 @@ void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction
 /** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */
 void wpi_memory_set_host_range(wpi_memory *memory, uint64_t first, uint64_t outer);
 
+/** Several GPUs: of the addresses in [first, outer), those in [own_first, own_outer) are this one's
+ * memory, the others that of others, which SMs access through the link between GPUs. */
+void wpi_memory_set_own_range(wpi_memory *memory, uint64_t own_first, uint64_t own_outer,
+                              uint64_t first, uint64_t outer);
+/** Whose memory SMs may use: a bit for each GPU, whose number `gpu_of` returns. `denied` is called
+ * for other accesses, in an event. */
+void wpi_memory_set_peers(wpi_memory *memory, uint32_t allowed,
+                          uint32_t (*gpu_of)(uint64_t address),
+                          void (*denied)(void *object, uint64_t address), void *object);
+/** Copies from one GPU's memory to another's through the link between them; returns when it is
+ * done. */
+wpi_time_ps wpi_memory_copy_between(wpi_memory *from, wpi_memory *to, uint64_t bytes,
+                                    wpi_time_ps now);
+
 /** Creates managed memory, at addresses from `first` on (sim/paging/paging.h); call it once, before
  * any access. NOMEM. */
 WP_NODISCARD wp_status wpi_memory_manage(wpi_memory *memory, uint64_t first, wp_error *err);

@@ -307,6 +307,12 @@ typedef struct wpi_profile {
         uint32_t engines_to_device, engines_to_host;
     } link;
 
+    struct {                    /* the link to other GPUs of this profile */
+        wpi_time_ps latency_ps; /* of a copy */
+        wpi_time_ps remote_ps;  /* of an access to their memory, there and back */
+        uint64_t bytes_per_s;   /* each direction */
+    } peer;
+
     struct {
         bool is_on;                     /* managed memory migrates; off: it stays on the host */
         bool rounds_up;                 /* allocations are rounded up to full trees */

@@ -391,6 +391,13 @@ const wpi_key wpi_keys[] = {
     {"link.engines_to_host", WPI_KEY_NUMBER, "1", 1, 64, AT(link.engines_to_host), NULL,
      "concurrent copies to the host; they share the bandwidth"},
 
+    {"peer.latency", WPI_KEY_TIME, "2us", 0, ANY_PS, AT(peer.latency_ps), NULL,
+     "latency of a copy to or from another GPU"},
+    {"peer.remote_latency", WPI_KEY_TIME, "1us", 0, ANY_PS, AT(peer.remote_ps), NULL,
+     "latency of an SM's access to another GPU's memory, in addition to L2's"},
+    {"peer.bandwidth", WPI_KEY_RATE, "12GB/s", 1000000, ANY_RATE, AT(peer.bytes_per_s), NULL,
+     "bandwidth between two GPUs in each direction"},
+
     {"host.on", WPI_KEY_FLAG, "off", 0, 1, AT(host.is_on), NULL,
      "host work takes simulated time: what a program declares, and memcpy into page-locked memory"},
     {"host.title", WPI_KEY_TEXT, "", 0, 0, AT(host.title), NULL, "name of the host"},

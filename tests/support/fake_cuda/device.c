@@ -79,10 +79,9 @@ EXPORT wpi_cu_result cuDeviceGetAttribute(int *value, int attribute, wpi_cu_devi
 
 EXPORT wpi_cu_result cuDevicePrimaryCtxRetain(wpi_cu_context *context, wpi_cu_device device) {
     CALL("cuDevicePrimaryCtxRetain");
-    (void)device;
     if (result == 0) {
         fake.retains++;
-        *context = fake_context();
+        *context = fake_context_of(device);
     }
     RETURN;
 }
@@ -120,9 +119,33 @@ EXPORT wpi_cu_result cuDevicePrimaryCtxReset(wpi_cu_device device) {
 
 EXPORT wpi_cu_result cuCtxSetCurrent(wpi_cu_context context) {
     CALL("cuCtxSetCurrent");
-    if (result == 0 && context != NULL && (fake.retains == 0 || context != fake_context()))
+    if (result == 0 && context != NULL && (fake.retains == 0 || !fake_is_context(context)))
         result = (fake_misuse("cuCtxSetCurrent: the context is gone"), 201);
     if (result == 0) fake_current = context;
+    RETURN;
+}
+
+EXPORT wpi_cu_result cuDeviceCanAccessPeer(int *can, wpi_cu_device device, wpi_cu_device peer) {
+    CALL("cuDeviceCanAccessPeer");
+    *can = device != peer;
+    RETURN;
+}
+
+/* Kernels can always use it; the calls are counted. */
+static int peer_accesses;
+
+EXPORT wpi_cu_result cuCtxEnablePeerAccess(wpi_cu_context peer, unsigned flags) {
+    CALL_IN_CONTEXT("cuCtxEnablePeerAccess");
+    if (result == 0 && (flags != 0 || !fake_is_context(peer) || peer == fake_current))
+        result = WPI_CU_INVALID_VALUE;
+    if (result == 0) peer_accesses++;
+    RETURN;
+}
+
+EXPORT wpi_cu_result cuCtxDisablePeerAccess(wpi_cu_context peer) {
+    CALL_IN_CONTEXT("cuCtxDisablePeerAccess");
+    if (result == 0 && (!fake_is_context(peer) || peer_accesses == 0)) result = 705;
+    if (result == 0) peer_accesses--;
     RETURN;
 }
 

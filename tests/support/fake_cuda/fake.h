@@ -80,7 +80,9 @@ int fake_begin(const char *name, bool needs_init);
 int fake_check_context(const char *name);
 size_t fake_env_number(const char *name, size_t otherwise);
 __attribute__((format(printf, 1, 2))) int fake_misuse(const char *format, ...);
-wpi_cu_context fake_context(void);
+wpi_cu_context fake_context(void); /* of device 0 */
+wpi_cu_context fake_context_of(wpi_cu_device device);
+bool fake_is_context(wpi_cu_context context);
 extern _Thread_local wpi_cu_context fake_current;
 extern _Thread_local bool fake_in_host_call;
 

@@ -94,8 +94,18 @@ wpi_cu_context fake_context(void) {
     return (wpi_cu_context)((uintptr_t)&context_token + 64 * (uintptr_t)fake.generation);
 }
 
+/* All devices have one memory and one error; their contexts differ. */
+wpi_cu_context fake_context_of(wpi_cu_device device) {
+    return (wpi_cu_context)((uintptr_t)fake_context() + (uintptr_t)device);
+}
+
+bool fake_is_context(wpi_cu_context context) {
+    const uintptr_t devices = fake_env_number("FAKE_CUDA_DEVICES", 1);
+    return (uintptr_t)context - (uintptr_t)fake_context() < devices;
+}
+
 int fake_check_context(const char *name) {
-    if (fake.retains == 0 || fake_current != fake_context()) {
+    if (fake.retains == 0 || !fake_is_context(fake_current)) {
         fake_misuse("%s without the current context", name);
         return 201;
     }

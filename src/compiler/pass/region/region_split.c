@@ -125,7 +125,7 @@ wpi_region_step wpi_region_step_for_cuts(const wpi_compile *c, const wpi_uniform
     if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
     wpi_region_step step = wpi_region_step_of(u);
     /* Checked code identifies barriers by their places in the program. */
-    return step == WP_STEP_JOINED && !wpi_compile_is_own(c) ? WP_STEP_LOST : step;
+    return step == WP_STEP_JOINED && !wpi_compile_is_plain(c) ? WP_STEP_LOST : step;
 }
 
 void wpi_region_join(wpi_compile *c, wpi_region_step step) {

@@ -19,7 +19,7 @@
 
 bool wpi_region_is_whole(const wpi_region_plan *plan) {
     /* Checked code reports the places of threads to the scheduler. */
-    if (!wpi_compile_is_own(plan->c) || plan->step != WP_STEP_KEPT ||
+    if (!wpi_compile_is_plain(plan->c) || plan->step != WP_STEP_KEPT ||
         plan->state_count > STATES_MOST)
         return false;
     for (uint32_t s = 1; s < plan->state_count; s++)
