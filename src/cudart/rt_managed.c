@@ -201,7 +201,7 @@ WP_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemo
     const int location = has_location ? device : 0;
     WPI_TRY(
         result_at(wpi_managed_advise(opened, devPtr, count, (int)advice, location, &err), &err));
-    return change_range(opened, devPtr, count, (int)advice, device);
+    return change_range(opened, devPtr, count, (int)advice, location);
 }
 
 WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int dstDevice,
