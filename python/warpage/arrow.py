@@ -8,7 +8,13 @@ import errno
 import itertools
 import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, py_object
+from typing import TYPE_CHECKING
 from warpage.native import StreamError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 
 class Schema(Structure):
@@ -240,3 +246,18 @@ def chunks_capsule(make_schema, chunks):
     _keep(stream, _release_stream, get_schema, get_next, get_last_error)
     _streams.append(stream)
     return _capsule_new(ctypes.addressof(stream), b"arrow_array_stream", None)
+
+
+class Tabular:
+    """What gives a stream of rows by Arrow's protocol, as tables of other packages."""
+
+    def to_arrow(self) -> "pyarrow.Table":
+        import pyarrow
+        return pyarrow.table(self)
+
+    def to_polars(self) -> "polars.DataFrame":
+        import polars
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        return self.to_arrow().to_pandas()

@@ -4,15 +4,10 @@ import ctypes
 import decimal
 import functools
 import sys
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import Any, Dict, List
 from warpage import arrow, native
 from warpage.native import SumError
 from warpage.table import is_decimal, scale_of
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 try:
     import numpy
@@ -270,7 +265,7 @@ class Runs:
         return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary))
 
 
-class Groups:
+class Groups(arrow.Tabular):
     """A row for each group: its keys, then its aggregates ("sum_price"). It is a table for consumers of the Arrow C
     data interface; texts are dictionaries there, unless text="utf8" was asked for."""
 
@@ -325,17 +320,6 @@ class Groups:
                 values = numpy.ma.masked_array(values, mask)
             result[column.name] = values
         return result
-
-    def to_arrow(self) -> "pyarrow.Table":
-        import pyarrow
-        return pyarrow.table(self)
-
-    def to_polars(self) -> "polars.DataFrame":
-        import polars
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        return self.to_arrow().to_pandas()
 
     # ---- Arrow's C data interface ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import os
 import struct
 import threading
 from ctypes import byref, c_char_p, c_void_p
-from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 from warpage import arrow, native, native_table
 from warpage.groups import SHOWN_ROWS
 from warpage.native import ArgumentError, ColumnError, Error, TableTypeError, WarpageError
@@ -15,11 +15,6 @@ from warpage.native_table import (COMBINERS, CONSTANT, FIXED, FLOATS, NUMBERS, O
                                   Column, Cursor, Pair, Report, Rows, Spec)
 from warpage.operators import check_names
 from warpage.table import open_table
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 HEAP_BYTES = 64 << 20
 MEMORY_BYTES_MIN = 1 << 20
@@ -236,7 +231,7 @@ def _pairs(keys, values):
 
 # ---- the table ------------------------------------------------------------------------------------------------------
 
-class Table:
+class Table(arrow.Tabular):
     """A hash table of pairs of bytes, texts or numbers (SePo): the library's, include/warpage/table.h.
 
     organisation: "basic": each pair is an entry; "multi-valued": a key has the list of its values; "combining": a key
@@ -515,18 +510,6 @@ class Table:
                            self._items(rows.count, rows.value_offsets, rows.values, self._value_kind, "value"))
 
     # ---- out ----
-
-    def to_arrow(self) -> "pyarrow.Table":
-        """Columns "key" and "value", a row for each pair."""
-        import pyarrow
-        return pyarrow.table(self)
-
-    def to_polars(self) -> "polars.DataFrame":
-        import polars
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        return self.to_arrow().to_pandas()
 
     def _fill_schema(self, out):
         children = [arrow.fill_schema(arrow.Schema(), _FORMATS[kind], name)
