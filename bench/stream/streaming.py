@@ -3,7 +3,7 @@
 """Streaming beside its peers: the kernels of seven programs over more data than the device memory they may use, each way
 to feed them in the same run.
 
-    python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--quick] [--dry]
+    python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--resume LOG] [--quick] [--dry]
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
 and threads for each variant. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp
@@ -99,12 +99,23 @@ def simulate(options, name, device, variants):
             continue
         if options.quick and variant in ("managed", "prefetch"):
             continue  # such data are about a chunk of managed memory
+        if (name, device, variant) in options.known:
+            rows[variant] = options.known[name, device, variant]
+            continue
         tries = [(*run(options, name, device, variant, shape, i == 0), shape)
                  for i, shape in enumerate(shapes_of(options, variant, records_of(options, name)))]
         times, chosen, shape = min(tries, key=lambda one: one[0]["device"])
         rows[variant] = {"ns": times["device"], "shape": shape, "chosen": chosen}
         print(f"{name}, {device}, {variant}: {times['device'] / 1e6:.3f} ms with {shape[0]} blocks of {shape[1]} {chosen}", flush=True)
     return rows
+
+
+def known_from(path):
+    """Simulated rows that an earlier run printed before it was interrupted."""
+    pattern = re.compile(r"^(.+), (sim:\S+), (\S+): ([0-9.]+) ms with (\d+) blocks of (\d+) ?(\w*)$", re.M)
+    text = pathlib.Path(path).read_text(encoding="utf-8") if path else ""
+    return {(name, device, variant): {"ns": float(ms) * 1e6, "shape": (int(blocks), int(threads)), "chosen": chosen}
+            for name, device, variant, ms, blocks, threads, chosen in pattern.findall(text)}
 
 
 def on_cpu(options, name):
@@ -166,11 +177,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--only", nargs="+", choices=list(PROGRAMS), metavar="PROGRAM", help="some of " + ", ".join(PROGRAMS))
+    parser.add_argument("--resume", metavar="LOG", help="what an interrupted run of the same commit printed: its simulated rows are not run again")
     parser.add_argument("--quick", action="store_true", help="a fraction of the data, one shape, no paging")
     parser.add_argument("--rounds", type=int, default=3, help="on cpu")
     parser.add_argument("--dry", action="store_true", help="writes nothing")
     options = parser.parse_args()
     options.build = options.build.resolve()
+    options.known = known_from(options.resume)
     commit, before = about.checked_out(), os.getloadavg()
     results = {name: {} for name in options.only or PROGRAMS}
     for name, devices in results.items():
