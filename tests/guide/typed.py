@@ -69,7 +69,7 @@ INSTALLS = re.compile(r"(sudo |cd \S+ && )*(make( -\S+)*( (all|demo|test|install
 CLOCK = re.compile(r"\bwall[- ](?:clock|time)\b|\bsimulat(?:or|ion)(?:'s)? speed\b|^ran for\b", re.I)
 
 # The processor's model in a report of the CPU device, whose times are the clock's: all of such a report may vary.
-MODEL = re.compile(r"\bon cpu \([^)]*\)")
+MODEL = re.compile(r"\bon cpu \(.*\)")  # of Intel(R) names, too
 # What compare and advise tell a terminal while they run, in whatever order runs end: left out.
 PROGRESS = re.compile(r"^warpage \w+: \d+ of \d+\b")
 
