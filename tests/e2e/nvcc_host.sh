@@ -147,16 +147,16 @@ static struct { int magic, version; const void *data; void *unused; } wrapper = 
 static void **handle;
 static int *total, *seen; /* nvcc's host code has pointers to managed variables */
 
-static void stub(void) {}
-static void meet_stub(void) {}
-static void beyond_stub(void) {}
+static void count_kernel(void) {}
+static void meet_kernel(void) {}
+static void beyond_kernel(void) {}
 
 __attribute__((constructor)) static void start(void)
 {
     handle = __cudaRegisterFatBinary(&wrapper);
-    __cudaRegisterFunction(handle, (const char *)stub, "count", "count", -1, NULL, NULL, NULL, NULL, NULL);
-    __cudaRegisterFunction(handle, (const char *)meet_stub, "meet", "meet", -1, NULL, NULL, NULL, NULL, NULL);
-    __cudaRegisterFunction(handle, (const char *)beyond_stub, "beyond", "beyond", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)count_kernel, "count", "count", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)meet_kernel, "meet", "meet", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)beyond_kernel, "beyond", "beyond", -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterManagedVar(handle, (void **)&total, "total", "total", 0, 4, 0, 0);
     __cudaRegisterManagedVar(handle, (void **)&seen, "seen", "seen", 0, 800, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
@@ -170,7 +170,7 @@ static int managed(void)
     CHECK(__cudaInitModule(handle));
     CHECK(*total == 5 && seen[63] == 0);
     *total = 100;
-    OK(__cudaGetKernel(&kernel, (const void *)stub));
+    OK(__cudaGetKernel(&kernel, (const void *)count_kernel));
     OK(__cudaLaunchKernel(kernel, (struct dim3){1, 1, 1}, (struct dim3){64, 1, 1}, args, 0, NULL));
     OK(cudaDeviceSynchronize());
     CHECK(*total == 100 + 64 * 3 && seen[0] == 3 && seen[63] == 3 && seen[64] == 0);
@@ -186,16 +186,16 @@ static int grid_barrier(void)
         struct dim3 blocks = {2, 1, 1};
         *total = 0;
         seen[0] = seen[1] = -1;
-        if (cudaLaunchCooperativeKernel((const void *)meet_stub, blocks, (struct dim3){1, 1, 1}, NULL, 0, NULL) != 0) {
+        if (cudaLaunchCooperativeKernel((const void *)meet_kernel, blocks, (struct dim3){1, 1, 1}, NULL, 0, NULL) != 0) {
             blocks.x = 1;
-            OK(cudaLaunchCooperativeKernel((const void *)meet_stub, blocks, (struct dim3){1, 1, 1}, NULL, 0, NULL));
+            OK(cudaLaunchCooperativeKernel((const void *)meet_kernel, blocks, (struct dim3){1, 1, 1}, NULL, 0, NULL));
         }
         OK(cudaDeviceSynchronize());
         for (unsigned i = 0; i < blocks.x; i++)
             CHECK(seen[i] == (int)blocks.x);
     }
     *total = 7;
-    OK(cudaLaunchKernel((const void *)meet_stub, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, NULL, 0, NULL));
+    OK(cudaLaunchKernel((const void *)meet_kernel, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, NULL, 0, NULL));
     OK(cudaDeviceSynchronize());
     CHECK(*total == 7);
     return 0;
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
     if (argc > 1) { /* an access out of bounds */
         void *m, *args[] = {&m};
         OK(cudaMallocManaged(&m, 4096, 1));
-        (void)cudaLaunchKernel((const void *)beyond_stub, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, args, 0, NULL);
+        (void)cudaLaunchKernel((const void *)beyond_kernel, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, args, 0, NULL);
         return cudaDeviceSynchronize();
     }
     if (managed() != 0 || grid_barrier() != 0 || properties() != 0 || memory() != 0 || graphs() != 0) return 1;
