@@ -15,11 +15,14 @@ if [ ! -x "$folder/bin/nvcc" ]; then
         echo "nvcc.sh: nvcc could not be fetched from PyPI" >&2
         exit 77
     }
-    # nvcc looks for cicc in ../nvvm, Numba for libNVVM in nvvm/lib64.
+    # nvcc looks for cicc in ../nvvm and for its libraries in ../lib64, the linker for libcudart.so, Numba for libNVVM in
+    # nvvm/lib64.
     rm -rf "$folder"
     mv "$packages"/lib/python3.*/site-packages/nvidia/cu13 "$folder"
     rm -rf "$packages"
     chmod +x "$folder"/bin/* "$folder"/nvvm/bin/*
+    ln -s lib "$folder/lib64"
+    ln -s libcudart.so.13 "$folder/lib/libcudart.so"
     ln -s ../lib "$folder/nvvm/lib64"
 fi
 echo "$folder/bin/nvcc"
