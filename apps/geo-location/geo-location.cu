@@ -13,6 +13,7 @@
 #include "common/random.h"
 #include "common/report.h"
 #include "common/room.h"
+#include "common/text.h"
 #include "geo-location/places.h"
 #include "sepo/lines.h"
 #include "streaming/growth.h"
@@ -114,8 +115,7 @@ static bool parse_degrees(const char *cell, size_t bytes, int most, int32_t *out
     char number[64];
     const size_t point = strcspn(cell, ".\t\n\r");
     size_t kept = bytes;
-    if (bytes >= sizeof number || bytes == 0 ||
-        strspn(cell, "-.0123456789") < bytes) {
+    if (bytes >= sizeof number || bytes == 0 || strspn(cell, "-.0123456789") < bytes) {
         return false;
     }
     if (point < bytes && bytes - point - 1 > DECIMALS) {
@@ -233,8 +233,7 @@ static uint32_t find_nearest(const places *p, const uint32_t *order, int32_t lat
     for (; low < p->count && app_cell_row(p->place[order[low]].latitude) <= row + 1; low++) {
         const place *to = &p->place[order[low]];
         const int32_t away = abs(app_cell_column(to->longitude) - column);
-        const uint64_t distance =
-            app_place_distance(to, row, latitude, longitude, p->scale);
+        const uint64_t distance = app_place_distance(to, row, latitude, longitude, p->scale);
         if ((away <= 1 || away == CELL_COLUMNS - 1) &&
             (distance < shortest || (distance == shortest && order[low] < nearest))) {
             shortest = distance;
@@ -250,9 +249,9 @@ static uint32_t find_nearest(const places *p, const uint32_t *order, int32_t lat
 static uint32_t key_of(const places *p, const uint32_t *order, int32_t latitude,
                        int32_t longitude) {
     const uint32_t nearest = find_nearest(p, order, latitude, longitude);
-    return nearest != PLACE_NONE ? nearest
-                                 : p->count + (uint32_t)((degrees(latitude) + 90) * 361 +
-                                                         degrees(longitude) + 180);
+    return nearest != PLACE_NONE
+               ? nearest
+               : p->count + (uint32_t)((degrees(latitude) + 90) * 361 + degrees(longitude) + 180);
 }
 
 /* Places in no order, those without an article first. */
@@ -308,8 +307,8 @@ static void enlarge(app_lines *a, const places *p, uint64_t bytes, uint64_t seed
     for (uint64_t copy = 0; written < bytes; copy++) {
         uint64_t i = 0;
         for (uint32_t k = 0; k < distinct; k++) {
-            target[k] = app_growth_renames(&growth, k, copy) ? targets[taken++ % p->count]
-                                                             : PLACE_NONE;
+            target[k] =
+                app_growth_renames(&growth, k, copy) ? targets[taken++ % p->count] : PLACE_NONE;
         }
         for (next = a->text; (line = next) < a->text + a->bytes && written < bytes;) {
             const char *end = line_end(a, line, &next);
@@ -368,8 +367,7 @@ static void list_articles(const app_lines *lines, void *object, app_pairs *wante
                                  p->place[nearest].name_bytes, number + 1);
         } else {
             char *key = l->keys + number * 16;
-            const int length =
-                snprintf(key, 16, "%d, %d", degrees(latitude), degrees(longitude));
+            const int length = snprintf(key, 16, "%d, %d", degrees(latitude), degrees(longitude));
             app_pairs_add_number(wanted, key, (uint64_t)length, number + 1);
         }
     }
@@ -388,13 +386,15 @@ int main(int argc, char **argv) {
         "geo-location --size 100K --heap 1MiB --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_sepo_options how = APP_SEPO_DEFAULTS;
-    const char *places_path = NULL;
+    const char *places_path = NULL, *written_path = NULL;
     uint64_t top = 10;
     const app_option options[] = {
         {"--places", APP_OPTION_TEXT, &places_path, "FILE", 0, 0,
          "places, a table of GeoNames such as cities5000.txt (also .zst; default: 20,000 generated "
          "ones)"},
         APP_SEPO_ROWS(how),
+        {"--write", APP_OPTION_TEXT, &written_path, "FILE", 0, 0,
+         "write the articles to a file instead of grouping them, for other programs"},
         {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "places to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
@@ -415,6 +415,12 @@ int main(int argc, char **argv) {
         }
     } else {
         generate(&articles, &p, lines, common.seed);
+    }
+    if (written_path != NULL) {
+        app_text_write(written_path, articles.text, articles.bytes);
+        app_places_free(&p);
+        app_lines_free(&articles);
+        return 0;
     }
     app_device device;
     app_device_open(&device, common.memory);

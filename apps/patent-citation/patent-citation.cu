@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Patent citation by the MapReduce runtime (warpage/mapreduce.h): which patents cite a patent. A
- * line "citing cited" is a record, and makes a pair (cited, citing); the runtime groups pairs by the
- * cited patent.
+ * line "citing cited" is a record, and makes a pair (cited, citing); the runtime groups pairs by
+ * the cited patent.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,11 +13,13 @@
 #include "common/random.h"
 #include "common/report.h"
 #include "common/room.h"
+#include "common/text.h"
 #include "sepo/lines.h"
 #include "streaming/growth.h"
 
 #define LINE_BYTES 16        /* of a citation, on average */
-#define COPY_STEP 100000000u /* between the numbers of a citing patent in two copies of the input */
+#define COPY_STEP 100000000u /* between the numbers of a citing patent in two copies of the input  \
+                              */
 
 static __device__ bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -146,23 +148,25 @@ static void print_sizes(uint64_t pairs, uint64_t keys) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"patent-citation",
-                                 "which patents cite each patent, by MapReduce",
-                                 "citations, or bytes such as 64MiB",
-                                 "lines of two numbers: the citing patent, the cited one (also .zst)",
-                                 "patent-citation --size 100K --heap 1MiB --check"};
+    const app_program program = {
+        "patent-citation", "which patents cite each patent, by MapReduce",
+        "citations, or bytes such as 64MiB",
+        "lines of two numbers: the citing patent, the cited one (also .zst)",
+        "patent-citation --size 100K --heap 1MiB --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_sepo_options how = APP_SEPO_DEFAULTS;
+    const char *written_path = NULL;
     uint64_t top = 10;
     const app_option options[] = {
         APP_SEPO_ROWS(how),
+        {"--write", APP_OPTION_TEXT, &written_path, "FILE", 0, 0,
+         "write the citations to a file instead of grouping them, for other programs"},
         {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "cited patents to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     app_sepo_check_options(&common, &how);
     app_lines citations = {};
-    const uint64_t lines =
-        app_size_items(common.size, LINE_BYTES, 100000, 1, UINT64_C(1) << 38);
+    const uint64_t lines = app_size_items(common.size, LINE_BYTES, 100000, 1, UINT64_C(1) << 38);
     if (common.input != NULL) {
         app_lines_read(&citations, common.input);
         if (common.size.value != 0) {
@@ -171,6 +175,11 @@ int main(int argc, char **argv) {
         }
     } else {
         generate(&citations, lines, common.seed);
+    }
+    if (written_path != NULL) {
+        app_text_write(written_path, citations.text, citations.bytes);
+        app_lines_free(&citations);
+        return 0;
     }
     app_device device;
     app_device_open(&device, common.memory);
