@@ -4,7 +4,7 @@
  *     begin    the heap is empty, but for key pages that stay; buckets are open
  *     …        kernels insert
  *     halts    basic: so many groups have postponed
- *     end      pages leave: adjacent ones in one copy, to a new segment
+ *     end      pages leave: each range of content is a new segment, near ones go in one copy
  *
  * Pages are numbered anew in each pass: page p of a pass has the places from base + p * page_bytes
  * on, and base grows by the heap's size from pass to pass. So a place says on the device whether it
@@ -14,6 +14,8 @@
 #include "base/alloc.h"
 #include "table/table_state.h"
 
+#define COPY_GAP_BYTES                                                                             \
+    16384u /* a link copies these in the time that a further copy takes to start */
 #define FIRST_PAGES_OF_HEAP 8u /* groups have their first pages if that is 1/8 of all, at most */
 
 /* ---- pages for keys ----------------------------------------------------------------------------
@@ -217,25 +219,41 @@ static wp_status leave_pages(wp_table *table, wp_error *err) {
     return wpi_table_heap_settle(table, err);
 }
 
-/* One block of host memory for all that leaves in a pass. */
+/* Segments that one copy brings to the host: [first, outer) of them. Small gaps are copied, too. */
+static uint64_t segments_of_copy(const wp_table *table, uint64_t first) {
+    const wp_table_segment *segments = table->segments;
+    uint64_t outer = first + 1;
+    while (outer < table->segment_count &&
+           segments[outer].first - segments[outer - 1].outer <= COPY_GAP_BYTES)
+        outer++;
+    return outer;
+}
+
+/* One block of host memory for all that leaves in a pass, with the gaps within copies. */
 static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
     const wp_table_view *view = &table->view;
     const uint64_t before = table->segment_count;
     uint64_t bytes = 0;
     char *memory;
     WP_TRY(choose_segments(table, may_stay, err));
-    for (uint64_t i = before; i < table->segment_count; i++)
-        bytes += table->segments[i].outer - table->segments[i].first;
+    wp_table_segment *segments = table->segments;
+    for (uint64_t i = before, outer; i < table->segment_count; i = outer) {
+        outer = segments_of_copy(table, i);
+        bytes += segments[outer - 1].outer - segments[i].first;
+    }
     WP_TRY(wpi_table_block_add(table, bytes, &memory, err));
     table->report.to_host_bytes += bytes;
-    table->report.table_bytes += bytes;
-    for (uint64_t i = before; i < table->segment_count; i++) {
-        wp_table_segment *segment = &table->segments[i];
-        const uint64_t size_bytes = segment->outer - segment->first;
-        segment->memory = memory;
-        memory += size_bytes;
-        WP_TRY(wp_queue_copy(table->queue, segment->memory,
-                             view->heap + (segment->first - view->base), size_bytes, err));
+    for (uint64_t i = before, outer; i < table->segment_count; i = outer) {
+        const uint64_t first = segments[i].first;
+        outer = segments_of_copy(table, i);
+        for (uint64_t s = i; s < outer; s++) {
+            segments[s].memory = memory + (segments[s].first - first);
+            table->report.table_bytes += segments[s].outer - segments[s].first;
+        }
+        const uint64_t copied_bytes = segments[outer - 1].outer - first;
+        WP_TRY(wp_queue_copy(table->queue, memory, view->heap + (first - view->base), copied_bytes,
+                             err));
+        memory += copied_bytes;
     }
     WP_TRY(wp_queue_wait(table->queue, err));
     if (bytes != 0 && table->is_spilling) {

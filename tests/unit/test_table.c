@@ -315,6 +315,30 @@ static void a_heap_may_be_larger_than_4_gib(void **state) {
         assert_u64(report.passes, 1);
         assert_true(report.unused_bytes > UINT64_C(7) << 30);
         assert_true(report.host_bytes < 1u << 20);
+        assert_u64(report.host_bytes, report.table_bytes);
+    }
+}
+
+/* The ends of small pages cost less than a copy for each page. */
+static void small_gaps_are_copied_with_what_is_around_them(void **state) {
+    (void)state;
+    for (uint32_t page_bytes = 4096; page_bytes <= 65536; page_bytes *= 16) {
+        fill f = {.seed = 22, .distinct = KEYS_MAX, .units = 2000, .value_bytes = 40};
+        wp_table_spec spec = WP_TABLE_SPEC_INIT;
+        wp_table_report report;
+        wp_error err = {0};
+        bool equal;
+        spec.organisation = WP_TABLE_BASIC;
+        spec.heap_bytes = UINT64_C(64) << 20;
+        spec.page_bytes = page_bytes;
+        spec.bucket_count = 128;
+        spec.buckets_per_group = 1;
+        assert_status_ok(run(&f, &spec, 0, &report, &equal, &err), &err);
+        assert_true(equal);
+        if (page_bytes == 4096)
+            assert_true(report.host_bytes > report.table_bytes);
+        else
+            assert_u64(report.host_bytes, report.table_bytes);
     }
 }
 
@@ -372,6 +396,7 @@ int main(void) {
         cmocka_unit_test(a_value_that_grows_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_heap_may_be_larger_than_4_gib),
+        cmocka_unit_test(small_gaps_are_copied_with_what_is_around_them),
         cmocka_unit_test(places_and_passes_have_no_limit_of_32_bits)};
     return table_test_main(tests);
 }
