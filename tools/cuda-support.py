@@ -123,10 +123,9 @@ def shorten(names):
 
 NO_SHARING = "memory and events are not shared with other processes or graphics interfaces"
 RUNTIME_REASONS = [
-    ("graphs have no memory, event, semaphore or conditional nodes",
-     r"cudaGraph[AEM]\w*(Event|Semaphore|MemAlloc|MemFree)|GraphMem(Attr|Trim)"),
-    ("a node keeps the parameters that it was added with; only kernel, host and 1D copy nodes are changed in an instance",
-     r"cudaGraph(?!ics|R\w+UserObject)|CaptureToGraph|UpdateCaptureDep"),
+    ("graphs have no semaphore nodes", r"cudaGraph\w*Semaphore"),
+    ("nodes have no attributes; parameters of kernel, fill, host, event and 1D copy nodes are changed, of others not",
+     r"cudaGraph(?!ics|R\w+UserObject)"),
     ("objects that a graph keeps alive", r"UserObject"),
     (NO_SHARING, r"Ipc|External|NvSci|MemPool(Ex|Im)port|FlushGPUDirect|EGL|cudaGL|cudaGraphics"),
     ("there are no mipmapped, sparse or planar arrays", r"Mipmapped|Sparse|Plane|MemoryRequirements"),

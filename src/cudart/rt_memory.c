@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "device/device.h"
 
 /* Rows of pitched memory begin at multiples of this. */
@@ -49,6 +50,8 @@ WP_API cudaError_t cudaMalloc(void **devPtr, size_t size) {
 }
 
 WP_API cudaError_t cudaFree(void *devPtr) {
+    wpi_graph_memory *of_graph = wpi_graph_memory_find(devPtr);
+    if (of_graph != NULL) return wpi_graph_memory_free(of_graph);
     return release(devPtr, WP_MEMORY_DEVICE, WP_MEMORY_MANAGED);
 }
 
@@ -108,6 +111,13 @@ WP_API cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) {
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, hStream, &queue));
     if (devPtr == NULL) return wpi_note(cudaErrorInvalidValue);
+    cudaError_t captured;
+    if (wpi_capture_is_on(hStream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        return wpi_capture_free(hStream, devPtr);
+    }
+    wpi_graph_memory *of_graph = wpi_graph_memory_find(devPtr);
+    if (of_graph != NULL) return wpi_graph_memory_free(of_graph);
     return release(devPtr, WP_MEMORY_DEVICE, WP_MEMORY_DEVICE);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "cudart/graph/graph.h"
 #include "cudart/hash_map.h"
 
 struct CUmemPoolHandle_st {
@@ -118,6 +119,12 @@ static cudaError_t allocate(void **out, size_t size, cudaMemPool_t pool, cudaStr
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    cudaError_t captured;
+    if (wpi_capture_is_on(stream, &captured) || captured != cudaSuccess) {
+        WPI_TRY(captured);
+        if (out == NULL) return wpi_note(cudaErrorInvalidValue);
+        return wpi_capture_allocate(stream, size, out);
+    }
     const uint32_t before = wpi_device_current();
     const uint32_t number = pool != NULL ? pool->device : queue->device->number;
     wpi_device_set_current(number);

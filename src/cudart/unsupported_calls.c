@@ -10,42 +10,26 @@
 /* clang-format off */
 #define UNSUPPORTED_MAP(X) \
     /* graphs */ \
-    X(cudaDeviceGetGraphMemAttribute) X(cudaDeviceGraphMemTrim) \
-    X(cudaDeviceSetGraphMemAttribute) \
-    X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
     X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
-    X(cudaGraphAddMemAllocNode) \
-    X(cudaGraphAddMemFreeNode) \
     X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
-    X(cudaGraphChildGraphNodeGetGraph) \
-    X(cudaGraphDebugDotPrint) X(cudaGraphDestroyNode) \
-    X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventRecordNodeSetEvent) \
-    X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) \
     X(cudaGraphExecChildGraphNodeSetParams) \
-    X(cudaGraphExecEventRecordNodeSetEvent) X(cudaGraphExecEventWaitNodeSetEvent) \
     X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) \
     X(cudaGraphExecMemcpyNodeSetParams) \
     X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) X(cudaGraphExecMemcpyNodeSetParamsToSymbol) \
-    X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecNodeSetParams) \
+    X(cudaGraphExecNodeSetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeGetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
-    X(cudaGraphHostNodeGetParams) X(cudaGraphHostNodeSetParams) \
     X(cudaGraphInstantiateWithParams) \
     X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
     X(cudaGraphKernelNodeSetAttribute) \
-    X(cudaGraphMemAllocNodeGetParams) \
-    X(cudaGraphMemFreeNodeGetParams) X(cudaGraphMemcpyNodeGetParams) \
-    X(cudaGraphMemcpyNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D) \
+    X(cudaGraphMemcpyNodeGetParams) \
+    X(cudaGraphMemcpyNodeSetParams) \
     X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
-    X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) \
-    X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
-    X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
-    X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) \
-    X(cudaStreamBeginCaptureToGraph) \
-    X(cudaStreamUpdateCaptureDependencies) \
+    X(cudaGraphNodeSetParams) \
+    X(cudaGraphReleaseUserObject) X(cudaGraphRetainUserObject) \
     X(cudaUserObjectCreate) X(cudaUserObjectRelease) X(cudaUserObjectRetain) \
     /* sharing with other processes and interfaces */ \
     X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \

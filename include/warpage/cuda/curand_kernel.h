@@ -204,11 +204,16 @@ WP_CURAND void curand_init(unsigned long long seed, unsigned long long subsequen
 
 /* ---- Philox4x32-10 --------------------------------------------------------------------------- */
 
+/** The upper half of a product, for hosts' compilers, too. */
+WP_CURAND unsigned int wp_curand_high(unsigned int a, unsigned int b) {
+    return (unsigned int)((unsigned long long)a * b >> 32);
+}
+
 /** The ten rounds: four numbers of a counter and a key. */
 WP_CURAND uint4 curand_Philox4x32_10(uint4 c, uint2 key) {
     for (int round = 0; round < 10; round++) {
-        const unsigned int low0 = 0xd2511f53u * c.x, high0 = __umulhi(0xd2511f53u, c.x);
-        const unsigned int low1 = 0xcd9e8d57u * c.z, high1 = __umulhi(0xcd9e8d57u, c.z);
+        const unsigned int low0 = 0xd2511f53u * c.x, high0 = wp_curand_high(0xd2511f53u, c.x);
+        const unsigned int low1 = 0xcd9e8d57u * c.z, high1 = wp_curand_high(0xcd9e8d57u, c.z);
         c = make_uint4(high1 ^ c.y ^ key.x, low1, high0 ^ c.w ^ key.y, low0);
         key.x += 0x9e3779b9u;
         key.y += 0xbb67ae85u;

@@ -21,6 +21,7 @@ typedef struct capture {
     cudaStream_t origin;
     pthread_t thread;
     enum cudaStreamCaptureMode mode;
+    bool is_borrowed; /* the graph is the program's */
     bool is_invalid;
 } capture;
 
@@ -63,6 +64,25 @@ static bool set_nodes(part *p, struct CUgraphNode_st *const *nodes, size_t count
     if (count != 0) memcpy(copy, nodes, count * sizeof(struct CUgraphNode_st *));
     wpi_free(p->nodes);
     p->nodes = copy;
+    p->count = count;
+    return true;
+}
+
+/* Adds nodes to a part's; false: out of memory. */
+static bool join(part *p, struct CUgraphNode_st *const *nodes, size_t more) {
+    struct CUgraphNode_st **both =
+        wpi_malloc((p->count + more + 1) * sizeof(struct CUgraphNode_st *));
+    if (both == NULL) return false;
+    size_t count = p->count;
+    if (count != 0) memcpy(both, p->nodes, count * sizeof(struct CUgraphNode_st *));
+    for (size_t i = 0; i < more; i++) {
+        bool is_there = false;
+        for (size_t j = 0; j < count && !is_there; j++)
+            is_there = both[j] == nodes[i];
+        if (!is_there) both[count++] = nodes[i];
+    }
+    wpi_free(p->nodes);
+    p->nodes = both;
     p->count = count;
     return true;
 }
@@ -111,7 +131,10 @@ cudaError_t wpi_capture_refuse(cudaStream_t stream) {
 
 /* ---- beginning and end ---- */
 
-WP_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+/* Into a graph of the program, behind `nodes`, or without one into a new graph. */
+static cudaError_t begin(cudaStream_t stream, struct CUgraph_st *into,
+                         struct CUgraphNode_st *const *nodes, size_t count,
+                         enum cudaStreamCaptureMode mode) {
     wp_device *device;
     wp_queue *queue;
     WPI_TRY(wpi_enter(&device));
@@ -120,7 +143,7 @@ WP_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCa
     stream = wpi_stream_key(stream);
     if (is_legacy(stream)) return wpi_note(cudaErrorStreamCaptureUnsupported);
     capture *c = wpi_calloc(1, sizeof *c);
-    struct CUgraph_st *graph = wpi_graph_new();
+    struct CUgraph_st *graph = into != NULL ? into : wpi_graph_new();
     cudaError_t error = c != NULL && graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
     pthread_mutex_lock(&lock);
     if (error == cudaSuccess && find_part(stream) != NULL) error = cudaErrorIllegalState;
@@ -130,8 +153,15 @@ WP_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCa
                        .graph = graph,
                        .origin = stream,
                        .thread = pthread_self(),
-                       .mode = mode};
-        if (add_part(stream, c) == NULL) error = cudaErrorMemoryAllocation;
+                       .mode = mode,
+                       .is_borrowed = into != NULL};
+        part *p = add_part(stream, c);
+        if (p == NULL) error = cudaErrorMemoryAllocation;
+        if (p != NULL && !set_nodes(p, nodes, count)) {
+            parts = p->next;
+            wpi_free(p);
+            error = cudaErrorMemoryAllocation;
+        }
     }
     if (error == cudaSuccess) {
         captures = c;
@@ -139,13 +169,44 @@ WP_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCa
     }
     pthread_mutex_unlock(&lock);
     if (error != cudaSuccess) {
-        wpi_graph_free(graph);
+        if (into == NULL) wpi_graph_free(graph);
         wpi_free(c);
     }
     return wpi_note(error);
 }
 
-/* Whether a node that no other one depends on is missing from the stream's last ones. */
+WP_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+    return begin(stream, NULL, NULL, 0, mode);
+}
+
+WP_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                                 const cudaGraphNode_t *dependencies,
+                                                 const cudaGraphEdgeData *dependencyData,
+                                                 size_t numDependencies,
+                                                 enum cudaStreamCaptureMode mode) {
+    if (graph == NULL || !wpi_handle_is_live(WPI_HANDLE_GRAPH, graph) ||
+        (dependencies == NULL && numDependencies != 0))
+        return wpi_note(cudaErrorInvalidValue);
+    for (size_t i = 0; i < numDependencies; i++)
+        if (dependencies[i] == NULL || dependencies[i]->graph != graph)
+            return wpi_note(cudaErrorInvalidValue);
+    if (!wpi_edges_are_plain(dependencyData, numDependencies))
+        return wpi_note(cudaErrorNotSupported);
+    return begin(stream, graph, dependencies, numDependencies, mode);
+}
+
+bool wpi_capture_has(cudaGraph_t graph) {
+    if (!wpi_capture_is_any()) return false;
+    pthread_mutex_lock(&lock);
+    const capture *c = captures;
+    while (c != NULL && c->graph != graph)
+        c = c->next;
+    pthread_mutex_unlock(&lock);
+    return c != NULL;
+}
+
+/* Whether a node that no other one depends on is missing from the stream's last ones. A graph of
+ * the program may have such nodes. */
 static bool has_unjoined(const capture *c, const part *p) {
     bool is_found = false;
     for (const struct CUgraphNode_st *n = c->graph->first; n != NULL && !is_found; n = n->next) {
@@ -179,9 +240,10 @@ static void remove_capture(capture *c) {
     atomic_fetch_sub(&capture_count, 1);
 }
 
-static cudaError_t end_locked(cudaStream_t stream, struct CUgraph_st **graph) {
+static cudaError_t end_locked(cudaStream_t stream, struct CUgraph_st **graph, bool *is_new) {
     part *p = find_part(stream);
     *graph = NULL;
+    *is_new = false;
     if (p == NULL) return cudaErrorIllegalState;
     capture *c = p->in;
     if (c->origin != stream) {
@@ -193,30 +255,37 @@ static cudaError_t end_locked(cudaStream_t stream, struct CUgraph_st **graph) {
     cudaError_t error = cudaSuccess;
     if (c->is_invalid)
         error = cudaErrorStreamCaptureInvalidated;
-    else if (has_unjoined(c, p))
+    else if (!c->is_borrowed && has_unjoined(c, p))
         error = cudaErrorStreamCaptureUnjoined;
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         *graph = c->graph;
-    else
+        *is_new = !c->is_borrowed;
+    } else if (!c->is_borrowed) {
         wpi_graph_free(c->graph);
+    }
     remove_capture(c);
     wpi_free(c);
     return error;
 }
 
 WP_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph) {
-    if (pGraph == NULL) return wpi_note(cudaErrorInvalidValue);
     struct CUgraph_st *graph;
+    bool is_new;
     stream = wpi_stream_key(stream);
     pthread_mutex_lock(&lock);
-    cudaError_t error = end_locked(stream, &graph);
+    const part *p = find_part(stream);
+    if (pGraph == NULL && (p == NULL || !p->in->is_borrowed)) {
+        pthread_mutex_unlock(&lock);
+        return wpi_note(cudaErrorInvalidValue);
+    }
+    cudaError_t error = end_locked(stream, &graph, &is_new);
     pthread_mutex_unlock(&lock);
-    if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_GRAPH, graph)) {
+    if (is_new && !wpi_handle_add(WPI_HANDLE_GRAPH, graph)) {
         wpi_graph_free(graph);
         graph = NULL;
         error = cudaErrorMemoryAllocation;
     }
-    *pGraph = graph;
+    if (pGraph != NULL) *pGraph = graph;
     return wpi_note(error);
 }
 
@@ -229,7 +298,7 @@ void wpi_capture_forget(cudaStream_t stream) {
         capture *c = p->in;
         if (c->origin == stream) {
             remove_capture(c);
-            wpi_graph_free(c->graph);
+            if (!c->is_borrowed) wpi_graph_free(c->graph);
             wpi_free(c);
         } else {
             *link = p->next;
@@ -270,6 +339,7 @@ WP_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
     return cudaSuccess;
 }
 
+#undef cudaStreamGetCaptureInfo /* the form of CUDA 11 */
 WP_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
                                             enum cudaStreamCaptureStatus *pCaptureStatus,
                                             unsigned long long *pId) {
@@ -280,7 +350,7 @@ WP_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
     return cudaSuccess;
 }
 
-/* The nodes are not listed: programs that add to a capture by hand are rare. */
+/* The list of nodes is valid until the stream's next call. */
 WP_API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
                                                enum cudaStreamCaptureStatus *captureStatus_out,
                                                unsigned long long *id_out, cudaGraph_t *graph_out,
@@ -288,10 +358,13 @@ WP_API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
                                                size_t *numDependencies_out) {
     uint64_t id = 0;
     if (captureStatus_out == NULL) return wpi_note(cudaErrorInvalidValue);
-    if (dependencies_out != NULL || numDependencies_out != NULL)
-        return wpi_note(cudaErrorNotSupported);
     *captureStatus_out = status_of(stream, &id, graph_out);
     if (id_out != NULL) *id_out = id;
+    pthread_mutex_lock(&lock);
+    const part *p = find_part(wpi_stream_key(stream));
+    if (dependencies_out != NULL) *dependencies_out = p != NULL ? p->nodes : NULL;
+    if (numDependencies_out != NULL) *numDependencies_out = p != NULL ? p->count : 0;
+    pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
 
@@ -304,6 +377,28 @@ WP_API cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream,
     if (edgeData_out != NULL) *edgeData_out = NULL; /* all edges are plain */
     return cudaStreamGetCaptureInfo_v2(stream, captureStatus_out, id_out, graph_out,
                                        dependencies_out, numDependencies_out);
+}
+
+/* Adds to what the stream's next node depends on, or replaces it. */
+static cudaError_t update(part *p, cudaGraphNode_t *nodes, size_t count, bool replaces) {
+    for (size_t i = 0; i < count; i++)
+        if (nodes[i] == NULL || nodes[i]->graph != p->in->graph) return cudaErrorInvalidValue;
+    if (replaces) return set_nodes(p, nodes, count) ? cudaSuccess : cudaErrorMemoryAllocation;
+    return join(p, nodes, count) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+WP_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                       cudaGraphNode_t *dependencies,
+                                                       size_t numDependencies, unsigned int flags) {
+    if ((dependencies == NULL && numDependencies != 0) || flags > cudaStreamSetCaptureDependencies)
+        return wpi_note(cudaErrorInvalidValue);
+    pthread_mutex_lock(&lock);
+    part *p = find_part(wpi_stream_key(stream));
+    const cudaError_t error = p == NULL ? cudaErrorIllegalState
+                                        : update(p, dependencies, numDependencies,
+                                                 flags == cudaStreamSetCaptureDependencies);
+    pthread_mutex_unlock(&lock);
+    return wpi_note(error);
 }
 
 /* The mode only restricts calls, which are allowed here. */
@@ -368,6 +463,23 @@ cudaError_t wpi_capture_host(cudaStream_t stream, cudaHostFn_t function, void *u
     return finish(stream, error);
 }
 
+cudaError_t wpi_capture_allocate(cudaStream_t stream, size_t bytes, void **out) {
+    struct CUgraphNode_st *n;
+    cudaError_t error = begin_node(stream, cudaGraphNodeTypeMemAlloc, &n);
+    if (error == cudaSuccess) error = wpi_graph_memory_new(bytes, true, &n->u.memory);
+    if (error == cudaSuccess) *out = wpi_graph_memory_base(n->u.memory);
+    return finish(stream, error);
+}
+
+cudaError_t wpi_capture_free(cudaStream_t stream, void *base) {
+    struct CUgraphNode_st *n;
+    wpi_graph_memory *memory = wpi_graph_memory_find(base);
+    if (memory == NULL) return wpi_capture_refuse(stream);
+    const cudaError_t error = begin_node(stream, cudaGraphNodeTypeMemFree, &n);
+    if (error == cudaSuccess) n->u.memory = wpi_graph_memory_share(memory);
+    return finish(stream, error);
+}
+
 /* ---- events ---- */
 
 cudaError_t wpi_capture_record(cudaStream_t stream, wpi_event_capture *event) {
@@ -407,21 +519,7 @@ static cudaError_t wait_locked(cudaStream_t stream, const wpi_event_capture *eve
         return p != NULL && set_nodes(p, event->nodes, event->count) ? cudaSuccess
                                                                      : cudaErrorMemoryAllocation;
     }
-    struct CUgraphNode_st **both =
-        wpi_malloc((p->count + event->count + 1) * sizeof(struct CUgraphNode_st *));
-    if (both == NULL) return cudaErrorMemoryAllocation;
-    size_t count = p->count;
-    if (count != 0) memcpy(both, p->nodes, count * sizeof(struct CUgraphNode_st *));
-    for (size_t i = 0; i < event->count; i++) {
-        bool is_there = false;
-        for (size_t j = 0; j < count && !is_there; j++)
-            is_there = both[j] == event->nodes[i];
-        if (!is_there) both[count++] = event->nodes[i];
-    }
-    wpi_free(p->nodes);
-    p->nodes = both;
-    p->count = count;
-    return cudaSuccess;
+    return join(p, event->nodes, event->count) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t wpi_capture_wait(cudaStream_t stream, const wpi_event_capture *event) {

@@ -15,15 +15,26 @@ struct CUgraph_st *wpi_graph_new(void) {
     return g;
 }
 
+void wpi_node_free(struct CUgraphNode_st *n) {
+    switch (n->type) {
+    case cudaGraphNodeTypeKernel: wpi_free(n->u.kernel.args); break;
+    case cudaGraphNodeTypeGraph: wpi_graph_free(n->u.child); break;
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree: wpi_graph_memory_drop(n->u.memory); break;
+    case cudaGraphNodeTypeConditional: wpi_condition_free(&n->u.condition); break;
+    default: break;
+    }
+    wpi_free(n->dependencies);
+    wpi_free(n);
+}
+
 void wpi_graph_free(struct CUgraph_st *graph) {
     if (graph == NULL) return;
     for (struct CUgraphNode_st *n = graph->first, *next; n != NULL; n = next) {
         next = n->next;
-        if (n->type == cudaGraphNodeTypeKernel) wpi_free(n->u.kernel.args);
-        if (n->type == cudaGraphNodeTypeGraph) wpi_graph_free(n->u.child);
-        wpi_free(n->dependencies);
-        wpi_free(n);
+        wpi_node_free(n);
     }
+    wpi_conditions_free(graph);
     wpi_free(graph);
 }
 
@@ -88,7 +99,7 @@ cudaError_t wpi_node_set_kernel(struct CUgraphNode_st *node, const wpi_kernel_no
 /* ---- graphs and their nodes, by calls ---- */
 
 static bool is_graph(cudaGraph_t graph) {
-    return graph != NULL && wpi_handle_is_live(WPI_HANDLE_GRAPH, graph);
+    return graph != NULL && (wpi_handle_is_live(WPI_HANDLE_GRAPH, graph) || wpi_capture_has(graph));
 }
 
 WP_API cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags) {
@@ -109,8 +120,9 @@ WP_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
     return cudaSuccess;
 }
 
-static cudaError_t add(cudaGraphNode_t *out, cudaGraph_t graph, enum cudaGraphNodeType type,
-                       const cudaGraphNode_t *dependencies, size_t count) {
+cudaError_t wpi_graph_add_checked(cudaGraphNode_t *out, cudaGraph_t graph,
+                                  enum cudaGraphNodeType type, const cudaGraphNode_t *dependencies,
+                                  size_t count) {
     if (out == NULL || !is_graph(graph) || (count != 0 && dependencies == NULL))
         return wpi_note(cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
@@ -120,8 +132,7 @@ static cudaError_t add(cudaGraphNode_t *out, cudaGraph_t graph, enum cudaGraphNo
     return *out != NULL ? cudaSuccess : wpi_note(cudaErrorMemoryAllocation);
 }
 
-/* Removes the node that was added last: its work could not be set. */
-static void take_back(cudaGraph_t graph, cudaGraphNode_t node) {
+void wpi_graph_take_back(cudaGraph_t graph, cudaGraphNode_t node) {
     struct CUgraphNode_st **link = &graph->first;
     while (*link != node)
         link = &(*link)->next;
@@ -146,10 +157,11 @@ WP_API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph
                                           const struct cudaKernelNodeParams *pNodeParams) {
     if (pNodeParams == NULL || pNodeParams->extra != NULL) return wpi_note(cudaErrorInvalidValue);
     cudaGraphNode_t node = NULL;
-    WPI_TRY(add(&node, graph, cudaGraphNodeTypeKernel, pDependencies, numDependencies));
+    WPI_TRY(wpi_graph_add_checked(&node, graph, cudaGraphNodeTypeKernel, pDependencies,
+                                  numDependencies));
     const wpi_kernel_node kernel = kernel_of(pNodeParams);
     const cudaError_t error = wpi_node_set_kernel(node, &kernel);
-    if (error != cudaSuccess) take_back(graph, node);
+    if (error != cudaSuccess) wpi_graph_take_back(graph, node);
     if (error == cudaSuccess && pGraphNode != NULL) *pGraphNode = node;
     return error;
 }
@@ -181,7 +193,8 @@ WP_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGra
                                             size_t numDependencies, void *dst, const void *src,
                                             size_t count, enum cudaMemcpyKind kind) {
     if (dst == NULL || src == NULL) return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(add(pGraphNode, graph, cudaGraphNodeTypeMemcpy, pDependencies, numDependencies));
+    WPI_TRY(wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeMemcpy, pDependencies,
+                                  numDependencies));
     (*pGraphNode)->u.copy =
         (wpi_copy_node){wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind};
     return cudaSuccess;
@@ -196,7 +209,8 @@ WP_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph
         (p->dstArray == NULL && p->dstPtr.ptr == NULL))
         return wpi_note(cudaErrorInvalidValue);
     if (p->srcArray != NULL || p->dstArray != NULL) return wpi_note(cudaErrorNotSupported);
-    WPI_TRY(add(pGraphNode, graph, cudaGraphNodeTypeMemcpy, pDependencies, numDependencies));
+    WPI_TRY(wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeMemcpy, pDependencies,
+                                  numDependencies));
     const struct cudaPitchedPtr *const sides[] = {&p->dstPtr, &p->srcPtr};
     const struct cudaPos *const places[] = {&p->dstPos, &p->srcPos};
     wpi_box boxes[2];
@@ -212,19 +226,27 @@ WP_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph
     return cudaSuccess;
 }
 
+static bool is_fill(const struct cudaMemsetParams *p) {
+    return p != NULL && p->dst != NULL &&
+           (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);
+}
+
+cudaError_t wpi_node_set_fill(struct CUgraphNode_st *node, const struct cudaMemsetParams *p) {
+    if (!is_fill(p)) return wpi_note(cudaErrorInvalidValue);
+    const uint32_t mask = p->elementSize == 4 ? UINT32_MAX : (1u << 8 * p->elementSize) - 1;
+    node->u.fill = (wpi_fill_node){wpi_rows_at(p->dst, p->pitch), p->value & mask, p->elementSize,
+                                   wpi_rows_of(p->width * p->elementSize, p->height)};
+    return cudaSuccess;
+}
+
 WP_API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                           const cudaGraphNode_t *pDependencies,
                                           size_t numDependencies,
                                           const struct cudaMemsetParams *p) {
-    if (p == NULL || p->dst == NULL ||
-        (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
-        return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(add(pGraphNode, graph, cudaGraphNodeTypeMemset, pDependencies, numDependencies));
-    const uint32_t mask = p->elementSize == 4 ? UINT32_MAX : (1u << 8 * p->elementSize) - 1;
-    (*pGraphNode)->u.fill =
-        (wpi_fill_node){wpi_rows_at(p->dst, p->pitch), p->value & mask, p->elementSize,
-                        wpi_rows_of(p->width * p->elementSize, p->height)};
-    return cudaSuccess;
+    if (!is_fill(p)) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeMemset, pDependencies,
+                                  numDependencies));
+    return wpi_node_set_fill(*pGraphNode, p);
 }
 
 WP_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -232,7 +254,8 @@ WP_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t
                                         size_t numDependencies,
                                         const struct cudaHostNodeParams *pNodeParams) {
     if (pNodeParams == NULL || pNodeParams->fn == NULL) return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(add(pGraphNode, graph, cudaGraphNodeTypeHost, pDependencies, numDependencies));
+    WPI_TRY(wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeHost, pDependencies,
+                                  numDependencies));
     (*pGraphNode)->u.host = *pNodeParams;
     return cudaSuccess;
 }
@@ -240,7 +263,8 @@ WP_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t
 WP_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                          const cudaGraphNode_t *pDependencies,
                                          size_t numDependencies) {
-    return add(pGraphNode, graph, cudaGraphNodeTypeEmpty, pDependencies, numDependencies);
+    return wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeEmpty, pDependencies,
+                                 numDependencies);
 }
 
 WP_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -250,8 +274,8 @@ WP_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaG
     if (childGraph == graph) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(cudaGraphClone(&copy, childGraph));
     (void)wpi_handle_remove(WPI_HANDLE_GRAPH, copy); /* the node's own */
-    const cudaError_t error =
-        add(pGraphNode, graph, cudaGraphNodeTypeGraph, pDependencies, numDependencies);
+    const cudaError_t error = wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeGraph,
+                                                    pDependencies, numDependencies);
     if (error == cudaSuccess)
         (*pGraphNode)->u.child = copy;
     else
@@ -272,8 +296,7 @@ WP_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNo
     return cudaSuccess;
 }
 
-/* Edges have no ports: only kernels that start before others have ended would use them. */
-static bool is_plain(const cudaGraphEdgeData *edges, size_t count) {
+bool wpi_edges_are_plain(const cudaGraphEdgeData *edges, size_t count) {
     static const cudaGraphEdgeData plain;
     for (size_t i = 0; edges != NULL && i < count; i++)
         if (memcmp(&edges[i], &plain, sizeof plain) != 0) return false;
@@ -284,7 +307,7 @@ WP_API cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGrap
                                                const cudaGraphNode_t *to,
                                                const cudaGraphEdgeData *edgeData,
                                                size_t numDependencies) {
-    if (!is_plain(edgeData, numDependencies)) return wpi_note(cudaErrorNotSupported);
+    if (!wpi_edges_are_plain(edgeData, numDependencies)) return wpi_note(cudaErrorNotSupported);
     return cudaGraphAddDependencies(graph, from, to, numDependencies);
 }
 
@@ -373,18 +396,25 @@ WP_API cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node,
 /* ---- copies ---- */
 
 static cudaError_t clone_work(struct CUgraphNode_st *to, const struct CUgraphNode_st *from) {
-    if (from->type == cudaGraphNodeTypeKernel) return wpi_node_set_kernel(to, &from->u.kernel);
-    if (from->type != cudaGraphNodeTypeGraph) {
-        to->u = from->u;
+    switch (from->type) {
+    case cudaGraphNodeTypeKernel: return wpi_node_set_kernel(to, &from->u.kernel);
+    case cudaGraphNodeTypeConditional:
+        return wpi_condition_clone(&to->u.condition, &from->u.condition);
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+        to->u.memory = wpi_graph_memory_share(from->u.memory);
         return cudaSuccess;
+    case cudaGraphNodeTypeGraph:
+        WPI_TRY(cudaGraphClone(&to->u.child, from->u.child));
+        (void)wpi_handle_remove(WPI_HANDLE_GRAPH, to->u.child);
+        return cudaSuccess;
+    default: to->u = from->u; return cudaSuccess;
     }
-    WPI_TRY(cudaGraphClone(&to->u.child, from->u.child));
-    (void)wpi_handle_remove(WPI_HANDLE_GRAPH, to->u.child);
-    return cudaSuccess;
 }
 
 static cudaError_t clone_into(struct CUgraph_st *copy, const struct CUgraph_st *graph,
                               struct CUgraphNode_st **nodes) {
+    WPI_TRY(wpi_conditions_clone(copy, graph));
     for (const struct CUgraphNode_st *n = graph->first; n != NULL; n = n->next) {
         struct CUgraphNode_st *made = wpi_graph_add(copy, n->type, NULL, 0);
         if (made == NULL) return wpi_note(cudaErrorMemoryAllocation);

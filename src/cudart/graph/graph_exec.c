@@ -11,6 +11,7 @@
 struct CUgraphExec_st {
     struct CUgraph_st *graph;
     struct CUgraphNode_st **order; /* [graph->count] */
+    bool frees_on_launch;          /* what an earlier launch allocated */
 };
 
 /* Orders the nodes; false: the dependencies have a cycle. */
@@ -49,7 +50,7 @@ static void destroy(struct CUgraphExec_st *exec) {
 
 WP_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
                                                  unsigned long long flags) {
-    (void)flags; /* upload, priorities, memory: hints here */
+    /* Upload, priorities: hints here. */
     if (pGraphExec == NULL || graph == NULL || !wpi_handle_is_live(WPI_HANDLE_GRAPH, graph))
         return wpi_note(cudaErrorInvalidValue);
     cudaGraph_t copy;
@@ -61,6 +62,7 @@ WP_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cu
         return wpi_note(cudaErrorMemoryAllocation);
     }
     exec->graph = copy;
+    exec->frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
     cudaError_t error = order_nodes(exec);
     if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_GRAPH_EXEC, exec))
         error = wpi_note(cudaErrorMemoryAllocation);
@@ -98,9 +100,8 @@ static cudaError_t queue_kernel(const wpi_kernel_node *k, cudaStream_t stream) {
                : cudaLaunchKernel(k->function, k->grid, k->block, k->args, k->shared_bytes, stream);
 }
 
-static cudaError_t queue_graph(struct CUgraph_st *graph, cudaStream_t stream);
-
-static cudaError_t queue_node(const struct CUgraphNode_st *n, cudaStream_t stream) {
+static cudaError_t queue_node(const struct CUgraphNode_st *n, bool frees_first,
+                              cudaStream_t stream) {
     switch (n->type) {
     case cudaGraphNodeTypeKernel: return queue_kernel(&n->u.kernel, stream);
     case cudaGraphNodeTypeMemcpy:
@@ -110,16 +111,28 @@ static cudaError_t queue_node(const struct CUgraphNode_st *n, cudaStream_t strea
         return wpi_fill(stream, n->u.fill.box, n->u.fill.value, n->u.fill.value_bytes,
                         n->u.fill.extent, true);
     case cudaGraphNodeTypeHost: return cudaLaunchHostFunc(stream, n->u.host.fn, n->u.host.userData);
-    case cudaGraphNodeTypeGraph: return queue_graph(n->u.child, stream);
+    case cudaGraphNodeTypeGraph: return wpi_graph_queue(n->u.child, stream);
+    case cudaGraphNodeTypeMemAlloc: return wpi_graph_memory_allocate(n->u.memory, frees_first);
+    case cudaGraphNodeTypeMemFree: return wpi_graph_memory_free(n->u.memory);
+    case cudaGraphNodeTypeConditional: return wpi_condition_queue(&n->u.condition, stream);
+    case cudaGraphNodeTypeEventRecord: return cudaEventRecord(n->u.event, stream);
+    case cudaGraphNodeTypeWaitEvent: return cudaStreamWaitEvent(stream, n->u.event, 0);
     default: return cudaSuccess;
     }
 }
 
-static cudaError_t queue_graph(struct CUgraph_st *graph, cudaStream_t stream) {
+static cudaError_t queue_nodes(const struct CUgraphExec_st *exec, cudaStream_t stream) {
+    cudaError_t error = wpi_conditions_reset(exec->graph, stream);
+    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++)
+        if (!exec->order[i]->is_off)
+            error = queue_node(exec->order[i], exec->frees_on_launch, stream);
+    return error;
+}
+
+cudaError_t wpi_graph_queue(struct CUgraph_st *graph, cudaStream_t stream) {
     struct CUgraphExec_st exec = {.graph = graph};
     cudaError_t error = order_nodes(&exec);
-    for (size_t i = 0; i < graph->count && error == cudaSuccess; i++)
-        error = queue_node(exec.order[i], stream);
+    if (error == cudaSuccess) error = queue_nodes(&exec, stream);
     wpi_free(exec.order);
     return error;
 }
@@ -130,10 +143,8 @@ WP_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t strea
     if (!is_exec(graphExec)) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
-    cudaError_t error = cudaSuccess;
     wpi_device_set_current(queue->device->number); /* launches are on the current device */
-    for (size_t i = 0; i < graphExec->graph->count && error == cudaSuccess; i++)
-        error = queue_node(graphExec->order[i], stream);
+    const cudaError_t error = queue_nodes(graphExec, stream);
     wpi_device_set_current(device->number);
     return error;
 }
@@ -148,9 +159,8 @@ WP_API cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t strea
 
 /* ---- changes ---- */
 
-/* The executable graph's copy of a node of the graph that it was made of. */
-static struct CUgraphNode_st *find(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                   enum cudaGraphNodeType type) {
+struct CUgraphNode_st *wpi_graph_exec_find(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           enum cudaGraphNodeType type) {
     if (!is_exec(exec) || node == NULL) return NULL;
     for (struct CUgraphNode_st *n = exec->graph->first; n != NULL; n = n->next)
         if (n->original == node) return n->type == type ? n : NULL;
@@ -160,7 +170,7 @@ static struct CUgraphNode_st *find(cudaGraphExec_t exec, cudaGraphNode_t node,
 WP_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec,
                                                     cudaGraphNode_t node,
                                                     const struct cudaKernelNodeParams *p) {
-    struct CUgraphNode_st *n = find(hGraphExec, node, cudaGraphNodeTypeKernel);
+    struct CUgraphNode_st *n = wpi_graph_exec_find(hGraphExec, node, cudaGraphNodeTypeKernel);
     if (n == NULL) return wpi_note(cudaErrorInvalidValue);
     return cudaGraphKernelNodeSetParams(n, p);
 }
@@ -169,7 +179,7 @@ WP_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec
                                                       cudaGraphNode_t node, void *dst,
                                                       const void *src, size_t count,
                                                       enum cudaMemcpyKind kind) {
-    struct CUgraphNode_st *n = find(hGraphExec, node, cudaGraphNodeTypeMemcpy);
+    struct CUgraphNode_st *n = wpi_graph_exec_find(hGraphExec, node, cudaGraphNodeTypeMemcpy);
     if (n == NULL || dst == NULL || src == NULL) return wpi_note(cudaErrorInvalidValue);
     n->u.copy = (wpi_copy_node){wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind};
     return cudaSuccess;
@@ -177,7 +187,7 @@ WP_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec
 
 WP_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                   const struct cudaHostNodeParams *pNodeParams) {
-    struct CUgraphNode_st *n = find(hGraphExec, node, cudaGraphNodeTypeHost);
+    struct CUgraphNode_st *n = wpi_graph_exec_find(hGraphExec, node, cudaGraphNodeTypeHost);
     if (n == NULL || pNodeParams == NULL || pNodeParams->fn == NULL)
         return wpi_note(cudaErrorInvalidValue);
     n->u.host = *pNodeParams;
@@ -215,6 +225,7 @@ WP_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t h
     /* Nodes of the graph that it was made of, and of the new one, name its nodes from now on. */
     const struct CUgraphExec_st old = *hGraphExec;
     *hGraphExec = *fresh;
+    hGraphExec->frees_on_launch = old.frees_on_launch;
     struct CUgraphNode_st *n = hGraphExec->graph->first;
     for (const struct CUgraphNode_st *o = old.graph->first; o != NULL; o = o->next, n = n->next)
         n->original = o->original;

@@ -112,6 +112,10 @@ WP_DEVICE void *__cvta_local_to_generic(size_t p) {
     return __nv_cvta_local_to_generic_impl(p);
 }
 
+/* A condition's handle is its address (src/cudart/graph/graph_condition.c). */
+WP_DEVICE void cudaGraphSetConditional(unsigned long long handle, unsigned int value) {
+    *(volatile unsigned int *)handle = value;
+}
 WP_DEVICE void __nanosleep(unsigned int ns) {
     __nvvm_nanosleep(ns);
 }
