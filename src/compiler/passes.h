@@ -20,8 +20,8 @@
  * Changes nothing. */
 WP_NODISCARD wp_status wpi_pass_limits(wpi_compile *c, wp_error *err);
 
-/** kernel_ids: kernels as values become their ids (base/abi.h), as pointers; kernels of a module that
- * launches any get WP_CPU_KERNEL_LAUNCHES. */
+/** kernel_ids: kernels as values become their ids (base/abi.h), as pointers; kernels of a module
+ * that launches any get WP_CPU_KERNEL_LAUNCHES. */
 WP_NODISCARD wp_status wpi_pass_kernel_ids(wpi_compile *c, wp_error *err);
 
 /** as_ptx (variants that record): transforms memory accesses as the PTX back end does before it

@@ -26,6 +26,18 @@ template <class T> __global__ void arguments(int *out, const T *from, triple t, 
     out[4] = (int)(gridDim.x * 100 + blockDim.y);
 }
 
+/* Two kernels of one name. */
+__global__ void twice(int *out) { out[0] = 1; }
+__global__ void twice(int *out, int value) { out[1] = value; }
+
+__global__ void launch_overloaded(int *out)
+{
+    if (threadIdx.x == 0)
+        twice<<<1, 1>>>(out);
+    else
+        twice<<<1, 1, 0, cudaStreamFireAndForget>>>(out, max(2, 9));
+}
+
 __global__ void launch_arguments(int *out)
 {
     const triple t = {100, 20.0, 3};
@@ -166,6 +178,11 @@ int main(void)
     const int expected[] = {1, 123, 5, 6, 709, 0, 0, 0, 1, 7, -3, 0, 709, 0, 0, 0, 32, 32, 32, 32, 2, 2, 2, 2};
     for (int i = 0; i < 24; i++)
         CHECK_EQ(out[i], expected[i]);
+
+    launch_overloaded<<<1, 2>>>(out);
+    KERNEL_OK();
+    CHECK_EQ(out[0], 1);
+    CHECK_EQ(out[1], 9);
 
     launch_in_order<<<3, 1>>>(sums, 20);
     KERNEL_OK();

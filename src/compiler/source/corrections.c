@@ -26,6 +26,8 @@ static const correction corrections[] = {
     {": error: reference to __global__ function ", NULL, wpi_device_launch_change},
     {": error: no matching function for call to ", "call to __global__ function from",
      wpi_device_launch_change},
+    {": error: reference to overloaded function could not be resolved", NULL,
+     wpi_device_launch_choose},
 };
 
 typedef struct place {

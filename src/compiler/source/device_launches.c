@@ -3,11 +3,17 @@
  *
  *     ns::kernel<T><<<grid, block>>>(x)
  *     wp_kernel_of<decltype(&ns::kernel<T>), &ns::kernel<T> >::with(grid, block)(x)
+ *
+ * and, if there are several of that name, in a class, where clang lets code name any function,
+ *
+ *     ({ struct wp_launch { typedef wp_kernel_of<decltype(wp_kernel_with_1(&kernel)), &kernel>
+ * type; }; wp_launch::type::with(grid, block); })(x)
  */
 #include "compiler/source/device_launches.h"
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -77,4 +83,55 @@ char *wpi_device_launch_change(const char *text, const char *name) {
     return wpi_format("%.*swp_kernel_of<decltype(&%.*s), &%.*s >::with(%.*s)%s",
                       (int)(begin - text), text, length, begin, length, begin,
                       (int)(close - open - 3), open + 3, close + 3);
+}
+
+/* ---- overloaded kernels ---- */
+
+/* The bracket that closes the one at `p`, and the number of arguments between them; NULL: none. */
+static const char *closing(const char *p, unsigned *count) {
+    int depth = 0;
+    bool is_empty = true;
+    *count = 0;
+    while (*p) {
+        const char *next = p + wpi_source_skip(p);
+        if (next != p) {
+            is_empty = is_empty && (*p == '/');
+            p = next;
+            continue;
+        }
+        if (strchr("([{", *p)) {
+            is_empty = is_empty && depth == 0;
+            depth++;
+        } else if (strchr(")]}", *p)) {
+            if (--depth == 0) {
+                *count += !is_empty;
+                return p;
+            }
+        } else {
+            *count += *p == ',' && depth == 1;
+            is_empty = is_empty && isspace((unsigned char)*p);
+        }
+        p++;
+    }
+    return NULL;
+}
+
+char *wpi_device_launch_choose(const char *text, const char *at) {
+    static const char before[] = "wp_kernel_of<decltype(", middle[] = "), &", with[] = " >::with";
+    const size_t length = sizeof before - 1;
+    if (at - text < (ptrdiff_t)length || strncmp(at - length, before, length) != 0 || *at != '&')
+        return NULL;
+    const char *end = strstr(at, middle), *config = strstr(at, with);
+    if (!end || !config || config < end) return NULL;
+    config += sizeof with - 1;
+    unsigned count;
+    const char *config_end = closing(config, &count);
+    const char *args = config_end ? config_end + 1 + strspn(config_end + 1, " \t\r\n\\") : NULL;
+    if (!args || *args != '(' || !closing(args, &count)) return NULL;
+    const int name_length = (int)(end - at);
+    return wpi_format(
+        "%.*s({ struct wp_launch { typedef wp_kernel_of<decltype(wp_kernel_with_%u(%.*s)), "
+        "%.*s > type; }; wp_launch::type::with%.*s; })%s",
+        (int)(at - text - (ptrdiff_t)length), text, count, name_length, at, name_length, at,
+        (int)(config_end + 1 - config), config, config_end + 1);
 }

@@ -9,4 +9,8 @@
  * launch. */
 char *wpi_device_launch_change(const char *text, const char *name);
 
+/** The kernel of a changed launch is overloaded: chooses it by the number of arguments. `at`: the
+ * first "&kernel" of the launch. NULL: it is none. */
+char *wpi_device_launch_choose(const char *text, const char *at);
+
 #endif

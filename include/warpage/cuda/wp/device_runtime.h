@@ -76,6 +76,28 @@ struct wp_kernel_of<void (*)(Parameters...), kernel> {
     }
 };
 
+/* The type of the only one of several functions that has so many parameters. */
+#define WP_KERNEL_WITH(count, types, ...)                                                          \
+    template <__VA_ARGS__> void(*wp_kernel_with_##count(void(*) types)) types;
+#define WP_TYPES(...) (__VA_ARGS__)
+void (*wp_kernel_with_0(void (*)()))();
+WP_KERNEL_WITH(1, (A), class A)
+WP_KERNEL_WITH(2, WP_TYPES(A, B), class A, class B)
+WP_KERNEL_WITH(3, WP_TYPES(A, B, C), class A, class B, class C)
+WP_KERNEL_WITH(4, WP_TYPES(A, B, C, D), class A, class B, class C, class D)
+WP_KERNEL_WITH(5, WP_TYPES(A, B, C, D, E), class A, class B, class C, class D, class E)
+WP_KERNEL_WITH(6, WP_TYPES(A, B, C, D, E, F), class A, class B, class C, class D, class E, class F)
+WP_KERNEL_WITH(7, WP_TYPES(A, B, C, D, E, F, G), class A, class B, class C, class D, class E,
+               class F, class G)
+WP_KERNEL_WITH(8, WP_TYPES(A, B, C, D, E, F, G, H), class A, class B, class C, class D, class E,
+               class F, class G, class H)
+WP_KERNEL_WITH(9, WP_TYPES(A, B, C, D, E, F, G, H, I), class A, class B, class C, class D, class E,
+               class F, class G, class H, class I)
+WP_KERNEL_WITH(10, WP_TYPES(A, B, C, D, E, F, G, H, I, J), class A, class B, class C, class D,
+               class E, class F, class G, class H, class I, class J)
+#undef WP_KERNEL_WITH
+#undef WP_TYPES
+
 /* ---- errors ---- */
 
 WP_DEVICE cudaError_t cudaGetLastError(void) {
