@@ -6,7 +6,7 @@
  *
  * and, if there are several of that name, in a class, where clang lets code name any function,
  *
- *     ({ struct wp_launch { typedef wp_kernel_of<decltype(wp_kernel_with_1(&kernel)), &kernel>
+ *     ({ struct wp_launch { typedef wp_kernel_of<decltype(__wp_kernel_with_1(&kernel)), &kernel>
  * type; }; wp_launch::type::with(grid, block); })(x)
  */
 #include "compiler/source/device_launches.h"
@@ -130,7 +130,7 @@ char *wpi_device_launch_choose(const char *text, const char *at) {
     if (!args || *args != '(' || !closing(args, &count)) return NULL;
     const int name_length = (int)(end - at);
     return wpi_format(
-        "%.*s({ struct wp_launch { typedef wp_kernel_of<decltype(wp_kernel_with_%u(%.*s)), "
+        "%.*s({ struct wp_launch { typedef wp_kernel_of<decltype(__wp_kernel_with_%u(%.*s)), "
         "%.*s > type; }; wp_launch::type::with%.*s; })%s",
         (int)(at - text - (ptrdiff_t)length), text, count, name_length, at, name_length, at,
         (int)(config_end + 1 - config), config, config_end + 1);

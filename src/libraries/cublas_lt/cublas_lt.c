@@ -131,9 +131,7 @@ static bool choose_epilogue(plan *p) {
     case CUBLASLT_EPILOGUE_RELU:
     case CUBLASLT_EPILOGUE_RELU_BIAS: p->activation = WPI_LT_RELU; return true;
     case CUBLASLT_EPILOGUE_GELU:
-    case CUBLASLT_EPILOGUE_GELU_BIAS:
-        p->activation = WPI_LT_GELU;
-        return p->d->type != CUDA_R_32I;
+    case CUBLASLT_EPILOGUE_GELU_BIAS: p->activation = WPI_LT_GELU; return p->d->type != CUDA_R_32I;
     default: return false;
     }
 }

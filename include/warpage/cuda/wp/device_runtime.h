@@ -78,9 +78,9 @@ struct wp_kernel_of<void (*)(Parameters...), kernel> {
 
 /* The type of the only one of several functions that has so many parameters. */
 #define WP_KERNEL_WITH(count, types, ...)                                                          \
-    template <__VA_ARGS__> void(*wp_kernel_with_##count(void(*) types)) types;
+    template <__VA_ARGS__> void(*__wp_kernel_with_##count(void(*) types)) types;
 #define WP_TYPES(...) (__VA_ARGS__)
-void (*wp_kernel_with_0(void (*)()))();
+void (*__wp_kernel_with_0(void (*)()))();
 WP_KERNEL_WITH(1, (A), class A)
 WP_KERNEL_WITH(2, WP_TYPES(A, B), class A, class B)
 WP_KERNEL_WITH(3, WP_TYPES(A, B, C), class A, class B, class C)
