@@ -169,6 +169,7 @@ NVML_REASONS = [
     ("devices are undivided, and their links are not listed", r"Mig|GpuInstance|Topology|NvLink|P2P|Affinity|Board|MultiGpu|Unit|Virtual|Attributes"),
     ("others", r"."),
 ]
+CUBLASLT_GROUPS = [("products", r"Matmul$|Algo"), ("descriptions", r"Layout|Desc|Preference"), ("handles, facts", r"Create|Destroy|Get")]
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
                 ("transforms", r"Exec"), ("facts", r"Get")]
@@ -218,7 +219,14 @@ def libraries():
                 "`cublas_v2.h`, `-lcublas`. A letter in brackets is the type: S float, D double, C and Z complex, "
                 "H half.", missing=by_reason(cublas, CUBLAS_REASONS, "cuBLAS"),
                 absent=[("the interface before version 4 (`cublas.h`)", "cublasInit cublasShutdown cublasAlloc cublasGetError"),
-                        ("other libraries: cuBLASLt, cuBLASXt, NVBLAS", "cublasLt* cublasXt*")]),
+                        ("other libraries: cuBLASXt, NVBLAS", "cublasXt*")]),
+        Library("cuBLASLt", "cublasLt", "libcublasLt.so", ["cublasLt.h"],
+                "`cublasLt.h`, `-lcublasLt`: products in float, double, half, bfloat16, TF32 (not rounded) and 8-bit integers, "
+                "with bias, ReLU and GELU.", CUBLASLT_GROUPS,
+                absent=[("conversions of layouts", "cublasLtMatrixTransform*"),
+                        ("there is one algorithm, without capabilities", "cublasLtMatmulAlgoCap* cublasLtHeuristicsCache*"),
+                        ("logs: `warpage run` reports kernels", "cublasLtLogger*"),
+                        ("grouped and emulated products (CUDA 13)", "cublasLtGrouped* cublasLtEmulation*")]),
         Library("cuRAND", "curand", "libcurand.so", ["curand.h"],
                 "`curand.h`, `-lcurand`: XORWOW, MRG32k3a, Philox4x32-10; `curand_kernel.h` has them in kernels. "
                 "A generator of another type is `CURAND_STATUS_TYPE_ERROR`.", CURAND_GROUPS,
@@ -236,7 +244,7 @@ def libraries():
 OTHER_LIBRARIES = [
     ("Thrust, CUB, libcu++", "NVIDIA's own headers, which the user installs: [C++ libraries](cpp-libraries.md)"),
     ("NVTX", "its headers; calls have no effect"),
-    ("cuBLASLt, cuSPARSE, cuSOLVER, cuDNN, NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
+    ("cuSPARSE, cuSOLVER, cuDNN, NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
      "`-l` is not found"),
     ("nvJitLink, libNVVM", "not there: `cuLink…` takes one input"),
     ("OpenGL, Direct3D, Vulkan interoperability", "headers and calls of OpenGL's only, which return "
@@ -260,10 +268,11 @@ FEATURES = [
      r"cluster_group"),
     ("cooperative groups: block, tiles, coalesced, grid", True, "not `multi_grid_group`",
      HEADERS + "cooperative_groups.h", r"this_grid"),
-    ("dynamic parallelism", False, "a launch in a kernel does not compile", HEADERS + "wp/*.h", r"cudaGetParameterBuffer"),
+    ("dynamic parallelism: launches by kernels, both forms (CUDA 11 and 12)", True,
+     "on `cpu` and simulated GPUs; [how](wpcc.md#launches-by-kernels)", HEADERS + "wp/device_runtime.h", r"__wp_launch"),
     ("`printf`, `assert`, `malloc`, `new` in kernels", True, "", "src/device/cpu/printf.c", r"wp_rt_printf|printf"),
     ("textures and surfaces: 1D to 3D, layered, cube maps; objects and references", True,
-     "not in PTX text; no mipmaps", HEADERS + "wp/texture.h", r"tex2Dgather"),
+     "no mipmaps; in PTX text objects only", HEADERS + "wp/texture.h", r"tex2Dgather"),
     ("inline PTX", True, "[instructions](../rooms/inline_ptx.md)", PTX, r'\{"add", '),
     ("labels and branches in inline PTX, `call`", False, "in modules of PTX they are there", PTX, r'\{"bra", '),
     ("DPX functions", True, "", HEADERS + "wp/dpx.h", r"WP_DPX_KIND"),

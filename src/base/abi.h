@@ -155,6 +155,7 @@ typedef struct wp_cpu_param {
 #define WP_CPU_KERNEL_GRID_SYNC 1u /* uses the grid barrier */
 #define WP_CPU_KERNEL_SPINS 2u     /* has yields: its blocks may wait for other blocks */
 #define WP_CPU_KERNEL_WARP 4u      /* has warp operations or steps */
+#define WP_CPU_KERNEL_LAUNCHES 8u  /* launches kernels */
 
 typedef struct wp_cpu_kernel {
     const char *name;             /* mangled, as in PTX */
@@ -229,6 +230,31 @@ void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line,
 void wp_rt_trap(void); /* does not return */
 void *wp_rt_malloc(uint64_t bytes);
 void wp_rt_free(void *pointer);
+/* Calls of the CUDA runtime in kernels (src/device/cpu/nested). `thread`: the caller's number in
+ * its block. Results are cudaError_t unless stated otherwise; errors are also the thread's last
+ * one.
+ *
+ * A kernel is named in kernel code by its id, the hash of its name (wpi_kernel_id), as a pointer.
+ * `shape`: grid, then block. `args`: one pointer for each parameter. */
+int32_t wp_rt_launch(const void *kernel, const uint32_t shape[6], uint64_t shared_bytes,
+                     uint64_t stream, void *const *args, uint32_t thread);
+typedef enum wp_device_call {
+    WP_DEVICE_ERROR_GET = 0, /* the last error; a != 0: forgets it */
+    WP_DEVICE_ERROR_SET,     /* the error a */
+    WP_DEVICE_COPY,          /* a: to, b: from, c: bytes, d: stream */
+    WP_DEVICE_FILL,          /* a: to, b: byte, c: bytes, d: stream */
+    WP_DEVICE_NAME,          /* result: the handle of a new stream or event */
+    WP_DEVICE_SYNC_BEGIN,    /* result: a number for SYNC_IS_DONE, or minus an error */
+    WP_DEVICE_SYNC_IS_DONE,  /* whether what the block had queued at SYNC_BEGIN's a is done */
+    WP_DEVICE_RECORD,        /* a: event, d: stream */
+    WP_DEVICE_WAIT_EVENT,    /* a: event, d: stream */
+    WP_DEVICE_ATTRIBUTE,     /* a: cudaDeviceAttr; result: its value, or minus an error */
+    WP_DEVICE_NUMBER,        /* result: the number of the device */
+    WP_DEVICE_CALL_COUNT     /* must be last */
+} wp_device_call;
+int64_t wp_rt_device_call(uint32_t call, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                          uint32_t thread);
+
 uint64_t wp_rt_clock64(void);      /* cycles */
 uint64_t wp_rt_globaltimer(void);  /* ns */
 void wp_rt_nanosleep(uint32_t ns); /* a hint; yields the OS thread at most */

@@ -2,6 +2,8 @@
 /* Eight bytes a step, multiply and fold; the length takes part so that padding zeros count. */
 #include "base/hash.h"
 
+#include <string.h>
+
 static uint64_t mix(uint64_t h) {
     h ^= h >> 32;
     h *= 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: odd, bits well spread */
@@ -20,4 +22,8 @@ uint64_t wpi_hash64(const void *data, size_t size_bytes, uint64_t seed) {
         h = mix(h ^ word) + seed;
     }
     return mix(mix(h));
+}
+
+uint64_t wpi_kernel_id(const char *name) {
+    return wpi_hash64(name, strlen(name), 0) | 1;
 }

@@ -9,4 +9,7 @@
 
 uint64_t wpi_hash64(const void *data, size_t size_bytes, uint64_t seed);
 
+/** The id by which kernel code names a kernel; never 0. */
+uint64_t wpi_kernel_id(const char *name);
+
 #endif

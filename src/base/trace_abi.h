@@ -150,11 +150,12 @@ static inline uint64_t wpi_trace_barrier_word(uint32_t number, uint32_t count) {
     return (uint64_t)count << 32 | number;
 }
 
-#define WP_TRACE_KERNEL_CLOCK 1u    /* reads the clock */
-#define WP_TRACE_KERNEL_SPINS 2u    /* has loops that wait for other threads' stores */
-#define WP_TRACE_KERNEL_GRID 4u     /* has a barrier of the whole grid */
-#define WP_TRACE_KERNEL_POINTERS 8u /* calls functions through pointers, which know one variant */
-#define WP_TRACE_KERNEL_TENSOR 16u  /* multiplies matrices */
+#define WP_TRACE_KERNEL_CLOCK 1u     /* reads the clock */
+#define WP_TRACE_KERNEL_SPINS 2u     /* has loops that wait for other threads' stores */
+#define WP_TRACE_KERNEL_GRID 4u      /* has a barrier of the whole grid */
+#define WP_TRACE_KERNEL_POINTERS 8u  /* calls functions through pointers, which know one variant */
+#define WP_TRACE_KERNEL_TENSOR 16u   /* multiplies matrices */
+#define WP_TRACE_KERNEL_LAUNCHES 32u /* launches kernels, or calls the CUDA runtime otherwise */
 
 typedef struct wp_trace_kernel {
     const char *name; /* as in wp_cpu_kernel */

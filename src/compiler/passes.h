@@ -20,6 +20,10 @@
  * Changes nothing. */
 WP_NODISCARD wp_status wpi_pass_limits(wpi_compile *c, wp_error *err);
 
+/** kernel_ids: kernels as values become their ids (base/abi.h), as pointers; kernels of a module
+ * that launches any get WP_CPU_KERNEL_LAUNCHES. */
+WP_NODISCARD wp_status wpi_pass_kernel_ids(wpi_compile *c, wp_error *err);
+
 /** as_ptx (variants that record): transforms memory accesses as the PTX back end does before it
  * selects instructions: makes addresses of kernel arguments global, removes redundant loads,
  * vectorises neighbours. Needs: the bitcode as in the image, with inline PTX and intrinsics. */

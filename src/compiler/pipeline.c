@@ -107,6 +107,7 @@ typedef struct pass {
 
 static const pass passes[] = {
     {"limits", wpi_pass_limits, ALL},
+    {"kernel-ids", wpi_pass_kernel_ids, ALL},
     {"as-ptx", wpi_pass_as_ptx, RECORDED},
     {"lower-asm", wpi_pass_lower_asm, ALL},
     {"lower-intrinsics", wpi_pass_lower_intrinsics, ALL},

@@ -514,15 +514,10 @@ WP_API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 /* Limits of features that Warpage's devices lack: stored, since programs read them back. */
-static atomic_size_t sync_depth = 2, pending_launches = 2048, fetch_granularity = 64;
+static atomic_size_t fetch_granularity = 64;
 
 static atomic_size_t *remembered_limit(enum cudaLimit limit) {
-    switch (limit) {
-    case cudaLimitDevRuntimeSyncDepth: return &sync_depth;
-    case cudaLimitDevRuntimePendingLaunchCount: return &pending_launches;
-    case cudaLimitMaxL2FetchGranularity: return &fetch_granularity;
-    default: return NULL;
-    }
+    return limit == cudaLimitMaxL2FetchGranularity ? &fetch_granularity : NULL;
 }
 
 static bool device_limit(enum cudaLimit limit, wpi_limit *out) {
@@ -530,6 +525,8 @@ static bool device_limit(enum cudaLimit limit, wpi_limit *out) {
     case cudaLimitStackSize: *out = WPI_LIMIT_STACK; return true;
     case cudaLimitMallocHeapSize: *out = WPI_LIMIT_HEAP; return true;
     case cudaLimitPrintfFifoSize: *out = WPI_LIMIT_PRINTF_FIFO; return true;
+    case cudaLimitDevRuntimeSyncDepth: *out = WPI_LIMIT_SYNC_DEPTH; return true;
+    case cudaLimitDevRuntimePendingLaunchCount: *out = WPI_LIMIT_PENDING_LAUNCHES; return true;
     default: return false;
     }
 }

@@ -51,10 +51,12 @@ struct wp_kernel {
 
 /** Numbers that cudaDeviceSetLimit changes. */
 typedef enum wpi_limit {
-    WPI_LIMIT_STACK = 0,   /* bytes of stack a thread */
-    WPI_LIMIT_HEAP,        /* bytes that malloc in kernels can allocate */
-    WPI_LIMIT_PRINTF_FIFO, /* bytes of kernel output buffered until the host waits */
-    WPI_LIMIT_COUNT        /* must be last */
+    WPI_LIMIT_STACK = 0,        /* bytes of stack a thread */
+    WPI_LIMIT_HEAP,             /* bytes that malloc in kernels can allocate */
+    WPI_LIMIT_PRINTF_FIFO,      /* bytes of kernel output buffered until the host waits */
+    WPI_LIMIT_SYNC_DEPTH,       /* levels of grids that may wait for those that they launched */
+    WPI_LIMIT_PENDING_LAUNCHES, /* launches by kernels that have not begun */
+    WPI_LIMIT_COUNT             /* must be last */
 } wpi_limit;
 
 /** Hints for an event, numbered as CUDA's. */

@@ -8,7 +8,7 @@ for nvcc in "${WARPAGE_NVCC:-}" "$E2E/../../build/nvcc/bin/nvcc" "$(command -v n
     [ ! -x "$(dirname "$nvcc")/cudafe++" ] || break
 done
 [ -x "$(dirname "$nvcc")/cudafe++" ] || { echo "there is no nvcc: tools/nvcc.sh fetches one"; exit 77; }
-for name in managed_variables managed_advice device_queries wide_integers host_memory per_thread_stream constant_symbols; do
+for name in managed_variables managed_advice device_queries wide_integers host_memory per_thread_stream constant_symbols texture_layers; do
     flags=$(sed -n '1,12s|^// FLAGS: *||p' "$E2E/$name.cu")
     "$nvcc" -std=c++17 -w $flags -I "$E2E" -c "$E2E/$name.cu" -o "$name.o"
     for kind in static shared; do

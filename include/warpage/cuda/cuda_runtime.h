@@ -27,6 +27,8 @@ extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 #include "wp/device.h"
 #include "wp/math_host.h"
 
+#include "wp/device_runtime.h"
+
 #include "cuda_texture_types.h"
 #include "wp/texture.h"
 #if defined(__CUDACC_EXTENDED_LAMBDA__) && __cplusplus >= 201402L

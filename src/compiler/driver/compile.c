@@ -18,10 +18,10 @@
 #include "compiler/driver/job.h"
 #include "compiler/driver/stream_option.h"
 #include "compiler/rewrite/rewrite.h"
+#include "compiler/source/corrections.h"
 #include "compiler/source/header_cache.h"
 #include "compiler/source/known_names.h"
 #include "compiler/source/long_double.h"
-#include "compiler/source/shared_objects.h"
 #include "compiler/source/source_overlay.h"
 
 #define SDK_VERSION                                                                                \
@@ -225,8 +225,7 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
         is_again = false;
         if (status != WP_STATUS_OK) {
             char *plain = without_colours(&talk);
-            if (wpi_shared_objects_change(job, plain, &is_again, err) != WP_STATUS_OK)
-                is_again = false;
+            if (wpi_corrections_apply(job, plain, &is_again, err) != WP_STATUS_OK) is_again = false;
             wpi_free(plain);
         }
     }

@@ -308,7 +308,22 @@ static void each_instruction(wpi_compile *c) {
             }
 }
 
+/* Launches by kernels go through NVIDIA's device runtime, a library of GPU code that its toolkit
+ * links. */
+static wp_status check_launches(const wpi_compile *c, wp_error *err) {
+    static const char *const calls[] = {"__wp_launch", "__wp_device_call"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(c->module, calls[i]);
+        if (f != NULL && is_used(f))
+            return WP_FAIL(err, UNSUPPORTED,
+                           "PTX: a kernel launches kernels or calls the CUDA runtime, which needs "
+                           "NVIDIA's device runtime (cudadevrt)");
+    }
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_ptx_lower(wpi_compile *c, uint32_t arch, wp_error *err) {
+    WP_TRY(check_launches(c, err));
     for (uint32_t v = 0; v < c->variable_count; v++)
         if (c->variables[v].kind == WP_VARIABLE_MANAGED)
             WP_TRY(lower_managed(c, &c->variables[v], err));

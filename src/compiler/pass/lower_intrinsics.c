@@ -359,7 +359,7 @@ static LLVMValueRef lower_bitcast(wpi_compile *c, LLVMBuilderRef at, LLVMValueRe
 static const char *const runtime_names[] = {
     "wp_rt_vprintf",   "wp_rt_assert_fail", "wp_rt_malloc", "wp_rt_free",
     "wp_rt_clock64",   "wp_rt_globaltimer", "wp_rt_trap",   "wp_rt_tex",
-    "wp_rt_surf_read", "wp_rt_surf_write"};
+    "wp_rt_surf_read", "wp_rt_surf_write",  "wp_rt_launch", "wp_rt_device_call"};
 enum {
     RT_VPRINTF,
     RT_ASSERT,
@@ -370,7 +370,9 @@ enum {
     RT_TRAP,
     RT_TEX,
     RT_SURF_READ,
-    RT_SURF_WRITE
+    RT_SURF_WRITE,
+    RT_LAUNCH,
+    RT_DEVICE_CALL
 };
 
 static LLVMValueRef lower_runtime(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
@@ -556,6 +558,8 @@ static const lower_rule rules[] = {
     {"__wp_tex", lower_runtime, RT_TEX},
     {"__wp_surf_read", lower_runtime, RT_SURF_READ},
     {"__wp_surf_write", lower_runtime, RT_SURF_WRITE},
+    {"__wp_launch", lower_runtime, RT_LAUNCH},
+    {"__wp_device_call", lower_runtime, RT_DEVICE_CALL},
     {"llvm.trap", lower_runtime, RT_TRAP},
     {"llvm.nvvm.exit", lower_runtime, RT_TRAP},
     {"llvm.debugtrap", lower_nothing, 0},

@@ -135,7 +135,7 @@ LLVMValueRef wpi_ptx_shared_pointer(wpi_ptx *t, LLVMValueRef value) {
 LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
     const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
     LLVMValueRef none = LLVMGetUndef(t->c->ptr);
-    if (o->kind != WP_PTX_OPERAND_ADDRESS) {
+    if (o->kind != WP_PTX_OPERAND_ADDRESS || o->count != 0) {
         wpi_ptx_fail(t, NULL);
         return none;
     }

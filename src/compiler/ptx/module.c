@@ -574,6 +574,29 @@ static void read_function(wpi_ptx_module *m, bool is_kernel) {
     wpi_ptx_forget(t, outer);
 }
 
+/* .alias name, function; both are declared before. */
+static void read_alias(wpi_ptx_module *m) {
+    wpi_ptx *t = &m->t;
+    const char *name = wpi_ptx_read_name(&m->p);
+    const char *target = name && wpi_ptx_accept(&m->p, ',') ? wpi_ptx_read_name(&m->p) : NULL;
+    if (!target || !wpi_ptx_accept(&m->p, ';')) {
+        wpi_ptx_module_fail(m, "an alias is not understood");
+        return;
+    }
+    LLVMValueRef from = LLVMGetNamedFunction(t->c->module, name);
+    LLVMValueRef to = LLVMGetNamedFunction(t->c->module, target);
+    wpi_ptx_register *r = wpi_ptx_find(t, name);
+    if (!from || !to || from == to || !r || !r->is_symbol || !LLVMIsDeclaration(from) ||
+        wpi_function_type(from) != wpi_function_type(to)) {
+        wpi_ptx_module_fail(m, "an alias needs two declared functions of the same parameters, the "
+                               "first without a body");
+        return;
+    }
+    LLVMReplaceAllUsesWith(from, to);
+    LLVMDeleteFunction(from);
+    r->value = to;
+}
+
 /* ---- modules ---- */
 
 static void read_item(wpi_ptx_module *m) {
@@ -588,6 +611,8 @@ static void read_item(wpi_ptx_module *m) {
         wpi_ptx_module_fail(m, "a directive is missing");
     } else if (strcmp(name, "entry") == 0 || strcmp(name, "func") == 0) {
         read_function(m, *name == 'e');
+    } else if (strcmp(name, "alias") == 0) {
+        read_alias(m);
     } else if (strcmp(name, "version") == 0 || strcmp(name, "target") == 0) {
         wpi_ptx_skip_line(m);
     } else if (strcmp(name, "address_size") == 0) {

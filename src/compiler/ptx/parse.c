@@ -208,6 +208,8 @@ bool wpi_ptx_read_number(wpi_ptx_parser *p, wpi_ptx_operand *o) {
     return !is_name_char(*end);
 }
 
+static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting);
+
 static bool read_address(wpi_ptx_parser *p, wpi_ptx_operand *o) {
     o->kind = WP_PTX_OPERAND_ADDRESS;
     wpi_ptx_operand number = {0};
@@ -219,6 +221,11 @@ static bool read_address(wpi_ptx_parser *p, wpi_ptx_operand *o) {
         return wpi_ptx_accept(p, ']');
     }
     wpi_ptx_skip_blanks(p);
+    if (wpi_ptx_accept(p, ',')) { /* coordinates of a texel */
+        o->first = read_operand(p, 0);
+        o->count = 1;
+        return o->first != 0 && wpi_ptx_accept(p, ']');
+    }
     if (*p->at == '-') {
         if (!wpi_ptx_read_number(p, &number)) return false;
     } else if (wpi_ptx_accept(p, '+')) {
@@ -234,8 +241,6 @@ static bool read_address(wpi_ptx_parser *p, wpi_ptx_operand *o) {
     o->value = number.value;
     return wpi_ptx_accept(p, ']');
 }
-
-static unsigned read_operand(wpi_ptx_parser *p, unsigned nesting);
 
 static bool read_list(wpi_ptx_parser *p, unsigned index, unsigned nesting, char end) {
     wpi_ptx_statement *s = &p->statement;

@@ -50,7 +50,8 @@ typedef enum wpi_ptx_operand_kind {
     WP_PTX_OPERAND_REAL32,  /* value: bits of a float */
     WP_PTX_OPERAND_REAL64,  /* value: bits of a double */
     WP_PTX_OPERAND_LIST,    /* {a, b} or (a, b): pool[first .. first + count) */
-    WP_PTX_OPERAND_ADDRESS, /* [name + value] or [name + offset_name] or [value] */
+    WP_PTX_OPERAND_ADDRESS, /* [name + value] or [name + offset_name] or [value]; of a texture:
+                               [name, pool[first]], count is 1 */
     WP_PTX_OPERAND_SINK     /* _ */
 } wpi_ptx_operand_kind;
 
@@ -178,7 +179,7 @@ typedef struct wpi_ptx_row {
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
-    wpi_ptx_mbarrier[];
+    wpi_ptx_mbarrier[], wpi_ptx_texture[];
 
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */

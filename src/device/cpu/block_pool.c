@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "device/cpu/nested/nest.h"
 
 /* A stack pointer within this distance of the stack's end counts as overflow: the next frame does
  * not fit. */
@@ -151,6 +152,14 @@ static void announce_change(wpi_pool *pool) {
     if (pool->waiter_count != 0) pthread_cond_broadcast(&pool->changed);
 }
 
+/* So many launches by this grid's threads wait that they run before its further blocks. */
+static bool wants_relief(const wpi_launch *launch) {
+    const uint32_t waiting = atomic_load_explicit(&launch->nest_waiting, memory_order_relaxed);
+    return waiting != 0 &&
+           waiting >=
+               atomic_load_explicit(&launch->device->nest_waiting_max, memory_order_relaxed) / 2;
+}
+
 static bool has_blocks_left(const wpi_launch *launch) {
     return !atomic_load_explicit(&launch->is_aborted, memory_order_relaxed) &&
            atomic_load_explicit(&launch->next, memory_order_relaxed) < launch->block_count;
@@ -279,7 +288,7 @@ static bool can_hold_more(const wpi_worker *worker, const wpi_launch *launch) {
 
 static bool take_range(wpi_worker *worker, wpi_launch *launch) {
     if (worker->range_next < worker->range_outer) return true;
-    if (!has_blocks_left(launch)) return false;
+    if (!has_blocks_left(launch) || wants_relief(launch)) return false;
     const uint64_t first =
         atomic_fetch_add_explicit(&launch->next, launch->chunk, memory_order_relaxed);
     if (first >= launch->block_count) return false;
@@ -353,7 +362,7 @@ static bool run_parked(wpi_worker *worker, bool *sleeps) {
 /* A launch other than `own` that has blocks left. Takes a reference. */
 static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
     for (wpi_launch *launch = pool->launches; launch != NULL; launch = launch->following) {
-        if (launch == own || !has_blocks_left(launch)) continue;
+        if (launch == own || !has_blocks_left(launch) || wants_relief(launch)) continue;
         launch->refs++;
         return launch;
     }
@@ -535,8 +544,8 @@ static void unlist_launch(wpi_pool *pool, wpi_launch *launch) {
 }
 
 void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
-    const uint32_t meets =
-        launch->kernel->code->flags & (WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC);
+    const uint32_t meets = launch->kernel->code->flags &
+                           (WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC | WP_CPU_KERNEL_LAUNCHES);
     launch->chunk = launch->block_count / ((uint64_t)pool->worker_count * CHUNKS_PER_WORKER);
     if (launch->chunk > CHUNK_MAX) launch->chunk = CHUNK_MAX;
     if (launch->chunk == 0 || meets != 0) launch->chunk = 1;
@@ -544,7 +553,11 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
     pthread_mutex_lock(&pool->lock);
     list_launch(pool, launch);
     while (has_blocks_left(launch) || launch->refs != 0) {
-        if (has_blocks_left(launch) && pool->free_workers != NULL) {
+        if (wants_relief(launch)) {
+            pthread_mutex_unlock(&pool->lock);
+            wpi_nest_relieve(launch);
+            pthread_mutex_lock(&pool->lock);
+        } else if (has_blocks_left(launch) && pool->free_workers != NULL) {
             run_with_slot(pool, launch);
         } else {
             wait_for_change(pool);

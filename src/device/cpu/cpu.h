@@ -32,6 +32,9 @@
 #define WPI_STACK_BYTES_DEFAULT (64u * 1024u)
 #define WPI_HEAP_BYTES_DEFAULT (8u * 1024u * 1024u)
 #define WPI_PRINTF_BYTES_DEFAULT (1024u * 1024u)
+#define WPI_NEST_WAITING_DEFAULT 2048u /* launches by kernels that have not begun, a grid */
+#define WPI_NEST_SYNC_DEPTH_DEFAULT 2u /* levels of grids that may wait for theirs */
+#define WPI_NEST_DEPTH_MAX 24u         /* levels of grids launched by grids */
 /* Address space for the stack of a thread that runs blocks: local arrays of region form live there.
  */
 #define WPI_WORKER_STACK_BYTES ((size_t)64 << 20)
@@ -62,12 +65,16 @@ struct wpi_cpu_kernel {
     const struct wp_trace_tables *tables; /* of traced code; NULL: it is not traced */
     const struct wp_trace_kernel *trace;  /* … the kernel's row */
     struct wpi_cpu_module *module;
+    uint64_t id; /* kernel code's name for it: wpi_kernel_id */
 };
 
 /** Returns the kernel in a variant of its module, which is compiled on first use. One thread at a
  * time, while the kernel's module is loaded. TOOLCHAIN. */
 WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wpi_variant *variant,
                                          const wpi_cpu_kernel **out, wp_error *err);
+
+/** The kernel of that id in the same module as `kernel`; NULL: none. */
+const wpi_cpu_kernel *wpi_cpu_kernel_beside(const wpi_cpu_kernel *kernel, uint64_t id);
 
 /* ---- launches and workers (block_pool.c) ---- */
 
@@ -82,7 +89,11 @@ struct wpi_launch {
     bool is_cooperative;
     uint64_t id;
     uint64_t block_count;
-    uint64_t chunk; /* blocks taken at once */
+    uint64_t chunk;        /* blocks taken at once */
+    wpi_cpu_queue *queue;  /* that it came from, or the grid did that launched it */
+    uint32_t depth;        /* 0: launched by the host; else one more than the launching grid */
+    struct wpi_nest *nest; /* under device->lock: what its threads queued; NULL: nothing */
+    _Atomic uint32_t nest_waiting; /* … of that, commands that could start */
 
     _Atomic uint64_t next;            /* first block not yet handed out */
     _Atomic bool is_aborted;          /* an error: no further block starts */
@@ -204,7 +215,10 @@ struct wpi_block {
     uint32_t grid_generation; /* the generation when it arrived at the grid barrier */
 
     struct wpi_lane_words *trace; /* [thread_count] of traced code, for device/sim; not owned */
-    wpi_fiber *fibers;            /* [thread_count] in fiber form */
+    uint16_t
+        *device_errors; /* [thread_count]: the last error of each thread (nested/); NULL: none */
+    bool has_device_errors; /* some are not 0 */
+    wpi_fiber *fibers;      /* [thread_count] in fiber form */
     uint32_t fiber_capacity;
     size_t fiber_stack_bytes;
     char *fiber_stacks;
@@ -327,6 +341,9 @@ bool wpi_heap_is_empty(wpi_heap *heap);
 size_t wpi_heap_size(const wpi_heap *heap);
 const void *wpi_heap_base(const wpi_heap *heap);
 
+/** Forgets the errors of a block's threads. */
+void wpi_device_errors_clear(wpi_block *block);
+
 /* ---- memory (cpu_memory.c) ---- */
 
 typedef struct wpi_cpu_memory {
@@ -366,6 +383,10 @@ struct wpi_cpu_device {
     _Atomic(wpi_heap *) heap;
     _Atomic uint64_t heap_bytes, stack_bytes;
     _Atomic uint64_t launch_count;
+    _Atomic uint32_t nest_waiting_max, nest_sync_depth; /* limits of launches by kernels */
+    struct wpi_nest *nests;  /* of grids whose threads queued commands; under the lock */
+    uint32_t nested_running; /* such commands */
+    uint64_t nested_names;   /* streams and events that kernels created */
     _Atomic uint32_t peers;  /* bit p: kernels may use memory of device p; for checks */
     _Atomic bool has_failed; /* the sticky error is set */
 

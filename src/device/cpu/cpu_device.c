@@ -196,6 +196,14 @@ wp_status wpi_cpu_device_set_limit(wp_device *base, wpi_limit limit, uint64_t va
         return WP_STATUS_OK;
     case WPI_LIMIT_HEAP: return set_heap_bytes(device, value, err);
     case WPI_LIMIT_PRINTF_FIFO: wpi_output_set_capacity(device->output, value); return WP_STATUS_OK;
+    case WPI_LIMIT_SYNC_DEPTH:
+        if (value > WPI_NEST_DEPTH_MAX)
+            return WP_FAIL(err, INVALID, "grids nest at most %u levels deep", WPI_NEST_DEPTH_MAX);
+        atomic_store(&device->nest_sync_depth, (uint32_t)value);
+        return WP_STATUS_OK;
+    case WPI_LIMIT_PENDING_LAUNCHES:
+        atomic_store(&device->nest_waiting_max, value < UINT32_MAX ? (uint32_t)value : UINT32_MAX);
+        return WP_STATUS_OK;
     default: return WP_FAIL(err, INVALID, "there is no limit %d", (int)limit);
     }
 }
@@ -207,6 +215,10 @@ wp_status wpi_cpu_device_get_limit(wp_device *base, wpi_limit limit, uint64_t *v
     case WPI_LIMIT_STACK: *value = atomic_load(&device->stack_bytes); return WP_STATUS_OK;
     case WPI_LIMIT_HEAP: *value = atomic_load(&device->heap_bytes); return WP_STATUS_OK;
     case WPI_LIMIT_PRINTF_FIFO: *value = wpi_output_capacity(device->output); return WP_STATUS_OK;
+    case WPI_LIMIT_SYNC_DEPTH: *value = atomic_load(&device->nest_sync_depth); return WP_STATUS_OK;
+    case WPI_LIMIT_PENDING_LAUNCHES:
+        *value = atomic_load(&device->nest_waiting_max);
+        return WP_STATUS_OK;
     default: return WP_FAIL(err, INVALID, "there is no limit %d", (int)limit);
     }
 }
@@ -342,6 +354,8 @@ wp_status wpi_cpu_device_init(wpi_cpu_device *device, wpi_cpu_device *beside, ui
     device->memory.limit_bytes = limit_bytes != 0 ? limit_bytes : physical_bytes();
     device->heap_bytes = WPI_HEAP_BYTES_DEFAULT;
     device->stack_bytes = WPI_STACK_BYTES_DEFAULT;
+    device->nest_waiting_max = WPI_NEST_WAITING_DEFAULT;
+    device->nest_sync_depth = WPI_NEST_SYNC_DEPTH_DEFAULT;
     fill_info(&device->base.info, worker_count, device->memory.limit_bytes);
 
     wp_status status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/trace_abi.h"
 #include "device/cpu/access_check.h"
 #include "device/cpu/code.h"
@@ -66,7 +67,8 @@ static uint64_t address_params(const wp_cpu_kernel *code) {
 
 static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_cpu_kernel *kernel,
                              wp_error *err) {
-    *kernel = (wpi_cpu_kernel){.code = code, .display_name = display_name(code->name)};
+    *kernel = (wpi_cpu_kernel){
+        .code = code, .display_name = display_name(code->name), .id = wpi_kernel_id(code->name)};
     if (kernel->display_name == NULL) return WP_FAIL(err, NOMEM, "kernel %s", code->name);
     if ((code->regions == NULL) == (code->thread == NULL) ||
         (code->regions != NULL && code->region_count == 0)) {
@@ -371,6 +373,13 @@ wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wpi_variant *var
     if (*out != NULL) return WP_STATUS_OK;
     return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", wpi_variant_word(variant),
                    kernel->display_name);
+}
+
+const wpi_cpu_kernel *wpi_cpu_kernel_beside(const wpi_cpu_kernel *kernel, uint64_t id) {
+    const module *m = kernel->module;
+    for (uint32_t i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].id == id) return &m->kernels[i];
+    return NULL;
 }
 
 static wp_status load(wp_device *device, const void *image, wp_module **out, wp_error *err) {

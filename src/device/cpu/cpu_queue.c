@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "device/cpu/arena.h"
+#include "device/cpu/nested/nest.h"
 #include "report/recorder.h"
 
 #define PENDING_MAX 1024u /* commands; queueing more waits */
@@ -65,7 +66,7 @@ static void drop_snapshot(wpi_dependency *list, size_t count) {
     wpi_free(list);
 }
 
-static void free_command(wpi_command *command) {
+void wpi_command_free(wpi_command *command) {
     drop_snapshot(command->dependencies, command->dependency_count);
     if (command->kind == WPI_COMMAND_RECORD) wpi_event_unref(command->u.record);
     if (command->kind == WPI_COMMAND_WAIT_EVENT) wpi_queue_unref(command->u.wait.queue);
@@ -164,6 +165,8 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     wpi_launch *launch = &command->u.launch;
     const uint64_t start_ns = wpi_report_is_on() ? wpi_clock_ns() : 0;
     wpi_pool_run(device->pool, launch);
+    const uint64_t end_ns = wpi_report_is_on() ? wpi_clock_ns() : 0;
+    if (launch->nest != NULL) wpi_nest_run(launch);
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
@@ -171,7 +174,7 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     wpi_text own = {0};
     if (!wpi_report_selects(name)) return;
     if (device->base.is_one_of_several) name = wpi_report_name_on(name, device->base.number, &own);
-    wpi_report_kernel(executing, name, grid, block, start_ns, wpi_clock_ns());
+    wpi_report_kernel(executing, name, grid, block, start_ns, end_ns);
     wpi_text_deinit(&own);
 }
 
@@ -235,7 +238,7 @@ void wpi_queue_finish(wpi_cpu_queue *queue) {
     queue->completed++;
     if (command->kind == WPI_COMMAND_RECORD)
         note_record_time(command->u.record, queue, queue->completed);
-    free_command(command);
+    wpi_command_free(command);
     wpi_device_announce(device_of(queue));
 }
 
@@ -274,6 +277,13 @@ void wpi_command_execute(wpi_cpu_device *device, wpi_command *command) {
     (void)wpi_queue_forbid_waiting(true); /* host functions must not wait */
     execute(device, command);
     (void)wpi_queue_forbid_waiting(false);
+}
+
+void wpi_command_execute_nested(wpi_cpu_device *device, wpi_command *command) {
+    wpi_cpu_queue *outer = executing;
+    executing = command->nest->launch->queue;
+    execute(device, command);
+    executing = outer;
 }
 
 bool wpi_device_is_awaited(const wpi_cpu_device *device) {
@@ -438,7 +448,7 @@ wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error 
         else if (can_run(queue))
             pthread_cond_signal(&queue->work);
     } else {
-        free_command(command);
+        wpi_command_free(command);
     }
     pthread_mutex_unlock(device->lock);
     return status;
@@ -519,10 +529,10 @@ static void copy_args(const wp_cpu_kernel *code, void *const *args, char *to) {
     }
 }
 
-static wp_status launch(wp_queue *queue, const wp_launch *from, wp_error *err) {
-    WP_TRY(wp_device_sticky_error(queue->device, err));
+wp_status wpi_launch_command(const wp_launch *from, wpi_command **out, wp_error *err) {
     const wpi_cpu_kernel *kernel = (const wpi_cpu_kernel *)from->kernel;
     const uint32_t dynamic_max = atomic_load(&kernel->shared_dynamic_max);
+    *out = NULL;
     if (from->shared_dynamic_bytes > dynamic_max) {
         return WP_FAIL(
             err, LAUNCH,
@@ -540,22 +550,30 @@ static wp_status launch(wp_queue *queue, const wp_launch *from, wp_error *err) {
     size_t align;
     const size_t bytes = args_bytes(kernel->code, &align);
     wpi_command *command = wpi_command_create(WPI_COMMAND_LAUNCH, bytes + align);
-    if (command != NULL) {
-        wpi_cpu_device *device = (wpi_cpu_device *)queue->device;
-        char *args = (char *)align_up((uintptr_t)(command + 1), align);
-        copy_args(kernel->code, from->args, args);
-        wpi_launch *l = &command->u.launch;
-        l->device = device;
-        l->kernel = kernel;
-        l->grid = from->grid;
-        l->block = from->block;
-        l->thread_count = from->block.x * from->block.y * from->block.z;
-        l->shared_dynamic_bytes = from->shared_dynamic_bytes;
-        l->args = (void *const *)(void *)args;
-        l->is_cooperative = from->is_cooperative;
-        l->block_count = (uint64_t)from->grid.x * from->grid.y * from->grid.z;
-        l->id = atomic_fetch_add(&device->launch_count, 1) + 1;
-    }
+    if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
+    wpi_cpu_device *device = (wpi_cpu_device *)kernel->base.device;
+    char *args = (char *)align_up((uintptr_t)(command + 1), align);
+    copy_args(kernel->code, from->args, args);
+    wpi_launch *l = &command->u.launch;
+    l->device = device;
+    l->kernel = kernel;
+    l->grid = from->grid;
+    l->block = from->block;
+    l->thread_count = from->block.x * from->block.y * from->block.z;
+    l->shared_dynamic_bytes = from->shared_dynamic_bytes;
+    l->args = (void *const *)(void *)args;
+    l->is_cooperative = from->is_cooperative;
+    l->block_count = (uint64_t)from->grid.x * from->grid.y * from->grid.z;
+    l->id = atomic_fetch_add(&device->launch_count, 1) + 1;
+    *out = command;
+    return WP_STATUS_OK;
+}
+
+static wp_status launch(wp_queue *queue, const wp_launch *from, wp_error *err) {
+    WP_TRY(wp_device_sticky_error(queue->device, err));
+    wpi_command *command;
+    WP_TRY(wpi_launch_command(from, &command, err));
+    command->u.launch.queue = (wpi_cpu_queue *)queue;
     return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
 }
 

@@ -45,6 +45,9 @@ typedef struct wpi_command {
     wpi_dependency *dependencies; /* places that other queues must reach first; NULL: none */
     size_t dependency_count;
     bool is_replayed; /* from a trace; only an executor handles it */
+    /* Of a command that a kernel's thread queued (nested/nest.h): */
+    struct wpi_nest *nest; /* NULL: the host queued it */
+    uint64_t stream, number, block;
     union {
         struct {
             wp_copy_kind kind; /* of a replayed copy, whose memory does not exist */
@@ -77,6 +80,8 @@ typedef struct wpi_command {
  * with device->lock held, which it may release meanwhile. */
 typedef struct wpi_executor {
     void (*queued)(struct wpi_executor *executor); /* a command was queued */
+    /* A thread of a kernel queued one, on the thread that executes the kernel */
+    void (*nested)(struct wpi_executor *executor);
     /* A host thread waits: the executor may run on it until `is_done(arg)`, or return before. */
     void (*wait_until)(struct wpi_executor *executor, bool (*is_done)(const void *),
                        const void *arg);
@@ -111,6 +116,12 @@ void wpi_device_announce(wpi_cpu_device *device);
 /** Whether a host thread waits for something that has not happened. */
 bool wpi_device_is_awaited(const wpi_cpu_device *device);
 wp_copy_kind wpi_copy_kind(const void *dst, const void *src);
+
+/** Makes the command of a launch. LAUNCH: it needs more than the device has. */
+WP_NODISCARD wp_status wpi_launch_command(const wp_launch *from, wpi_command **out, wp_error *err);
+/** Executes a command that a kernel queued, on a thread of this device. Called without the lock. */
+void wpi_command_execute_nested(wpi_cpu_device *device, wpi_command *command);
+void wpi_command_free(wpi_command *command);
 
 /** Takes `command` (NULL: fails with NOMEM). A RECORD becomes its event's last one. */
 wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error *err);

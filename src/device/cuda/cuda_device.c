@@ -185,6 +185,8 @@ static int driver_limit(wpi_limit limit) {
     case WPI_LIMIT_STACK: return WPI_CU_LIMIT_STACK;
     case WPI_LIMIT_HEAP: return WPI_CU_LIMIT_HEAP;
     case WPI_LIMIT_PRINTF_FIFO: return WPI_CU_LIMIT_PRINTF_FIFO;
+    case WPI_LIMIT_SYNC_DEPTH: return WPI_CU_LIMIT_SYNC_DEPTH;
+    case WPI_LIMIT_PENDING_LAUNCHES: return WPI_CU_LIMIT_PENDING_LAUNCHES;
     case WPI_LIMIT_COUNT: break;
     }
     return -1;

@@ -197,6 +197,12 @@ static wpi_time_ps end_of_slice(const wpi_sim_executor *x, wpi_time_ps length_ps
     return until - x->lead->base_ps;
 }
 
+/* Whether commands were queued in this round, which may be able to start, or host work has ended.
+ */
+static bool has_news(const wpi_sim_executor *x) {
+    return x->lead->actors.has_queued || x->lead->actors.has_ended || x->lead->has_nested;
+}
+
 /* Runs the engine until a command ends, or for a slice of time, after which the queues are checked
  * for new commands; for a shorter one if no host thread waits. Called with the lock held, which is
  * released meanwhile. */
@@ -205,15 +211,14 @@ static void run_model(wpi_sim_executor *x) {
     const wpi_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
     x->lead->is_working = true;
     pthread_mutex_unlock(x->device->lock);
-    if (x->lead->ended == NULL && !x->lead->actors.has_queued && !x->lead->actors.has_ended)
+    if (x->lead->ended == NULL && !has_news(x))
         wpi_engine_run_until(x->engine, end_of_slice(x, length_ps));
     show_progress(x);
     condense_memory(x);
     if (x->instructions_max != 0 && instructions_of_all(x) >= x->instructions_max) end_early(x);
     const bool has_failed = spread_failure(x);
-    const bool is_idle = x->lead->ended == NULL && !x->lead->actors.has_queued &&
-                         !x->lead->actors.has_ended && !has_failed &&
-                         wpi_engine_pending(x->engine) == 0;
+    const bool is_idle =
+        x->lead->ended == NULL && !has_news(x) && !has_failed && wpi_engine_pending(x->engine) == 0;
     if (!is_idle)
         x->lead->idle_ns = 0;
     else if (x->lead->actors.live != 0)
@@ -244,6 +249,7 @@ static void go_on(void *object, bool calls_host) {
     wpi_executor_ask_what_host_did(x);
     wpi_actors_look(&x->lead->actors);
     x->lead->actors.has_queued = false;
+    x->lead->has_nested = false;
     x->lead->pace.has_called_host = false;
     wpi_executor_start_all(x, calls_host);
     /* A host function may have woken a host thread, which runs before time passes. */
@@ -304,6 +310,13 @@ void wpi_sim_executor_arrive(wpi_sim_executor *x) {
 static void queued(wpi_executor *base) {
     wpi_actors_note_queued(&((wpi_sim_executor *)(void *)base)->actors);
     wpi_pace_queued(pace_of(base));
+}
+
+/* The lock is held, and this thread does a round, in the engine. */
+static void nested(wpi_executor *base) {
+    wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
+    x->lead->has_nested = true;
+    wpi_engine_stop(x->lead->engine);
 }
 
 static void wait_until(wpi_executor *base, bool (*is_done)(const void *), const void *arg) {
@@ -397,7 +410,7 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     *out = NULL;
     wpi_sim_executor *x = wpi_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
-    x->base = (wpi_executor){queued, wait_until, waited, poll, now_ns};
+    x->base = (wpi_executor){queued, nested, wait_until, waited, poll, now_ns};
     x->lead = lead != NULL ? lead : x;
     x->device = device;
     x->profile = profile;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "device/cpu/nested/nest.h"
 #include "device/host_copies.h"
 #include "device/sim/executor_parts.h"
 #include "device/sim/functional.h"
@@ -21,6 +22,7 @@ void wpi_job_end(wpi_job *j) {
         link = &(*link)->next;
     *link = j->next;
     j->next = NULL;
+    j->has_ended = true;
     *x->lead->ended_last = j;
     x->lead->ended_last = &j->next;
     wpi_engine_stop(x->engine);
@@ -57,7 +59,12 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
     wpi_text_deinit(&own);
     j->is_good = is_good;
     wpi_actors_look(&j->executor->lead->actors);
-    wpi_job_end(j);
+    if (wpi_nest_end(&j->command->u.launch, j)) {
+        wpi_job_end(j);
+    } else { /* its last commands may start now */
+        j->executor->lead->has_nested = true;
+        wpi_engine_stop(j->executor->engine);
+    }
 }
 
 /* The bytes that a copy or fill moves. */
@@ -136,6 +143,11 @@ static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
         return WP_STATUS_OK;
     }
     wpi_sim_executor *x = j->executor;
+    if (j->command->nest != NULL && device->recorder != NULL)
+        return WP_FAIL(err, UNSUPPORTED,
+                       "trace: kernel %s was launched by a kernel; a trace holds launches by the "
+                       "host only",
+                       launch->kernel->display_name);
     WP_TRY(check_tensor(x, launch, err));
     WP_TRY(choose_variant(x, launch, err));
     WP_TRY(
@@ -183,7 +195,7 @@ static void start_launch(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     wpi_sim_executor *x = j->executor;
     const wpi_launch *launch = &j->command->u.launch;
-    wpi_warp_source *source;
+    wpi_warp_source *source = NULL;
     wp_error error = {0};
     (void)token;
     j->number = ++x->launch_count;
@@ -317,9 +329,9 @@ static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
     }
 }
 
-/* Starts the queue's first command. Called with the lock held, which is released meanwhile. */
-static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
-    wpi_command *command = wpi_queue_start(queue);
+/* Starts a command of the queue, or of a grid that came from it. Called with the lock held, which
+ * is released meanwhile. */
+static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue, wpi_command *command) {
     wpi_pace_host_call(&x->lead->pace, command->kind == WPI_COMMAND_HOST_CALL);
     x->lead->is_working = true;
     pthread_mutex_unlock(x->device->lock);
@@ -335,7 +347,9 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         wpi_command_execute(x->device, command); /* host functions are called nonetheless */
         wpi_job_end(j);
     } else if (command->kind == WPI_COMMAND_LAUNCH) {
-        wpi_engine_at(x->engine, j->start_ps + x->profile->launch_ps, start_launch, j, 0);
+        const wpi_time_ps latency_ps =
+            command->nest != NULL ? x->profile->nested_launch_ps : x->profile->launch_ps;
+        wpi_engine_at(x->engine, j->start_ps + latency_ps, start_launch, j, 0);
     } else if (command->kind == WPI_COMMAND_COPY || command->kind == WPI_COMMAND_FILL) {
         start_transfer(x, j);
     } else if (command->kind == WPI_COMMAND_PREFETCH) {
@@ -370,7 +384,24 @@ static wpi_cpu_queue *find_startable(const wpi_sim_executor *x, bool calls_host)
 void wpi_executor_start_all(wpi_sim_executor *x, bool calls_host) {
     wpi_cpu_queue *q;
     while ((q = find_startable(x, calls_host)) != NULL)
-        start_command(wpi_executor_of_queue(q), q);
+        start_command(wpi_executor_of_queue(q), q, wpi_queue_start(q));
+    for (wpi_sim_executor *m = x->lead; m != NULL; m = m->next) {
+        wpi_command *command;
+        while ((command = wpi_nest_take_any(m->device)) != NULL)
+            start_command(m, command->nest->launch->queue, command);
+    }
+}
+
+/* A launch that failed leaves commands of its threads behind. A grid is complete when those are. */
+static void finish_command(wpi_job *j) {
+    wpi_command *command = j->command;
+    if (command->kind == WPI_COMMAND_LAUNCH) wpi_nest_abandon(&command->u.launch);
+    if (command->nest == NULL) {
+        wpi_queue_finish(j->queue);
+        return;
+    }
+    wpi_job *owner = wpi_nest_done(command);
+    if (owner != NULL && !owner->has_ended) wpi_job_end(owner);
 }
 
 void wpi_executor_finish_ended(wpi_sim_executor *x) {
@@ -378,7 +409,7 @@ void wpi_executor_finish_ended(wpi_sim_executor *x) {
         wpi_job *j = x->lead->ended;
         x->lead->ended = j->next;
         if (x->lead->ended == NULL) x->lead->ended_last = &x->lead->ended;
-        wpi_queue_finish(j->queue);
+        finish_command(j);
         close_source(j);
         wpi_free(j->works);
         wpi_free(j);

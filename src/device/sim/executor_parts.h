@@ -35,6 +35,7 @@ typedef struct wpi_job {
     wpi_observed *observed;
     uint64_t number; /* of a launch, from 1 */
     bool is_good;    /* the launch has completed */
+    bool has_ended;
     wpi_time_ps start_ps;
     wp_host_work
         *works; /* [work_count]: declared by a host function; the first `works_done` are done */
@@ -74,6 +75,7 @@ struct wpi_sim_executor {
     bool is_blurred;       /* kernels may have too */
     uint64_t condense_ns, condense_after_ns; /* real time: next, and interval after that */
     bool is_working;                         /* a thread uses the model without the lock */
+    bool has_nested;                         /* kernels queued commands in this round */
     wpi_actors actors;
     wpi_job *calling; /* job whose host function runs */
     uint64_t models;  /* models replaced after errors; their work is dropped */

@@ -357,10 +357,11 @@ typedef struct wpi_profile {
 
     wpi_host_profile host;
 
-    uint64_t memory_bytes; /* of device memory */
-    wpi_time_ps launch_ps; /* from a launch to the begin of its kernel */
-    wpi_time_ps kernel_ps; /* … to the start of its first CTA */
-    wpi_time_ps skew_ps;   /* … to that of the next SM */
+    uint64_t memory_bytes;        /* of device memory */
+    wpi_time_ps launch_ps;        /* from a launch to the begin of its kernel */
+    wpi_time_ps nested_launch_ps; /* … if a kernel launches it */
+    wpi_time_ps kernel_ps;        /* … to the start of its first CTA */
+    wpi_time_ps skew_ps;          /* … to that of the next SM */
     wpi_time_ps cta_interval_ps;
     uint32_t cta_placement; /* wpi_cta_placement */
     wpi_time_ps slice_ps;   /* slice of statistics over time */

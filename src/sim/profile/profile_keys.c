@@ -23,6 +23,8 @@ const wpi_key wpi_keys[] = {
      "device memory"},
     {"gpu.launch_latency", WPI_KEY_TIME, "5us", 0, ANY_PS, AT(launch_ps), NULL,
      "time from a launch until its kernel begins"},
+    {"gpu.nested_launch_latency", WPI_KEY_TIME, "17us", 0, ANY_PS, AT(nested_launch_ps), NULL,
+     "the same of a launch by a kernel (dynamic parallelism)"},
     {"gpu.kernel_overhead", WPI_KEY_TIME, "0ns", 0, ANY_PS, AT(kernel_ps), NULL,
      "time of an empty kernel: from a kernel's begin until its first CTA starts"},
     {"gpu.cta_interval", WPI_KEY_TIME, "0ns", 0, ANY_PS, AT(cta_interval_ps), NULL,

@@ -80,9 +80,10 @@ static uint32_t flags_of(const tracer *t, LLVMValueRef i, wpi_map *seen) {
     if (wpi_trace_is_call(i))
         return callee ? flags_below(t, callee, seen)
                       : WP_TRACE_KERNEL_POINTERS | flags_behind_pointers(t, seen);
-    return callee && strcmp(LLVMGetValueName2(callee, &length), "wp_rt_trace_clock") == 0
-               ? WP_TRACE_KERNEL_CLOCK
-               : 0;
+    const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
+    if (strcmp(name, "wp_rt_launch") == 0 || strcmp(name, "wp_rt_device_call") == 0)
+        return WP_TRACE_KERNEL_LAUNCHES;
+    return strcmp(name, "wp_rt_trace_clock") == 0 ? WP_TRACE_KERNEL_CLOCK : 0;
 }
 
 static uint32_t flags_below(const tracer *t, LLVMValueRef function, wpi_map *seen) {

@@ -127,6 +127,7 @@ void wpi_block_destroy(wpi_block *block) {
     wpi_check_release(block);
     if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
     wpi_free(block->frame_memory);
+    wpi_free(block->device_errors);
     wpi_free(block->pub.states);
     wpi_free(block->pub.requests);
     wpi_free(block->warps);
@@ -152,6 +153,7 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
     block->first = 0;
     block->outer = pub->thread_count;
     block->is_at_grid = false;
+    if (block->has_device_errors) wpi_device_errors_clear(block);
     block->is_mixed = block->launch->kernel->code->regions == NULL;
     if (!block->is_mixed) return;
 

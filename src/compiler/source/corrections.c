@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* realpath, memmem */
+#include "compiler/source/corrections.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "compiler/source/device_launches.h"
+#include "compiler/source/overlay_file.h"
+#include "compiler/source/shared_objects.h"
+
+typedef struct correction {
+    const char *message;
+    const char *note; /* NULL, or in one of its notes */
+    char *(*change)(const char *text, const char *at);
+} correction;
+
+static const correction corrections[] = {
+    {": error: initialization is not supported for __shared__ variables", NULL,
+     wpi_shared_object_change},
+    {": error: reference to __global__ function ", NULL, wpi_device_launch_change},
+    {": error: no matching function for call to ", "call to __global__ function from",
+     wpi_device_launch_change},
+    {": error: reference to overloaded function could not be resolved", NULL,
+     wpi_device_launch_choose},
+};
+
+typedef struct place {
+    char *path;
+    unsigned long line, column;
+    const correction *correction;
+    bool is_done;
+} place;
+
+typedef struct places {
+    place *items;
+    size_t count;
+} places;
+
+static void destroy(places *list) {
+    for (size_t i = 0; i < list->count; i++)
+        wpi_free(list->items[i].path);
+    wpi_free(list->items);
+}
+
+/* ---- the messages ---- */
+
+/* Reads "path:line:column" of `length` bytes. */
+static bool read_place(const char *text, size_t length, place *out) {
+    char *copy = wpi_must_strndup(text, length);
+    char *column = strrchr(copy, ':');
+    if (column) *column++ = '\0';
+    char *line = column ? strrchr(copy, ':') : NULL;
+    if (line) {
+        *line++ = '\0';
+        *out = (place){.path = wpi_must_strdup(copy),
+                       .line = strtoul(line, NULL, 10),
+                       .column = strtoul(column, NULL, 10)};
+    }
+    wpi_free(copy);
+    return line != NULL;
+}
+
+static bool is_known(const places *list, const place *p) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].line == p->line && list->items[i].column == p->column &&
+            strcmp(list->items[i].path, p->path) == 0)
+            return true;
+    return false;
+}
+
+static bool is_error(const char *line, size_t length) {
+    static const char word[] = ": error: ";
+    return memmem(line, length, word, sizeof word - 1) != NULL;
+}
+
+/* Whether a note of the error at `line` contains the text. */
+static bool has_note(const char *line, const char *note) {
+    for (;;) {
+        line += strcspn(line, "\n");
+        if (*line == '\0' || *++line == '\0') return false;
+        size_t length = strcspn(line, "\n");
+        if (is_error(line, length)) return false;
+        if (memmem(line, length, note, strlen(note)) != NULL) return true;
+    }
+}
+
+/* The correction for the error at `line`, and where its message begins; NULL: there is none. */
+static const correction *find_correction(const char *line, size_t length, size_t *at) {
+    for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++) {
+        const correction *c = &corrections[i];
+        const char *found = memmem(line, length, c->message, strlen(c->message));
+        if (found == NULL || (c->note != NULL && !has_note(line, c->note))) continue;
+        *at = (size_t)(found - line);
+        return c;
+    }
+    return NULL;
+}
+
+static void find_places(const char *talk, places *list) {
+    for (const char *line = talk; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t at;
+        place found;
+        const correction *c = find_correction(line, strcspn(line, "\n"), &at);
+        if (c == NULL || !read_place(line, at, &found)) continue;
+        found.correction = c;
+        if (is_known(list, &found)) {
+            wpi_free(found.path); /* of another instance of a template */
+        } else {
+            list->items = wpi_must_realloc(list->items, (list->count + 1) * sizeof *list->items);
+            list->items[list->count++] = found;
+        }
+    }
+}
+
+static const char *position(const char *text, const place *p) {
+    for (unsigned long line = 1; line < p->line; line++) {
+        text = strchr(text, '\n');
+        if (!text) return NULL;
+        text++;
+    }
+    return p->column > 0 && strlen(text) >= p->column ? text + p->column - 1 : NULL;
+}
+
+/* ---- files and the overlay ---- */
+
+static json_t *find_entry(json_t *roots, const char *path) {
+    size_t i;
+    json_t *entry;
+    json_array_foreach(roots, i, entry) {
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        if (name && strcmp(name, path) == 0) return entry;
+    }
+    return NULL;
+}
+
+/* Changes the places of one file, the last one first: earlier places stay right. */
+static wp_status change_file(wpi_compile_job *job, json_t *roots, places *list, size_t index,
+                             bool *is_changed, wp_error *err) {
+    const char *path = list->items[index].path;
+    char *real = realpath(path, NULL), *text = NULL;
+    size_t size_bytes = 0;
+    wp_status status = WP_STATUS_OK;
+    if (!real) return WP_STATUS_OK;
+    json_t *entry = find_entry(roots, real);
+    const char *contents =
+        entry ? json_string_value(json_object_get(entry, "external-contents")) : real;
+    WP_TRY_GOTO(wpi_file_read(contents, &text, &size_bytes, err), done);
+    for (;;) {
+        place *last = NULL;
+        for (size_t i = index; i < list->count; i++) {
+            place *p = &list->items[i];
+            if (p->is_done || strcmp(p->path, path) != 0) continue;
+            if (!last || p->line > last->line ||
+                (p->line == last->line && p->column > last->column))
+                last = p;
+        }
+        if (!last) break;
+        last->is_done = true;
+        const char *name = position(text, last);
+        char *changed = name ? last->correction->change(text, name) : NULL;
+        if (!changed) continue;
+        wpi_free(text);
+        text = changed;
+        *is_changed = true;
+    }
+    char *copy = wpi_job_temp(job, path, ".corrected");
+    status = wpi_file_write(copy, text, strlen(text), err);
+    if (entry)
+        json_object_set_new(entry, "external-contents", json_string(copy));
+    else
+        json_array_append_new(roots, json_pack("{s:s,s:s,s:s}", "name", real, "type", "file",
+                                               "external-contents", copy));
+    wpi_free(copy);
+done:
+    wpi_free(text);
+    free(real);
+    return status;
+}
+
+wp_status wpi_corrections_apply(wpi_compile_job *job, const char *talk, bool *is_changed,
+                                wp_error *err) {
+    places list = {0};
+    wp_status status = WP_STATUS_OK;
+    *is_changed = false;
+    json_t *roots = NULL, *before = NULL;
+    find_places(talk, &list);
+    if (list.count == 0) goto done;
+    if (job->overlay) before = json_load_file(job->overlay, 0, NULL);
+    roots = job->overlay ? json_incref(json_object_get(before, "roots")) : json_array();
+    for (size_t i = 0; i < list.count && roots && status == WP_STATUS_OK; i++)
+        if (!list.items[i].is_done) status = change_file(job, roots, &list, i, is_changed, err);
+    if (status == WP_STATUS_OK && *is_changed) {
+        wpi_free(job->overlay);
+        job->overlay = wpi_job_temp(job, "corrected", ".overlay.json");
+        status = wpi_overlay_write(job->overlay, roots, true, err);
+    }
+done:
+    json_decref(roots);
+    json_decref(before);
+    destroy(&list);
+    return status;
+}
