@@ -10,7 +10,7 @@ list(TRANSFORM app_names REPLACE "/.*" "")
 list(REMOVE_DUPLICATES app_names)
 list(REMOVE_ITEM app_names common sepo streaming)
 
-set(cached_names inverted-index kmeans pvc sgemm stream-affinity stream-dna stream-opinion)
+set(cached_names inverted-index kmeans pvc sgemm stream-affinity stream-dna stream-opinion stream-wc)
 
 # wp_app_object(SOURCE OUT [PREFIX]): compiles one file, tracking its headers; OUT receives the object, whose name begins
 # with PREFIX.

@@ -19,7 +19,7 @@ allowed() { # room -> rooms it may include from
     device/cpu) echo "device/cpu device/devicelib device report base" ;;
     device/cuda) echo "device/cuda device/devicelib device report base" ;;
     device) echo "device report base" ;;
-    stream) echo "stream device report base" ;;
+    stream) echo "stream cache device report base" ;;
     cache) echo "cache device report base" ;;
     cudart) echo "cudart stream cache device report base" ;;
     compiler) echo "compiler base" ;;

@@ -5,8 +5,9 @@
  * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
  * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread]; data in
- * the original layout are [thread][slot]. Words of different sets are WPI_STREAM_WORD apart. For
- * kernels with windows see stream_window_abi.h.
+ * the original layout are [thread][slot]. Where slots are in lines of 16 bytes, a thread's next 16
+ * bytes are a place: [slot / n][thread][slot % n]. Words of different sets are WPI_STREAM_WORD
+ * apart. For kernels with windows see stream_window_abi.h.
  */
 #ifndef WP_BASE_STREAM_ABI_H
 #define WP_BASE_STREAM_ABI_H
@@ -17,7 +18,8 @@ enum {
     WPI_STREAM_CLASSES = 5, /* accesses of 1, 2, 4, 8, 16 bytes */
     WPI_STREAM_BUFFERS = 3,
     WPI_STREAM_WORD = 16,       /* in units of 4 bytes */
-    WPI_STREAM_PARAMETERS = 63, /* that may be mapped: bits of a mask */
+    WPI_STREAM_PARAMETERS = 62, /* that may be mapped: bits of a mask */
+    WPI_STREAM_LINE_CLASS = 4,  /* a line of slots has 1 << 4 bytes */
     WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
     WPI_STREAM_WINDOWS = 4,     /* of a thread, at most */
     WPI_STREAM_REASON = 192,    /* bytes of text */
@@ -29,8 +31,11 @@ enum {
  * many follow the first. */
 #define WPI_STREAM_RUN_SHIFT 48
 #define WPI_STREAM_RUN_MAX 65536u
+/* Of a mask: slots are in lines, and the kernel has a form with the software cache, too
+ * (cache_abi.h). */
+#define WPI_STREAM_LINES (UINT64_C(1) << 62)
 /* Of a mask: the kernel gets windows, although it could do without. */
-#define WPI_STREAM_ALL_DATA (UINT64_C(1) << WPI_STREAM_PARAMETERS)
+#define WPI_STREAM_ALL_DATA (UINT64_C(1) << 63)
 #define WPI_STREAM_END UINT32_C(0xffffffff) /* to actors: the launch is over; to kernels: trap */
 
 /** Why a thread is at the head of the chunk loop: its slots are used up, it has ended, or it is at
@@ -53,7 +58,7 @@ typedef struct wpi_stream_class {
     uint32_t read_slots, write_slots; /* of a thread, in a chunk */
     uint64_t address_offset;          /* words of reads, 8 bytes a slot; pinned */
     uint64_t data_offset;             /* device, and the pinned copy that is sent */
-    uint64_t read_step, thread_step;  /* bytes to the thread's next slot, to the next thread */
+    uint64_t read_step, thread_step;  /* bytes to the thread's next place, to the next thread */
     uint64_t target_offset;           /* addresses of writes, 8 bytes a slot; pinned */
     uint64_t value_offset;            /* device, and the pinned copy that comes back */
 } wpi_stream_class;
@@ -79,7 +84,8 @@ typedef struct wpi_stream_launch {
      * read_counts. */
     uint32_t *pattern_reads, *pattern_sites;
     wpi_stream_stride *patterns; /* pinned, [set][buffer][class][WPI_STREAM_SITES][half] */
-    uint32_t looks_for_patterns, reserved;
+    uint32_t looks_for_patterns;
+    uint32_t has_lines; /* a place is a line of slots */
     uint32_t *asked;    /* pinned, a word a set: chunks whose addresses are there */
     uint32_t *answered; /* device: chunks whose data are there */
     uint32_t *wrote;    /* pinned: chunks whose writes are there */
@@ -99,6 +105,15 @@ enum wpi_stream_time { WPI_STREAM_WORKED, WPI_STREAM_WAITED, WPI_STREAM_SINCE };
 /** Follows the name of a streamed kernel in that of the variable with its facts. */
 #define WPI_STREAM_FACTS "$facts"
 
+/** Binary logarithm of the slots of class k in a place. */
+static inline uint32_t wpi_stream_line_shift(uint32_t has_lines, uint32_t k) {
+    return has_lines && k < WPI_STREAM_LINE_CLASS ? WPI_STREAM_LINE_CLASS - k : 0;
+}
+
+static inline uint64_t wpi_stream_places(uint64_t slots, uint32_t line_shift) {
+    return (slots + (UINT64_C(1) << line_shift) - 1) >> line_shift;
+}
+
 /** What the compiler knows of a streamed kernel: a device variable.
  * A buffer must have as many slots of each class as `need` says. */
 typedef struct wpi_stream_facts {
@@ -112,6 +127,7 @@ typedef struct wpi_stream_facts {
     uint64_t written;  /* … and through which the kernel writes: never the same memory */
     uint64_t
         mapped_written; /* mapped parameters through which it writes: others have other memory */
+    uint32_t has_lines, reserved; /* slots are in lines */
 } wpi_stream_facts;
 
 /** A thread's part in it: private, and in registers after all has been inlined. */
@@ -124,8 +140,9 @@ typedef struct wpi_stream_thread {
     uint32_t reads[WPI_STREAM_CLASSES], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
     uint32_t allowed[WPI_STREAM_CLASSES];                           /* writes, at most */
     char *read_at[WPI_STREAM_CLASSES];                              /* the next slot, or word */
-    uint64_t run[WPI_STREAM_CLASSES];                               /* its first address … */
-    uint32_t run_reads[WPI_STREAM_CLASSES], run_most;               /* … and reads, at most */
+    uint64_t line[WPI_STREAM_CLASSES][2]; /* what is left of the line that was loaded last */
+    uint64_t run[WPI_STREAM_CLASSES];     /* its first address … */
+    uint32_t run_reads[WPI_STREAM_CLASSES], run_most; /* … and reads, at most */
     /* The pattern so far: of the reads before `broken`; the loop, its reads, the next of them. */
     uint32_t broken[WPI_STREAM_CLASSES], loop[WPI_STREAM_CLASSES];
     uint32_t sites[WPI_STREAM_CLASSES], site[WPI_STREAM_CLASSES];

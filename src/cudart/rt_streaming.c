@@ -94,6 +94,7 @@ cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_que
                                 const wp_launch *launch, uint64_t mask) {
     const wpi_stream_code *code;
     wp_error err = {0};
+    if (f->cached != NULL) mask |= WPI_STREAM_LINES;
     wp_status status =
         wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
     if (status == WP_STATUS_OK) {

@@ -145,12 +145,14 @@ void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
 static bool visit_reads(wpi_stream_side *side, uint32_t k, char *places, wpi_stream_visit visit) {
     const wpi_stream_launch *l = launch_of(side);
     const uint32_t *counts = counts_of(side, false, k);
+    const uint32_t shift = wpi_stream_line_shift(l->has_lines, k), last = (1u << shift) - 1;
     for (uint32_t t = 0; t < l->half && side->slots[k] != 0; t++) {
         if (counts[t] == 0) continue;
         reads r = reads_of(side, k, t);
         side->thread = t;
         for (uint32_t slot = 0; slot < counts[t]; slot++) {
-            char *place = places + slot * l->classes[k].read_step + t * l->classes[k].thread_step;
+            char *place = places + (slot >> shift) * l->classes[k].read_step +
+                          t * l->classes[k].thread_step + ((uint64_t)(slot & last) << k);
             if (!visit(side, k, next_address(&r), place)) return false;
         }
     }
@@ -189,13 +191,15 @@ wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *ds
     const wpi_stream_launch *l = launch_of(side);
     for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
         const uint64_t offset = is_write ? l->classes[k].value_offset : l->classes[k].data_offset;
-        const uint64_t bytes = ((uint64_t)side->slots[k] * l->half) << k;
+        const uint32_t shift = is_write ? 0 : wpi_stream_line_shift(l->has_lines, k);
+        const uint64_t places = wpi_stream_places(side->slots[k], shift);
+        const uint64_t bytes = (places * l->half) << (k + shift);
         if (bytes == 0) continue;
-        if (!is_write && l->classes[k].read_step == UINT64_C(1)
-                                                        << k) { /* a thread's lie together */
+        if (!is_write &&
+            l->classes[k].read_step == UINT64_C(1) << (k + shift)) { /* a thread's lie together */
             const uint64_t pitch = l->classes[k].thread_step;
             WP_TRY(wp_queue_copy_2d(queue, dst + offset, pitch, src + offset, pitch,
-                                    (uint64_t)side->slots[k] << k, l->half, &side->failure));
+                                    places << (k + shift), l->half, &side->failure));
         } else {
             WP_TRY(wp_queue_copy(queue, dst + offset, src + offset, bytes, &side->failure));
         }

@@ -55,12 +55,14 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
         class->data_offset = l->data_bytes;
         class->target_offset = l->targets_bytes;
         class->value_offset = l->values_bytes;
-        class->read_step = (p->is_original ? 1 : (uint64_t)l->half) << k;
-        class->thread_step = (p->is_original ? (uint64_t)class->read_slots : 1) << k;
+        const uint32_t shift = wpi_stream_line_shift(l->has_lines, k);
+        const uint64_t places = wpi_stream_places(class->read_slots, shift);
+        class->read_step = (p->is_original ? 1 : (uint64_t)l->half) << (k + shift);
+        class->thread_step = (p->is_original ? places : 1) << (k + shift);
         const uint64_t reads = (uint64_t)class->read_slots * l->half;
         const uint64_t writes = (uint64_t)class->write_slots * l->half;
         l->addresses_bytes += round_up(reads * sizeof(uint64_t));
-        l->data_bytes += round_up(reads << k);
+        l->data_bytes += round_up((places * l->half) << (k + shift));
         l->targets_bytes += round_up(writes * sizeof(uint64_t));
         l->values_bytes += round_up(writes << k);
     }
@@ -96,7 +98,8 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                           .block_z = block.z,
                                           .threads = threads,
                                           .half = (threads + 31) / 32 * 32,
-                                          .looks_for_patterns = shape->looks_for_patterns}};
+                                          .looks_for_patterns = shape->looks_for_patterns,
+                                          .has_lines = facts->has_lines}};
     const plan p = {out, facts, shape->is_original};
     const uint32_t turns = wpi_stream_fit(shape, shape->slots_max / need, SLOTS_ENOUGH / need,
                                           fill_layout, (void *)&p);

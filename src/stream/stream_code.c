@@ -26,6 +26,7 @@ static entry *entries;
 
 static void free_entry(entry *e) {
     if (e == NULL) return;
+    wpi_cache_code_destroy(e->code.cached);
     wp_module_unload(e->made);
     wpi_free(e->name);
     wpi_free(e->display_name);
@@ -75,6 +76,10 @@ static wp_status fill_entry(entry *e, wp_module *module, wp_error *err) {
         WP_TRY_GOTO(wp_module_find_kernel(module, streamed, &e->code.kernel, err), done);
     }
     WP_TRY_GOTO(read_facts(e->device, module, streamed, &e->code.facts, err), done);
+    if ((e->mask & WPI_STREAM_LINES) != 0)
+        WP_TRY_GOTO(wpi_cache_code_create(e->device, module, streamed, e->code.kernel,
+                                          &e->code.cached, err),
+                    done);
     e->display_name = wpi_cxx_demangle(e->name);
     e->code.name = e->name;
     e->code.display_name = e->display_name != NULL ? e->display_name : e->name;

@@ -4,10 +4,12 @@
 #define WP_STREAM_STREAM_CODE_H
 
 #include "base/stream_abi.h"
+#include "cache/cache_code.h"
 #include "warpage/device.h"
 
 typedef struct wpi_stream_code {
     wp_kernel *kernel;
+    wpi_cache_code *cached;   /* its form that caches; NULL: the mask is without WPI_STREAM_LINES */
     const char *name;         /* of the program's kernel, mangled */
     const char *display_name; /* … for messages */
     wpi_stream_facts facts;

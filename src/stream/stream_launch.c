@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "cache/cache_launch.h"
 #include "device/device.h"
 #include "report/recorder.h"
 #include "stream/stream_context.h"
@@ -131,13 +132,19 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+static uint32_t occupancy_blocks(const wpi_stream_code *code, uint32_t threads,
+                                 uint32_t shared_bytes) {
+    return code->cached != NULL ? wpi_cache_occupancy_blocks(code->cached, threads, shared_bytes)
+                                : wp_kernel_occupancy_blocks(code->kernel, threads, shared_bytes);
+}
+
 static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                  const wpi_stream_code *code) {
     const streamingOptions o = options_now();
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-    uint64_t active = (uint64_t)wp_device_get_info(device)->sm_count *
-                      wp_kernel_occupancy_blocks(code->kernel, (uint32_t)threads_of(launch, code),
-                                                 launch->shared_dynamic_bytes);
+    uint64_t active =
+        (uint64_t)wp_device_get_info(device)->sm_count *
+        occupancy_blocks(code, (uint32_t)threads_of(launch, code), launch->shared_dynamic_bytes);
     if (o.blocks != 0 && o.blocks < active) active = o.blocks;
     if (blocks < active) active = blocks;
     active = least(active, sets_with_files(launch, code));
@@ -305,7 +312,10 @@ static wp_status queue_all(wpi_stream_context *x, wp_queue *queue, const wp_laun
     streamed.args = args;
     WP_TRY(queue_begin(p, queue, err));
     WP_TRY(wp_event_record(x->began, queue, err));
-    WP_TRY(wp_queue_launch(queue, &streamed, err));
+    if (code->cached != NULL)
+        WP_TRY(wpi_cache_launch_queue(code->cached, queue, &streamed, err));
+    else
+        WP_TRY(wp_queue_launch(queue, &streamed, err));
     WP_TRY(wp_event_record(x->ended, queue, err));
     return queue_end(x, p, queue, err);
 }

@@ -164,17 +164,23 @@ static void read_streamed(const wp_run_record *record, json_t *values) {
 }
 
 /* Of all cached kernels together: monitored accesses, and the hits of structures that some threads
- * cache. */
+ * cache; and the registers of the one with the most, in both forms. */
 static void read_cached(const wp_run_record *record, json_t *values) {
-    uint64_t accesses = 0, hits = 0;
-    for (size_t i = 0; i < record->cached_count; i++)
+    uint64_t accesses = 0, hits = 0, registers = 0, plain_registers = 0;
+    for (size_t i = 0; i < record->cached_count; i++) {
+        if (record->cached[i].registers > registers) registers = record->cached[i].registers;
+        if (record->cached[i].plain_registers > plain_registers)
+            plain_registers = record->cached[i].plain_registers;
         for (uint32_t s = 0; s < record->cached[i].structure_count; s++) {
             const wp_run_cached_structure *row = &record->cached[i].structures[s];
             accesses += row->accesses;
             hits += row->chosen != 0 ? row->hits : 0;
         }
+    }
     set_value(values, "cached_monitored_accesses", accesses);
     set_value(values, "cached_hits", hits);
+    set_value(values, "cached_registers", registers);
+    set_value(values, "cached_plain_registers", plain_registers);
 }
 
 /* A launch of a kernel, the mean of its launches: `<kernel>.time_ns`, `<kernel>.<counter>`; of

@@ -130,6 +130,15 @@ wrong 2 "has no merchant 'V'" stream-affinity --input "$TMP/shop.csv" --merchant
 wrong 1 "are known; name them with --columns" stream-affinity --input "$TMP/ratings.dat"
 wrong 2 "is too small: record 0 does not fit a piece of 50 B" stream-affinity --size 9 --buffer 50B --variant single
 
+# ---- stream-wc ----
+
+# shellcheck disable=SC2086
+check "$all" stream-wc --size 30000 $shape
+check "serial full" stream-wc --size 100 --slots 7 --without-patterns --blocks 2 --threads 10
+printf 'one two\n\n three  four' >"$TMP/few"
+check "$all" stream-wc --input "$TMP/few" --blocks 1 --threads 32
+has '^text       few: 21 bytes, 2 lines, 4 words$'
+
 # ---- stream-dna ----
 
 # shellcheck disable=SC2086

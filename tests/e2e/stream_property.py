@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random kernels, streamed and on plain device memory: both leave the same bytes.
 
-    stream_property.py BUILD [--seeds 1-8] [--devices cpu,sim:gtx680] [--kernels 6] [--keep FOLDER]
+    stream_property.py BUILD [--seeds 1-8] [--devices cpu,sim:gtx680] [--kernels 6] [--cache] [--keep FOLDER]
 
 A seed is a program of several kernels, each launched in several shapes. Where --devices has several lists, separated
 by slashes, seeds take them in turn. Kernels have loops in loops,
@@ -310,19 +310,23 @@ def check(seed, options, folder):
     failed = []
     lists = options.devices.split("/")
     for device in lists[(seed - 1) % len(lists)].split(","):
+        cached = ["--cache"] if options.cache else []
         is_gpu = device.startswith("cuda")
         inside = streams if is_gpu or seed % 2 == 0 else []
         program_path = binary + ("_in" if inside else "")
         if not os.path.exists(program_path):
-            code, talk = run([wpcc, "-w", "-I", HERE, source, *inside, "-o", program_path], options.limit)
+            code, talk = run([wpcc, "-w", *cached, "-I", HERE, source, *inside, "-o", program_path], options.limit)
             # Where the optimiser has made branches on indices follow branches on data, wpcc refuses.
             while code == 1 and (refused := re.search(r"kernel (\w+)\(.* cannot be streamed", talk)):
                 inside = [i for i in inside if not i.startswith(f"--stream={refused[1]}:")]
-                code, talk = run([wpcc, "-w", "-I", HERE, source, *inside, "-o", program_path], options.limit)
+                code, talk = run([wpcc, "-w", *cached, "-I", HERE, source, *inside, "-o", program_path], options.limit)
             if code != 0:
                 print(f"seed {seed}: wpcc: {code}\n{talk}")
                 return [device]
-        environment = dict(os.environ, WARPAGE_DEVICE=device)
+        # Everything is cached that hits once, after few accesses; else hardly a thread would in such short loops.
+        more = {"WARPAGE_SOFTWARE_CACHE_DATA_EXITS": "on", "WARPAGE_SOFTWARE_CACHE_HITS_PCT": "0",
+                "WARPAGE_SOFTWARE_CACHE_THRESHOLD": "4"} if options.cache else {}
+        environment = dict(os.environ, WARPAGE_DEVICE=device, **more)
         if is_gpu:
             environment["WARPAGE_LIBCUDA"] = os.path.join(options.build, "tests/libfake_cuda.so")
         code, talk = run([program_path], options.limit, env=environment)
@@ -343,6 +347,7 @@ def main():
     parser.add_argument("--kernels", type=int, default=6)
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--limit", type=float, default=500, help="seconds, of each compilation and run")
+    parser.add_argument("--cache", action="store_true", help="compile with wpcc --cache, and cache what hits once")
     parser.add_argument("--keep")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

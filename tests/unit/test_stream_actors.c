@@ -102,6 +102,12 @@ static void *address_threads(void *arg) {
     return NULL;
 }
 
+/* Four words are a line. */
+static uint64_t read_at(const wpi_stream_launch *l, uint32_t slot, uint32_t t) {
+    if (!l->has_lines) return slot_at(l, slot, t);
+    return ((uint64_t)(slot / 4) * l->half + t) * 4 + slot % 4;
+}
+
 /* Each thread writes as many words as it read: to the second half of the reservation. */
 static void compute_chunk(model *m, uint32_t n) {
     const wpi_stream_launch *l = m->l;
@@ -115,7 +121,7 @@ static void compute_chunk(model *m, uint32_t n) {
     for (uint32_t t = 0; t < THREADS; t++) {
         l->write_counts[row * l->half + t] = count_of(n, t);
         for (uint32_t s = 0; s < count_of(n, t); s++) {
-            const uint32_t value = data[slot_at(l, s, t)];
+            const uint32_t value = data[read_at(l, s, t)];
             if (value != read_word(n, s, t) * 3 + 1) m->wrong = "a slot has other data";
             targets[slot_at(l, s, t)] =
                 m->base + (WORDS + (uint64_t)(n * THREADS + t) * SLOTS + s) * 4;
@@ -149,10 +155,11 @@ typedef struct outcome {
     uint64_t stored; /* words that are right */
 } outcome;
 
-static outcome run(int failing_call, bool reads_own) {
+static outcome run(int failing_call, bool reads_own, bool has_lines) {
     static uint32_t results[CHUNKS * THREADS * SLOTS];
     const wpi_stream_facts facts = {.read_need = {0, 0, SLOTS, 0, 0},
-                                    .write_need = {0, 0, SLOTS, 0, 0}};
+                                    .write_need = {0, 0, SLOTS, 0, 0},
+                                    .has_lines = has_lines};
     const wpi_stream_shape shape = {.block = {THREADS, 1, 1},
                                     .set_count_max = 1,
                                     .device_bytes_max = 1 << 20,
@@ -232,8 +239,8 @@ static uint64_t words_in_all(void) {
 
 static void every_slot_is_filled_before_it_is_read(void **state) {
     (void)state;
-    for (int round = 0; round < 6; round++) {
-        const outcome o = run(-1, round % 2 == 1);
+    for (int round = 0; round < 8; round++) {
+        const outcome o = run(-1, round % 2 == 1, round % 4 > 1);
         if (o.wrong != NULL) fail_msg("%s", o.wrong);
         assert_false(o.has_failed);
         assert_u64(o.stored, words_in_all());
@@ -243,7 +250,7 @@ static void every_slot_is_filled_before_it_is_read(void **state) {
 static void a_call_that_fails_ends_the_launch(void **state) {
     (void)state;
     for (int call = 0; call < 3 * CHUNKS; call += 7) {
-        const outcome o = run(call, false);
+        const outcome o = run(call, false, call % 2 == 1);
         if (o.wrong != NULL) fail_msg("%s", o.wrong);
         assert_true(o.has_failed);
         assert_true(o.stored < words_in_all());

@@ -55,6 +55,35 @@ static void classes_do_not_overlap(void **state) {
     assert_true(data <= l.data_bytes && addresses <= l.addresses_bytes && values <= l.values_bytes);
 }
 
+/* A thread's next 16 bytes are a place: of neighbouring threads, or in the original layout of the
+ * thread, they lie side by side. */
+static void lines_are_whole(void **state) {
+    (void)state;
+    wpi_stream_facts facts = mixed;
+    facts.has_lines = 1;
+    const wpi_stream_launch l = layout_of(&facts, (wp_dim3){50, 1, 1}, 2, 64 * MIB, 30).launch;
+    assert_u64(l.half, 64);
+    assert_u64(l.classes[0].read_slots, 18);
+    assert_u64(l.classes[0].read_step, 16 * 64);
+    assert_u64(l.classes[0].thread_step, 16);
+    assert_u64(l.classes[2].read_slots, 6);
+    assert_u64(l.classes[2].data_offset, 2 * 16 * 64);
+    assert_u64(l.classes[4].data_offset, 2 * 16 * 64 + 2 * 16 * 64);
+    assert_u64(l.classes[4].read_step, 16 * 64);
+    assert_true(l.data_bytes >= l.classes[4].data_offset + 12 * 16 * 64);
+    const wpi_stream_shape original = {.block = {50, 1, 1},
+                                       .set_count_max = 1,
+                                       .device_bytes_max = 64 * MIB,
+                                       .slots_max = 30,
+                                       .is_original = true};
+    wpi_stream_layout layout;
+    wp_error err = {0};
+    assert_status_ok(wpi_stream_layout_make(&facts, &original, &layout, &err), &err);
+    assert_u64(layout.launch.classes[0].read_step, 16);
+    assert_u64(layout.launch.classes[0].thread_step, 2 * 16);
+    assert_u64(layout.launch.classes[2].thread_step, 2 * 16);
+}
+
 /* Blocks first share what there is; then fewer run at a time; then chunks get small. */
 static void short_memory_costs_sets_then_slots(void **state) {
     (void)state;
@@ -105,6 +134,7 @@ int main(void) {
         cmocka_unit_test(slots_are_multiples_of_the_need),
         cmocka_unit_test(halves_are_whole_warps),
         cmocka_unit_test(classes_do_not_overlap),
+        cmocka_unit_test(lines_are_whole),
         cmocka_unit_test(short_memory_costs_sets_then_slots),
         cmocka_unit_test(too_little_memory_is_told),
         cmocka_unit_test(buffers_are_used_again),

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/cache_abi.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -55,19 +56,29 @@ static void make_internal(LLVMValueRef global) {
     LLVMSetVisibility(global, LLVMDefaultVisibility);
 }
 
-/* Whether the global is the rewrite's description of the kernel, a variable of this image. */
+/* Whether the global is a rewrite's description of the kernel, or its counts: variables of this
+ * image. */
 static bool is_facts(LLVMValueRef global) {
     size_t length;
     const char *name = LLVMGetValueName2(global, &length);
-    const size_t tail = strlen(WPI_STREAM_FACTS);
-    return length > tail && strcmp(name + length - tail, WPI_STREAM_FACTS) == 0;
+    static const char *const tails[] = {WPI_STREAM_FACTS, WPI_CACHE_COUNTS};
+    for (size_t t = 0; t < sizeof tails / sizeof *tails; t++) {
+        const size_t tail = strlen(tails[t]);
+        if (length > tail && strcmp(name + length - tail, tails[t]) == 0) return true;
+    }
+    return false;
 }
 
-/* Removes everything that `kernel` does not use. Invalidates the kernels and variables of `c`. */
+/* Removes everything that neither `kernel` nor its cached form, if there is one, uses. Invalidates
+ * the kernels and variables of `c`. */
 static wp_status keep_only(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
+    size_t length;
+    char *name = wpi_format("%s$" WPI_CACHE_SUFFIX, LLVMGetValueName2(kernel, &length));
+    LLVMValueRef cached = LLVMGetNamedFunction(c->module, name);
+    wpi_free(name);
     wpi_rewrite_drop_lists(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-        if (f != kernel) make_internal(f);
+        if (f != kernel && f != cached) make_internal(f);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
         if (!is_facts(g)) make_internal(g);
     return wpi_compile_run(c, "globaldce", NULL, err);

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/must.h"
+#include "base/stream_abi.h"
 #include "base/text.h"
 #include "compiler/context.h"
 #include "compiler/rewrite/stream_argument.h"
@@ -113,14 +114,14 @@ static wp_status add_to_mask(LLVMValueRef function, const char *value, const cha
                              const char *wanted, uint64_t *mask, wp_error *err) {
     const unsigned index = find_parameter(function, wanted);
     const bool is_known = index < LLVMCountParams(function);
-    if (is_known && wpi_stream_is_pointer(function, index) && index < 64) {
+    if (is_known && wpi_stream_is_pointer(function, index) && index < WPI_STREAM_PARAMETERS) {
         *mask |= (uint64_t)1 << index;
         return WP_STATUS_OK;
     }
-    if (index >= 64 && is_known)
+    if (index >= WPI_STREAM_PARAMETERS && is_known)
         return WP_FAIL(err, INVALID,
-                       "--stream=%s: parameter %s is number %u; only the first 64 can be mapped",
-                       value, wanted, index);
+                       "--stream=%s: parameter %s is number %u; only the first %d can be mapped",
+                       value, wanted, index, WPI_STREAM_PARAMETERS);
     char *listed = list_parameters(function, is_known);
     wp_status status =
         is_known
@@ -148,6 +149,21 @@ static wp_status parse_mask(const wpi_kernel_ir *kernel, const char *value, cons
 
 /* ---- all of them ---- */
 
+static void add_form(wpi_strings *rewrites, const char *kernel, uint64_t mask) {
+    char *rewrite = wpi_format("stream:%s:%" PRIx64, kernel, mask);
+    if (wpi_strings_contains(rewrites, rewrite))
+        wpi_free(rewrite);
+    else
+        wpi_strings_add_take(rewrites, rewrite);
+}
+
+/* --cache: the streamed form has a cached one, too. */
+static bool has_cache(const wpi_strings *rewrites) {
+    for (size_t i = 0; i < rewrites->count; i++)
+        if (strncmp(rewrites->items[i], "cache", strlen("cache")) == 0) return true;
+    return false;
+}
+
 static wp_status add_rewrite(wpi_compile_job *job, const wpi_compile *c, const char *value,
                              wpi_strings *rewrites, wp_error *err) {
     const char *colon = find_colon(value);
@@ -160,11 +176,8 @@ static wp_status add_rewrite(wpi_compile_job *job, const wpi_compile *c, const c
     if (!wpi_strings_contains(&job->streams_found, value))
         wpi_strings_add(&job->streams_found, value);
     WP_TRY(parse_mask(kernel, value, colon + 1, &mask, err));
-    char *rewrite = wpi_format("stream:%s:%" PRIx64, kernel->name, mask);
-    if (wpi_strings_contains(rewrites, rewrite))
-        wpi_free(rewrite);
-    else
-        wpi_strings_add_take(rewrites, rewrite);
+    add_form(rewrites, kernel->name, mask);
+    if (has_cache(rewrites)) add_form(rewrites, kernel->name, mask | WPI_STREAM_LINES);
     return WP_STATUS_OK;
 }
 

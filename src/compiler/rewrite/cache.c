@@ -115,7 +115,7 @@ static uint32_t pad_bytes(const wpi_cache *k) {
     return k->widest_bytes > sizeof(uint32_t) ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-static wp_status cache_kernel(const wpi_alone_program *program, const char *name,
+static wp_status cache_kernel(const wpi_alone_program *program, const char *name, bool is_streamed,
                               const wpi_cache_options *options, wp_error *err) {
     wpi_cache k = {.is_dense = options->is_dense,
                    .has_runs = options->has_runs,
@@ -128,6 +128,7 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     k.kernel = alone.kernel;
     k.facts.instructions = count_instructions(k.kernel->function);
     make_body(&k);
+    if (is_streamed) k.launch = LLVMGetParam(k.body, LLVMCountParams(k.kernel->function) - 1);
     wpi_cache_loops_init(&loops, k.body);
     wpi_cache_note_accesses(&k, &loops);
     wpi_cache_choose_loops(&k, &loops);
@@ -254,8 +255,41 @@ wp_status wpi_rewrite_cache(wpi_compile *c, const char *argument, wp_error *err)
     wpi_alone_program_init(&program, c);
     for (uint32_t i = 0; i < c->kernel_count && status == WP_STATUS_OK; i++)
         status = options.line_bytes != 0 && has_loops_in_sight(&c->kernels[i])
-                     ? cache_kernel(&program, c->kernels[i].name, &options, err)
+                     ? cache_kernel(&program, c->kernels[i].name, false, &options, err)
                      : refuse_kernel(c, &c->kernels[i], &options);
+    wpi_alone_program_deinit(&program);
+    return status;
+}
+
+/* ---- the streamed form of a kernel ---- */
+
+/* What the cached form of the kernel itself was made with. */
+static wpi_cache_options options_of(const wpi_compile *c, const char *kernel) {
+    wpi_cache_options options = {
+        .line_bytes = WPI_CACHE_LINE_BYTES, .ways = 1, .is_dense = true, .has_runs = true};
+    wpi_cache_facts facts;
+    size_t length = 0;
+    char *name = wpi_format("%s" WPI_CACHE_FACTS, kernel);
+    LLVMValueRef global = LLVMGetNamedGlobal(c->module, name);
+    LLVMValueRef value = global != NULL ? LLVMGetInitializer(global) : NULL;
+    const char *bytes =
+        value != NULL && LLVMIsConstantString(value) ? LLVMGetAsString(value, &length) : NULL;
+    wpi_free(name);
+    if (bytes == NULL || length != sizeof facts) return options;
+    memcpy(&facts, bytes, sizeof facts);
+    options.line_bytes = facts.line_bytes;
+    options.ways = facts.ways != 0 ? facts.ways : 1;
+    options.is_dense = facts.pad_bytes == 0;
+    return options;
+}
+
+wp_status wpi_rewrite_cache_streamed(wpi_compile *c, const char *kernel, const char *streamed,
+                                     wp_error *err) {
+    const wpi_cache_options options = options_of(c, kernel);
+    if (options.line_bytes == 0) return WP_STATUS_OK;
+    wpi_alone_program program;
+    wpi_alone_program_init(&program, c);
+    const wp_status status = cache_kernel(&program, streamed, true, &options, err);
     wpi_alone_program_deinit(&program);
     return status;
 }

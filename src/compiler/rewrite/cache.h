@@ -47,6 +47,7 @@ typedef struct wpi_cache {
     const wpi_kernel_ir *kernel;
     LLVMValueRef body;                  /* becomes the cached form */
     LLVMValueRef lines, offset, counts; /* its own parameters */
+    LLVMValueRef launch;                /* of a streamed kernel: its parameter; or NULL */
     LLVMValueRef thread;                /* the state */
     LLVMValueRef way;                   /* which way a thread left a nest */
     uint32_t used, written;             /* masks of structures */
@@ -94,6 +95,10 @@ void wpi_cache_forget_note(LLVMValueRef instruction);
 /** Address, bytes and whether it writes; false: no load, store or atomic operation. */
 bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
                         uint32_t *bytes, bool *is_write);
+
+/** Whether a pointer was loaded from the launch of a streamed kernel: then it is of the buffers of
+ * streaming, which are no memory of the program's. */
+bool wpi_cache_is_of_launch(const wpi_cache *k, LLVMValueRef pointer);
 
 /** Fills `nests` and `choices`. */
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *loops);

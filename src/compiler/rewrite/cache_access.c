@@ -92,6 +92,29 @@ static uint64_t field_bit(survey *s, LLVMValueRef load) {
     return is_by_value(from) ? origin_bit(s, from, offset_bytes) : 0;
 }
 
+/* What `__wp_cache_global` marks as such, or NULL. */
+static LLVMValueRef marked(LLVMValueRef call) {
+    static const char name[] = "__wp_cache_global";
+    size_t length;
+    LLVMValueRef callee = LLVMIsACallInst(call) ? wpi_called_function(call) : NULL;
+    return callee != NULL && strcmp(LLVMGetValueName2(callee, &length), name) == 0
+               ? LLVMGetOperand(call, 0)
+               : NULL;
+}
+
+bool wpi_cache_is_of_launch(const wpi_cache *k, LLVMValueRef pointer) {
+    while (k->launch != NULL && pointer != k->launch) {
+        const LLVMOpcode op = opcode_of(pointer);
+        if (op == LLVMCall && marked(pointer) != NULL)
+            pointer = marked(pointer);
+        else if (op == LLVMGetElementPtr || op == LLVMAddrSpaceCast || op == LLVMLoad)
+            pointer = LLVMGetOperand(pointer, 0);
+        else
+            return false;
+    }
+    return k->launch != NULL;
+}
+
 static void add_root(survey *s, LLVMValueRef pointer, wpi_map *seen, root *to) {
     for (;;) {
         if (wpi_map_has(seen, pointer)) return;
@@ -104,6 +127,8 @@ static void add_root(survey *s, LLVMValueRef pointer, wpi_map *seen, root *to) {
         if (op == LLVMGetElementPtr || op == LLVMAddrSpaceCast || op == LLVMBitCast ||
             op == LLVMFreeze) {
             pointer = LLVMGetOperand(pointer, 0);
+        } else if (op == LLVMCall && marked(pointer) != NULL) {
+            pointer = marked(pointer);
         } else if (op == LLVMSelect) {
             add_root(s, LLVMGetOperand(pointer, 1), seen, to);
             pointer = LLVMGetOperand(pointer, 2);
@@ -115,7 +140,8 @@ static void add_root(survey *s, LLVMValueRef pointer, wpi_map *seen, root *to) {
             break;
         }
     }
-    if (LLVMIsAAllocaInst(pointer) || is_by_value(pointer)) {
+    if (LLVMIsAAllocaInst(pointer) || is_by_value(pointer) ||
+        wpi_cache_is_of_launch(s->k, pointer)) {
         to->is_private = true;
         return;
     }

@@ -212,6 +212,31 @@ static bool is_counted(wpi_run_survey *s, LLVMValueRef branch, wpi_run_exit *e) 
     return wpi_run_is_invariant(s, e->bound) && goes_on(e->stays, e->step);
 }
 
+/* Compares with a number of the launch: whether there is room for what a turn of a streamed loop
+ * reads and writes. Lanes of a warp, whose turns take equally many slots, leave together. */
+static bool is_about_room(const wpi_run_survey *s, LLVMValueRef condition, int depth) {
+    if (depth == 0 || !LLVMIsAInstruction(condition))
+        return LLVMIsConstant(condition) && depth != 0;
+    const LLVMOpcode op = LLVMGetInstructionOpcode(condition);
+    if (op == LLVMAnd || op == LLVMOr || op == LLVMXor || op == LLVMFreeze || op == LLVMSelect) {
+        for (int o = 0; o < LLVMGetNumOperands(condition); o++)
+            if (!is_about_room(s, LLVMGetOperand(condition, (unsigned)o), depth - 1)) return false;
+        return true;
+    }
+    if (op != LLVMICmp) return false;
+    for (unsigned o = 0; o < 2; o++) {
+        LLVMValueRef number = LLVMGetOperand(condition, o);
+        if (LLVMIsALoadInst(number) && wpi_cache_is_of_launch(s->k, LLVMGetOperand(number, 0)))
+            return true;
+    }
+    return false;
+}
+
+static bool ends_chunk(const wpi_run_survey *s, LLVMValueRef branch) {
+    return s->k->launch != NULL && LLVMGetInstructionOpcode(branch) == LLVMBr &&
+           LLVMIsConditional(branch) && is_about_room(s, LLVMGetCondition(branch), 8);
+}
+
 static void add_exits(wpi_run_survey *s, LLVMBasicBlockRef block) {
     LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
     bool leaves = false;
@@ -220,6 +245,8 @@ static void add_exits(wpi_run_survey *s, LLVMBasicBlockRef block) {
     if (!leaves) return;
     if (s->exit_count < WPI_RUN_EXITS && is_counted(s, last, &s->exits[s->exit_count]))
         s->exit_count++;
+    else if (ends_chunk(s, last))
+        s->has_chunks = true;
     else
         s->has_other_exits = true;
 }
@@ -313,7 +340,7 @@ static void find_exits(wpi_run_survey *s) {
 
 static bool has_runs(wpi_run_survey *s) {
     if (!visit(s, take_access) || !group_members(s) || !visit(s, test_access)) return false;
-    if (s->exit_count == 0 || s->has_other_exits) return false;
+    if (s->exit_count == 0 || s->has_other_exits || s->has_chunks) return false;
     uint32_t turns = 1, widest = 0;
     for (uint32_t r = 0; r < s->run_count; r++) {
         const uint32_t step_bytes = s->runs[r].step_bytes;

@@ -65,7 +65,8 @@ typedef struct wpi_run_survey {
     wpi_run_widened widened[WPI_RUN_WIDENED];
     uint32_t widened_count;
     bool has_other_exits;
-    uint32_t turns; /* N */
+    bool has_chunks; /* a way out is that of a streamed kernel whose slots are used up */
+    uint32_t turns;  /* N */
 } wpi_run_survey;
 
 bool wpi_run_is_in_loop(const wpi_run_survey *s, LLVMBasicBlockRef block);

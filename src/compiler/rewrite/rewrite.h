@@ -53,6 +53,11 @@ typedef struct wpi_cache_options {
  */
 WP_NODISCARD wp_status wpi_rewrite_cache(wpi_compile *c, const char *argument, wp_error *err);
 
+/** Adds the cached form of `streamed`, which the rewrite `stream` made of `kernel`, with the
+ * options of that kernel's. */
+WP_NODISCARD wp_status wpi_rewrite_cache_streamed(wpi_compile *c, const char *kernel,
+                                                  const char *streamed, wp_error *err);
+
 /** INVALID: there is no such option. */
 WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *options,
                                                wp_error *err);
@@ -64,7 +69,8 @@ WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_o
 WP_NODISCARD wp_status wpi_rewrite_counted(wpi_compile *c, const char *argument, wp_error *err);
 
 /** stream: `argument` is "KERNEL:MASK" (stream_argument.h). Adds `KERNEL$stream<mask>`, the form of
- * that kernel whose mapped parameters are streamed. */
+ * that kernel whose mapped parameters are streamed; of a mask with WPI_STREAM_LINES also
+ * `KERNEL$stream<mask>$cache`. */
 WP_NODISCARD wp_status wpi_rewrite_stream(wpi_compile *c, const char *argument, wp_error *err);
 
 #endif

@@ -138,7 +138,10 @@ static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
  * but would not with them, and why. */
 static wp_status stream_with(const wpi_alone_program *program, const char *kernel, uint64_t mask,
                              const char *reason, char *needs_windows, wp_error *err) {
-    wpi_stream s = {.has_windows = reason != NULL, .mask = mask};
+    wpi_stream s = {.has_windows = reason != NULL,
+                    .has_lines = reason == NULL && (mask & WPI_STREAM_LINES) != 0,
+                    .mask = mask};
+    s.facts.has_lines = s.has_lines;
     wpi_alone alone = {0};
     wp_status status;
     if (reason != NULL) (void)snprintf(s.facts.reason, sizeof s.facts.reason, "%s", reason);
@@ -170,5 +173,11 @@ wp_status wpi_rewrite_stream(wpi_compile *c, const char *argument, wp_error *err
     if (status == WP_STATUS_UNSUPPORTED && reason[0] != '\0')
         status = stream_with(&program, kernel->name, mask, reason, ignored, err);
     wpi_alone_program_deinit(&program);
+    if (status != WP_STATUS_OK || (mask & WPI_STREAM_LINES) == 0) return status;
+    char *suffix = wpi_stream_suffix(mask);
+    char *streamed = wpi_format("%s$%s", kernel->name, suffix);
+    status = wpi_rewrite_cache_streamed(c, kernel->name, streamed, err);
+    wpi_free(streamed);
+    wpi_free(suffix);
     return status;
 }

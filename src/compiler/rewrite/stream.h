@@ -47,6 +47,7 @@ typedef struct wpi_stream {
     uint32_t read_classes, write_classes; /* bits: classes in use */
     bool has_barriers;
     bool has_windows; /* in place of an address slice, for facts.reason */
+    bool has_lines;   /* slices take slots from lines in registers */
     wpi_stream_facts facts;
 } wpi_stream;
 

@@ -104,7 +104,9 @@ static void compute_change(wpi_stream *s, LLVMValueRef i) {
         erase_for(i, next_call(s, i, "next_data", s->write_classes));
     } else if (read >= 0) {
         LLVMValueRef args[] = {thread, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)};
-        erase_for(i, sized_call(s->c, "take", read, LLVMTypeOf(i), args, 3));
+        const bool has_line = s->has_lines && read < WPI_STREAM_LINE_CLASS;
+        erase_for(i,
+                  sized_call(s->c, has_line ? "take_line" : "take", read, LLVMTypeOf(i), args, 3));
     } else if (write >= 0) {
         LLVMValueRef args[] = {thread, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1),
                                LLVMGetOperand(i, 2)};

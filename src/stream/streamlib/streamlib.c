@@ -304,6 +304,23 @@ static INLINE const char *take(thread_state *s, uint32_t k) {
     return at;
 }
 
+/* One load for as many slots as a line has; the next is always the lowest that is left. */
+static INLINE uint64_t take_of_line(thread_state *s, uint32_t k) {
+    const uint32_t bits = 8u << k, slots = 1u << (WPI_STREAM_LINE_CLASS - k);
+    uint64_t *line = s->line[k];
+    if (s->reads[k] % slots == 0) {
+        const unsigned __int128 all = load_16(s->read_at[k]);
+        line[0] = (uint64_t)all;
+        line[1] = (uint64_t)(all >> 64);
+        s->read_at[k] += s->launch->classes[k].read_step;
+    }
+    const uint64_t value = line[0];
+    line[0] = bits == 64 ? line[1] : value >> (bits & 63) | line[1] << ((64 - bits) & 63);
+    line[1] >>= bits & 63;
+    s->reads[k]++;
+    return value;
+}
+
 /* ---- a thread's own writes ---- */
 
 /* What this thread wrote to `address` in this chunk or the two before, if it did: the host has the
@@ -337,20 +354,26 @@ static INLINE void note_own(thread_state *s, uint32_t k, uint64_t address) {
 
 /* ---- reads and writes ---- */
 
-#define READ(name, k, type)                                                                        \
-    INLINE type __wp_stream_take_##name(thread_state *s, uint32_t is_own, const void *address) {   \
-        type value = load_##name(take(s, k));                                                      \
+#define READ_AS(name, k, type, taken)                                                              \
+    INLINE type __wp_stream_##name(thread_state *s, uint32_t is_own, const void *address) {        \
+        type value = (type)(taken);                                                                \
         if (is_own) {                                                                              \
             const char *own = find_own(s, k, (uint64_t)address);                                   \
             if (own) value = *(const type *)own;                                                   \
         }                                                                                          \
         return value;                                                                              \
     }
+#define READ(bytes, k, type) READ_AS(take_##bytes, k, type, load_##bytes(take(s, k)))
+#define READ_LINE(bytes, k, type) READ_AS(take_line_##bytes, k, type, take_of_line(s, k))
 READ(1, 0, uint8_t)
 READ(2, 1, uint16_t)
 READ(4, 2, uint32_t)
 READ(8, 3, uint64_t)
 READ(16, 4, unsigned __int128)
+READ_LINE(1, 0, uint8_t)
+READ_LINE(2, 1, uint16_t)
+READ_LINE(4, 2, uint32_t)
+READ_LINE(8, 3, uint64_t)
 
 static INLINE char *put(thread_state *s, uint32_t is_own, uint32_t k, void *address) {
     const uint64_t half = s->launch->half;
