@@ -14,6 +14,7 @@
 #include <time.h>
 #include <warpage/stream.h>
 
+#include "common/memory.h"
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"

@@ -142,7 +142,8 @@ static int run_case(const test_case *t, const test_shape *s) {
         streamed[a] = (u8 *)malloc(bytes[a]);
         for (size_t b = 0; b < bytes[a]; b++)
             initial[a][b] = (u8)(draw() >> 20);
-        if (t->arrays[a].is_index) draw_indices(initial[a], bytes[a], t->arrays[a].element_bytes, (u64)s->n);
+        if (t->arrays[a].is_index)
+            draw_indices(initial[a], bytes[a], t->arrays[a].element_bytes, (u64)s->n);
         CK(cudaMalloc(&addresses[a], bytes[a]));
         CK(cudaMemcpy(addresses[a], initial[a], bytes[a], cudaMemcpyHostToDevice));
     }
