@@ -4,8 +4,8 @@
 to feed them in the same run.
 
     python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--resume LOG] [--quick] [--dry]
-    python3 bench/stream/streaming.py --page read-all --only "Word Count" "Opinion Finder" "MasterCard Affinity"
-    python3 bench/stream/streaming.py --page indices
+    python3 bench/stream/streaming.py --page read-all --shape 128x128 --only "Word Count" "Opinion Finder" "MasterCard Affinity"
+    python3 bench/stream/streaming.py --page indices --shape 32x256
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
 and threads for each variant. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp
@@ -52,7 +52,7 @@ DEVICES = {  # Kepler does not page.
     "sim:gtx680@xeon-e5-quad": ["full", "auto", LOCKED, *PEERS],
     "sim:gtx1080ti@xeon-e5-quad": ["full", "auto", LOCKED, *PEERS, "managed", "prefetch"],
 }
-ON_READ_ALL = ["full", "auto", LOCKED, "double", "direct"]  # the others take 1.4 times as long and more
+ON_READ_ALL = ["full", LOCKED, "double", "direct"]  # the others take 1.4 times as long and more
 ON_CPU = ["serial", "threads", "double", "direct", "full"]
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 INTRODUCTION = """One kernel of each program over data that exceed the device memory it may use. Simulated GPUs: simulated time; host work by
@@ -83,6 +83,8 @@ AIM = 1.1  # full over the best of the others, at most
 def shapes_of(options, variant, records):
     if variant == "zerocopy-merged":
         return [((records + MERGED_THREADS - 1) // MERGED_THREADS, MERGED_THREADS)]
+    if options.shape:
+        return [tuple(int(number) for number in options.shape.split("x"))]
     return QUICK_SHAPES if options.quick else SHAPES
 
 
@@ -220,6 +222,7 @@ def main():
     parser.add_argument("--only", nargs="+", choices=list(PROGRAMS), metavar="PROGRAM", help="some of " + ", ".join(PROGRAMS))
     parser.add_argument("--resume", metavar="LOG", help="what an interrupted run of the same commit printed: its simulated rows are not run again")
     parser.add_argument("--page", choices=["read-all", "indices"], help="another page, of simulated GPUs only")
+    parser.add_argument("--shape", metavar="BLOCKSxTHREADS", help="this shape in place of the search")
     parser.add_argument("--quick", action="store_true", help="a fraction of the data, one shape, no paging")
     parser.add_argument("--rounds", type=int, default=3, help="on cpu")
     parser.add_argument("--dry", action="store_true", help="writes nothing")
@@ -243,7 +246,8 @@ def main():
         return
     date = datetime.date.today().isoformat()
     command = shlex.join(["python3", "bench/stream/streaming.py", *(["--page", options.page] if options.page else []),
-                          *(["--only", *options.only] if options.only else []), *(["--quick"] if options.quick else [])])
+                          *(["--only", *options.only] if options.only else []), *(["--shape", options.shape] if options.shape else []),
+                          *(["--quick"] if options.quick else [])])
     record = {"schema": "warpage-bench-1", "bench": "streaming", "date": date, "commit": commit, "command": command,
               "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"programs": PROGRAMS, "shapes": SHAPES, "rounds_on_cpu": options.rounds, "quick": options.quick},
@@ -255,7 +259,7 @@ def main():
     about.write_raw(stem, record)
     stem.with_suffix(".md").write_text(
         f"# {TITLES[options.page]}\n\n{date}, commit {commit}. `{command}`\n\n" + (INDICES_NOTE if options.page == "indices" else INTRODUCTION)
-        + (QUICK_NOTE if options.quick else SEARCH_NOTE)
+        + (QUICK_NOTE if options.quick else f"All launches have the shape {options.shape}.\n" if options.shape else SEARCH_NOTE)
         + f"Load average {before[0]:.0f} at the start: it matters for cpu only.\n" + text, encoding="utf-8")
 
 

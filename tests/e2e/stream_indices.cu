@@ -52,6 +52,15 @@ __global__ void used(const int *index, const float *a, const short *b, long coun
         out[i] = a[index[i]] * (float)index[i] + (float)b[index[i]] + a[index[count - 1 - i]];
 }
 
+/* Both halves of one read are indices. */
+__global__ void paired(const int2 *index, const float *values, long count, float *out) {
+    const long threads = (long)gridDim.x * blockDim.x;
+    for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+        const int2 pair = index[i];
+        out[i] = values[pair.x] - values[pair.y];
+    }
+}
+
 /* Elements that each thread has to itself, twice. */
 __global__ void updated(const int *index, int *values, long count, int rounds) {
     const long threads = (long)gridDim.x * blockDim.x;
@@ -111,6 +120,7 @@ static void compare(const void *kernel, array *arrays, int number, void **rest, 
         int n = 0;
         streamingOptions options = {};
         options.slots = slots;
+        options.without_patterns = slots == 7;
         CUDA_OK(streamingSetOptions(&options));
         CUDA_OK(cudaMalloc(&out, out_bytes));
         CUDA_OK(cudaMemset(out, 0, out_bytes));
@@ -157,6 +167,7 @@ template <class T> static void compare_width(long count, unsigned slots) {
     long different = 0;
     streamingOptions options = {};
     options.slots = slots;
+    options.without_patterns = slots == 7;
     CUDA_OK(streamingSetOptions(&options));
     CUDA_OK(cudaMalloc(&out, sizeof result));
     plain<T><<<3, 40>>>((const T *)mapped_index, middle, count, out);
@@ -188,9 +199,11 @@ static void compare_others(long count, unsigned slots) {
         numbers[i] = i;
     }
     static int inside[COUNT], own[COUNT];
+    static int2 pairs[COUNT];
     for (int i = 0; i < COUNT; i++) {
         inside[i] = permutation[i] % (int)count;
         own[i] = (int)count - 1 - i;
+        pairs[i] = make_int2(inside[i], permutation[COUNT - 1 - i]);
     }
     const array index = {inside, sizeof inside}, floats = {values, sizeof values}, records = {items, sizeof items};
     void *only_count[] = {&count}, *width_count[] = {&width, &count}, *count_rounds[] = {&count, &rounds};
@@ -205,6 +218,9 @@ static void compare_others(long count, unsigned slots) {
     compare((const void *)used, d, 3, only_count, 1, COUNT * sizeof(float), slots, true);
     array e[] = {{own, sizeof own}, {numbers, sizeof numbers}};
     compare((const void *)updated, e, 2, count_rounds, 2, sizeof(int), slots, true);
+    array p[] = {{pairs, sizeof pairs}, floats};
+    compare((const void *)paired, p, 2, only_count, 1, COUNT * sizeof(float), slots, true);
+    CHECK_EQ(last.read_bytes, 2ull * (unsigned long long)count * sizeof(float));
     array f[] = {{second, sizeof second}, floats};
     compare((const void *)wrapped, f, 2, only_count, 1, COUNT * sizeof(float), slots, false);
     array g[] = {index, floats};
