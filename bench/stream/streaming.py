@@ -5,7 +5,7 @@ to feed them in the same run.
 
     python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--resume LOG] [--quick] [--dry]
     python3 bench/stream/streaming.py --page read-all --shape 128x128 --only "Word Count" "Opinion Finder" "MasterCard Affinity"
-    python3 bench/stream/streaming.py --page indices --shape 32x256
+    python3 bench/stream/streaming.py --page indices --shape 128x128
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
 and threads for each variant. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp

@@ -55,8 +55,14 @@ static uint64_t threads_of(const wp_launch *launch, const wpi_stream_code *code)
     return (threads + 31) / 32 * 32 * (code->facts.windows != 0 ? 1 : 2);
 }
 
+/* Of a block: registers may leave fewer than the device has. */
+static uint32_t most_threads(wp_device *device, const wpi_stream_code *code) {
+    const uint32_t most = wp_kernel_get_info(code->kernel)->threads_per_block_max;
+    return most != 0 ? most : wp_device_get_info(device)->threads_per_block_max;
+}
+
 static bool has_room(wp_device *device, const wp_launch *launch, const wpi_stream_code *code) {
-    return threads_of(launch, code) <= wp_device_get_info(device)->threads_per_block_max;
+    return threads_of(launch, code) <= most_threads(device, code);
 }
 
 uint64_t wpi_stream_mask_of_large_blocks(wp_device *device, const wp_launch *launch,
@@ -70,7 +76,7 @@ static wp_status check_threads(wp_device *device, const wp_launch *launch,
     if (has_room(device, launch, code)) return WP_STATUS_OK;
     return WP_FAIL(err, LAUNCH, "kernel %s: blocks of %llu threads exceed the device's %u",
                    code->display_name, (unsigned long long)threads_of(launch, code),
-                   wp_device_get_info(device)->threads_per_block_max);
+                   most_threads(device, code));
 }
 
 /* What steers the address slice is not what the kernel writes, under another name. */

@@ -311,8 +311,12 @@ static INLINE void add_to_run(thread_state *s, uint32_t k, uint32_t class, uint6
 /* The read number `site` of the `sites` in a turn of a loop (0: they cannot be a pattern). */
 INLINE void __wp_stream_record(thread_state *s, uint32_t k, uint32_t class, uint64_t address,
                                uint32_t loop, uint32_t site, uint32_t sites) {
-    if (s->broken[k] == UNBROKEN && !continues(s, k, address, loop, site, sites))
+    /* Asked first, as it is a constant: such rows need no registers for a pattern. */
+    if (sites == 0) {
+        if (s->broken[k] == UNBROKEN) s->broken[k] = s->reads[k];
+    } else if (s->broken[k] == UNBROKEN && !continues(s, k, address, loop, site, sites)) {
         s->broken[k] = s->reads[k];
+    }
     if (s->broken[k] != UNBROKEN) add_to_run(s, k, class, address);
     s->reads[k]++;
 }
