@@ -4,8 +4,8 @@
 to feed them in the same run.
 
     python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--resume LOG] [--quick] [--dry]
-    python3 bench/stream/streaming.py --page read-all --shape 128x128 --only "Word Count" "Opinion Finder" "MasterCard Affinity"
-    python3 bench/stream/streaming.py --page indices --shape 128x128
+    python3 bench/stream/streaming.py --page read-all [--shape 128x128]
+    python3 bench/stream/streaming.py --page indices [--shape 128x128]
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
 and threads for each variant. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp
@@ -13,8 +13,8 @@ read neighbouring records, as grid-stride loops do; text has no records. Data of
 memory. On cpu it is wall time, the median of rounds in which every variant has its turn; there is no link, so ratios are
 told and not aimed at. The first run of each program and variant is compared with a serial computation. Inputs are
 generated, with seed 1. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes
-bench/results/<date>-streaming.json.gz and .md; with `--page`, another page, of simulated GPUs only: `read-all`, of programs
-that read all or most of their data; `indices`, of an index that is in device memory or streamed.
+bench/results/<date>-streaming.json.gz and .md; with `--page`, another page, of simulated GPUs only: `read-all`, the
+choice of `auto` where data may be page-locked as a whole; `indices`, of an index that is in device memory or streamed.
 """
 import argparse
 import datetime
@@ -52,7 +52,6 @@ DEVICES = {  # Kepler does not page.
     "sim:gtx680@xeon-e5-quad": ["full", "auto", LOCKED, *PEERS],
     "sim:gtx1080ti@xeon-e5-quad": ["full", "auto", LOCKED, *PEERS, "managed", "prefetch"],
 }
-ON_READ_ALL = ["full", LOCKED, "double", "direct"]  # the others take 1.4 times as long and more
 ON_CPU = ["serial", "threads", "double", "direct", "full"]
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 INTRODUCTION = """One kernel of each program over data that exceed the device memory it may use. Simulated GPUs: simulated time; host work by
@@ -70,6 +69,10 @@ whether the kernel has windows.
 TITLES = {None: "Streaming beside its peers", "read-all": "Streaming programs that read all or most of their data",
           "indices": "Streaming an index beside the data"}
 INDEXED = "MasterCard, indexed"
+READ_ALL = ["Word Count", "MasterCard Affinity", "Opinion Finder"]
+READ_ALL_NOTE = """The three programs that read all or most of their data, beside the fastest way to feed them where data may be page-locked
+as a whole: `direct`, double buffering from the data. `auto-page-locked`: `--variant auto --page-locked`. Simulated time.
+"""
 # Where the index of the indexed program is: options.
 INDICES = {"full": [], "full-followed": ["--map-index"], "full-windows": ["--map-index", "--windows"]}
 INDICES_NOTE = """The indexed program, whose two kernels read 24 bytes of each line, from a place that an index has, 8 bytes a line. Simulated
@@ -143,6 +146,15 @@ def indices_of(devices):
     return "\n".join(lines) + "\n"
 
 
+def read_all_of(results):
+    lines = ["", "| program | GPU | `direct` | `auto-page-locked` | over `direct` |", "|---|---|---|---|---|"]
+    for name, devices in results.items():
+        for device, rows in devices.items():
+            direct, auto = rows["direct"]["ns"] / 1e6, rows[LOCKED]["ns"] / 1e6
+            lines.append(f"| {name} | {device} | {direct:.2f} ms | {auto:.2f} ms, {rows[LOCKED]['chosen']} | {auto / direct:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def known_from(path):
     """Simulated rows that an earlier run printed before it was interrupted."""
     pattern = re.compile(r"^(.+), (sim:\S+), (\S+): ([0-9.]+) ms with (\d+) blocks of (\d+) ?(\w*)$", re.M)
@@ -205,7 +217,7 @@ def comparisons_of(results):
              for best, ratio in [auto_over_best(rows)]]
     for name, devices in results.items():
         for device, rows in devices.items():
-            for variant, row in rows.items():
+            for variant, row in rows.items() if "auto" in rows else []:
                 if variant in OURS:
                     continue
                 ratio = rows["full"]["ns"] / row["ns"]
@@ -233,12 +245,14 @@ def main():
     if options.page == "indices":
         results = {INDEXED: {device: simulate(options, INDEXED, device, list(INDICES)) for device in DEVICES}}
         text = indices_of(results[INDEXED])
+    elif options.page == "read-all":
+        results = {name: {device: simulate(options, name, device, ["direct", LOCKED]) for device in DEVICES} for name in READ_ALL}
+        text = read_all_of(results)
     else:
         results = {name: {} for name in options.only or PROGRAMS}
         for name, devices in results.items():
-            devices.update((device, simulate(options, name, device, ON_READ_ALL if options.page else variants))
-                           for device, variants in DEVICES.items())
-        for name, devices in results.items() if options.page is None else []:
+            devices.update((device, simulate(options, name, device, variants)) for device, variants in DEVICES.items())
+        for name, devices in results.items():
             devices["cpu"] = on_cpu(options, name)
         text = page_of(results)
     print(text)
@@ -254,11 +268,11 @@ def main():
               "results": [{"case": name, "size": device, "engine": variant, "median_ns": row["ns"], "chosen": row["chosen"],
                            "times_ns": row.get("times_ns", [row["ns"]])}
                           for name, devices in results.items() for device, rows in devices.items() for variant, row in rows.items()],
-              "comparisons": comparisons_of(results) if options.page != "indices" else []}
+              "comparisons": comparisons_of(results)}
     stem = ROOT / f"bench/results/{date}-streaming{'-' + options.page if options.page else ''}"
     about.write_raw(stem, record)
     stem.with_suffix(".md").write_text(
-        f"# {TITLES[options.page]}\n\n{date}, commit {commit}. `{command}`\n\n" + (INDICES_NOTE if options.page == "indices" else INTRODUCTION)
+        f"# {TITLES[options.page]}\n\n{date}, commit {commit}. `{command}`\n\n" + {"indices": INDICES_NOTE, "read-all": READ_ALL_NOTE}.get(options.page, INTRODUCTION)
         + (QUICK_NOTE if options.quick else f"All launches have the shape {options.shape}.\n" if options.shape else SEARCH_NOTE)
         + f"Load average {before[0]:.0f} at the start: it matters for cpu only.\n" + text, encoding="utf-8")
 
