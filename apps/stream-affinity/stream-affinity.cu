@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <warpage/stream.h>
 
+#include "common/memory.h"
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"
@@ -133,6 +135,7 @@ typedef struct payments {
 typedef struct job_object {
     affinity task;
     const payments *all;
+    bool maps_index;
 } job_object;
 
 static void launch(void *object, void *records, uint64_t first, uint64_t count,
@@ -436,6 +439,19 @@ typedef struct states {
     app_state customers, visits, index;
 } states;
 
+static void check(cudaError_t result, const char *what) {
+    app_cuda_check(result, what, "the index", 0);
+}
+
+/* The index is streamed, too. */
+static void map_index(job_object *object) {
+    const uint64_t bytes = object->all->count * sizeof(uint64_t);
+    void *mapped;
+    check(streamingMalloc(&mapped, bytes), "streamingMalloc");
+    check(streamingMap(mapped, object->all->cards, bytes), "streamingMap");
+    object->task.index = (const uint64_t *)mapped;
+}
+
 static void start_search(states *s, job_object *object, int variant, uint32_t customers,
                          uint32_t terminals) {
     search *what = &object->task.search;
@@ -445,17 +461,19 @@ static void start_search(states *s, job_object *object, int variant, uint32_t cu
                      "visits of merchants");
     what->visits = (uint32_t *)s->visits.data;
     what->terminals = terminals;
-    if (object->all->cards != NULL) {
+    if (object->maps_index && !app_streaming_is_host(variant)) {
+        map_index(object);
+    } else if (object->all->cards != NULL) {
         app_state_create(&s->index, variant, object->all->cards,
                          object->all->count * sizeof(uint64_t), "the index");
         object->task.index = (const uint64_t *)s->index.data;
     }
 }
 
-static void free_search(states *s, bool is_indexed) {
+static void free_search(states *s) {
     app_state_free(&s->customers);
     app_state_free(&s->visits);
-    if (is_indexed) {
+    if (s->index.data != NULL) {
         app_state_free(&s->index);
     }
 }
@@ -522,13 +540,15 @@ int main(int argc, char **argv) {
         "stream-affinity --size 500K --indexed --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_streaming_options how = APP_STREAMING_DEFAULTS;
-    bool is_indexed = false;
+    bool is_indexed = false, maps_index = false;
     uint64_t top = 10;
     const char *columns = NULL, *merchant = NULL;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
         {"--indexed", APP_OPTION_FLAG, &is_indexed, NULL, 0, 0,
          "use an index, in device memory, of where the card is in each line"},
+        {"--map-index", APP_OPTION_FLAG, &maps_index, NULL, 0, 0,
+         "full, volume, overlap: stream the index of --indexed, too"},
         {"--columns", APP_OPTION_TEXT, &columns, "NAMES", 0, 0,
          "customer,merchant: the columns of --input, by the names of its header"},
         {"--merchant", APP_OPTION_TEXT, &merchant, "NAME", 0, 0,
@@ -538,6 +558,9 @@ int main(int argc, char **argv) {
     app_options_parse(argc, argv, &program, &common, options);
     app_streaming job = {};
     app_streaming_set(&job, &how);
+    if (maps_index && (!is_indexed || !app_streaming_has_files(how.variant))) {
+        app_fail_usage("--map-index needs --indexed, and --variant full, volume or overlap");
+    }
 
     purchases all = {};
     uint64_t count = app_size_items(common.size, LINE_BYTES, 100000, 1, UINT32_MAX);
@@ -556,6 +579,7 @@ int main(int argc, char **argv) {
     job_object object = {};
     states state = {};
     object.all = &text;
+    object.maps_index = maps_index;
     object.task.search.target = choose_target(&all, merchant);
     object.task.blocks = (unsigned)how.blocks;
     object.task.threads = (unsigned)how.threads;
@@ -570,6 +594,7 @@ int main(int argc, char **argv) {
     job.object = &object;
     app_streaming_times times = {};
     run_passes(&job, &object, how.variant, &times);
+    void *mapped_index = (void *)object.task.index;
     uint64_t found;
     app_table_entry *cards = app_table_take(&state.customers, &found, "--size");
     uint32_t *visits = (uint32_t *)app_state_copy(&state.visits);
@@ -596,9 +621,12 @@ int main(int argc, char **argv) {
         printf("check      customers and visits against a serial search: %s, %s differ\n",
                different == 0 ? "equal" : "DIFFERENT", app_count(different));
         free(serial_cards);
-        free_search(&serial, is_indexed);
+        free_search(&serial);
     }
-    free_search(&state, is_indexed);
+    if (maps_index) {
+        check(streamingFree(mapped_index), "streamingFree");
+    }
+    free_search(&state);
     free(cards);
     free(visits);
     free(text.text);

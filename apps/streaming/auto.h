@@ -2,14 +2,16 @@
 /**
  * The fastest way to feed a kernel, chosen by measuring where there are enough data:
  *
- *     all records fit the buffers                double: there is nothing to stream
- *     no address threads (windows), or fewer     the rule: double with windows, else full
- *     data than MEASURED_FROM times the buffers
- *     else                                       the way that took least time for 1/32 of the
- * records
+ *     all records fit the buffers               staged: there is nothing to stream
+ *     fewer data than MEASURED_FROM times       the rule: staged with windows, else full; but
+ *     the buffers                               direct, if it is allowed, where the kernel reads
+ *                                               most of the data
+ *     else                                      the way that took least time for 1/32 of the
+ *                                               records
  *
- * A streamed launch of 1/512 of the records shows whether the kernel has windows, and what a launch
- * costs that does almost nothing. Thread rule: one thread.
+ * Staged: double, or direct if the records may be page-locked as a whole. Whether the kernel has
+ * windows is known without a launch. A streamed launch of 1/512 of the records shows how much it
+ * reads, and what a launch costs that does almost nothing. Thread rule: one thread.
  */
 #ifndef APP_STREAMING_AUTO_H
 #define APP_STREAMING_AUTO_H

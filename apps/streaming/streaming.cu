@@ -40,6 +40,8 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     job->pinned_bytes = options->pinned.value;
     job->slots = options->slots;
     job->without_patterns = options->without_patterns;
+    job->with_windows = options->with_windows;
+    job->is_page_locked = options->is_page_locked;
     job->explains = options->explains;
 }
 
@@ -298,6 +300,8 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     options.pinned_bytes = job->pinned_bytes;
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
+    options.with_windows = job->with_windows;
+    options.plan_only = job->plans_only;
     options.variant = variant;
     options.host_bytes = job->host_bytes;
     check(streamingSetOptions(&options), "streamingSetOptions");

@@ -13,7 +13,8 @@
  *     zerocopy          the kernel reads host memory over the link
  *     managed           cudaMallocManaged: pages move on demand
  *     prefetch          the same, prefetched a buffer's size at a time
- *     auto              one of full, volume, double and zerocopy (auto.h); --explain has the reason
+ *     auto              one of full, volume, double, direct and zerocopy (auto.h); --explain has
+ *                       the reason
  *
  * `single` and `double` stage through page-locked memory. On a simulated GPU what the host copies
  * is declared as host work (warpage/host.h), so that all pay by the same model. All failures end
@@ -67,6 +68,9 @@ typedef struct app_streaming {
     uint64_t pinned_bytes;  /* full: of page-locked memory for them, at most; 0: no limit */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
+    bool with_windows;      /* full: even where threads could run ahead */
+    bool is_page_locked;    /* auto: the records may be page-locked as a whole, as for direct */
+    bool plans_only;        /* full: the launch does nothing; streamingGetReport has its plan */
     bool explains;          /* auto: prints the reason of its choice to stderr */
 } app_streaming;
 
@@ -83,10 +87,10 @@ typedef struct app_streaming_options {
     int variant;
     app_size buffer, pinned;
     uint64_t blocks, threads, slots;
-    bool without_patterns, explains;
+    bool without_patterns, with_windows, is_page_locked, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, 64, 128, 0, false, false}
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, 64, 128, 0, false, false, false, false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
     {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
@@ -102,6 +106,10 @@ typedef struct app_streaming_options {
          "full: reads of a thread in a chunk, at most"},                                           \
         {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
          "full: every address is sent"},                                                           \
+        {"--windows", APP_OPTION_FLAG, &(o).with_windows, NULL, 0, 0,                              \
+         "full: no threads run ahead, even where they could"},                                     \
+        {"--page-locked", APP_OPTION_FLAG, &(o).is_page_locked, NULL, 0, 0,                        \
+         "auto: the records may be page-locked as a whole, for direct"},                           \
         {"--explain", APP_OPTION_FLAG, &(o).explains, NULL, 0, 0,                                  \
          "auto: print the reason of the choice"}
 /** Hands the options to a job; ends the program if --buffer has no unit. */

@@ -21,10 +21,12 @@
  * The launch is asynchronous, as any launch. Its host memory must stay in place until it is done.
  *
  * Threads can run ahead if addresses of reads, and branches around them, follow from arguments,
- * thread and block indices, and memory that the kernel does not write. Otherwise, or if lanes of a
- * warp have to be together or a block has no room for as many threads again, the second form has
- * windows and no more threads than the first: a thread waits for the data from the address on that
- * it comes to, and asks again behind them.
+ * thread and block indices, and memory that the kernel does not write; and if the address is that
+ * of an element whose index is read from mapped data that the kernel does not write,
+ * `values[index[i]]`: the host follows the index. Otherwise, or if lanes of a warp have to be
+ * together or a block has no room for as many threads again, the second form has windows and no
+ * more threads than the first: a thread waits for the data from the address on that it comes to,
+ * and asks again behind them.
  *
  * A kernel may write mapped data anywhere. A thread sees its own writes; it must not read what
  * another thread writes in the same launch, nor, through one parameter, what it writes through
@@ -100,12 +102,15 @@ typedef struct streamingOptions {
     uint64_t host_bytes;   /* of host memory for blocks of mapped files; 0: 256 MiB. Takes effect
                             * when no file is mapped */
     uint64_t pinned_bytes; /* of page-locked memory for buffers, at most; 0: no limit */
+    uint32_t with_windows; /* 1: windows, even where threads could run ahead */
+    uint32_t plan_only; /* 1: launches with mapped data do nothing, but streamingGetReport has what
+                         * they would use: bytes, blocks, sets, slots, has_windows */
 } streamingOptions;
 /** cudaErrorInvalidValue: NULL, or no such variant. */
 WP_API cudaError_t streamingSetOptions(const streamingOptions *options);
 
-/** What the last streamed launch that has ended did: sums over its blocks. Times are those of one
- * address thread and one compute thread of each block. */
+/** What the last streamed launch that has ended did, or the last one that was only planned: sums
+ * over its blocks. Times are those of one address thread and one compute thread of each block. */
 typedef struct streamingReport {
     uint64_t mapped_bytes;               /* in the reservations that were passed */
     uint64_t accesses;                   /* of the kernel to mapped data */
@@ -121,6 +126,7 @@ typedef struct streamingReport {
     uint64_t host_bytes;                          /* for blocks of mapped files */
     uint64_t file_read_bytes, file_written_bytes; /* from and to disk, until the launch ended */
     uint64_t file_wait_ns;                        /* on the clock, summed over actors */
+    uint32_t has_windows;                         /* 1: no threads ran ahead */
 } streamingReport;
 /** cudaErrorNotReady: no streamed launch has ended yet. */
 WP_API cudaError_t streamingGetReport(streamingReport *out);

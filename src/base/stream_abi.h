@@ -4,10 +4,15 @@
  *
  * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
- * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread]; data in
+ * n % WPI_STREAM_BUFFERS. In a buffer, row r has `slots × half` places, [slot][thread]; data in
  * the original layout are [thread][slot]. Where slots are in lines of 16 bytes, a thread's next 16
  * bytes are a place: [slot / n][thread][slot % n]. Words of different sets are WPI_STREAM_WORD
  * apart. For kernels with windows see stream_window_abi.h.
+ *
+ * A row is a sequence of addresses of each thread. Rows 0 to 4 are the classes of accesses. The
+ * others are of reads that the host finds by following an index, `values[index[i]]`: a row of
+ * entries to which the index is added, and behind it a row of the index's addresses
+ * (wpi_stream_row). A kernel that has such rows has no lines.
  */
 #ifndef WP_BASE_STREAM_ABI_H
 #define WP_BASE_STREAM_ABI_H
@@ -15,7 +20,9 @@
 #include <stdint.h>
 
 enum {
-    WPI_STREAM_CLASSES = 5, /* accesses of 1, 2, 4, 8, 16 bytes */
+    WPI_STREAM_CLASSES = 5,   /* accesses of 1, 2, 4, 8, 16 bytes */
+    WPI_STREAM_FOLLOWED = 11, /* rows, at most, for reads through an index */
+    WPI_STREAM_ROWS = WPI_STREAM_CLASSES + WPI_STREAM_FOLLOWED,
     WPI_STREAM_BUFFERS = 3,
     WPI_STREAM_WORD = 16,       /* in units of 4 bytes */
     WPI_STREAM_PARAMETERS = 62, /* that may be mapped: bits of a mask */
@@ -34,6 +41,11 @@ enum {
 /* Of a mask: slots are in lines, and the kernel has a form with the software cache, too
  * (cache_abi.h). */
 #define WPI_STREAM_LINES (UINT64_C(1) << 62)
+/* Of a word, or of a pattern's base, in a row that is none of the classes: what is added up to an
+ * address wraps at so many bits. */
+#define WPI_STREAM_ENTRY ((UINT64_C(1) << 47) - 1)
+/* Of such a word: the reads of the run are all of this address. */
+#define WPI_STREAM_SAME (UINT64_C(1) << 47)
 /* Of a mask: the kernel gets windows, although it could do without. */
 #define WPI_STREAM_ALL_DATA (UINT64_C(1) << 63)
 #define WPI_STREAM_END UINT32_C(0xffffffff) /* to actors: the launch is over; to kernels: trap */
@@ -53,7 +65,20 @@ typedef enum wpi_stream_answer {
     WPI_STREAM_RELEASED
 } wpi_stream_answer;
 
-/** One class of accesses. Offsets are from the start of a buffer. */
+/** How the host finds the addresses of a row's reads: the n-th is the row's n-th entry, plus the
+ * n-th value of the row `index` times the scale. */
+typedef struct wpi_stream_row {
+    uint8_t class;     /* of what is read */
+    uint8_t is_index;  /* the host uses it: no data are sent */
+    uint8_t is_signed; /* as an index */
+    uint8_t index;     /* 0: entries are addresses, of row `index` nothing is added */
+    uint8_t factor;    /* 0, or the row whose n-th entry is a factor of the scale */
+    uint8_t is_number; /* entries are factors */
+    uint8_t reserved[2];
+    int64_t scale;
+} wpi_stream_row;
+
+/** One row. Offsets are from the start of a buffer. Only classes are written. */
 typedef struct wpi_stream_class {
     uint32_t read_slots, write_slots; /* of a thread, in a chunk */
     uint64_t address_offset;          /* words of reads, 8 bytes a slot; pinned */
@@ -71,19 +96,22 @@ typedef struct wpi_stream_stride {
 
 /** In device memory; kernels only read it. */
 typedef struct wpi_stream_launch {
-    wpi_stream_class classes[WPI_STREAM_CLASSES];
+    wpi_stream_class classes[WPI_STREAM_ROWS];
+    wpi_stream_row rows[WPI_STREAM_ROWS];
+    uint32_t row_count;                 /* of these */
     uint32_t block_x, block_y, block_z; /* as the program launched it */
     uint32_t threads;                   /* of such a block */
     uint32_t half;                      /* … in whole warps: address threads, compute threads */
     uint32_t set_count;
     char *addresses, *data, *targets, *values; /* [set][buffer] of so many bytes: */
     uint64_t addresses_bytes, data_bytes, targets_bytes, values_bytes;
-    uint32_t *read_counts, *write_counts; /* pinned, [set][buffer][class][half] */
-    /* So many of a thread's reads in this chunk, of this class, are the turns of a loop with so
+    uint32_t *read_counts;  /* pinned, [set][buffer][row][half] */
+    uint32_t *write_counts; /* pinned, [set][buffer][class][half] */
+    /* So many of a thread's reads in this chunk, of this row, are the turns of a loop with so
      * many sites: their addresses follow from `patterns`, those of later reads from words. As
      * read_counts. */
     uint32_t *pattern_reads, *pattern_sites;
-    wpi_stream_stride *patterns; /* pinned, [set][buffer][class][WPI_STREAM_SITES][half] */
+    wpi_stream_stride *patterns; /* pinned, [set][buffer][row][WPI_STREAM_SITES][half] */
     uint32_t looks_for_patterns;
     uint32_t has_lines; /* a place is a line of slots */
     uint32_t *asked;    /* pinned, a word a set: chunks whose addresses are there */
@@ -115,9 +143,11 @@ static inline uint64_t wpi_stream_places(uint64_t slots, uint32_t line_shift) {
 }
 
 /** What the compiler knows of a streamed kernel: a device variable.
- * A buffer must have as many slots of each class as `need` says. */
+ * A buffer must have as many slots of each row as `need` says. */
 typedef struct wpi_stream_facts {
-    uint32_t read_need[WPI_STREAM_CLASSES], write_need[WPI_STREAM_CLASSES];
+    uint32_t read_need[WPI_STREAM_ROWS], write_need[WPI_STREAM_CLASSES];
+    uint32_t followed_count; /* rows behind those of classes: */
+    wpi_stream_row followed[WPI_STREAM_FOLLOWED];
     uint32_t reads_own; /* 1: a thread may read what it has written */
     /* Not 0: the kernel has no address threads, but so many windows a thread, in granules of one
      * class; writes are of this class at most. Why: */
@@ -137,17 +167,18 @@ typedef struct wpi_stream_thread {
     uint32_t thread;     /* in its half */
     uint32_t set, first; /* the set's chunks before this block */
     uint32_t chunk;      /* of this block; WPI_STREAM_END: none yet */
-    uint32_t reads[WPI_STREAM_CLASSES], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
-    uint32_t allowed[WPI_STREAM_CLASSES];                           /* writes, at most */
-    char *read_at[WPI_STREAM_CLASSES];                              /* the next slot, or word */
+    uint32_t reads[WPI_STREAM_ROWS], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
+    uint32_t allowed[WPI_STREAM_CLASSES];                        /* writes, at most */
+    char *read_at[WPI_STREAM_ROWS];                              /* the next slot, or word */
     uint64_t line[WPI_STREAM_CLASSES][2]; /* what is left of the line that was loaded last */
-    uint64_t run[WPI_STREAM_CLASSES];     /* its first address … */
-    uint32_t run_reads[WPI_STREAM_CLASSES], run_most; /* … and reads, at most */
+    uint64_t run[WPI_STREAM_ROWS];        /* its first address … */
+    uint32_t run_reads[WPI_STREAM_ROWS], run_most; /* … and reads, at most */
+    uint32_t run_stays[WPI_STREAM_ROWS];           /* all of the first address */
     /* The pattern so far: of the reads before `broken`; the loop, its reads, the next of them. */
-    uint32_t broken[WPI_STREAM_CLASSES], loop[WPI_STREAM_CLASSES];
-    uint32_t sites[WPI_STREAM_CLASSES], site[WPI_STREAM_CLASSES];
-    uint64_t base[WPI_STREAM_CLASSES]; /* of site 0, in this turn */
-    int64_t stride[WPI_STREAM_CLASSES], delta[WPI_STREAM_CLASSES][WPI_STREAM_SITES];
+    uint32_t broken[WPI_STREAM_ROWS], loop[WPI_STREAM_ROWS];
+    uint32_t sites[WPI_STREAM_ROWS], site[WPI_STREAM_ROWS];
+    uint64_t base[WPI_STREAM_ROWS]; /* of site 0, in this turn */
+    int64_t stride[WPI_STREAM_ROWS], delta[WPI_STREAM_ROWS][WPI_STREAM_SITES];
     char *target_at[WPI_STREAM_CLASSES], *value_at[WPI_STREAM_CLASSES];
     uint64_t lowest[WPI_STREAM_CLASSES], highest[WPI_STREAM_CLASSES]; /* that may be read again */
 } wpi_stream_thread;

@@ -6,8 +6,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "device/device.h"
-
-enum { LINE_BYTES = 64 };
+#include "stream/stream_reads.h"
 
 uint32_t *wpi_stream_word(uint32_t *words, uint32_t set) {
     return words + (uint64_t)set * WPI_STREAM_WORD;
@@ -21,83 +20,12 @@ static const wpi_stream_launch *launch_of(const wpi_stream_side *side) {
     return side->buffers->launch_source;
 }
 
-/* How many slots of a class each thread used. */
-static const uint32_t *counts_of(const wpi_stream_side *side, bool is_write, uint32_t k) {
+/* How many slots of a row, or for writes of a class, each thread used. */
+static const uint32_t *counts_of(const wpi_stream_side *side, bool is_write, uint32_t r) {
     const wpi_stream_launch *l = launch_of(side);
+    const uint32_t rows = is_write ? WPI_STREAM_CLASSES : l->row_count;
     return (is_write ? l->write_counts : l->read_counts) +
-           (wpi_stream_buffer(side) * WPI_STREAM_CLASSES + k) * l->half;
-}
-
-/* The addresses of one thread's reads, of one class, one after the other. */
-typedef struct reads {
-    const wpi_stream_stride *pattern; /* [site * half] */
-    const uint64_t *word;             /* the next */
-    uint32_t class, half;
-    uint32_t pattern_left, sites, site; /* of the next read */
-    uint64_t turn;
-    uint64_t run; /* address of the next read, if any is left of the run */
-    uint32_t run_left;
-    bool begins_run;
-    uint64_t words; /* so far */
-} reads;
-
-static reads reads_of(const wpi_stream_side *side, uint32_t k, uint32_t thread) {
-    const wpi_stream_launch *l = launch_of(side);
-    const uint64_t buffer = wpi_stream_buffer(side), row = buffer * WPI_STREAM_CLASSES + k;
-    const char *words = l->addresses + buffer * l->addresses_bytes + l->classes[k].address_offset;
-    const uint64_t at = row * l->half + thread;
-    const uint32_t count = l->pattern_reads[at];
-    return (reads){.pattern = l->patterns + row * WPI_STREAM_SITES * l->half + thread,
-                   .word = (const uint64_t *)(const void *)words + thread,
-                   .class = k,
-                   .half = l->half,
-                   .pattern_left = count,
-                   .sites = count == 0 ? 0 : l->pattern_sites[at],
-                   .words = count == 0 ? 0 : 2 * (uint64_t)l->pattern_sites[at]};
-}
-
-static uint64_t next_of_pattern(reads *r) {
-    const wpi_stream_stride *site = &r->pattern[(uint64_t)r->site * r->half];
-    const uint64_t address = site->base + (uint64_t)site->stride * r->turn;
-    r->pattern_left--;
-    if (++r->site == r->sites) {
-        r->site = 0;
-        r->turn++;
-    }
-    return address;
-}
-
-static uint64_t next_address(reads *r) {
-    r->begins_run = false;
-    if (r->pattern_left != 0) return next_of_pattern(r);
-    if (r->run_left == 0) {
-        r->run = *r->word & ((UINT64_C(1) << WPI_STREAM_RUN_SHIFT) - 1);
-        r->run_left = (uint32_t)(*r->word >> WPI_STREAM_RUN_SHIFT) + 1;
-        r->word += r->half;
-        r->words++;
-        r->begins_run = true;
-    }
-    const uint64_t address = r->run;
-    r->run += UINT64_C(1) << r->class;
-    r->run_left--;
-    return address;
-}
-
-/* A line of host memory is a miss where a run begins, unless the read before was in it or in the
- * line before it. Lines of patterns, and later ones of a run, are read in order. */
-static void count_reads(wpi_stream_side *side, uint32_t k, uint32_t thread, uint32_t count) {
-    reads r = reads_of(side, k, thread);
-    uint64_t last = UINT64_MAX - 1;
-    for (uint32_t n = 0; n < count; n++) {
-        const uint64_t line = next_address(&r) / LINE_BYTES;
-        if (line == last) continue;
-        if (r.begins_run && line != last + 1)
-            side->lines++;
-        else
-            side->lines_in_order++;
-        last = line;
-    }
-    side->words += r.words;
+           (wpi_stream_buffer(side) * rows + r) * l->half;
 }
 
 static const uint64_t *targets_of(const wpi_stream_side *side, uint32_t k) {
@@ -112,29 +40,33 @@ static void count_writes(wpi_stream_side *side, uint32_t k, uint32_t thread, uin
     const uint64_t *targets = targets_of(side, k) + thread;
     uint64_t last = UINT64_MAX;
     for (uint32_t n = 0; n < count; n++) {
-        const uint64_t line = targets[(uint64_t)n * launch_of(side)->half] / LINE_BYTES;
+        const uint64_t line = targets[(uint64_t)n * launch_of(side)->half] / WPI_STREAM_LINE_BYTES;
         side->lines += line != last;
         last = line;
     }
     side->words += count;
 }
 
-void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
+static void count_row(wpi_stream_side *side, bool is_write, uint32_t r) {
     const wpi_stream_launch *l = launch_of(side);
-    side->words = side->accesses = side->bytes = side->lines = side->lines_in_order = 0;
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
-        const uint32_t slots = is_write ? l->classes[k].write_slots : l->classes[k].read_slots;
-        side->slots[k] = 0;
-        if (slots == 0) continue;
-        const uint32_t *counts = counts_of(side, is_write, k);
-        for (uint32_t t = 0; t < l->half; t++) {
-            if (counts[t] == 0) continue;
-            if (counts[t] > side->slots[k]) side->slots[k] = counts[t];
-            (is_write ? count_writes : count_reads)(side, k, t, counts[t]);
-            side->accesses += counts[t];
-            side->bytes += (uint64_t)counts[t] << k;
-        }
+    const uint32_t *counts = counts_of(side, is_write, r);
+    side->slots[r] = 0;
+    if ((is_write ? l->classes[r].write_slots : l->classes[r].read_slots) == 0) return;
+    for (uint32_t t = 0; t < l->half; t++) {
+        if (counts[t] == 0) continue;
+        (is_write ? count_writes : wpi_stream_count_reads)(side, r, t, counts[t]);
+        if (l->rows[r].is_index != 0) continue;
+        if (counts[t] > side->slots[r]) side->slots[r] = counts[t];
+        side->accesses += counts[t];
+        side->bytes += (uint64_t)counts[t] << l->rows[r].class;
     }
+}
+
+void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
+    const uint32_t rows = is_write ? WPI_STREAM_CLASSES : launch_of(side)->row_count;
+    side->words = side->accesses = side->bytes = side->lines = side->lines_in_order = 0;
+    for (uint32_t r = 0; r < rows; r++)
+        count_row(side, is_write, r);
     side->counts.chunks++;
     side->counts.accesses += side->accesses;
     side->counts.words += side->words;
@@ -142,18 +74,23 @@ void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
 }
 
 /* Thread by thread: what one thread reads lies together (4.3.2). */
-static bool visit_reads(wpi_stream_side *side, uint32_t k, char *places, wpi_stream_visit visit) {
+static bool visit_reads(wpi_stream_side *side, uint32_t r, char *places, wpi_stream_visit visit) {
     const wpi_stream_launch *l = launch_of(side);
-    const uint32_t *counts = counts_of(side, false, k);
-    const uint32_t shift = wpi_stream_line_shift(l->has_lines, k), last = (1u << shift) - 1;
-    for (uint32_t t = 0; t < l->half && side->slots[k] != 0; t++) {
+    const uint32_t *counts = counts_of(side, false, r);
+    const uint32_t class = l->rows[r].class, shift = wpi_stream_line_shift(l->has_lines, class);
+    const uint32_t last = (1u << shift) - 1;
+    for (uint32_t t = 0; t < l->half && side->slots[r] != 0; t++) {
         if (counts[t] == 0) continue;
-        reads r = reads_of(side, k, t);
+        wpi_stream_reads reads;
         side->thread = t;
+        wpi_stream_reads_begin(side, r, t, &reads);
         for (uint32_t slot = 0; slot < counts[t]; slot++) {
-            char *place = places + (slot >> shift) * l->classes[k].read_step +
-                          t * l->classes[k].thread_step + ((uint64_t)(slot & last) << k);
-            if (!visit(side, k, next_address(&r), place)) return false;
+            char *place = places + (slot >> shift) * l->classes[r].read_step +
+                          t * l->classes[r].thread_step + ((uint64_t)(slot & last) << class);
+            uint64_t address;
+            if (!wpi_stream_reads_next(side, &reads, &address) ||
+                !visit(side, class, address, place))
+                return false;
         }
     }
     return true;
@@ -177,10 +114,11 @@ static bool visit_writes(wpi_stream_side *side, uint32_t k, char *places, wpi_st
 bool wpi_stream_visit_chunk(wpi_stream_side *side, bool is_write, char *places,
                             wpi_stream_visit visit) {
     const wpi_stream_launch *l = launch_of(side);
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
+    const uint32_t rows = is_write ? WPI_STREAM_CLASSES : l->row_count;
+    for (uint32_t r = 0; r < rows; r++) {
         const bool is_done = is_write
-                                 ? visit_writes(side, k, places + l->classes[k].value_offset, visit)
-                                 : visit_reads(side, k, places + l->classes[k].data_offset, visit);
+                                 ? visit_writes(side, r, places + l->classes[r].value_offset, visit)
+                                 : visit_reads(side, r, places + l->classes[r].data_offset, visit);
         if (!is_done) return false;
     }
     return true;
@@ -189,20 +127,21 @@ bool wpi_stream_visit_chunk(wpi_stream_side *side, bool is_write, char *places,
 wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *dst, const char *src,
                                   wp_queue *queue) {
     const wpi_stream_launch *l = launch_of(side);
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
-        const uint64_t offset = is_write ? l->classes[k].value_offset : l->classes[k].data_offset;
+    const uint32_t rows = is_write ? WPI_STREAM_CLASSES : l->row_count;
+    for (uint32_t r = 0; r < rows; r++) {
+        const wpi_stream_class *class = &l->classes[r];
+        const uint64_t offset = is_write ? class->value_offset : class->data_offset;
+        const uint32_t k = l->rows[r].class;
         const uint32_t shift = is_write ? 0 : wpi_stream_line_shift(l->has_lines, k);
-        const uint64_t places = wpi_stream_places(side->slots[k], shift);
-        const uint64_t bytes = (places * l->half) << (k + shift);
+        const uint64_t places = wpi_stream_places(side->slots[r], shift);
+        const uint64_t width = UINT64_C(1) << (k + shift);
+        const uint64_t bytes = places * l->half * width;
         if (bytes == 0) continue;
-        if (!is_write &&
-            l->classes[k].read_step == UINT64_C(1) << (k + shift)) { /* a thread's lie together */
-            const uint64_t pitch = l->classes[k].thread_step;
-            WP_TRY(wp_queue_copy_2d(queue, dst + offset, pitch, src + offset, pitch,
-                                    places << (k + shift), l->half, &side->failure));
-        } else {
+        if (!is_write && class->read_step == width) /* a thread's lie together */
+            WP_TRY(wp_queue_copy_2d(queue, dst + offset, class->thread_step, src + offset,
+                                    class->thread_step, places * width, l->half, &side->failure));
+        else
             WP_TRY(wp_queue_copy(queue, dst + offset, src + offset, bytes, &side->failure));
-        }
         side->counts.copied_bytes += bytes;
     }
     return WP_STATUS_OK;
@@ -243,9 +182,9 @@ void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor
     (void)ignored;
 }
 
-void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
-                             uint64_t address) {
-    wpi_stream_fail_outside(&side->failure, &side->cursor, side->kernel_name,
+void wpi_stream_note_outside(wpi_stream_side *side, const wpi_reservation_cursor *cursor,
+                             bool is_write, uint32_t bytes, uint64_t address) {
+    wpi_stream_fail_outside(&side->failure, cursor, side->kernel_name,
                             *wpi_stream_word(launch_of(side)->block, side->set), side->thread,
                             is_write, bytes, address);
 }
@@ -283,9 +222,9 @@ void wpi_stream_copy(uint32_t class, void *to, const void *from) {
 }
 
 wp_host_work wpi_stream_lines(const wpi_stream_side *side) {
-    return (wp_host_work){.read_bytes = side->lines * LINE_BYTES,
+    return (wp_host_work){.read_bytes = side->lines * WPI_STREAM_LINE_BYTES,
                           .pattern = WP_HOST_RANDOM,
-                          .access_bytes = LINE_BYTES};
+                          .access_bytes = WPI_STREAM_LINE_BYTES};
 }
 
 wp_actor_answer wpi_stream_spend(wp_actor *actor, wpi_stream_side *side, const wp_host_work *work) {

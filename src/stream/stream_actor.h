@@ -36,11 +36,11 @@ typedef struct wpi_stream_side {
     uint32_t state;
     /* Of the chunk; lines: of host memory that it touches. */
     uint64_t words, accesses, bytes, lines, lines_in_order;
-    uint32_t slots[WPI_STREAM_CLASSES]; /* of the chunk: most that a thread used */
-    uint64_t since_ns;                  /* the chunk's work began */
-    wpi_reservation_cursor cursor;
-    wpi_sent_bytes *sent; /* of the launch; may be empty */
-    uint64_t moved_bytes; /* of files, that were charged */
+    uint32_t slots[WPI_STREAM_ROWS]; /* of the chunk: most that a thread used */
+    uint64_t since_ns;               /* the chunk's work began */
+    wpi_reservation_cursor cursor, index_cursor;
+    wpi_sent_bytes *sent;                    /* of the launch; may be empty */
+    uint64_t moved_bytes, index_moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts;
     wpi_stream_spans spans;
     bool has_failed;
@@ -52,9 +52,10 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *side);
 
 /* ---- shared by the two ---- */
 
-/** Counts what the chunk used: slots, accesses, bytes, lines. */
+/** Counts what the chunk used: slots, accesses, bytes, lines; not those lines that are found by
+ * following an index: a visit does. */
 void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write);
-/** Visits the slots of a counted chunk, class by class. */
+/** Visits the slots of a counted chunk, row by row. */
 typedef bool (*wpi_stream_visit)(wpi_stream_side *side, uint32_t class, uint64_t address,
                                  void *place);
 /** False: a visit failed. `places`: the chunk's copy of data or values on the host. */
@@ -68,8 +69,8 @@ void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side);
 /** Notes the failure; the kernel traps. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
 /** A thread of the block accessed what is not mapped, or what a file did not give. */
-void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
-                             uint64_t address);
+void wpi_stream_note_outside(wpi_stream_side *side, const wpi_reservation_cursor *cursor,
+                             bool is_write, uint32_t bytes, uint64_t address);
 /** The same error, for others. */
 void wpi_stream_fail_outside(wp_error *err, const wpi_reservation_cursor *cursor,
                              const char *kernel_name, uint32_t block, uint32_t thread,

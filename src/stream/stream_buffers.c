@@ -17,8 +17,8 @@ static uint64_t buffers_of(const wpi_stream_launch *l) {
     return (uint64_t)l->set_count * WPI_STREAM_BUFFERS;
 }
 
-static uint64_t counts_bytes(const wpi_stream_launch *l) {
-    return round_up(buffers_of(l) * WPI_STREAM_CLASSES * l->half * sizeof(uint32_t));
+static uint64_t counts_bytes(const wpi_stream_launch *l, uint32_t rows) {
+    return round_up(buffers_of(l) * rows * l->half * sizeof(uint32_t));
 }
 
 /* Times, and the log behind them. */
@@ -29,7 +29,7 @@ static uint64_t times_bytes(const wpi_stream_launch *l, bool has_log) {
 }
 
 static uint64_t patterns_bytes(const wpi_stream_launch *l) {
-    return round_up(buffers_of(l) * WPI_STREAM_CLASSES * WPI_STREAM_SITES * l->half *
+    return round_up(buffers_of(l) * l->row_count * WPI_STREAM_SITES * l->half *
                     sizeof(wpi_stream_stride));
 }
 
@@ -45,12 +45,15 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
     const wpi_stream_facts *facts = p->facts;
     wpi_stream_layout *out = p->out;
     wpi_stream_launch *l = &out->launch;
+    uint32_t slots = 0;
     l->set_count = sets;
     l->addresses_bytes = l->data_bytes = l->targets_bytes = l->values_bytes = 0;
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
-        wpi_stream_class *class = &l->classes[k];
-        class->read_slots = facts->read_need[k] * turns;
-        class->write_slots = facts->write_need[k] * turns;
+    for (uint32_t r = 0; r < l->row_count; r++) {
+        wpi_stream_class *class = &l->classes[r];
+        const uint32_t k = l->rows[r].class;
+        if (l->rows[r].is_index == 0) slots = facts->read_need[r] * turns;
+        class->read_slots = slots; /* of an index: as many as its row, which is before it, has */
+        class->write_slots = r < WPI_STREAM_CLASSES ? facts->write_need[r] * turns : 0;
         class->address_offset = l->addresses_bytes;
         class->data_offset = l->data_bytes;
         class->target_offset = l->targets_bytes;
@@ -62,7 +65,7 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
         const uint64_t reads = (uint64_t)class->read_slots * l->half;
         const uint64_t writes = (uint64_t)class->write_slots * l->half;
         l->addresses_bytes += round_up(reads * sizeof(uint64_t));
-        l->data_bytes += round_up((places * l->half) << (k + shift));
+        if (l->rows[r].is_index == 0) l->data_bytes += round_up((places * l->half) << (k + shift));
         l->targets_bytes += round_up(writes * sizeof(uint64_t));
         l->values_bytes += round_up(writes << k);
     }
@@ -72,7 +75,8 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
                         times_bytes(l, out->has_log) + round_up(sizeof *l);
     out->pinned_bytes =
         buffers * (l->addresses_bytes + l->data_bytes + l->targets_bytes + l->values_bytes) +
-        4 * counts_bytes(l) + patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
+        3 * counts_bytes(l, l->row_count) + counts_bytes(l, WPI_STREAM_CLASSES) +
+        patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
         times_bytes(l, out->has_log);
     /* A log does not change the launch that it is of. */
     const uint64_t log_bytes = times_bytes(l, out->has_log) - times_bytes(l, false);
@@ -81,11 +85,19 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
 
 static uint32_t largest_need(const wpi_stream_facts *facts) {
     uint32_t most = 1;
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
-        if (facts->read_need[k] > most) most = facts->read_need[k];
+    for (uint32_t r = 0; r < WPI_STREAM_ROWS; r++)
+        if (facts->read_need[r] > most) most = facts->read_need[r];
+    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++)
         if (facts->write_need[k] > most) most = facts->write_need[k];
-    }
     return most;
+}
+
+static void fill_rows(wpi_stream_launch *l, const wpi_stream_facts *facts) {
+    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++)
+        l->rows[k] = (wpi_stream_row){.class = (uint8_t)k};
+    memcpy(&l->rows[WPI_STREAM_CLASSES], facts->followed,
+           facts->followed_count * sizeof *facts->followed);
+    l->row_count = WPI_STREAM_CLASSES + facts->followed_count;
 }
 
 wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream_shape *shape,
@@ -100,6 +112,7 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                           .half = (threads + 31) / 32 * 32,
                                           .looks_for_patterns = shape->looks_for_patterns,
                                           .has_lines = facts->has_lines}};
+    fill_rows(&out->launch, facts);
     const plan p = {out, facts, shape->is_original};
     const uint32_t turns = wpi_stream_fit(shape, shape->slots_max / need, SLOTS_ENOUGH / need,
                                           fill_layout, (void *)&p);
@@ -126,10 +139,10 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
     memset(m->pinned, 0, (size_t)(pinned - (char *)m->pinned));
     b->answer_flags = wpi_stream_take(&pinned, flags);
     b->store_flags = wpi_stream_take(&pinned, flags);
-    l.read_counts = wpi_stream_take(&pinned, counts_bytes(&l));
-    l.write_counts = wpi_stream_take(&pinned, counts_bytes(&l));
-    l.pattern_reads = wpi_stream_take(&pinned, counts_bytes(&l));
-    l.pattern_sites = wpi_stream_take(&pinned, counts_bytes(&l));
+    l.read_counts = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
+    l.write_counts = wpi_stream_take(&pinned, counts_bytes(&l, WPI_STREAM_CLASSES));
+    l.pattern_reads = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
+    l.pattern_sites = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
     l.patterns = wpi_stream_take(&pinned, patterns_bytes(&l));
     l.addresses = wpi_stream_take(&pinned, buffers * l.addresses_bytes);
     b->data_copy = wpi_stream_take(&pinned, buffers * l.data_bytes);

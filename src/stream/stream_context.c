@@ -109,6 +109,7 @@ static void make_report(wpi_stream_context *x) {
         add_counts(&r, &x->gather[i].counts, false);
         add_counts(&r, &x->store[i].counts, true);
         add_file(&r, &x->gather[i].cursor);
+        add_file(&r, &x->gather[i].index_cursor);
         add_file(&r, &x->store[i].cursor);
         r.gather_ns += x->gather[i].counts.worked_ns;
         r.store_ns += x->store[i].counts.worked_ns;
@@ -135,6 +136,7 @@ static void retire_locked(wpi_stream_context *x) {
         wpi_window_service_free(&x->services[i]);
     for (uint32_t i = 0; i < x->set_count; i++) {
         wpi_reservation_leave(&x->gather[i].cursor);
+        wpi_reservation_leave(&x->gather[i].index_cursor);
         wpi_reservation_leave(&x->store[i].cursor);
         wpi_stream_spans_deinit(&x->gather[i].spans);
         wpi_stream_spans_deinit(&x->store[i].spans);
@@ -176,6 +178,14 @@ bool wpi_stream_last_report(streamingReport *out) {
     if (has_report) *out = last_report;
     pthread_mutex_unlock(&lock);
     return has_report;
+}
+
+void wpi_stream_put_report(const streamingReport *report) {
+    pthread_mutex_lock(&lock);
+    retire_ended_locked();
+    last_report = *report;
+    has_report = true;
+    pthread_mutex_unlock(&lock);
 }
 
 static void free_context(wpi_stream_context *x) {

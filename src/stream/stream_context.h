@@ -51,6 +51,8 @@ void wpi_stream_context_on_end(void *context);
 void wpi_stream_contexts_retire(void);
 /** False: no launch has ended yet. */
 bool wpi_stream_last_report(streamingReport *out);
+/** Of a launch that was only planned. */
+void wpi_stream_put_report(const streamingReport *report);
 /** Frees all contexts. All launches have ended, or their device has failed. */
 void wpi_stream_contexts_free(void);
 

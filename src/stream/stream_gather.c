@@ -8,7 +8,7 @@ enum { WAIT, LINES, SEND };
 static bool copy_in(wpi_stream_side *side, uint32_t k, uint64_t address, void *place) {
     const void *from = wpi_reservation_host(&side->cursor, address, 1u << k, false);
     if (from == NULL) {
-        wpi_stream_note_outside(side, false, 1u << k, address);
+        wpi_stream_note_outside(side, &side->cursor, false, 1u << k, address);
         return false;
     }
     if (side->sent != NULL)
@@ -63,6 +63,7 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
         work.read_bytes = side->words * sizeof(uint64_t) + side->lines_in_order * 64;
         work.written_bytes = side->bytes;
         wpi_stream_add_file_work(&side->cursor, &side->moved_bytes, &work);
+        wpi_stream_add_file_work(&side->index_cursor, &side->index_moved_bytes, &work);
         side->state = LINES;
         break;
     case LINES:

@@ -31,6 +31,11 @@ static streamingOptions options_now(void) {
     return o;
 }
 
+static bool wants_windows(void) {
+    const streamingOptions o = options_now();
+    return o.variant == streamingOverlap || o.with_windows != 0;
+}
+
 uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args) {
     uint64_t mask = 0;
     if (!wpi_reservation_any()) return 0;
@@ -40,8 +45,7 @@ uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args) {
         memcpy(&value, args[i], sizeof value);
         if (wpi_reservation_find(value, NULL, NULL, NULL)) mask |= UINT64_C(1) << i;
     }
-    const bool is_all = options_now().variant == streamingOverlap;
-    return mask != 0 && is_all ? mask | WPI_STREAM_ALL_DATA : mask;
+    return mask != 0 && wants_windows() ? mask | WPI_STREAM_ALL_DATA : mask;
 }
 
 /* ---- the launch ---- */
@@ -52,8 +56,14 @@ static uint64_t threads_of(const wp_launch *launch, const wpi_stream_code *code)
     return (threads + 31) / 32 * 32 * (code->facts.windows != 0 ? 1 : 2);
 }
 
+/* Of a block: registers may leave fewer than the device has. */
+static uint32_t most_threads(wp_device *device, const wpi_stream_code *code) {
+    const uint32_t most = wp_kernel_get_info(code->kernel)->threads_per_block_max;
+    return most != 0 ? most : wp_device_get_info(device)->threads_per_block_max;
+}
+
 static bool has_room(wp_device *device, const wp_launch *launch, const wpi_stream_code *code) {
-    return threads_of(launch, code) <= wp_device_get_info(device)->threads_per_block_max;
+    return threads_of(launch, code) <= most_threads(device, code);
 }
 
 uint64_t wpi_stream_mask_of_large_blocks(wp_device *device, const wp_launch *launch,
@@ -67,7 +77,7 @@ static wp_status check_threads(wp_device *device, const wp_launch *launch,
     if (has_room(device, launch, code)) return WP_STATUS_OK;
     return WP_FAIL(err, LAUNCH, "kernel %s: blocks of %llu threads exceed the device's %u",
                    code->display_name, (unsigned long long)threads_of(launch, code),
-                   wp_device_get_info(device)->threads_per_block_max);
+                   most_threads(device, code));
 }
 
 /* What steers the address slice is not what the kernel writes, under another name. */
@@ -210,12 +220,22 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
     return WP_STATUS_OK;
 }
 
+static wp_status plan_slices(const wpi_stream_code *code, const wpi_stream_shape *shape,
+                             wpi_stream_layout *layout, streamingReport *report, wp_error *err) {
+    wpi_stream_shape own = *shape;
+    if (own.slots_max == 0) own.slots_max = SLOTS_DEFAULT;
+    WP_TRY(wpi_stream_layout_make(&code->facts, &own, layout, err));
+    *report = (streamingReport){.sets = layout->launch.set_count,
+                                .slots = layout->slots,
+                                .device_bytes = layout->device_bytes,
+                                .pinned_bytes = layout->pinned_bytes};
+    return WP_STATUS_OK;
+}
+
 static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *code,
                                 const wpi_stream_shape *shape, parts *p, wp_error *err) {
     wpi_stream_layout layout;
-    wpi_stream_shape own = *shape;
-    if (own.slots_max == 0) own.slots_max = SLOTS_DEFAULT;
-    WP_TRY(wpi_stream_layout_make(&code->facts, &own, &layout, err));
+    WP_TRY(plan_slices(code, shape, &layout, &x->report, err));
     WP_TRY(wpi_stream_memory_alloc(&x->memory, x->device, layout.pinned_bytes, layout.device_bytes,
                                    err));
     wpi_stream_buffers_place(&x->buffers, &x->memory, &layout);
@@ -231,10 +251,6 @@ static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *co
     p->times = x->buffers.times;
     p->device_times = l->times;
     p->times_bytes = x->buffers.times_bytes;
-    x->report = (streamingReport){.sets = l->set_count,
-                                  .slots = layout.slots,
-                                  .device_bytes = layout.device_bytes,
-                                  .pinned_bytes = layout.pinned_bytes};
     return start_actors(x, code, err);
 }
 
@@ -259,10 +275,20 @@ static wp_status start_services(wpi_stream_context *x, const wpi_stream_code *co
     return WP_STATUS_OK;
 }
 
+static wp_status plan_windows(const wpi_stream_code *code, const wpi_stream_shape *shape,
+                              wpi_window_layout *layout, streamingReport *report, wp_error *err) {
+    WP_TRY(wpi_window_layout_make(&code->facts, shape, layout, err));
+    *report = (streamingReport){.sets = layout->launch.set_count,
+                                .slots = layout->launch.granules,
+                                .device_bytes = layout->device_bytes,
+                                .pinned_bytes = layout->pinned_bytes};
+    return WP_STATUS_OK;
+}
+
 static wp_status prepare_windows(wpi_stream_context *x, const wpi_stream_code *code,
                                  const wpi_stream_shape *shape, parts *p, wp_error *err) {
     wpi_window_layout layout;
-    WP_TRY(wpi_window_layout_make(&code->facts, shape, &layout, err));
+    WP_TRY(plan_windows(code, shape, &layout, &x->report, err));
     WP_TRY(wpi_stream_memory_alloc(&x->memory, x->device, layout.pinned_bytes, layout.device_bytes,
                                    err));
     wpi_window_buffers_place(&x->window_buffers, &x->memory, &layout);
@@ -275,10 +301,6 @@ static wp_status prepare_windows(wpi_stream_context *x, const wpi_stream_code *c
     p->times = x->window_buffers.times;
     p->device_times = l->times;
     p->times_bytes = (size_t)l->set_count * WPI_STREAM_TIMES * sizeof *l->times;
-    x->report = (streamingReport){.sets = l->set_count,
-                                  .slots = l->granules,
-                                  .device_bytes = layout.device_bytes,
-                                  .pinned_bytes = layout.pinned_bytes};
     return start_services(x, code, err);
 }
 
@@ -332,26 +354,47 @@ static void note_mapped(wpi_stream_context *x, const wp_launch *launch,
     }
 }
 
+static void describe_data(streamingReport *report, const wp_launch *launch,
+                          const wpi_stream_code *code) {
+    report->has_windows = code->facts.windows != 0;
+    report->blocks = launch->grid.x * launch->grid.y * launch->grid.z;
+    for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {
+        uint64_t mapped_bytes = 0;
+        if ((code->mask >> i & 1) != 0 &&
+            wpi_reservation_find(*(void *const *)launch->args[i], NULL, NULL, &mapped_bytes)) {
+            report->mapped_bytes += mapped_bytes;
+            if (wpi_reservation_has_file(*(void *const *)launch->args[i]))
+                report->host_bytes = wpi_file_blocks_bytes();
+        }
+    }
+}
+
 static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_stream_code *code) {
     wpi_free(x->name);
     x->name = wpi_strdup(code->name);
-    const bool is_large =
-        (code->mask & WPI_STREAM_ALL_DATA) != 0 && options_now().variant != streamingOverlap;
+    const bool is_large = (code->mask & WPI_STREAM_ALL_DATA) != 0 && !wants_windows();
     (void)snprintf(x->windows, sizeof x->windows, "%s",
                    code->facts.windows == 0 ? ""
                    : is_large               ? "a block has no room for as many address threads"
                                             : code->facts.reason);
-    x->report.blocks = launch->grid.x * launch->grid.y * launch->grid.z;
-    const uint64_t mask = code->mask;
-    for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {
-        uint64_t mapped_bytes = 0;
-        if ((mask >> i & 1) != 0 &&
-            wpi_reservation_find(*(void *const *)launch->args[i], NULL, NULL, &mapped_bytes)) {
-            x->report.mapped_bytes += mapped_bytes;
-            if (wpi_reservation_has_file(*(void *const *)launch->args[i]))
-                x->report.host_bytes = wpi_file_blocks_bytes();
-        }
+    describe_data(&x->report, launch, code);
+}
+
+/* The report of a launch that does nothing. */
+static wp_status plan_launch(wp_device *device, const wp_launch *launch,
+                             const wpi_stream_code *code, wp_error *err) {
+    const wpi_stream_shape shape = shape_of(device, launch, code);
+    streamingReport report;
+    if (code->facts.windows != 0) {
+        wpi_window_layout layout;
+        WP_TRY(plan_windows(code, &shape, &layout, &report, err));
+    } else {
+        wpi_stream_layout layout;
+        WP_TRY(plan_slices(code, &shape, &layout, &report, err));
     }
+    describe_data(&report, launch, code);
+    wpi_stream_put_report(&report);
+    return WP_STATUS_OK;
 }
 
 wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
@@ -366,6 +409,7 @@ wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
     WP_TRY(check_threads(device, launch, code, err));
     WP_TRY(check_aliases(device, code, launch->args, err));
     WP_TRY(check_overlap(code, launch->args, err));
+    if (options_now().plan_only != 0) return plan_launch(device, launch, code, err);
     WP_TRY(wpi_stream_context_take(device, &x, err));
     const wpi_stream_shape shape = shape_of(device, launch, code);
     note_mapped(x, launch, code);

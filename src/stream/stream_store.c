@@ -8,7 +8,7 @@ enum { WAIT, RETURN, LINES, TELL };
 static bool copy_out(wpi_stream_side *side, uint32_t k, uint64_t address, void *place) {
     void *to = wpi_reservation_host(&side->cursor, address, 1u << k, true);
     if (to == NULL) {
-        wpi_stream_note_outside(side, true, 1u << k, address);
+        wpi_stream_note_outside(side, &side->cursor, true, 1u << k, address);
         return false;
     }
     wpi_stream_copy(k, to, place);

@@ -107,6 +107,11 @@ mv "$TMP/first" "$TMP/text"
 check "$all" stream-affinity --size 3000 $shape --indexed
 cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --indexed prints another result"
 check "single double" stream-affinity --size 300 --buffer 1KiB --blocks 2 --threads 32
+check "full volume" stream-affinity --size 3000 $shape --indexed --map-index
+cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --map-index prints another result"
+check "full" stream-affinity --size 500 --blocks 2 --threads 32 --indexed --map-index --windows
+wrong 2 "map-index needs --indexed" stream-affinity --size 500 --map-index
+wrong 2 "map-index needs --indexed, and --variant full" stream-affinity --size 500 --indexed --map-index --variant double
 check "serial full" stream-affinity --size 1 --blocks 1 --threads 1 --indexed
 # Customers a and b of X: a also visits Y twice and "Z, Inc.", b visits Y; c visits W alone; one is anonymous.
 printf '%s\n' when,customer,merchant 1,a,X 2,c,W '3,a,"Z, Inc."' 4,a,Y 5,b,X 6,b,Y 7,,X 8,a,Y 9,c,W 10,c,W >"$TMP/shop.csv"
@@ -209,7 +214,7 @@ auto() { # what was chosen, how many ways were measured, why not; app, arguments
     exe=$(program "$4") || return
     shift 4
     "$exe" "$@" --variant auto --explain >"$TMP/stdout" 2>"$TMP/stderr"
-    [ "$(grep -Ec '^measured   (full|volume|double|zerocopy): .* for .*: .*B/s$' "$TMP/stderr")" -eq "$measured" ] &&
+    [ "$(grep -Ec '^measured   (full|volume|double|direct|zerocopy): .* for .*: .*B/s$' "$TMP/stderr")" -eq "$measured" ] &&
         grep -Eq "^chosen     ($chosen)\$" "$TMP/stderr" && grep -q "$reason" "$TMP/stderr" ||
         { fail "auto: $*"; cat "$TMP/stderr"; }
 }
@@ -217,5 +222,8 @@ auto 'full|volume|double|zerocopy' 4 '' stream-netflix --size 20000 --buffer 16K
 auto double 0 'unmeasured .* fit the buffers of 64.0 KiB' stream-netflix --size 1000 --buffer 64KiB
 auto full 0 'streamed with address threads' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32
 auto double 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto direct 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
+auto direct 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
+auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 
 [ "$failures" -eq 0 ]

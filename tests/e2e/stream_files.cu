@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files larger than the host memory for them, as source and target of streamed kernels: with address threads and with
- * windows. A target appears at streamingFree; a file that is too small for its mapping, or becomes so, ends in an
+ * windows or through an index. A target appears at streamingFree; a file that is too small for its mapping, or becomes so, ends in an
  * error. */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,13 @@ __global__ void add_key(record *records, long count) {
 
 /* Reads what keys say: windows. */
 __global__ void follow(const record *records, long count, int *out) {
+    const long threads = (long)gridDim.x * blockDim.x;
+    for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads)
+        out[i] = records[records[i].key % COUNT].value;
+}
+
+/* The host follows the key. */
+__global__ void look(const record *records, long count, int *out) {
     const long threads = (long)gridDim.x * blockDim.x;
     for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads)
         out[i] = records[records[i].key].value;
@@ -94,7 +101,7 @@ static void source_and_target(void) {
     CHECK(unlink(to) == 0);
 }
 
-static void windows(void) {
+static void through_keys(bool has_windows) {
     enum { FOLLOWED = COUNT / 8 };
     const record *mapped;
     int *out, *result;
@@ -102,8 +109,15 @@ static void windows(void) {
     CUDA_OK(streamingMapFile((void *)mapped, from, NULL, 0, COUNT * sizeof *mapped));
     CUDA_OK(streamingMalloc(&out, COUNT * sizeof *out));
     CUDA_OK(streamingMapFile(out, NULL, to, 0, COUNT * sizeof *out));
-    follow<<<2, 64>>>(mapped, FOLLOWED, out); /* each read is in another block of the file */
+    streamingReport report;
+    /* Each read is in another block of the file. */
+    if (has_windows)
+        follow<<<2, 64>>>(mapped, FOLLOWED, out);
+    else
+        look<<<2, 64>>>(mapped, FOLLOWED, out);
     CUDA_OK(cudaDeviceSynchronize());
+    CUDA_OK(streamingGetReport(&report));
+    CHECK_EQ(report.has_windows, has_windows ? 1 : 0);
     CUDA_OK(streamingFree(out));
     CUDA_OK(streamingFree((void *)mapped));
     result = (int *)read_file(to, COUNT * sizeof *result);
@@ -169,7 +183,8 @@ int main() {
     options.host_bytes = BUDGET;
     CUDA_OK(streamingSetOptions(&options));
     source_and_target();
-    windows();
+    through_keys(true);
+    through_keys(false);
     file_beside_memory();
     mistakes();
     a_file_that_shrinks();

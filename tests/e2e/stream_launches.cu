@@ -14,7 +14,7 @@ __global__ void twice(int *data, long count) {
 
 __global__ void through(const int *data, long count, int *out) {
     for (long i = threadIdx.x; i < count; i += blockDim.x)
-        out[i] = data[data[i]];
+        out[i] = data[data[i] % (int)count];
 }
 
 __global__ void counted(int *data) {

@@ -15,6 +15,9 @@ __global__ void twice(int *data, long count) {
 __global__ void follow(const int *data, int *out) {
     out[threadIdx.x] = data[data[threadIdx.x]];
 }
+__global__ void look(const int *data, int *out) { // wraps at 32 bits
+    out[threadIdx.x] = data[(unsigned)data[threadIdx.x] * 4u >> 2];
+}
 __global__ void shift(const int *in, int *out, int count) {
     for (int i = threadIdx.x; i + 1 < count; i += blockDim.x)
         out[i + 1] = in[i];
@@ -32,7 +35,7 @@ int main(int argc, char **argv) {
     streamingOptions options = {};
     const char *what = argv[1];
     for (int i = 0; i < COUNT; i++)
-        host[i] = i == 7 ? 5000 : i;
+        host[i] = i == 7 ? 5000 : i >= COUNT - 20 ? -1 : i;
     cudaMalloc(&memory, COUNT * sizeof *memory);
     streamingMalloc(&a, COUNT * sizeof *a);
     streamingMap(a, host, COUNT * sizeof *host);
@@ -43,7 +46,9 @@ int main(int argc, char **argv) {
     else if (!strcmp(what, "communicate")) await<<<2, 32>>>(a, memory);
     else if (!strcmp(what, "copy")) return cudaMemcpy(memory, a, 4, cudaMemcpyDefault) != cudaSuccess;
     else if (!strcmp(what, "past")) twice<<<2, 32>>>(a, COUNT + 3);
-    else if (!strcmp(what, "past-windows")) follow<<<1, 32>>>(a, memory);
+    else if (!strcmp(what, "past-index")) follow<<<1, 32>>>(a, memory);
+    else if (!strcmp(what, "past-windows")) look<<<1, 32>>>(a, memory);
+    else if (!strcmp(what, "index-past")) follow<<<1, 32>>>(a + COUNT - 20, memory);
     else if (!strcmp(what, "pinned")) {
         options.pinned_bytes = 5000;
         streamingSetOptions(&options);
@@ -51,7 +56,7 @@ int main(int argc, char **argv) {
     } else if (!strcmp(what, "pinned-windows")) {
         options.pinned_bytes = 500;
         streamingSetOptions(&options);
-        follow<<<1, 32>>>(a, memory);
+        look<<<1, 32>>>(a, memory);
     } else if (!strcmp(what, "device")) {
         options.device_bytes = 1000;
         streamingSetOptions(&options);
@@ -72,10 +77,12 @@ for WARPAGE_DEVICE in cpu sim:gtx680; do
     export WARPAGE_DEVICE
     try overlap "kernel shift\(.*\) cannot be streamed: parameters 1 and 0 are mapped to the same memory, and it writes to parameter 1"
     try same "parameters 1 and 0 are mapped to the same memory"
-    try communicate "kernel await\(.*\) cannot be streamed: .*mistakes.cu:18 is a volatile access to mapped data: blocks cannot communicate"
+    try communicate "kernel await\(.*\) cannot be streamed: .*mistakes.cu:21 is a volatile access to mapped data: blocks cannot communicate"
     try copy "was reserved by streamingMalloc: only kernels can use it"
     try past "kernel twice\(.*\): block 1, thread (8|9|10) reads 4 bytes at offset 40(00|04|08) \(element 100[012]\) of the streaming reservation"
-    try past-windows "kernel follow\(.*\): block 0, thread 7 reads 4 bytes at offset 20000 \(element 5000\) of the streaming reservation"
+    try past-index "kernel follow\(.*\): block 0, thread 7 reads 4 bytes at offset 20000 \(element 5000\) of the streaming reservation"
+    try index-past "kernel follow\(.*\): block 0, thread 20 reads 4 bytes at offset 4000 \(element 1000\) of the streaming reservation"
+    try past-windows "kernel look\(.*\): block 0, thread 7 reads 4 bytes at offset 20000 \(element 5000\) of the streaming reservation"
     try pinned "smallest buffers of a streamed launch take [0-9]+ bytes of page-locked memory, but 5000 may be used"
     try pinned-windows "smallest buffers of a streamed launch take [0-9]+ bytes of page-locked memory, but 500 may be used"
     try device "smallest buffers of a streamed launch take [0-9]+ bytes of device memory, but 1000 may be used"

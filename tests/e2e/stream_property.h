@@ -37,6 +37,7 @@ static u64 draw(void) {
 
 struct test_array {
     size_t element_bytes, per_index; // per_index elements for each index
+    bool is_index;                   // elements are numbers below n
 };
 
 struct test_case {
@@ -87,6 +88,15 @@ static bool take_back(part *parts, int count, u8 *to) {
     return is_clean;
 }
 
+// Below n, and not negative for any type of so many bytes.
+static void draw_indices(u8 *to, size_t bytes, size_t element_bytes, u64 n) {
+    const u64 most = element_bytes == 1 && n > 128 ? 128 : n;
+    for (size_t b = 0; b < bytes; b += element_bytes) {
+        const u64 value = (draw() >> 20) % most;
+        memcpy(to + b, &value, element_bytes);
+    }
+}
+
 static int streamed_count, refused_count;
 
 // False: it cannot be streamed, which wpcc has said.
@@ -132,6 +142,8 @@ static int run_case(const test_case *t, const test_shape *s) {
         streamed[a] = (u8 *)malloc(bytes[a]);
         for (size_t b = 0; b < bytes[a]; b++)
             initial[a][b] = (u8)(draw() >> 20);
+        if (t->arrays[a].is_index)
+            draw_indices(initial[a], bytes[a], t->arrays[a].element_bytes, (u64)s->n);
         CK(cudaMalloc(&addresses[a], bytes[a]));
         CK(cudaMemcpy(addresses[a], initial[a], bytes[a], cudaMemcpyHostToDevice));
     }

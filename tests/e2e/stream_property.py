@@ -6,8 +6,8 @@
 
 A seed is a program of several kernels, each launched in several shapes. Where --devices has several lists, separated
 by slashes, seeds take them in turn. Kernels have loops in loops,
-strides, records of mixed widths, several arrays that are read, written or both, branches on indices
-and on data, early returns, and calls of device functions. A failure prints the seed, and with --keep
+strides, records of mixed widths, several arrays that are read, written or both, reads through arrays of
+indices, branches on indices and on data, early returns, and calls of device functions. A failure prints the seed, and with --keep
 the program stays in FOLDER.
 """
 import argparse
@@ -62,6 +62,9 @@ class Kernel:
         self.follows_data = rng.random() < 0.3  # addresses and branches depend on what was read
         for number in range(rng.choice([1, 1, 2, 2, 3, 4])):
             self.add_array(number)
+        self.indices = []  # arrays of numbers below n
+        for number in range(rng.choice([0, 0, 1, 2])):
+            self.add_indices(number)
         if not any(f[2] == "r" for a in self.arrays for f in a["fields"]):
             self.arrays[0]["fields"] = [(f[0], f[1], "r") for f in self.arrays[0]["fields"]]
         self.make()
@@ -80,6 +83,12 @@ class Kernel:
             self.structs.append(f"struct {element} {{ {body} }};")
         self.arrays.append({"name": f"a{number}", "element": element, "fields": fields, "per": per})
 
+    def add_indices(self, number):
+        scalar = self.rng.choice([s for s in SCALARS if s[0] not in ("float", "double", "wide4", "float4")])
+        array = {"name": f"x{number}", "element": scalar[0], "fields": [("", scalar, "x")], "per": self.rng.choice([1, 1, 2])}
+        self.arrays.append(array)
+        self.indices.append(array)
+
     def new(self, stem):
         self.names += 1
         return f"{stem}{self.names}"
@@ -89,6 +98,8 @@ class Kernel:
     def read_index(self, array, loops):
         """Loops: (variable, its values are below). The index `i` is below n."""
         rng, per = self.rng, array["per"]
+        if self.indices and rng.random() < 0.4:
+            return self.index_of(per)
         kind = rng.randrange(8)
         fitting = [v for v, most in loops if most <= per]
         if self.follows_data and kind in (0, 7):
@@ -105,6 +116,15 @@ class Kernel:
         if kind == 6:
             return f"table[i % TABLE] % (n * {per})"
         return f"i * {per}"
+
+    def index_of(self, per):
+        """An index that is read: of one array, or of one through another."""
+        rng = self.rng
+        array = rng.choice(self.indices)
+        place = f"{array['name']}[i * {array['per']} + {rng.randrange(array['per'])}]"
+        if rng.random() < 0.3:
+            place = f"{rng.choice(self.indices)['name']}[{place}]"
+        return rng.choice([place, place, f"{place} * {per} + {rng.randrange(per)}", f"n - 1 - {place}", f"{place} * one"])
 
     def read(self, loops):
         choices = [(a, f) for a in self.arrays for f in a["fields"] if f[2] == "r"]
@@ -214,6 +234,8 @@ class Kernel:
             put("    const long t = block * blockDim.x + threadIdx.x, threads = (long)gridDim.x * blockDim.x;")
         self.share = rng.randrange(5)
         put("    u64 acc = t * 7 + 1;")
+        if self.indices:
+            put("    const long one = (n >> 40) + 1;")
         if rng.random() < 0.2:
             put("    if (threadIdx.x % 3 == 2) acc += 5;")
         for _ in range(rng.choice([1, 1, 1, 2])):
@@ -256,7 +278,7 @@ class Kernel:
         return "" if any(f[2] == "w" for f in array["fields"]) else "const "
 
     def case(self):
-        arrays = ", ".join(f"{{sizeof({a['element']}), {a['per']}}}" for a in self.arrays)
+        arrays = ", ".join(f"{{sizeof({a['element']}), {a['per']}, {str(a in self.indices).lower()}}}" for a in self.arrays)
         return f"{{\"{self.name}\", (const void *){self.name}, {len(self.arrays)}, {{{arrays}}}}}"
 
     def option(self):

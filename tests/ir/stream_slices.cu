@@ -1,6 +1,7 @@
 // RUN: %wpcc --stream=assign:p -emit-llvm -c %s -o %t.bc
 // RUN: llvm-dis-19 %t.bc -o - | FileCheck %s
 // RUN: %wpcc --stream=assign:p -ptx %s -o - | FileCheck %s --check-prefix=PTX
+// RUN: %wpcc --stream=through:a,b,c -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=THROUGH
 // RUN: %wpcc --stream=gather:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=GATHER
 // RUN: %wpcc --stream=choose:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=CHOOSE
 // RUN: (! %wpcc --stream=count:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=COUNT
@@ -63,7 +64,25 @@ __global__ void assign(particle *p, long n, const double *c, int k) {
 // GATHER: __wp_cache_global
 // GATHER-NOT: load i32, ptr %a
 __global__ void gather(const int *a, int *out) {
-    out[threadIdx.x] = a[a[threadIdx.x]];
+    out[threadIdx.x] = a[a[threadIdx.x] & 15];
+}
+
+// Where an address is that of an element whose index is read, the host follows it: the address slice has the rest of the
+// address and that of the index, and the compute slice takes the value only.
+// THROUGH-NOT: depends on mapped data
+// THROUGH-LABEL: define {{.*}}@"_Z7throughPKfPKiPKxPfi$stream7"(
+// THROUGH: addresses:
+// THROUGH-NOT: load i32, ptr %b
+// THROUGH-NOT: load i64, ptr %c
+// THROUGH: ptrtoint ptr %b to i64
+// THROUGH: compute:
+// THROUGH: [[AT:%[0-9]+]] = call ptr @__wp_cache_global(
+// THROUGH-NEXT: load i32, ptr [[AT]]
+// THROUGH-NOT: __wp_cache_global
+// THROUGH: ret void
+__global__ void through(const float *a, const int *b, const long long *c, float *out, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        out[i] = a[3 * (long)b[c[i]] + 1];
 }
 
 // CHOOSE: @"_Z6choosePKiPii$stream1$facts" = {{.*}}an address or a branch depends on mapped data, read at stream_slices.cu:[[# @LINE + 3]]

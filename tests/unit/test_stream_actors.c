@@ -2,7 +2,8 @@
 /*
  * The host's two state machines against a model of the threads of a block, with random delays on
  * both sides and on the copies: no slot is read before it is filled, or filled again before it was
- * used; and each call of a queue that fails ends the launch with one error.
+ * used; and each call of a queue that fails ends the launch with one error. The threads read words
+ * by their addresses, or through an index that the host follows.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,15 +18,16 @@
 enum { THREADS = 32, CHUNKS = 30, SLOTS = 6, WORDS = 4096 };
 
 static uint32_t host[WORDS];
+static int32_t indices[WORDS]; /* of words, from the middle of host */
 
 /* ---- the block ---- */
 
 typedef struct model {
     const wpi_stream_launch *l;
-    bool reads_own;
+    bool is_indexed;
     atomic_uint computed; /* chunks */
     atomic_bool is_over;
-    uint64_t base; /* of the reservation */
+    uint64_t base, index_base; /* of the reservations */
     const char *wrong;
 } model;
 
@@ -66,14 +68,37 @@ static uint32_t read_word(uint32_t n, uint32_t s, uint32_t t) {
     return word_of(n, s, t);
 }
 
+enum { INDEXED = WPI_STREAM_CLASSES, INDEX }; /* rows */
+
+static uint32_t value_at(const model *m, uint32_t word) {
+    return (m->is_indexed ? (uint32_t)(indices[word] + WORDS / 2) : word) * 3 + 1;
+}
+
 /* The words behind the pattern. */
 static void send_words(const model *m, uint64_t *words, uint32_t n, uint32_t t) {
+    const uint64_t base = m->is_indexed ? m->index_base : m->base;
     const wpi_stream_launch *l = m->l;
     const uint32_t first = pattern_reads(n, t), count = count_of(n, t);
     const uint32_t reads = shape_of(n, t) == RUN ? count - first : 1;
     for (uint32_t s = first, at = 0; s < count; s += reads, at++)
-        words[slot_at(l, at, t)] = (m->base + (uint64_t)read_word(n, s, t) * 4) |
+        words[slot_at(l, at, t)] = (base + (uint64_t)read_word(n, s, t) * 4) |
                                    (uint64_t)(reads - 1) << WPI_STREAM_RUN_SHIFT;
+}
+
+/* What the indices are added to is the same for all reads. */
+static void send_middles(const model *m, uint32_t n, uint32_t t) {
+    const wpi_stream_launch *l = m->l;
+    const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * l->row_count + INDEXED;
+    const uint64_t middle = m->base + WORDS / 2 * 4;
+    uint64_t *words = (uint64_t *)(void *)(l->addresses + buffer * l->addresses_bytes +
+                                           l->classes[INDEXED].address_offset);
+    const uint32_t count = count_of(n, t), in_pattern = shape_of(n, t) == PATTERN ? count : 0;
+    l->read_counts[row * l->half + t] = count;
+    l->pattern_reads[row * l->half + t] = in_pattern;
+    l->pattern_sites[row * l->half + t] = 1;
+    l->patterns[row * WPI_STREAM_SITES * l->half + t] = (wpi_stream_stride){middle, 0};
+    if (in_pattern == 0 && count != 0)
+        words[t] = middle | WPI_STREAM_SAME | (uint64_t)(count - 1) << WPI_STREAM_RUN_SHIFT;
 }
 
 static void *address_threads(void *arg) {
@@ -85,17 +110,20 @@ static void *address_threads(void *arg) {
             if (atomic_load(&m->is_over)) return NULL;
             sched_yield();
         }
-        const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
+        const uint32_t r = m->is_indexed ? INDEX : 2;
+        const uint64_t base = m->is_indexed ? m->index_base : m->base;
+        const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * l->row_count + r;
         uint64_t *words = (uint64_t *)(void *)(l->addresses + buffer * l->addresses_bytes +
-                                               l->classes[2].address_offset);
+                                               l->classes[r].address_offset);
         slow_delay((uint32_t)wp_random_next(&random));
         for (uint32_t t = 0; t < THREADS; t++) {
             l->read_counts[row * l->half + t] = count_of(n, t);
             l->pattern_reads[row * l->half + t] = pattern_reads(n, t);
             l->pattern_sites[row * l->half + t] = 1;
             l->patterns[row * WPI_STREAM_SITES * l->half + t] =
-                (wpi_stream_stride){m->base + (uint64_t)read_word(n, 0, t) * 4, 12};
+                (wpi_stream_stride){base + (uint64_t)read_word(n, 0, t) * 4, 12};
             send_words(m, words, n, t);
+            if (m->is_indexed) send_middles(m, n, t);
         }
         __atomic_store_n(l->asked, n + 1, __ATOMIC_RELEASE);
     }
@@ -111,9 +139,10 @@ static uint64_t read_at(const wpi_stream_launch *l, uint32_t slot, uint32_t t) {
 /* Each thread writes as many words as it read: to the second half of the reservation. */
 static void compute_chunk(model *m, uint32_t n) {
     const wpi_stream_launch *l = m->l;
+    const uint32_t r = m->is_indexed ? INDEXED : 2;
     const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
     const uint32_t *data = (const uint32_t *)(const void *)(l->data + buffer * l->data_bytes +
-                                                            l->classes[2].data_offset);
+                                                            l->classes[r].data_offset);
     uint64_t *targets =
         (uint64_t *)(void *)(l->targets + buffer * l->targets_bytes + l->classes[2].target_offset);
     uint32_t *values =
@@ -122,7 +151,7 @@ static void compute_chunk(model *m, uint32_t n) {
         l->write_counts[row * l->half + t] = count_of(n, t);
         for (uint32_t s = 0; s < count_of(n, t); s++) {
             const uint32_t value = data[read_at(l, s, t)];
-            if (value != read_word(n, s, t) * 3 + 1) m->wrong = "a slot has other data";
+            if (value != value_at(m, read_word(n, s, t))) m->wrong = "a slot has other data";
             targets[slot_at(l, s, t)] =
                 m->base + (WORDS + (uint64_t)(n * THREADS + t) * SLOTS + s) * 4;
             values[slot_at(l, s, t)] = value + n;
@@ -155,11 +184,21 @@ typedef struct outcome {
     uint64_t stored; /* words that are right */
 } outcome;
 
-static outcome run(int failing_call, bool reads_own, bool has_lines) {
+typedef enum form { PLAIN, LINES, INDEXED_READS } form;
+
+static outcome run(int failing_call, bool reads_own, form form) {
     static uint32_t results[CHUNKS * THREADS * SLOTS];
-    const wpi_stream_facts facts = {.read_need = {0, 0, SLOTS, 0, 0},
-                                    .write_need = {0, 0, SLOTS, 0, 0},
-                                    .has_lines = has_lines};
+    const bool is_indexed = form == INDEXED_READS;
+    wpi_stream_facts facts = {.read_need = {0, 0, SLOTS, 0, 0},
+                              .write_need = {0, 0, SLOTS, 0, 0},
+                              .has_lines = form == LINES};
+    if (is_indexed) {
+        facts.read_need[2] = 0;
+        facts.read_need[INDEXED] = SLOTS;
+        facts.followed_count = 2;
+        facts.followed[0] = (wpi_stream_row){.class = 2, .index = INDEX, .scale = 4};
+        facts.followed[1] = (wpi_stream_row){.class = 2, .is_index = 1, .is_signed = 1};
+    }
     const wpi_stream_shape shape = {.block = {THREADS, 1, 1},
                                     .set_count_max = 1,
                                     .device_bytes_max = 1 << 20,
@@ -172,7 +211,7 @@ static outcome run(int failing_call, bool reads_own, bool has_lines) {
     wpi_stream_memory memory = {0};
     wp_actor *gather, *store;
     wp_error err = {0};
-    void *base;
+    void *base, *index_base;
     pthread_t ahead, compute;
     memset(results, 0, sizeof results);
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
@@ -188,10 +227,17 @@ static outcome run(int failing_call, bool reads_own, bool has_lines) {
     assert_status_ok(wpi_reservation_map(base, host, sizeof host, &err), &err);
     assert_status_ok(wpi_reservation_map((char *)base + sizeof host, results, sizeof results, &err),
                      &err);
-    for (uint32_t i = 0; i < WORDS; i++)
+    assert_status_ok(wpi_reservation_create(sizeof indices, &index_base, &err), &err);
+    assert_status_ok(wpi_reservation_map(index_base, indices, sizeof indices, &err), &err);
+    for (uint32_t i = 0; i < WORDS; i++) {
         host[i] = i * 3 + 1;
+        indices[i] = (int32_t)(i * 7 % WORDS) - WORDS / 2;
+    }
 
-    model m = {.l = buffers.launch_source, .base = (uintptr_t)base};
+    model m = {.l = buffers.launch_source,
+               .is_indexed = is_indexed,
+               .base = (uintptr_t)base,
+               .index_base = (uintptr_t)index_base};
     wpi_stream_side sides[2];
     for (int i = 0; i < 2; i++)
         sides[i] = (wpi_stream_side){.buffers = &buffers,
@@ -219,8 +265,9 @@ static outcome run(int failing_call, bool reads_own, bool has_lines) {
         for (uint32_t t = 0; t < THREADS; t++)
             for (uint32_t s = 0; s < count_of(n, t); s++)
                 o.stored +=
-                    results[(n * THREADS + t) * SLOTS + s] == read_word(n, s, t) * 3 + 1 + n;
+                    results[(n * THREADS + t) * SLOTS + s] == value_at(&m, read_word(n, s, t)) + n;
     assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_free(index_base, true, NULL), WP_STATUS_OK);
     wp_queue_destroy(down);
     wp_queue_destroy(up);
     assert_int_equal(wp_device_wait(device, NULL), WP_STATUS_OK);
@@ -239,8 +286,8 @@ static uint64_t words_in_all(void) {
 
 static void every_slot_is_filled_before_it_is_read(void **state) {
     (void)state;
-    for (int round = 0; round < 8; round++) {
-        const outcome o = run(-1, round % 2 == 1, round % 4 > 1);
+    for (int round = 0; round < 9; round++) {
+        const outcome o = run(-1, round % 2 == 1, (form)(round % 3));
         if (o.wrong != NULL) fail_msg("%s", o.wrong);
         assert_false(o.has_failed);
         assert_u64(o.stored, words_in_all());
@@ -250,7 +297,7 @@ static void every_slot_is_filled_before_it_is_read(void **state) {
 static void a_call_that_fails_ends_the_launch(void **state) {
     (void)state;
     for (int call = 0; call < 3 * CHUNKS; call += 7) {
-        const outcome o = run(call, false, call % 2 == 1);
+        const outcome o = run(call, false, (form)(call % 3));
         if (o.wrong != NULL) fail_msg("%s", o.wrong);
         assert_true(o.has_failed);
         assert_true(o.stored < words_in_all());

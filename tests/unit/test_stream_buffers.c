@@ -84,6 +84,23 @@ static void lines_are_whole(void **state) {
     assert_u64(layout.launch.classes[2].thread_step, 2 * 16);
 }
 
+static void indices_have_addresses_and_no_data(void **state) {
+    (void)state;
+    const wpi_stream_facts facts = {
+        .read_need = {0, 0, 2, 0, 0, 3},
+        .followed_count = 2,
+        .followed = {{.class = 3, .index = 6, .scale = 8}, {.class = 2, .is_index = 1}}};
+    const wpi_stream_launch l = layout_of(&facts, (wp_dim3){64, 1, 1}, 1, 64 * MIB, 30).launch;
+    assert_u64(l.row_count, 7);
+    assert_u64(l.classes[2].read_slots, 20);
+    assert_u64(l.classes[5].read_slots, 30);
+    assert_u64(l.classes[6].read_slots, 30);
+    assert_u64(l.data_bytes, (20 * 4 + 30 * 8) * 64);
+    assert_u64(l.addresses_bytes, (20 + 30 + 30) * 64 * 8);
+    assert_u64(l.classes[6].address_offset, (20 + 30) * 64 * 8);
+    assert_u64(l.classes[5].read_step, 64 * 8);
+}
+
 /* Blocks first share what there is; then fewer run at a time; then chunks get small. */
 static void short_memory_costs_sets_then_slots(void **state) {
     (void)state;
@@ -135,6 +152,7 @@ int main(void) {
         cmocka_unit_test(halves_are_whole_warps),
         cmocka_unit_test(classes_do_not_overlap),
         cmocka_unit_test(lines_are_whole),
+        cmocka_unit_test(indices_have_addresses_and_no_data),
         cmocka_unit_test(short_memory_costs_sets_then_slots),
         cmocka_unit_test(too_little_memory_is_told),
         cmocka_unit_test(buffers_are_used_again),

@@ -155,6 +155,7 @@ done:
     for (uint32_t i = 0; i < s.unknown_count; i++)
         wpi_free(s.unknowns[i].place);
     wpi_free(s.unknowns);
+    wpi_map_deinit(&s.indices);
     wpi_alone_deinit(&alone);
     return status;
 }

@@ -5,6 +5,7 @@
  *     stream.c          a module that has only the kernel; at the end, back into the program
  *     stream_root.c     tells where addresses start
  *     stream_access.c   finds mapped reads and writes, and replaces them by marker calls
+ *     stream_follow.c   tells how the host finds addresses that depend on mapped data
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
  *
@@ -20,6 +21,7 @@
 
 #include "base/stream_abi.h"
 #include "compiler/context.h"
+#include "compiler/ir/map.h"
 
 /** What an address may start from. */
 typedef struct wpi_stream_root {
@@ -44,7 +46,9 @@ typedef struct wpi_stream {
     LLVMValueRef body;       /* void(parameters, thread *): becomes the compute slice */
     wpi_stream_unknown *unknowns;
     uint32_t unknown_count, unknown_capacity;
-    uint32_t read_classes, write_classes; /* bits: classes in use */
+    wpi_map indices;        /* loads of mapped data that the host may do, too */
+    uint32_t address_rows;  /* bits: rows with addresses */
+    uint32_t write_classes; /* bits: classes in use */
     bool has_barriers;
     bool has_windows; /* in place of an address slice, for facts.reason */
     bool has_lines;   /* slices take slots from lines in registers */
@@ -53,11 +57,15 @@ typedef struct wpi_stream {
 
 /* ---- marker calls: names start with "wp.stream."; the slices replace them ---- */
 
-/** i<8·bytes> wp.stream.read.<bytes>(i32 is_own, ptr, i32 unknown, i32 loop, i32 site, i32 sites):
- * the read number `site` of the `sites` of this class that are in a turn of the loop, but not of
- * a loop inside of it. stream_points.c sets these; sites is 0 where there are too many. With
- * windows, `loop` is the window. */
+/** i<8·bytes> wp.stream.read.<bytes>(i32 is_own, ptr, i32 unknown, i32 loop, i32 site, i32 sites,
+ * i32 row, i64 entry): the read number `site` of the `sites` of this row that are in a turn of the
+ * loop, but not of a loop inside of it. stream_points.c sets these; sites is 0 where there are too
+ * many. With windows, `loop` is the window. `entry` counts in rows that are none of the classes;
+ * there `ptr` is null unless is_own. */
 #define WPI_STREAM_READ "wp.stream.read."
+/** void wp.stream.entry(i32 row, i64 entry, i32 0, i32 loop, i32 site, i32 sites): of a row that
+ * the host needs for the next read. */
+#define WPI_STREAM_ENTRY_CALL "wp.stream.entry"
 /** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>); with windows, instead of is_own the
  * bits of those in which the value may be read again. */
 #define WPI_STREAM_WRITE "wp.stream.write."
@@ -66,11 +74,19 @@ typedef struct wpi_stream {
 /** a value of a type that the address slice does not have: T wp.stream.unknown.<type>(i32) */
 #define WPI_STREAM_UNKNOWN "wp.stream.unknown."
 
-enum { WPI_STREAM_READ_LOOP = 3, WPI_STREAM_READ_SITE, WPI_STREAM_READ_SITES };
+enum {
+    WPI_STREAM_READ_LOOP = 3,
+    WPI_STREAM_READ_SITE,
+    WPI_STREAM_READ_SITES,
+    WPI_STREAM_READ_ROW,
+    WPI_STREAM_READ_ENTRY
+};
 
 /** The class of a marked read or write; -1: the instruction is none. */
 int wpi_stream_read_class(LLVMValueRef instruction);
 int wpi_stream_write_class(LLVMValueRef instruction);
+/** The row of a marked read or entry; -1: the instruction is none. */
+int wpi_stream_row_of(LLVMValueRef instruction);
 
 /** "file:line" of an instruction, or ""; free with wpi_free. */
 char *wpi_stream_place(LLVMValueRef instruction);
@@ -91,6 +107,10 @@ void wpi_stream_note_roots(wpi_stream *s);           /* and which of them the ke
 bool wpi_stream_is_own(const wpi_stream_root *root); /* memory of this thread only */
 
 WP_NODISCARD wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err);
+/** If the address of a load is that of an affine function of one of `indices`: the row of such
+ * reads, and the load's entry in it; entries of the index are put before the load. 0: it is not, or
+ * there are too many rows. */
+uint32_t wpi_stream_follow(wpi_stream *s, LLVMValueRef load, uint32_t class, LLVMValueRef *entry);
 WP_NODISCARD wp_status wpi_stream_cut(wpi_stream *s, wp_error *err);
 /** Makes the slices; `addresses` and `compute` are functions with the parameters of `body`.
  * UNSUPPORTED with facts.reason: windows are needed. */

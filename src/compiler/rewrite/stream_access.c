@@ -151,6 +151,9 @@ typedef struct access {
     bool is_store;
     bool is_own;      /* a read of what this thread may have written, or such a write */
     uint32_t windows; /* bits: of such a write, in which it may be read again */
+    uint32_t row;     /* of a read: its class, unless the host finds the address: */
+    LLVMValueRef entry;
+    LLVMValueRef marker;
 } access;
 
 typedef struct access_list {
@@ -245,8 +248,12 @@ static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list 
     if (class < 0)
         return wpi_stream_refuse(
             s, i, "accesses mapped data with a width that is none of 1, 2, 4, 8, 16 bytes", err);
-    add_access(list, (access){i, params, offset_of(layout, what.pointer), class,
-                              what.kind == WP_ACCESS_WRITE, false, 0});
+    add_access(list, (access){.instruction = i,
+                              .params = params,
+                              .offset = offset_of(layout, what.pointer),
+                              .class = class,
+                              .is_store = what.kind == WP_ACCESS_WRITE,
+                              .row = (uint32_t)class});
     return WP_STATUS_OK;
 }
 
@@ -353,7 +360,7 @@ static void note_window(wpi_stream *s, const access *a) {
     if (a->is_store && class > f->value_class) f->value_class = class;
 }
 
-static void replace(wpi_stream *s, const access *a) {
+static void replace(wpi_stream *s, access *a) {
     wpi_compile *c = s->c;
     LLVMTypeRef integer = LLVMIntTypeInContext(c->context, 8u << a->class);
     char *name =
@@ -377,18 +384,21 @@ static void replace(wpi_stream *s, const access *a) {
             s, a->instruction, "an address or a branch depends on mapped data, read at");
         const uint32_t window = s->has_windows ? window_of(s, a) : 0;
         LLVMValueRef none = wpi_const32(c, 0);
+        LLVMValueRef pointer = a->entry == NULL || a->is_own
+                                   ? generic(c, LLVMGetOperand(a->instruction, 0))
+                                   : LLVMConstNull(c->ptr);
         LLVMValueRef args[] = {own,
-                               generic(c, LLVMGetOperand(a->instruction, 0)),
+                               pointer,
                                wpi_const32(c, unknown),
                                wpi_const32(c, window),
                                none,
-                               none};
-        LLVMTypeRef types[] = {c->i32, c->ptr, c->i32, c->i32, c->i32, c->i32};
-        LLVMValueRef callee = wpi_compile_declare(c, name, integer, types, 6);
-        LLVMValueRef value =
-            LLVMBuildCall2(c->builder, wpi_function_type(callee), callee, args, 6, "");
-        LLVMReplaceAllUsesWith(a->instruction, convert(c, value, LLVMTypeOf(a->instruction)));
-        s->read_classes |= 1u << a->class;
+                               none,
+                               wpi_const32(c, a->row),
+                               a->entry != NULL ? a->entry : wpi_const64(c, 0)};
+        LLVMTypeRef types[] = {c->i32, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i64};
+        LLVMValueRef callee = wpi_compile_declare(c, name, integer, types, 8);
+        a->marker = LLVMBuildCall2(c->builder, wpi_function_type(callee), callee, args, 8, "");
+        LLVMReplaceAllUsesWith(a->instruction, convert(c, a->marker, LLVMTypeOf(a->instruction)));
     }
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
     LLVMInstructionEraseFromParent(a->instruction);
@@ -416,13 +426,90 @@ int wpi_stream_write_class(LLVMValueRef instruction) {
     return class_by_name(instruction, WPI_STREAM_WRITE);
 }
 
+int wpi_stream_row_of(LLVMValueRef instruction) {
+    LLVMValueRef callee = wpi_called_function(instruction);
+    size_t length;
+    if (wpi_stream_read_class(instruction) >= 0)
+        return (int)LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, WPI_STREAM_READ_ROW));
+    if (callee == NULL || strcmp(LLVMGetValueName2(callee, &length), WPI_STREAM_ENTRY_CALL) != 0)
+        return -1;
+    return (int)LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 0));
+}
+
+/* ---- reads through an index ---- */
+
+/* The host may read what the kernel does not write. */
+static void find_indices(wpi_stream *s, const access_list *list) {
+    uint64_t written = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i].is_store) written |= list->items[i].params;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const access *a = &list->items[i];
+        if (!a->is_store && (a->params & written) == 0)
+            wpi_map_set_index(&s->indices, a->instruction, i);
+    }
+}
+
+static void follow_indices(wpi_stream *s, access_list *list) {
+    if (s->has_windows) return;
+    find_indices(s, list);
+    for (uint32_t i = 0; i < list->count; i++) {
+        access *a = &list->items[i];
+        LLVMValueRef entry;
+        const uint32_t row =
+            a->is_store ? 0 : wpi_stream_follow(s, a->instruction, (uint32_t)a->class, &entry);
+        if (row == 0) continue;
+        a->row = row;
+        a->entry = entry;
+    }
+}
+
+/* Whether nothing but arithmetic uses the value, in vain; then the arithmetic goes. */
+static bool erase_vain_uses(LLVMValueRef value) {
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetFirstUse(value)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        const bool is_arithmetic = LLVMIsACastInst(user) || LLVMIsABinaryOperator(user) ||
+                                   LLVMIsAGetElementPtrInst(user) || LLVMIsAFreezeInst(user) ||
+                                   LLVMIsAExtractElementInst(user);
+        if (!is_arithmetic || !erase_vain_uses(user)) return false;
+        LLVMInstructionEraseFromParent(user);
+    }
+    return true;
+}
+
+/* What only the host needs, as an index, is not sent. */
+static void drop_indices(const wpi_stream *s, access_list *list) {
+    for (bool has_dropped = s->facts.followed_count != 0; has_dropped;) {
+        has_dropped = false;
+        for (uint32_t i = 0; i < list->count; i++) {
+            access *a = &list->items[i];
+            if (a->marker == NULL || !erase_vain_uses(a->marker)) continue;
+            LLVMInstructionEraseFromParent(a->marker);
+            a->marker = NULL;
+            has_dropped = true;
+        }
+    }
+}
+
+static void note_rows(wpi_stream *s) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->body); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            const int row = wpi_stream_row_of(i);
+            if (row >= 0) s->address_rows |= 1u << row;
+        }
+    }
+}
+
 wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err) {
     access_list list = {0};
     wp_status status;
     WP_TRY_GOTO(collect(s, &list, err), done);
     WP_TRY_GOTO(find_own(s, &list, err), done);
+    follow_indices(s, &list);
     for (uint32_t i = 0; i < list.count; i++)
         replace(s, &list.items[i]);
+    drop_indices(s, &list);
+    note_rows(s);
     wpi_stream_note_roots(s);
     status = WP_STATUS_OK;
 done:

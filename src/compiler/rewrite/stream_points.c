@@ -22,7 +22,7 @@
 enum { STATE_START = 0, STATE_WAITS = 0x40000000, STATE_DONE = 0x7fffffff };
 
 typedef struct need {
-    uint32_t reads[WPI_STREAM_CLASSES], writes[WPI_STREAM_CLASSES];
+    uint32_t reads[WPI_STREAM_ROWS], writes[WPI_STREAM_CLASSES]; /* reads: not of indices */
 } need;
 
 typedef struct cutter {
@@ -42,7 +42,7 @@ static need count_own(LLVMBasicBlockRef block) {
     need n = {0};
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
         const int read = wpi_stream_read_class(i), write = wpi_stream_write_class(i);
-        if (read >= 0) n.reads[read]++;
+        if (read >= 0) n.reads[wpi_stream_row_of(i)]++;
         if (write >= 0) n.writes[write]++;
     }
     return n;
@@ -56,10 +56,12 @@ static bool is_zero(const need *n) {
 /* Whether `to` grew. */
 static bool raise_to(need *to, const need *own, const need *after) {
     const need before = *to;
-    for (int k = 0; k < WPI_STREAM_CLASSES; k++) {
+    for (int k = 0; k < WPI_STREAM_ROWS; k++) {
         const uint32_t reads = own->reads[k] + after->reads[k];
-        const uint32_t writes = own->writes[k] + after->writes[k];
         if (reads > to->reads[k]) to->reads[k] = reads;
+    }
+    for (int k = 0; k < WPI_STREAM_CLASSES; k++) {
+        const uint32_t writes = own->writes[k] + after->writes[k];
         if (writes > to->writes[k]) to->writes[k] = writes;
     }
     return memcmp(&before, to, sizeof before) != 0;
@@ -84,10 +86,10 @@ static void find_most(cutter *t) {
 }
 
 static void note_need(wpi_stream_facts *facts, const need *n) {
-    for (int k = 0; k < WPI_STREAM_CLASSES; k++) {
+    for (int k = 0; k < WPI_STREAM_ROWS; k++)
         if (n->reads[k] > facts->read_need[k]) facts->read_need[k] = n->reads[k];
+    for (int k = 0; k < WPI_STREAM_CLASSES; k++)
         if (n->writes[k] > facts->write_need[k]) facts->write_need[k] = n->writes[k];
-    }
 }
 
 /* A loop that control enters at several blocks has no head. */
@@ -180,20 +182,20 @@ static void set_number(const cutter *t, LLVMValueRef read, unsigned operand, uin
     LLVMSetOperand(read, operand, wpi_const32(t->s->c, value));
 }
 
-/* Reads of one class and loop, in the order of blocks, are the sites of its turn. */
+/* Reads of one row and loop, in the order of blocks, are the sites of its turn. */
 static void number_sites(const cutter *t) {
     const wpi_loops *l = &t->loops;
     const uint32_t loops = l->loop_count + 1;
-    uint32_t *counts = wpi_must_calloc((size_t)loops * WPI_STREAM_CLASSES, sizeof *counts);
+    uint32_t *counts = wpi_must_calloc((size_t)loops * WPI_STREAM_ROWS, sizeof *counts);
     for (int pass = 0; pass < 2; pass++) { /* positions, then how many there are */
         for (uint32_t b = 0; b < l->block_count; b++) {
             if (is_zero(&t->own[b])) continue;
             const uint32_t loop = innermost(l, b);
             for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
                  i = LLVMGetNextInstruction(i)) {
-                const int class = wpi_stream_read_class(i);
-                if (class < 0) continue;
-                uint32_t *count = &counts[loop * WPI_STREAM_CLASSES + (uint32_t)class];
+                const int row = wpi_stream_row_of(i);
+                if (row < 0) continue;
+                uint32_t *count = &counts[loop * WPI_STREAM_ROWS + (uint32_t)row];
                 if (pass == 0) {
                     set_number(t, i, WPI_STREAM_READ_LOOP, loop);
                     set_number(t, i, WPI_STREAM_READ_SITE, (*count)++);
@@ -247,9 +249,10 @@ static LLVMBasicBlockRef add_point(const cutter *t, LLVMBasicBlockRef block, con
     LLVMBasicBlockRef full = LLVMInsertBasicBlockInContext(c->context, block, "full");
     LLVMValueRef room = NULL;
     LLVMPositionBuilderAtEnd(c->builder, front);
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
+    for (uint32_t k = 0; k < WPI_STREAM_ROWS; k++) {
         if (most->reads[k] != 0) room = ask(t, "can_read", k, most->reads[k], room);
-        if (most->writes[k] != 0) room = ask(t, "can_write", k, most->writes[k], room);
+        if (k < WPI_STREAM_CLASSES && most->writes[k] != 0)
+            room = ask(t, "can_write", k, most->writes[k], room);
     }
     LLVMValueRef has_room =
         LLVMBuildICmp(c->builder, LLVMIntNE, room, wpi_const32(c, 0), "has.room");

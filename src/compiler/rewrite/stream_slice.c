@@ -18,7 +18,7 @@
 
 LLVMValueRef wpi_stream_call(wpi_compile *c, const char *name, LLVMTypeRef result,
                              LLVMValueRef *args, unsigned count) {
-    LLVMTypeRef types[6];
+    LLVMTypeRef types[8];
     char *whole = wpi_format("__wp_stream_%s", name);
     for (unsigned i = 0; i < count; i++)
         types[i] = LLVMTypeOf(args[i]);
@@ -88,11 +88,14 @@ static void change_all(wpi_stream *s, LLVMValueRef function, change how) {
     }
 }
 
-static LLVMValueRef next_call(wpi_stream *s, LLVMValueRef i, const char *name, uint32_t classes) {
+static LLVMValueRef next_call(wpi_stream *s, LLVMValueRef i, bool is_computing) {
     wpi_compile *c = s->c;
-    LLVMValueRef args[] = {thread_of_instruction(i), LLVMGetOperand(i, 0), wpi_const32(c, classes),
-                           wpi_const32(c, s->has_barriers)};
-    return wpi_stream_call(c, name, c->i32, args, 4);
+    const uint32_t rows = WPI_STREAM_CLASSES + s->facts.followed_count;
+    LLVMValueRef args[] = {thread_of_instruction(i), LLVMGetOperand(i, 0),
+                           wpi_const32(c, is_computing ? s->write_classes : s->address_rows),
+                           wpi_const32(c, s->has_barriers), wpi_const32(c, rows)};
+    return is_computing ? wpi_stream_call(c, "next_data", c->i32, args, 4)
+                        : wpi_stream_call(c, "next_addresses", c->i32, args, 5);
 }
 
 /* ---- the compute slice ---- */
@@ -101,12 +104,15 @@ static void compute_change(wpi_stream *s, LLVMValueRef i) {
     const int read = wpi_stream_read_class(i), write = wpi_stream_write_class(i);
     LLVMValueRef thread = thread_of_instruction(i);
     if (is_called(i, WPI_STREAM_NEXT)) {
-        erase_for(i, next_call(s, i, "next_data", s->write_classes));
+        erase_for(i, next_call(s, i, true));
     } else if (read >= 0) {
-        LLVMValueRef args[] = {thread, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)};
+        LLVMValueRef args[] = {thread, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1),
+                               LLVMGetOperand(i, WPI_STREAM_READ_ROW)};
         const bool has_line = s->has_lines && read < WPI_STREAM_LINE_CLASS;
         erase_for(i,
-                  sized_call(s->c, has_line ? "take_line" : "take", read, LLVMTypeOf(i), args, 3));
+                  sized_call(s->c, has_line ? "take_line" : "take", read, LLVMTypeOf(i), args, 4));
+    } else if (wpi_stream_row_of(i) >= 0) {
+        LLVMInstructionEraseFromParent(i); /* only the host needs it */
     } else if (write >= 0) {
         LLVMValueRef args[] = {thread, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1),
                                LLVMGetOperand(i, 2)};
@@ -186,21 +192,34 @@ static bool is_lasting(const wpi_stream *s, LLVMValueRef load) {
     return wpi_stream_is_own(&root) || !may_be_written(&root, &s->written);
 }
 
+/* A read, or an entry that the host needs for one. */
+static void address_record(wpi_stream *s, LLVMValueRef i, uint32_t row) {
+    wpi_compile *c = s->c;
+    const bool is_read = wpi_stream_read_class(i) >= 0;
+    LLVMValueRef entry = LLVMGetOperand(i, is_read ? WPI_STREAM_READ_ENTRY : 1);
+    uint32_t class = row;
+    if (row >= WPI_STREAM_CLASSES)
+        class = s->facts.followed[row - WPI_STREAM_CLASSES].class;
+    else
+        entry = LLVMBuildPtrToInt(c->builder, LLVMGetOperand(i, 1), c->i64, "");
+    LLVMValueRef args[] = {thread_of_instruction(i),
+                           wpi_const32(c, row),
+                           wpi_const32(c, class),
+                           entry,
+                           LLVMGetOperand(i, WPI_STREAM_READ_LOOP),
+                           LLVMGetOperand(i, WPI_STREAM_READ_SITE),
+                           LLVMGetOperand(i, WPI_STREAM_READ_SITES)};
+    (void)wpi_stream_call(c, "record", c->none, args, 7);
+    erase_for(i, LLVMGetFirstUse(i) != NULL ? unknown_value(s, LLVMTypeOf(i), LLVMGetOperand(i, 2))
+                                            : NULL);
+}
+
 static void address_change(wpi_stream *s, LLVMValueRef i) {
-    const int read = wpi_stream_read_class(i);
-    LLVMValueRef thread = thread_of_instruction(i);
+    const int row = wpi_stream_row_of(i);
     if (is_called(i, WPI_STREAM_NEXT)) {
-        erase_for(i, next_call(s, i, "next_addresses", s->read_classes));
-    } else if (read >= 0) {
-        LLVMValueRef args[] = {thread,
-                               wpi_const32(s->c, (uint32_t)read),
-                               LLVMGetOperand(i, 1),
-                               LLVMGetOperand(i, WPI_STREAM_READ_LOOP),
-                               LLVMGetOperand(i, WPI_STREAM_READ_SITE),
-                               LLVMGetOperand(i, WPI_STREAM_READ_SITES)};
-        LLVMValueRef number = LLVMGetOperand(i, 2);
-        (void)wpi_stream_call(s->c, "record", s->c->none, args, 6);
-        erase_for(i, LLVMGetFirstUse(i) != NULL ? unknown_value(s, LLVMTypeOf(i), number) : NULL);
+        erase_for(i, next_call(s, i, false));
+    } else if (row >= 0) {
+        address_record(s, i, (uint32_t)row);
     } else if (LLVMIsALoadInst(i)) {
         if (is_lasting(s, i)) return;
         forget(s, i, "an address or a branch depends on memory that the kernel writes, read at");

@@ -2,7 +2,7 @@
 /*
  * The device side of streaming: what the slices of a kernel call (src/compiler/rewrite/stream*.c).
  * Compiled to nvptx64 bitcode and inlined, so `s` ends up in registers; constants for `k` and masks
- * of classes leave only what a kernel uses.
+ * of classes and rows leave only what a kernel uses.
  *
  * Barriers: 0 all threads of the block, 1 address threads, 2 compute threads. Before each barrier
  * the lanes of a warp meet.
@@ -11,6 +11,7 @@
 
 #define UNBROKEN UINT32_MAX
 #define EACH_SITE _Pragma("clang loop unroll(full)") for (int j = 0; j < WPI_STREAM_SITES; j++)
+#define EACH_ROW _Pragma("clang loop unroll(full)") for (int k = 0; k < WPI_STREAM_ROWS; k++)
 #define EACH_CLASS _Pragma("clang loop unroll(full)") for (int k = 0; k < WPI_STREAM_CLASSES; k++)
 
 typedef wpi_stream_thread thread_state;
@@ -106,32 +107,33 @@ static INLINE uint64_t buffer_of(const thread_state *s) {
     return (uint64_t)s->set * WPI_STREAM_BUFFERS + (s->first + s->chunk) % WPI_STREAM_BUFFERS;
 }
 
-static INLINE void publish(const thread_state *s, uint64_t buffer, uint32_t *counts,
-                           const uint32_t *taken, uint32_t classes) {
+static INLINE void publish_writes(const thread_state *s, uint64_t buffer, uint32_t classes) {
     const uint32_t half = s->launch->half;
-    uint32_t *at = counts + buffer * WPI_STREAM_CLASSES * half + s->thread;
-    EACH_CLASS if (classes >> k & 1) at[k * half] = taken[k];
+    uint32_t *at = s->launch->write_counts + buffer * WPI_STREAM_CLASSES * half + s->thread;
+    EACH_CLASS if (classes >> k & 1) at[k * half] = s->writes[k];
 }
 
 static INLINE void put_run(thread_state *s, uint32_t k) {
-    *(uint64_t *)s->read_at[k] = s->run[k] | (uint64_t)(s->run_reads[k] - 1)
-                                                 << WPI_STREAM_RUN_SHIFT;
+    uint64_t word = s->run[k];
+    if (k >= WPI_STREAM_CLASSES)
+        word = (word & WPI_STREAM_ENTRY) | (s->run_stays[k] ? WPI_STREAM_SAME : 0);
+    *(uint64_t *)s->read_at[k] = word | (uint64_t)(s->run_reads[k] - 1) << WPI_STREAM_RUN_SHIFT;
     s->read_at[k] += (uint64_t)s->launch->half * 8;
 }
 
 /* The reads before the pattern broke, and the last run behind them. */
-static INLINE void publish_pattern(thread_state *s, uint32_t k) {
+static INLINE void publish_pattern(thread_state *s, uint32_t k, uint32_t rows) {
     const wpi_stream_launch *l = s->launch;
     const uint32_t half = l->half, sites = s->sites[k];
-    const uint64_t class = buffer_of(s) * WPI_STREAM_CLASSES + k;
+    const uint64_t row = buffer_of(s) * rows + k;
     const uint32_t count = s->broken[k] == UNBROKEN ? s->reads[k] : s->broken[k];
     if (count != s->reads[k]) put_run(s, k);
-    l->pattern_reads[class * half + s->thread] = count;
+    l->pattern_reads[row * half + s->thread] = count;
     if (count == 0) return;
-    wpi_stream_stride *pattern = l->patterns + class * WPI_STREAM_SITES * half + s->thread;
+    wpi_stream_stride *pattern = l->patterns + row * WPI_STREAM_SITES * half + s->thread;
     const int64_t stride = s->stride[k];
     const uint64_t base = s->base[k] - (uint64_t)(stride * (int64_t)((count - 1) / sites));
-    l->pattern_sites[class * half + s->thread] = sites;
+    l->pattern_sites[row * half + s->thread] = sites;
     EACH_SITE {
         if ((uint32_t)j < sites)
             pattern[(uint64_t)j * half] =
@@ -146,15 +148,22 @@ static INLINE uint32_t is_released(uint32_t barrier, uint32_t half, uint32_t kin
            !meet_and_ask(barrier, half, kind == WPI_STREAM_DONE);
 }
 
-/* Ends the chunk that this address thread was at, if any, and begins the next. */
+static INLINE void publish_reads(thread_state *s, uint32_t reads, uint32_t rows) {
+    const uint32_t half = s->launch->half;
+    uint32_t *at = s->launch->read_counts + buffer_of(s) * rows * half + s->thread;
+    EACH_ROW if (reads >> k & 1) at[k * half] = s->reads[k];
+    EACH_ROW if (reads >> k & 1) publish_pattern(s, k, rows);
+}
+
+/* Ends the chunk that this address thread was at, if any, and begins the next. The launch has
+ * `rows`; bits of `reads` are those with addresses. */
 INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint32_t reads,
-                                           uint32_t has_barriers) {
+                                           uint32_t has_barriers, uint32_t rows) {
     const wpi_stream_launch *l = s->launch;
     const uint32_t half = l->half;
     if (s->chunk != WPI_STREAM_END) {
         if (has_barriers && is_released(1, half, kind)) return WPI_STREAM_RELEASED;
-        publish(s, buffer_of(s), l->read_counts, s->reads, reads);
-        EACH_CLASS if (reads >> k & 1) publish_pattern(s, k);
+        publish_reads(s, reads, rows);
         __nvvm_membar_sys();
         const uint32_t all = meet_and_ask(1, half, kind == WPI_STREAM_DONE);
         s->chunk++;
@@ -173,11 +182,12 @@ INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint3
     }
     char *buffer = l->addresses + buffer_of(s) * l->addresses_bytes + (uint64_t)s->thread * 8;
     s->run_most = l->looks_for_patterns ? WPI_STREAM_RUN_MAX : 1;
-    EACH_CLASS {
-        s->reads[k] = s->writes[k] = s->allowed[k] = 0;
+    EACH_CLASS s->writes[k] = s->allowed[k] = 0;
+    EACH_ROW {
+        s->reads[k] = 0;
         s->read_at[k] = buffer + l->classes[k].address_offset;
         s->broken[k] = l->looks_for_patterns ? UNBROKEN : 0;
-        s->run[k] = s->run_reads[k] = 0;
+        s->run[k] = s->run_reads[k] = s->run_stays[k] = 0;
         s->loop[k] = s->sites[k] = s->site[k] = 0;
         s->base[k] = s->stride[k] = 0;
         EACH_SITE s->delta[k][j] = 0;
@@ -193,7 +203,7 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
     if (s->chunk != WPI_STREAM_END) {
         if (has_barriers && is_released(2, half, kind)) return WPI_STREAM_RELEASED;
         if (writes != 0) {
-            publish(s, buffer_of(s), l->write_counts, s->writes, writes);
+            publish_writes(s, buffer_of(s), writes);
             __nvvm_membar_sys();
         }
         const uint32_t all = meet_and_ask(2, half, kind == WPI_STREAM_DONE);
@@ -225,10 +235,13 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
     char *data = l->data + buffer * l->data_bytes;
     char *targets = l->targets + buffer * l->targets_bytes + (uint64_t)s->thread * 8;
     char *values = l->values + buffer * l->values_bytes;
+    EACH_ROW {
+        s->reads[k] = 0;
+        s->read_at[k] = data + l->classes[k].data_offset + s->thread * l->classes[k].thread_step;
+    }
     EACH_CLASS {
         const wpi_stream_class *class = &l->classes[k];
-        s->reads[k] = s->writes[k] = s->allowed[k] = 0;
-        s->read_at[k] = data + class->data_offset + s->thread * class->thread_step;
+        s->writes[k] = s->allowed[k] = 0;
         s->target_at[k] = targets + class->target_offset;
         s->value_at[k] = values + class->value_offset + ((uint64_t)s->thread << k);
     }
@@ -276,24 +289,35 @@ static INLINE uint32_t continues(thread_state *s, uint32_t k, uint64_t address, 
     return 1;
 }
 
-/* A read behind the last one makes the run longer; another one begins a run. */
-static INLINE void add_to_run(thread_state *s, uint32_t k, uint64_t address) {
-    const uint32_t reads = s->run_reads[k];
-    if (reads != 0 && reads < s->run_most && address == s->run[k] + ((uint64_t)reads << k)) {
+/* A read behind the last one makes the run longer, or, in rows that are none of the classes, a read
+ * of the same address; another one begins a run. */
+static INLINE void add_to_run(thread_state *s, uint32_t k, uint32_t class, uint64_t address) {
+    const uint32_t reads = s->run_reads[k], may_grow = reads != 0 && reads < s->run_most;
+    const uint32_t stays =
+        k >= WPI_STREAM_CLASSES && address == s->run[k] && (reads == 1 || s->run_stays[k]);
+    const uint32_t follows = address == s->run[k] + ((uint64_t)reads << class) &&
+                             (k < WPI_STREAM_CLASSES || !s->run_stays[k]);
+    if (may_grow && (stays || follows)) {
         s->run_reads[k] = reads + 1;
+        if (k >= WPI_STREAM_CLASSES) s->run_stays[k] = stays;
         return;
     }
     if (reads != 0) put_run(s, k);
     s->run[k] = address;
     s->run_reads[k] = 1;
+    s->run_stays[k] = 0;
 }
 
 /* The read number `site` of the `sites` in a turn of a loop (0: they cannot be a pattern). */
-INLINE void __wp_stream_record(thread_state *s, uint32_t k, const void *address, uint32_t loop,
-                               uint32_t site, uint32_t sites) {
-    if (s->broken[k] == UNBROKEN && !continues(s, k, (uint64_t)address, loop, site, sites))
+INLINE void __wp_stream_record(thread_state *s, uint32_t k, uint32_t class, uint64_t address,
+                               uint32_t loop, uint32_t site, uint32_t sites) {
+    /* Asked first, as it is a constant: such rows need no registers for a pattern. */
+    if (sites == 0) {
+        if (s->broken[k] == UNBROKEN) s->broken[k] = s->reads[k];
+    } else if (s->broken[k] == UNBROKEN && !continues(s, k, address, loop, site, sites)) {
         s->broken[k] = s->reads[k];
-    if (s->broken[k] != UNBROKEN) add_to_run(s, k, (uint64_t)address);
+    }
+    if (s->broken[k] != UNBROKEN) add_to_run(s, k, class, address);
     s->reads[k]++;
 }
 
@@ -355,7 +379,8 @@ static INLINE void note_own(thread_state *s, uint32_t k, uint64_t address) {
 /* ---- reads and writes ---- */
 
 #define READ_AS(name, k, type, taken)                                                              \
-    INLINE type __wp_stream_##name(thread_state *s, uint32_t is_own, const void *address) {        \
+    INLINE type __wp_stream_##name(thread_state *s, uint32_t is_own, const void *address,          \
+                                   uint32_t row) {                                                 \
         type value = (type)(taken);                                                                \
         if (is_own) {                                                                              \
             const char *own = find_own(s, k, (uint64_t)address);                                   \
@@ -363,8 +388,8 @@ static INLINE void note_own(thread_state *s, uint32_t k, uint64_t address) {
         }                                                                                          \
         return value;                                                                              \
     }
-#define READ(bytes, k, type) READ_AS(take_##bytes, k, type, load_##bytes(take(s, k)))
-#define READ_LINE(bytes, k, type) READ_AS(take_line_##bytes, k, type, take_of_line(s, k))
+#define READ(bytes, k, type) READ_AS(take_##bytes, k, type, load_##bytes(take(s, row)))
+#define READ_LINE(bytes, k, type) READ_AS(take_line_##bytes, k, type, take_of_line(s, row))
 READ(1, 0, uint8_t)
 READ(2, 1, uint16_t)
 READ(4, 2, uint32_t)
