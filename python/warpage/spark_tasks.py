@@ -42,6 +42,23 @@ LEAST_SPILL_BYTES = 4096
 PARTS = 4  # of what is held: so much of it is divided at a time
 
 
+JOINED_BYTES = 1 << 20  # of batches that are read from a file
+
+
+def joined(batches, least_bytes):
+    """Small batches, as larger ones: each costs a call."""
+    import pyarrow
+    taken, size = [], 0
+    for batch in batches:
+        taken.append(batch)
+        size += batch.nbytes
+        if size >= least_bytes:
+            yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
+            taken, size = [], 0
+    if taken:
+        yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
+
+
 class Spill:
     """Partials of a partition: in memory up to a number of bytes, then in files, by the keys' hashes."""
 
@@ -107,10 +124,10 @@ class Spill:
         with pyarrow.OSFile(path) as file:
             reader = pyarrow.ipc.open_stream(file)
             if size <= self._limit_bytes or self._level == 2:
-                yield reader
+                yield pyarrow.RecordBatchReader.from_batches(reader.schema, joined(reader, JOINED_BYTES))
             else:
                 inner = Spill(self._keys, self._limit_bytes, self._level + 1)
-                for batch in reader:
+                for batch in joined(reader, self._limit_bytes // PARTS):
                     inner.add(pyarrow.Table.from_batches([batch]))
                 yield from inner.sources()
         os.remove(path)
@@ -148,6 +165,12 @@ def threads():
     return max(1, TaskContext.get().cpus())
 
 
+def table_of(groups):
+    """By pyarrow. Its function `table` loads pandas, which takes 45 MiB."""
+    import pyarrow
+    return pyarrow.RecordBatchReader.from_stream(groups).read_all()
+
+
 # ---- sums of 128 bits, between stages: two columns of 64 bits each -----------------------------------------------
 
 def halves(name):
@@ -175,7 +198,7 @@ def split_sums(table, sums):
         native.decimals_narrow(decimals, count, native.TYPES.index("uint64"), low)
         columns += [pyarrow.Array.from_buffers(pyarrow.int64(), count, [valid, pyarrow.py_buffer(half)]) for half in (high, low)]
         names += halves(name)
-    return pyarrow.table(columns, names)
+    return pyarrow.Table.from_arrays(columns, names)
 
 
 def join_sums(batch, sums):
@@ -204,8 +227,7 @@ def join_sums(batch, sums):
 
 def batches_of(groups, schema, batch_rows, sums):
     """The groups under the schema's names and types. `sums`: those that become two columns."""
-    import pyarrow
-    table = pyarrow.table(groups)
+    table = table_of(groups)
     if sums:
         table = split_sums(table, sums)
     for batch in table.rename_columns(schema.names).to_batches(max_chunksize=batch_rows or None):
@@ -225,6 +247,16 @@ def _return_memory():
 
 def _groups(rows, stage, limit_bytes, calls):
     """Groups of a task's rows, in tables. Memory is that of a few pieces of `limit_bytes`, whatever the partition has."""
+    import gc
+    gc.collect()
+    gc.freeze()  # collections need not look at all modules of Python
+    try:
+        yield from _pieces(rows, stage, limit_bytes, calls)
+    finally:
+        gc.unfreeze()
+
+
+def _pieces(rows, stage, limit_bytes, calls):
     import pyarrow
     if stage == "partial":
         while not rows.is_empty():
@@ -238,7 +270,7 @@ def _groups(rows, stage, limit_bytes, calls):
     spill, piece = Spill(calls.keys, limit_bytes), first
     del first
     while piece:
-        spill.add(pyarrow.table(calls.group(piece, True)) if stage == "whole" else pyarrow.Table.from_batches(piece))
+        spill.add(table_of(calls.group(piece, True)) if stage == "whole" else pyarrow.Table.from_batches(piece))
         piece = None
         _return_memory()
         piece = rows.piece(limit_bytes if stage == "whole" else limit_bytes // PARTS)
