@@ -225,9 +225,8 @@ def join_sums(batch, sums):
     return pyarrow.RecordBatch.from_arrays(columns, schema=pyarrow.schema(fields))
 
 
-def batches_of(groups, schema, batch_rows, sums):
-    """The groups under the schema's names and types. `sums`: those that become two columns."""
-    table = table_of(groups)
+def batches_of(table, schema, batch_rows, sums):
+    """Groups under the schema's names and types. `sums`: those that become two columns."""
     if sums:
         table = split_sums(table, sums)
     for batch in table.rename_columns(schema.names).to_batches(max_chunksize=batch_rows or None):
@@ -274,11 +273,10 @@ def _pieces(rows, stage, limit_bytes, calls):
         piece = None
         _return_memory()
         piece = rows.piece(limit_bytes if stage == "whole" else limit_bytes // PARTS)
-    for number, source in enumerate(spill.sources()):
+    for source in spill.sources():
         yield calls.group_table(source) if stage == "rows" else calls.merge(source)
         source = None
-        if number % 8 == 0:
-            _return_memory()
+        _return_memory()
 
 
 class Calls:
@@ -305,13 +303,18 @@ def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, na
     `names`: what the caller calls columns; `sums`: of partials, {name: scale}, None for integers."""
 
     def run(batches):
+        import pyarrow
         warpage = load(version)
         rows = Rows(batches if stage != "merge" or not sums else (join_sums(batch, sums) for batch in batches if batch.num_rows))
         if rows.is_empty():
             return
         try:
             for groups in _groups(rows, stage, limit_bytes, Calls(warpage, keys, aggs, device)):
-                yield from batches_of(groups, schema, batch_rows, sums if stage == "partial" else None)
+                pyarrow.default_memory_pool().release_unused()  # of the piece's rows
+                table = table_of(groups)
+                del groups  # with its texts
+                yield from batches_of(table, schema, batch_rows, sums if stage == "partial" else None)
+                table = None  # the next piece begins without this one
         except warpage.WarpageError as error:
             message = str(error)
             for inside, name in names.items():
