@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One query of bench/mapreduce/run.py: peer.py duckdb|polars CASE FILE THREADS MEMORY_MB FOLDER [PLACES]
+"""One query of bench/mapreduce/run.py: peer.py duckdb|polars|pyspark CASE FILE THREADS MEMORY_MB FOLDER [PLACES]
 
 Prints the number of different keys, the number of pairs, wall and processor seconds of the query: from the file to the complete
-result in memory. Importing the library is not counted.
+result in memory. Importing the library is not counted, nor is the start of Spark with a first job of one row, whose wall seconds
+are printed before: "started SECONDS". Spark's processor seconds are those of its Java process and of this one.
 """
+import os
 import sys
 import time
 
@@ -102,5 +104,36 @@ def by_polars():
     return table.height, int(table["len"].sum()), seconds
 
 
-keys, pairs, (wall_s, processor_s) = by_duckdb() if engine == "duckdb" else by_polars()
+def processor_seconds_of(pid):
+    """So far: user and system."""
+    with open(f"/proc/{pid}/stat", encoding="utf8") as file:
+        fields = file.read().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def by_pyspark():
+    """A DataFrame job on local[THREADS]; MEMORY_MB is the limit of Java's heap."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession, functions as f
+    start = time.perf_counter()
+    spark = (SparkSession.builder.master(f"local[{threads}]").config("spark.driver.memory", f"{memory_mb}m")
+             .config("spark.ui.enabled", "false").config("spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false")
+             .config("spark.local.dir", folder).config("spark.sql.shuffle.partitions", threads).getOrCreate())
+    spark.range(1).count()
+    java = spark._jvm.java.lang.ProcessHandle.current().pid()
+    print(f"started {time.perf_counter() - start}")
+    start = time.perf_counter(), time.process_time() + processor_seconds_of(java)
+    lines = spark.read.option("lineSep", "\n").text(path)
+    if case == "wordcount":
+        keys = lines.select(f.explode(f.regexp_extract_all(f.lower("value"), f.lit("[a-z]+"), f.lit(0))).alias("key"))
+    else:
+        keys = lines.select(f.regexp_extract("value", URL, 1).alias("key")).where("key <> ''")
+    table = keys.groupBy("key").count().toArrow()
+    seconds = time.perf_counter() - start[0], time.process_time() + processor_seconds_of(java) - start[1]
+    spark.stop()
+    return table.num_rows, sum(table["count"].to_pylist()), seconds
+
+
+engines = {"duckdb": by_duckdb, "polars": by_polars, "pyspark": by_pyspark}
+keys, pairs, (wall_s, processor_s) = engines[engine]()
 print(keys, pairs, wall_s, processor_s)

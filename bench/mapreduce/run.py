@@ -3,7 +3,7 @@
 """Word Count, Page View Count, Patent Citation and Geo Location beside their peers, on the processor, in one run.
 
     python3 bench/mapreduce/run.py --text TEXT --log LOG --citations FILE --articles FILE --places FILE
-        [--phoenix PROGRAM] [--rounds 5] [--dry]
+        [--phoenix PROGRAM] [--cases wordcount,pvc,patent,geo] [--name mapreduce] [--rounds 5] [--dry]
 
 The text must be ASCII (peers treat other letters differently) and have no apostrophes (Phoenix++ takes them for letters); the log
 is in Apache's combined form; citations are lines of two numbers with a tab, without comments; articles are lines of language, title, latitude and longitude
@@ -15,13 +15,15 @@ with tabs, places those of GeoNames. Engines, each with two threads:
     threads          POSIX threads that insert into the same table (threads.c)
     phoenix          Phoenix++, built by bench/peers/phoenix.sh, with tcmalloc where it is installed
     duckdb, polars   the same query as SQL and as an expression, with a memory limit, spilling on (peer.py)
+    pyspark          the first two as DataFrame jobs of Spark on local[2], whose start is apart, where pyspark and Java are
 
 All engines must find as many keys and pairs. Seconds are of the processor (user and system), as the machine may have other work;
 of warpage, threads and Phoenix++'s Word Count those of the whole process, of the others those of the query. Wall seconds are reported, too.
-Writes bench/results/<date>-mapreduce.json.gz and .md.
+Writes bench/results/<date>-<name>.json.gz and .md.
 """
 import argparse
 import datetime
+import importlib.util
 import os
 import pathlib
 import re
@@ -36,10 +38,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import about  # noqa: E402
-CASES = {"wordcount": ["warpage", "warpage-quarter", "threads", "phoenix", "duckdb", "polars"],
-         "pvc": ["warpage", "warpage-quarter", "duckdb", "polars"],
+CASES = {"wordcount": ["warpage", "warpage-quarter", "threads", "phoenix", "duckdb", "polars", "pyspark"],
+         "pvc": ["warpage", "warpage-quarter", "duckdb", "polars", "pyspark"],
          "patent": ["warpage", "warpage-quarter", "phoenix", "duckdb", "polars"],
          "geo": ["warpage", "warpage-quarter", "phoenix", "duckdb", "polars"]}
+INPUTS = {"wordcount": ["text"], "pvc": ["log"], "patent": ["citations"], "geo": ["articles", "places"]}
 TITLES = {"wordcount": "Word Count", "pvc": "Page View Count", "patent": "Patent Citation", "geo": "Geo Location"}
 AIMS = {("wordcount", "phoenix"): 2.0}  # our time over theirs, at most
 AIM_QUARTER = 3.0  # with a quarter of the table over all in memory
@@ -123,18 +126,20 @@ def run(options, case, engine, folder, heaps):
     path = {"wordcount": options.text, "pvc": options.log, "patent": options.citations,
             "geo": options.articles}[case]
     text, *_ = execute([sys.executable, ROOT / "bench/mapreduce/peer.py", engine, case, path, str(options.threads),
-                        str(options.memory_mb), folder / "spill", options.places], folder, {"POLARS_MAX_THREADS": str(options.threads)})
+                        str(options.memory_mb), folder / "spill", options.places or ""], folder, {"POLARS_MAX_THREADS": str(options.threads)})
     keys, pairs, wall_s, processor_s = text.split()[-4:]
+    if engine == "pyspark":
+        options.spark_start_s.append(float(re.search(r"^started ([\d.]+)$", text, re.M)[1]))
     return int(keys), int(pairs), float(wall_s), float(processor_s), 1
 
 
 def measure(options, folder):
     results, heaps = {}, {}
     for turn in range(options.rounds + 1):  # the first one compiles kernels and reads files, and is not counted
-        for case, engines in CASES.items():
+        for case in options.cases:
             found = set()
-            for engine in engines:
-                if engine == "phoenix" and not options.phoenix:
+            for engine in CASES[case]:
+                if engine == "phoenix" and not options.phoenix or engine == "pyspark" and not options.has_spark:
                     continue
                 keys, pairs, wall_s, processor_s, passes = run(options, case, engine, folder, heaps)
                 found.add((keys, pairs))
@@ -173,7 +178,10 @@ def page(report):
              "processor; the wall seconds have the machine's other work in them. Ratio: Warpage's processor seconds over the",
              "engine's; of `warpage-quarter`, whose heap holds a quarter of the table, its own over Warpage's with all in memory.", "",
              "Warpage's seconds are those of whole processes: `wordcount` also orders and writes its result.", ""]
-    for case in CASES:
+    if report["settings"]["spark_start_s"]:
+        lines += [f"`pyspark` is a process of its own for each run, as the others; starting Spark and a first job of one row, "
+                  f"{statistics.median(report['settings']['spark_start_s']):.1f} s", "by the clock, are not in its seconds.", ""]
+    for case in report["settings"]["cases"]:
         rows = {engine: row for (c, engine), row in report["results"].items() if c == case}
         first = rows["warpage"]
         lines += [f"## {TITLES[case]}", "", f"{first['pairs']:,} pairs of {first['keys']:,} keys.", "",
@@ -191,16 +199,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="build tree")
     for name in ("text", "log", "citations", "articles", "places"):
-        parser.add_argument("--" + name, type=pathlib.Path, required=True)
+        parser.add_argument("--" + name, type=pathlib.Path)
     parser.add_argument("--phoenix", type=pathlib.Path, help="the program that bench/peers/phoenix.sh built")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory-mb", type=int, default=4000, help="limit of DuckDB (default: 4000)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each engine, in turn (default: 5)")
+    parser.add_argument("--cases", default=",".join(CASES), help="programs, with commas (default: all)")
+    parser.add_argument("--name", default="mapreduce", help="of the page (default: mapreduce)")
     parser.add_argument("--dry", action="store_true", help="print the page, write nothing")
     options = parser.parse_args()
     for name in ("build", "text", "log", "citations", "articles", "places", "phoenix"):
         path = getattr(options, name)
         setattr(options, name, path.resolve() if path else None)
+    options.cases, options.spark_start_s = options.cases.split(","), []
+    for case in options.cases:
+        if case not in CASES:
+            parser.error(f"'{case}' is none of {', '.join(CASES)}")
+        for name in INPUTS[case]:
+            if not getattr(options, name):
+                parser.error(f"{case} needs --{name}")
+    options.has_spark = bool(importlib.util.find_spec("pyspark") and (os.environ.get("JAVA_HOME") or shutil.which("java")))
     before = os.getloadavg()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -216,12 +234,14 @@ def main():
               "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"threads": options.threads, "rounds": options.rounds, "memory_mb": options.memory_mb,
                            "heap_bytes_of_quarter": heaps,
-                           "input_bytes": {name: getattr(options, name).stat().st_size for name in ("text", "log", "citations", "articles")}},
+                           "spark_start_s": options.spark_start_s, "cases": options.cases,
+                           "input_bytes": {name: getattr(options, name).stat().st_size for case in options.cases
+                                           for name in INPUTS[case] if name != "places"}},
               "results": results, "comparisons": compare(results)}
     text = page(report)
     print(text)
     if not options.dry:
-        base = ROOT / "bench/results" / f"{report['date']}-mapreduce"
+        base = ROOT / "bench/results" / f"{report['date']}-{options.name}"
         report["results"] = [{"case": case, "engine": engine, **row} for (case, engine), row in results.items()]
         about.write_raw(base, report)
         base.with_suffix(".md").write_text(text)

@@ -71,7 +71,7 @@ typedef enum wp_aggregate_op {
     WP_AGGREGATE_AVG,      /* float64 */
     WP_AGGREGATE_SUM_LOW,  /* of integers: the sum of 128 bits, its low half, uint64 */
     WP_AGGREGATE_SUM_HIGH, /* and its high half, int64 (partials.h) */
-    WP_AGGREGATE_MEAN,     /* float64, of values that may have weights; on the processor only */
+    WP_AGGREGATE_MEAN,     /* float64, of values that may have weights */
     WP_AGGREGATE_SQUARES,  /* float64: the sum of squared differences from the mean */
     WP_AGGREGATE_OP_COUNT  /* must be last */
 } wp_aggregate_op;

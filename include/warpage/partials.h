@@ -37,6 +37,8 @@ WP_API bool wp_decimals_fit(const int64_t *high, const void *decimals, uint64_t 
 WP_API bool wp_decimals_narrow(const void *decimals, uint64_t count, wp_type type, void *out);
 /** Integers as decimals. */
 WP_API void wp_decimals_widen(const int64_t *values, uint64_t count, void *decimals);
+/** Decimals as doubles; `scale`: digits behind the point. */
+WP_API void wp_decimals_double(const void *decimals, uint64_t count, uint32_t scale, double *out);
 /** Averages of sums: the same numbers as WP_AGGREGATE_AVG's. One of the two sums is NULL. An
  * average of no values is 0. */
 WP_API void wp_decimals_average(const void *decimals, const double *sums,

@@ -72,6 +72,16 @@ WP_API uint64_t wp_texts_gather_bytes(const wp_texts *texts, const wp_column *co
 WP_API void wp_texts_gather(const wp_texts *texts, const wp_column *column, uint64_t row_count,
                             void *offsets, uint32_t offset_bytes, char *bytes);
 
+/** Decimals as texts of 16 bytes, whose order is that of the numbers. `decimals`: of 16 bytes each,
+ * as Arrow's Decimal128; `valid` as in wp_column. Otherwise as wp_texts_encode. */
+WP_NODISCARD WP_API wp_status wp_texts_encode_decimals(wp_texts *texts, const void *decimals,
+                                                       const uint8_t *valid, uint64_t valid_offset,
+                                                       uint64_t row_count, uint32_t *codes,
+                                                       wp_error *err);
+/** The decimals of a key of a result whose texts are decimals; NULL is 0. `out`: 16 bytes each. */
+WP_API void wp_texts_gather_decimals(const wp_texts *texts, const wp_column *column,
+                                     uint64_t row_count, void *out);
+
 /** Bits, such as Arrow's booleans, as a byte each, and back. */
 WP_API void wp_bits_expand(const uint8_t *bits, uint64_t first, uint64_t count, uint8_t *out);
 WP_API void wp_bits_pack(const uint8_t *bytes, uint64_t count, uint8_t *out);

@@ -144,6 +144,12 @@ class _Decimals(_Column):
 _CONTEXT = decimal.Context(prec=40)
 
 
+def _decimals_of(field, column, length, name, owner):
+    """Decimals beyond 64 bits, whose codes a column has."""
+    memory = field.texts.gather_decimals(column, length)
+    return _Decimals(name, ctypes.addressof(memory), column.valid, (memory, owner), None, field.format)
+
+
 class Result:
     """The library's result, which columns of Groups refer to."""
 
@@ -155,6 +161,8 @@ class Result:
         """`text`: how texts are returned, "dictionary" or "utf8"."""
         dictionary = _Dictionary(field.texts, field.is_binary) if field.is_text else None
         column = native.groups_key(self.handle, number).contents
+        if is_decimal(field.format) and field.is_text:
+            return _decimals_of(field, column, self.length, field.name, self._owner)
         if is_decimal(field.format):
             return self._widen(column, field.name, field.format)
         return _Column(field.name, text if field.is_text else field.format, column, self._owner, dictionary)
@@ -248,20 +256,28 @@ class Runs:
     def quantile(self, share, name, scale):
         """`scale`: digits of the values behind the point."""
         memory, flags = (ctypes.c_double * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
-        native.runs_quantile(self._values, self._result.values(0).values, self._starts, self.length, share, memory, flags)
+        values = self._values
+        if self.field.is_text:  # decimals beyond 64 bits
+            rows = self._result.length
+            decimals, numbers = self.field.texts.gather_decimals(values.contents, rows), (ctypes.c_double * max(1, rows))()
+            native.decimals_double(decimals, rows, scale, numbers)
+            values, scale = native.Column(native.TYPES.index("float64"), ctypes.addressof(numbers), values.contents.valid, 0), 0
+        native.runs_quantile(values, self._result.values(0).values, self._starts, self.length, share, memory, flags)
         for row in range(self.length if scale else 0):
             memory[row] /= 10 ** scale
         bits, valid = _bits(flags, self.length)
         return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0), (memory, bits))
 
     def extreme(self, is_largest, name, field, text):
-        """`field`: of the column, a text."""
+        """`field`: of the column, of texts or decimals."""
         rows, flags = (ctypes.c_uint64 * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
         native.runs_extreme(self._values, self._starts, self.length, is_largest, rows)
         memory = (ctypes.c_uint32 * max(1, self.length))()
         native.runs_take(self._values, rows, self.length, memory, flags)
         bits, valid = _bits(flags, self.length)
         column = native.Column(self._values.contents.type, ctypes.addressof(memory), valid, 0)
+        if is_decimal(field.format):
+            return _decimals_of(field, column, self.length, name, (memory, bits))
         return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary))
 
 

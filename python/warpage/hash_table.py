@@ -290,6 +290,8 @@ class Table(arrow.Tabular):
         self._device = device
         native_table.check(native_table.library().wp_table_create(device, byref(spec), byref(handle), byref(error)), error)
         self._handle = handle
+        self._options = dict(combiner=combiner, key=self._key_kind, value=self._value_kind, memory_bytes=memory_bytes, folder=folder,
+                             buckets=buckets, threads=threads)
 
     def _set_up(self, organisation, key, value):
         self._organisation = organisation
@@ -536,10 +538,18 @@ class Table(arrow.Tabular):
         self._open_handle()
         return arrow.chunks_capsule(self._fill_schema, (self._fill(rows) for rows in self._batches()))
 
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a file, which appears complete or not at all; `open` and the library's wp_table_open read it."""
+    def save(self, path: Union[str, "os.PathLike[str]"], compact: bool = True) -> None:
+        """Writes a file, which appears complete or not at all; `open` and the library's wp_table_open read it.
+        compact: a table of several passes may have bytes of keys that were made again, which a search skips; its pairs
+        are inserted into another table first, of the same options, which takes as much memory meanwhile. Tables that
+        were opened are saved as they are."""
         error = Error()
         with self._lock:
+            if compact and self._device is not None and self._organisation != "basic" and self.report["passes"] > 1:
+                with Table(self._organisation, **self._options) as compacted:
+                    compacted.insert_table(self, "key", "value")
+                    compacted.save(path, compact=False)
+                return
             native_table.check(native_table.library().wp_table_save(self._settled(), os.fspath(path).encode(), byref(error)), error)
 
     def close(self) -> None:

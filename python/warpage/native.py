@@ -167,6 +167,7 @@ decimals_join = declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, 
 decimals_fit = declare("wp_decimals_fit", c_bool, c_void_p, c_void_p, c_uint64)
 decimals_narrow = declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
 decimals_average = declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_double = declare("wp_decimals_double", None, c_void_p, c_uint64, c_uint32, c_void_p)
 decimals_widen = declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
 halves_widen = declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)
 squares_variance = declare("wp_squares_variance", None, c_void_p, c_void_p, c_void_p, c_uint64, c_bool, c_void_p, c_void_p)
@@ -179,10 +180,14 @@ _rows_hash = declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
 _sample = declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),
                    POINTER(Error))
-DECIMAL_PIECES = {"high": (0, "int64"), "middle": (1, "uint32"), "low": (2, "uint32")}
+# Of a decimal, as columns of their own; "double": the number itself.
+DECIMAL_PIECES = {"high": (0, "int64"), "middle": (1, "uint32"), "low": (2, "uint32"), "double": (None, "float64")}
 _texts_create = declare("wp_texts_create", c_int, c_uint32, POINTER(c_void_p), POINTER(Error))
 _texts_destroy = declare("wp_texts_destroy", None, c_void_p)
 _texts_encode = declare("wp_texts_encode", c_int, c_void_p, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_texts_encode_decimals = declare("wp_texts_encode_decimals", c_int, c_void_p, c_void_p, c_void_p, c_uint64, c_uint64, c_void_p,
+                                 POINTER(Error))
+_texts_gather_decimals = declare("wp_texts_gather_decimals", None, c_void_p, POINTER(Column), c_uint64, c_void_p)
 _texts_translate = declare("wp_texts_translate", c_int, POINTER(Column), c_uint64, c_void_p, c_uint64, c_void_p,
                             POINTER(Error))
 _texts_count = declare("wp_texts_count", c_uint64, c_void_p)
@@ -304,6 +309,17 @@ class Texts:
         codes, error = (c_uint32 * max(1, count))(), Error()
         check(_texts_encode(self.handle, byref(column), count, codes, byref(error)), error)
         return codes
+
+    def encode_decimals(self, decimals, valid, valid_offset, count):
+        codes, error = (c_uint32 * max(1, count))(), Error()
+        check(_texts_encode_decimals(self.handle, decimals, valid, valid_offset, count, codes, byref(error)), error)
+        return codes
+
+    def gather_decimals(self, column, count):
+        """Those of a result's key, 16 bytes each."""
+        decimals = (c_uint64 * (2 * max(1, count)))()
+        _texts_gather_decimals(self.handle, byref(column), count, decimals)
+        return decimals
 
     @staticmethod
     def translate(indices, count, dictionary, text_count):

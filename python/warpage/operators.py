@@ -119,7 +119,7 @@ def _check_types(aggregates, fields):
     for operation, column, _ in aggregates:
         if operation in ("count", "count_distinct") or operation in ("min", "max") and fields[column].is_text:
             continue
-        if fields[column].is_text or fields[column].format == "n" or (
+        if fields[column].is_text and not fields[column].is_number or fields[column].format == "n" or (
                 operation not in ("min", "max") and not fields[column].is_number):
             raise TableTypeError("%s:%s: the column has no numbers" % (operation, column))
 
@@ -173,6 +173,11 @@ class _Plan:
         """A piece of a decimal is NULL where the decimal is."""
         return self._add("count", (column, "low") if column is not None and is_wide(fields[column].format) else column)
 
+    def _moments(self, column, field, *parts):
+        """The numbers of "mean" or "squares" of a column, and its values' scale."""
+        wide = is_wide(field.format)
+        return [self._add(part, (column, "double") if wide else column) for part in parts], 0 if wide else _scale(field)
+
     def _add(self, operation, column):
         """The number of the library's aggregate."""
         if (operation, column) not in self.aggregates:
@@ -190,8 +195,8 @@ class _Plan:
                 self._distribution(operation, column, name, fields)
                 continue
             if operation in native.SPREADS:
-                self.outputs.append(_spread(operation, self._add("squares", column), None, self._add("count", column), name,
-                                            _scale(fields[column])))
+                (squares,), scale = self._moments(column, fields[column], "squares")
+                self.outputs.append(_spread(operation, squares, None, self._counts(column, fields), name, scale))
                 continue
             format_ = _decimal_sum(fields[column].format) if operation in ("sum", "avg") else None
             if format_ is not None:
@@ -232,12 +237,12 @@ class _Plan:
                     metadata = metadata if format_ is None else DECIMAL
                     output(name, lambda r, p=parts, name=name, m=metadata, f=format_ or "d:38,0": r.decimals(p, name, m, f))
             if operation in native.SPREADS:
-                for part, power in (("mean", 1), ("squares", 2)):
-                    number, scale = self._add(part, column), power * _scale(fields[column])
+                numbers, scale = self._moments(column, fields[column], "mean", "squares")
+                for part, power, number in zip(("mean", "squares"), (1, 2), numbers):
                     name = "%s_%s" % (part, column)
-                    output(name, lambda r, n=number, name=name, s=scale: r.scaled(n, name, s))
+                    output(name, lambda r, n=number, name=name, s=power * scale: r.scaled(n, name, s))
             if operation in ("count", "avg", *native.SPREADS):
-                number = self._add("count", column) if operation in native.SPREADS else self._counts(column, fields)
+                number = self._counts(column, fields)
                 name = "count" if column is None else "count_%s" % column
                 output(name, lambda r, n=number, name=name: r.aggregate(n, name, self._count_format))
 
@@ -250,7 +255,8 @@ class _Plan:
                 number = self._counts(column, fields)
                 return lambda r: r.aggregate(number, name, self._count_format)
             if operation in native.SPREADS:
-                return _spread(operation, at(("squares", column)), None, at(("count", column)), name, _scale(fields[column]))
+                (squares,), scale = self._moments(column, fields[column], "squares")
+                return _spread(operation, squares, None, self._counts(column, fields), name, scale)
             if operation in ("min", "max"):
                 return lambda r: r.aggregate(at((operation, column)), name, fields[column].format)
             if fields[column].is_float:

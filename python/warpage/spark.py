@@ -39,7 +39,7 @@ _INTEGERS = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 _FLOATS = (types.FloatType, types.DoubleType)
 _TIMES = (types.DateType, types.TimestampType, types.TimestampNTZType)
 _TEXTS = (types.StringType, types.BinaryType)
-_DECIMAL = (types.DecimalType,)  # keys and extremes: of values that fit 64 bits
+_DECIMAL = (types.DecimalType,)
 _KEYS = _INTEGERS + _FLOATS + _TIMES + _TEXTS + _DECIMAL + (types.BooleanType,)
 
 
@@ -59,25 +59,32 @@ def _check_types(fields, keys, aggregates):
                                (operation, column, type_.simpleString(), operation))
 
 
-def _sum_type(type_, is_partial):
+def _sum_type(type_):
     if isinstance(type_, _FLOATS):
         return types.DoubleType()
-    if isinstance(type_, _DECIMAL):
-        return types.DecimalType(38 if is_partial else min(38, type_.precision + 10), type_.scale)
-    return types.DecimalType(38, 0) if is_partial else types.LongType()
+    return types.DecimalType(min(38, type_.precision + 10), type_.scale) if isinstance(type_, _DECIMAL) else types.LongType()
 
 
 def _partial_fields(fields, aggregates):
-    """The columns of partials, with Spark's types."""
-    by_name = {}
+    """The columns of partials, with Spark's types, and the sums of 128 bits among them: {name: scale}, None for integers.
+    Between stages these are two columns of 64 bits, as Spark makes an object of each decimal of 38 digits."""
+    by_name, sums = {}, {}
     for operation, column, name in aggregates:
         if operation in ("sum", "avg"):
-            by_name["sum_%s" % column] = _sum_type(fields[column].dataType, True)
+            type_ = fields[column].dataType
+            by_name["sum_%s" % column] = types.DoubleType()
+            if not isinstance(type_, _FLOATS):
+                sums["sum_%s" % column] = type_.scale if isinstance(type_, _DECIMAL) else None
         if operation in ("min", "max"):
             by_name[name] = fields[column].dataType
         if operation in native.SPREADS:
             by_name["mean_%s" % column] = by_name["squares_%s" % column] = types.DoubleType()
-    return [types.StructField(name, by_name.get(name, types.LongType())) for name in partial_names(aggregates)]
+    result = []
+    for name in partial_names(aggregates):
+        names = spark_tasks.halves(name) if name in sums else [name]
+        result += [types.StructField(half, types.LongType() if name in sums else by_name.get(name, types.LongType()))
+                   for half in names]
+    return result, sums
 
 
 _NAMES = {"var": "var_samp(%s)", "stddev": "stddev_samp(%s)", "count_distinct": "count(DISTINCT %s)"}
@@ -98,7 +105,7 @@ def _result_fields(fields, aggregates):
         is_count = operation in ("count", "count_distinct")
         type_ = types.LongType() if is_count else types.DoubleType() if operation in _DOUBLES else None
         if operation == "sum":
-            type_ = _sum_type(fields[column].dataType, False)
+            type_ = _sum_type(fields[column].dataType)
         result.append(types.StructField(_name(operation, column), type_ or fields[column].dataType, not is_count))
     return result
 
@@ -141,8 +148,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     """Groups of a Spark DataFrame's rows: a DataFrame with the columns of df.groupBy(*keys).agg(...), lazy.
 
     df            a DataFrame of Spark 4.0 or later
-    keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans,
-                  decimals whose digits fit 64 bits
+    keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans, decimals
     aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c", "var:c", "stddev:c", "median:c",
                   "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
@@ -204,15 +210,16 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         schema = types.StructType(key_fields + returned)
         function = spark_tasks.task(native.__version__, keys_in, [_text(*aggregate[:2]) for aggregate in inside], kind, device,
                                     limit_bytes, batch_rows, to_arrow_schema(schema, timezone=zone),
-                                    {name: column for column, name in values_in.items()})
+                                    {name: column for column, name in values_in.items()}, sums)
         return source.mapInArrow(function, schema)
 
+    partial, sums = _partial_fields(inside_fields, inside)
     result = _result_fields(fields, aggregates)
     returned = [types.StructField("a%d" % i, field.dataType, field.nullable) for i, field in enumerate(result)]
     if mode == "exchange":
         groups = stage(rows.repartition(*keys_in), "rows" if lists else "whole", returned)
     else:
-        partials = stage(rows, "partial", _partial_fields(inside_fields, inside))
+        partials = stage(rows, "partial", partial)
         groups = stage(partials.repartition(*keys_in), "merge", returned)
     return groups.toDF(*keys, *[field.name for field in result])
 

@@ -37,8 +37,26 @@ class Stream:
         return pyarrow.RecordBatchReader.from_batches(self._batches[0].schema, self._each()).__arrow_c_stream__(requested_schema)
 
 
-BUCKET_BITS = 5
+BUCKET_BITS = 7
 LEAST_SPILL_BYTES = 4096
+PARTS = 4  # of what is held: so much of it is divided at a time
+
+
+JOINED_BYTES = 1 << 20  # of batches that are read from a file
+
+
+def joined(batches, least_bytes):
+    """Small batches, as larger ones: each costs a call."""
+    import pyarrow
+    taken, size = [], 0
+    for batch in batches:
+        taken.append(batch)
+        size += batch.nbytes
+        if size >= least_bytes:
+            yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
+            taken, size = [], 0
+    if taken:
+        yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
 
 
 class Spill:
@@ -51,7 +69,7 @@ class Spill:
     def add(self, table):
         self._held.append(table)
         self._held_bytes += table.nbytes
-        if self._held_bytes > self._limit_bytes:
+        if self._held_bytes > self._limit_bytes or self._folder is not None:
             self._write()
 
     def _write(self):
@@ -59,9 +77,12 @@ class Spill:
         import tempfile
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(dir=os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None)
-        for table in self._held:
-            self._divide(table)
-        self._held, self._held_bytes = [], 0
+        while self._held:
+            table = self._held.pop(0)
+            step = max(1, table.num_rows * self._limit_bytes // PARTS // max(1, table.nbytes))
+            for first in range(0, table.num_rows, step):
+                self._divide(table.slice(first, step).combine_chunks())
+        self._held_bytes = 0
 
     def _divide(self, table):
         """Rows of a table, each to the file of its bucket."""
@@ -69,18 +90,14 @@ class Spill:
         import pyarrow
         from pyarrow import compute
         from warpage.table import row_hashes
-        table = table.combine_chunks()
-        if not table.num_rows:
-            return
         (hashes,) = row_hashes(table, self._keys)
         numbers = pyarrow.Array.from_buffers(pyarrow.uint64(), table.num_rows, [None, pyarrow.py_buffer(hashes)])
         shift = 64 - BUCKET_BITS * (self._level + 1)
         buckets = compute.bit_wise_and(compute.shift_right(numbers, pyarrow.scalar(shift, pyarrow.uint64())),
                                        pyarrow.scalar((1 << BUCKET_BITS) - 1, pyarrow.uint64()))
-        order = compute.array_sort_indices(buckets)
-        first = 0
+        table, first = table.take(compute.array_sort_indices(buckets)), 0
         for bucket, count in sorted((pair["values"], pair["counts"]) for pair in compute.value_counts(buckets).to_pylist()):
-            part = table.take(order.slice(first, count))
+            part = table.slice(first, count)
             first += count
             if bucket not in self._writers:
                 path = os.path.join(self._folder.name, "%d" % bucket)
@@ -107,10 +124,10 @@ class Spill:
         with pyarrow.OSFile(path) as file:
             reader = pyarrow.ipc.open_stream(file)
             if size <= self._limit_bytes or self._level == 2:
-                yield reader
+                yield pyarrow.RecordBatchReader.from_batches(reader.schema, joined(reader, JOINED_BYTES))
             else:
                 inner = Spill(self._keys, self._limit_bytes, self._level + 1)
-                for batch in reader:
+                for batch in joined(reader, self._limit_bytes // PARTS):
                     inner.add(pyarrow.Table.from_batches([batch]))
                 yield from inner.sources()
         os.remove(path)
@@ -148,25 +165,97 @@ def threads():
     return max(1, TaskContext.get().cpus())
 
 
-def batches_of(groups, schema, batch_rows):
-    """The groups under the schema's names and types."""
+def table_of(groups):
+    """By pyarrow. Its function `table` loads pandas, which takes 45 MiB."""
     import pyarrow
-    table = pyarrow.table(groups)
+    return pyarrow.RecordBatchReader.from_stream(groups).read_all()
+
+
+# ---- sums of 128 bits, between stages: two columns of 64 bits each -----------------------------------------------
+
+def halves(name):
+    return [name + "_high", name + "_low"]
+
+
+def split_sums(table, sums):
+    """A table of partials, whose sums become two columns each."""
+    import ctypes
+    import pyarrow
+    from pyarrow import compute
+    from warpage import native
+    columns, names = [], []
+    for name, column in zip(table.column_names, table.columns):
+        if name not in sums:
+            columns.append(column)
+            names.append(name)
+            continue
+        column = column.combine_chunks()
+        count = len(column)
+        decimals = column.buffers()[1].address + 16 * column.offset if count else 0
+        valid = compute.is_valid(column).buffers()[1] if column.null_count else None
+        high, low = ((ctypes.c_int64 * max(1, count))() for _ in range(2))
+        native.decimals_piece(decimals, count, native.DECIMAL_PIECES["high"][0], high)
+        native.decimals_narrow(decimals, count, native.TYPES.index("uint64"), low)
+        columns += [pyarrow.Array.from_buffers(pyarrow.int64(), count, [valid, pyarrow.py_buffer(half)]) for half in (high, low)]
+        names += halves(name)
+    return pyarrow.Table.from_arrays(columns, names)
+
+
+def join_sums(batch, sums):
+    """The reverse, of a batch."""
+    import ctypes
+    import pyarrow
+    from pyarrow import compute
+    from warpage import native
+    columns, fields = [], []
+    for field, column in zip(batch.schema, batch.columns):
+        name, _, half = field.name.rpartition("_")
+        if name not in sums:
+            columns.append(column)
+            fields.append(field)
+        elif half == "high":
+            words = [part.buffers()[1].address + 8 * part.offset for part in (column, batch.column(halves(name)[1]))]
+            count = len(column)
+            memory = (ctypes.c_uint64 * (2 * count))()
+            native.decimals_join(words[0], None, words[1], count, memory)
+            valid = compute.is_valid(column).buffers()[1] if column.null_count else None
+            type_ = pyarrow.decimal128(38, sums[name] or 0)
+            columns.append(pyarrow.Array.from_buffers(type_, count, [valid, pyarrow.py_buffer(memory)]))
+            fields.append(pyarrow.field(name, type_, metadata={} if sums[name] is None else {"warpage.sum": "decimal"}))
+    return pyarrow.RecordBatch.from_arrays(columns, schema=pyarrow.schema(fields))
+
+
+def batches_of(table, schema, batch_rows, sums):
+    """Groups under the schema's names and types. `sums`: those that become two columns."""
+    if sums:
+        table = split_sums(table, sums)
     for batch in table.rename_columns(schema.names).to_batches(max_chunksize=batch_rows or None):
         yield batch if batch.schema.equals(schema) else batch.cast(schema)
 
 
 def _return_memory():
-    """What was freed, to the system: pieces of many sizes leave gaps that malloc keeps."""
+    """What was freed, to the system: pieces of many sizes leave gaps that malloc and Arrow's pool keep."""
     import ctypes
     import gc
+    import pyarrow
     gc.collect()
+    pyarrow.default_memory_pool().release_unused()
     if hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def _groups(rows, stage, limit_bytes, calls):
     """Groups of a task's rows, in tables. Memory is that of a few pieces of `limit_bytes`, whatever the partition has."""
+    import gc
+    gc.collect()
+    gc.freeze()  # collections need not look at all modules of Python
+    try:
+        yield from _pieces(rows, stage, limit_bytes, calls)
+    finally:
+        gc.unfreeze()
+
+
+def _pieces(rows, stage, limit_bytes, calls):
     import pyarrow
     if stage == "partial":
         while not rows.is_empty():
@@ -178,16 +267,16 @@ def _groups(rows, stage, limit_bytes, calls):
         yield calls.merge(Stream(first)) if stage == "merge" else calls.group(first, False)
         return
     spill, piece = Spill(calls.keys, limit_bytes), first
+    del first
     while piece:
-        spill.add(pyarrow.table(calls.group(piece, True)) if stage == "whole" else pyarrow.Table.from_batches(piece))
+        spill.add(table_of(calls.group(piece, True)) if stage == "whole" else pyarrow.Table.from_batches(piece))
         piece = None
         _return_memory()
-        piece = rows.piece(limit_bytes)
-    for number, source in enumerate(spill.sources()):
+        piece = rows.piece(limit_bytes if stage == "whole" else limit_bytes // PARTS)
+    for source in spill.sources():
         yield calls.group_table(source) if stage == "rows" else calls.merge(source)
         source = None
-        if number % 8 == 0:
-            _return_memory()
+        _return_memory()
 
 
 class Calls:
@@ -208,19 +297,24 @@ class Calls:
         return self._warpage.merge(partials, self.keys, self._aggs, **self._options)
 
 
-def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, names):
+def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, names, sums):
     """The function of mapInArrow. `stage`: "partial", "merge", "whole", or "rows":
     whole, by aggregates that have no partials; `schema`: of what it returns, by pyarrow;
-    `names`: what the caller calls columns."""
+    `names`: what the caller calls columns; `sums`: of partials, {name: scale}, None for integers."""
 
     def run(batches):
+        import pyarrow
         warpage = load(version)
-        rows = Rows(batches)
+        rows = Rows(batches if stage != "merge" or not sums else (join_sums(batch, sums) for batch in batches if batch.num_rows))
         if rows.is_empty():
             return
         try:
             for groups in _groups(rows, stage, limit_bytes, Calls(warpage, keys, aggs, device)):
-                yield from batches_of(groups, schema, batch_rows)
+                pyarrow.default_memory_pool().release_unused()  # of the piece's rows
+                table = table_of(groups)
+                del groups  # with its texts
+                yield from batches_of(table, schema, batch_rows, sums if stage == "partial" else None)
+                table = None  # the next piece begins without this one
         except warpage.WarpageError as error:
             message = str(error)
             for inside, name in names.items():

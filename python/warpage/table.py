@@ -17,14 +17,14 @@ SLICE = 1 << 22  # rows of a chunk whose codes or flags are in memory at a time
 
 
 class Field:
-    """A column: its type, and Arrow's format (dates are integers to us). The values of a column of texts are codes;
-    `texts` has them where the column is a key."""
+    """A column: its type, and Arrow's format (dates are integers to us). The values of a column of texts, or of decimals
+    that may not fit 64 bits, are codes; `texts` has them where the column is a key."""
 
     def __init__(self, name, type_, format_=None, is_text=False, texts=None):
         self.name, self.type, self.format, self.is_text, self.texts = name, type_, format_, is_text, texts
         self.is_binary = format_ is not None and (format_ in ("z", "Z", "vz") or format_.startswith("w:"))
-        self.is_number = not is_text and (format_ is None or is_decimal(format_) or
-                                          ":" not in format_ and format_ != "n" and not format_.startswith("td"))
+        self.is_number = is_decimal(format_) or not is_text and (
+            format_ is None or ":" not in format_ and format_ != "n" and not format_.startswith("td"))
         self.is_float = TYPES[type_].startswith("float")
         self.metadata = {}
 
@@ -229,6 +229,8 @@ class _ArrowColumn:
             self.field = Field(name, _arrow_type(self.format), "f" if self.format == "e" else self.format)
         elif self.dictionary_format is None and self.format.startswith("w:"):
             self.field = _text_field(name, keys, threads, self.format)
+        elif is_wide(self.format):
+            self.field = _text_field(name, keys, threads, self.format)
         elif is_decimal(self.format):
             self.field = Field(name, INT64, self.format)
         else:
@@ -244,6 +246,11 @@ class _ArrowColumn:
 
     def hash(self, chunk, count, hashes):
         """Adds the column to hashes of a chunk's rows."""
+        if is_wide(self.format):
+            for piece in ("high", "middle", "low"):
+                part = self.piece_of(piece).part(chunk, 0, count)
+                native.rows_hash(native.Column(self.field.type, part.values, part.valid, part.valid_offset), count, hashes)
+            return
         structure = chunk.structure.children[self.number].contents
         if self.field.is_text and self.dictionary_format is None:
             offset = structure.offset + chunk.structure.offset
@@ -266,6 +273,11 @@ class _ArrowColumn:
             return self._dictionary_part(structure, offset, count, valid, chunk)
         if self.format.startswith("w:"):
             return self._fixed_part(structure, offset, count, valid, chunk)
+        if self.field.is_text and is_decimal(self.format):
+            decimals = (structure.buffers[1] or 0) + offset * 16
+            if self.field.texts is None:  # only counted
+                return Part(decimals, valid, offset, chunk)
+            return _codes_part(self.field.texts.encode_decimals(decimals, valid, offset, count), valid, offset, chunk)
         if self.field.is_text:
             layout, items, *others = _text_column(self.format, structure, offset)
             if self.field.texts is None:  # only counted
@@ -277,8 +289,12 @@ class _ArrowColumn:
             return Part(ctypes.addressof(flags), valid, offset, (flags, chunk))
         if self.piece is not None:
             number, kind = native.DECIMAL_PIECES[self.piece]
-            values = (getattr(ctypes, "c_" + kind) * max(1, count))()
-            native.decimals_piece((structure.buffers[1] or 0) + offset * 16, count, number, values)
+            values = ((ctypes.c_double if number is None else getattr(ctypes, "c_" + kind)) * max(1, count))()
+            decimals = (structure.buffers[1] or 0) + offset * 16
+            if number is None:
+                native.decimals_double(decimals, count, scale_of(self.format), values)
+            else:
+                native.decimals_piece(decimals, count, number, values)
             return Part(ctypes.addressof(values), valid, offset, (values, chunk))
         if self.format == "e":
             values = (ctypes.c_float * max(1, count))()
@@ -300,8 +316,8 @@ class _ArrowColumn:
             if valid and not ctypes.c_uint8.from_address(valid + bit // 8).value >> bit % 8 & 1:
                 values[row] = 0
             elif not native.decimals_narrow(decimals + 16 * row, 1, INT64, ctypes.byref(values, 8 * row)):
-                raise WarpageError("column '%s' has a decimal of more than 64 bits, which has a count, sum and average, but is "
-                                   "no key and has no other aggregates" % self.field.name)
+                raise WarpageError("column '%s' has a decimal of more digits than its type, decimal(%s)" %
+                                   (self.field.name, self.format[2:]))
         return values
 
     def _fixed_part(self, structure, offset, count, valid, chunk):
@@ -393,9 +409,12 @@ class Tables:
 
     def select(self, names, keys, threads):
         lists = [[table._column(name, keys, threads) for name in names] for table in self.tables]
+        def kind(field):
+            return field.type, field.is_binary, is_decimal(field.format) and scale_of(field.format)
+
         for columns in lists[1:]:
             for column, first in zip(columns, lists[0]):
-                if (column.field.type, column.field.is_binary) != (first.field.type, first.field.is_binary):
+                if kind(column.field) != kind(first.field):
                     raise WarpageError("column '%s' has Arrow's type '%s' in one table and '%s' in another" %
                                        (first.field.name, first.format, column.format))
                 column.field = first.field  # with its texts

@@ -25,15 +25,9 @@ static wp_status check_options(const wp_ops_options *options, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static wp_status choose(const wp_device *device, const wpi_shape *shape,
-                        const wpi_grouper_ops **out, wp_error *err) {
-    *out = device == NULL ? &wpi_grouper_cpu : &wpi_grouper_gpu;
-    if (!wpi_shape_has_moments(shape)) return WP_STATUS_OK;
-    if (device != NULL)
-        return WP_FAIL(err, INVALID,
-                       "variances are computed by the processor only: use the device cpu");
-    *out = &wpi_grouper_moments;
-    return WP_STATUS_OK;
+static const wpi_grouper_ops *choose(const wp_device *device, const wpi_shape *shape) {
+    if (device != NULL) return &wpi_grouper_gpu;
+    return wpi_shape_has_moments(shape) ? &wpi_grouper_moments : &wpi_grouper_cpu;
 }
 
 wp_status wp_groupby_open(wp_device *device, const wp_groupby_spec *spec, wp_groupby **out,
@@ -45,8 +39,7 @@ wp_status wp_groupby_open(wp_device *device, const wp_groupby_spec *spec, wp_gro
     if (groupby == NULL) return WP_FAIL(err, NOMEM, "a group-by");
     groupby->is_sorted = spec->options.is_sorted;
     WP_TRY_GOTO(wpi_shape_init(&groupby->shape, spec, err), done);
-    const wpi_grouper_ops *ops = NULL;
-    WP_TRY_GOTO(choose(device, &groupby->shape, &ops, err), done);
+    const wpi_grouper_ops *ops = choose(device, &groupby->shape);
     WP_TRY_GOTO(wpi_keys_create(&groupby->shape, &groupby->keys, err), done);
     WP_TRY_GOTO(
         ops->open(device, &groupby->shape, groupby->keys, &spec->options, &groupby->grouper, err),

@@ -50,7 +50,7 @@ struct wpi_grouper {
 };
 
 extern const wpi_grouper_ops wpi_grouper_cpu;     /* device is NULL */
-extern const wpi_grouper_ops wpi_grouper_moments; /* on the processor, whatever is asked for */
+extern const wpi_grouper_ops wpi_grouper_moments; /* the same, with means and squares */
 extern const wpi_grouper_ops wpi_grouper_gpu;
 
 #endif

@@ -65,6 +65,16 @@ void wp_decimals_widen(const int64_t *values, uint64_t count, void *decimals) {
     }
 }
 
+/* A long double has 10^27 exactly; what is divided, or the quotient, is rounded once more. */
+void wp_decimals_double(const void *decimals, uint64_t count, uint32_t scale, double *out) {
+    const uint64_t *words = decimals;
+    long double power = 1;
+    for (uint32_t i = 0; i < scale; i++)
+        power *= 10;
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = (double)((long double)wpi_wide_of(&words[2 * i]) / power);
+}
+
 /* The exponent is 15 too large, in 5 bits, where a float's is 127 too large, in 8. */
 void wp_halves_widen(const uint16_t *halves, uint64_t count, float *out) {
     for (uint64_t i = 0; i < count; i++) {

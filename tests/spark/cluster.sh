@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs a command with a cluster of Apache Spark on 127.0.0.1, and ends the cluster with it:
 #
-#     cluster.sh [--workers N] COMMAND...        (2 workers, of one core and 1 GB each)
+#     cluster.sh [--workers N] [--apart] COMMAND...        (2 workers, of one core and 1 GB each)
 #
+# --apart: each worker has an address of its own, 127.0.0.2 and so on, so that Spark takes them for several hosts.
 # Prints the ports. The command has SPARK_MASTER (spark://127.0.0.1:PORT), SPARK_WORKERS (the workers' process ids; each
 # is the leader of a session with its executors and their Python) and SPARK_LOGS, a folder. Its exit status is the
 # command's; 77: pyspark or Java is missing. The workers' Python is PYSPARK_PYTHON, else WARPAGE_PYTHON, else python3.
@@ -13,8 +14,13 @@ if [ "${1:-}" = --workers ]; then
     count=$2
     shift 2
 fi
+is_apart=0
+if [ "${1:-}" = --apart ]; then
+    is_apart=1
+    shift
+fi
 [ $# -gt 0 ] || {
-    echo "usage: cluster.sh [--workers N] COMMAND..." >&2
+    echo "usage: cluster.sh [--workers N] [--apart] COMMAND..." >&2
     exit 2
 }
 python=${WARPAGE_PYTHON:-python3}
@@ -99,22 +105,26 @@ wait_for() { # name, pattern
     echo "$found"
 }
 
+host_of() { # number of a worker
+    echo 127.0.0.$((1 + is_apart * $1))
+}
+
 start master org.apache.spark.deploy.master.Master --host 127.0.0.1 --port 0 --webui-port 0
 SPARK_MASTER=$(wait_for master 'Starting Spark master at ') || exit 1
 echo "master $SPARK_MASTER"
 SPARK_WORKERS=
 number=1
 while [ $number -le "$count" ]; do
-    start worker$number org.apache.spark.deploy.worker.Worker --host 127.0.0.1 --port 0 --webui-port 0 \
+    start worker$number org.apache.spark.deploy.worker.Worker --host "$(host_of $number)" --port 0 --webui-port 0 \
         --cores 1 --memory 1G --work-dir "$SPARK_LOGS/work$number" "$SPARK_MASTER"
     SPARK_WORKERS="$SPARK_WORKERS $!"
     number=$((number + 1))
 done
 number=1
 while [ $number -le "$count" ]; do
-    port=$(wait_for worker$number 'Starting Spark worker 127.0.0.1:') || exit 1
+    port=$(wait_for worker$number "Starting Spark worker $(host_of $number):") || exit 1
     wait_for worker$number 'Successfully registered with master ' >/dev/null || exit 1
-    echo "worker 127.0.0.1:$port"
+    echo "worker $(host_of $number):$port"
     number=$((number + 1))
 done
 export SPARK_MASTER SPARK_WORKERS

@@ -45,12 +45,14 @@ POOLS = {
     "at": (types.TimestampType(), [datetime.datetime(2013, 1, 1, 5, 17), datetime.datetime(1999, 9, 9)]),
     "m": (types.DecimalType(12, 2), [decimal.Decimal("-7.25"), decimal.Decimal("9999999999.99"), decimal.Decimal("0.01")]),
     "n": (types.DecimalType(18, 0), [decimal.Decimal(-5), decimal.Decimal(10**17)]),
+    "p": (types.DecimalType(38, 4), [decimal.Decimal(x) for x in ("1e30", "-1e30", "0.0001", "123456789012345678901234567.8901")]),
     "count": (types.IntegerType(), [4, 5]),
 }
 SCHEMA = types.StructType([types.StructField(name, type_) for name, (type_, _) in POOLS.items()])
 AGGREGATES = ["count", "count:t", "sum:i", "sum:l", "avg:i", "min:l", "max:s", "sum:f", "avg:d", "min:d", "max:f", "max:day", "min:at", "sum:b", "sum:m", "min:m",
-              "sum:n", "max:n", "min:t", "max:z", "max:o", "var:i", "stddev:s", "var:m", "var:d"]
-LISTS = ["median:i", "quantile:s:0.25", "quantile:m:0.9", "count_distinct:t", "count_distinct:d", "max:t", "stddev:b", "count", "sum:m"]
+              "sum:n", "max:n", "min:t", "max:z", "max:o", "var:i", "stddev:s", "var:m", "var:d", "min:p", "max:p", "sum:p", "var:p"]
+LISTS = ["median:i", "quantile:s:0.25", "quantile:m:0.9", "count_distinct:t", "count_distinct:d", "max:t", "stddev:b", "count", "sum:m",
+         "median:p", "quantile:p:0.3", "count_distinct:p", "max:p"]
 
 
 def rows(count, null_share, hot=False):
@@ -96,6 +98,8 @@ for count, null_share, partitions in [(0, 0.1, 1), (300, 0.1, 5), (40, 0.5, 8)]:
     for number, keys in enumerate([single[:1], single[1:3], single[3:7], ["t", "count"]][:2 if count == 0 else 4]):
         check(df, keys, mode=["partial", "exchange"][number % 4 == 1], memory_bytes=random_.choice([1, 1 << 28]))
 check(df, ["t"], LISTS)
+check(df, ["p"], LISTS)
+check(df, ["p", "m"], ["count", "min:p", "max:t", "sum:i"], memory_bytes=1)
 check(df, ["o", "day"], LISTS, mode="exchange", memory_bytes=1)
 check(spark.createDataFrame(rows(300, 0, hot=True), SCHEMA).repartition(4), ["t", "l"])
 many = spark.range(0, 4000, 1, 2).selectExpr("id % 1900 id", "string(id % 1900) t", "if(id % 5 = 0, null, id % 7) v")
@@ -181,7 +185,7 @@ spark.stop()
 
 # A worker with another version, and one without the package: the function that is shipped says so.
 code = "import sys; from pyspark import cloudpickle; list(cloudpickle.loads(bytes.fromhex(sys.argv[1]))(iter([])))"
-shipped = cloudpickle.dumps(ws.spark_tasks.task("9.9", ["k0"], ["count"], "partial", "cpu", 1, 100, None, {})).hex()
+shipped = cloudpickle.dumps(ws.spark_tasks.task("9.9", ["k0"], ["count"], "partial", "cpu", 1, 100, None, {}, {})).hex()
 is_installed = subprocess.run([sys.executable, "-I", "-c", "import warpage"], capture_output=True, check=False).returncode == 0
 for flags, parts in (([], ["the workers have Warpage %s and the driver has 9.9" % warpage.__version__, "host "]),
                      (["-I"], ["cannot be loaded by the workers' Python", "host ", "pip install"])):

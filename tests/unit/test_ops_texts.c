@@ -312,6 +312,49 @@ static void every_allocation_may_fail(void **state) {
     }
 }
 
+/* The order of decimals' texts is that of numbers, NULL is 0, and they come back. */
+static void decimals_are_texts_in_their_order(void **state) {
+    (void)state;
+    enum { DECIMALS = 5000 };
+    static uint64_t words[2 * DECIMALS], back[2 * DECIMALS];
+    static uint32_t places[DECIMALS];
+    static uint8_t valid[DECIMALS / 8 + 2];
+    uint64_t seed = 3;
+    wp_error err = {0};
+    wp_texts *texts = NULL;
+    for (uint32_t i = 0; i < DECIMALS; i++) {
+        const uint64_t high = wp_random_next(&seed);
+        words[2 * i] = i % 3 == 0 ? i : wp_random_next(&seed);
+        words[2 * i + 1] = i % 4 == 0 ? 0 : i % 4 == 1 ? UINT64_MAX : high; /* small, negative */
+    }
+    for (uint32_t i = 0; i < sizeof valid; i++)
+        valid[i] = (uint8_t)(wp_random_next(&seed) | wp_random_next(&seed));
+    assert_status_ok(wp_texts_create(2, &texts, &err), &err);
+    assert_status_ok(wp_texts_encode_decimals(texts, words, valid, 5, DECIMALS, codes, &err), &err);
+    uint32_t *ranks = NULL;
+    assert_status_ok(wpi_texts_sort(texts, &ranks, &err), &err);
+    for (uint32_t i = 0; i < DECIMALS; i++) {
+        const bool is_there = (valid[(i + 5) / 8] >> (i + 5) % 8 & 1) != 0;
+        assert_int_equal(codes[i] != 0, is_there);
+        places[i] = is_there ? ranks[codes[i]] : 0;
+    }
+    const wp_column column = {WP_TYPE_UINT32, places, valid, 5};
+    wp_texts_gather_decimals(texts, &column, DECIMALS, back);
+    for (uint32_t i = 0; i < DECIMALS; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            assert_u64(back[2 * i + k], codes[i] != 0 ? words[2 * i + k] : 0);
+    for (uint32_t i = 1; i < DECIMALS; i++) {
+        if (codes[i] == 0 || codes[i - 1] == 0) continue;
+        const int64_t a = (int64_t)words[2 * i - 1], b = (int64_t)words[2 * i + 1];
+        const bool is_less = a != b ? a < b : words[2 * i - 2] < words[2 * i];
+        const bool is_equal = a == b && words[2 * i - 2] == words[2 * i];
+        assert_int_equal(places[i - 1] < places[i], is_less);
+        assert_int_equal(codes[i - 1] == codes[i], is_equal);
+    }
+    wpi_free(ranks);
+    wp_texts_destroy(texts);
+}
+
 static void bits_are_bytes_and_back(void **state) {
     (void)state;
     const uint8_t bits[] = {0xa5, 0x3c, 0x01};
@@ -334,6 +377,7 @@ int main(void) {
         cmocka_unit_test(damaged_offsets_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bits_are_bytes_and_back),
+        cmocka_unit_test(decimals_are_texts_in_their_order),
     };
     const int failed = wp_test_main(tests);
     free(t.bytes);

@@ -186,12 +186,12 @@ typedef struct outcome {
 
 typedef enum form { PLAIN, LINES, INDEXED_READS } form;
 
-static outcome run(int failing_call, bool reads_own, form form) {
+static outcome run(int failing_call, bool reads_own, form reads) {
     static uint32_t results[CHUNKS * THREADS * SLOTS];
-    const bool is_indexed = form == INDEXED_READS;
+    const bool is_indexed = reads == INDEXED_READS;
     wpi_stream_facts facts = {.read_need = {0, 0, SLOTS, 0, 0},
                               .write_need = {0, 0, SLOTS, 0, 0},
-                              .has_lines = form == LINES};
+                              .has_lines = reads == LINES};
     if (is_indexed) {
         facts.read_need[2] = 0;
         facts.read_need[INDEXED] = SLOTS;

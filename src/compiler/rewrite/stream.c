@@ -116,6 +116,8 @@ static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
     LLVMValueRef addresses, compute, sibling;
     s->body = copy_with_thread(s);
     WP_TRY(wpi_stream_find_accesses(s, err));
+    if (s->facts.followed_count != 0) s->has_lines = false; /* their slots are not in lines */
+    s->facts.has_lines = s->has_lines;
     if (s->has_windows) {
         wpi_stream_use_windows(s);
         sibling = sibling_with_windows(s);
@@ -141,7 +143,6 @@ static wp_status stream_with(const wpi_alone_program *program, const char *kerne
     wpi_stream s = {.has_windows = reason != NULL,
                     .has_lines = reason == NULL && (mask & WPI_STREAM_LINES) != 0,
                     .mask = mask};
-    s.facts.has_lines = s.has_lines;
     wpi_alone alone = {0};
     wp_status status;
     if (reason != NULL) (void)snprintf(s.facts.reason, sizeof s.facts.reason, "%s", reason);

@@ -11,6 +11,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/source/device_launches.h"
+#include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
 
@@ -23,6 +24,7 @@ typedef struct correction {
 static const correction corrections[] = {
     {": error: initialization is not supported for __shared__ variables", NULL,
      wpi_shared_object_change},
+    {": error: an attribute list cannot appear here", NULL, wpi_misplaced_attribute_change},
     {": error: reference to __global__ function ", NULL, wpi_device_launch_change},
     {": error: no matching function for call to ", "call to __global__ function from",
      wpi_device_launch_change},

@@ -203,4 +203,37 @@ static __device__ void accumulate(const wpi_gpu_accumulator *how, amount more, u
     }
 }
 
+/* ---- moments ---- */
+
+static __device__ double number_at(wp_type type, const char *values, uint32_t row) {
+    const uint64_t word = wpi_load_word(type, values, row);
+    if (wpi_type_is_float(type)) return wpi_double_of(word);
+    return wpi_type_is_signed(type) ? (double)(int64_t)word : (double)word;
+}
+
+/* The group's origin is the first value that comes, so its differences are small where its values
+ * are: mean and squares that are made of these sums keep their digits. */
+static __device__ void add_moments(const wpi_gpu_accumulator *how, const wpi_gpu_column *columns,
+                                   const char *chunk, uint32_t row, uint64_t *bucket) {
+    uint64_t *to = &bucket[how->word];
+    double weight = 1;
+    if (chunk[columns[how->valid].offset_bytes + row] == 0) return;
+    if (how->weight != WPI_GPU_NONE) {
+        if (chunk[columns[how->weight + 1].offset_bytes + row] == 0) return;
+        weight =
+            number_at((wp_type)how->weight_type, chunk + columns[how->weight].offset_bytes, row);
+        if (weight == 0) return;
+    }
+    const double value =
+        number_at((wp_type)how->type, chunk + columns[how->column].offset_bytes, row);
+    const uint64_t mine =
+        ~(value != value ? UINT64_C(0x7ff8000000000000) : wpi_bits_of(value)); /* never 0 */
+    uint64_t found = to[WPI_GPU_MOMENT_ORIGIN];
+    if (found == 0) found = atomicCAS((word *)&to[WPI_GPU_MOMENT_ORIGIN], (word)0, (word)mine);
+    const double difference = value - wpi_double_of(~(found != 0 ? found : mine));
+    atomicAdd((double *)&to[WPI_GPU_MOMENT_DIFFERENCES], weight * difference);
+    atomicAdd((double *)&to[WPI_GPU_MOMENT_SQUARES], weight * difference * difference);
+    atomicAdd((double *)&to[WPI_GPU_MOMENT_WEIGHTS], weight);
+}
+
 #endif

@@ -17,6 +17,14 @@ static uint32_t add_column(wpi_gpu_format *format, wpi_gpu_column *columns, uint
     return number;
 }
 
+/* A column of values, unless it is there. */
+static void add_values(wpi_gpu_format *format, wpi_gpu_column *columns, uint32_t value) {
+    if (format->values[value] != WPI_GPU_NONE) return;
+    format->values[value] =
+        add_column(format, columns, wp_type_bytes(format->shape->values[value]));
+    add_column(format, columns, 1);
+}
+
 /* The columns and their offsets in a chunk of one row. */
 static void list_columns(wpi_gpu_format *format, wpi_gpu_column *columns) {
     const wpi_shape *shape = format->shape;
@@ -28,12 +36,15 @@ static void list_columns(wpi_gpu_format *format, wpi_gpu_column *columns) {
     for (uint32_t i = 0; i < shape->value_count; i++)
         format->values[i] = WPI_GPU_NONE;
     for (uint32_t i = 0; i < shape->accumulator_count; i++) {
-        const wpi_accumulator *accumulator = &shape->accumulators[i];
-        uint32_t *column = &format->values[accumulator->value];
-        if (*column != WPI_GPU_NONE) continue;
-        *column = add_column(format, columns, wp_type_bytes(accumulator->type));
-        add_column(format, columns, 1);
+        add_values(format, columns, shape->accumulators[i].value);
+        if (shape->accumulators[i].weight != WP_ALL_ROWS)
+            add_values(format, columns, shape->accumulators[i].weight);
     }
+}
+
+static uint32_t words_of(wpi_accumulate how) {
+    if (how == WPI_ACCUMULATE_MOMENTS) return WPI_GPU_MOMENT_WORDS;
+    return how == WPI_ACCUMULATE_SUM_INTEGER ? 2 : 1;
 }
 
 static void list_accumulators(wpi_gpu_format *format, wpi_gpu_accumulator *accumulators) {
@@ -42,9 +53,17 @@ static void list_accumulators(wpi_gpu_format *format, wpi_gpu_accumulator *accum
     for (uint32_t i = 0; i < shape->accumulator_count; i++) {
         const wpi_accumulator *it = &shape->accumulators[i];
         const uint32_t column = format->values[it->value];
-        accumulators[i] = (wpi_gpu_accumulator){
-            .how = it->how, .type = it->type, .column = column, .valid = column + 1, .word = word};
-        word += it->how == WPI_ACCUMULATE_SUM_INTEGER ? 2 : 1;
+        accumulators[i] = (wpi_gpu_accumulator){.how = it->how,
+                                                .type = it->type,
+                                                .column = column,
+                                                .valid = column + 1,
+                                                .word = word,
+                                                .weight = WPI_GPU_NONE};
+        if (it->weight != WP_ALL_ROWS) {
+            accumulators[i].weight = format->values[it->weight];
+            accumulators[i].weight_type = shape->values[it->weight];
+        }
+        word += words_of(it->how);
     }
     format->layout.accumulator_count = shape->accumulator_count;
     const bool is_narrow =

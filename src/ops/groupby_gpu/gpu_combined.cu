@@ -33,6 +33,13 @@ static __device__ bool is_leader(warp w, uint32_t team) {
     return team != 0 && (uint32_t)__ffs((int)team) - 1 == w.lane;
 }
 
+/* The bucket that the team's leader has found; NULL: there is none, or this lane has no row. */
+static __device__ uint64_t *bucket_from_leader(warp w, uint32_t team, uint64_t *bucket) {
+    const uint32_t from = team != 0 ? (uint32_t)__ffs((int)team) - 1 : w.lane;
+    const word found = __shfl_sync(w.lanes, (word)bucket, (int)from);
+    return team != 0 ? (uint64_t *)found : NULL;
+}
+
 /* ---- what they have together --------------------------------------------------------------------
  */
 
@@ -143,6 +150,11 @@ extern "C" __global__ void wp_gpu_accumulate_combined(wpi_gpu_rows asked, wpi_gp
         const steps plan = plan_steps(w, team);
         for (uint32_t a = 0; a < layout.accumulator_count; a++) {
             const wpi_gpu_accumulator *how = &layout.accumulators[a];
+            if (how->how == WPI_ACCUMULATE_MOMENTS) {
+                uint64_t *of_team = bucket_from_leader(w, team, bucket);
+                if (of_team != NULL) add_moments(how, layout.columns, rows.chunk, row, of_team);
+                continue;
+            }
             const amount mine =
                 team != 0 ? amount_of(how, layout.columns, rows.chunk, row) : (amount){0, 0};
             const amount all = together(how, w, team, &plan, mine);

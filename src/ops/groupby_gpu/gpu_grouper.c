@@ -55,11 +55,18 @@ typedef struct gpu_grouper {
 
 /* ---- the plan ---- */
 
+static uint32_t atomics_of_row(const wpi_shape *shape) {
+    uint32_t atomics = 1; /* the count of rows */
+    for (uint32_t i = 0; i < shape->accumulator_count; i++)
+        atomics += shape->accumulators[i].how == WPI_ACCUMULATE_MOMENTS ? 3 : 1;
+    return atomics;
+}
+
 static wpi_plan_task task_of(const gpu_grouper *g, uint64_t table_bytes) {
     return (wpi_plan_task){.table_bytes = table_bytes,
                            .row_bytes = g->format.row_bytes,
                            .bucket_bytes = wpi_gpu_bucket_bytes(&g->format),
-                           .row_atomics = 1 + g->shape->accumulator_count,
+                           .row_atomics = atomics_of_row(g->shape),
                            .chunk_rows = g->format.capacity,
                            .hot_share = g->skew.hot_share,
                            .hottest_share = g->skew.hottest_share,
@@ -391,6 +398,17 @@ static void flush(batch *b) {
     b->it.null_group = UINT32_MAX;
 }
 
+/* Mean and squares from sums of differences. */
+static void put_moments(const uint64_t *from, uint64_t to[2]) {
+    to[0] = to[1] = 0;
+    if (from[WPI_GPU_MOMENT_ORIGIN] == 0) return;
+    const double differences = wpi_double_of(from[WPI_GPU_MOMENT_DIFFERENCES]);
+    const double mean = differences / wpi_double_of(from[WPI_GPU_MOMENT_WEIGHTS]);
+    const double squares = wpi_double_of(from[WPI_GPU_MOMENT_SQUARES]) - differences * mean;
+    to[0] = wpi_bits_of(wpi_double_of(~from[WPI_GPU_MOMENT_ORIGIN]) + mean);
+    to[1] = wpi_bits_of(squares < 0 ? 0 : squares);
+}
+
 static wp_status put_group(void *object, const uint64_t *bucket, bool is_null, wp_error *err) {
     batch *b = object;
     const wpi_gpu_layout *layout = &b->g->format.layout;
@@ -402,7 +420,9 @@ static wp_status put_group(void *object, const uint64_t *bucket, bool is_null, w
     for (uint32_t i = 0; i < layout->accumulator_count; i++) {
         const wpi_gpu_accumulator *how = &layout->accumulators[i];
         const uint64_t *from = &bucket[how->word];
-        if (how->how == WPI_ACCUMULATE_SUM_INTEGER)
+        if (how->how == WPI_ACCUMULATE_MOMENTS)
+            put_moments(from, &b->words[i][2 * (size_t)at]);
+        else if (how->how == WPI_ACCUMULATE_SUM_INTEGER)
             memcpy(&b->words[i][2 * (size_t)at], from, 2 * sizeof *from);
         else
             b->words[i][at] = how->how == WPI_ACCUMULATE_MIN ? ~*from : *from;

@@ -47,9 +47,13 @@ extern "C" __global__ void wp_gpu_accumulate(wpi_gpu_rows asked, wpi_gpu_table t
             continue;
         }
         atomicAdd((word *)&bucket[1], (word)1);
-        for (uint32_t a = 0; a < layout.accumulator_count; a++)
-            accumulate(&layout.accumulators[a],
-                       amount_of(&layout.accumulators[a], layout.columns, rows.chunk, row), bucket);
+        for (uint32_t a = 0; a < layout.accumulator_count; a++) {
+            const wpi_gpu_accumulator *how = &layout.accumulators[a];
+            if (how->how == WPI_ACCUMULATE_MOMENTS)
+                add_moments(how, layout.columns, rows.chunk, row, bucket);
+            else
+                accumulate(how, amount_of(how, layout.columns, rows.chunk, row), bucket);
+        }
     }
     if (created != 0) atomicAdd((word *)&notes.state->created, (word)created);
 }

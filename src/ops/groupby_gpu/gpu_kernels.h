@@ -40,8 +40,19 @@ typedef struct wpi_gpu_column {
 typedef struct wpi_gpu_accumulator {
     uint32_t how, type;     /* wpi_accumulate, wp_type */
     uint32_t column, valid; /* of the chunk; `valid` has a byte for each row, 0 for NULL */
-    uint32_t word;          /* of the bucket */
+    uint32_t word;          /* of the bucket: one, two of a sum of integers, four of moments */
+    uint32_t weight, weight_type; /* of MOMENTS: the column of weights; NONE: each counts once */
 } wpi_gpu_accumulator;
+
+/** The words of moments: a value of the group, as the complement of its bits (0: there is none
+ * yet), and sums over its values' differences from that one, of doubles. */
+typedef enum wpi_gpu_moment {
+    WPI_GPU_MOMENT_ORIGIN = 0,
+    WPI_GPU_MOMENT_DIFFERENCES,
+    WPI_GPU_MOMENT_SQUARES,
+    WPI_GPU_MOMENT_WEIGHTS,
+    WPI_GPU_MOMENT_WORDS /* must be last */
+} wpi_gpu_moment;
 
 /** The format of a chunk. Column 0 has the keys. */
 typedef struct wpi_gpu_layout {

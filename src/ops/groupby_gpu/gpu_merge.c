@@ -31,6 +31,26 @@ static wp_status grow(wpi_gpu_merge *merge, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* Differences from one origin become those from another. */
+static void combine_moments(uint64_t *to, const uint64_t *from) {
+    if (from[WPI_GPU_MOMENT_ORIGIN] == 0) return;
+    if (to[WPI_GPU_MOMENT_ORIGIN] == 0) {
+        memcpy(to, from, WPI_GPU_MOMENT_WORDS * sizeof *to);
+        return;
+    }
+    const double apart =
+        wpi_double_of(~from[WPI_GPU_MOMENT_ORIGIN]) - wpi_double_of(~to[WPI_GPU_MOMENT_ORIGIN]);
+    const double differences = wpi_double_of(from[WPI_GPU_MOMENT_DIFFERENCES]);
+    const double weights = wpi_double_of(from[WPI_GPU_MOMENT_WEIGHTS]);
+    const double more[WPI_GPU_MOMENT_WORDS] = {
+        [WPI_GPU_MOMENT_DIFFERENCES] = differences + weights * apart,
+        [WPI_GPU_MOMENT_SQUARES] = wpi_double_of(from[WPI_GPU_MOMENT_SQUARES]) +
+                                   apart * (2 * differences + weights * apart),
+        [WPI_GPU_MOMENT_WEIGHTS] = weights};
+    for (uint32_t i = WPI_GPU_MOMENT_DIFFERENCES; i < WPI_GPU_MOMENT_WORDS; i++)
+        to[i] = wpi_bits_of(wpi_double_of(to[i]) + more[i]);
+}
+
 static void combine(const wpi_gpu_accumulator *how, uint64_t *to, const uint64_t *from) {
     switch (how->how) {
     case WPI_ACCUMULATE_COUNT: *to += *from; break;
@@ -41,6 +61,7 @@ static void combine(const wpi_gpu_accumulator *how, uint64_t *to, const uint64_t
         to[0] += from[0];
         to[1] += from[1] + (to[0] < from[0]);
         break;
+    case WPI_ACCUMULATE_MOMENTS: combine_moments(to, from); break;
     default: /* a minimum is a maximum of complements */
         if (*from > *to) *to = *from;
         break;

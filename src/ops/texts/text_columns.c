@@ -22,19 +22,14 @@ wp_status wp_texts_translate(const wp_column *indices, uint64_t row_count,
     return WP_STATUS_OK;
 }
 
-/* The text that a result's key refers to. */
-static const wpi_text_view *view_at(const wp_texts *texts, uint64_t place) {
-    return wpi_texts_view(texts, texts->order != NULL ? texts->order[place] : (uint32_t)place + 1);
-}
-
 #define AHEAD 16u /* rows */
 
 void wp_texts_copy(const wp_texts *texts, uint64_t *offsets, char *bytes) {
     const uint64_t count = wp_texts_count(texts);
     uint64_t at = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) __builtin_prefetch(view_at(texts, i + AHEAD));
-        const wpi_text_view *view = view_at(texts, i);
+        if (i + AHEAD < count) __builtin_prefetch(wpi_texts_of_place(texts, i + AHEAD));
+        const wpi_text_view *view = wpi_texts_of_place(texts, i);
         offsets[i] = at;
         memcpy(bytes + at, wpi_text_bytes(view), wpi_text_length(view));
         at += wpi_text_length(view);
@@ -51,7 +46,7 @@ uint64_t wp_texts_gather_bytes(const wp_texts *texts, const wp_column *column, u
     uint64_t bytes = 0;
     for (uint64_t row = 0; row < row_count; row++)
         if (wpi_is_valid(column, row))
-            bytes += wpi_text_length(view_at(texts, place_at(column, row)));
+            bytes += wpi_text_length(wpi_texts_of_place(texts, place_at(column, row)));
     return bytes;
 }
 
@@ -65,8 +60,8 @@ void wp_texts_gather(const wp_texts *texts, const wp_column *column, uint64_t ro
             ((uint32_t *)offsets)[row] = (uint32_t)at;
         if (row == row_count || !wpi_is_valid(column, row)) continue;
         if (row + AHEAD < row_count && wpi_is_valid(column, row + AHEAD))
-            __builtin_prefetch(view_at(texts, place_at(column, row + AHEAD)));
-        const wpi_text_view *view = view_at(texts, place_at(column, row));
+            __builtin_prefetch(wpi_texts_of_place(texts, place_at(column, row + AHEAD)));
+        const wpi_text_view *view = wpi_texts_of_place(texts, place_at(column, row));
         memcpy(bytes + at, wpi_text_bytes(view), wpi_text_length(view));
         at += wpi_text_length(view);
     }

@@ -49,6 +49,11 @@ static inline wpi_text_view *wpi_texts_view(const wp_texts *texts, uint32_t code
     return atomic_load_explicit(&texts->segments[segment], memory_order_acquire) + (at - first);
 }
 
+/** The text that a result's key refers to. */
+static inline const wpi_text_view *wpi_texts_of_place(const wp_texts *texts, uint64_t place) {
+    return wpi_texts_view(texts, texts->order != NULL ? texts->order[place] : (uint32_t)place + 1);
+}
+
 /** Sorts the texts: from then on keys of results refer to places in that order. `ranks`: [count +
  * 1], by code; ranks[0] is count. Caller frees. NOMEM. */
 WP_NODISCARD wp_status wpi_texts_sort(wp_texts *texts, uint32_t **ranks, wp_error *err);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* alignas behind __shared__, which nvcc accepts: static, dynamic, on several lines, in templates, of types. */
+#include "check.h"
+
+enum { N = 64 };
+
+struct pair {
+    float a, b;
+};
+
+template <typename T, int ALIGNMENT> __global__ void reverse(T *data, int *errors) {
+    __shared__ alignas(ALIGNMENT) char first[3];
+    static __shared__ alignas(alignof(float4))
+        T copy[N];
+    extern __shared__ alignas(16) unsigned char dynamic[];
+    const __shared__ alignas(pair) int *place;
+    copy[threadIdx.x] = data[threadIdx.x];
+    dynamic[threadIdx.x] = (unsigned char)threadIdx.x;
+    if (threadIdx.x == 0) {
+        first[0] = 1;
+        place = errors;
+    }
+    __syncthreads();
+    data[threadIdx.x] = copy[N - 1 - threadIdx.x];
+    if ((size_t)first % ALIGNMENT != 0 || (size_t)copy % alignof(float4) != 0 || (size_t)dynamic % 16 != 0 ||
+        place != errors || first[0] != 1 || dynamic[N - 1 - threadIdx.x] != N - 1 - threadIdx.x)
+        atomicAdd(errors, 1);
+}
+
+__device__ alignas(32) int variable[3];
+
+template <typename T, int ALIGNMENT> static void check(void) {
+    T *data;
+    int *errors;
+    CUDA_OK(cudaMallocManaged(&data, N * sizeof *data));
+    CUDA_OK(cudaMallocManaged(&errors, sizeof *errors));
+    *errors = 0;
+    for (int i = 0; i < N; i++)
+        data[i] = (T)i;
+    reverse<T, ALIGNMENT><<<1, N, N>>>(data, errors);
+    CUDA_OK(cudaDeviceSynchronize());
+    CHECK_EQ(*errors, 0);
+    for (int i = 0; i < N; i++)
+        CHECK_EQ((int)data[i], N - 1 - i);
+    CUDA_OK(cudaFree(errors));
+    CUDA_OK(cudaFree(data));
+}
+
+int main(void) {
+    void *address;
+    check<float, 64>();
+    check<double, 8>();
+    check<char, 1>();
+    CUDA_OK(cudaGetSymbolAddress(&address, variable));
+    CHECK_EQ((size_t)address % 32, 0);
+    return check_done();
+}
