@@ -5,7 +5,7 @@
 enum { N = 64 };
 
 struct pair {
-    float a, b;
+    double a, b;
 };
 
 template <typename T, int ALIGNMENT> __global__ void reverse(T *data, int *errors) {

@@ -25,6 +25,8 @@ static const correction corrections[] = {
     {": error: initialization is not supported for __shared__ variables", NULL,
      wpi_shared_object_change},
     {": error: an attribute list cannot appear here", NULL, wpi_misplaced_attribute_change},
+    {": error: 'alignas' attribute cannot be applied to types", NULL,
+     wpi_misplaced_attribute_change},
     {": error: reference to __global__ function ", NULL, wpi_device_launch_change},
     {": error: no matching function for call to ", "call to __global__ function from",
      wpi_device_launch_change},
