@@ -264,7 +264,9 @@ typedef struct wp_run_kernel {
     size_t shape_count;         /* at most WP_RUN_SHAPES + 1 */
     uint64_t overlapped;        /* launches that overlapped with others: memory counters then
                                    include those of all of them */
-    uint64_t *values; /* of all launches, by column of the simulation; NULL: not simulated */
+    uint64_t *values;  /* of all launches, by column of the simulation; NULL: not simulated */
+    char *launched_by; /* a kernel that launched it, demangled: another one, or itself if only that
+                          did; NULL: the host */
 } wp_run_kernel;
 
 typedef struct wp_run_copies {

@@ -139,6 +139,21 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void wpi_report_launched_by(const char *name, const char *parent) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    wp_run_kernel *k = find_kernel(name);
+    const bool is_better =
+        k != NULL && (k->launched_by == NULL ||
+                      (strcmp(k->launched_by, k->display_name) == 0 && strcmp(name, parent) != 0));
+    char *display_name = is_better ? wpi_report_display_name(parent) : NULL;
+    if (display_name != NULL) {
+        wpi_free(k->launched_by);
+        k->launched_by = display_name;
+    }
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 bool wpi_report_has_timeline(void) {
     if (!wpi_report_enabled) return false;
     (void)pthread_mutex_lock(&mutex);

@@ -29,6 +29,8 @@ static inline bool wpi_report_is_on(void) {
  *  for the timeline, which identifies queues by their addresses. */
 void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[3],
                        const uint32_t block[3], uint64_t start_ns, uint64_t end_ns);
+/** … which the kernel `parent` launched. Both names are as there. */
+void wpi_report_launched_by(const char *name, const char *parent);
 /** Counters of a launch on a simulated GPU, reported before by wpi_report_kernel, in the columns of
  *  wpi_report_simulation; always the same number. */
 void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,

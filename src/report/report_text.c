@@ -39,6 +39,10 @@ static void append_kernels(const wp_run_record *record, wpi_text *out) {
                          k->threads, wpi_format_duration(k->time_ns, total),
                          wpi_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
                          wpi_format_duration(k->time_max_ns, longest));
+        if (k->launched_by == NULL) continue;
+        char *parent = wpi_cxx_name_short(k->launched_by, NAME_WIDTH);
+        wpi_text_appendf(out, "    launched by %s\n", parent);
+        wpi_free(parent);
     }
 }
 

@@ -39,6 +39,7 @@ void wp_run_record_deinit(wp_run_record *record) {
         wpi_free(record->kernels[i].display_name);
         wpi_free(record->kernels[i].values);
         wpi_free(record->kernels[i].shapes);
+        wpi_free(record->kernels[i].launched_by);
     }
     wpi_free(record->kernels);
     wpi_simulation_destroy(record->simulation);

@@ -19,6 +19,7 @@ typedef struct rewrite_row {
 static const rewrite_row rewrites[] = {
     {"cache", "OPTIONS", true, wpi_rewrite_cache},
     {"counted", NULL, false, wpi_rewrite_counted},
+    {"lockstep", NULL, false, wpi_rewrite_lockstep},
     {"stream", "KERNEL:MASK", false, wpi_rewrite_stream},
 };
 enum { REWRITE_COUNT = sizeof rewrites / sizeof *rewrites };

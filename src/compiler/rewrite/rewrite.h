@@ -62,6 +62,10 @@ WP_NODISCARD wp_status wpi_rewrite_cache_streamed(wpi_compile *c, const char *ke
 WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *options,
                                                wp_error *err);
 
+/** lockstep: changes nothing but a mark of functions, by which the lanes of a warp stay in step
+ * (`wpcc --lockstep`). For variants. */
+WP_NODISCARD wp_status wpi_rewrite_lockstep(wpi_compile *c, const char *argument, wp_error *err);
+
 /** counted: `<kernel>$counted` does what the kernel does; its last parameter, `unsigned long long
  * *counts`, points to device memory, to which each thread adds at its end: [0] the loads and [1]
  * the stores (atomic operations are both) that it executed on memory that is not its own, [2] 1.

@@ -114,6 +114,12 @@ WP_API CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev) {
     WPI_DRIVER_IN(false, cudaDeviceGetPCIBusId(pciBusId, len, dev));
 }
 
+WP_API CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
+                                        CUdevice srcDevice, CUdevice dstDevice) {
+    WPI_DRIVER_IN(false, cudaDeviceGetP2PAttribute(value, (enum cudaDeviceP2PAttr)attrib, srcDevice,
+                                                   dstDevice));
+}
+
 WP_API CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev) {
     WPI_DRIVER_IN(false, cudaDeviceCanAccessPeer(canAccessPeer, dev, peerDev));
 }

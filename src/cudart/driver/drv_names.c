@@ -14,7 +14,7 @@
     X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) \
     X(cuDeviceGetUuid_v2) X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetProperties) \
     X(cuDeviceComputeCapability) X(cuDeviceGetByPCIBusId) X(cuDeviceGetPCIBusId) \
-    X(cuDeviceCanAccessPeer) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
+    X(cuDeviceCanAccessPeer) X(cuDeviceGetP2PAttribute) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
     X(cuDevicePrimaryCtxSetFlags) X(cuDevicePrimaryCtxGetState) X(cuDevicePrimaryCtxReset) \
     X(cuCtxCreate) X(cuCtxDestroy) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxSetCurrent) \
     X(cuCtxGetCurrent) X(cuCtxGetDevice) X(cuCtxGetFlags) X(cuCtxGetId) X(cuCtxGetApiVersion) \

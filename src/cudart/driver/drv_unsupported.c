@@ -83,7 +83,7 @@
     X(cuWaitExternalSemaphoresAsync) \
     /* devices are undivided; no launch and no multicast reaches several */ \
     X(cuCtxGetExecAffinity) X(cuDeviceGetExecAffinitySupport) X(cuDeviceGetLuid) \
-    X(cuDeviceGetP2PAttribute) X(cuLaunchCooperativeKernelMultiDevice) X(cuMemcpy3DPeer) \
+    X(cuLaunchCooperativeKernelMultiDevice) X(cuMemcpy3DPeer) \
     X(cuMemcpy3DPeerAsync) X(cuMulticastAddDevice) X(cuMulticastBindAddr) X(cuMulticastBindMem) \
     X(cuMulticastCreate) X(cuMulticastGetGranularity) X(cuMulticastUnbind) \
     /* streams do not wait for words of memory */ \

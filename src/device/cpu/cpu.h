@@ -399,6 +399,8 @@ struct wpi_cpu_device {
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     bool has_fixed_addresses;      /* memory has the same addresses in every run (arena.h) */
     const wpi_variant *variant;    /* variant of kernels; NULL: the program's own code */
+    bool is_in_lockstep;           /* … or, with the parameter lockstep, this one */
+    wpi_variant lockstep;
     /* NULL, or returns, for a variant's tables, the variant that all kernels of the module must
      * have
      */

@@ -29,6 +29,9 @@ const wpi_param wpi_cpu_params[] = {
      "number of threads of the CPU device; 0: one for each processor of this process"},
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
      "instruction set of kernels: best (of this processor), or baseline for any x86-64"},
+    {"lockstep", WP_UNIT_NUMBER, "0", 0, 1,
+     "1: the lanes of a warp stay in step in kernels of cpu and simulated GPUs, as with wpcc "
+     "--lockstep"},
     {0}};
 
 bool wpi_thread_stack(uintptr_t *low, size_t *bytes) {
@@ -292,6 +295,7 @@ static void close_device(wp_device *base) {
     wpi_output_destroy(device->output);
     pthread_mutex_destroy(&device->memory.lock);
     leave_group(device);
+    wpi_variant_deinit(&device->lockstep);
     wpi_free(device);
 }
 
@@ -347,6 +351,16 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     return open_beside(rest, NULL, out, err);
 }
 
+/* With the parameter lockstep, kernels are a variant. */
+static wp_status choose_lockstep(wpi_cpu_device *device, wp_error *err) {
+    wpi_param_value value;
+    WP_TRY(wpi_param_load(&wpi_cpu_params[2], &value, err));
+    device->is_in_lockstep = value.number != 0;
+    device->lockstep = (wpi_variant){.kind = WP_VARIANT_COPY};
+    if (device->is_in_lockstep) wpi_strings_add(&device->lockstep.rewrites, "lockstep");
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_cpu_device_init(wpi_cpu_device *device, wpi_cpu_device *beside, uint32_t worker_count,
                               uint64_t limit_bytes, wp_error *err) {
     wpi_fault_install();
@@ -360,6 +374,7 @@ wp_status wpi_cpu_device_init(wpi_cpu_device *device, wpi_cpu_device *beside, ui
 
     wp_status status;
     wp_queue *queue;
+    WP_TRY_GOTO(choose_lockstep(device, err), failed);
     WP_TRY_GOTO(join_group(device, beside, err), failed);
     WP_TRY_GOTO(wpi_output_create(&device->output, err), failed);
     WP_TRY_GOTO(wpi_pool_create(device, worker_count, &device->pool, err), failed);

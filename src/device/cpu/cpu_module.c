@@ -320,6 +320,7 @@ static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err
     const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
     static const wpi_variant copy = {.kind = WP_VARIANT_COPY};
     const wpi_variant *wanted = device->variant;
+    if (wanted == NULL && device->is_in_lockstep && !wpi_check_is_on()) wanted = &device->lockstep;
     if (wanted == NULL && m->places != NULL && !wpi_check_is_on()) wanted = &copy;
     if (wanted == NULL) return WP_STATUS_OK;
     WP_TRY(open_variant(m, wanted, out, err));

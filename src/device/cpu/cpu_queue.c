@@ -175,6 +175,8 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     if (!wpi_report_selects(name)) return;
     if (device->base.is_one_of_several) name = wpi_report_name_on(name, device->base.number, &own);
     wpi_report_kernel(executing, name, grid, block, start_ns, end_ns);
+    if (command->nest != NULL)
+        wpi_report_launched_by(name, command->nest->launch->kernel->code->name);
     wpi_text_deinit(&own);
 }
 

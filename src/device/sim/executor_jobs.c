@@ -38,6 +38,14 @@ static void log_launch(const wpi_cpu_kernel *kernel, const wpi_launch_numbers *n
             n->accesses[WP_TRACE_REDUCE]);
 }
 
+/* The nest of a command lives as long as its commands; its launch, as long as it is not given up.
+ */
+static void note_parent(const wpi_job *j, const char *name) {
+    const wpi_nest *nest = j->command->nest;
+    if (nest != NULL && nest->launch != NULL)
+        wpi_report_launched_by(name, nest->launch->kernel->code->name);
+}
+
 static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
     wpi_job *j = object;
     const wpi_launch *launch = &j->command->u.launch;
@@ -55,6 +63,7 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
     if (is_good && is_selected) {
         wpi_report_kernel(j->queue, name, grid, block, (base_ps + numbers->start_ps) / WP_PS_PER_NS,
                           (base_ps + numbers->end_ps) / WP_PS_PER_NS);
+        note_parent(j, name);
     }
     wpi_text_deinit(&own);
     j->is_good = is_good;

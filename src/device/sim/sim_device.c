@@ -196,10 +196,12 @@ static const wpi_variant *variant_instead(const wpi_cpu_device *device,
                                        : NULL;
 }
 
+/* After the device is initialised. */
 static void choose_variants(wpi_sim_device *device) {
     const wpi_profile *p = device->profile;
     device->ahead = (wpi_variant){.kind = WP_VARIANT_TRACE,
                                   .machine_arch = p->code == WPI_CODE_PTXAS ? p->capability : 0};
+    if (device->cpu.is_in_lockstep) device->ahead.rewrites = device->cpu.lockstep.rewrites;
     device->stepped = device->ahead;
     device->stepped.is_in_step = true;
     device->cpu.variant = device->in_step == WP_IN_STEP_ALWAYS ? &device->stepped : &device->ahead;
@@ -240,7 +242,6 @@ static wp_status open_with(const char *rest, wpi_sim_device *beside, bool is_one
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
     device->profile = profile;
-    choose_variants(device);
     wp_status status =
         wpi_cpu_device_init(&device->cpu, beside != NULL ? &beside->cpu : NULL, 1,
                             limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
@@ -248,6 +249,7 @@ static wp_status open_with(const char *rest, wpi_sim_device *beside, bool is_one
         wpi_profile_destroy(profile);
         return status;
     }
+    choose_variants(device);
     fill_info(&device->cpu.base.info, profile);
     status = wpi_sim_executor_create(
         &device->cpu, profile, beside != NULL ? beside->executor : NULL, &device->executor, err);

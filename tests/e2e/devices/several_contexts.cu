@@ -52,6 +52,11 @@ int main()
         wrong += host[i] != 2 * i;
     CHECK_EQ(wrong, 0);
 
+    CU_OK(cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, devices[0], devices[1]));
+    CHECK_EQ(can, 1);
+    CHECK_EQ((int)cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, devices[0], devices[0]),
+             (int)CUDA_ERROR_INVALID_DEVICE);
+    can = -1;
     CU_OK(cuDeviceCanAccessPeer(&can, devices[1], devices[0]));
     CHECK_EQ(can, 1);
     CHECK_EQ((int)cuCtxEnablePeerAccess(contexts[1], 0), (int)CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);

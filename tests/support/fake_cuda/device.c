@@ -158,14 +158,14 @@ EXPORT wpi_cu_result cuCtxSynchronize(void) {
 
 EXPORT wpi_cu_result cuCtxSetLimit(int limit, size_t value) {
     CALL_IN_CONTEXT("cuCtxSetLimit");
-    if (result == 0 && (limit < 0 || limit > 2)) result = WPI_CU_INVALID_VALUE;
+    if (result == 0 && (limit < 0 || limit > 4)) result = WPI_CU_INVALID_VALUE;
     if (result == 0) fake.limits[limit] = value;
     RETURN;
 }
 
 EXPORT wpi_cu_result cuCtxGetLimit(size_t *value, int limit) {
     CALL_IN_CONTEXT("cuCtxGetLimit");
-    if (result == 0 && (limit < 0 || limit > 2)) result = WPI_CU_INVALID_VALUE;
+    if (result == 0 && (limit < 0 || limit > 4)) result = WPI_CU_INVALID_VALUE;
     if (result == 0) *value = fake.limits[limit];
     RETURN;
 }

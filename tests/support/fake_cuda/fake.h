@@ -65,7 +65,7 @@ typedef struct fake_state {
     int sticky;
     bool is_initialised;
     size_t used_bytes;
-    size_t limits[3];
+    size_t limits[5];
     unsigned left_at_release;
     fake_cuda_launch last_launch;
     unsigned launch_count;

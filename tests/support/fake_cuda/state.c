@@ -9,7 +9,7 @@ enum { SYMBOLS_MAX = 96 };
 fake_state fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
                    .changed = PTHREAD_COND_INITIALIZER,
                    .generation = 1,
-                   .limits = {1024, 1 << 20, 8 << 20}};
+                   .limits = {1024, 1 << 20, 8 << 20, 2, 2048}};
 _Thread_local wpi_cu_context fake_current;
 _Thread_local bool fake_in_host_call;
 
