@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The ten programs of the software cache, in every variant on every device: each result against a serial loop in C.
+"""The ten programs of the software cache, in every variant on every device: each result against a serial loop in C. Then
+four of them over data that are streamed, as written, with what wpcc --cache does and with everything cached.
 
     bench/cache/variants.py BUILD [--devices cpu,sim:titan-black,cuda:0] [--programs NAME,…]
 
@@ -18,6 +19,7 @@ import tempfile
 import time
 
 STREAMED = "--variant single --buffer 2MiB --blocks 2 --threads 64"
+OVER_LINK = "--variant full --buffer 256KiB --blocks 2 --threads 64"
 PROGRAMS = {
     "cache-upper": "--size 256KiB --threads 64",
     "cache-wc": "--size 256KiB --threads 64",
@@ -29,7 +31,12 @@ PROGRAMS = {
     "cached-sgemm": "--naive --m 16 --n 32 --k 96",
     "cache-grep": "--size 8KiB --threads 64",
     "cached-kmeans": "--size 512 --iterations 2",
+    "cached-stream-wc streamed": f"--size 64K {OVER_LINK}",
+    "cached-stream-dna streamed": f"--size 512 {OVER_LINK}",
+    "cached-stream-opinion streamed": f"--size 128 {OVER_LINK}",
+    "cached-stream-affinity streamed": f"--size 256 {OVER_LINK}",
 }
+OF_STREAMED = ("plain", "cache", "all")
 THESIS = {"WARPAGE_SOFTWARE_CACHE_RUNS": "off", "WARPAGE_SOFTWARE_CACHE_DATA_EXITS": "on"}
 VARIANTS = {
     "plain": {"WARPAGE_SOFTWARE_CACHE": "off"},
@@ -47,8 +54,8 @@ def run(build, device, program, variant, folder):
     if device.startswith("cuda"):
         environment["WARPAGE_LIBCUDA"] = os.path.join(build, "tests/libfake_cuda.so")
     start = time.time()
-    done = subprocess.run([os.path.join(build, "apps", program), *PROGRAMS[program].split(), "--check"], env=environment,
-                          capture_output=True, text=True)
+    command = [os.path.join(build, "apps", program.split()[0]), *PROGRAMS[program].split(), "--check"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     seconds = time.time() - start
     if done.returncode != 0:
         return f"{seconds:6.1f} s  WRONG, exit status {done.returncode}: {(done.stdout + done.stderr)[-400:]}", False
@@ -76,8 +83,10 @@ def main():
                 continue
             for program in options.programs.split(","):
                 for variant in options.variants.split(","):
+                    if program.endswith(" streamed") and variant not in OF_STREAMED:
+                        continue
                     text, is_right = run(build, device, program, variant, folder)
-                    print(f"{device:16} {program:24} {variant:8} {text}", flush=True)
+                    print(f"{device:16} {program:32} {variant:8} {text}", flush=True)
                     failures += not is_right
                     count += 1
     print(f"{count} runs, {failures} wrong")
