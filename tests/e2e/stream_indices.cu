@@ -227,6 +227,34 @@ static void compare_others(long count, unsigned slots) {
     compare((const void *)moved, g, 2, only_count, 1, COUNT * sizeof(float), slots, false);
 }
 
+/* A launch that is only planned, with and without windows. */
+static void plan(void) {
+    float *out, result[COUNT];
+    void *mapped = mapped_to(values, sizeof values), *index = mapped_to(permutation, sizeof permutation);
+    streamingOptions options = {};
+    CUDA_OK(cudaMalloc(&out, sizeof result));
+    CUDA_OK(cudaMemset(out, 0, sizeof result));
+    for (int with_windows = 0; with_windows < 2; with_windows++) {
+        options.with_windows = with_windows;
+        for (options.plan_only = 1; options.plan_only < 2; options.plan_only--) {
+            CUDA_OK(streamingSetOptions(&options));
+            plain<int><<<3, 40>>>((const int *)index, (const float *)mapped, COUNT, out);
+            CUDA_OK(cudaGetLastError());
+            CUDA_OK(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
+            CUDA_OK(streamingGetReport(&last));
+            CHECK(last.device_bytes != 0 && last.slots != 0);
+            CHECK_EQ(last.blocks, 3);
+            CHECK_EQ(last.has_windows, with_windows);
+            CHECK_EQ(last.chunks == 0, options.plan_only == 1);
+            CHECK_EQ(result[COUNT - 1] == values[permutation[COUNT - 1]], options.plan_only == 0);
+        }
+        CUDA_OK(cudaMemset(out, 0, sizeof result));
+    }
+    CUDA_OK(cudaFree(out));
+    CUDA_OK(streamingFree(mapped));
+    CUDA_OK(streamingFree(index));
+}
+
 int main(void) {
     for (int i = 0; i < COUNT; i++) {
         values[i] = (float)(i * 7 % 1000) + 0.5f;
@@ -243,6 +271,7 @@ int main(void) {
         compare_others(s == 0 ? COUNT : 131, slots[s]);
     }
     compare_others(1, 0);
+    plan();
     streamingOptions options = {};
     CUDA_OK(streamingSetOptions(&options));
     return check_done();
