@@ -233,15 +233,20 @@ def batches_of(table, schema, batch_rows, sums):
         yield batch if batch.schema.equals(schema) else batch.cast(schema)
 
 
-def _return_memory():
-    """What was freed, to the system: pieces of many sizes leave gaps that malloc and Arrow's pool keep."""
+def _trim():
+    """Returns free memory to the system: pieces of many sizes leave gaps that malloc and Arrow's pool keep."""
     import ctypes
-    import gc
     import pyarrow
-    gc.collect()
     pyarrow.default_memory_pool().release_unused()
     if hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def _return_memory():
+    """The same, after Python's own garbage is free."""
+    import gc
+    gc.collect()
+    _trim()
 
 
 def _groups(rows, stage, limit_bytes, calls):
@@ -303,14 +308,13 @@ def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, na
     `names`: what the caller calls columns; `sums`: of partials, {name: scale}, None for integers."""
 
     def run(batches):
-        import pyarrow
         warpage = load(version)
         rows = Rows(batches if stage != "merge" or not sums else (join_sums(batch, sums) for batch in batches if batch.num_rows))
         if rows.is_empty():
             return
         try:
             for groups in _groups(rows, stage, limit_bytes, Calls(warpage, keys, aggs, device)):
-                pyarrow.default_memory_pool().release_unused()  # of the piece's rows
+                _trim()  # the piece's rows
                 table = table_of(groups)
                 del groups  # with its texts
                 yield from batches_of(table, schema, batch_rows, sums if stage == "partial" else None)
