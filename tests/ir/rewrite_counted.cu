@@ -29,7 +29,7 @@
 // PTX: .visible .entry _Z4pickPKiPii$counted(
 // PTX: .maxntid 64
 
-// UNKNOWN: --rewrite=counting: unknown rewrite; the rewrites are: cache, counted, stream
+// UNKNOWN: --rewrite=counting: unknown rewrite; the rewrites are: cache, counted, lockstep, stream
 // TWICE: --rewrite=counted is given twice
 // ARGUMENT: --rewrite=counted:all: the rewrite counted takes no argument
 

@@ -240,7 +240,7 @@ static void rewrites_have_arguments(void **state) {
                                           "--rewrite=stream:KERNEL:MASK");
     refused("wpcc --rewrite=counted:1 a.cu", "takes no argument");
     refused("wpcc --rewrite=stream:k:1 --rewrite=stream:k:1 a.cu", "is given twice");
-    refused("wpcc --rewrite=streams:k:1 a.cu", "the rewrites are: cache, counted, stream");
+    refused("wpcc --rewrite=streams:k:1 a.cu", "the rewrites are: cache, counted, lockstep, stream");
 }
 
 static void streams_have_a_kernel_and_parameters(void **state) {
