@@ -926,33 +926,14 @@ struct cudaConditionalNodeParams {
     cudaGraph_t *phGraph_out; /* out: [size], the node's */
 };
 
-struct cudaKernelNodeParamsV2 {
-    void *func;
-    dim3 gridDim;
-    dim3 blockDim;
-    unsigned int sharedMemBytes;
-    void **kernelParams;
-    void **extra;
-};
+#define cudaKernelNodeParamsV2 cudaKernelNodeParams
+#define cudaMemsetParamsV2 cudaMemsetParams
+#define cudaHostNodeParamsV2 cudaHostNodeParams
 
 struct cudaMemcpyNodeParams {
     int flags;
     int reserved[3];
     struct cudaMemcpy3DParms copyParams;
-};
-
-struct cudaMemsetParamsV2 {
-    void *dst;
-    size_t pitch;
-    unsigned int value;
-    unsigned int elementSize;
-    size_t width;
-    size_t height;
-};
-
-struct cudaHostNodeParamsV2 {
-    cudaHostFn_t fn;
-    void *userData;
 };
 
 struct cudaChildGraphNodeParams {

@@ -78,25 +78,17 @@ WP_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t gra
     struct cudaGraphNodeParams *const p = nodeParams;
     if (pGraphNode == NULL || p == NULL) return wpi_note(cudaErrorInvalidValue);
     switch (p->type) {
-    case cudaGraphNodeTypeKernel: {
-        const struct cudaKernelNodeParams kernel = {
-            p->kernel.func,           p->kernel.gridDim,      p->kernel.blockDim,
-            p->kernel.sharedMemBytes, p->kernel.kernelParams, p->kernel.extra};
-        return cudaGraphAddKernelNode(pGraphNode, graph, pDependencies, numDependencies, &kernel);
-    }
+    case cudaGraphNodeTypeKernel:
+        return cudaGraphAddKernelNode(pGraphNode, graph, pDependencies, numDependencies,
+                                      &p->kernel);
     case cudaGraphNodeTypeMemcpy:
         return cudaGraphAddMemcpyNode(pGraphNode, graph, pDependencies, numDependencies,
                                       &p->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: {
-        const struct cudaMemsetParams fill = {p->memset.dst,   p->memset.pitch,
-                                              p->memset.value, p->memset.elementSize,
-                                              p->memset.width, p->memset.height};
-        return cudaGraphAddMemsetNode(pGraphNode, graph, pDependencies, numDependencies, &fill);
-    }
-    case cudaGraphNodeTypeHost: {
-        const struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
-        return cudaGraphAddHostNode(pGraphNode, graph, pDependencies, numDependencies, &host);
-    }
+    case cudaGraphNodeTypeMemset:
+        return cudaGraphAddMemsetNode(pGraphNode, graph, pDependencies, numDependencies,
+                                      &p->memset);
+    case cudaGraphNodeTypeHost:
+        return cudaGraphAddHostNode(pGraphNode, graph, pDependencies, numDependencies, &p->host);
     case cudaGraphNodeTypeGraph:
         return cudaGraphAddChildGraphNode(pGraphNode, graph, pDependencies, numDependencies,
                                           p->graph.graph);
