@@ -58,8 +58,9 @@ CUresult wpi_driver_end(cudaError_t kept, cudaError_t error) {
     return wpi_driver_result(error);
 }
 
+/* Calls of the runtime initialise the driver, too. */
 CUresult wpi_driver_check(bool needs_context) {
-    if (!atomic_load(&is_initialised)) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!atomic_load(&is_initialised) && wpi_device_count() == 0) return CUDA_ERROR_NOT_INITIALIZED;
     if (needs_context && wpi_context_current() == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     return CUDA_SUCCESS;
 }
