@@ -334,6 +334,25 @@ static void edits(void) {
     cudaGetLastError();
 }
 
+/* After a reset, memory at the address that a graph's had is the program's. */
+static void reset(void) {
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    int *memory;
+    CUDA_OK(cudaGraphCreate(&graph, 0));
+    cudaMemAllocNodeParams p = block_of(1 << 20);
+    CUDA_OK(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &p));
+    CUDA_OK(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA_OK(cudaGraphLaunch(exec, 0));
+    CUDA_OK(cudaDeviceReset());
+    CHECK_EQ(attribute(cudaGraphMemAttrUsedMemCurrent), 0);
+    CUDA_OK(cudaMalloc(&memory, 1 << 20));
+    CUDA_OK(cudaFree(memory));
+    CHECK_EQ(cudaFree(p.dptr), cudaErrorInvalidValue);
+    cudaGetLastError();
+}
+
 int main(void) {
     static const int one[] = {0, 1, 1, 1}, two[] = {2, 1, 1, 1}, three[] = {1, 2, 3, 0};
     CUDA_OK(cudaMalloc(&data, N * sizeof(int)));
@@ -349,5 +368,6 @@ int main(void) {
     edits();
     CUDA_OK(cudaFree(counter));
     CUDA_OK(cudaFree(data));
+    reset();
     return check_done();
 }

@@ -115,6 +115,8 @@ void *wpi_graph_memory_base(const wpi_graph_memory *memory);
  * already. Noted. */
 cudaError_t wpi_graph_memory_allocate(wpi_graph_memory *memory, bool frees_first);
 cudaError_t wpi_graph_memory_free(wpi_graph_memory *memory);
+/** The device is reset, and its memory is gone. */
+void wpi_graph_memory_forget_all(uint32_t device);
 
 /* ---- graph_condition.c ---- */
 

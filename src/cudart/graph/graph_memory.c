@@ -86,13 +86,14 @@ wpi_graph_memory *wpi_graph_memory_share(wpi_graph_memory *memory) {
 /* Under the lock: takes memory out that nothing holds; false: something does. */
 static bool take_out(wpi_graph_memory *m) {
     if (m->owners != 0 || m->is_allocated) return false;
+    if (m->base == NULL) return true; /* the device was reset */
     HASH_DEL(graphs.all, m);
     if (m->is_counted) graphs.usages[m->device].reserved_bytes -= m->size_bytes;
     return true;
 }
 
 static cudaError_t give_back(wpi_graph_memory *m) {
-    const cudaError_t error = cudaFree(m->base);
+    const cudaError_t error = m->base != NULL ? cudaFree(m->base) : cudaSuccess;
     wpi_free(m);
     return error;
 }
@@ -120,8 +121,8 @@ void *wpi_graph_memory_base(const wpi_graph_memory *memory) {
 
 cudaError_t wpi_graph_memory_allocate(wpi_graph_memory *memory, bool frees_first) {
     pthread_mutex_lock(&graphs.lock);
-    const bool is_free = !memory->is_allocated || frees_first;
-    set_allocated(memory, true);
+    const bool is_free = memory->base != NULL && (!memory->is_allocated || frees_first);
+    if (memory->base != NULL) set_allocated(memory, true);
     pthread_mutex_unlock(&graphs.lock);
     return is_free ? cudaSuccess : wpi_note(cudaErrorInvalidValue);
 }
@@ -134,6 +135,20 @@ cudaError_t wpi_graph_memory_free(wpi_graph_memory *memory) {
     pthread_mutex_unlock(&graphs.lock);
     if (is_out) return give_back(memory);
     return was_allocated ? cudaSuccess : wpi_note(cudaErrorInvalidValue);
+}
+
+void wpi_graph_memory_forget_all(uint32_t device) {
+    wpi_graph_memory *m, *next;
+    pthread_mutex_lock(&graphs.lock);
+    HASH_ITER(hh, graphs.all, m, next) {
+        if (m->device != device) continue;
+        HASH_DEL(graphs.all, m);
+        m->base = NULL;
+        m->is_allocated = false;
+        if (m->owners == 0) wpi_free(m);
+    }
+    graphs.usages[device] = (usage){0};
+    pthread_mutex_unlock(&graphs.lock);
 }
 
 /* ---- calls ---- */
