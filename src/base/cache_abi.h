@@ -59,7 +59,8 @@ typedef struct wpi_cache_facts {
     uint32_t instructions, cached_instructions; /* of the kernel and of its cached form, in LLVM's
                                                    bitcode */
     uint32_t line_bytes, ways, pad_bytes;
-    uint32_t together; /* bits: structures in copied loops, but in no loop that data may end */
+    uint32_t together; /* bits: structures in copied loops, but in no loop that data may end … */
+    uint32_t alike;    /* … and those of which lanes read the same address, which are not in it */
     uint32_t runs;     /* bits: structures of which loops load or store whole lines */
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */

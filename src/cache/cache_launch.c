@@ -75,6 +75,11 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     if (code->is_checked) return;
     out->reason = "its loops end where data say, so that the lanes of a warp would wait for each "
                   "other's misses (WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches nevertheless)";
+    if (code->facts.alike != 0)
+        out->reason =
+            "what its loops may cache the lanes of a warp read at the same addresses, which is one "
+            "transaction without a cache (WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches "
+            "nevertheless)";
     if (code->may_be_cached == 0) return;
     const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
     const uint64_t own_bytes = aligned(shared_dynamic_bytes);

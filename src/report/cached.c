@@ -211,7 +211,8 @@ static void describe_choice(const wp_run_cached_structure *s, char *text, size_t
         (void)snprintf(text, size, "cached");
     else if (s->seldom == all)
         (void)snprintf(text, size,
-                       "not cached: at most 50 %% hits, or its loops end where data say");
+                       "not cached: at most 50 %% hits, loops that end where data say, or one "
+                       "address for all lanes");
     else if (s->crowded == all)
         (void)snprintf(text, size, "not cached: no line left");
     else

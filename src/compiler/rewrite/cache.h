@@ -60,8 +60,9 @@ typedef struct wpi_cache {
     uint32_t nest_count;
     wpi_cache_choice *choices; /* the loops of the nests, themselves included */
     uint32_t choice_count;
-    uint32_t apart; /* mask of structures in copied loops that data may end */
-    bool has_runs;  /* wanted */
+    uint32_t apart;  /* mask of structures in copied loops that data may end … */
+    uint32_t varied; /* … at addresses that are a thread's own */
+    bool has_runs;   /* wanted */
     LLVMValueRef words[WPI_CACHE_STRUCTURES]; /* of the runs of a loop, as memory of the thread */
     wpi_cache_facts facts;
 } wpi_cache;

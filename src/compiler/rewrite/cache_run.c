@@ -23,6 +23,7 @@
 #include "compiler/rewrite/cache_run.h"
 
 #include <llvm-c/Target.h>
+#include <string.h>
 
 #include "base/must.h"
 #include "compiler/ir/edit.h"
@@ -306,9 +307,36 @@ static bool count_instruction(wpi_run_survey *s, LLVMValueRef i, const wpi_cache
     return ++s->turns <= INSTRUCTIONS_MAX;
 }
 
+/* Whether a value may differ between lanes in the same turn of the loops around it. */
+static bool varies(LLVMValueRef value, wpi_map *seen) {
+    if (!LLVMIsAInstruction(value) || wpi_map_has(seen, value)) return false;
+    wpi_map_set_index(seen, value, 0);
+    if (LLVMIsACallInst(value)) {
+        size_t length;
+        LLVMValueRef callee = wpi_called_function(value);
+        const char *name = callee != NULL ? LLVMGetValueName2(callee, &length) : "";
+        if (strstr(name, "sreg.tid") != NULL || strstr(name, "sreg.laneid") != NULL) return true;
+        if (strncmp(name, "llvm.", 5) != 0 && strncmp(name, "__wp_", 5) != 0) return true;
+    }
+    if (LLVMIsAAtomicRMWInst(value) || LLVMIsAAtomicCmpXchgInst(value) || LLVMIsAAllocaInst(value))
+        return true;
+    for (int o = 0; o < LLVMGetNumOperands(value); o++)
+        if (varies(LLVMGetOperand(value, (unsigned)o), seen)) return true;
+    return false;
+}
+
 static bool note_together(wpi_run_survey *s, LLVMValueRef i, const wpi_cache_note *note) {
-    (void)i;
-    if (note->act == WPI_CACHE_ACCESS) s->k->facts.together |= 1u << note->structure;
+    LLVMValueRef pointer;
+    uint32_t bytes;
+    bool is_write;
+    if (note->act != WPI_CACHE_ACCESS) return true;
+    const uint32_t bit = 1u << note->structure;
+    s->k->facts.together |= bit;
+    if ((s->k->varied & bit) != 0) return true;
+    wpi_map seen = {0};
+    if (!wpi_cache_describe(s->k->c, i, &pointer, &bytes, &is_write) || varies(pointer, &seen))
+        s->k->varied |= bit;
+    wpi_map_deinit(&seen);
     return true;
 }
 
@@ -418,4 +446,6 @@ void wpi_cache_find_runs(wpi_cache *k, const wpi_cache_loops *l) {
         choice->header = front;
     }
     k->facts.together &= ~k->apart;
+    k->facts.alike = k->facts.together & ~k->varied;
+    k->facts.together &= k->varied;
 }
