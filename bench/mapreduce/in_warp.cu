@@ -54,11 +54,12 @@ static __device__ void emit_in_warp(wp_emitter *to, const char *key, uint32_t by
     const uint64_t hash = wp_table_hash(key, bytes) + 3u * wp_table_hash(&value, sizeof value);
     to->digest = (to->digest ^ (uint32_t)(hash >> 32) ^ (uint32_t)hash) * 0x9e3779b1u + 1u;
     if (number >= to->pairs) return;
+    if (number % 32u == 0) wp_emit_turn(to, number / 32u);
     const uint32_t bit = 1u << number % 32u;
-    if ((to->bits[number / 32u] & bit) != 0) return;
+    if ((to->word & bit) != 0) return;
     const wp_answer answer = insert_in_warp(to, key, bytes, value);
     if (answer == WP_DONE) {
-        to->bits[number / 32u] |= bit;
+        to->word |= bit;
         to->served++;
     } else {
         to->is_postponed = true;

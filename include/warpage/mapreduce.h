@@ -275,6 +275,7 @@ typedef struct wp_emitter {
     const wp_table_view *table;
     wp_table_combine combine;
     uint32_t *bits;  /* of the record's pairs, those that are in the table */
+    uint32_t word;   /* of bits: that of the 32 pairs which are being emitted */
     uint32_t pair;   /* number of the next */
     uint32_t pairs;  /* that there are bits for; those beyond are only counted */
     uint32_t digest; /* of all pairs so far */
@@ -336,19 +337,27 @@ struct wp_map_batch {
     uint32_t count, threads, pairs_max;
 };
 
+/* The word of bits of pairs 32 `index` and on becomes `to->word`. */
+WP_WORD_CALL void wp_emit_turn(wp_emitter *to, uint32_t index) {
+    if (index != 0) to->bits[index - 1u] = to->word;
+    to->word = to->bits[index];
+}
+
 /** Emits a pair. */
 WP_WORD_CALL void wp_emit(wp_emitter *to, const void *key, uint32_t key_bytes, const void *value,
                           uint32_t value_bytes) {
     const uint32_t number = to->pair++;
-    const uint64_t hash = wp_table_hash(key, key_bytes) + 3u * wp_table_hash(value, value_bytes);
-    to->digest = (to->digest ^ (uint32_t)(hash >> 32) ^ (uint32_t)hash) * 0x9e3779b1u + 1u;
+    const uint64_t hash = wp_table_hash(key, key_bytes);
+    const uint64_t both = hash + 3u * wp_table_hash(value, value_bytes);
+    to->digest = (to->digest ^ (uint32_t)(both >> 32) ^ (uint32_t)both) * 0x9e3779b1u + 1u;
     if (number >= to->pairs) return;
+    if (number % 32u == 0) wp_emit_turn(to, number / 32u);
     const uint32_t bit = 1u << number % 32u;
-    if ((to->bits[number / 32u] & bit) != 0) return; /* it is in the table */
+    if ((to->word & bit) != 0) return; /* it is in the table */
     const wp_answer answer =
-        wp_table_insert_with(to->table, key, key_bytes, value, value_bytes, to->combine);
+        wp_table_insert_hashed(to->table, hash, key, key_bytes, value, value_bytes, to->combine);
     if (answer == WP_DONE) {
-        to->bits[number / 32u] |= bit;
+        to->word |= bit;
         to->served++;
     } else {
         to->is_postponed = true;
@@ -444,7 +453,9 @@ WP_WORD_CALL bool wp_map_take_more(const wp_map_batch *batch, uint32_t record, w
 WP_WORD_CALL bool wp_map_again(const wp_map_batch *batch, uint64_t thread, wp_emitter *to,
                                uint32_t *digest) {
     const uint32_t record = (uint32_t)thread;
+    const uint32_t known = to->pair < to->pairs ? to->pair : to->pairs;
     bool is_left = to->is_postponed;
+    if (known != 0) to->bits[(known - 1u) / 32u] = to->word;
     if (to->is_first && to->pair > to->pairs && batch->pairs_max == 0) {
         if (wp_map_take_more(batch, record, to)) {
             *digest = to->digest;
@@ -464,7 +475,7 @@ WP_WORD_CALL bool wp_map_again(const wp_map_batch *batch, uint64_t thread, wp_em
     }
     if (to->is_refused) wp_map_say_fault(batch, record, WP_MAP_FAULT_REFUSED, 0, 0);
     if (to->served != 0)
-        (void)wp_word_add64(&batch->control->served[thread / 32u % WP_MAP_COUNTERS], to->served);
+        wp_word_sum64(&batch->control->served[thread / 32u % WP_MAP_COUNTERS], to->served);
     if (!is_left) wp_bits_set(batch->done, wp_map_number(batch, record));
     return false;
 }

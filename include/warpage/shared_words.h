@@ -7,7 +7,8 @@
  * Reads go past the first-level cache of a GPU. A compare-and-swap publishes: what the thread
  * stored before wp_word_fence() and the swap is seen by a thread that reads the swapped word.
  *
- * All functions return the word's value before the call. Words are aligned to their size.
+ * All functions but wp_word_sum32, wp_word_sum64 return the word's value before the call. Words are
+ * aligned to their size.
  */
 #ifndef WARPAGE_SHARED_WORDS_H
 #define WARPAGE_SHARED_WORDS_H
@@ -82,6 +83,17 @@ WP_WORD_CALL uint32_t wp_word_meet(uint32_t value) {
 WP_WORD_CALL void wp_word_retries(void) {
     __asm__ volatile("// warpage: retries");
 }
+/* Adds to a word that nothing reads before the kernel has ended: a count. On the CPU device each
+ * worker keeps sums of its own and adds them up at the latest when it leaves the launch, so that
+ * words that all workers add to, such as those of frequent keys, stay in the processors' caches. */
+WP_WORD_CALL void wp_word_sum32(uint32_t *word, uint32_t value) {
+    __asm__ volatile("// warpage: sums 32");
+    (void)atomicAdd((unsigned int *)word, value);
+}
+WP_WORD_CALL void wp_word_sum64(uint64_t *word, uint64_t value) {
+    __asm__ volatile("// warpage: sums 64");
+    (void)atomicAdd((unsigned long long *)word, (unsigned long long)value);
+}
 
 #else
 
@@ -118,6 +130,12 @@ WP_WORD_CALL uint32_t wp_word_add32(uint32_t *word, uint32_t value) {
 }
 WP_WORD_CALL uint64_t wp_word_add64(uint64_t *word, uint64_t value) {
     return __atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL void wp_word_sum32(uint32_t *word, uint32_t value) {
+    (void)__atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+WP_WORD_CALL void wp_word_sum64(uint64_t *word, uint64_t value) {
+    (void)__atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }
 WP_WORD_CALL uint32_t wp_word_or32(uint32_t *word, uint32_t value) {
     return __atomic_fetch_or(word, value, __ATOMIC_ACQ_REL);

@@ -16,16 +16,25 @@ WP_WORD_CALL uint64_t wp_table_align(uint64_t bytes) {
     return (bytes + 7u) & ~(uint64_t)7u;
 }
 
-/* Up to eight bytes as a word, the first in the lowest. */
+/* Up to eight bytes, at least one, as a word, the first in the lowest. Of fewer than eight, pieces
+ * that overlap. */
 WP_WORD_CALL uint64_t wp_table_word_of(const char *bytes, uint64_t at, uint64_t end) {
-    uint64_t word = 0;
-    if (end - at >= 8u) {
-        memcpy(&word, bytes + at, 8);
+    const uint64_t count = end - at;
+    const char *from = bytes + at;
+    if (count >= 8u) {
+        uint64_t word;
+        memcpy(&word, from, 8);
         return word;
     }
-    for (uint64_t i = at; i < end; i++)
-        word |= (uint64_t)(unsigned char)bytes[i] << (i - at) * 8u;
-    return word;
+    if (count >= 4u) {
+        uint32_t low, high;
+        memcpy(&low, from, 4);
+        memcpy(&high, from + count - 4u, 4);
+        return low | (uint64_t)high << (count - 4u) * 8u;
+    }
+    const uint64_t middle = count / 2u;
+    return (uint64_t)(unsigned char)from[0] | (uint64_t)(unsigned char)from[middle] << middle * 8u |
+           (uint64_t)(unsigned char)from[count - 1u] << (count - 1u) * 8u;
 }
 
 /* The hash of a key: the low half selects the bucket, the high half is kept in the entry. */
@@ -281,13 +290,13 @@ WP_WORD_CALL void wp_table_combine_word(const wp_table_view *table, void *existi
                                         uint32_t bytes) {
     if (bytes == 4u) {
         uint32_t *word32 = (uint32_t *)existing;
-        if (table->combiner == WP_TABLE_ADD) (void)wp_word_add32(word32, (uint32_t)word);
+        if (table->combiner == WP_TABLE_ADD) wp_word_sum32(word32, (uint32_t)word);
         if (table->combiner == WP_TABLE_MIN) (void)wp_word_min32(word32, (uint32_t)word);
         if (table->combiner == WP_TABLE_MAX) (void)wp_word_max32(word32, (uint32_t)word);
         if (table->combiner == WP_TABLE_OR) (void)wp_word_or32(word32, (uint32_t)word);
     } else {
         uint64_t *word64 = (uint64_t *)existing;
-        if (table->combiner == WP_TABLE_ADD) (void)wp_word_add64(word64, word);
+        if (table->combiner == WP_TABLE_ADD) wp_word_sum64(word64, word);
         if (table->combiner == WP_TABLE_MIN) (void)wp_word_min64(word64, word);
         if (table->combiner == WP_TABLE_MAX) (void)wp_word_max64(word64, word);
         if (table->combiner == WP_TABLE_OR) (void)wp_word_or64(word64, word);
@@ -480,12 +489,11 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
                           : wp_table_combine_with(table, entry, hash, value, value_bytes, combine);
 }
 
-WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const void *key,
-                                            uint64_t key_bytes, const void *value,
-                                            uint64_t value_bytes, wp_table_combine combine) {
-    if ((key_bytes | value_bytes) >> 32 != 0)
-        return wp_table_fault(table, WP_TABLE_FAULT_TOO_LONG, key_bytes, value_bytes);
-    const uint64_t hash = wp_table_hash(key, key_bytes);
+/* `hash`: wp_table_hash of the key. */
+WP_WORD_CALL wp_answer wp_table_insert_hashed(const wp_table_view *table, uint64_t hash,
+                                              const void *key, uint32_t key_bytes,
+                                              const void *value, uint32_t value_bytes,
+                                              wp_table_combine combine) {
     const bool is_multivalued = table->organisation == WP_TABLE_MULTIVALUED;
     const uint64_t bytes = sizeof(wp_table_entry) + wp_table_align(key_bytes) +
                            wp_table_align(value_bytes) +
@@ -493,8 +501,7 @@ WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const vo
     if (bytes > table->page_count << table->page_shift)
         return wp_table_fault(table, WP_TABLE_FAULT_TOO_LARGE, bytes, 0);
     if (table->organisation == WP_TABLE_BASIC)
-        return wp_table_insert_basic(table, hash, key, (uint32_t)key_bytes, value,
-                                     (uint32_t)value_bytes);
+        return wp_table_insert_basic(table, hash, key, key_bytes, value, value_bytes);
     if (table->organisation == WP_TABLE_COMBINING) {
         if (table->combiner == WP_TABLE_CALLBACK ? combine == WP_TABLE_NO_CALLBACK
                                                  : combine != WP_TABLE_NO_CALLBACK)
@@ -502,8 +509,16 @@ WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const vo
         if (table->combiner != WP_TABLE_CALLBACK && value_bytes != 4u && value_bytes != 8u)
             return wp_table_fault(table, WP_TABLE_FAULT_VALUE_SIZE, value_bytes, 8u);
     }
-    return wp_table_insert_key(table, hash, key, (uint32_t)key_bytes, value, (uint32_t)value_bytes,
-                               combine);
+    return wp_table_insert_key(table, hash, key, key_bytes, value, value_bytes, combine);
+}
+
+WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const void *key,
+                                            uint64_t key_bytes, const void *value,
+                                            uint64_t value_bytes, wp_table_combine combine) {
+    if ((key_bytes | value_bytes) >> 32 != 0)
+        return wp_table_fault(table, WP_TABLE_FAULT_TOO_LONG, key_bytes, value_bytes);
+    return wp_table_insert_hashed(table, wp_table_hash(key, key_bytes), key, (uint32_t)key_bytes,
+                                  value, (uint32_t)value_bytes, combine);
 }
 
 WP_WORD_CALL wp_answer wp_table_insert(const wp_table_view *table, const void *key,

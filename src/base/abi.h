@@ -230,6 +230,9 @@ void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line,
 void wp_rt_trap(void); /* does not return */
 void *wp_rt_malloc(uint64_t bytes);
 void wp_rt_free(void *pointer);
+/* Adds `value` to the word of `bytes` (4 or 8) by the end of the launch: warpage/shared_words.h,
+ * wp_word_sum32. */
+void wp_rt_sum(void *word, uint64_t value, uint32_t bytes);
 /* Calls of the CUDA runtime in kernels (src/device/cpu/nested). `thread`: the caller's number in
  * its block. Results are cudaError_t unless stated otherwise; errors are also the thread's last
  * one.

@@ -10,7 +10,8 @@
  * computes are seen by the next.
  *
  * The comment "// warpage: retries" (warpage/shared_words.h) becomes a yield that `lockstep` takes
- * as a mark of the loop around it. */
+ * as a mark of the loop around it. The comment "// warpage: sums" stands before an atomic addition
+ * that becomes a call of the CPU's runtime. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,12 +165,51 @@ static void lower_retry_mark(wpi_ptx *t, LLVMValueRef call) {
     LLVMInstructionEraseFromParent(call);
 }
 
+static bool is_sum_mark(const char *text, size_t length) {
+    static const char mark[] = "// warpage: sums ";
+    return length > sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0;
+}
+
+/* The addition behind the mark, whose result is not used; NULL: it was moved away. */
+static LLVMValueRef marked_sum(LLVMValueRef mark) {
+    LLVMValueRef at = LLVMGetNextInstruction(mark);
+    while (at && !LLVMIsAAtomicRMWInst(at) && !LLVMIsACallInst(at))
+        at = LLVMGetNextInstruction(at);
+    const bool is_sum = at && LLVMIsAAtomicRMWInst(at) &&
+                        LLVMGetAtomicRMWBinOp(at) == LLVMAtomicRMWBinOpAdd && !LLVMGetFirstUse(at);
+    return is_sum ? at : NULL;
+}
+
+/* In code that is as fast as the CPU can, the worker keeps the sum. */
+static void lower_sum_mark(wpi_ptx *t, LLVMValueRef mark) {
+    LLVMValueRef sum = wpi_compile_is_plain(t->c) ? marked_sum(mark) : NULL;
+    if (sum) {
+        wpi_compile *c = t->c;
+        LLVMPositionBuilderBefore(t->b, sum);
+        LLVMValueRef value = LLVMGetOperand(sum, 1);
+        const unsigned bytes = LLVMGetIntTypeWidth(LLVMTypeOf(value)) / 8;
+        LLVMTypeRef types[] = {c->ptr, c->i64, c->i32};
+        LLVMValueRef args[] = {LLVMBuildAddrSpaceCast(t->b, LLVMGetOperand(sum, 0), c->ptr, ""),
+                               LLVMBuildZExt(t->b, value, c->i64, ""), wpi_const32(c, bytes)};
+        LLVMValueRef function =
+            wpi_compile_declare(c, "wp_rt_sum", LLVMVoidTypeInContext(c->context), types, 3);
+        wpi_function_attribute(c, function, "nounwind");
+        LLVMBuildCall2(t->b, wpi_function_type(function), function, args, 3, "");
+        LLVMInstructionEraseFromParent(sum);
+    }
+    LLVMInstructionEraseFromParent(mark);
+}
+
 static wp_status lower_call(wpi_ptx *t, LLVMValueRef call, unsigned uid) {
     LLVMValueRef code = inline_asm_of(call);
     size_t text_length, constraint_length;
     const char *text = LLVMGetInlineAsmAsmString(code, &text_length);
     if (is_retry_mark(text, text_length)) {
         lower_retry_mark(t, call);
+        return WP_STATUS_OK;
+    }
+    if (is_sum_mark(text, text_length)) {
+        lower_sum_mark(t, call);
         return WP_STATUS_OK;
     }
     const char *constraint_text = LLVMGetInlineAsmConstraintString(code, &constraint_length);

@@ -233,6 +233,7 @@ static void finish(wpi_worker *worker, wpi_block *block, bool has_ended) {
     }
     wpi_block_release(block);
     if (!holds_ref) return;
+    wpi_worker_add_up(worker);
     pthread_mutex_lock(&pool->lock);
     drop_ref(pool, launch);
     pthread_mutex_unlock(&pool->lock);
@@ -450,6 +451,7 @@ static void run_worker(wpi_worker *worker, wpi_launch *launch) {
         }
         rest(worker, sleeps, &idle_rounds);
     }
+    wpi_worker_add_up(worker);
     wp_rt_block = NULL;
     wpi_worker_current = NULL;
 }
@@ -502,6 +504,7 @@ bool wpi_worker_run(wpi_worker *worker, wpi_block *block, wpi_outcome *outcome) 
         wpi_cpu_device_fail(worker->device, &worker->error);
         is_good = false;
     }
+    wpi_worker_add_up(worker);
     worker->current = NULL;
     wp_rt_block = NULL;
     wpi_worker_current = NULL;
@@ -623,6 +626,7 @@ void wpi_pool_destroy(wpi_pool *pool) {
         pthread_join(pool->helpers[i], NULL);
     for (uint32_t i = 0; i < pool->worker_count && pool->workers != NULL; i++) {
         wpi_text_deinit(&pool->workers[i].printed);
+        wpi_free(pool->workers[i].sums);
         while (pool->workers[i].blocks != NULL) {
             wpi_block *block = pool->workers[i].blocks;
             pool->workers[i].blocks = block->next;

@@ -137,6 +137,9 @@ struct wpi_worker {
 
     wpi_text printed; /* buffer for a printf of kernel code */
 
+    struct wpi_sum *sums; /* of counts that are not added up yet (worker_sums.c); NULL: never any */
+    bool has_sums;
+
     void *scheduler_sp; /* the worker's own stack while a fiber runs */
     wpi_fiber *fiber;   /* the running fiber; NULL: none */
     void *scheduler_tsan, *scheduler_fake_stack;
@@ -161,6 +164,10 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 /** A slot for a caller that runs blocks itself, on this thread; NULL: none is free. */
 wpi_worker *wpi_pool_borrow(wpi_pool *pool);
 void wpi_pool_return(wpi_pool *pool, wpi_worker *worker);
+
+/** Adds up what kernel code on this worker has counted: before its launch may end (worker_sums.c).
+ */
+void wpi_worker_add_up(wpi_worker *worker);
 
 /** Sets the worker's error: a kernel of an ordinary launch reached a grid barrier. */
 void wpi_worker_refuse_grid(wpi_worker *worker, const wpi_launch *launch);
