@@ -19,6 +19,8 @@ static bool is_bytes(const char *name) {
 static void number_text(const wpi_level_field *field, const wpi_number *n, char out[32]) {
     if (!n->is_known)
         (void)snprintf(out, 32, "?");
+    else if (wpi_level_field_is_name(field))
+        (void)snprintf(out, 32, "%s", wpi_replacement_name(n));
     else if (is_bytes(field->name))
         (void)wpi_whole_bytes(n->value, out);
     else if (strcmp(field->name, "miss_cycles") == 0)
