@@ -201,7 +201,7 @@ static bool shows_less_below(const family *f, uint32_t page) {
 
 static void unknown_geometry(wpi_level *l, const char *why) {
     wpi_number_unknown(&l->page_bytes, "%.150s", why);
-    l->fill_bytes = l->entries = l->sets = l->ways = l->replacement = l->page_bytes;
+    l->fill_bytes = l->entries = l->sets = l->ways = l->page_bytes;
 }
 
 /* Misses of a round grow by ways + 1 with each page: the slope of loads * cycles, in delays. */
