@@ -9,7 +9,7 @@
 #include "probe/infer/disabled_sms.h"
 #include "probe/infer/entry_pages.h"
 #include "probe/infer/hierarchy_number.h"
-#include "probe/infer/replacement.h"
+#include "probe/infer/set_replacement.h"
 #include "probe/infer/sharing.h"
 #include "probe/infer/steps.h"
 

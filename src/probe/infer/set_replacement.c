@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe/infer/replacement.h"
+#include "probe/infer/set_replacement.h"
 
 #include <math.h>
 
