@@ -16,7 +16,8 @@ static model_level level(uint32_t sets, uint32_t ways, uint64_t page_bytes, doub
     return l;
 }
 
-static wpi_level_replacement found_at(const model *m, uint32_t number) {
+static wpi_level_replacement found_at(const model *m, uint32_t number,
+                                      wpi_level_replacement expected) {
     tlb_sampler object;
     tlb_sampler_init(&object, m, 7);
     const wpi_sampler sampler = tlb_sampler_table(&object);
@@ -25,7 +26,7 @@ static wpi_level_replacement found_at(const model *m, uint32_t number) {
     assert_status_ok(wpi_infer(&sampler, NULL, &h, &err), &err);
     assert_true(h->level_count > number);
     const wpi_number found = h->levels[number].replacement;
-    if (!found.is_known) truth_show(h);
+    if (!found.is_known && expected != WPI_LEVEL_REPLACEMENT_COUNT) truth_show(h);
     wpi_hierarchy_destroy(h);
     tlb_sampler_deinit(&object);
     return found.is_known ? (wpi_level_replacement)found.value : WPI_LEVEL_REPLACEMENT_COUNT;
@@ -42,10 +43,10 @@ static void check(uint32_t sets, uint32_t ways, double noise, const wpi_policy *
                 .noise_cycles = noise};
     m.levels[0] = level(1, 16, 128 << 10, 20, &wpi_policy_replacement_lru);
     m.levels[1] = level(sets, ways, 2 << 20, 120, replacement);
-    assert_int_equal(found_at(&m, 1), expected);
+    assert_int_equal(found_at(&m, 1, expected), expected);
     m.levels[0] = m.levels[1];
     m.level_count = 1;
-    assert_int_equal(found_at(&m, 0), expected);
+    assert_int_equal(found_at(&m, 0, expected), expected);
 }
 
 static void lru_fifo_and_random_are_told_apart(void **state) {
