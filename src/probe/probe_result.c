@@ -16,6 +16,7 @@ FIELD(fill_bytes)
 FIELD(fill_pages)
 FIELD(sets)
 FIELD(ways)
+FIELD(replacement)
 FIELD(miss_cycles)
 FIELD(reach_bytes)
 FIELD(plateau_bytes)
@@ -29,8 +30,17 @@ const wpi_level_field wpi_level_fields[] = {{"entries", "Entries", get_entries},
                                             {"plateau_bytes", NULL, get_plateau_bytes},
                                             {"sets", "Sets", get_sets},
                                             {"ways", "Ways", get_ways},
+                                            {"replacement", "Replacement", get_replacement},
                                             {"miss_cycles", "Delay on miss", get_miss_cycles},
                                             {0}};
+
+const char *wpi_replacement_name(const wpi_number *replacement) {
+    return wpi_level_replacement_names[(wpi_level_replacement)replacement->value];
+}
+
+bool wpi_level_field_is_name(const wpi_level_field *field) {
+    return field->number == get_replacement;
+}
 
 double wpi_level_confidence(const wpi_level *level) {
     const wpi_number *const numbers[] = {&level->entries, &level->page_bytes, &level->miss_cycles};
@@ -83,7 +93,10 @@ static void append_values(const wpi_hierarchy *h, const char *prefix, wpi_text *
     for (uint32_t l = 0; l < h->level_count; l++) {
         const wpi_level *level = &h->levels[l];
         for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++)
-            if (f->number(level)->is_known)
+            if (wpi_level_field_is_name(f) && f->number(level)->is_known)
+                wpi_text_appendf(out, "%sl%" PRIu32 ".%s %s\n", prefix, l + 1, f->name,
+                                 wpi_replacement_name(f->number(level)));
+            else if (f->number(level)->is_known)
                 wpi_text_appendf(out, "%sl%" PRIu32 ".%s %.12g\n", prefix, l + 1, f->name,
                                  f->number(level)->value);
         append_groups(&level->sharing, prefix, l + 1, out);

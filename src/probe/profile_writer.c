@@ -93,6 +93,9 @@ static wp_status write_level(const wpi_hierarchy *h, const wpi_plan *plan, uint3
     wpi_text_appendf(out, "\n[tlb.l%u]\nentries = %.0f\n", number + 1, l->entries.value);
     write_sets(l, out);
     write_bytes(out, "coverage", l->page_bytes.value);
+    if (l->replacement.is_known)
+        wpi_text_appendf(out, "replacement = %s\n",
+                         wpi_level_replacement_names[(wpi_level_replacement)l->replacement.value]);
     wpi_text_appendf(out, "fill = %.0f\n", l->fill_bytes.value / h->levels[0].fill_bytes.value);
     if (number > 0)
         wpi_text_appendf(out, "latency = %.0fcycles\n", h->levels[number - 1].miss_cycles.value);

@@ -39,6 +39,10 @@ typedef struct wpi_level_field {
 /** {0}-terminated, in the order of output. */
 extern const wpi_level_field wpi_level_fields[];
 
+/** Whether the field's value is a name: that of wpi_replacement_name. */
+bool wpi_level_field_is_name(const wpi_level_field *field);
+const char *wpi_replacement_name(const wpi_number *replacement); /* known */
+
 /** The least confidence of entries, page size and delay, without which a level is uncertain. */
 double wpi_level_confidence(const wpi_level *level);
 

@@ -54,6 +54,8 @@ static json_t *level_json(const wpi_level *level, uint32_t number) {
     put(object, "level", json_integer(number));
     for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++)
         put_number(object, confidences, reasons, f->name, f->number(level));
+    if (level->replacement.is_known)
+        put(object, "replacement", wpi_json_string(wpi_replacement_name(&level->replacement)));
     put(object, "way_groups", way_groups_json(level));
     put(object, "sharing_groups", groups_json(&level->sharing));
     if (level->sharing.count.is_known)

@@ -19,6 +19,8 @@ static bool is_bytes(const char *name) {
 static void number_text(const wpi_level_field *field, const wpi_number *n, char out[32]) {
     if (!n->is_known)
         (void)snprintf(out, 32, "?");
+    else if (wpi_level_field_is_name(field))
+        (void)snprintf(out, 32, "%s", wpi_replacement_name(n));
     else if (is_bytes(field->name))
         (void)wpi_whole_bytes(n->value, out);
     else if (strcmp(field->name, "miss_cycles") == 0)
@@ -60,6 +62,14 @@ static void sharing_text(const wpi_level *level, char out[32]) {
         (void)snprintf(out, 32, "%" PRIu32 " to %" PRIu32 " SMs", least, most);
 }
 
+/* Curves from files and processors never have names: their table needs no row of question marks. */
+static bool has_row(const wpi_level_field *field, const wpi_hierarchy *h) {
+    bool is_known = field->title != NULL && !wpi_level_field_is_name(field);
+    for (uint32_t l = 0; l < h->level_count && field->title != NULL; l++)
+        is_known |= field->number(&h->levels[l])->is_known;
+    return is_known;
+}
+
 static void append_table(const wpi_hierarchy *h, wpi_text *out) {
     const uint32_t last = h->level_count - 1;
     char text[32];
@@ -69,7 +79,7 @@ static void append_table(const wpi_hierarchy *h, wpi_text *out) {
         append_cell(out, text, l == last);
     }
     for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++) {
-        if (f->title == NULL) continue;
+        if (!has_row(f, h)) continue;
         wpi_text_appendf(out, "%-*s", TITLE_WIDTH, f->title);
         for (uint32_t l = 0; l <= last; l++) {
             number_text(f, f->number(&h->levels[l]), text);

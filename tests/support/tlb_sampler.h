@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/measure/chain.h"
 #include "probe/measure/sampler.h"
+#include "probe/measure/timed_rounds.h"
 #include "sim/tlb/tags.h"
 #include "wp_random.h"
 
@@ -126,6 +128,10 @@ static inline void model_shuffle(uint32_t *order, uint64_t count, uint64_t seed)
 }
 
 static inline void model_order(uint32_t *order, const wpi_chase *c) {
+    if (c->order == WPI_ORDER_REUSE) {
+        wpi_rounds_reuse(order, (uint32_t)c->loads, (uint32_t)c->hot);
+        return;
+    }
     if (c->order == WPI_ORDER_SHUFFLED) {
         model_shuffle(order, c->loads, c->seed);
         return;
@@ -144,7 +150,8 @@ static inline double model_round(tlb_sampler *s, const wpi_chase *c, const uint3
     uint64_t before = UINT64_MAX;
     double cycles = 0;
     for (uint64_t i = 0; i < c->loads; i++) {
-        const uint64_t address = MODEL_ADDRESS + (order != NULL ? order[i] : i) * stride;
+        const uint64_t address =
+            MODEL_ADDRESS + (order != NULL ? order[i] & ~WPI_CHAIN_SECOND : i) * stride;
         if (address >> fill_bits != before) cycles += model_load(s, address, side);
         before = address >> fill_bits;
     }
@@ -156,13 +163,16 @@ static inline double model_exact(tlb_sampler *s, const wpi_chase *c) {
     const bool is_ordered = c->order != WPI_ORDER_STRIDED && !c->is_control;
     uint32_t *order = is_ordered ? malloc(c->loads * sizeof *order) : NULL;
     if (is_ordered) model_order(order, c);
-    uint32_t rounds = 1;
+    uint64_t rounds = 1;
     for (uint32_t i = 0; i < m->level_count; i++)
-        if (m->levels[i].replacement == &wpi_policy_replacement_random) rounds = 4;
+        if (m->levels[i].replacement == &wpi_policy_replacement_random)
+            rounds = 4 + 16384 / c->loads;
     model_clear(s);
     (void)model_round(s, c, order);
+    for (uint64_t i = 1; i < rounds / 8; i++) /* until evictions are in balance */
+        (void)model_round(s, c, order);
     double cycles = 0;
-    for (uint32_t i = 0; i < rounds; i++)
+    for (uint64_t i = 0; i < rounds; i++)
         cycles += model_round(s, c, order);
     free(order);
     cycles = m->base_cycles + cycles / (double)(c->loads * rounds);
@@ -174,7 +184,8 @@ static inline double model_remembered(tlb_sampler *s, const wpi_chase *c) {
     for (size_t i = s->known_count; i-- > 0;) {
         const wpi_chase *k = &s->known[i].chase;
         if (k->loads == c->loads && k->is_control == c->is_control &&
-            (c->is_control || (k->stride_bytes == c->stride_bytes && k->order == c->order)))
+            (c->is_control ||
+             (k->stride_bytes == c->stride_bytes && k->order == c->order && k->hot == c->hot)))
             return s->known[i].cycles;
     }
     if (s->known_count == s->known_capacity) {
@@ -206,7 +217,7 @@ static inline wp_status model_chase(void *object, const wpi_chase *c, wpi_timing
                                     wp_error *err) {
     tlb_sampler *s = object;
     const uint64_t stride = c->is_control ? WPI_CHASE_LINE_BYTES : c->stride_bytes;
-    if (c->loads == 0 || c->repeats == 0 || c->loads * stride > s->of->memory_bytes)
+    if (c->loads == 0 || c->repeats == 0 || wpi_chase_places(c) * stride > s->of->memory_bytes)
         return WP_FAIL(err, INVALID, "a chase that cannot be");
     s->chases++;
     *out = model_noisy(s, model_remembered(s, c), c->loads, c->repeats);

@@ -23,6 +23,12 @@ static inline bool truth_fits_ways(const wpi_level *found, const model_level *tr
     return counted == truth->set_count;
 }
 
+static inline wpi_level_replacement truth_replacement(const model_level *truth) {
+    return truth->replacement == &wpi_policy_replacement_random ? WPI_LEVEL_RANDOM
+           : truth->replacement == &wpi_policy_replacement_fifo ? WPI_LEVEL_FIFO
+                                                                : WPI_LEVEL_LRU;
+}
+
 static inline bool truth_fits_groups(const wpi_level *found, const model_level *truth) {
     const wpi_sharing_groups *g = &found->sharing;
     for (uint32_t a = 0; g->count.is_known && a < g->sm_count; a++)
@@ -41,6 +47,7 @@ static inline bool truth_fits_level(const wpi_level *found, const model_level *t
            truth_fits(&found->entries, truth->entries, 0) &&
            truth_fits(&found->sets, truth->set_count, 0) &&
            truth_fits(&found->reach_bytes, (double)model_reach(truth), 0) &&
+           truth_fits(&found->replacement, truth_replacement(truth), 0) &&
            truth_fits_ways(found, truth);
 }
 

@@ -29,6 +29,15 @@ typedef struct wpi_number {
     char reason[WPI_PROBE_REASON_BYTES]; /* why unknown or unsure; "" when sure */
 } wpi_number;
 
+/** The values of wpi_level's replacement. */
+typedef enum wpi_level_replacement {
+    WPI_LEVEL_LRU,
+    WPI_LEVEL_FIFO,
+    WPI_LEVEL_RANDOM,
+    WPI_LEVEL_REPLACEMENT_COUNT
+} wpi_level_replacement;
+extern const char *const wpi_level_replacement_names[WPI_LEVEL_REPLACEMENT_COUNT];
+
 /** `count` sets of `ways` entries. */
 typedef struct wpi_way_group {
     uint32_t count, ways;
@@ -50,6 +59,7 @@ typedef struct wpi_level {
     wpi_number ways; /* of each set; unknown if sets differ: see way_groups */
     wpi_way_group way_groups[WPI_PROBE_WAYS_MAX]; /* largest first */
     uint32_t way_group_count;                     /* 0: unknown; 1: all sets are equal */
+    wpi_number replacement;                       /* a wpi_level_replacement */
     wpi_number miss_cycles;                       /* added by a miss here */
     wpi_number reach_bytes;                       /* entries * page_bytes */
     wpi_number plateau_bytes;                     /* from this distance on all loads miss */

@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+const char *const wpi_level_replacement_names[WPI_LEVEL_REPLACEMENT_COUNT] = {
+    [WPI_LEVEL_LRU] = "lru", [WPI_LEVEL_FIFO] = "fifo", [WPI_LEVEL_RANDOM] = "random"};
+
 void wpi_number_set(wpi_number *number, double value, double confidence) {
     *number = (wpi_number){.is_known = true, .value = value, .confidence = confidence};
 }

@@ -9,6 +9,7 @@
 #include "probe/infer/disabled_sms.h"
 #include "probe/infer/entry_pages.h"
 #include "probe/infer/hierarchy_number.h"
+#include "probe/infer/set_replacement.h"
 #include "probe/infer/sharing.h"
 #include "probe/infer/steps.h"
 
@@ -58,6 +59,8 @@ static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     const bool has_sets = has_page && level->sets.is_known;
     if (has_sets) WP_TRY(wpi_pages_find_fill(s, &ramp, level, &is_mixed, err));
     if (!has_sets || is_mixed) {
+        const bool is_cut = ramp.quiet_loads == 0 || s->is_spent;
+        if (!is_cut) WP_TRY(wpi_replacement_find_random(s, &ramp, level, err));
         doubt(level, is_mixed ? mixed : has_page ? level->sets.reason : level->page_bytes.reason);
         return WP_STATUS_OK;
     }
@@ -107,6 +110,20 @@ static wp_status find_levels(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         wpi_number_explain(&h->levels_known,
                            "levels with a reach beyond %.6g GiB, if any, were not searched",
                            (double)s->options.memory_bytes / (1 << 30));
+    return WP_STATUS_OK;
+}
+
+static wp_status find_replacements(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
+    for (uint32_t i = 0; i < h->level_count; i++) {
+        wp_error detail = {0};
+        const wp_status status = wpi_replacement_find(s, h, i, &detail);
+        if (status == WP_STATUS_NOT_FOUND || status == WP_STATUS_UNSUPPORTED) {
+            wpi_number_unknown(&h->levels[i].replacement, "%.150s", detail.message);
+        } else if (status != WP_STATUS_OK) {
+            if (err != NULL) *err = detail;
+            return status;
+        }
+    }
     return WP_STATUS_OK;
 }
 
@@ -164,6 +181,7 @@ static wp_status search(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         wpi_number_set(&h->levels_known, h->level_count, 0.3);
         wpi_number_explain(&h->levels_known, "%.150s", detail.message);
     }
+    WP_TRY(find_replacements(s, h, err));
     return find_sharing(s, h, err);
 }
 

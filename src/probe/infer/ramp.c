@@ -10,6 +10,8 @@
 #define MISSES_ERROR 0.07 /* of a count of misses, one standard deviation */
 #define WHOLE 0.25        /* the most by which a count may differ from a whole number */
 #define DOUBT 0.18        /* one that lies further from it is counted again, at half the error */
+#define FEW_SETS 8u       /* whose counts are tested exactly */
+#define EXACT 0.06        /* the most by which these may differ */
 #define KINDS_MAX 3u      /* of sets in one level: less than that */
 #define LOADS_FEW 16u     /* a ramp up to this is tested load by load, a longer one at quarters */
 
@@ -155,6 +157,24 @@ static bool shows_plateau(const wpi_ramp *r, uint64_t more) {
     return r->quiet_loads + more + beyond <= r->top_loads;
 }
 
+/* Few sets give few counts, which two overlapping levels can have nearly: counts the first ones
+ * again, at an eighth of the error. */
+static wp_status are_exact(wpi_search *s, const wpi_ramp *r, uint64_t sets, uint64_t ways,
+                           bool *out, wp_error *err) {
+    const double error = MISSES_ERROR / 8 * r->miss_cycles;
+    wpi_estimate all, e;
+    *out = true;
+    if (sets == 1 || sets > FEW_SETS) return WP_STATUS_OK;
+    WP_TRY(wpi_search_extra(s, r->stride_bytes, r->top_loads, r->quiet_loads, error, &all, err));
+    const double delay = all.cycles / (double)r->top_loads;
+    for (uint64_t more = 1; more < sets && more <= 3 && *out; more++) {
+        WP_TRY(wpi_search_extra(s, r->stride_bytes, r->quiet_loads + more, r->quiet_loads, error,
+                                &e, err));
+        *out = fabs(e.cycles / delay - (double)(more * (ways + 1))) < EXACT;
+    }
+    return WP_STATUS_OK;
+}
+
 /* Whether all counts between match `ways`: sets overflow in equal steps, and the last set hits
  * until the last load. */
 static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool *out,
@@ -167,7 +187,8 @@ static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool
     if (!is_near(value, (double)ways)) return WP_STATUS_OK;
     WP_TRY(hits(s, r, sets, &value, err));
     if (!is_near(value, 0)) return WP_STATUS_OK;
-    return is_line(s, r, sets, ways, out, err);
+    WP_TRY(is_line(s, r, sets, ways, out, err));
+    return *out ? are_exact(s, r, sets, ways, out, err) : WP_STATUS_OK;
 }
 
 /* ---- any sets ---- */

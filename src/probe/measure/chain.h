@@ -27,12 +27,18 @@ typedef struct wpi_chain {
     uint32_t loads;
 } wpi_chain;
 
-WPI_CHAIN_FUNCTION uint64_t wpi_chain_place(const wpi_chain *chain, uint32_t i) {
+/** Added to a place's number: another line of the same page, half a span on. */
+#define WPI_CHAIN_SECOND 0x80000000u
+
+WPI_CHAIN_FUNCTION uint64_t wpi_chain_place(const wpi_chain *chain, uint32_t number) {
+    const uint32_t i = number & ~WPI_CHAIN_SECOND;
+    const bool is_second = (number & WPI_CHAIN_SECOND) != 0;
     const bool is_within = chain->stride_bytes < chain->span_bytes;
     const uint64_t room = is_within ? chain->stride_bytes : chain->span_bytes;
     const uint32_t span = is_within ? i / (uint32_t)(chain->span_bytes / room) : i;
     const uint32_t lines = (uint32_t)(room / chain->line_bytes);
-    const uint64_t moved = lines != 0 ? span % lines * (uint64_t)chain->line_bytes : 0;
+    const uint32_t line = is_second ? span + lines / 2 : span;
+    const uint64_t moved = lines != 0 ? line % lines * (uint64_t)chain->line_bytes : 0;
     return i * chain->stride_bytes + moved;
 }
 

@@ -219,6 +219,8 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     wpi_cpu_sampler *s = object;
     const uint64_t stride = wanted->is_control ? LINE_BYTES : wanted->stride_bytes;
     WP_TRY(check(s, wanted->sm, stride, wanted->loads, err));
+    if (wanted->order == WPI_ORDER_REUSE)
+        return WP_FAIL(err, NOT_FOUND, "a processor's chains visit each page once");
     const wpi_chain chain = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads};
     const uint64_t turns = (LOADS_A_ROUND + wanted->loads - 1) / wanted->loads;
     rounds r = {.loads = turns * wanted->loads, .timed = rounds_wanted(wanted->repeats)};

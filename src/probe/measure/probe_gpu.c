@@ -22,6 +22,7 @@ typedef struct link {
     uint64_t offset_bytes;
     wpi_chase_order order;
     uint64_t seed;
+    uint64_t hot;
 } link;
 
 struct wpi_gpu_sampler {
@@ -111,6 +112,10 @@ static void fill_order(uint32_t *order, const link *l) {
         wpi_rounds_shuffle(order, count, l->seed);
         return;
     }
+    if (l->order == WPI_ORDER_REUSE) {
+        wpi_rounds_reuse(order, count, (uint32_t)l->hot);
+        return;
+    }
     for (uint32_t pair = 0; 2 * pair < count; pair++)
         order[pair] = pair;
     wpi_rounds_halve(order, count);
@@ -134,7 +139,8 @@ static wp_status put_order(wpi_gpu_sampler *s, const link *l, wp_error *err) {
 
 static bool is_same(const link *a, const link *b) {
     return a->chain.stride_bytes == b->chain.stride_bytes && a->chain.loads == b->chain.loads &&
-           a->offset_bytes == b->offset_bytes && a->order == b->order && a->seed == b->seed;
+           a->offset_bytes == b->offset_bytes && a->order == b->order && a->seed == b->seed &&
+           a->hot == b->hot;
 }
 
 /* Writes the chain, unless it is there already. */
@@ -195,10 +201,11 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     wpi_gpu_sampler *s = object;
     const uint64_t stride = wanted->is_control ? LINE_BYTES : wanted->stride_bytes;
     WP_TRY(check_sm(s, wanted->sm, err));
-    WP_TRY(check_room(s, stride, wanted->loads, err));
+    WP_TRY(check_room(s, stride, wpi_chase_places(wanted), err));
     const link l = {.chain = {stride, SPAN_BYTES, LINE_BYTES, (uint32_t)wanted->loads},
                     .order = wanted->order,
-                    .seed = wanted->seed};
+                    .seed = wanted->seed,
+                    .hot = wanted->hot};
     WP_TRY(put_link(s, 0, &l, err));
     const rounds r = {first_of(s, &l), l.chain.loads, 1, rounds_wanted(wanted->repeats),
                       wanted->sm};

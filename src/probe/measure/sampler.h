@@ -25,7 +25,8 @@
 typedef enum wpi_chase_order {
     WPI_ORDER_STRIDED,
     WPI_ORDER_SHUFFLED,
-    WPI_ORDER_HALVES /* all even numbers, then all odd ones */
+    WPI_ORDER_HALVES, /* all even numbers, then all odd ones */
+    WPI_ORDER_REUSE   /* hot pages, cold ones, the hot ones again, other cold ones */
 } wpi_chase_order;
 
 /** One thread's dependent loads: a first round over all addresses, then timed ones. The first round
@@ -35,10 +36,18 @@ typedef struct wpi_chase {
     uint64_t loads;        /* addresses of a round; loads * stride_bytes is the distance */
     wpi_chase_order order;
     uint64_t seed;    /* of the shuffle */
+    uint64_t hot;     /* WPI_ORDER_REUSE: pages 0 … hot - 1 are visited twice, in two lines, with
+                         loads / 2 - hot cold pages after each time */
     bool is_control;  /* the same number of cache lines in as few pages as hold them */
     uint32_t sm;      /* the SM that loads; or WPI_SM_ANY */
     uint32_t repeats; /* timed rounds requested; not 0 */
 } wpi_chase;
+
+/** The places that a chase visits, from the first on. */
+static inline uint64_t wpi_chase_places(const wpi_chase *chase) {
+    const bool is_reuse = chase->order == WPI_ORDER_REUSE && !chase->is_control;
+    return is_reuse ? chase->loads - chase->hot : chase->loads;
+}
 
 /** Per load. */
 typedef struct wpi_timing {

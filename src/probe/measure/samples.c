@@ -38,13 +38,15 @@ void wpi_probe_record_deinit(wpi_probe_record *record) {
 
 static const char *const orders[] = {[WPI_ORDER_STRIDED] = "strided",
                                      [WPI_ORDER_SHUFFLED] = "shuffled",
-                                     [WPI_ORDER_HALVES] = "halves"};
+                                     [WPI_ORDER_HALVES] = "halves",
+                                     [WPI_ORDER_REUSE] = "reuse"};
 
 static void append_chase(const wpi_sample *s, wpi_text *out) {
     const wpi_chase *c = &s->chase;
-    wpi_text_appendf(out, "%s,%" PRIu64 ",%" PRIu64 ",,%s,%" PRIu64 ",",
-                     c->is_control ? "control" : "chase", c->stride_bytes, c->loads,
-                     orders[c->order], c->seed);
+    wpi_text_appendf(out, "%s,%" PRIu64 ",%" PRIu64 ",", c->is_control ? "control" : "chase",
+                     c->stride_bytes, c->loads);
+    if (c->order == WPI_ORDER_REUSE) wpi_text_appendf(out, "%" PRIu64, c->hot);
+    wpi_text_appendf(out, ",%s,%" PRIu64 ",", orders[c->order], c->seed);
     if (c->sm != WPI_SM_ANY) wpi_text_appendf(out, "%" PRIu32, c->sm);
     wpi_text_appendf(out, ",,%" PRIu32 ",%.0f\n", s->round, s->cycles);
 }

@@ -19,7 +19,7 @@ typedef enum pair_kind { AGAINST_CONTROL, AGAINST_LOADS, CONTROLS } pair_kind;
 struct wpi_pair {
     pair_kind kind;
     wpi_chase_order order;
-    uint64_t stride_bytes, loads, loads_before;
+    uint64_t stride_bytes, loads, loads_before, hot;
     /* Of the batches, weighed by their rounds. */
     uint64_t rounds, batches;
     double sum, square_sum;    /* of rounds * difference, rounds * difference^2 */
@@ -65,7 +65,7 @@ static wpi_pair *pair_of(wpi_search *s, wpi_pair wanted) {
         wpi_pair *p = &s->pairs[i];
         if (p->loads == wanted.loads && p->stride_bytes == wanted.stride_bytes &&
             p->loads_before == wanted.loads_before && p->kind == wanted.kind &&
-            p->order == wanted.order)
+            p->order == wanted.order && p->hot == wanted.hot)
             return p;
     }
     if (s->pair_count == s->pair_capacity) {
@@ -84,6 +84,7 @@ static void chases_of(const wpi_search *s, const wpi_pair *p, wpi_chase *a, wpi_
                      .loads = p->loads,
                      .order = p->order,
                      .seed = s->options.seed,
+                     .hot = p->hot,
                      .sm = WPI_SM_ANY,
                      .is_control = p->kind == CONTROLS};
     *b = *a;
@@ -102,7 +103,7 @@ static wp_status sample(wpi_search *s, wpi_chase *chase, uint32_t rounds, wpi_ti
                        (unsigned long long)s->options.samples_max,
                        (unsigned long long)s->options.loads_max);
     }
-    if (chase->loads > s->options.memory_bytes / chase->stride_bytes)
+    if (wpi_chase_places(chase) > s->options.memory_bytes / chase->stride_bytes)
         return WP_FAIL(err, NOT_FOUND, "memory is too small to continue");
     chase->repeats = rounds;
     s->samples++;
@@ -221,6 +222,22 @@ static wp_status rise(wpi_search *s, uint64_t stride, uint64_t loads, wpi_chase_
                .kind = AGAINST_CONTROL, .stride_bytes = stride, .loads = loads, .order = order});
     if (p == NULL) return WP_FAIL(err, NOMEM, "samples of a search");
     WP_TRY(refine(s, p, error_max, border != NULL ? &moved : NULL, out, err));
+    out->cycles += given_back;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_search_reuse(wpi_search *s, uint64_t stride, uint64_t hot, uint64_t cold,
+                           double error_max, wpi_estimate *out, wp_error *err) {
+    const uint64_t loads = 2 * (hot + cold);
+    double given_back = 0;
+    WP_TRY(control_cycles(s, loads, &given_back, err));
+    wpi_pair *p = pair_of(s, (wpi_pair){.kind = AGAINST_CONTROL,
+                                        .stride_bytes = stride,
+                                        .loads = loads,
+                                        .hot = hot,
+                                        .order = WPI_ORDER_REUSE});
+    if (p == NULL) return WP_FAIL(err, NOMEM, "samples of a search");
+    WP_TRY(refine(s, p, error_max, NULL, out, err));
     out->cycles += given_back;
     return WP_STATUS_OK;
 }

@@ -54,6 +54,11 @@ WP_NODISCARD wp_status wpi_search_rise(wpi_search *search, uint64_t stride_bytes
 WP_NODISCARD wp_status wpi_search_is_above(wpi_search *search, uint64_t stride_bytes,
                                            uint64_t loads, wpi_chase_order order, double border,
                                            bool *out, wp_error *err);
+/** The same of a round over `hot` pages, `cold` ones, the hot ones again, and as many other cold
+ * ones. NOT_FOUND, UNSUPPORTED: the device cannot visit a page twice, or the budget is spent. */
+WP_NODISCARD wp_status wpi_search_reuse(wpi_search *search, uint64_t stride_bytes, uint64_t hot,
+                                        uint64_t cold, double error_max, wpi_estimate *out,
+                                        wp_error *err);
 /** The cycles of a whole round beyond those of its loads in a chase over `loads_before` addresses:
  * the sum of the misses between the two. */
 WP_NODISCARD wp_status wpi_search_extra(wpi_search *search, uint64_t stride_bytes, uint64_t loads,

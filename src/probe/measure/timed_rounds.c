@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "probe/measure/chain.h"
+
 #define DEVIATIONS_PER_MEDIAN 1.4826
 
 static int by_value(const void *a, const void *b) {
@@ -53,5 +55,13 @@ void wpi_rounds_halve(uint32_t *order, uint32_t count) {
         const uint32_t first = 2 * order[i];
         if (first + 1 < count) order[at++] = first + 1;
         order[i] = first;
+    }
+}
+
+void wpi_rounds_reuse(uint32_t *order, uint32_t count, uint32_t hot) {
+    const uint32_t half = count / 2;
+    for (uint32_t i = 0; i < half; i++) {
+        order[i] = i;
+        order[half + i] = i < hot ? i | WPI_CHAIN_SECOND : half - hot + i;
     }
 }

@@ -22,4 +22,8 @@ void wpi_rounds_shuffle(uint32_t *order, uint32_t count, uint64_t seed);
  * then, in the same order, their second ones. */
 void wpi_rounds_halve(uint32_t *order, uint32_t count);
 
+/** The order of WPI_ORDER_REUSE: places of `count` loads, second visits marked by WPI_CHAIN_SECOND.
+ */
+void wpi_rounds_reuse(uint32_t *order, uint32_t count, uint32_t hot);
+
 #endif

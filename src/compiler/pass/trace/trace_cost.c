@@ -119,6 +119,7 @@ static void cost_sum(const tracer *t, LLVMValueRef i, trace_cost *cost) {
 
 static void cost_division(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     static const char *const names[2][2] = {{"udiv", "udiv64"}, {"sdiv", "sdiv64"}};
+    static const char *const rests[2] = {"urem", "srem"};
     LLVMOpcode opcode = opcode_of(i);
     LLVMTypeRef type = LLVMTypeOf(i);
     bool is_wide = bits_of(t, scalar_of(type)) > 32;
@@ -127,6 +128,9 @@ static void cost_division(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     if (LLVMIsAConstantInt(LLVMGetOperand(i, 1))) { /* multiplied by the inverse, and shifted */
         wpi_trace_add_function(cost, is_wide ? "div64_constant" : "div_constant", type);
         if (is_signed) add(cost, WP_TRACE_INT, 1);
+    } else if (is_rest && !is_wide) {
+        wpi_trace_add_function(cost, rests[is_signed], type);
+        return;
     } else {
         wpi_trace_add_function(cost, names[is_signed][is_wide], type);
     }

@@ -14,8 +14,10 @@ typedef struct row {
 
 static const row rows[] = {
     /* operations: integer division by a reciprocal in floating point, corrected */
-    {"udiv", 6, 4, 0, 0, 1, 2, 0},
+    {"udiv", 8, 4, 0, 0, 1, 2, 0},
     {"sdiv", 10, 4, 0, 0, 1, 2, 0},
+    {"urem", 7, 4, 0, 0, 1, 2, 0}, /* the product of the quotient is part of the correction */
+    {"srem", 9, 4, 0, 0, 1, 2, 0},
     {"udiv64", 28, 34, 0, 0, 1, 2, 3},
     {"sdiv64", 36, 34, 0, 0, 1, 2, 3},
     {"div_constant", 1, 1, 0, 0, 0, 0, 0},
