@@ -5,7 +5,7 @@
     git clone --branch v12.9 https://github.com/NVIDIA/cuda-samples
     python3 bench/suites/run.py cuda-samples --source cuda-samples --toolkit build/release/lib/warpage/cuda
 
-SUITE is cuda-samples, shoc, hecbench or cccl; SOURCE is a clone of its repository. Programs that are not in
+SUITE is one of those that --help lists; SOURCE is a clone of its repository. Programs that are not in
 the table are tried; --again tries more of them. A row is written when its program ends, with the date, and
 --again leaves out rows of the same date: a run that was stopped is continued by the same command.
 
@@ -40,9 +40,8 @@ NEEDS = [
     ("NVSHMEM", r"#\s*include\s*[<\"]nvshmem"),
     ("NPP", r"#\s*include\s*[<\"](npp|Exceptions\.h)"),
     ("FreeImage", r"#\s*include\s*[<\"]FreeImage"),
-    ("cuSPARSE", r"#\s*include\s*[<\"]cusparse"),
+    ("cuSPARSELt", r"#\s*include\s*[<\"]cusparseLt"),
     ("cuSOLVER", r"#\s*include\s*[<\"]cusolver"),
-    ("cuBLASLt", r"#\s*include\s*[<\"]cublasLt"),
     ("cuBLASXt", r"#\s*include\s*[<\"]cublasXt"),
     ("cuDNN", r"#\s*include\s*[<\"]cudnn"),
     ("nvJPEG", r"#\s*include\s*[<\"]nvjpeg\.h"),
@@ -52,8 +51,8 @@ NEEDS = [
     ("NvSci", r"#\s*include\s*[<\"]nvsci"),
     ("PyTorch", r"#\s*include\s*[<\"](torch/|ATen/)"),
 ]
-NOT_THERE = {"nvvm": "libNVVM", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG",
-             "cublasLt": "cuBLASLt", "nvJitLink": "nvJitLink"}
+NOT_THERE = {"nvvm": "libNVVM", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG",
+             "nvJitLink": "nvJitLink"}
 
 FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|errors? detected)\b", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|without|zero)\s+(\w+\s+){0,2}(fail|mismatch|error|incorrect)|(fail\w*|mismatch\w*|errors?)"
@@ -357,9 +356,10 @@ class Files(Suite):
         found = []
         for source in glob.glob(os.path.join(self.root, "**", "*.cu"), recursive=True):
             name = os.path.relpath(source, self.root)[:-3]
-            with open(source, encoding="utf-8", errors="replace") as file:
-                if re.search(r"\bmain\s*\(", file.read()) and not re.search(self.left_out, name):
-                    found.append((name, source))
+            text = self.sources(source)
+            is_exercise = re.search(r"^[^/\n]*\bFIXME\b", text, re.M)  # that the reader completes
+            if re.search(r"\bmain\s*\(", text) and not is_exercise and not re.search(self.left_out, name):
+                found.append((name, source))
         return sorted(found)
 
     def sources(self, folder):
