@@ -41,7 +41,7 @@ NEEDS = [
     ("NPP", r"#\s*include\s*[<\"](npp|Exceptions\.h)"),
     ("FreeImage", r"#\s*include\s*[<\"]FreeImage"),
     ("cuSPARSELt", r"#\s*include\s*[<\"]cusparseLt"),
-    ("cuSOLVER", r"#\s*include\s*[<\"]cusolver"),
+    ("sparse cuSOLVER", r"#\s*include\s*[<\"]cusolver(Sp|Rf|Mg)"),
     ("cuBLASXt", r"#\s*include\s*[<\"]cublasXt"),
     ("cuDNN", r"#\s*include\s*[<\"]cudnn"),
     ("nvJPEG", r"#\s*include\s*[<\"]nvjpeg\.h"),
@@ -51,7 +51,7 @@ NEEDS = [
     ("NvSci", r"#\s*include\s*[<\"]nvsci"),
     ("PyTorch", r"#\s*include\s*[<\"](torch/|ATen/)"),
 ]
-NOT_THERE = {"nvvm": "libNVVM", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG",
+NOT_THERE = {"nvvm": "libNVVM", "npp": "NPP", "nvjpeg": "nvJPEG",
              "nvJitLink": "nvJitLink"}
 
 FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|errors? detected)\b", re.I)
