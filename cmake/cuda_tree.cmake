@@ -21,7 +21,7 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 
-    foreach(library cublas cublasLt curand cufft)
+    foreach(library cublas cublasLt curand cufft cusparse cusolver)
         file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(lib${library}.so)\n")
     endforeach()
 

@@ -161,6 +161,17 @@ CUFFT_REASONS = [
     ("callbacks, which are device code in a program and need nvcc's link", r"Callback"),
     ("work areas are the plan's own", r"WorkArea|XtQueryPlan|PropertyInt64"),
 ]
+CUSOLVER_REASONS = [
+    ("complex matrices", r"Dn[CZ][a-z]"),
+    ("calls with types as arguments", r"DnX|Params"),
+    ("others", r"."),
+]
+CUSPARSE_REASONS = [
+    ("blocked and sliced formats", r"[Bb]sr|Ell"),
+    ("sums and other products of two sparse matrices, user's operations", r"SpGEMM|SpMMOp|geam|gemm"),
+    ("calls that the generic ones replaced (CUDA 12)", r"csrs[vm]2|dense"),
+    ("others", r"."),
+]
 NVML_REASONS = [
     ("temperatures, power, fans, errors, utilization: no device has them",
      r"Utilization|Temperature|Power|Energy|Fan|PerformanceState|Ecc|Serial|Vbios|Processes|Throttle|Violation|Retired"
@@ -173,6 +184,11 @@ CUBLASLT_GROUPS = [("products", r"Matmul$|Algo"), ("descriptions", r"Layout|Desc
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
                 ("transforms", r"Exec"), ("facts", r"Get")]
+CUSOLVER_GROUPS = [("systems", r"potr|getr|geqrf|orgqr|ormqr"), ("eigenvalues and singular values", r"sye|syg|gesv|Syevj|Gesvdj"),
+                   ("handles", r".")]
+CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|gtsv|ilu|ic02|Ilu|Ic02"),
+                   ("conversions", r"Dense|coo|csr2|Csr2|sort|nnz|Identity"),
+                   ("handles, descriptions", r".")]
 NVML_GROUPS = [("start, errors, system", r"Init|Shutdown|ErrorString|System"), ("the device", r"Device")]
 NVRTC_GROUPS = [("programs", r"Program|Compile|NameExpression|LoweredName"), ("results", r"PTX|CUBIN"),
                 ("facts", r"Version|Arch|ErrorString")]
@@ -198,6 +214,8 @@ def libraries():
     driver = re.findall(r'wpi_unsupported\("(cu[A-Z]\w+)"', read("src/cudart/driver/drv_pool.c"))
     cublas = lists_of_missing(HEADERS + "wp/cublas_missing.h", "WP_CUBLAS_MISSING")
     cufft = lists_of_missing(HEADERS + "wp/cufft_missing.h", "WP_CUFFT_MISSING")
+    cusolver = lists_of_missing(HEADERS + "wp/cusolver_missing.h", "WP_CUSOLVER_MISSING")
+    cusparse = lists_of_missing(HEADERS + "wp/cusparse_missing.h", "WP_CUSPARSE_MISSING")
     nvml = lists_of_missing(HEADERS + "wp/nvml_missing.h", "WP_NVML_MISSING")
     # Declared like the others; their bodies return the same value, as one comment says of all of them.
     part = read(HEADERS + "nvml.h").split("/* What no device of Warpage has")[1].split("#define")[0]
@@ -236,6 +254,13 @@ def libraries():
                 "precision.", CUFFT_GROUPS,
                 missing=by_reason(cufft, CUFFT_REASONS, "cuFFT"),
                 absent=[("FFTW's interface (`cufftw.h`): link FFTW", "fftw*")]),
+        Library("cuSOLVER", "cusolver", "libcusolver.so", ["cusolverDn.h"], "`cusolverDn.h`, `-lcusolver`; dense matrices of float "
+                "and double.", CUSOLVER_GROUPS,
+                missing=by_reason(cusolver, CUSOLVER_REASONS, "cuSOLVER"),
+                absent=[("sparse systems", "cusolverSp* cusolverRf*"), ("several devices", "cusolverMg*")]),
+        Library("cuSPARSE", "cusparse", "libcusparse.so", ["cusparse.h"], "`cusparse.h`, `-lcusparse`; CSR, CSC and COO of float, "
+                "double and their complex numbers.", CUSPARSE_GROUPS,
+                missing=by_reason(cusparse, CUSPARSE_REASONS, "cuSPARSE")),
         Library("NVML", "nvml", "libnvidia-ml.so", ["nvml.h"], "`nvml.h`, `-lnvidia-ml`: facts about the device.",
                 NVML_GROUPS, missing=by_reason(nvml, NVML_REASONS, "NVML")),
     ]
@@ -244,7 +269,7 @@ def libraries():
 OTHER_LIBRARIES = [
     ("Thrust, CUB, libcu++", "NVIDIA's own headers, which the user installs: [C++ libraries](cpp-libraries.md)"),
     ("NVTX", "its headers; calls have no effect"),
-    ("cuSPARSE, cuSOLVER, cuDNN, NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
+    ("cuDNN, NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
      "`-l` is not found"),
     ("nvJitLink, libNVVM", "not there: `cuLink…` takes one input"),
     ("OpenGL, Direct3D, Vulkan interoperability", "headers and calls of OpenGL's only, which return "

@@ -5,7 +5,7 @@
     git clone --branch v12.9 https://github.com/NVIDIA/cuda-samples
     python3 bench/suites/run.py cuda-samples --source cuda-samples --toolkit build/release/lib/warpage/cuda
 
-SUITE is cuda-samples, shoc, hecbench or cccl; SOURCE is a clone of its repository. Programs that are not in
+SUITE is one of those that --help lists; SOURCE is a clone of its repository. Programs that are not in
 the table are tried; --again tries more of them. A row is written when its program ends, with the date, and
 --again leaves out rows of the same date: a run that was stopped is continued by the same command.
 
@@ -40,9 +40,8 @@ NEEDS = [
     ("NVSHMEM", r"#\s*include\s*[<\"]nvshmem"),
     ("NPP", r"#\s*include\s*[<\"](npp|Exceptions\.h)"),
     ("FreeImage", r"#\s*include\s*[<\"]FreeImage"),
-    ("cuSPARSE", r"#\s*include\s*[<\"]cusparse"),
-    ("cuSOLVER", r"#\s*include\s*[<\"]cusolver"),
-    ("cuBLASLt", r"#\s*include\s*[<\"]cublasLt"),
+    ("cuSPARSELt", r"#\s*include\s*[<\"]cusparseLt"),
+    ("sparse cuSOLVER", r"#\s*include\s*[<\"]cusolver(Sp|Rf|Mg)"),
     ("cuBLASXt", r"#\s*include\s*[<\"]cublasXt"),
     ("cuDNN", r"#\s*include\s*[<\"]cudnn"),
     ("nvJPEG", r"#\s*include\s*[<\"]nvjpeg\.h"),
@@ -52,8 +51,8 @@ NEEDS = [
     ("NvSci", r"#\s*include\s*[<\"]nvsci"),
     ("PyTorch", r"#\s*include\s*[<\"](torch/|ATen/)"),
 ]
-NOT_THERE = {"nvvm": "libNVVM", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "npp": "NPP", "nvjpeg": "nvJPEG",
-             "cublasLt": "cuBLASLt", "nvJitLink": "nvJitLink"}
+NOT_THERE = {"nvvm": "libNVVM", "npp": "NPP", "nvjpeg": "nvJPEG",
+             "nvJitLink": "nvJitLink"}
 
 FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|errors? detected)\b", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|without|zero)\s+(\w+\s+){0,2}(fail|mismatch|error|incorrect)|(fail\w*|mismatch\w*|errors?)"
@@ -309,7 +308,131 @@ class Cccl(Suite):
         return [[os.path.join(work, "program")]], work
 
 
-SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl": Cccl}
+class Projects(Suite):
+    """Folders with a CMakeLists.txt, and a script that runs the program and compares its output with a file."""
+    title = "CUDA C++ healthcare projects"
+    build_note = "by its CMakeLists.txt"
+
+    def programs(self):
+        return sorted((os.path.basename(folder), folder)
+                      for folder in glob.glob(os.path.join(self.args.source, "projects", "*", "*"))
+                      if os.path.exists(os.path.join(folder, "CMakeLists.txt")))
+
+    prepare = CudaSamples.prepare
+
+    def build(self, name, folder, work):
+        toolkit, build = self.args.toolkit, os.path.join(folder, "build", "cmake")
+        shutil.rmtree(build, ignore_errors=True)
+        for found in self.compilers:
+            shutil.copytree(found, os.path.join(build, "CMakeFiles", os.path.basename(found)))
+        status, text = self.command(["cmake", "-S", folder, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+                                     "-DCMAKE_CUDA_ARCHITECTURES=75",
+                                     f"-DCMAKE_CUDA_COMPILER={toolkit}/bin/nvcc", f"-DCUDAToolkit_ROOT={toolkit}"], folder)
+        if status == 0:
+            status, text = self.command(["cmake", "--build", build], folder)
+        return status, text
+
+    def runs(self, name, folder, work):
+        return [["bash", "demo/run_demo.sh"]], folder
+
+
+# Libraries that a program is linked with because it includes their header.
+LIBRARIES = [("cublas", r"cublas(_v2)?\.h|cublasLt\.h"), ("cublasLt", r"cublasLt\.h"), ("cufft", r"cufft\.h"),
+             ("curand", r"curand\.h"), ("cusolver", r"cusolver\w+\.h"), ("cusparse", r"cusparse"),
+             ("nvrtc", r"nvrtc\.h"), ("cuda", r"cuda\.h"), ("nvidia-ml", r"nvml\.h")]
+
+
+class Files(Suite):
+    """Files that are a program each, built by one nvcc command as their authors say."""
+    build_note = "by one command"
+    folder, flags, includes = "", [], []
+    left_out = "$^"  # files that are no program of their own
+
+    def __init__(self, args, env):
+        super().__init__(args, env)
+        self.root = os.path.join(args.source, self.folder)
+
+    def programs(self):
+        found = []
+        for source in glob.glob(os.path.join(self.root, "**", "*.cu"), recursive=True):
+            name = os.path.relpath(source, self.root)[:-3]
+            text = self.sources(source)
+            is_exercise = re.search(r"^[^/\n]*\bFIXME\b", text, re.M)  # that the reader completes
+            if re.search(r"\bmain\s*\(", text) and not is_exercise and not re.search(self.left_out, name):
+                found.append((name, source))
+        return sorted(found)
+
+    def sources(self, folder):
+        with open(folder, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def build(self, name, folder, work):
+        text = self.sources(folder)
+        command = ["nvcc", "-O2", "-w"] + self.flags + [folder, "-o", os.path.join(work, "program")]
+        for part in self.includes:
+            command += ["-I", os.path.join(self.args.source, part)]
+        for part in self.args.include:
+            command += ["-I", part]
+        command += ["-l" + library for library, mark in LIBRARIES if re.search(r"include\s*[<\"]" + mark, text)]
+        return self.command(command, work)
+
+    def runs(self, name, folder, work):
+        return [[os.path.join(work, "program")]], os.path.dirname(folder)
+
+
+class CudaProgramming(Files):
+    title = "CUDA Programming (a book's programs)"
+    folder = "src"
+    flags = ["-arch=sm_75"]
+    left_out = r"^13-md/whole|^13-md/force|-cpp|/cpp/"
+
+
+class LearnCuda(Files):
+    title = "Learn CUDA Programming (a book's programs)"
+    flags = ["-arch=sm_70", "-Xcompiler", "-fopenmp", "-lnvToolsExt", "-rdc=true"]
+    left_out = r"cuda_thread_programming/03|simpleMPI"
+
+
+class Freshman(Files):
+    title = "CUDA Freshman"
+    flags = ["-arch=sm_70", "-Xcompiler", "-fopenmp", "-rdc=true"]
+    includes = ["include"]
+
+
+class TrainingSeries(Files):
+    title = "CUDA training series"
+    folder = "exercises"
+    flags = ["-arch=sm_70", "-Xcompiler", "-fopenmp"]
+
+
+class CudaCourse(Files):
+    title = "CUDA course"
+    flags = ["-arch=sm_80"]
+
+
+class LlmC(Files):
+    title = "llm.c's kernels"
+    folder = "dev/cuda"
+    flags = ["-arch=sm_80", "--use_fast_math", "-Xcompiler", "-fopenmp", "-std=c++17"]
+
+
+class PolybenchAcc(Files):
+    title = "PolyBench-ACC"
+    folder = "CUDA"
+    flags = ["-arch=sm_70", "-DPOLYBENCH_TIME", "-DMINI_DATASET", "-DRUN_ON_CPU"]
+    includes = ["CUDA/utilities"]
+
+
+class OptimCuda(Files):
+    title = "Optimised kernels"
+    flags = ["-arch=sm_80", "-std=c++17"]
+    left_out = "^cutlass/|^large|Triton"
+
+
+SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl": Cccl, "healthcare": Projects,
+          "cuda-programming": CudaProgramming, "learn-cuda": LearnCuda, "cuda-freshman": Freshman,
+          "cuda-training-series": TrainingSeries, "cuda-course": CudaCourse, "llm.c": LlmC,
+          "polybench-acc": PolybenchAcc, "optim-cuda": OptimCuda}
 
 
 def attempt(suite, name, folder, work):
@@ -406,6 +529,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=60, help="limit of one run (default: 60)")
     parser.add_argument("--build-seconds", type=int, default=600, help="limit of one build (default: 600)")
     parser.add_argument("--cuda-path", help="cccl: folder of the libraries (default: where nvcc finds them)")
+    parser.add_argument("--include", action="append", default=[], metavar="FOLDER",
+                        help="programs that are a file each: folder of headers, such as the CUDA samples' Common")
     parser.add_argument("--note", default="", help="words at the top of the table, such as the versions")
     parser.add_argument("--list", action="store_true", help="print what would be tried")
     args = parser.parse_args()

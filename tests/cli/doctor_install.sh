@@ -46,12 +46,12 @@ echo '#error the other toolkit' | tee toolkit/include/cuda_runtime.h >toolkit/in
 cat >b.cu <<'END'
 #include <cuda_runtime_api.h>
 #include <thrust/version.h>
-#if THRUST_IS != 2 || __has_include(<cusparse.h>)
+#if THRUST_IS != 2 || __has_include(<nvjpeg.h>)
 #error not the toolkit
 #endif
 END
 cp b.cu c.cpp
-touch toolkit/include/cusparse.h
+touch toolkit/include/nvjpeg.h
 wpcc -c --cuda-path=toolkit b.cu && ls b.o
 wpcc -c -Itoolkit/include b.cu c.cpp && ls c.o
 wpcc -c --cuda-path empty a.cu

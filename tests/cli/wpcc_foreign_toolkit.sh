@@ -11,21 +11,21 @@ CPATH=toolkit:own wpcc -c a.cu -o c.o && ls c.o
 # In system folders they are hidden, links to them as well; what else is there is not.
 mkdir -p system/cub linked
 cp toolkit/cuda_runtime.h toolkit/cuda_runtime_api.h system
-cp toolkit/cuda_runtime.h system/cusparse.h
+cp toolkit/cuda_runtime.h system/nvjpeg.h
 cp toolkit/cuda_runtime.h system/cub/cub.cuh
 cp own/own.h system
-ln -s ../system/cuda_runtime_api.h ../system/cusparse.h ../system/cub linked
+ln -s ../system/cuda_runtime_api.h ../system/nvjpeg.h ../system/cub linked
 cp own/own.h linked
 cat >d.cu <<'END'
-#if __has_include(<cusparse.h>) || __has_include(<cub/cub.cuh>)
+#if __has_include(<nvjpeg.h>) || __has_include(<cub/cub.cuh>)
 #error found
 #endif
 #include <own.h>
 int x = OWN;
 END
-echo '#include <cusparse.h>' >e.cu
+echo '#include <nvjpeg.h>' >e.cu
 cp d.cu d.cpp
 for folder in system linked; do
     CPLUS_INCLUDE_PATH=$folder wpcc -c d.cu d.cpp && ls d.o
-    CPLUS_INCLUDE_PATH=$folder wpcc -c e.cu 2>&1 | grep -o "'cusparse.h' file not found"
+    CPLUS_INCLUDE_PATH=$folder wpcc -c e.cu 2>&1 | grep -o "'nvjpeg.h' file not found"
 done

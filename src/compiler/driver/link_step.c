@@ -42,10 +42,12 @@ static const char *own_library(const char *word) {
                                         "libcublasLt.so",  "libcublasLt_static.a",
                                         "libcurand.so",    "libcurand_static.a",
                                         "libcufft.so",     "libcufft_static.a",
+                                        "libcusolver.so",  "libcusolver_static.a",
+                                        "libcusparse.so",  "libcusparse_static.a",
                                         "libnvidia-ml.so", NULL};
-    static const char *const options[] = {"-lcublas",   "-lcublas", "-lcublasLt",
-                                          "-lcublasLt", "-lcurand", "-lcurand",
-                                          "-lcufft",    "-lcufft",  "-lnvidia-ml"};
+    static const char *const options[] = {
+        "-lcublas", "-lcublas",   "-lcublasLt", "-lcublasLt", "-lcurand",   "-lcurand",   "-lcufft",
+        "-lcufft",  "-lcusolver", "-lcusolver", "-lcusparse", "-lcusparse", "-lnvidia-ml"};
     const char *file = file_of(word, files);
     for (size_t i = 0; file && files[i]; i++)
         if (files[i] == file) return options[i];
@@ -56,8 +58,8 @@ static const char *own_library(const char *word) {
  */
 static bool needs_libraries(const wpi_compile_job *job) {
     const wpi_strings *words = &job->options->link_args;
-    static const char *const names[] = {"-lcublas", "-lcublasLt", "-lcurand", "-lcufft",
-                                        "-lnvidia-ml"};
+    static const char *const names[] = {"-lcublas",   "-lcublasLt", "-lcurand",   "-lcufft",
+                                        "-lcusolver", "-lcusparse", "-lnvidia-ml"};
     for (size_t i = 0; i < words->count; i++) {
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             if (strcmp(words->items[i], names[k]) == 0) return true;

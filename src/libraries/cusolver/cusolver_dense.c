@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of float and double, from one text. */
+#include "libraries/cusolver/cusolver_handle.h"
+
+#define OK CUSOLVER_STATUS_SUCCESS
+#define INVALID CUSOLVER_STATUS_INVALID_VALUE
+
+/* Work that a call does not need still has a size, since programs allocate it. */
+static cusolverStatus_t work_size(cusolverDnHandle_t handle, bool is_valid, long long needed,
+                                  int *elements) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (!is_valid || elements == NULL || needed > INT32_MAX) return INVALID;
+    *elements = needed > 1 ? (int)needed : 1;
+    return OK;
+}
+
+static wpi_solver_matrix matrix(const void *data, int ld) {
+    return (wpi_solver_matrix){.data = (void *)(uintptr_t)data, .ld = ld};
+}
+
+static int at_least_1(int n) {
+    return n > 1 ? n : 1;
+}
+
+static bool is_vector(cusolverEigMode_t mode) {
+    return mode == CUSOLVER_EIG_MODE_VECTOR;
+}
+
+static bool is_upper(cublasFillMode_t uplo) {
+    return uplo == CUBLAS_FILL_MODE_UPPER;
+}
+
+typedef cudaError_t launch(cudaStream_t, const wpi_solver_call *);
+
+static cusolverStatus_t run(cusolverDnHandle_t handle, launch *to, const wpi_solver_call *call) {
+    return call->batch == 0 ? OK : wpi_cusolver_status(to(handle->stream, call));
+}
+
+static cusolverStatus_t cholesky(cusolverDnHandle_t handle, int type, cublasFillMode_t uplo, int n,
+                                 wpi_solver_matrix a, int *info, int batch) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (n < 0 || a.ld < at_least_1(n) || batch < 0) return INVALID;
+    return run(handle, wpi_solver[type].potrf,
+               &(wpi_solver_call){
+                   .a = a, .n = n, .is_upper = is_upper(uplo), .info = info, .batch = batch});
+}
+
+static cusolverStatus_t cholesky_solve(cusolverDnHandle_t handle, int type, cublasFillMode_t uplo,
+                                       int n, int columns, wpi_solver_matrix a, wpi_solver_matrix b,
+                                       int *info, int batch) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (n < 0 || columns < 0 || a.ld < at_least_1(n) || b.ld < at_least_1(n) || batch < 0)
+        return INVALID;
+    if (info != NULL)
+        CUSOLVER_TRY(wpi_cusolver_status(cudaMemsetAsync(info, 0, sizeof *info, handle->stream)));
+    return run(handle, wpi_solver[type].potrs,
+               &(wpi_solver_call){.a = a,
+                                  .b = b,
+                                  .n = n,
+                                  .columns = columns,
+                                  .is_upper = is_upper(uplo),
+                                  .batch = batch});
+}
+
+static cusolverStatus_t eigen(cusolverDnHandle_t handle, int type, cusolverEigMode_t jobz,
+                              cublasFillMode_t uplo, int n, void *a, int lda, void *values,
+                              void *work, int lwork, int *info, int batch) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (n < 0 || lda < at_least_1(n) || batch < 0 || work == NULL ||
+        lwork < WPI_SOLVER_EIGEN_WORK(n) * batch)
+        return INVALID;
+    return run(handle, wpi_solver[type].syev,
+               &(wpi_solver_call){.a = {.data = a, .ld = lda, .stride = (long long)lda * n},
+                                  .n = n,
+                                  .is_upper = is_upper(uplo),
+                                  .has_vectors = is_vector(jobz),
+                                  .values = values,
+                                  .work = work,
+                                  .work_stride = WPI_SOLVER_EIGEN_WORK(n),
+                                  .info = info,
+                                  .batch = batch});
+}
+
+/* B gets its factor, A its vectors. */
+static cusolverStatus_t pair(cusolverDnHandle_t handle, int type, cusolverEigType_t itype,
+                             cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, void *a, int lda,
+                             void *b, int ldb, void *values, void *work, int lwork, int *info) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (n < 0 || lda < at_least_1(n) || ldb < at_least_1(n) || work == NULL ||
+        lwork < WPI_SOLVER_EIGEN_WORK(n))
+        return INVALID;
+    if (itype != CUSOLVER_EIG_TYPE_1) return wpi_cusolver_refuse("sygvd of type 2 or 3");
+    CUSOLVER_TRY(cholesky(handle, type, uplo, n, matrix(b, ldb), info, 1));
+    int failed = 0;
+    if (info != NULL) {
+        CUSOLVER_TRY(wpi_cusolver_status(
+            cudaMemcpyAsync(&failed, info, sizeof failed, cudaMemcpyDeviceToHost, handle->stream)));
+        CUSOLVER_TRY(wpi_cusolver_status(cudaStreamSynchronize(handle->stream)));
+    }
+    if (failed != 0) { /* LAPACK's number: B is not positive definite */
+        failed += n;
+        return wpi_cusolver_status(
+            cudaMemcpy(info, &failed, sizeof failed, cudaMemcpyHostToDevice));
+    }
+    const wpi_solver_call call = {
+        .a = matrix(a, lda), .b = matrix(b, ldb), .n = n, .is_upper = is_upper(uplo), .batch = 1};
+    CUSOLVER_TRY(run(handle, wpi_solver[type].sygst, &call));
+    CUSOLVER_TRY(eigen(handle, type, jobz, uplo, n, a, lda, values, work, lwork, info, 1));
+    return is_vector(jobz) ? run(handle, wpi_solver[type].back, &call) : OK;
+}
+
+static cusolverStatus_t singular(cusolverDnHandle_t handle, int type, const wpi_solver_svd *call,
+                                 int lwork) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (call->m < call->n || call->n < 0 || call->a.ld < at_least_1(call->m) || call->batch < 0 ||
+        call->work == NULL || lwork < call->work_stride * call->batch ||
+        (call->u != NULL && call->ldu < at_least_1(call->m)) ||
+        (call->vt != NULL && call->ldvt < at_least_1(call->is_v ? call->n : call->vt_rows)))
+        return INVALID;
+    if (call->n == 0 || call->batch == 0) return OK;
+    return wpi_cusolver_status(wpi_solver[type].gesvd(handle->stream, call));
+}
+
+/* Of U or V^T by a letter: A all columns, S the first n, N none. */
+static cusolverStatus_t columns_of(signed char job, int all, int first, int *columns) {
+    if (job == 'O') return wpi_cusolver_refuse("gesvd with vectors in place of the matrix");
+    if (job != 'A' && job != 'S' && job != 'N') return INVALID;
+    *columns = job == 'A' ? all : job == 'S' ? first : 0;
+    return OK;
+}
+
+#define SYSTEMS(X, T, type)                                                                        \
+    WP_API cusolverStatus_t cusolverDn##X##potrf_bufferSize(                                       \
+        cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T *A, int lda, int *Lwork) {      \
+        (void)uplo, (void)A;                                                                       \
+        return work_size(handle, n >= 0 && lda >= at_least_1(n), 1, Lwork);                        \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##potrf(cusolverDnHandle_t handle, cublasFillMode_t uplo, \
+                                                 int n, T *A, int lda, T *Workspace, int Lwork,    \
+                                                 int *devInfo) {                                   \
+        (void)Workspace, (void)Lwork;                                                              \
+        return cholesky(handle, type, uplo, n, matrix(A, lda), devInfo, 1);                        \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##potrs(cusolverDnHandle_t handle, cublasFillMode_t uplo, \
+                                                 int n, int nrhs, const T *A, int lda, T *B,       \
+                                                 int ldb, int *devInfo) {                          \
+        return cholesky_solve(handle, type, uplo, n, nrhs, matrix(A, lda), matrix(B, ldb),         \
+                              devInfo, 1);                                                         \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##potrfBatched(cusolverDnHandle_t handle,                 \
+                                                        cublasFillMode_t uplo, int n, T *Aarray[], \
+                                                        int lda, int *infoArray, int batchSize) {  \
+        return cholesky(handle, type, uplo, n,                                                     \
+                        (wpi_solver_matrix){.pointers = (void *const *)Aarray, .ld = lda},         \
+                        infoArray, batchSize);                                                     \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##potrsBatched(                                           \
+        cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int nrhs, T *A[], int lda,        \
+        T *B[], int ldb, int *d_info, int batchSize) {                                             \
+        return cholesky_solve(handle, type, uplo, n, nrhs,                                         \
+                              (wpi_solver_matrix){.pointers = (void *const *)A, .ld = lda},        \
+                              (wpi_solver_matrix){.pointers = (void *const *)B, .ld = ldb},        \
+                              d_info, batchSize);                                                  \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##getrf_bufferSize(cusolverDnHandle_t handle, int m,      \
+                                                            int n, T *A, int lda, int *Lwork) {    \
+        (void)A;                                                                                   \
+        return work_size(handle, m >= 0 && n >= 0 && lda >= at_least_1(m), 1, Lwork);              \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##getrf(cusolverDnHandle_t handle, int m, int n, T *A,    \
+                                                 int lda, T *Workspace, int *devIpiv,              \
+                                                 int *devInfo) {                                   \
+        (void)Workspace;                                                                           \
+        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
+        if (m < 0 || n < 0 || lda < at_least_1(m)) return INVALID;                                 \
+        return run(handle, wpi_solver[type].getrf,                                                 \
+                   &(wpi_solver_call){.a = matrix(A, lda),                                         \
+                                      .m = m,                                                      \
+                                      .n = n,                                                      \
+                                      .pivots = devIpiv,                                           \
+                                      .info = devInfo,                                             \
+                                      .batch = 1});                                                \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##getrs(                                                  \
+        cusolverDnHandle_t handle, cublasOperation_t trans, int n, int nrhs, const T *A, int lda,  \
+        const int *devIpiv, T *B, int ldb, int *devInfo) {                                         \
+        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
+        if (n < 0 || nrhs < 0 || lda < at_least_1(n) || ldb < at_least_1(n)) return INVALID;       \
+        if (devInfo != NULL)                                                                       \
+            CUSOLVER_TRY(wpi_cusolver_status(                                                      \
+                cudaMemsetAsync(devInfo, 0, sizeof *devInfo, handle->stream)));                    \
+        return run(handle, wpi_solver[type].getrs,                                                 \
+                   &(wpi_solver_call){.a = matrix(A, lda),                                         \
+                                      .b = matrix(B, ldb),                                         \
+                                      .n = n,                                                      \
+                                      .columns = nrhs,                                             \
+                                      .is_transposed = trans != CUBLAS_OP_N,                       \
+                                      .pivots = (int *)(uintptr_t)devIpiv,                         \
+                                      .batch = 1});                                                \
+    }
+
+#define QR(X, T, type)                                                                             \
+    WP_API cusolverStatus_t cusolverDn##X##geqrf_bufferSize(cusolverDnHandle_t handle, int m,      \
+                                                            int n, T *A, int lda, int *lwork) {    \
+        (void)A;                                                                                   \
+        return work_size(handle, m >= 0 && n >= 0 && lda >= at_least_1(m), 1, lwork);              \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##geqrf(cusolverDnHandle_t handle, int m, int n, T *A,    \
+                                                 int lda, T *TAU, T *Workspace, int Lwork,         \
+                                                 int *devInfo) {                                   \
+        (void)Workspace, (void)Lwork;                                                              \
+        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
+        if (m < 0 || n < 0 || lda < at_least_1(m)) return INVALID;                                 \
+        return run(                                                                                \
+            handle, wpi_solver[type].geqrf,                                                        \
+            &(wpi_solver_call){                                                                    \
+                .a = matrix(A, lda), .m = m, .n = n, .tau = TAU, .info = devInfo, .batch = 1});    \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##orgqr_bufferSize(cusolverDnHandle_t handle, int m,      \
+                                                            int n, int k, const T *A, int lda,     \
+                                                            const T *tau, int *lwork) {            \
+        (void)A, (void)tau;                                                                        \
+        return work_size(handle, n >= 0 && m >= n && k >= 0 && k <= n && lda >= at_least_1(m), 1,  \
+                         lwork);                                                                   \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##orgqr(cusolverDnHandle_t handle, int m, int n, int k,   \
+                                                 T *A, int lda, const T *tau, T *work, int lwork,  \
+                                                 int *info) {                                      \
+        (void)work, (void)lwork;                                                                   \
+        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
+        if (n < 0 || m < n || k < 0 || k > n || lda < at_least_1(m)) return INVALID;               \
+        return run(handle, wpi_solver[type].orgqr,                                                 \
+                   &(wpi_solver_call){.a = matrix(A, lda),                                         \
+                                      .m = m,                                                      \
+                                      .n = n,                                                      \
+                                      .columns = k,                                                \
+                                      .tau = (void *)(uintptr_t)tau,                               \
+                                      .info = info,                                                \
+                                      .batch = 1});                                                \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##ormqr_bufferSize(                                       \
+        cusolverDnHandle_t handle, cublasSideMode_t side, cublasOperation_t trans, int m, int n,   \
+        int k, const T *A, int lda, const T *tau, const T *C, int ldc, int *lwork) {               \
+        (void)side, (void)trans, (void)A, (void)lda, (void)tau, (void)C;                           \
+        return work_size(handle, m >= 0 && n >= 0 && k >= 0 && ldc >= at_least_1(m), 1, lwork);    \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##ormqr(cusolverDnHandle_t handle, cublasSideMode_t side, \
+                                                 cublasOperation_t trans, int m, int n, int k,     \
+                                                 const T *A, int lda, const T *tau, T *C, int ldc, \
+                                                 T *work, int lwork, int *devInfo) {               \
+        (void)work, (void)lwork;                                                                   \
+        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
+        const bool is_right = side == CUBLAS_SIDE_RIGHT;                                           \
+        if (m < 0 || n < 0 || k < 0 || k > (is_right ? n : m) || ldc < at_least_1(m))              \
+            return INVALID;                                                                        \
+        return run(handle, wpi_solver[type].ormqr,                                                 \
+                   &(wpi_solver_call){.a = matrix(A, lda),                                         \
+                                      .b = matrix(C, ldc),                                         \
+                                      .m = m,                                                      \
+                                      .n = n,                                                      \
+                                      .columns = k,                                                \
+                                      .is_transposed = trans != CUBLAS_OP_N,                       \
+                                      .is_right = is_right,                                        \
+                                      .tau = (void *)(uintptr_t)tau,                               \
+                                      .info = devInfo,                                             \
+                                      .batch = 1});                                                \
+    }
+
+#define EIGEN(X, T, type)                                                                          \
+    WP_API cusolverStatus_t cusolverDn##X##syevd_bufferSize(                                       \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,           \
+        const T *A, int lda, const T *W, int *lwork) {                                             \
+        (void)jobz, (void)uplo, (void)A, (void)W;                                                  \
+        return work_size(handle, n >= 0 && lda >= at_least_1(n), WPI_SOLVER_EIGEN_WORK(n), lwork); \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##syevd(                                                  \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, T *A,     \
+        int lda, T *W, T *work, int lwork, int *info) {                                            \
+        return eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, 1);                \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##syevj_bufferSize(                                       \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,           \
+        const T *A, int lda, const T *W, int *lwork, syevjInfo_t params) {                         \
+        (void)params;                                                                              \
+        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##syevj(                                                  \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, T *A,     \
+        int lda, T *W, T *work, int lwork, int *info, syevjInfo_t params) {                        \
+        (void)params;                                                                              \
+        return eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, 1);                \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##syevjBatched_bufferSize(                                \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,           \
+        const T *A, int lda, const T *W, int *lwork, syevjInfo_t params, int batchSize) {          \
+        (void)jobz, (void)uplo, (void)A, (void)W, (void)params;                                    \
+        return work_size(handle, n >= 0 && lda >= at_least_1(n) && batchSize >= 0,                 \
+                         WPI_SOLVER_EIGEN_WORK(n) * batchSize, lwork);                             \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##syevjBatched(                                           \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, T *A,     \
+        int lda, T *W, T *work, int lwork, int *info, syevjInfo_t params, int batchSize) {         \
+        (void)params;                                                                              \
+        return eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, batchSize);        \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##sygvd_bufferSize(                                       \
+        cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
+        cublasFillMode_t uplo, int n, const T *A, int lda, const T *B, int ldb, const T *W,        \
+        int *lwork) {                                                                              \
+        (void)itype, (void)B, (void)ldb;                                                           \
+        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##sygvd(                                                  \
+        cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
+        cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb, T *W, T *work, int lwork,      \
+        int *info) {                                                                               \
+        return pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info);     \
+    }
+
+#define SINGULAR(X, T, type)                                                                       \
+    WP_API cusolverStatus_t cusolverDn##X##gesvd_bufferSize(cusolverDnHandle_t handle, int m,      \
+                                                            int n, int *lwork) {                   \
+        return work_size(handle, n >= 0 && m >= n, WPI_SOLVER_SVD_WORK(n), lwork);                 \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##gesvd(                                                  \
+        cusolverDnHandle_t handle, signed char jobu, signed char jobvt, int m, int n, T *A,        \
+        int lda, T *S, T *U, int ldu, T *VT, int ldvt, T *work, int lwork, T *rwork, int *info) {  \
+        (void)rwork;                                                                               \
+        int u_columns = 0, vt_rows = 0;                                                            \
+        CUSOLVER_TRY(columns_of(jobu, m, n, &u_columns));                                          \
+        CUSOLVER_TRY(columns_of(jobvt, n, n, &vt_rows));                                           \
+        return singular(handle, type,                                                              \
+                        &(wpi_solver_svd){.a = matrix(A, lda),                                     \
+                                          .m = m,                                                  \
+                                          .n = n,                                                  \
+                                          .u_columns = u_columns,                                  \
+                                          .vt_rows = vt_rows,                                      \
+                                          .values = S,                                             \
+                                          .u = u_columns > 0 ? U : NULL,                           \
+                                          .vt = vt_rows > 0 ? VT : NULL,                           \
+                                          .work = work,                                            \
+                                          .ldu = ldu,                                              \
+                                          .ldvt = ldvt,                                            \
+                                          .work_stride = WPI_SOLVER_SVD_WORK(n),                   \
+                                          .info = info,                                            \
+                                          .batch = 1},                                             \
+                        lwork);                                                                    \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##gesvdj_bufferSize(                                      \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n, const T *A,     \
+        int lda, const T *S, const T *U, int ldu, const T *V, int ldv, int *lwork,                 \
+        gesvdjInfo_t params) {                                                                     \
+        (void)jobz, (void)econ, (void)A, (void)lda, (void)S, (void)U, (void)ldu, (void)V,          \
+            (void)ldv, (void)params;                                                               \
+        return cusolverDn##X##gesvd_bufferSize(handle, m, n, lwork);                               \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##gesvdj(                                                 \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n, T *A, int lda,  \
+        T *S, T *U, int ldu, T *V, int ldv, T *work, int lwork, int *info, gesvdjInfo_t params) {  \
+        (void)params;                                                                              \
+        return singular(handle, type,                                                              \
+                        &(wpi_solver_svd){.a = matrix(A, lda),                                     \
+                                          .m = m,                                                  \
+                                          .n = n,                                                  \
+                                          .u_columns = econ ? n : m,                               \
+                                          .vt_rows = n,                                            \
+                                          .is_v = 1,                                               \
+                                          .values = S,                                             \
+                                          .u = is_vector(jobz) ? U : NULL,                         \
+                                          .vt = is_vector(jobz) ? V : NULL,                        \
+                                          .work = work,                                            \
+                                          .ldu = ldu,                                              \
+                                          .ldvt = ldv,                                             \
+                                          .work_stride = WPI_SOLVER_SVD_WORK(n),                   \
+                                          .info = info,                                            \
+                                          .batch = 1},                                             \
+                        lwork);                                                                    \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##gesvdjBatched_bufferSize(                               \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n, const T *A, int lda,      \
+        const T *S, const T *U, int ldu, const T *V, int ldv, int *lwork, gesvdjInfo_t params,     \
+        int batchSize) {                                                                           \
+        (void)jobz, (void)A, (void)lda, (void)S, (void)U, (void)ldu, (void)V, (void)ldv,           \
+            (void)params;                                                                          \
+        return work_size(handle, n >= 0 && m >= n && batchSize >= 0,                               \
+                         WPI_SOLVER_SVD_WORK(n) * batchSize, lwork);                               \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##gesvdjBatched(                                          \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n, T *A, int lda, T *S,      \
+        T *U, int ldu, T *V, int ldv, T *work, int lwork, int *info, gesvdjInfo_t params,          \
+        int batchSize) {                                                                           \
+        (void)params;                                                                              \
+        return singular(                                                                           \
+            handle, type,                                                                          \
+            &(wpi_solver_svd){.a = {.data = A, .ld = lda, .stride = (long long)lda * n},           \
+                              .m = m,                                                              \
+                              .n = n,                                                              \
+                              .u_columns = m,                                                      \
+                              .vt_rows = n,                                                        \
+                              .is_v = 1,                                                           \
+                              .values = S,                                                         \
+                              .u = is_vector(jobz) ? U : NULL,                                     \
+                              .vt = is_vector(jobz) ? V : NULL,                                    \
+                              .work = work,                                                        \
+                              .ldu = ldu,                                                          \
+                              .ldvt = ldv,                                                         \
+                              .u_stride = (long long)ldu * m,                                      \
+                              .vt_stride = (long long)ldv * n,                                     \
+                              .work_stride = WPI_SOLVER_SVD_WORK(n),                               \
+                              .info = info,                                                        \
+                              .batch = batchSize},                                                 \
+            lwork);                                                                                \
+    }
+
+#define CALLS(X, T, type) SYSTEMS(X, T, type) QR(X, T, type) EIGEN(X, T, type) SINGULAR(X, T, type)
+
+CALLS(S, float, 0)
+CALLS(D, double, 1)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The state behind a cusolverDnHandle_t. Thread rule: a handle is used by one thread at a time, as
+ * with CUDA's library.
+ */
+#ifndef WP_LIBRARIES_CUSOLVER_HANDLE_H
+#define WP_LIBRARIES_CUSOLVER_HANDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libraries/cusolver/solver_shared.h"
+#include "warpage/cuda/cusolverDn.h"
+#include "warpage/error.h"
+
+struct cusolverDnContext {
+    uint64_t magic;
+    cudaStream_t stream;
+};
+
+#define CUSOLVER_TRY(expression)                                                                   \
+    do {                                                                                           \
+        const cusolverStatus_t cusolver_try = (expression);                                        \
+        if (cusolver_try != CUSOLVER_STATUS_SUCCESS) return cusolver_try;                          \
+    } while (0)
+
+/** NOT_INITIALIZED if `handle` is not one. */
+cusolverStatus_t wpi_cusolver_enter(cusolverDnHandle_t handle);
+cusolverStatus_t wpi_cusolver_status(cudaError_t error);
+/** NOT_SUPPORTED, with a message. */
+cusolverStatus_t wpi_cusolver_refuse(const char *what);
+
+#endif

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels of one element type T and their launches. A block works on a matrix: its threads share
+ * the columns or elements of a step, and a barrier ends the step.
+ */
+static __device__ T *NAME(of)(const wpi_solver_matrix &m, int b) {
+    return m.pointers != NULL ? (T *)m.pointers[b] : (T *)m.data + b * m.stride;
+}
+
+#define AT(a, ld, i, j) (a)[(long long)(j) * (ld) + (i)]
+
+static __device__ void NAME(set_info)(const wpi_solver_call &c, int value) {
+    if (c.info != NULL && threadIdx.x == 0) c.info[blockIdx.x] = value;
+}
+
+/* ---- Cholesky's factor ---- */
+
+/* Element (i, j) of the triangle, i >= j, in either storage. */
+static __device__ T &NAME(low)(T *a, long long ld, int i, int j, int is_upper) {
+    return is_upper ? AT(a, ld, j, i) : AT(a, ld, i, j);
+}
+
+static __device__ int NAME(cholesky)(T *a, long long ld, int n, int is_upper) {
+    for (int k = 0; k < n; k++) {
+        const T pivot = NAME(low)(a, ld, k, k, is_upper);
+        if (!(pivot > 0)) return k + 1;
+        const T root = sqrt(pivot);
+        __syncthreads();
+        EACH(i, k, n)
+        NAME(low)(a, ld, i, k, is_upper) = i == k ? root : NAME(low)(a, ld, i, k, is_upper) / root;
+        __syncthreads();
+        EACH(j, k + 1, n) {
+            const T factor = NAME(low)(a, ld, j, k, is_upper);
+            for (int i = j; i < n; i++)
+                NAME(low)(a, ld, i, j, is_upper) -= NAME(low)(a, ld, i, k, is_upper) * factor;
+        }
+        __syncthreads();
+    }
+    return 0;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_potrf)(wpi_solver_call c) {
+    NAME(set_info)(c, NAME(cholesky)(NAME(of)(c.a, blockIdx.x), c.a.ld, c.n, c.is_upper));
+}
+
+/* x = L^-1 x, or L^-T x. */
+static __device__ void NAME(lower_solve)(T *l, long long ld, int n, int is_upper, int is_transposed,
+                                         T *x) {
+    for (int step = 0; step < n; step++) {
+        const int i = is_transposed ? n - 1 - step : step;
+        T sum = x[i];
+        if (is_transposed)
+            for (int k = i + 1; k < n; k++)
+                sum -= NAME(low)(l, ld, k, i, is_upper) * x[k];
+        else
+            for (int k = 0; k < i; k++)
+                sum -= NAME(low)(l, ld, i, k, is_upper) * x[k];
+        x[i] = sum / NAME(low)(l, ld, i, i, is_upper);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_potrs)(wpi_solver_call c) {
+    T *l = NAME(of)(c.a, blockIdx.x), *b = NAME(of)(c.b, blockIdx.x);
+    EACH(j, 0, c.columns) {
+        NAME(lower_solve)(l, c.a.ld, c.n, c.is_upper, 0, &AT(b, c.b.ld, 0, j));
+        NAME(lower_solve)(l, c.a.ld, c.n, c.is_upper, 1, &AT(b, c.b.ld, 0, j));
+    }
+}
+
+/* ---- LU factors ---- */
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrf)(wpi_solver_call c) {
+    __shared__ int pivot_row;
+    T *a = NAME(of)(c.a, blockIdx.x);
+    const long long ld = c.a.ld;
+    const int steps = c.m < c.n ? c.m : c.n;
+    int info = 0;
+    for (int k = 0; k < steps; k++) {
+        if (threadIdx.x == 0) {
+            pivot_row = k;
+            for (int i = k + 1; c.pivots != NULL && i < c.m; i++)
+                if (fabs(AT(a, ld, i, k)) > fabs(AT(a, ld, pivot_row, k))) pivot_row = i;
+            if (c.pivots != NULL) c.pivots[(long long)blockIdx.x * steps + k] = pivot_row + 1;
+        }
+        __syncthreads();
+        const int row = pivot_row;
+        EACH(j, 0, row == k ? 0 : c.n) {
+            const T kept = AT(a, ld, k, j);
+            AT(a, ld, k, j) = AT(a, ld, row, j);
+            AT(a, ld, row, j) = kept;
+        }
+        __syncthreads();
+        const T pivot = AT(a, ld, k, k);
+        if (pivot == 0) {
+            if (info == 0) info = k + 1;
+            continue; /* the column below is 0, too, or the matrix has no factors without exchanges
+                       */
+        }
+        EACH(i, k + 1, c.m) AT(a, ld, i, k) /= pivot;
+        __syncthreads();
+        EACH(j, k + 1, c.n) {
+            const T factor = AT(a, ld, k, j);
+            for (int i = k + 1; i < c.m; i++)
+                AT(a, ld, i, j) -= AT(a, ld, i, k) * factor;
+        }
+        __syncthreads();
+    }
+    NAME(set_info)(c, info);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrs)(wpi_solver_call c) {
+    const T *a = NAME(of)(c.a, blockIdx.x);
+    T *b = NAME(of)(c.b, blockIdx.x);
+    const long long ld = c.a.ld;
+    const int n = c.n, *pivots = c.pivots;
+    EACH(j, 0, c.columns) {
+        T *x = &AT(b, c.b.ld, 0, j);
+        for (int step = 0; step < n && pivots != NULL && !c.is_transposed; step++) {
+            const T kept = x[step];
+            x[step] = x[pivots[step] - 1];
+            x[pivots[step] - 1] = kept;
+        }
+        if (c.is_transposed) {
+            for (int i = 0; i < n; i++) {
+                for (int k = 0; k < i; k++)
+                    x[i] -= AT(a, ld, k, i) * x[k];
+                x[i] /= AT(a, ld, i, i);
+            }
+            for (int i = n - 1; i >= 0; i--)
+                for (int k = i + 1; k < n; k++)
+                    x[i] -= AT(a, ld, k, i) * x[k];
+        } else {
+            for (int i = 0; i < n; i++)
+                for (int k = 0; k < i; k++)
+                    x[i] -= AT(a, ld, i, k) * x[k];
+            for (int i = n - 1; i >= 0; i--) {
+                for (int k = i + 1; k < n; k++)
+                    x[i] -= AT(a, ld, i, k) * x[k];
+                x[i] /= AT(a, ld, i, i);
+            }
+        }
+        for (int step = n - 1; step >= 0 && pivots != NULL && c.is_transposed; step--) {
+            const T kept = x[step];
+            x[step] = x[pivots[step] - 1];
+            x[pivots[step] - 1] = kept;
+        }
+    }
+}
+
+/* ---- QR factors ---- */
+
+/* One thread: the reflector of x, of `n` elements; x[0] becomes beta, the others v, whose v[0]
+ * is 1. */
+static __device__ T NAME(reflector)(T *x, int n) {
+    T scale = 0, sum = 0;
+    for (int i = 1; i < n; i++)
+        scale = fmax(scale, fabs(x[i]));
+    if (scale == 0) return 0;
+    scale = fmax(scale, fabs(x[0]));
+    for (int i = 0; i < n; i++)
+        sum += x[i] / scale * (x[i] / scale);
+    const T norm = scale * sqrt(sum), alpha = x[0], beta = alpha > 0 ? -norm : norm;
+    for (int i = 1; i < n; i++)
+        x[i] /= alpha - beta;
+    x[0] = beta;
+    return (beta - alpha) / beta;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_geqrf)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x), *tau = (T *)c.tau;
+    const long long ld = c.a.ld;
+    const int steps = c.m < c.n ? c.m : c.n;
+    for (int k = 0; k < steps; k++) {
+        if (threadIdx.x == 0) tau[k] = NAME(reflector)(&AT(a, ld, k, k), c.m - k);
+        __syncthreads();
+        EACH(j, k + 1, c.n) {
+            T sum = AT(a, ld, k, j);
+            for (int i = k + 1; i < c.m; i++)
+                sum += AT(a, ld, i, k) * AT(a, ld, i, j);
+            sum *= tau[k];
+            AT(a, ld, k, j) -= sum;
+            for (int i = k + 1; i < c.m; i++)
+                AT(a, ld, i, j) -= AT(a, ld, i, k) * sum;
+        }
+        __syncthreads();
+    }
+    NAME(set_info)(c, 0);
+}
+
+/* C of m x n, less the reflectors in the first `columns` columns of A, a thread a column of C or,
+ * from the right, a row. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_ormqr)(wpi_solver_call c) {
+    const T *a = NAME(of)(c.a, blockIdx.x), *tau = (const T *)c.tau;
+    T *b = NAME(of)(c.b, blockIdx.x);
+    const long long step_in = c.is_right ? c.b.ld : 1, step_out = c.is_right ? 1 : c.b.ld;
+    const int length = c.is_right ? c.n : c.m, count = c.is_right ? c.m : c.n;
+    const bool is_forward = (c.is_right != 0) != (c.is_transposed != 0);
+    EACH(j, 0, count) {
+        T *x = b + j * step_out;
+        for (int step = 0; step < c.columns; step++) {
+            const int k = is_forward ? step : c.columns - 1 - step;
+            T sum = x[k * step_in];
+            for (int i = k + 1; i < length; i++)
+                sum += AT(a, c.a.ld, i, k) * x[i * step_in];
+            sum *= tau[k];
+            x[k * step_in] -= sum;
+            for (int i = k + 1; i < length; i++)
+                x[i * step_in] -= AT(a, c.a.ld, i, k) * sum;
+        }
+    }
+    NAME(set_info)(c, 0);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_orgqr)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x);
+    const T *tau = (const T *)c.tau;
+    const long long ld = c.a.ld;
+    EACH(j, c.columns, c.n) {
+        for (int i = 0; i < c.m; i++)
+            AT(a, ld, i, j) = i == j ? 1 : 0;
+    }
+    __syncthreads();
+    for (int k = c.columns - 1; k >= 0; k--) {
+        EACH(j, k + 1, c.n) {
+            T sum = AT(a, ld, k, j);
+            for (int i = k + 1; i < c.m; i++)
+                sum += AT(a, ld, i, k) * AT(a, ld, i, j);
+            sum *= tau[k];
+            AT(a, ld, k, j) -= sum;
+            for (int i = k + 1; i < c.m; i++)
+                AT(a, ld, i, j) -= AT(a, ld, i, k) * sum;
+        }
+        __syncthreads();
+        EACH(i, 0, c.m) {
+            if (i < k)
+                AT(a, ld, i, k) = 0;
+            else
+                AT(a, ld, i, k) = i == k ? 1 - tau[k] : -tau[k] * AT(a, ld, i, k);
+        }
+        __syncthreads();
+    }
+    NAME(set_info)(c, 0);
+}
+
+/* ---- eigenvalues of symmetric matrices ---- */
+
+/* Householder's reduction to the diagonal d and what is beside it, e[1..]; reflectors stay in the
+ * columns of the lower triangle. */
+static __device__ void NAME(tridiagonal)(T *a, long long ld, int n, T *d, T *e, T *tau, T *w) {
+    for (int k = 0; k + 2 < n; k++) {
+        if (threadIdx.x == 0) tau[k] = NAME(reflector)(&AT(a, ld, k + 1, k), n - k - 1);
+        __syncthreads();
+        /* w = tau A v, of the symmetric part behind; v[0] is 1. */
+        EACH(i, k + 1, n) {
+            T sum = 0;
+            for (int j = k + 1; j < n; j++) {
+                const T x = i >= j ? AT(a, ld, i, j) : AT(a, ld, j, i);
+                sum += x * (j == k + 1 ? 1 : AT(a, ld, j, k));
+            }
+            w[i] = tau[k] * sum;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            T dot = w[k + 1];
+            for (int i = k + 2; i < n; i++)
+                dot += w[i] * AT(a, ld, i, k);
+            dot *= tau[k] / 2;
+            w[k + 1] -= dot;
+            for (int i = k + 2; i < n; i++)
+                w[i] -= dot * AT(a, ld, i, k);
+        }
+        __syncthreads();
+        EACH(j, k + 1, n) {
+            const T v = j == k + 1 ? 1 : AT(a, ld, j, k);
+            for (int i = j; i < n; i++)
+                AT(a, ld, i, j) -= (i == k + 1 ? 1 : AT(a, ld, i, k)) * w[j] + w[i] * v;
+        }
+        __syncthreads();
+    }
+    EACH(i, 0, n) {
+        d[i] = AT(a, ld, i, i);
+        e[i] = i > 0 ? AT(a, ld, i, i - 1) : 0;
+    }
+    __syncthreads();
+}
+
+/* The reflectors' product in place of A. */
+static __device__ void NAME(form_vectors)(T *a, long long ld, int n, const T *tau) {
+    /* Column k + 1 takes the reflector of column k, as orgqr of the matrix without its first row.
+     */
+    EACH(i, 0, n) {
+        for (int j = n - 1; j > 0; j--)
+            AT(a, ld, i, j) = i > j && j + 1 < n ? AT(a, ld, i, j - 1) : i == j ? 1 : 0;
+        AT(a, ld, i, 0) = i == 0 ? 1 : 0;
+    }
+    __syncthreads();
+    for (int k = n - 3; k >= 0; k--) {
+        const int first = k + 1; /* row and column of the reflector */
+        EACH(j, first + 1, n) {
+            T sum = AT(a, ld, first, j);
+            for (int i = first + 1; i < n; i++)
+                sum += AT(a, ld, i, first) * AT(a, ld, i, j);
+            sum *= tau[k];
+            AT(a, ld, first, j) -= sum;
+            for (int i = first + 1; i < n; i++)
+                AT(a, ld, i, j) -= AT(a, ld, i, first) * sum;
+        }
+        __syncthreads();
+        EACH(i, first, n)
+        AT(a, ld, i, first) = i == first ? 1 - tau[k] : -tau[k] * AT(a, ld, i, first);
+        __syncthreads();
+    }
+}
+
+/* Implicit QL steps. One thread finds the rotations of a step; each thread applies them to rows of
+ * the vectors. The number of the value that did not converge, or 0. */
+static __device__ int NAME(ql)(T *a, long long ld, int n, T *d, T *e, T *cosines, T *sines,
+                               int has_vectors) {
+    __shared__ int last_of_step;
+    for (int i = 1; i < n && threadIdx.x == 0; i++)
+        e[i - 1] = e[i];
+    if (threadIdx.x == 0) e[n - 1] = 0;
+    __syncthreads();
+    for (int l = 0; l < n; l++) {
+        for (int iteration = 0;; iteration++) {
+            int from = 0, m;
+            for (m = l; m + 1 < n; m++)
+                if (fabs(e[m]) <= EPSILON * (fabs(d[m]) + fabs(d[m + 1]))) break;
+            if (m == l) break;
+            if (iteration == 60) return l + 1;
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                T g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, (T)1);
+                g = d[m] - d[l] + e[l] / (g + (g >= 0 ? fabs(r) : -fabs(r)));
+                T s = 1, c = 1, p = 0;
+                int i;
+                for (i = m - 1; i >= l; i--) {
+                    const T f = s * e[i], b = c * e[i];
+                    r = hypot(f, g);
+                    e[i + 1] = r;
+                    if (r == 0) {
+                        d[i + 1] -= p;
+                        e[m] = 0;
+                        break;
+                    }
+                    s = f / r, c = g / r;
+                    g = d[i + 1] - p;
+                    r = (d[i] - g) * s + 2 * c * b;
+                    p = s * r;
+                    d[i + 1] = g + p;
+                    g = c * r - b;
+                    cosines[i] = c, sines[i] = s;
+                }
+                if (i < l) {
+                    d[l] -= p;
+                    e[l] = g;
+                    e[m] = 0;
+                }
+                last_of_step = i + 1;
+            }
+            __syncthreads();
+            from = last_of_step;
+            EACH(row, 0, has_vectors ? n : 0) {
+                for (int i = m - 1; i >= from; i--) {
+                    const T x = AT(a, ld, row, i + 1), y = AT(a, ld, row, i);
+                    AT(a, ld, row, i + 1) = sines[i] * y + cosines[i] * x;
+                    AT(a, ld, row, i) = cosines[i] * y - sines[i] * x;
+                }
+            }
+            __syncthreads();
+        }
+        __syncthreads();
+    }
+    return 0;
+}
+
+/* Ascending order; columns of the vectors go along. */
+static __device__ void NAME(sort_values)(T *a, long long ld, int n, T *d, int has_vectors) {
+    __shared__ int other;
+    for (int k = 0; k + 1 < n; k++) {
+        if (threadIdx.x == 0) {
+            other = k;
+            for (int i = k + 1; i < n; i++)
+                if (d[i] < d[other]) other = i;
+            const T kept = d[k];
+            d[k] = d[other];
+            d[other] = kept;
+        }
+        __syncthreads();
+        const int from = other;
+        EACH(i, 0, has_vectors && from != k ? n : 0) {
+            const T kept = AT(a, ld, i, k);
+            AT(a, ld, i, k) = AT(a, ld, i, from);
+            AT(a, ld, i, from) = kept;
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_syev)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x), *work = (T *)c.work + blockIdx.x * c.work_stride;
+    T *d = (T *)c.values + (long long)blockIdx.x * c.n, *e = work, *tau = work + c.n,
+      *w = work + 2 * c.n, *sines = work + 3 * c.n;
+    const long long ld = c.a.ld;
+    EACH(j, 0, c.is_upper ? c.n : 0) {
+        for (int i = j + 1; i < c.n; i++)
+            AT(a, ld, i, j) = AT(a, ld, j, i);
+    }
+    __syncthreads();
+    NAME(tridiagonal)(a, ld, c.n, d, e, tau, w);
+    if (c.has_vectors) NAME(form_vectors)(a, ld, c.n, tau);
+    const int info = NAME(ql)(a, ld, c.n, d, e, w, sines, c.has_vectors);
+    __syncthreads();
+    NAME(sort_values)(a, ld, c.n, d, c.has_vectors);
+    NAME(set_info)(c, info);
+}
+
+/* A = L^-1 A L^-T: columns, then rows, of the whole matrix. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_sygst)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x), *l = NAME(of)(c.b, blockIdx.x);
+    const long long ld = c.a.ld;
+    EACH(j, 0, c.n) {
+        for (int i = j + 1; i < c.n; i++) {
+            if (c.is_upper)
+                AT(a, ld, i, j) = AT(a, ld, j, i);
+            else
+                AT(a, ld, j, i) = AT(a, ld, i, j);
+        }
+    }
+    __syncthreads();
+    EACH(j, 0, c.n) NAME(lower_solve)(l, c.b.ld, c.n, c.is_upper, 0, &AT(a, ld, 0, j));
+    __syncthreads();
+    EACH(i, 0, c.n) {
+        for (int k = 0; k < c.n; k++) {
+            T sum = AT(a, ld, i, k);
+            for (int j = 0; j < k; j++)
+                sum -= NAME(low)(l, c.b.ld, k, j, c.is_upper) * AT(a, ld, i, j);
+            AT(a, ld, i, k) = sum / NAME(low)(l, c.b.ld, k, k, c.is_upper);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_sygst_back)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x), *l = NAME(of)(c.b, blockIdx.x);
+    EACH(j, 0, c.n) NAME(lower_solve)(l, c.b.ld, c.n, c.is_upper, 1, &AT(a, c.a.ld, 0, j));
+}
+
+/* ---- singular values ---- */
+
+/* Hestenes' rotations make the columns of A orthogonal. In a round every column has one partner,
+ * and a thread a pair; n - 1 rounds pair all. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gesvd)(wpi_solver_svd c) {
+    __shared__ int changes;
+    T *a = NAME(of)(c.a, blockIdx.x), *v = (T *)c.work + blockIdx.x * c.work_stride,
+      *norms = v + (long long)c.n * c.n;
+    T *values = (T *)c.values + (long long)blockIdx.x * c.n;
+    const long long ld = c.a.ld;
+    const int n = c.n, even = n + n % 2;
+    EACH(j, 0, n) {
+        for (int i = 0; i < n; i++)
+            AT(v, n, i, j) = i == j ? 1 : 0;
+    }
+    int sweeps = 0, is_done = n < 2;
+    for (; !is_done && sweeps < 60; sweeps++) {
+        __syncthreads();
+        if (threadIdx.x == 0) changes = 0;
+        __syncthreads();
+        for (int round = 0; round + 1 < even; round++) {
+            EACH(pair, 0, even / 2) {
+                int p = pair == 0 ? even - 1 : (round + pair) % (even - 1),
+                    q = (round + even - 1 - pair) % (even - 1);
+                if (p > q) {
+                    const int kept = p;
+                    p = q, q = kept;
+                }
+                if (q < n) {
+                    T *x = &AT(a, ld, 0, p), *y = &AT(a, ld, 0, q), alpha = 0, beta = 0, gamma = 0;
+                    for (int i = 0; i < c.m; i++) {
+                        alpha += x[i] * x[i];
+                        beta += y[i] * y[i];
+                        gamma += x[i] * y[i];
+                    }
+                    if (fabs(gamma) > 4 * EPSILON * sqrt((T)c.m) * sqrt(alpha) * sqrt(beta)) {
+                        const T zeta = (beta - alpha) / (2 * gamma);
+                        const T t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+                        const T cosine = 1 / sqrt(1 + t * t), sine = cosine * t;
+                        T *rows[2] = {&AT(v, n, 0, p), &AT(v, n, 0, q)};
+                        for (int part = 0; part < 2; part++) {
+                            T *left = part == 0 ? x : rows[0], *right = part == 0 ? y : rows[1];
+                            for (int i = 0; i < (part == 0 ? c.m : n); i++) {
+                                const T kept = left[i];
+                                left[i] = cosine * kept - sine * right[i];
+                                right[i] = sine * kept + cosine * right[i];
+                            }
+                        }
+                        atomicAdd(&changes, 1);
+                    }
+                }
+            }
+            __syncthreads();
+        }
+        is_done = changes == 0;
+    }
+    __syncthreads();
+    EACH(j, 0, n) {
+        T scale = 0, sum = 0;
+        for (int i = 0; i < c.m; i++)
+            scale = fmax(scale, fabs(AT(a, ld, i, j)));
+        for (int i = 0; i < c.m && scale > 0; i++)
+            sum += AT(a, ld, i, j) / scale * (AT(a, ld, i, j) / scale);
+        norms[j] = scale * sqrt(sum);
+    }
+    __syncthreads();
+    /* One thread sorts and stores; `order` is the column of each place. */
+    T *order = norms + n, *u = (T *)c.u + blockIdx.x * c.u_stride,
+      *vt = (T *)c.vt + blockIdx.x * c.vt_stride;
+    if (threadIdx.x == 0) {
+        for (int j = 0; j < n; j++) {
+            int place = j;
+            for (; place > 0 && norms[(int)order[place - 1]] < norms[j]; place--)
+                order[place] = order[place - 1];
+            order[place] = (T)j;
+        }
+    }
+    __syncthreads();
+    EACH(j, 0, n) values[j] = norms[(int)order[j]];
+    const T smallest = values[0] * EPSILON * (T)c.m;
+    __syncthreads();
+    EACH(j, 0, c.vt != NULL ? c.vt_rows : 0) {
+        for (int i = 0; i < n; i++) {
+            T *to = c.is_v ? &AT(vt, c.ldvt, i, j) : &AT(vt, c.ldvt, j, i);
+            *to = AT(v, n, i, (int)order[j]);
+        }
+    }
+    if (c.u != NULL) {
+        EACH(j, 0, c.u_columns < n ? c.u_columns : n) {
+            const int from = (int)order[j];
+            for (int i = 0; i < c.m; i++)
+                AT(u, c.ldu, i, j) = norms[from] > smallest ? AT(a, ld, i, from) / norms[from] : 0;
+        }
+        __syncthreads();
+        /* Columns without a direction: what is left of a unit vector outside the others' space. */
+        for (int j = 0, unit = 0; j < c.u_columns && threadIdx.x == 0; j++) {
+            if (j < n && norms[(int)order[j]] > smallest) continue;
+            for (; unit < c.m; unit++) {
+                T norm = 0;
+                for (int i = 0; i < c.m; i++)
+                    AT(u, c.ldu, i, j) = i == unit ? 1 : 0;
+                for (int pass = 0; pass < 2; pass++) {
+                    for (int k = 0; k < j; k++) {
+                        T dot = 0;
+                        for (int i = 0; i < c.m; i++)
+                            dot += AT(u, c.ldu, i, k) * AT(u, c.ldu, i, j);
+                        for (int i = 0; i < c.m; i++)
+                            AT(u, c.ldu, i, j) -= dot * AT(u, c.ldu, i, k);
+                    }
+                }
+                for (int i = 0; i < c.m; i++)
+                    norm += AT(u, c.ldu, i, j) * AT(u, c.ldu, i, j);
+                norm = sqrt(norm);
+                if (norm * norm * (T)(2 * c.m) < 1) continue;
+                for (int i = 0; i < c.m; i++)
+                    AT(u, c.ldu, i, j) /= norm;
+                unit++;
+                break;
+            }
+        }
+    }
+    if (c.info != NULL && threadIdx.x == 0) c.info[blockIdx.x] = is_done ? 0 : n + 1;
+}
+
+/* ---- launches ---- */
+
+#define CALL(name, kernel)                                                                         \
+    static cudaError_t NAME(name)(cudaStream_t stream, const wpi_solver_call *c) {                 \
+        return LAUNCH(NAME(kernel), (unsigned)c->batch, (void *)c);                                \
+    }
+CALL(potrf, wpk_potrf)
+CALL(potrs, wpk_potrs)
+CALL(getrf, wpk_getrf)
+CALL(getrs, wpk_getrs)
+CALL(geqrf, wpk_geqrf)
+CALL(ormqr, wpk_ormqr)
+CALL(orgqr, wpk_orgqr)
+CALL(syev, wpk_syev)
+CALL(sygst, wpk_sygst)
+CALL(back, wpk_sygst_back)
+#undef CALL
+#undef AT
+
+static cudaError_t NAME(gesvd)(cudaStream_t stream, const wpi_solver_svd *c) {
+    return LAUNCH(NAME(wpk_gesvd), (unsigned)c->batch, (void *)c);
+}

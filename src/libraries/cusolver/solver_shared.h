@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What cuSOLVER's host code and its kernels share. Matrices are stored by columns; a launch works
+ * on a batch, a block a matrix.
+ */
+#ifndef WP_LIBRARIES_SOLVER_SHARED_H
+#define WP_LIBRARIES_SOLVER_SHARED_H
+
+#include "warpage/cuda/cuda_runtime_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WPI_SOLVER_TYPES 2 /* float, double */
+
+/** Matrix b is at data + b * stride, or at pointers[b]. */
+typedef struct wpi_solver_matrix {
+    void *data;
+    void *const *pointers;
+    long long ld, stride;
+} wpi_solver_matrix;
+
+/** What all kernels take; `info` gets a number for each matrix, LAPACK's. */
+typedef struct wpi_solver_call {
+    wpi_solver_matrix a, b;
+    int m, n, columns; /* of A; right-hand sides */
+    int is_upper, is_transposed, is_right, has_vectors;
+    int *pivots; /* may be NULL */
+    void *tau, *values, *work;
+    long long work_stride; /* elements a matrix */
+    int *info, batch;
+} wpi_solver_call;
+
+/** Singular values in descending order; U is m x u_columns, V^T is vt_rows x n, either may be NULL.
+ * `is_v`: V, not V^T. */
+typedef struct wpi_solver_svd {
+    wpi_solver_matrix a;
+    int m, n, u_columns, vt_rows, is_v;
+    void *values, *u, *vt, *work;
+    long long ldu, ldvt, u_stride, vt_stride, work_stride;
+    int *info, batch;
+} wpi_solver_svd;
+
+/** Launches for one element type. */
+typedef struct wpi_solver_launches {
+    cudaError_t (*potrf)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*potrs)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*getrf)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*getrs)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*geqrf)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*ormqr)(cudaStream_t, const wpi_solver_call *); /* b = Q b, … */
+    cudaError_t (*orgqr)(cudaStream_t,
+                         const wpi_solver_call *); /* A = Q, from `columns` reflectors */
+    cudaError_t (*syev)(cudaStream_t, const wpi_solver_call *);
+    /* A x = w B x, where B has its triangular factor: A becomes the matrix of the usual problem;
+     * its vectors become x. */
+    cudaError_t (*sygst)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*back)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*gesvd)(cudaStream_t, const wpi_solver_svd *);
+} wpi_solver_launches;
+
+extern const wpi_solver_launches wpi_solver[WPI_SOLVER_TYPES];
+
+/** Elements of `work` that a matrix needs. */
+#define WPI_SOLVER_EIGEN_WORK(n) (4LL * (n))
+#define WPI_SOLVER_SVD_WORK(n) ((long long)(n) * (n) + 2LL * (n))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls whose name has the type, from one text: incomplete factors, tridiagonal systems, products
+ * of before CUDA 11. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "libraries/cusparse/cusparse_handle.h"
+
+#define OK CUSPARSE_STATUS_SUCCESS
+#define INVALID CUSPARSE_STATUS_INVALID_VALUE
+#define BUFFER_BYTES 8
+
+/* ---- counts ---- */
+
+static cusparseStatus_t count(cusparseHandle_t handle, wpi_blas_type type,
+                              cusparseDirection_t direction, int m, int n, const void *a, int lda,
+                              int *lines, int *total) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (m < 0 || n < 0 || lda < m || lines == NULL || total == NULL) return INVALID;
+    const bool is_rows = direction == CUSPARSE_DIRECTION_ROW;
+    const long long count = is_rows ? m : n;
+    const wpi_sparse_dense dense = {
+        .data = (void *)(uintptr_t)a, .row = is_rows ? 1 : lda, .column = is_rows ? lda : 1};
+    long long *sizes;
+    CUSPARSE_CUDA(cudaMalloc((void **)&sizes, sizeof *sizes * (size_t)(count + 1)));
+    const wpi_indices to = {lines, 0, 0};
+    cudaError_t error =
+        wpi_sparse_of[type].count(handle->stream, &dense, count, is_rows ? n : m, sizes);
+    /* The caller's list has no room for the sum, which the scan puts behind. */
+    if (error == cudaSuccess && count > 0)
+        error = wpi_sparse_store(handle->stream, sizes, &to, count - 1);
+    if (error == cudaSuccess) error = wpi_sparse_scan(handle->stream, sizes, sizes, count);
+    long long sum = 0;
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(&sum, sizes + count, sizeof sum, cudaMemcpyDeviceToHost,
+                                handle->stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
+    const cudaError_t freed = cudaFree(sizes);
+    CUSPARSE_CUDA(error);
+    CUSPARSE_CUDA(freed);
+    const int result = (int)sum;
+    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
+        return wpi_cusparse_status(
+            cudaMemcpy(total, &result, sizeof result, cudaMemcpyHostToDevice));
+    *total = result;
+    return OK;
+}
+
+/* ---- incomplete factors ---- */
+
+struct csrilu02Info {
+    long long *pivot; /* device memory */
+    cusparseIndexBase_t base;
+};
+struct csric02Info {
+    struct csrilu02Info any;
+};
+
+static cusparseStatus_t make_info(struct csrilu02Info *info) {
+    const long long none = -1;
+    CUSPARSE_CUDA(cudaMalloc((void **)&info->pivot, sizeof *info->pivot));
+    return wpi_cusparse_status(cudaMemcpy(info->pivot, &none, sizeof none, cudaMemcpyHostToDevice));
+}
+
+static cusparseStatus_t factor(cusparseHandle_t handle, wpi_blas_type type, bool is_symmetric,
+                               int m, int nnz, const cusparseMatDescr_t descr, void *values,
+                               const int *offsets, const int *at, struct csrilu02Info *info) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (m < 0 || nnz < 0 || descr == NULL || info == NULL) return INVALID;
+    info->base = descr->index_base;
+    const wpi_sparse s = wpi_cusparse_rows(values, offsets, at, m, m, nnz, (int)descr->index_base);
+    return wpi_cusparse_status(
+        wpi_sparse_of[type].factor(handle->stream, &s, is_symmetric, info->pivot));
+}
+
+static cusparseStatus_t zero_pivot(cusparseHandle_t handle, struct csrilu02Info *info,
+                                   int *position) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (info == NULL || position == NULL) return INVALID;
+    long long pivot = -1;
+    CUSPARSE_CUDA(
+        cudaMemcpyAsync(&pivot, info->pivot, sizeof pivot, cudaMemcpyDeviceToHost, handle->stream));
+    CUSPARSE_CUDA(cudaStreamSynchronize(handle->stream));
+    const int found = pivot < 0 ? -1 : (int)pivot + (int)info->base;
+    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
+        CUSPARSE_CUDA(cudaMemcpy(position, &found, sizeof found, cudaMemcpyHostToDevice));
+    else
+        *position = found;
+    return found < 0 ? OK : CUSPARSE_STATUS_ZERO_PIVOT;
+}
+
+#define FACTOR_INFO(Name, name, member)                                                            \
+    WP_API cusparseStatus_t cusparseCreate##Name##Info(name##Info_t *info) {                       \
+        if (info == NULL) return INVALID;                                                          \
+        *info = wpi_calloc(1, sizeof **info);                                                      \
+        if (*info == NULL) return CUSPARSE_STATUS_ALLOC_FAILED;                                    \
+        return make_info(member(*info));                                                           \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                       \
+        if (info == NULL) return OK;                                                               \
+        const cudaError_t error = cudaFree(member(info)->pivot);                                   \
+        wpi_free(info);                                                                            \
+        return wpi_cusparse_status(error);                                                         \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle,                   \
+                                                        name##Info_t info, int *position) {        \
+        return zero_pivot(handle, info == NULL ? NULL : member(info), position);                   \
+    }
+
+#define ILU_MEMBER(info) (info)
+#define IC_MEMBER(info) (&(info)->any)
+FACTOR_INFO(Csrilu02, csrilu02, ILU_MEMBER)
+FACTOR_INFO(Csric02, csric02, IC_MEMBER)
+
+static cusparseStatus_t int_buffer(cusparseHandle_t handle, int *bytes) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (bytes == NULL) return INVALID;
+    *bytes = BUFFER_BYTES;
+    return OK;
+}
+
+static cusparseStatus_t buffer(cusparseHandle_t handle, size_t needed, size_t *bytes) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (bytes == NULL) return INVALID;
+    *bytes = needed > BUFFER_BYTES ? needed : BUFFER_BYTES;
+    return OK;
+}
+
+#define FACTOR(X, T, name, member, is_symmetric)                                                   \
+    WP_API cusparseStatus_t cusparse##X##name##_bufferSize(                                        \
+        cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA, T *csrVal,       \
+        const int *csrRowPtr, const int *csrColInd, name##Info_t info, int *pBufferSizeInBytes) {  \
+        (void)m, (void)nnz, (void)descrA, (void)csrVal, (void)csrRowPtr, (void)csrColInd;          \
+        (void)info;                                                                                \
+        return int_buffer(handle, pBufferSizeInBytes);                                             \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##name##_bufferSizeExt(                                     \
+        cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA, T *csrVal,       \
+        const int *csrRowPtr, const int *csrColInd, name##Info_t info, size_t *pBufferSize) {      \
+        (void)m, (void)nnz, (void)descrA, (void)csrVal, (void)csrRowPtr, (void)csrColInd;          \
+        (void)info;                                                                                \
+        return buffer(handle, 0, pBufferSize);                                                     \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##name##_analysis(                                          \
+        cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA, const T *csrVal, \
+        const int *csrRowPtr, const int *csrColInd, name##Info_t info,                             \
+        cusparseSolvePolicy_t policy, void *pBuffer) {                                             \
+        (void)m, (void)nnz, (void)descrA, (void)csrVal, (void)csrRowPtr, (void)csrColInd;          \
+        (void)info, (void)policy, (void)pBuffer;                                                   \
+        return wpi_cusparse_enter(handle);                                                         \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##name(                                                     \
+        cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA, T *csrVal,       \
+        const int *csrRowPtr, const int *csrColInd, name##Info_t info,                             \
+        cusparseSolvePolicy_t policy, void *pBuffer) {                                             \
+        (void)policy, (void)pBuffer;                                                               \
+        return factor(handle, WPI_BLAS_##X, is_symmetric, m, nnz, descrA, csrVal, csrRowPtr,       \
+                      csrColInd, info == NULL ? NULL : member(info));                              \
+    }
+
+/* ---- tridiagonal systems ---- */
+
+static cusparseStatus_t band(cusparseHandle_t handle, wpi_blas_type type, bool has_pivots,
+                             const wpi_sparse_band *s) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (s->rows < 1 || s->count < 0 || s->x_step < s->rows || s->work == NULL) return INVALID;
+    return wpi_cusparse_status(wpi_sparse_of[type].band(handle->stream, s, has_pivots));
+}
+
+#define BAND_BYTES(m, n, T) ((size_t)(m) * (size_t)(n) * 3 * sizeof(T))
+
+#define BAND(X, T, name, has_pivots)                                                               \
+    WP_API cusparseStatus_t cusparse##X##name##_bufferSizeExt(                                     \
+        cusparseHandle_t handle, int m, int n, const T *dl, const T *d, const T *du, const T *B,   \
+        int ldb, size_t *bufferSizeInBytes) {                                                      \
+        (void)dl, (void)d, (void)du, (void)B, (void)ldb;                                           \
+        return m < 1 || n < 0 ? INVALID : buffer(handle, BAND_BYTES(m, n, T), bufferSizeInBytes);  \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##name(cusparseHandle_t handle, int m, int n, const T *dl,  \
+                                              const T *d, const T *du, T *B, int ldb,              \
+                                              void *pBuffer) {                                     \
+        return band(handle, WPI_BLAS_##X, has_pivots,                                              \
+                    &(wpi_sparse_band){dl, d, du, B, pBuffer, m, n, 0, ldb});                      \
+    }
+
+#define BAND_BATCH(X, T)                                                                           \
+    WP_API cusparseStatus_t cusparse##X##gtsv2StridedBatch_bufferSizeExt(                          \
+        cusparseHandle_t handle, int m, const T *dl, const T *d, const T *du, const T *x,          \
+        int batchCount, int batchStride, size_t *bufferSizeInBytes) {                              \
+        (void)dl, (void)d, (void)du, (void)x, (void)batchStride;                                   \
+        return m < 1 || batchCount < 0                                                             \
+                   ? INVALID                                                                       \
+                   : buffer(handle, BAND_BYTES(m, batchCount, T), bufferSizeInBytes);              \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##gtsv2StridedBatch(                                        \
+        cusparseHandle_t handle, int m, const T *dl, const T *d, const T *du, T *x,                \
+        int batchCount, int batchStride, void *pBuffer) {                                          \
+        return band(                                                                               \
+            handle, WPI_BLAS_##X, false,                                                           \
+            &(wpi_sparse_band){dl, d, du, x, pBuffer, m, batchCount, batchStride, batchStride});   \
+    }
+
+/* ---- products of before CUDA 11 ---- */
+
+/* The matrix op(A) of k columns by n columns of B; A is m x k as stored. */
+static cusparseStatus_t product(cusparseHandle_t handle, wpi_blas_type type,
+                                cusparseOperation_t opA, cusparseOperation_t opB, int m, int n,
+                                int k, int nnz, const void *alpha, const cusparseMatDescr_t descr,
+                                const void *values, const int *offsets, const int *at,
+                                const void *b, int ldb, const void *beta, void *c, int ldc) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (m < 0 || n < 0 || k < 0 || nnz < 0 || alpha == NULL || beta == NULL || descr == NULL ||
+        !wpi_cusparse_is_op(opA) || !wpi_cusparse_is_op(opB))
+        return INVALID;
+    if (descr->type != CUSPARSE_MATRIX_TYPE_GENERAL)
+        return CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED;
+    const bool is_plain = opB == CUSPARSE_OPERATION_NON_TRANSPOSE;
+    wpi_sparse_product p = {
+        .a = wpi_cusparse_rows(values, offsets, at, m, k, nnz, (int)descr->index_base),
+        .b = {.data = (void *)(uintptr_t)b,
+              .row = is_plain ? 1 : ldb,
+              .column = is_plain ? ldb : 1,
+              .is_conjugated = opB == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE},
+        .c = {.data = c, .row = 1, .column = ldc},
+        .alpha = wpi_cusparse_scalar(handle, type, alpha),
+        .beta = wpi_cusparse_scalar(handle, type, beta),
+        .rows = opA == CUSPARSE_OPERATION_NON_TRANSPOSE ? m : k,
+        .columns = n,
+        .batch = 1};
+    p.a.is_transposed = opA != CUSPARSE_OPERATION_NON_TRANSPOSE;
+    p.a.is_conjugated = opA == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+    return wpi_cusparse_status(wpi_sparse_of[type].product(handle->stream, &p));
+}
+
+#define PRODUCTS(X, T)                                                                             \
+    WP_API cusparseStatus_t cusparse##X##csrmv(                                                    \
+        cusparseHandle_t handle, cusparseOperation_t transA, int m, int n, int nnz,                \
+        const T *alpha, const cusparseMatDescr_t descrA, const T *csrVal, const int *csrRowPtr,    \
+        const int *csrColInd, const T *x, const T *beta, T *y) {                                   \
+        return product(handle, WPI_BLAS_##X, transA, CUSPARSE_OPERATION_NON_TRANSPOSE, m, 1, n,    \
+                       nnz, alpha, descrA, csrVal, csrRowPtr, csrColInd, x, n > m ? n : m, beta,   \
+                       y, n > m ? n : m);                                                          \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##csrmm(                                                    \
+        cusparseHandle_t handle, cusparseOperation_t transA, int m, int n, int k, int nnz,         \
+        const T *alpha, const cusparseMatDescr_t descrA, const T *csrVal, const int *csrRowPtr,    \
+        const int *csrColInd, const T *B, int ldb, const T *beta, T *C, int ldc) {                 \
+        return product(handle, WPI_BLAS_##X, transA, CUSPARSE_OPERATION_NON_TRANSPOSE, m, n, k,    \
+                       nnz, alpha, descrA, csrVal, csrRowPtr, csrColInd, B, ldb, beta, C, ldc);    \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##csrmm2(                                                   \
+        cusparseHandle_t handle, cusparseOperation_t transA, cusparseOperation_t transB, int m,    \
+        int n, int k, int nnz, const T *alpha, const cusparseMatDescr_t descrA, const T *csrVal,   \
+        const int *csrRowPtr, const int *csrColInd, const T *B, int ldb, const T *beta, T *C,      \
+        int ldc) {                                                                                 \
+        return product(handle, WPI_BLAS_##X, transA, transB, m, n, k, nnz, alpha, descrA, csrVal,  \
+                       csrRowPtr, csrColInd, B, ldb, beta, C, ldc);                                \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##nnz(cusparseHandle_t handle, cusparseDirection_t dirA,    \
+                                             int m, int n, const cusparseMatDescr_t descrA,        \
+                                             const T *A, int lda, int *nnzPerRowCol,               \
+                                             int *nnzTotalDevHostPtr) {                            \
+        (void)descrA;                                                                              \
+        return count(handle, WPI_BLAS_##X, dirA, m, n, A, lda, nnzPerRowCol, nnzTotalDevHostPtr);  \
+    }
+
+#define CALLS(X, T)                                                                                \
+    FACTOR(X, T, csrilu02, ILU_MEMBER, false)                                                      \
+    FACTOR(X, T, csric02, IC_MEMBER, true)                                                         \
+    BAND(X, T, gtsv2, true)                                                                        \
+    BAND(X, T, gtsv2_nopivot, false)                                                               \
+    BAND_BATCH(X, T)                                                                               \
+    PRODUCTS(X, T)
+
+CALLS(S, float)
+CALLS(D, double)
+CALLS(C, cuComplex)
+CALLS(Z, cuDoubleComplex)
