@@ -106,6 +106,21 @@ many = spark.range(0, 4000, 1, 2).selectExpr("id % 1900 id", "string(id % 1900) 
 for mode in ("exchange", "partial"):  # tasks that write partials to files
     check(many, ["id", "t"], ["count", "sum:v", "avg:v"], mode=mode, memory_bytes=100_000)
 
+# Parcels: their numbers bring them to all partitions of the exchange, one each.
+for count in ("1", "3", "64"):
+    spark.conf.set("spark.sql.shuffle.partitions", count)
+    places = spark.createDataFrame([(place,) for place in ws._places(spark)], "p int").repartition(int(count), "p")
+    assert places.select(functions.spark_partition_id()).distinct().count() == int(count), count
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+batch_bytes = "spark.sql.execution.arrow.maxBytesPerBatch"
+for size in ("1048576b", "1"):  # Spark's batches for the second stage
+    spark.conf.set(batch_bytes, size)
+    check(many, ["t"], ["count", "sum:v"])
+spark.conf.unset(batch_bytes)
+for mode in ("exchange", "partial"):  # rows that are passed on, and partials of others
+    check(spark.range(0, 60000, 1, 2).selectExpr("if(id < 30000, id, id % 100) k", "string(id % 40000) t", "id v"), ["k", "t"], ["count", "sum:v", "max:v"],
+          mode=mode)
+
 # Mode auto, and why.
 for df, mode in ((spark.range(200000).selectExpr("id k"), "exchange"), (spark.range(200000).selectExpr("id % 9 k"), "partial"),
                  (spark.range(200000).selectExpr("id % 50000 k"), "partial"), (spark.range(0).selectExpr("id k"), "partial")):
@@ -185,7 +200,7 @@ spark.stop()
 
 # A worker with another version, and one without the package: the function that is shipped says so.
 code = "import sys; from pyspark import cloudpickle; list(cloudpickle.loads(bytes.fromhex(sys.argv[1]))(iter([])))"
-shipped = cloudpickle.dumps(ws.spark_tasks.task("9.9", ["k0"], ["count"], "partial", "cpu", 1, 100, None, {}, {})).hex()
+shipped = cloudpickle.dumps(ws.spark_tasks.first_task("9.9", ["k0"], ["count"], True, "cpu", 1, [0], 4096, {})).hex()
 is_installed = subprocess.run([sys.executable, "-I", "-c", "import warpage"], capture_output=True, check=False).returncode == 0
 for flags, parts in (([], ["the workers have Warpage %s and the driver has 9.9" % warpage.__version__, "host "]),
                      (["-I"], ["cannot be loaded by the workers' Python", "host ", "pip install"])):
