@@ -51,7 +51,7 @@ def _check_types(fields, keys, aggregates):
             continue
         type_ = fields[column].dataType
         numbers = _INTEGERS + _FLOATS
-        wanted = {"count": _KEYS, "count_distinct": _KEYS, "avg": numbers, "min": _KEYS, "max": _KEYS}.get(
+        wanted = {"count": _KEYS, "count_distinct": _KEYS, "min": _KEYS, "max": _KEYS}.get(
             operation, numbers + _DECIMAL)
         if not isinstance(type_, wanted):
             raise TableTypeError("%s:%s: the column has Spark's type %s, of which there is no %s" %
@@ -83,6 +83,8 @@ def _result_fields(fields, aggregates):
         type_ = types.LongType() if is_count else types.DoubleType() if operation in _DOUBLES else None
         if operation == "sum":
             type_ = _sum_type(fields[column].dataType)
+        elif operation == "avg" and isinstance(fields[column].dataType, _DECIMAL):
+            type_ = types.DecimalType(min(38, fields[column].dataType.precision + 4), min(38, fields[column].dataType.scale + 4))
         result.append(types.StructField(_name(operation, column), type_ or fields[column].dataType, not is_count))
     return result
 
@@ -156,9 +158,10 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c", "var:c", "stddev:c", "median:c",
                   "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
-    mode          None: "partial". Or "partial": each partition is grouped, then groups are exchanged by key and merged: for keys that recur.
-                  "exchange": rows are exchanged by key, then grouped: for keys that hardly recur. A median, a
-                  quantile and count_distinct need all rows of a key at once, so they always take this mode.
+    mode          "partial", the default: each partition is grouped, then groups are exchanged by key and merged; a task
+                  in whose rows keys hardly recur sends the rows instead.
+                  "exchange": rows are exchanged by key, then grouped. A median, a quantile and count_distinct need all
+                  rows of a key at once, so they always take this mode.
                   "auto": one of them, by the first rows of a few partitions, for which a job runs now
     memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece, and groups are written
                   to files as partials
@@ -213,12 +216,18 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     result = _result_fields(fields, aggregates)
     returned = [types.StructField("a%d" % i, field.dataType, field.nullable) for i, field in enumerate(result)]
     schema = types.StructType(key_fields + returned)
-    texts, names = [_text(*aggregate[:2]) for aggregate in inside], {name: column for column, name in values_in.items()}
+    names = {name: column for column, name in values_in.items()}
+    texts, places = [], list(range(len(keys)))  # what tasks ask for, and where a column of the result is in that
+    for operation, column, _ in inside:
+        at = len(keys) + len(texts)
+        is_quotient = operation == "avg" and isinstance(inside_fields[column].dataType, _DECIMAL)
+        texts += ["sum:" + column, "count:" + column] if is_quotient else [_text(operation, column)]
+        places.append((at, at + 1) if is_quotient else at)
     first = spark_tasks.first_task(
         native.__version__, keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
         spark_tasks.parcel_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
     second = spark_tasks.second_task(native.__version__, keys_in, texts, bool(lists), device, limit_bytes, batch_rows,
-                                     to_arrow_schema(schema, timezone=zone), names)
+                                     to_arrow_schema(schema, timezone=zone), places, names)
     groups = rows.mapInArrow(first, _PARCEL).repartition("place").mapInArrow(second, schema)
     return groups.toDF(*keys, *[field.name for field in result])
 

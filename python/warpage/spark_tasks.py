@@ -241,9 +241,35 @@ def opened(batches):
                 yield kind, inner
 
 
+def averages(sums, counts, type_):
+    """A column of decimals divided by one of integers, of a decimal type, rounded as by Spark."""
+    import ctypes
+    import pyarrow
+    from pyarrow import compute
+    from warpage import native
+    sums, counts, rows = sums.combine_chunks(), counts.combine_chunks(), len(sums)
+    memory = (ctypes.c_uint64 * (2 * max(1, rows)))()
+    if rows:
+        valid = None if not sums.null_count else compute.is_valid(sums).buffers()[1]
+        quotient = (ctypes.c_uint32 * 3)(type_.precision, type_.scale, type_.scale - sums.type.scale)
+        if not native.decimals_divide(sums.buffers()[1].address + 16 * sums.offset, counts.buffers()[1].address + 8 * counts.offset,
+                                      rows, quotient, memory):
+            raise native.SumError("an average of decimals does not fit %s" % type_)
+        return pyarrow.Array.from_buffers(type_, rows, [valid, pyarrow.py_buffer(memory)])
+    return pyarrow.array([], type_)
+
+
+def shaped(table, schema, places):
+    """The columns of the schema. `places`: each one's column, or two of sums and counts, of which it is the average."""
+    import pyarrow
+    return pyarrow.Table.from_arrays(
+        [averages(*map(table.column, place), schema.field(number).type) if isinstance(place, tuple) else table.column(place)
+         for number, place in enumerate(places)], schema.names)
+
+
 def batches_of(table, schema, batch_rows):
-    """Groups under the schema's names and types."""
-    for batch in table.rename_columns(schema.names).to_batches(max_chunksize=batch_rows or None):
+    """Groups under the schema's types."""
+    for batch in table.to_batches(max_chunksize=batch_rows or None):
         yield batch if batch.schema.equals(schema) else batch.cast(schema)
 
 
@@ -435,9 +461,9 @@ def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, par
     return run
 
 
-def second_task(version, keys, aggs, has_lists, device, limit_bytes, batch_rows, schema, names):
+def second_task(version, keys, aggs, has_lists, device, limit_bytes, batch_rows, schema, places, names):
     """The function of mapInArrow that makes groups of parcels. `has_lists`: of aggregates that have no partials;
-    `schema`: of what it returns, by pyarrow."""
+    `schema`: of what it returns, by pyarrow; `places`: see shaped."""
 
     def run(batches):
         warpage = load(version)
@@ -447,7 +473,7 @@ def second_task(version, keys, aggs, has_lists, device, limit_bytes, batch_rows,
         with _errors(warpage, names):
             for groups in second_stage(rows, has_lists, limit_bytes, Calls(warpage, keys, aggs, device)):
                 _trim()
-                table = table_of(groups)
+                table = shaped(table_of(groups), schema, places)
                 del groups
                 yield from batches_of(table, schema, batch_rows)
                 table = None

@@ -159,7 +159,7 @@ for df, aggregates, part in ((big.filter("v > 0"), "sum:v", "sum:v: a sum does n
 df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")
 for keys, aggregates, options, part in (
         ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
-        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:price", {}, "avg:price: the column has Spark's type decimal(9,2)"),
+        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:item", {}, "avg:item: the column has Spark's type string"),
         ("user", "median:item", {}, "median:item: the column has Spark's type string"), ("user", "quantile:user:2", {}, "from 0 to 1"),
         ("user", "median:user", {"mode": "partial"}, "median:user has no partial form: use mode \"exchange\""),
         ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "middle:user", {}, "the aggregates are"),
@@ -187,6 +187,19 @@ own = wide.groupBy("k").agg(functions.sum("w"), functions.count("w"))
 for mode in ("partial", "exchange"):
     got = ws.groupby(wide, "k", ["sum:w", "count:w"], mode=mode)
     assert got.schema["sum(w)"].dataType == own.schema["sum(w)"].dataType and sorted(got.collect()) == sorted(own.collect()), mode
+
+# Averages of decimals: Spark's type and rounding. Their sums fit 38 digits.
+for precision, scale, digits in ((9, 2, 9), (18, 0, 18), (30, 5, 30), (38, 37, 30), (38, 38, 34), (38, 30, 33)):
+    numbers = [decimal.Decimal(random_.randrange(-10**digits + 1, 10**digits)).scaleb(-scale, decimal.Context(prec=40)) for _ in range(400)]
+    table = spark.createDataFrame([(i * 7919 % 61, None if i % 11 == 0 or i * 7919 % 61 == 5 else number) for i, number in enumerate(numbers)],
+                                  "k int, d decimal(%d, %d)" % (precision, scale)).repartition(3)
+    check(table, ["k"], ["avg:d", "sum:d", "count:d", "avg:k", "min:d"], mode=["partial", "exchange"][scale % 2])
+try:
+    ws.groupby(spark.range(3).selectExpr("1 k", "cast(1e30 as decimal(38,4)) d"), "k", "avg:d").collect()
+except Exception as error:
+    assert "an average of decimals does not fit decimal128(38, 8)" in str(error), error
+else:
+    raise AssertionError("an average beyond its type")
 
 # A device that a worker does not have.
 for options, part in (({"device": "cuda"}, "Spark has assigned no GPU"), ({"device": "cuda:0"}, "CUDA driver")):
