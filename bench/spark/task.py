@@ -5,20 +5,21 @@ passes them on, by one thread.
 
     task.py [--rows 5000000] [--groups 1000,1000000] [--keys int,text] [--memory-mib 512]
 
-Count and sum of an integer, by one key. Processor seconds of: the first stage of mode partial over all rows ("partial"), the
-second one over the partials of two halves ("merge"), and mode exchange's ("whole"), each with the making of batches of 10,000
-rows; what is counted is not made within. Needs pyarrow, NumPy, and warpage on PYTHONPATH.
+Count and sum of an integer, by one key. Processor seconds of both stages of both modes: the first stage makes parcels of two
+halves of the rows, of partials in mode partial where keys recur; the second one makes groups of each of four partitions,
+in batches of 10,000 rows. Needs pyarrow, NumPy, and warpage on PYTHONPATH.
 """
 import argparse
-import gc
 import time
 
 import numpy
 import pyarrow
+from pyarrow import compute
 import warpage
 from warpage import spark_tasks
 
 BATCH_ROWS = 10_000
+PLACES = [0, 1, 2, 3]
 spark_tasks.threads = lambda: 1
 spark_tasks.device_of = lambda device: device
 
@@ -31,14 +32,25 @@ def make(rows, groups, kind):
         yield pyarrow.RecordBatch.from_arrays([keys, pyarrow.array(numbers * 7919 % 1000)], ["k", "v"])
 
 
-def run(batches, stage, limit_bytes):
-    """The batches that the stage returns, and its processor seconds."""
-    calls = spark_tasks.Calls(warpage, ["k"], ["count", "sum:v"], "cpu")
-    gc.collect()
-    result, started = [], time.process_time()
-    for groups in spark_tasks._groups(spark_tasks.Rows(iter(batches)), stage, limit_bytes, calls):
-        result += spark_tasks.table_of(groups).to_batches(max_chunksize=BATCH_ROWS)
-    return result, time.process_time() - started
+def first(batches, is_partial, limit_bytes):
+    """The parcels of a partition, and processor seconds."""
+    calls, started = spark_tasks.Calls(warpage, ["k"], ["count", "sum:v"], "cpu"), time.process_time()
+    rows = spark_tasks.Rows((spark_tasks.ROWS, batch) for batch in batches)
+    parcels = [batch for kind, table in spark_tasks.first_stage(rows, is_partial, limit_bytes, calls)
+               for batch in spark_tasks.parcels(table, kind, ["k"], PLACES, spark_tasks.PARCEL_BYTES)]
+    return parcels, time.process_time() - started
+
+
+def second(parcels, limit_bytes):
+    """The groups of all partitions, and processor seconds."""
+    calls, count, seconds = spark_tasks.Calls(warpage, ["k"], ["count", "sum:v"], "cpu"), 0, 0
+    for place in PLACES:
+        mine, started = [batch.filter(compute.equal(batch.column(0), place)) for batch in parcels], time.process_time()
+        for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(mine)), False, limit_bytes, calls):
+            batches = spark_tasks.table_of(groups).to_batches(max_chunksize=BATCH_ROWS)
+            count += sum(batch.num_rows for batch in batches)
+        seconds += time.process_time() - started
+    return count, seconds
 
 
 def main():
@@ -50,17 +62,17 @@ def main():
     args = parser.parse_args()
     limit_bytes = (args.memory_mib << 20) // 4
     print("%d rows, warpage %s, processor seconds" % (args.rows, warpage.__version__))
-    print("| key | groups | partial | merge | whole |\n|---|---|---|---|---|")
+    print("| key | groups | partial: first | second | exchange: first | second |\n|---|---|---|---|---|---|")
     for kind in args.keys.split(","):
         for groups in map(int, args.groups.split(",")):
             batches = list(make(args.rows, groups, kind))
-            half = len(batches) // 2
-            _, partial_s = run(batches, "partial", limit_bytes)
-            partials = run(batches[:half], "partial", limit_bytes)[0] + run(batches[half:], "partial", limit_bytes)[0]
-            merged, merge_s = run(partials, "merge", limit_bytes)
-            whole, whole_s = run(batches, "whole", limit_bytes)
-            assert sum(batch.num_rows for batch in merged) == sum(batch.num_rows for batch in whole) == min(groups, args.rows)
-            print("| %s | %d | %.2f | %.2f | %.2f |" % (kind, groups, partial_s, merge_s, whole_s), flush=True)
+            half, times = len(batches) // 2, []
+            for is_partial in (True, False):
+                parcels, first_s = zip(*(first(part, is_partial, limit_bytes) for part in (batches[:half], batches[half:])))
+                count, second_s = second(parcels[0] + parcels[1], limit_bytes)
+                assert count == min(groups, args.rows), count
+                times += [sum(first_s), second_s]
+            print("| %s | %d | %s |" % (kind, groups, " | ".join("%.2f" % time_s for time_s in times)), flush=True)
 
 
 main()

@@ -44,6 +44,22 @@ WP_API void wp_decimals_double(const void *decimals, uint64_t count, uint32_t sc
 WP_API void wp_decimals_average(const void *decimals, const double *sums,
                                 const uint64_t *value_counts, uint64_t count, double *out);
 
+/** The digits behind the point to which a quotient is rounded first. */
+#define WP_DECIMAL_QUOTIENT_DIGITS 39u
+
+/** How decimals are divided. */
+typedef struct wp_decimal_quotient {
+    uint32_t precision;   /**< digits of the quotient, 38 at most */
+    uint32_t scale;       /**< those behind its point, 38 at most */
+    uint32_t more_digits; /**< so many more than the decimals have there */
+} wp_decimal_quotient;
+
+/** Decimals divided by integers, as SQL engines do it that compute 39 digits behind the point:
+ * rounded half up (away from zero) to 39 digits, then to the quotient's. By 0: 0. Divisors are less
+ * than 2^63. False: a quotient has more digits than `precision`. */
+WP_API bool wp_decimals_divide(const void *decimals, const uint64_t *divisors, uint64_t count,
+                               const wp_decimal_quotient *quotient, void *out);
+
 /** Sample variances, or their square roots, of squares (WP_AGGREGATE_SQUARES) and counts of values.
  * `more`: squares to be added, or NULL. `valid`: a byte for each, 0 where there are less than two
  * values. */

@@ -167,6 +167,7 @@ decimals_join = declare("wp_decimals_join", None, c_void_p, c_void_p, c_void_p, 
 decimals_fit = declare("wp_decimals_fit", c_bool, c_void_p, c_void_p, c_uint64)
 decimals_narrow = declare("wp_decimals_narrow", c_bool, c_void_p, c_uint64, c_int, c_void_p)
 decimals_average = declare("wp_decimals_average", None, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)
+decimals_divide = declare("wp_decimals_divide", c_bool, c_void_p, c_void_p, c_uint64, POINTER(c_uint32), c_void_p)
 decimals_double = declare("wp_decimals_double", None, c_void_p, c_uint64, c_uint32, c_void_p)
 decimals_widen = declare("wp_decimals_widen", None, c_void_p, c_uint64, c_void_p)
 halves_widen = declare("wp_halves_widen", None, c_void_p, c_uint64, c_void_p)

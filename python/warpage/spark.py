@@ -7,16 +7,16 @@
 
 Takes pyspark from 4.0 on, and pyarrow: pip install warpage[spark].
 """
-import math
 from warpage import native, spark_tasks
 from warpage.native import ArgumentError, TableTypeError, WarpageError  # noqa: F401
-from warpage.operators import check_names, parse_aggregate, parse_aggregates, partial_names
+from warpage.operators import check_names, parse_aggregate, parse_aggregates
 from warpage.sampling import Sample, join
 
 try:
     import pyarrow
     import pyspark
     from pyspark import cloudpickle
+    from pyspark.errors import PySparkException
     from pyspark.sql import types
     from pyspark.sql.pandas.types import to_arrow_schema
 except ImportError as _error:
@@ -33,7 +33,6 @@ MODES = ["auto", "partial", "exchange"]
 MEMORY_BYTES = 512 << 20
 ROWS_SHARE = 4  # of a task's memory: rows from which groups are made at a time
 HEAD_ROWS, HEAD_PARTITIONS = 1 << 16, 4  # that mode "auto" looks at
-LEAST_RECURRENCE = 4  # rows to a group of a piece, from which on partial mode costs less
 
 _INTEGERS = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 _FLOATS = (types.FloatType, types.DoubleType)
@@ -52,7 +51,7 @@ def _check_types(fields, keys, aggregates):
             continue
         type_ = fields[column].dataType
         numbers = _INTEGERS + _FLOATS
-        wanted = {"count": _KEYS, "count_distinct": _KEYS, "avg": numbers, "min": _KEYS, "max": _KEYS}.get(
+        wanted = {"count": _KEYS, "count_distinct": _KEYS, "min": _KEYS, "max": _KEYS}.get(
             operation, numbers + _DECIMAL)
         if not isinstance(type_, wanted):
             raise TableTypeError("%s:%s: the column has Spark's type %s, of which there is no %s" %
@@ -63,28 +62,6 @@ def _sum_type(type_):
     if isinstance(type_, _FLOATS):
         return types.DoubleType()
     return types.DecimalType(min(38, type_.precision + 10), type_.scale) if isinstance(type_, _DECIMAL) else types.LongType()
-
-
-def _partial_fields(fields, aggregates):
-    """The columns of partials, with Spark's types, and the sums of 128 bits among them: {name: scale}, None for integers.
-    Between stages these are two columns of 64 bits, as Spark makes an object of each decimal of 38 digits."""
-    by_name, sums = {}, {}
-    for operation, column, name in aggregates:
-        if operation in ("sum", "avg"):
-            type_ = fields[column].dataType
-            by_name["sum_%s" % column] = types.DoubleType()
-            if not isinstance(type_, _FLOATS):
-                sums["sum_%s" % column] = type_.scale if isinstance(type_, _DECIMAL) else None
-        if operation in ("min", "max"):
-            by_name[name] = fields[column].dataType
-        if operation in native.SPREADS:
-            by_name["mean_%s" % column] = by_name["squares_%s" % column] = types.DoubleType()
-    result = []
-    for name in partial_names(aggregates):
-        names = spark_tasks.halves(name) if name in sums else [name]
-        result += [types.StructField(half, types.LongType() if name in sums else by_name.get(name, types.LongType()))
-                   for half in names]
-    return result, sums
 
 
 _NAMES = {"var": "var_samp(%s)", "stddev": "stddev_samp(%s)", "count_distinct": "count(DISTINCT %s)"}
@@ -106,21 +83,10 @@ def _result_fields(fields, aggregates):
         type_ = types.LongType() if is_count else types.DoubleType() if operation in _DOUBLES else None
         if operation == "sum":
             type_ = _sum_type(fields[column].dataType)
+        elif operation == "avg" and isinstance(fields[column].dataType, _DECIMAL):
+            type_ = types.DecimalType(min(38, fields[column].dataType.precision + 4), min(38, fields[column].dataType.scale + 4))
         result.append(types.StructField(_name(operation, column), type_ or fields[column].dataType, not is_count))
     return result
-
-
-def _group_count(rows, groups):
-    """How many equally frequent groups there are, if so many rows have so many of them."""
-    if groups >= rows:
-        return math.inf
-    low, high = float(groups), float(groups)
-    while high * -math.expm1(-rows / high) < groups:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if middle * -math.expm1(-rows / middle) < groups else (low, middle)
-    return high
 
 
 def _choose(rows, keys, limit_bytes):
@@ -135,13 +101,53 @@ def _choose(rows, keys, limit_bytes):
     pieces, groups = 0, 0
     for head in heads:  # what a task would make of a piece of rows
         piece = max(head["rows"], limit_bytes * head["rows"] // max(1, head["bytes"])) if head["has_more"] else head["rows"]
-        count = _group_count(head["rows"], head["groups"])
         pieces += piece
-        groups += piece if count == math.inf else min(piece, count * -math.expm1(-piece / count))
+        groups += spark_tasks.groups_of(piece, head["rows"], head["groups"])
     recurrence = pieces / max(1, groups)
-    mode = "partial" if recurrence >= LEAST_RECURRENCE else "exchange"
+    mode = "partial" if recurrence >= spark_tasks.LEAST_RECURRENCE else "exchange"
     return mode, "the first %d rows of %d partitions have %d groups; a task's piece would have %.1f rows to a group, " \
-        "and from %d on partial costs less" % (seen, len(heads), sum(head["groups"] for head in heads), recurrence, LEAST_RECURRENCE)
+        "and from %d on partial costs less" % (seen, len(heads), sum(head["groups"] for head in heads), recurrence, spark_tasks.LEAST_RECURRENCE)
+
+
+_PARCEL = types.StructType([types.StructField(name, type_, False) for name, type_ in
+                            zip(spark_tasks.PARCEL_NAMES, (types.IntegerType(), types.IntegerType(), types.BinaryType()))])
+
+
+def _spark_hash(number):
+    """Of an integer of 32 bits, by which Spark's exchange divides rows: Murmur3 with seed 42."""
+    mask = 0xFFFFFFFF
+
+    def rotated(word, bits):
+        return (word << bits | word >> 32 - bits) & mask
+
+    word = rotated(number * 0xCC9E2D51 & mask, 15) * 0x1B873593 & mask
+    word = (rotated(42 ^ word, 13) * 5 + 0xE6546B64 & mask) ^ 4
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        word = (word ^ word >> shift) * factor & mask
+    return word - (word >> 31 << 32)
+
+
+def _places(session):
+    """A number for each partition of an exchange, which Spark's hash brings there."""
+    count = session.conf.get("spark.sql.adaptive.coalescePartitions.initialPartitionNum", None)
+    if session.conf.get("spark.sql.adaptive.enabled") != "true" or \
+            session.conf.get("spark.sql.adaptive.coalescePartitions.enabled") != "true":
+        count = None
+    count = int(count or session.conf.get("spark.sql.shuffle.partitions"))
+    places, number = {}, 0
+    while len(places) < count:
+        places.setdefault(_spark_hash(number) % count, number)
+        number += 1
+    return [places[partition] for partition in range(count)]
+
+
+def _batch_bytes(session):
+    """Of Spark's batches for Python; 0: no limit, as before Spark 4.1."""
+    try:
+        text = session.conf.get("spark.sql.execution.arrow.maxBytesPerBatch").rstrip("b")
+    except PySparkException:
+        return 0
+    return int(text) if text.isdigit() else 0
 
 
 def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY_BYTES, explain=False, **named):
@@ -152,9 +158,10 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c", "var:c", "stddev:c", "median:c",
                   "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
-    mode          None: "partial". Or "partial": each partition is grouped, then groups are exchanged by key and merged: for keys that recur.
-                  "exchange": rows are exchanged by key, then grouped: for keys that hardly recur. A median, a
-                  quantile and count_distinct need all rows of a key at once, so they always take this mode.
+    mode          "partial", the default: each partition is grouped, then groups are exchanged by key and merged; a task
+                  in whose rows keys hardly recur sends the rows instead.
+                  "exchange": rows are exchanged by key, then grouped. A median, a quantile and count_distinct need all
+                  rows of a key at once, so they always take this mode.
                   "auto": one of them, by the first rows of a few partitions, for which a job runs now
     memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece, and groups are written
                   to files as partials
@@ -206,21 +213,22 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     if explain:
         print("mode %s: %s" % (mode, reason))
 
-    def stage(source, kind, returned):
-        schema = types.StructType(key_fields + returned)
-        function = spark_tasks.task(native.__version__, keys_in, [_text(*aggregate[:2]) for aggregate in inside], kind, device,
-                                    limit_bytes, batch_rows, to_arrow_schema(schema, timezone=zone),
-                                    {name: column for column, name in values_in.items()}, sums)
-        return source.mapInArrow(function, schema)
-
-    partial, sums = _partial_fields(inside_fields, inside)
     result = _result_fields(fields, aggregates)
     returned = [types.StructField("a%d" % i, field.dataType, field.nullable) for i, field in enumerate(result)]
-    if mode == "exchange":
-        groups = stage(rows.repartition(*keys_in), "rows" if lists else "whole", returned)
-    else:
-        partials = stage(rows, "partial", partial)
-        groups = stage(partials.repartition(*keys_in), "merge", returned)
+    schema = types.StructType(key_fields + returned)
+    names = {name: column for column, name in values_in.items()}
+    texts, places = [], list(range(len(keys)))  # what tasks ask for, and where a column of the result is in that
+    for operation, column, _ in inside:
+        at = len(keys) + len(texts)
+        is_quotient = operation == "avg" and isinstance(inside_fields[column].dataType, _DECIMAL)
+        texts += ["sum:" + column, "count:" + column] if is_quotient else [_text(operation, column)]
+        places.append((at, at + 1) if is_quotient else at)
+    first = spark_tasks.first_task(
+        native.__version__, keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
+        spark_tasks.parcel_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
+    second = spark_tasks.second_task(native.__version__, keys_in, texts, bool(lists), device, limit_bytes, batch_rows,
+                                     to_arrow_schema(schema, timezone=zone), places, names)
+    groups = rows.mapInArrow(first, _PARCEL).repartition("place").mapInArrow(second, schema)
     return groups.toDF(*keys, *[field.name for field in result])
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tasks of warpage.spark run. Shipped to workers by value, so nothing of warpage is imported before a task runs."""
+import contextlib
+import gc
 
 
 class Rows:
-    """Batches of a task, in pieces."""
+    """Batches of a task, in pieces. They are marked: (what they are, batch)."""
 
     def __init__(self, batches):
         self._batches = batches
@@ -17,7 +19,7 @@ class Rows:
         taken, taken_bytes = [], 0
         while self._next is not None and taken_bytes < max(1, limit_bytes):
             taken.append(self._next)
-            taken_bytes += max(1, self._next.nbytes)
+            taken_bytes += max(1, self._next[1].nbytes)
             self._next = next(self._batches, None)
         return taken
 
@@ -59,6 +61,20 @@ def joined(batches, least_bytes):
         yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
 
 
+def divided(table, keys, number):
+    """(bucket, its rows), for each bucket that rows of a table of one chunk have. `number`: makes buckets of the keys' hashes."""
+    import pyarrow
+    from pyarrow import compute
+    from warpage.table import row_hashes
+    (hashes,) = row_hashes(table, keys)
+    buckets = number(pyarrow.Array.from_buffers(pyarrow.uint64(), table.num_rows, [None, pyarrow.py_buffer(hashes)]))
+    buckets = buckets.cast(pyarrow.uint16() if compute.max(buckets).as_py() < 1 << 16 else pyarrow.uint32())
+    table, first = table.take(compute.array_sort_indices(buckets)), 0
+    for bucket, count in sorted((pair["values"], pair["counts"]) for pair in compute.value_counts(buckets).to_pylist()):
+        yield bucket, table.slice(first, count)
+        first += count
+
+
 class Spill:
     """Partials of a partition: in memory up to a number of bytes, then in files, by the keys' hashes."""
 
@@ -89,16 +105,9 @@ class Spill:
         import os
         import pyarrow
         from pyarrow import compute
-        from warpage.table import row_hashes
-        (hashes,) = row_hashes(table, self._keys)
-        numbers = pyarrow.Array.from_buffers(pyarrow.uint64(), table.num_rows, [None, pyarrow.py_buffer(hashes)])
-        shift = 64 - BUCKET_BITS * (self._level + 1)
-        buckets = compute.bit_wise_and(compute.shift_right(numbers, pyarrow.scalar(shift, pyarrow.uint64())),
-                                       pyarrow.scalar((1 << BUCKET_BITS) - 1, pyarrow.uint64()))
-        table, first = table.take(compute.array_sort_indices(buckets)), 0
-        for bucket, count in sorted((pair["values"], pair["counts"]) for pair in compute.value_counts(buckets).to_pylist()):
-            part = table.slice(first, count)
-            first += count
+        shift = pyarrow.scalar(64 - BUCKET_BITS * (self._level + 1), pyarrow.uint64())
+        mask = pyarrow.scalar((1 << BUCKET_BITS) - 1, pyarrow.uint64())
+        for bucket, part in divided(table, self._keys, lambda hashes: compute.bit_wise_and(compute.shift_right(hashes, shift), mask)):
             if bucket not in self._writers:
                 path = os.path.join(self._folder.name, "%d" % bucket)
                 self._writers[bucket] = (path, pyarrow.ipc.new_stream(path, table.schema))
@@ -171,65 +180,96 @@ def table_of(groups):
     return pyarrow.RecordBatchReader.from_stream(groups).read_all()
 
 
-# ---- sums of 128 bits, between stages: two columns of 64 bits each -----------------------------------------------
+# ---- between stages: parcels, rows of Spark that are batches of ours, so that Spark moves few rows ------------------
 
-def halves(name):
-    return [name + "_high", name + "_low"]
+ROWS, PARTIALS = 0, 1  # what a parcel has
+PARCEL_BYTES = 256 << 10  # at most
+SENT_BYTES = 2 << 20  # of parcels, that Spark takes at a time
 
 
-def split_sums(table, sums):
-    """A table of partials, whose sums become two columns each."""
+def parcel_bytes(limit_bytes, batch_rows, batch_bytes):
+    """Of a parcel. Spark makes batches of `batch_rows` parcels for the second stage, or of `batch_bytes`, which None and
+    0 do not limit; a task's memory is to hold one."""
+    if batch_bytes and batch_bytes <= limit_bytes // 2 or not batch_rows:
+        return PARCEL_BYTES
+    return max(4096, min(PARCEL_BYTES, limit_bytes // 2 // batch_rows))
+
+
+def parcels(table, kind, keys, places, parcel_bytes_):
+    """Batches of parcels (place, kind, data) with the rows of a table of one chunk. Rows whose keys are equal have the
+    same place, which is one of `places`."""
+    import pyarrow
+    from pyarrow import compute
+
+    def number(hashes):  # Spill takes the hashes' other half
+        low = compute.bit_wise_and(hashes, pyarrow.scalar(0xFFFFFFFF, pyarrow.uint64()))
+        return compute.shift_right(compute.multiply(low, pyarrow.scalar(len(places), pyarrow.uint64())),
+                                   pyarrow.scalar(32, pyarrow.uint64()))
+
+    sink, ends, numbers = pyarrow.BufferOutputStream(), [0], []
+
+    def send():
+        offsets = pyarrow.array(ends, pyarrow.int32())
+        data = pyarrow.Array.from_buffers(pyarrow.binary(), len(numbers), [None, offsets.buffers()[1], sink.getvalue()])
+        return pyarrow.RecordBatch.from_arrays(
+            [pyarrow.array(numbers, pyarrow.int32()), pyarrow.array([kind] * len(numbers), pyarrow.int32()), data], PARCEL_NAMES)
+
+    for bucket, part in divided(table, keys, number):
+        step = max(1, part.num_rows * parcel_bytes_ // max(1, part.nbytes))
+        for first in range(0, part.num_rows, step):
+            with pyarrow.ipc.new_stream(sink, part.schema) as writer:
+                writer.write_table(part.slice(first, step))
+            ends.append(sink.tell())
+            numbers.append(places[bucket])
+            if ends[-1] >= SENT_BYTES:
+                yield send()
+                sink, ends, numbers = pyarrow.BufferOutputStream(), [0], []
+    if numbers:
+        yield send()
+
+
+PARCEL_NAMES = ["place", "kind", "data"]
+
+
+def opened(batches):
+    """The batches within parcels, marked by what they are."""
+    import pyarrow
+    for batch in batches:
+        kinds, data = batch.column(1).to_pylist(), batch.column(2)
+        for row, kind in enumerate(kinds):
+            for inner in pyarrow.ipc.open_stream(data[row].as_buffer()):
+                yield kind, inner
+
+
+def averages(sums, counts, type_):
+    """A column of decimals divided by one of integers, of a decimal type, rounded as by Spark."""
     import ctypes
     import pyarrow
     from pyarrow import compute
     from warpage import native
-    columns, names = [], []
-    for name, column in zip(table.column_names, table.columns):
-        if name not in sums:
-            columns.append(column)
-            names.append(name)
-            continue
-        column = column.combine_chunks()
-        count = len(column)
-        decimals = column.buffers()[1].address + 16 * column.offset if count else 0
-        valid = compute.is_valid(column).buffers()[1] if column.null_count else None
-        high, low = ((ctypes.c_int64 * max(1, count))() for _ in range(2))
-        native.decimals_piece(decimals, count, native.DECIMAL_PIECES["high"][0], high)
-        native.decimals_narrow(decimals, count, native.TYPES.index("uint64"), low)
-        columns += [pyarrow.Array.from_buffers(pyarrow.int64(), count, [valid, pyarrow.py_buffer(half)]) for half in (high, low)]
-        names += halves(name)
-    return pyarrow.Table.from_arrays(columns, names)
+    sums, counts, rows = sums.combine_chunks(), counts.combine_chunks(), len(sums)
+    memory = (ctypes.c_uint64 * (2 * max(1, rows)))()
+    if rows:
+        valid = None if not sums.null_count else compute.is_valid(sums).buffers()[1]
+        quotient = (ctypes.c_uint32 * 3)(type_.precision, type_.scale, type_.scale - sums.type.scale)
+        if not native.decimals_divide(sums.buffers()[1].address + 16 * sums.offset, counts.buffers()[1].address + 8 * counts.offset,
+                                      rows, quotient, memory):
+            raise native.SumError("an average of decimals does not fit %s" % type_)
+        return pyarrow.Array.from_buffers(type_, rows, [valid, pyarrow.py_buffer(memory)])
+    return pyarrow.array([], type_)
 
 
-def join_sums(batch, sums):
-    """The reverse, of a batch."""
-    import ctypes
+def shaped(table, schema, places):
+    """The columns of the schema. `places`: each one's column, or two of sums and counts, of which it is the average."""
     import pyarrow
-    from pyarrow import compute
-    from warpage import native
-    columns, fields = [], []
-    for field, column in zip(batch.schema, batch.columns):
-        name, _, half = field.name.rpartition("_")
-        if name not in sums:
-            columns.append(column)
-            fields.append(field)
-        elif half == "high":
-            words = [part.buffers()[1].address + 8 * part.offset for part in (column, batch.column(halves(name)[1]))]
-            count = len(column)
-            memory = (ctypes.c_uint64 * (2 * count))()
-            native.decimals_join(words[0], None, words[1], count, memory)
-            valid = compute.is_valid(column).buffers()[1] if column.null_count else None
-            type_ = pyarrow.decimal128(38, sums[name] or 0)
-            columns.append(pyarrow.Array.from_buffers(type_, count, [valid, pyarrow.py_buffer(memory)]))
-            fields.append(pyarrow.field(name, type_, metadata={} if sums[name] is None else {"warpage.sum": "decimal"}))
-    return pyarrow.RecordBatch.from_arrays(columns, schema=pyarrow.schema(fields))
+    return pyarrow.Table.from_arrays(
+        [averages(*map(table.column, place), schema.field(number).type) if isinstance(place, tuple) else table.column(place)
+         for number, place in enumerate(places)], schema.names)
 
 
-def batches_of(table, schema, batch_rows, sums):
-    """Groups under the schema's names and types. `sums`: those that become two columns."""
-    if sums:
-        table = split_sums(table, sums)
-    for batch in table.rename_columns(schema.names).to_batches(max_chunksize=batch_rows or None):
+def batches_of(table, schema, batch_rows):
+    """Groups under the schema's types."""
+    for batch in table.to_batches(max_chunksize=batch_rows or None):
         yield batch if batch.schema.equals(schema) else batch.cast(schema)
 
 
@@ -244,44 +284,107 @@ def _trim():
 
 def _return_memory():
     """The same, after Python's own garbage is free."""
-    import gc
     gc.collect()
     _trim()
 
 
-def _groups(rows, stage, limit_bytes, calls):
-    """Groups of a task's rows, in tables. Memory is that of a few pieces of `limit_bytes`, whatever the partition has."""
-    import gc
-    gc.collect()
-    gc.freeze()  # collections need not look at all modules of Python
+@contextlib.contextmanager
+def _few_collections():
+    """Collections need not look at all modules of Python."""
+    gc.freeze()
     try:
-        yield from _pieces(rows, stage, limit_bytes, calls)
+        yield
     finally:
         gc.unfreeze()
 
 
-def _pieces(rows, stage, limit_bytes, calls):
+def first_stage(rows, is_partial, limit_bytes, calls):
+    """Of a task's rows: (what it is, table of one chunk), rows or partials. Memory is that of a few pieces of
+    `limit_bytes`, whatever the partition has. Rows of a piece in which keys hardly recur are passed on."""
     import pyarrow
-    if stage == "partial":
+    with _few_collections():
         while not rows.is_empty():
-            yield calls.group(rows.piece(limit_bytes), True)
+            piece = [batch for _, batch in rows.piece(limit_bytes if is_partial else limit_bytes // PARTS)]
+            if is_partial and calls.recur(piece):
+                groups = calls.group(piece, True)
+                _trim()  # the piece's rows
+                table = table_of(groups)
+                del groups  # with its texts
+                for first in range(0, table.num_rows, step_of(table, limit_bytes // PARTS)):
+                    yield PARTIALS, table.slice(first, step_of(table, limit_bytes // PARTS)).combine_chunks()
+                del table
+            else:
+                piece.reverse()
+                while piece:
+                    taken, size = [], 0
+                    while piece and size < max(1, limit_bytes // PARTS):
+                        taken.append(piece.pop())
+                        size += taken[-1].nbytes
+                    table = pyarrow.Table.from_batches(taken)
+                    del taken
+                    yield ROWS, table.combine_chunks()
+                    del table
+            if not rows.is_empty():
+                _return_memory()
+
+
+def step_of(table, size):
+    """How many rows have so many bytes."""
+    return max(1, table.num_rows * size // max(1, table.nbytes))
+
+
+def second_stage(rows, has_lists, limit_bytes, calls):
+    """Groups of rows and partials, in tables."""
+    import pyarrow
+    with _few_collections():
+        first = rows.piece(limit_bytes)
+        if rows.is_empty():
+            yield calls.whole(first)
+            return
+        spill, piece = Spill(calls.keys, limit_bytes), first
+        del first
+        while piece:
+            partials = [batch for kind, batch in piece if has_lists or kind == PARTIALS]
+            piece = [] if has_lists else [batch for kind, batch in piece if kind == ROWS]
+            if partials:
+                table = pyarrow.Table.from_batches(partials)
+                del partials
+                spill.add(table)
+            if piece:
+                spill.add(table_of(calls.group(piece, True)))
+            table = piece = None
             _return_memory()
-        return
-    first = rows.piece(limit_bytes)
-    if rows.is_empty():
-        yield calls.merge(Stream(first)) if stage == "merge" else calls.group(first, False)
-        return
-    spill, piece = Spill(calls.keys, limit_bytes), first
-    del first
-    while piece:
-        spill.add(table_of(calls.group(piece, True)) if stage == "whole" else pyarrow.Table.from_batches(piece))
-        piece = None
-        _return_memory()
-        piece = rows.piece(limit_bytes if stage == "whole" else limit_bytes // PARTS)
-    for source in spill.sources():
-        yield calls.group_table(source) if stage == "rows" else calls.merge(source)
-        source = None
-        _return_memory()
+            piece = rows.piece(limit_bytes // PARTS)
+        for source in spill.sources():
+            yield calls.group_table(source) if has_lists else calls.merge(source)
+            source = None
+            _return_memory()
+
+
+LEAST_RECURRENCE = 4  # rows to a group of a piece, from which on partials cost less than rows that are passed on
+# Of a piece: so many rows at most, such a part of it, and in so many places, say how often keys recur.
+LOOK_ROWS, LOOK_SHARE, LOOKS = 1 << 16, 8, 16
+
+
+def group_count(rows, groups):
+    """How many equally frequent groups there are, if so many rows have so many of them."""
+    import math
+    if groups >= rows:
+        return math.inf
+    low, high = float(groups), float(groups)
+    while high * -math.expm1(-rows / high) < groups:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * -math.expm1(-rows / middle) < groups else (low, middle)
+    return high
+
+
+def groups_of(rows, seen_rows, seen_groups):
+    """How many groups so many rows would have."""
+    import math
+    count = group_count(seen_rows, seen_groups)
+    return rows if count == math.inf else min(rows, count * -math.expm1(-rows / count))
 
 
 class Calls:
@@ -290,6 +393,22 @@ class Calls:
     def __init__(self, warpage, keys, aggs, device):
         self._warpage, self.keys, self._aggs, self._device = warpage, keys, aggs, device
         self._options = {"sort": False, "counts": "int64", "text": "utf8", "threads": threads()}
+
+    def recur(self, batches):
+        """Whether the keys of a piece do so often that partials cost less than its rows."""
+        import random
+        rows = sum(batch.num_rows for batch in batches)
+        look = min(LOOK_ROWS, rows // LOOK_SHARE)
+        if look < 1024:
+            return True
+        random_, looks, seen = random.Random(1), [], 0
+        while seen < look:  # runs of rows at random places
+            batch = random_.choice(batches)
+            count = min(batch.num_rows, -(-look // LOOKS))
+            looks.append(batch.slice(random_.randrange(batch.num_rows - count + 1), count))
+            seen += count
+        groups = self._warpage.groupby(Stream(looks), self.keys, "count", sort=False, threads=self._options["threads"])
+        return rows >= LEAST_RECURRENCE * groups_of(rows, seen, len(groups))
 
     def group(self, batches, is_partial):
         return self.group_table(Stream(batches), is_partial)
@@ -301,31 +420,63 @@ class Calls:
     def merge(self, partials):
         return self._warpage.merge(partials, self.keys, self._aggs, **self._options)
 
+    def whole(self, marked):
+        """Groups of rows and partials."""
+        batches = {kind: [batch for of, batch in marked if of == kind] for kind in (ROWS, PARTIALS)}
+        marked.clear()
+        batches = {kind: list(joined(list_, JOINED_BYTES)) for kind, list_ in batches.items()}
+        if not batches[PARTIALS]:
+            return self.group(batches[ROWS], False)
+        tables = [Stream(batches[PARTIALS])]
+        if batches[ROWS]:
+            tables.append(self.group(batches[ROWS], True))
+        return self.merge(tables)
 
-def task(version, keys, aggs, stage, device, limit_bytes, batch_rows, schema, names, sums):
-    """The function of mapInArrow. `stage`: "partial", "merge", "whole", or "rows":
-    whole, by aggregates that have no partials; `schema`: of what it returns, by pyarrow;
-    `names`: what the caller calls columns; `sums`: of partials, {name: scale}, None for integers."""
+
+@contextlib.contextmanager
+def _errors(warpage, names):
+    """Those of the library, with the names that the caller has for columns, `names`."""
+    try:
+        yield
+    except warpage.WarpageError as error:
+        message = str(error)
+        for inside, name in names.items():
+            message = message.replace(":%s:" % inside, ":%s:" % name)
+        if isinstance(error, MemoryError):
+            message += "; give executors more memory, or pass a smaller memory_bytes"
+        raise RuntimeError(message) from None
+
+
+def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, parcel_bytes_, names):
+    """The function of mapInArrow that makes parcels of a partition: of rows, or of partials where keys recur, if asked."""
 
     def run(batches):
         warpage = load(version)
-        rows = Rows(batches if stage != "merge" or not sums else (join_sums(batch, sums) for batch in batches if batch.num_rows))
+        rows = Rows((ROWS, batch) for batch in batches if batch.num_rows)
+        with _errors(warpage, names):
+            for kind, table in first_stage(rows, is_partial, limit_bytes, Calls(warpage, keys, aggs, device)):
+                yield from parcels(table, kind, keys, places, parcel_bytes_)
+                table = None  # the next one begins without this one
+
+    return run
+
+
+def second_task(version, keys, aggs, has_lists, device, limit_bytes, batch_rows, schema, places, names):
+    """The function of mapInArrow that makes groups of parcels. `has_lists`: of aggregates that have no partials;
+    `schema`: of what it returns, by pyarrow; `places`: see shaped."""
+
+    def run(batches):
+        warpage = load(version)
+        rows = Rows(opened(batch for batch in batches if batch.num_rows))
         if rows.is_empty():
             return
-        try:
-            for groups in _groups(rows, stage, limit_bytes, Calls(warpage, keys, aggs, device)):
-                _trim()  # the piece's rows
-                table = table_of(groups)
-                del groups  # with its texts
-                yield from batches_of(table, schema, batch_rows, sums if stage == "partial" else None)
-                table = None  # the next piece begins without this one
-        except warpage.WarpageError as error:
-            message = str(error)
-            for inside, name in names.items():
-                message = message.replace(":%s:" % inside, ":%s:" % name)
-            if isinstance(error, MemoryError):
-                message += "; give executors more memory, or pass a smaller memory_bytes"
-            raise RuntimeError(message) from None
+        with _errors(warpage, names):
+            for groups in second_stage(rows, has_lists, limit_bytes, Calls(warpage, keys, aggs, device)):
+                _trim()
+                table = shaped(table_of(groups), schema, places)
+                del groups
+                yield from batches_of(table, schema, batch_rows)
+                table = None
 
     return run
 

@@ -101,6 +101,45 @@ void wp_decimals_average(const void *decimals, const double *sums, const uint64_
     }
 }
 
+/* Digit by digit. Rounding twice rounds up from a bit less than one half on: with k digits more,
+ * from (1 - 10^-k) / 2. */
+bool wp_decimals_divide(const void *decimals, const uint64_t *divisors, uint64_t count,
+                        const wp_decimal_quotient *quotient, void *out) {
+    const uint64_t *words = decimals;
+    uint64_t *results = out;
+    const uint32_t more = WP_DECIMAL_QUOTIENT_DIGITS > quotient->scale
+                              ? WP_DECIMAL_QUOTIENT_DIGITS - quotient->scale
+                              : 0;
+    wpi_wide_bits end = 1, power = 1;
+    for (uint32_t i = 0; i < quotient->precision; i++)
+        end *= 10;
+    for (uint32_t i = 0; i < more && i < 19; i++)
+        power *= 10;
+    bool fits = true;
+    for (uint64_t i = 0; i < count; i++) {
+        const wpi_wide sum = wpi_wide_of(&words[2 * i]);
+        const uint64_t divisor = divisors[i];
+        wpi_wide_bits result = 0;
+        if (divisor != 0) {
+            const wpi_wide_bits size = sum < 0 ? -(wpi_wide_bits)sum : (wpi_wide_bits)sum;
+            wpi_wide_bits rest = size % divisor;
+            result = size / divisor;
+            for (uint32_t digit = 0; digit < quotient->more_digits; digit++) {
+                fits &= result < end / 10; /* no digit is lost */
+                rest *= 10;
+                result = result * 10 + rest / divisor;
+                rest %= divisor;
+            }
+            if (2 * rest * power >= divisor * (power - (more != 0 && more < 20))) result++;
+            fits &= result < end;
+            if (sum < 0) result = -result;
+        }
+        results[2 * i] = (uint64_t)result;
+        results[2 * i + 1] = (uint64_t)(result >> 64);
+    }
+    return fits;
+}
+
 void wp_squares_variance(const double *squares, const double *more, const uint64_t *value_counts,
                          uint64_t count, bool is_root, double *out, uint8_t *valid) {
     for (uint64_t i = 0; i < count; i++) {

@@ -31,10 +31,31 @@ def batches(rows, size):
             "i": pyarrow.array([row[2] for row in part], pyarrow.int32()), "v": pyarrow.array([row[3] for row in part], pyarrow.int64())})
 
 
-def run(source, stage, limit_bytes, keys, aggregates):
+PLACES = [5, 0, 9]
+
+
+def exchange(source, is_partial, limit_bytes, keys, aggregates, parcel_bytes=300):
+    """The first stage: parcels of a partition, for each place."""
+    calls, sent = spark_tasks.Calls(warpage, keys, aggregates, "cpu"), {place: [] for place in PLACES}
+    rows = spark_tasks.Rows((spark_tasks.ROWS, batch) for batch in source)
+    for kind, table in spark_tasks.first_stage(rows, is_partial, limit_bytes, calls):
+        for batch in spark_tasks.parcels(table, kind, keys, PLACES, parcel_bytes):
+            for row in range(batch.num_rows):
+                sent[batch.column(0)[row].as_py()].append(batch.slice(row, 1))
+    return sent
+
+
+def merge(sent, has_lists, limit_bytes, keys, aggregates):
+    """The second stage: groups of the parcels of each place."""
     calls = spark_tasks.Calls(warpage, keys, aggregates, "cpu")
-    for groups in spark_tasks._groups(spark_tasks.Rows(iter(source)), stage, limit_bytes, calls):
-        yield from pyarrow.table(groups).to_batches()
+    for parcels in sent.values():
+        if parcels:
+            for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(parcels)), has_lists, limit_bytes, calls):
+                yield from pyarrow.table(groups).to_batches()
+
+
+def run(source, limit_bytes, keys, aggregates):
+    yield from merge(exchange(source, False, limit_bytes, keys, aggregates, 1 << 18), False, limit_bytes, keys, aggregates)
 
 
 def measured(rows, memory_bytes):
@@ -44,7 +65,7 @@ def measured(rows, memory_bytes):
             yield pyarrow.RecordBatch.from_pydict({"t": texts, "v": range(10_000)})
 
     before, groups, size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 0, 0
-    for batch in run(source(), "whole", memory_bytes // 4, ["t"], ["count", "sum:v"]):
+    for batch in run(source(), memory_bytes // 4, ["t"], ["count", "sum:v"]):
         groups, size = groups + batch.num_rows, size + batch.nbytes
     print("%d groups, %d MiB; memory %d MiB beyond the %d MiB before" % (
         groups, size >> 20, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, before >> 10))
@@ -56,12 +77,12 @@ def limited():
         for first in range(0, 2_000_000, 50_000):
             yield pyarrow.RecordBatch.from_pydict({"k": range(first, first + 50_000)})
 
-    list(run(iter([next(source())]), "whole", 1 << 30, ["k"], ["count"]))  # everything is loaded
+    list(run(iter([next(source())]), 1 << 30, ["k"], ["count"]))  # everything is loaded
     with open("/proc/self/statm", encoding="utf8") as file:
         size = int(file.read().split()[0]) * resource.getpagesize() + (48 << 20)
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     try:
-        groups = sum(batch.num_rows for batch in run(source(), "whole", 1 << 30, ["k"], ["count"]))
+        groups = sum(batch.num_rows for batch in run(source(), 1 << 30, ["k"], ["count"]))
     except (warpage.WarpageError, MemoryError, pyarrow.ArrowException) as error:
         print("failed: %s" % error)
         return
@@ -80,17 +101,29 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SPARK_LOCAL_DIRS"] = folder
         for limit_bytes in (1, 20_000, 1 << 30):
-            partials = list(run(batches(rows, 500), "partial", limit_bytes, KEYS, AGGREGATES))
-            for stage, source in (("whole", batches(rows, 500)), ("rows", batches(rows, 500)), ("merge", partials)):
+            halves = [(batches(half, 500), is_partial) for half, is_partial in ((rows[:1000], True), (rows[1000:], False))]
+            for name, parts, has_lists in (("partials", [(batches(rows, 500), True)], False),
+                                           ("rows", [(batches(rows, 500), False)], False),
+                                           ("lists", [(batches(rows, 500), False)], True), ("both", halves, False)):
+                sent = {place: [] for place in PLACES}
+                for source, is_partial in parts:
+                    for place, parcels in exchange(source, is_partial, limit_bytes, KEYS, AGGREGATES).items():
+                        sent[place] += parcels
+                random_.shuffle(sent[PLACES[0]])
                 got = {}
-                for batch in run(source, stage, limit_bytes, KEYS, AGGREGATES):
+                for batch in merge(sent, has_lists, limit_bytes, KEYS, AGGREGATES):
                     for row in batch.to_pylist():
                         t, f, i, *values = row.values()
                         key = (t, "nan" if f is not None and f != f else f, i)
-                        assert key not in got, ("twice", stage, limit_bytes, key)
+                        assert key not in got, ("twice", name, limit_bytes, key)
                         got[key] = tuple(values)
-                assert got == own, (stage, limit_bytes)
+                assert got == own, (name, limit_bytes)
                 assert not os.listdir(folder), "files are left"
+    for count, kind in ((90_000, spark_tasks.PARTIALS), (10**9, spark_tasks.ROWS)):  # keys that recur, and that hardly do
+        table = pyarrow.Table.from_pydict({"k": [i * 7919 % count for i in range(400_000)]})
+        stage = spark_tasks.first_stage(spark_tasks.Rows((spark_tasks.ROWS, batch) for batch in table.to_batches(10_000)), True, 1 << 30,
+                                        spark_tasks.Calls(warpage, ["k"], ["count"], "cpu"))
+        assert {kind for kind, _ in stage} == {kind}, count
     done = subprocess.run([sys.executable, __file__, "limited"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.startswith("failed: ") and "memory" in done.stdout, done
 

@@ -106,6 +106,21 @@ many = spark.range(0, 4000, 1, 2).selectExpr("id % 1900 id", "string(id % 1900) 
 for mode in ("exchange", "partial"):  # tasks that write partials to files
     check(many, ["id", "t"], ["count", "sum:v", "avg:v"], mode=mode, memory_bytes=100_000)
 
+# Parcels: their numbers bring them to all partitions of the exchange, one each.
+for count in ("1", "3", "64"):
+    spark.conf.set("spark.sql.shuffle.partitions", count)
+    places = spark.createDataFrame([(place,) for place in ws._places(spark)], "p int").repartition(int(count), "p")
+    assert places.select(functions.spark_partition_id()).distinct().count() == int(count), count
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+batch_bytes = "spark.sql.execution.arrow.maxBytesPerBatch"
+for size in ("1048576b", "1"):  # Spark's batches for the second stage
+    spark.conf.set(batch_bytes, size)
+    check(many, ["t"], ["count", "sum:v"])
+spark.conf.unset(batch_bytes)
+for mode in ("exchange", "partial"):  # rows that are passed on, and partials of others
+    check(spark.range(0, 60000, 1, 2).selectExpr("if(id < 30000, id, id % 100) k", "string(id % 40000) t", "id v"), ["k", "t"], ["count", "sum:v", "max:v"],
+          mode=mode)
+
 # Mode auto, and why.
 for df, mode in ((spark.range(200000).selectExpr("id k"), "exchange"), (spark.range(200000).selectExpr("id % 9 k"), "partial"),
                  (spark.range(200000).selectExpr("id % 50000 k"), "partial"), (spark.range(0).selectExpr("id k"), "partial")):
@@ -144,7 +159,7 @@ for df, aggregates, part in ((big.filter("v > 0"), "sum:v", "sum:v: a sum does n
 df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")
 for keys, aggregates, options, part in (
         ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
-        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:price", {}, "avg:price: the column has Spark's type decimal(9,2)"),
+        ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:item", {}, "avg:item: the column has Spark's type string"),
         ("user", "median:item", {}, "median:item: the column has Spark's type string"), ("user", "quantile:user:2", {}, "from 0 to 1"),
         ("user", "median:user", {"mode": "partial"}, "median:user has no partial form: use mode \"exchange\""),
         ("user", "sum:item", {}, "sum:item: the column has Spark's type string"), ("user", "middle:user", {}, "the aggregates are"),
@@ -173,6 +188,19 @@ for mode in ("partial", "exchange"):
     got = ws.groupby(wide, "k", ["sum:w", "count:w"], mode=mode)
     assert got.schema["sum(w)"].dataType == own.schema["sum(w)"].dataType and sorted(got.collect()) == sorted(own.collect()), mode
 
+# Averages of decimals: Spark's type and rounding. Their sums fit 38 digits.
+for precision, scale, digits in ((9, 2, 9), (18, 0, 18), (30, 5, 30), (38, 37, 30), (38, 38, 34), (38, 30, 33)):
+    numbers = [decimal.Decimal(random_.randrange(-10**digits + 1, 10**digits)).scaleb(-scale, decimal.Context(prec=40)) for _ in range(400)]
+    table = spark.createDataFrame([(i * 7919 % 61, None if i % 11 == 0 or i * 7919 % 61 == 5 else number) for i, number in enumerate(numbers)],
+                                  "k int, d decimal(%d, %d)" % (precision, scale)).repartition(3)
+    check(table, ["k"], ["avg:d", "sum:d", "count:d", "avg:k", "min:d"], mode=["partial", "exchange"][scale % 2])
+try:
+    ws.groupby(spark.range(3).selectExpr("1 k", "cast(1e30 as decimal(38,4)) d"), "k", "avg:d").collect()
+except Exception as error:
+    assert "an average of decimals does not fit decimal128(38, 8)" in str(error), error
+else:
+    raise AssertionError("an average beyond its type")
+
 # A device that a worker does not have.
 for options, part in (({"device": "cuda"}, "Spark has assigned no GPU"), ({"device": "cuda:0"}, "CUDA driver")):
     try:
@@ -185,7 +213,7 @@ spark.stop()
 
 # A worker with another version, and one without the package: the function that is shipped says so.
 code = "import sys; from pyspark import cloudpickle; list(cloudpickle.loads(bytes.fromhex(sys.argv[1]))(iter([])))"
-shipped = cloudpickle.dumps(ws.spark_tasks.task("9.9", ["k0"], ["count"], "partial", "cpu", 1, 100, None, {}, {})).hex()
+shipped = cloudpickle.dumps(ws.spark_tasks.first_task("9.9", ["k0"], ["count"], True, "cpu", 1, [0], 4096, {})).hex()
 is_installed = subprocess.run([sys.executable, "-I", "-c", "import warpage"], capture_output=True, check=False).returncode == 0
 for flags, parts in (([], ["the workers have Warpage %s and the driver has 9.9" % warpage.__version__, "host "]),
                      (["-I"], ["cannot be loaded by the workers' Python", "host ", "pip install"])):

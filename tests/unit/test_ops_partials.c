@@ -136,6 +136,45 @@ static void halves_are_the_sum(void **state) {
                         "floats has no halves");
 }
 
+static void decimals_are_divided_as_by_39_digits(void **state) {
+    (void)state;
+    const struct {
+        int64_t sum;
+        uint64_t divisor;
+        wp_decimal_quotient quotient;
+        int64_t wanted;
+    } cases[] = {
+        {1, 3, {38, 4, 4}, 3333},
+        {-2, 3, {38, 4, 4}, -6667},
+        {5, 8, {38, 2, 2}, 63}, /* 0.625 */
+        {-5, 8, {38, 2, 2}, -63},
+        {7, 0, {38, 4, 4}, 0},
+        {4, 9, {38, 36, 0}, 0}, /* 0.4444 (36 + 3 digits) is rounded to 0.444 */
+        {1, 2, {38, 38, 0}, 1},
+        {44, 97, {38, 38, 0}, 1}, /* 0.4536: 0.5 at digit 39 */
+        {43, 97, {38, 38, 0}, 0}, /* 0.4433 */
+        {INT64_MIN, UINT64_C(1) << 62, {38, 4, 4}, -20000},
+        {INT64_MAX, INT64_MAX, {5, 4, 4}, 10000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t sum[2], out[2];
+        wp_decimals_widen(&cases[i].sum, 1, sum);
+        assert_true(wp_decimals_divide(sum, &cases[i].divisor, 1, &cases[i].quotient, out));
+        assert_true(wpi_wide_of(out) == cases[i].wanted);
+    }
+    const int64_t large = 100000;
+    const uint64_t one = 1;
+    uint64_t sum[2], out[2];
+    wp_decimals_widen(&large, 1, sum);
+    assert_false(wp_decimals_divide(sum, &one, 1, &(wp_decimal_quotient){5, 0, 0}, out));
+    assert_false(wp_decimals_divide(sum, &one, 1, &(wp_decimal_quotient){9, 4, 4}, out));
+    assert_true(wp_decimals_divide(sum, &one, 1, &(wp_decimal_quotient){10, 4, 4}, out));
+    const wpi_wide wide =
+        (wpi_wide)INT64_C(1000000000000000000) * INT64_C(1000000000000000000) * 35;
+    memcpy(sum, &wide, sizeof sum); /* ten times as much is beyond 128 bits */
+    assert_false(wp_decimals_divide(sum, &one, 1, &(wp_decimal_quotient){38, 1, 1}, out));
+}
+
 static void halves_and_integers_widen(void **state) {
     (void)state;
     /* 1, -2, the largest, the smallest normal, the smallest, -0, infinity */
@@ -185,6 +224,7 @@ int main(void) {
         cmocka_unit_test(sums_beyond_38_digits_are_found),
         cmocka_unit_test(numbers_that_do_not_fit_are_found),
         cmocka_unit_test(halves_are_the_sum),
+        cmocka_unit_test(decimals_are_divided_as_by_39_digits),
         cmocka_unit_test(halves_and_integers_widen),
         cmocka_unit_test(equal_keys_have_equal_hashes),
     };
