@@ -100,8 +100,9 @@ static void draw_indices(u8 *to, size_t bytes, size_t element_bytes, u64 n) {
 
 // Nothing, a part or all of an array.
 static void keep_some(char *address, size_t bytes) {
-    const size_t first = draw() % 2 == 0 ? 0 : draw() % (bytes / 16 + 1) * 16;
-    CK(streamingKeep(address + first, draw() % 2 == 0 ? bytes - first : draw() % (bytes - first + 1)));
+    const size_t first = draw() % 2 == 0 ? 0 : draw() % bytes / 16 * 16;
+    CK(streamingKeep(address + first,
+                     draw() % 2 == 0 ? bytes - first : draw() % (bytes - first + 1)));
 }
 
 static int streamed_count, refused_count;
