@@ -545,6 +545,7 @@ int main(int argc, char **argv) {
     const char *columns = NULL, *merchant = NULL;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
+        APP_STREAMING_KEEP_ROW(how),
         {"--indexed", APP_OPTION_FLAG, &is_indexed, NULL, 0, 0,
          "use an index, in device memory, of where the card is in each line"},
         {"--map-index", APP_OPTION_FLAG, &maps_index, NULL, 0, 0,
@@ -593,7 +594,10 @@ int main(int argc, char **argv) {
     job.on_host = on_host;
     job.object = &object;
     app_streaming_times times = {};
+    app_streaming_kept kept = {};
+    app_streaming_keep(&job, &kept, &how);
     run_passes(&job, &object, how.variant, &times);
+    app_streaming_let_go(&job);
     void *mapped_index = (void *)object.task.index;
     uint64_t found;
     app_table_entry *cards = app_table_take(&state.customers, &found, "--size");

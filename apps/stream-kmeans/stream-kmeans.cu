@@ -287,6 +287,7 @@ int main(int argc, char **argv) {
     const char *columns = NULL;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
+        APP_STREAMING_KEEP_ROW(how),
         {"--clusters", APP_OPTION_COUNT, &clusters, "K", 1, 65536, "centres"},
         {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e6, "iterations"},
         {"--columns", APP_OPTION_TEXT, &columns, "LIST", 0, 0,
@@ -354,6 +355,8 @@ int main(int argc, char **argv) {
     job.launch = launch;
     job.on_host = on_host;
     job.object = &task;
+    app_streaming_kept kept = {0};
+    app_streaming_keep(&job, &kept, &how);
     app_streaming_times times = {0};
     for (uint64_t i = 0; i < iterations; i++) {
         memcpy(used, centres, centre_bytes);
@@ -371,6 +374,7 @@ int main(int argc, char **argv) {
         }
         move_centres(&all, centres, k);
     }
+    app_streaming_let_go(&job);
     printf("records    %s: %s of %zu bytes\n\n", points.title, app_count(count), sizeof(record));
     print_clusters(&all, k);
     app_streaming_report(&job, how.variant, &times);

@@ -45,6 +45,33 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     job->explains = options->explains;
 }
 
+void app_streaming_keep(app_streaming *job, app_streaming_kept *kept,
+                        const app_streaming_options *options) {
+    if (options->keep.value == 0) {
+        return;
+    }
+    if (!options->keep.is_bytes) {
+        app_fail_usage("--keep needs a unit, as in 16MiB");
+    }
+    if ((options->variant != APP_STREAMING_DIRECT && !app_streaming_has_files(options->variant)) ||
+        job->source != NULL) {
+        app_fail_usage("--keep is for records in memory, and --variant direct, full, volume or "
+                       "overlap");
+    }
+    kept->bytes = options->keep.value;
+    job->kept = kept;
+}
+
+void app_streaming_let_go(app_streaming *job) {
+    if (job->kept == NULL) {
+        return;
+    }
+    check(streamingFree(job->kept->mapped), "streamingFree");
+    check(cudaFree(job->kept->device), "cudaFree");
+    *job->kept = {};
+    job->kept = NULL;
+}
+
 /* ---- memory beside the records ---- */
 
 void app_state_create(app_state *state, int variant, const void *content, uint64_t bytes,
@@ -247,10 +274,11 @@ static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t 
     check(cudaEventRecord(b->done, b->stream), "cudaEventRecord");
 }
 
-static void run_buffers(const app_streaming *job, unsigned buffers, bool is_direct,
+/* From record `begin` on. */
+static void run_buffers(const app_streaming *job, unsigned buffers, bool is_direct, uint64_t begin,
                         app_streaming_times *times) {
     buffer b[BUFFERS];
-    const uint64_t all = app_streaming_bytes(job, 0, job->count);
+    const uint64_t all = app_streaming_bytes(job, begin, job->count);
     uint64_t most = job->buffer_bytes / buffers;
     if (job->starts == NULL) {
         most -= most % job->record_bytes;
@@ -266,7 +294,7 @@ static void run_buffers(const app_streaming *job, unsigned buffers, bool is_dire
         create_buffer(&b[i], most, is_direct);
     }
     unsigned next = 0;
-    for (uint64_t first = 0; first < job->count;) {
+    for (uint64_t first = begin; first < job->count;) {
         const uint64_t outer = piece_end(job, first, most);
         take_back(job, &b[next]);
         start(job, &b[next], first, outer - first, times);
@@ -281,19 +309,75 @@ static void run_buffers(const app_streaming *job, unsigned buffers, bool is_dire
     }
 }
 
+/* The records that stay on the device: on a stream of their own, beside the others. */
+static cudaStream_t start_kept(const app_streaming *job, app_streaming_times *times) {
+    app_streaming_kept *k = job->kept;
+    cudaStream_t stream;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (k->device == NULL) {
+        k->count = app_streaming_end(job, 0, k->bytes);
+        const uint64_t bytes = app_streaming_bytes(job, 0, k->count);
+        check(cudaMalloc((void **)&k->device, bytes != 0 ? bytes : 1), "cudaMalloc");
+        check(cudaMemcpyAsync(k->device, job->records, bytes, cudaMemcpyHostToDevice, stream),
+              "a copy");
+        times->to_device_bytes += bytes;
+    }
+    if (k->count != 0) {
+        const uint64_t bytes = app_streaming_bytes(job, 0, k->count);
+        job->launch(job->object, k->device, 0, k->count, stream);
+        check(cudaGetLastError(), "the kernel");
+        if (job->is_written) {
+            check(cudaMemcpyAsync(job->records, k->device, bytes, cudaMemcpyDeviceToHost, stream),
+                  "a copy");
+            times->to_host_bytes += bytes;
+        }
+    }
+    return stream;
+}
+
 static void run_direct(const app_streaming *job, app_streaming_times *times) {
+    cudaStream_t stream = NULL;
     check(cudaHostRegister(job->records, app_streaming_bytes(job, 0, job->count), cudaHostRegisterDefault),
           "cudaHostRegister");
-    run_buffers(job, BUFFERS, true, times);
+    if (job->kept != NULL) {
+        stream = start_kept(job, times);
+    }
+    const uint64_t first = job->kept != NULL ? job->kept->count : 0;
+    if (first < job->count) {
+        run_buffers(job, BUFFERS, true, first, times);
+    }
+    if (stream != NULL) {
+        check(cudaStreamSynchronize(stream), "the kernel");
+        check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+    }
     check(cudaHostUnregister(job->records), "cudaHostUnregister");
 }
 
 /* ---- in one launch ---- */
 
+/* Addresses for the records, which a job that keeps some has until it lets them go. */
+static void *map_records(const app_streaming *job) {
+    const uint64_t bytes = app_streaming_bytes(job, 0, job->count);
+    void *mapped = job->kept != NULL ? job->kept->mapped : NULL;
+    if (mapped != NULL) {
+        return mapped;
+    }
+    check(streamingMalloc(&mapped, bytes), "streamingMalloc");
+    if (job->source != NULL) {
+        check(streamingMapFile(mapped, job->source, job->target, 0, bytes), "streamingMapFile");
+    } else {
+        check(streamingMap(mapped, job->records, bytes), "streamingMap");
+    }
+    if (job->kept != NULL) {
+        check(streamingKeep(mapped, job->kept->bytes < bytes ? job->kept->bytes : bytes),
+              "streamingKeep");
+        job->kept->mapped = mapped;
+    }
+    return mapped;
+}
+
 static void run_full(const app_streaming *job, streamingVariant variant,
                      app_streaming_times *times) {
-    const uint64_t bytes = app_streaming_bytes(job, 0, job->count);
-    void *mapped;
     streamingOptions options = {0};
     streamingReport report;
     options.device_bytes = job->buffer_bytes;
@@ -305,22 +389,19 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     options.variant = variant;
     options.host_bytes = job->host_bytes;
     check(streamingSetOptions(&options), "streamingSetOptions");
-    check(streamingMalloc(&mapped, bytes), "streamingMalloc");
-    if (job->source != NULL) {
-        check(streamingMapFile(mapped, job->source, job->target, 0, bytes), "streamingMapFile");
-    } else {
-        check(streamingMap(mapped, job->records, bytes), "streamingMap");
-    }
+    void *mapped = map_records(job);
     job->launch(job->object, mapped, 0, job->count, 0);
     check(cudaGetLastError(), "the streamed kernel");
     check(cudaDeviceSynchronize(), "the streamed kernel");
     check(streamingGetReport(&report), "streamingGetReport");
-    times->to_device_bytes += report.sent_bytes;
+    times->to_device_bytes += report.sent_bytes + report.kept_sent_bytes;
     times->to_host_bytes += report.address_bytes + report.written_bytes;
     times->file_read_bytes += report.file_read_bytes;
     times->file_written_bytes += report.file_written_bytes;
     times->host_bytes = report.host_bytes;
-    check(streamingFree(mapped), "streamingFree");
+    if (job->kept == NULL) {
+        check(streamingFree(mapped), "streamingFree");
+    }
 }
 
 static void run_zerocopy(const app_streaming *job) {
@@ -384,8 +465,8 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
     check(cudaEventCreate(&ended), "cudaEventCreate");
     check(cudaEventRecord(began, 0), "cudaEventRecord");
     switch (variant) {
-    case APP_STREAMING_SINGLE: run_buffers(job, 1, false, times); break;
-    case APP_STREAMING_DOUBLE: run_buffers(job, BUFFERS, false, times); break;
+    case APP_STREAMING_SINGLE: run_buffers(job, 1, false, 0, times); break;
+    case APP_STREAMING_DOUBLE: run_buffers(job, BUFFERS, false, 0, times); break;
     case APP_STREAMING_DIRECT: run_direct(job, times); break;
     case APP_STREAMING_FULL: run_full(job, streamingFull, times); break;
     case APP_STREAMING_VOLUME: run_full(job, streamingVolume, times); break;

@@ -45,6 +45,14 @@ enum {
     APP_STREAMING_AUTO
 };
 
+/** Records that stay on the device from one run of a job to the next; zeros at first. */
+typedef struct app_streaming_kept {
+    uint64_t bytes; /* of device memory for them */
+    void *mapped;   /* full, volume, overlap: the reservation */
+    char *device;   /* direct: the first `count` records */
+    uint64_t count;
+} app_streaming_kept;
+
 typedef struct app_streaming {
     void *records; /* host memory; may be NULL with a source */
     const char *source, *target; /* files, for full, volume and overlap; NULL: none. All have
@@ -72,6 +80,7 @@ typedef struct app_streaming {
     bool is_page_locked;    /* auto: the records may be page-locked as a whole, as for direct */
     bool plans_only;        /* full: the launch does nothing; streamingGetReport has its plan */
     bool explains;          /* auto: prints the reason of its choice to stderr */
+    app_streaming_kept *kept; /* direct, full, volume, overlap: NULL: nothing stays */
 } app_streaming;
 
 /** What a run took. Times in seconds: of the host's clock, and between two events on the device
@@ -85,12 +94,12 @@ typedef struct app_streaming_times {
 /** The options that all such programs have, with their defaults. */
 typedef struct app_streaming_options {
     int variant;
-    app_size buffer, pinned;
+    app_size buffer, pinned, keep;
     uint64_t blocks, threads, slots;
     bool without_patterns, with_windows, is_page_locked, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, 64, 128, 0, false, false, false, false}
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, {0, false}, 64, 128, 0, false, false, false, false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
     {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
@@ -140,6 +149,15 @@ uint64_t app_streaming_bytes(const app_streaming *job, uint64_t first, uint64_t 
 uint64_t app_streaming_end(const app_streaming *job, uint64_t first, uint64_t bytes);
 /** Once over all records, which then hold the result. Adds to `times`. */
 void app_streaming_run(const app_streaming *job, int variant, app_streaming_times *times);
+/** For a program that runs the same records several times: a row for its table of options, and what
+ *  has the first `--keep` bytes stay on the device until app_streaming_let_go. Host code must not
+ *  change the records between runs. */
+#define APP_STREAMING_KEEP_ROW(o)                                                                  \
+    {"--keep", APP_OPTION_SIZE, &(o).keep, "BYTES", 0, 0,                                          \
+     "direct, full, volume, overlap: device memory in which records stay for the next run"}
+void app_streaming_keep(app_streaming *job, app_streaming_kept *kept,
+                        const app_streaming_options *options);
+void app_streaming_let_go(app_streaming *job);
 /** Prints times and rates to stderr. */
 void app_streaming_report(const app_streaming *job, int variant, const app_streaming_times *times);
 

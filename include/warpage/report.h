@@ -288,8 +288,10 @@ typedef struct wp_run_streamed {
                               * more than 1 GiB are mapped */
     uint64_t device_bytes, pinned_bytes, sets, slots; /* buffers of the last launch */
     uint64_t host_bytes;                              /* for blocks of mapped files, likewise */
-    uint64_t file_read_bytes, file_written_bytes;     /* from and to disk, by the launches */
-    uint64_t time_ns;                                 /* of the kernels */
+    uint64_t kept_bytes;      /* of mapped data, on the device (streamingKeep), likewise */
+    uint64_t kept_sent_bytes; /* copied there before launches */
+    uint64_t file_read_bytes, file_written_bytes; /* from and to disk, by the launches */
+    uint64_t time_ns;                             /* of the kernels */
     uint64_t stage_ns; /* the same, summed over sets of buffers: what stages have a share of */
     /* At work; addresses and compute: waiting for another stage. */
     uint64_t address_ns, address_wait_ns, gather_ns, compute_ns, compute_wait_ns, store_ns;

@@ -80,6 +80,26 @@ WP_API cudaError_t streamingMapFile(void *mapped, const char *source, const char
  * written. */
 WP_API cudaError_t streamingFree(void *mapped);
 
+/** Keeps mapped data, `size_bytes` from `mapped` on, on the device from one launch to the next:
+ * allocates so much device memory, beside streamingOptions.device_bytes. The next launch that
+ * passes an address of the reservation copies them there, before its kernel; it and later launches
+ * on this device read them there, and send what they write to the host and there. So they cross the
+ * link once, until host code changes them, of which it tells by streamingForget.
+ *
+ *     streamingKeep(mapped, bytes / 2);
+ *     for (...)                                     the first half is sent in the first turn,
+ *         assign<<<grid, block>>>(mapped, ...);     the second half in each
+ *
+ * Of a reservation one range is kept, a multiple of 16 bytes unless it ends where the reservation
+ * ends; a later call replaces it, 0 bytes: nothing is kept. streamingFree frees the memory, a
+ * device reset, too. Waits for all work. cudaErrorInvalidValue: not within one reservation, an
+ * address that is no multiple of 16, or a mapped file; cudaErrorMemoryAllocation. */
+WP_API cudaError_t streamingKeep(void *mapped, size_t size_bytes);
+/** Host code has changed what `size_bytes` from `mapped` on are mapped to: where they are kept on
+ * the device, the next launch copies the range again. streamingMap does the same. Must not be
+ * called while a launch uses the reservation. cudaErrorInvalidValue: not within one reservation. */
+WP_API cudaError_t streamingForget(void *mapped, size_t size_bytes);
+
 /** What a launch does without, to measure what it gains (thesis, section 4.4.2). */
 typedef enum streamingVariant {
     streamingFull = 0,
@@ -127,6 +147,8 @@ typedef struct streamingReport {
     uint64_t file_read_bytes, file_written_bytes; /* from and to disk, until the launch ended */
     uint64_t file_wait_ns;                        /* on the clock, summed over actors */
     uint32_t has_windows;                         /* 1: no threads ran ahead */
+    uint64_t kept_bytes;      /* of mapped data, on the device (streamingKeep) */
+    uint64_t kept_sent_bytes; /* copied there before this launch; not in sent_bytes */
 } streamingReport;
 /** cudaErrorNotReady: no streamed launch has ended yet. */
 WP_API cudaError_t streamingGetReport(streamingReport *out);

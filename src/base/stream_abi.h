@@ -29,6 +29,7 @@ enum {
     WPI_STREAM_LINE_CLASS = 4,  /* a line of slots has 1 << 4 bytes */
     WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
     WPI_STREAM_WINDOWS = 4,     /* of a thread, at most */
+    WPI_STREAM_KEPT = 8,        /* ranges, at most, that a launch finds on the device */
     WPI_STREAM_REASON = 192,    /* bytes of text */
     WPI_STREAM_TIMES = 3,       /* nanoseconds: of work, of waiting; since when */
     WPI_STREAM_LOG_SETS = 8,    /* that have logs, of the first so many events */
@@ -94,6 +95,13 @@ typedef struct wpi_stream_stride {
     int64_t stride;
 } wpi_stream_stride;
 
+/** Mapped data that are on the device: read there, and written there, too. Begins at a multiple of
+ * 16, and ends at one or where nothing more is mapped: an aligned access is inside or outside. */
+typedef struct wpi_stream_kept {
+    uint64_t first, bytes; /* addresses as the program has them */
+    char *memory;
+} wpi_stream_kept;
+
 /** In device memory; kernels only read it. */
 typedef struct wpi_stream_launch {
     wpi_stream_class classes[WPI_STREAM_ROWS];
@@ -125,6 +133,11 @@ typedef struct wpi_stream_launch {
     /* NULL, or behind `times`, [set][2]: a count, then what the time until then was
      * (wpi_stream_time), in the lower two bits of nanoseconds. */
     uint64_t *log;
+    /* Data on the device. Address threads fill the slots of a chunk themselves if all of its reads
+     * are patterns in such data, and say so. */
+    uint32_t kept_count;
+    uint32_t *filled; /* pinned, a word a buffer: 1 if there is nothing to send */
+    wpi_stream_kept kept[WPI_STREAM_KEPT];
 } wpi_stream_launch;
 
 /** Indices of times, and what an event of a log says. SINCE: the thread begins. */
@@ -167,6 +180,7 @@ typedef struct wpi_stream_thread {
     uint32_t thread;     /* in its half */
     uint32_t set, first; /* the set's chunks before this block */
     uint32_t chunk;      /* of this block; WPI_STREAM_END: none yet */
+    uint32_t kept_count; /* of the launch */
     uint32_t reads[WPI_STREAM_ROWS], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
     uint32_t allowed[WPI_STREAM_CLASSES];                        /* writes, at most */
     char *read_at[WPI_STREAM_ROWS];                              /* the next slot, or word */

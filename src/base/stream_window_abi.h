@@ -12,6 +12,9 @@
  * ticket % size, doubled, plus 1 in every other lap, so that the host sees which are new. A thread
  * has one request at a time, so no ring overflows. `answered` counts a thread's answers.
  *
+ * A window of data that are kept on the device (wpi_stream_kept) is these data: no request, and the
+ * content lies as in host memory.
+ *
  * Writes collect in a list of the warp, [slot][lane]. A request carries them along: the host stores
  * them before it reads.
  */
@@ -49,12 +52,15 @@ typedef struct wpi_window_launch {
     uint32_t *block;        /* pinned, a word a set: the block that has it */
     uint32_t *busy;         /* device, a word a set: 1 while a block has it */
     uint64_t *times;        /* device, [set][WPI_STREAM_TIMES]: of a thread, summed */
+    uint32_t kept_count;
+    wpi_stream_kept kept[WPI_STREAM_KEPT];
 } wpi_window_launch;
 
 /** A thread's part in it: private, and in registers after all has been inlined. */
 typedef struct wpi_window_thread {
     const wpi_window_launch *launch;
-    uint32_t thread, set, asked, writes, step;
+    uint32_t thread, set, asked, writes;
+    uint32_t step, kept_count;   /* of the launch */
     uint32_t number, ring_shift; /* number: of the thread in its group, as it goes into the ring */
     uint64_t *want_at;
     uint32_t *write_count_at, *answered_at, *tickets, *ring; /* of the thread; of its group */
@@ -62,7 +68,9 @@ typedef struct wpi_window_thread {
     uint32_t epoch[WPI_STREAM_WINDOWS]; /* refills of the warp that this lane knows of */
     uint32_t valid[WPI_STREAM_WINDOWS]; /* bytes */
     uint64_t first[WPI_STREAM_WINDOWS]; /* address */
+    uint32_t steps[WPI_STREAM_WINDOWS]; /* granules from one to the next */
     char *head_at[WPI_STREAM_WINDOWS], *content[WPI_STREAM_WINDOWS];
+    char *own_content[WPI_STREAM_WINDOWS]; /* where the host sends to */
 } wpi_window_thread;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "cudart/cudart.h"
 #include "device/device.h"
+#include "stream/kept_data.h"
 #include "stream/reservation.h"
 #include "stream/stream_context.h"
 #include "stream/stream_launch.h"
@@ -21,6 +22,7 @@ cudaError_t streamingMap(void *mapped, void *host, size_t size_bytes) {
     wp_error err = {0};
     WPI_TRY(wpi_enter(&device));
     const wp_status status = wpi_reservation_map(mapped, host, size_bytes, &err);
+    if (status == WP_STATUS_OK) wpi_kept_data_forget(mapped, size_bytes);
     return status == WP_STATUS_INVALID ? wpi_explain(cudaErrorInvalidValue, &err)
                                        : wpi_result(status, &err);
 }
@@ -31,7 +33,12 @@ cudaError_t streamingMapFile(void *mapped, const char *source, const char *targe
     wp_error err = {0};
     WPI_TRY(wpi_enter(&device));
     const wp_status status =
-        wpi_reservation_map_file(mapped, source, target, offset, size_bytes, &err);
+        wpi_kept_data_has(mapped)
+            ? WP_FAIL(&err, INVALID,
+                      "streamingMapFile: data of the reservation that %p is in are kept on the "
+                      "device, which those of files are not: call streamingKeep with 0 bytes first",
+                      mapped)
+            : wpi_reservation_map_file(mapped, source, target, offset, size_bytes, &err);
     return status == WP_STATUS_OK || status == WP_STATUS_NOMEM
                ? wpi_result(status, &err)
                : wpi_explain(cudaErrorInvalidValue, &err);
@@ -44,10 +51,41 @@ cudaError_t streamingFree(void *mapped) {
     if (mapped == NULL) return cudaSuccess;
     WPI_TRY(wpi_result(wp_device_wait(device, &err), &err));
     wpi_stream_contexts_retire();
+    wpi_kept_data_free(mapped);
     const wp_status status = wpi_reservation_free(mapped, true, &err);
     return status == WP_STATUS_INVALID || status == WP_STATUS_IO
                ? wpi_explain(cudaErrorInvalidValue, &err)
                : wpi_result(status, &err);
+}
+
+cudaError_t streamingKeep(void *mapped, size_t size_bytes) {
+    wp_device *device;
+    wp_error err = {0};
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_result(wp_device_wait(device, &err), &err));
+    const wp_status status = wpi_kept_data_set(device, mapped, size_bytes, &err);
+    return status == WP_STATUS_INVALID ? wpi_explain(cudaErrorInvalidValue, &err)
+                                       : wpi_result(status, &err);
+}
+
+cudaError_t streamingForget(void *mapped, size_t size_bytes) {
+    wp_device *device;
+    wp_error err = {0};
+    void *base;
+    size_t all_bytes;
+    WPI_TRY(wpi_enter(&device));
+    if (wpi_reservation_find(mapped, &base, &all_bytes, NULL) &&
+        size_bytes <= all_bytes - (size_t)((char *)mapped - (char *)base)) {
+        wpi_kept_data_forget(mapped, size_bytes);
+        return cudaSuccess;
+    }
+    const wp_status ignored =
+        WP_FAIL(&err, INVALID,
+                "streamingForget: %zu bytes from %p on are not within one reservation of "
+                "streamingMalloc's",
+                size_bytes, mapped);
+    (void)ignored;
+    return wpi_explain(cudaErrorInvalidValue, &err);
 }
 
 cudaError_t streamingSetOptions(const streamingOptions *options) {
@@ -82,11 +120,13 @@ cudaError_t wpi_refuse_reserved(const void *address) {
 
 void wpi_streaming_forget(void) {
     wpi_stream_contexts_free();
+    wpi_kept_data_free_all();
     wpi_reservations_spoil();
 }
 
 void wpi_streaming_end(void) {
     wpi_stream_contexts_free();
+    wpi_kept_data_free_all();
     wpi_reservations_free();
 }
 

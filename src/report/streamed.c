@@ -44,6 +44,8 @@ static const struct {
     FIELD(file_read_bytes, true),
     FIELD(file_written_bytes, true),
     FIELD(repeated_bytes, true),
+    FIELD(kept_bytes, false),
+    FIELD(kept_sent_bytes, true),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
@@ -196,6 +198,11 @@ static void visit_facts(const wp_run_streamed *row, wpi_text *out, fact_fn fact)
                    row->sets, row->slots, wpi_format_bytes(row->device_bytes, a),
                    wpi_format_bytes(row->pinned_bytes, b));
     fact(out, "buffers", text);
+    if (row->kept_bytes != 0) {
+        (void)snprintf(text, sizeof text, "%s, sent %s", wpi_format_bytes(row->kept_bytes, a),
+                       wpi_format_bytes(row->kept_sent_bytes, b));
+        fact(out, "kept on the device", text);
+    }
     if (row->host_bytes == 0) return;
     (void)snprintf(text, sizeof text, "read %s, written %s, in %s of host memory",
                    wpi_format_bytes(row->file_read_bytes, a),

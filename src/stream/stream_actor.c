@@ -73,6 +73,22 @@ void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
     side->counts.useful_bytes += side->bytes;
 }
 
+void wpi_stream_count_filled(wpi_stream_side *side) {
+    const wpi_stream_launch *l = launch_of(side);
+    memset(side->slots, 0, sizeof side->slots);
+    side->words = side->accesses = side->bytes = side->lines = side->lines_in_order = 0;
+    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
+        const uint32_t *counts = counts_of(side, false, k);
+        if (l->classes[k].read_slots == 0) continue;
+        side->words += l->half / 2; /* counts have 4 bytes */
+        for (uint32_t t = 0; t < l->half; t++) {
+            side->counts.accesses += counts[t];
+            side->counts.useful_bytes += (uint64_t)counts[t] << k;
+        }
+    }
+    side->counts.chunks++;
+}
+
 /* Thread by thread: what one thread reads lies together (4.3.2). */
 static bool visit_reads(wpi_stream_side *side, uint32_t r, char *places, wpi_stream_visit visit) {
     const wpi_stream_launch *l = launch_of(side);

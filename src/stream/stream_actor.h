@@ -55,6 +55,8 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *side);
 /** Counts what the chunk used: slots, accesses, bytes, lines; not those lines that are found by
  * following an index: a visit does. */
 void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write);
+/** Counts the reads of a chunk that is filled on the device. */
+void wpi_stream_count_filled(wpi_stream_side *side);
 /** Visits the slots of a counted chunk, row by row. */
 typedef bool (*wpi_stream_visit)(wpi_stream_side *side, uint32_t class, uint64_t address,
                                  void *place);

@@ -76,7 +76,7 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
     out->pinned_bytes =
         buffers * (l->addresses_bytes + l->data_bytes + l->targets_bytes + l->values_bytes) +
         3 * counts_bytes(l, l->row_count) + counts_bytes(l, WPI_STREAM_CLASSES) +
-        patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
+        patterns_bytes(l) + 5 * words + 3 * flags + round_up(sizeof *l) +
         times_bytes(l, out->has_log);
     /* A log does not change the launch that it is of. */
     const uint64_t log_bytes = times_bytes(l, out->has_log) - times_bytes(l, false);
@@ -139,6 +139,7 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
     memset(m->pinned, 0, (size_t)(pinned - (char *)m->pinned));
     b->answer_flags = wpi_stream_take(&pinned, flags);
     b->store_flags = wpi_stream_take(&pinned, flags);
+    l.filled = wpi_stream_take(&pinned, flags);
     l.read_counts = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
     l.write_counts = wpi_stream_take(&pinned, counts_bytes(&l, WPI_STREAM_CLASSES));
     l.pattern_reads = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));

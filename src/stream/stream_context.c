@@ -58,6 +58,8 @@ static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
                                     .device_bytes = r->device_bytes,
                                     .pinned_bytes = r->pinned_bytes,
                                     .host_bytes = r->host_bytes,
+                                    .kept_bytes = r->kept_bytes,
+                                    .kept_sent_bytes = r->kept_sent_bytes,
                                     .file_read_bytes = r->file_read_bytes,
                                     .file_written_bytes = r->file_written_bytes,
                                     .sets = r->sets,

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "stream/kept_data.h"
 #include "stream/stream_actor.h"
 #include "stream/window_service.h"
 #include "warpage/stream.h"
@@ -34,6 +35,7 @@ typedef struct wpi_stream_context {
     char *name;                      /* of the kernel, mangled */
     char windows[WPI_STREAM_REASON]; /* why it has windows; "": it has not */
     wpi_sent_bytes sent;
+    wpi_kept_use kept;
     streamingReport report; /* what is known at the launch */
     struct wpi_stream_context *next;
 } wpi_stream_context;

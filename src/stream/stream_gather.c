@@ -22,6 +22,13 @@ static bool gather(wpi_stream_side *side, char *places) {
     return wpi_stream_visit_chunk(side, false, places, copy_in);
 }
 
+/* The address threads found all of the chunk on the device. */
+static bool is_filled(const wpi_stream_side *side) {
+    const wpi_stream_launch *l = side->buffers->launch_source;
+    return l->kept_count != 0 &&
+           __atomic_load_n(&l->filled[wpi_stream_buffer(side)], __ATOMIC_ACQUIRE) != 0;
+}
+
 static bool send(wpi_stream_side *side) {
     const wpi_stream_buffers *b = side->buffers;
     const wpi_stream_launch *l = b->launch_source;
@@ -48,6 +55,13 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
         if (asked <= side->chunk) {
             wp_actor_watch(actor, word, asked);
             return WP_ACTOR_GOES_ON;
+        }
+        if (is_filled(side)) {
+            side->since_ns = wpi_actor_now_ns(actor);
+            wpi_stream_count_filled(side);
+            work.read_bytes = side->words * sizeof(uint64_t);
+            side->state = SEND;
+            break;
         }
         if (side->reads_own && side->chunk >= WPI_STREAM_BUFFERS) {
             const uint32_t *placed = wpi_stream_word(b->placed, side->set);

@@ -189,6 +189,24 @@ static bool has_writes(const wpi_stream_facts *facts) {
     return any != 0;
 }
 
+/* What the launch finds on the device; what it does not, is queued to be there. */
+static wp_status find_kept(wpi_stream_context *x, wp_queue *queue, const wp_launch *launch,
+                           const wpi_stream_code *code, wp_error *err) {
+    x->kept = (wpi_kept_use){0};
+    for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++)
+        if ((code->mask >> i & 1) != 0)
+            WP_TRY(wpi_kept_data_use(queue, *(void *const *)launch->args[i],
+                                     (code->facts.mapped_written >> i & 1) != 0, &x->kept, err));
+    return WP_STATUS_OK;
+}
+
+static void note_kept(wpi_stream_context *x, uint32_t *count, wpi_stream_kept *ranges) {
+    *count = x->kept.count;
+    memcpy(ranges, x->kept.ranges, sizeof x->kept.ranges);
+    x->report.kept_bytes = x->kept.bytes;
+    x->report.kept_sent_bytes = x->kept.sent_bytes;
+}
+
 /* ---- a launch with address threads ---- */
 
 static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code, wp_error *err) {
@@ -240,6 +258,7 @@ static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *co
                                    err));
     wpi_stream_buffers_place(&x->buffers, &x->memory, &layout);
     wpi_stream_buffers_words(&x->buffers, &x->memory, &p->words, &p->words_bytes);
+    note_kept(x, &x->buffers.launch_source->kept_count, x->buffers.launch_source->kept);
     const wpi_stream_launch *l = x->buffers.launch_source;
     const size_t words = (size_t)l->set_count * WPI_STREAM_WORD;
     p->launch = x->buffers.launch;
@@ -294,6 +313,8 @@ static wp_status prepare_windows(wpi_stream_context *x, const wpi_stream_code *c
     wpi_window_buffers_place(&x->window_buffers, &x->memory, &layout);
     wpi_window_buffers_words(&x->window_buffers, &x->memory, &p->words, &p->words_bytes);
     wpi_window_buffers_rings(&x->window_buffers, &p->ends[0], &p->end_counts[0]);
+    note_kept(x, &x->window_buffers.launch_source->kept_count,
+              x->window_buffers.launch_source->kept);
     const wpi_window_launch *l = x->window_buffers.launch_source;
     p->launch = x->window_buffers.launch;
     p->launch_source = l;
@@ -413,6 +434,7 @@ wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
     WP_TRY(wpi_stream_context_take(device, &x, err));
     const wpi_stream_shape shape = shape_of(device, launch, code);
     note_mapped(x, launch, code);
+    WP_TRY_GOTO(find_kept(x, queue, launch, code, err), failed);
     WP_TRY_GOTO(
         (code->facts.windows != 0 ? prepare_windows : prepare_slices)(x, code, &shape, &p, err),
         failed);

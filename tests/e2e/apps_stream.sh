@@ -110,6 +110,15 @@ check "single double" stream-affinity --size 300 --buffer 1KiB --blocks 2 --thre
 check "full volume" stream-affinity --size 3000 $shape --indexed --map-index
 cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --map-index prints another result"
 check "full" stream-affinity --size 500 --blocks 2 --threads 32 --indexed --map-index --windows
+# shellcheck disable=SC2086
+check "direct full" stream-affinity --size 3000 $shape --keep 100KiB
+cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --keep prints another result"
+wrong 2 "keep is for records in memory, and --variant direct, full" stream-affinity --size 500 --keep 1KiB --variant double
+wrong 2 "keep needs a unit" stream-affinity --size 500 --keep 100
+# shellcheck disable=SC2086
+check "direct full overlap" stream-kmeans --size 3000 $shape --iterations 3 --keep 100KiB
+# shellcheck disable=SC2086
+check "full" stream-kmeans --size 1000 $shape --iterations 2 --keep 1MiB
 wrong 2 "map-index needs --indexed" stream-affinity --size 500 --map-index
 wrong 2 "map-index needs --indexed, and --variant full" stream-affinity --size 500 --indexed --map-index --variant double
 check "serial full" stream-affinity --size 1 --blocks 1 --threads 1 --indexed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests/e2e/stream_property.py puts random kernels into: each runs on plain device memory and
-// streamed, with the same arguments, and the bytes that it leaves are compared.
+// streamed, with the same arguments, and the bytes that it leaves are compared; once or twice in a
+// row, with some of the data kept on the device.
 #include <warpage/stream.h>
 
 #include <cstdio>
@@ -97,6 +98,13 @@ static void draw_indices(u8 *to, size_t bytes, size_t element_bytes, u64 n) {
     }
 }
 
+// Nothing, a part or all of an array.
+static void keep_some(char *address, size_t bytes) {
+    const size_t first = draw() % 2 == 0 ? 0 : draw() % bytes / 16 * 16;
+    CK(streamingKeep(address + first,
+                     draw() % 2 == 0 ? bytes - first : draw() % (bytes - first + 1)));
+}
+
 static int streamed_count, refused_count;
 
 // False: it cannot be streamed, which wpcc has said.
@@ -124,6 +132,8 @@ static int run_case(const test_case *t, const test_shape *s) {
     void *addresses[ARRAYS_MAX];
     u32 host_table[TABLE], *table;
     u64 sums[2] = {0, 0}, *sum;
+    const int launches = 1 + (int)(draw() % 2);
+    const bool keeps = draw() % 2 == 0;
     int failed = 0;
     snprintf(current, sizeof current,
              "%s n=%ld grid=%u,%u,%u block=%u,%u,%u slots=%u blocks=%u bytes=%llu", t->name, s->n,
@@ -147,7 +157,8 @@ static int run_case(const test_case *t, const test_shape *s) {
         CK(cudaMalloc(&addresses[a], bytes[a]));
         CK(cudaMemcpy(addresses[a], initial[a], bytes[a], cudaMemcpyHostToDevice));
     }
-    (void)launch(t, s, addresses, table, sum);
+    for (int l = 0; l < launches; l++)
+        (void)launch(t, s, addresses, table, sum);
     for (int a = 0; a < t->array_count; a++) {
         CK(cudaMemcpy(plain[a], addresses[a], bytes[a], cudaMemcpyDeviceToHost));
         CK(cudaFree(addresses[a]));
@@ -165,7 +176,11 @@ static int run_case(const test_case *t, const test_shape *s) {
             CK(streamingMap((char *)addresses[a] + parts[a][i].first, parts[a][i].host + GUARD,
                             parts[a][i].bytes));
     }
-    const bool is_streamed = launch(t, s, addresses, table, sum);
+    for (int a = 0; a < t->array_count && keeps; a++)
+        keep_some((char *)addresses[a], bytes[a]);
+    bool is_streamed = true;
+    for (int l = 0; l < launches && is_streamed; l++)
+        is_streamed = launch(t, s, addresses, table, sum);
     *(is_streamed ? &streamed_count : &refused_count) += 1;
     CK(cudaMemcpy(&sums[1], sum, sizeof *sum, cudaMemcpyDeviceToHost));
     for (int a = 0; a < t->array_count; a++) {

@@ -4,7 +4,8 @@
 
     stream_property.py BUILD [--seeds 1-8] [--devices cpu,sim:gtx680] [--kernels 6] [--cache] [--keep FOLDER]
 
-A seed is a program of several kernels, each launched in several shapes. Where --devices has several lists, separated
+A seed is a program of several kernels, each launched in several shapes, once or twice in a row, with nothing, some or all
+of its data kept on the device. Where --devices has several lists, separated
 by slashes, seeds take them in turn. Kernels have loops in loops,
 strides, records of mixed widths, several arrays that are read, written or both, reads through arrays of
 indices, branches on indices and on data, early returns, and calls of device functions. A failure prints the seed, and with --keep

@@ -75,6 +75,7 @@ INLINE void __wp_stream_begin(thread_state *s, const wpi_stream_launch *l) {
     s->y = s->thread / l->block_x % l->block_y;
     s->z = s->thread / l->block_x / l->block_y;
     s->chunk = WPI_STREAM_END;
+    s->kept_count = l->kept_count;
     EACH_CLASS {
         s->lowest[k] = UINT64_MAX;
         s->highest[k] = 0;
@@ -155,6 +156,66 @@ static INLINE void publish_reads(thread_state *s, uint32_t reads, uint32_t rows)
     EACH_ROW if (reads >> k & 1) publish_pattern(s, k, rows);
 }
 
+/* ---- data that are on the device ---- */
+
+/* Where the device has the thread's first read of this class in the chunk, if it has all of them,
+ * and they are a pattern; else NULL. */
+static INLINE const char *kept_reads(const thread_state *s, uint32_t k) {
+    const uint32_t turns = (s->reads[k] - 1) / s->sites[k];
+    const int64_t all_strides = s->stride[k] * (int64_t)turns;
+    const uint64_t first = s->base[k] - (uint64_t)all_strides;
+    int64_t lowest = 0, highest = 0;
+    EACH_SITE {
+        if (s->delta[k][j] < lowest) lowest = s->delta[k][j];
+        if (s->delta[k][j] > highest) highest = s->delta[k][j];
+    }
+    if (all_strides < 0)
+        lowest += all_strides;
+    else
+        highest += all_strides;
+    const char *at = kept_place(s->launch->kept, s->kept_count, first + (uint64_t)lowest,
+                                (uint64_t)(highest - lowest) + (1u << k));
+    return at ? at - lowest : NULL;
+}
+
+static INLINE uint32_t has_kept_reads(const thread_state *s, uint32_t reads) {
+    uint32_t has = reads >> WPI_STREAM_CLASSES == 0; /* else the host follows indices */
+    EACH_CLASS if (reads >> k & 1 && s->reads[k] != 0) {
+        if (s->broken[k] != UNBROKEN && s->broken[k] != s->reads[k])
+            has = 0;
+        else if (!kept_reads(s, k))
+            has = 0;
+    }
+    return has;
+}
+
+/* What the host would send, row by row. */
+static INLINE void fill_slots(const thread_state *s, uint32_t reads) {
+    const wpi_stream_launch *l = s->launch;
+    char *data = l->data + buffer_of(s) * l->data_bytes;
+    EACH_CLASS if (reads >> k & 1 && s->reads[k] != 0) {
+        const wpi_stream_class *class = &l->classes[k];
+        const uint32_t shift = wpi_stream_line_shift(l->has_lines, k), last = (1u << shift) - 1;
+        char *places = data + class->data_offset + s->thread * class->thread_step;
+        const char *first = kept_reads(s, k);
+        EACH_SITE {
+            const char *from = first + s->delta[k][j];
+            for (uint32_t slot = j; (uint32_t)j < s->sites[k] && slot < s->reads[k];
+                 slot += s->sites[k], from += s->stride[k])
+                copy_value(places + (slot >> shift) * class->read_step + ((slot & last) << k), from,
+                           k);
+        }
+    }
+}
+
+/* The address threads do the host's work if the device has all that the chunk reads. */
+static INLINE void fill_from_kept(const thread_state *s, uint32_t reads) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t is_filled = meet_and_ask(1, l->half, has_kept_reads(s, reads));
+    if (is_filled) fill_slots(s, reads);
+    if (s->thread == 0) *(volatile uint32_t *)&l->filled[buffer_of(s)] = is_filled;
+}
+
 /* Ends the chunk that this address thread was at, if any, and begins the next. The launch has
  * `rows`; bits of `reads` are those with addresses. */
 INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint32_t reads,
@@ -164,6 +225,7 @@ INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint3
     if (s->chunk != WPI_STREAM_END) {
         if (has_barriers && is_released(1, half, kind)) return WPI_STREAM_RELEASED;
         publish_reads(s, reads, rows);
+        if (s->kept_count != 0) fill_from_kept(s, reads);
         __nvvm_membar_sys();
         const uint32_t all = meet_and_ask(1, half, kind == WPI_STREAM_DONE);
         s->chunk++;
@@ -415,6 +477,11 @@ static INLINE char *put(thread_state *s, uint32_t is_own, uint32_t k, void *addr
     INLINE void __wp_stream_put_##name(thread_state *s, uint32_t is_own, void *address,            \
                                        type value) {                                               \
         *(type *)put(s, is_own, k, address) = value;                                               \
+        if (s->kept_count != 0) {                                                                  \
+            char *kept =                                                                           \
+                kept_place(s->launch->kept, s->kept_count, (uint64_t)address, UINT64_C(1) << k);   \
+            if (kept) *(type *)kept = value;                                                       \
+        }                                                                                          \
     }
 PUT(1, 0, uint8_t)
 PUT(2, 1, uint16_t)

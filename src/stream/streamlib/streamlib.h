@@ -54,6 +54,22 @@ static INLINE uint32_t take_set(uint32_t *busy_words, uint32_t count, uint32_t *
     return set;
 }
 
+/* The range that all of these bytes are in; NULL: there is none. */
+static INLINE const wpi_stream_kept *kept_at(const wpi_stream_kept *ranges, uint32_t count,
+                                             uint64_t address, uint64_t bytes) {
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t offset = address - ranges[i].first;
+        if (offset < ranges[i].bytes && ranges[i].bytes - offset >= bytes) return &ranges[i];
+    }
+    return NULL;
+}
+
+static INLINE char *kept_place(const wpi_stream_kept *ranges, uint32_t count, uint64_t address,
+                               uint64_t bytes) {
+    const wpi_stream_kept *range = kept_at(ranges, count, address, bytes);
+    return range ? range->memory + (address - range->first) : NULL;
+}
+
 /* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
 void *__wp_cache_global(const void *address) __attribute__((nothrow, const));
 
@@ -66,5 +82,15 @@ LOAD(2, uint16_t)
 LOAD(4, uint32_t)
 LOAD(8, uint64_t)
 LOAD(16, unsigned __int128)
+
+static INLINE void copy_value(char *to, const char *from, uint32_t class) {
+    switch (class) {
+    case 0: *(uint8_t *)to = load_1(from); break;
+    case 1: *(uint16_t *)to = load_2(from); break;
+    case 2: *(uint32_t *)to = load_4(from); break;
+    case 3: *(uint64_t *)to = load_8(from); break;
+    default: *(unsigned __int128 *)to = load_16(from);
+    }
+}
 
 #endif

@@ -94,6 +94,7 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     s->began_ns = now_ns();
     const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
     s->step = l->step;
+    s->kept_count = l->kept_count;
     const uint64_t head = (uint64_t)(s->thread % WPI_WINDOW_LANES) << granule;
     const uint64_t content = ((uint64_t)WPI_WINDOW_LANES << granule) + head * l->lane_step;
     EACH_WINDOW {
@@ -101,7 +102,9 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
         s->epoch[w] = s->valid[w] = 0;
         s->first[w] = 0;
         s->head_at[w] = l->data + region + head;
-        s->content[w] = (reads_own ? l->own_data : l->data) + region + content;
+        s->own_content[w] = (reads_own ? l->own_data : l->data) + region + content;
+        s->content[w] = s->own_content[w];
+        s->steps[w] = s->step;
     }
 }
 
@@ -120,14 +123,17 @@ INLINE void __wp_stream_window_end(thread_state *s, uint32_t has_writes) {
 
 /* ---- reads ---- */
 
-static INLINE void copy_granule(char *to, const char *from, uint32_t granule) {
-    switch (granule) {
-    case 0: *(uint8_t *)to = load_1(from); break;
-    case 1: *(uint16_t *)to = load_2(from); break;
-    case 2: *(uint32_t *)to = load_4(from); break;
-    case 3: *(uint64_t *)to = load_8(from); break;
-    default: *(unsigned __int128 *)to = load_16(from);
-    }
+enum { KEPT_WINDOW_SHIFT = 30 };
+
+/* The window becomes the part of the kept data that the address is in. */
+static INLINE void look_into_kept(thread_state *s, uint32_t w, const wpi_stream_kept *kept,
+                                  uint64_t address) {
+    const uint64_t before = (address - kept->first) >> KEPT_WINDOW_SHIFT << KEPT_WINDOW_SHIFT;
+    const uint64_t left = kept->bytes - before, most = (uint64_t)1 << KEPT_WINDOW_SHIFT;
+    s->first[w] = kept->first + before;
+    s->valid[w] = (uint32_t)(left < most ? left : most);
+    s->content[w] = kept->memory + before;
+    s->steps[w] = 1;
 }
 
 /* A thread that reads what it wrote has a window that only it writes to: the host's copies are of
@@ -135,6 +141,15 @@ static INLINE void copy_granule(char *to, const char *from, uint32_t granule) {
 static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_t address,
                           uint32_t bytes, uint32_t reads_own) {
     const uint64_t step = (uint64_t)s->step << granule;
+    if (s->kept_count != 0) {
+        const wpi_stream_kept *kept = kept_at(s->launch->kept, s->kept_count, address, bytes);
+        if (kept) {
+            look_into_kept(s, w, kept, address);
+            return;
+        }
+        s->content[w] = s->own_content[w];
+        s->steps[w] = s->step;
+    }
     ask(s,
         address | (uint64_t)bytes << WPI_WINDOW_BYTES_SHIFT |
             (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT,
@@ -145,12 +160,12 @@ static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_
     s->valid[w] = load_4(s->head_at[w]);
     if (!reads_own) return;
     for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule, to += step, from += step)
-        copy_granule(to, from, granule);
+        copy_value(to, from, granule);
 }
 
 static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
     const uint32_t at = (uint32_t)offset, inside = (1u << granule) - 1;
-    return s->content[w] + ((at & ~inside) * s->step + (at & inside));
+    return s->content[w] + ((at & ~inside) * s->steps[w] + (at & inside));
 }
 
 /* Where the bytes are, in the thread's window. An aligned read does not begin in a window and end
@@ -197,6 +212,10 @@ static INLINE char *put(thread_state *s, uint32_t k, void *address) {
     INLINE void __wp_stream_window_write_##bytes(thread_state *s, uint32_t windows,                \
                                                  uint32_t granule, void *address, type value) {    \
         *(type *)put(s, k, address) = value;                                                       \
+        if (s->kept_count != 0) {                                                                  \
+            char *kept = kept_place(s->launch->kept, s->kept_count, (uint64_t)address, bytes);     \
+            if (kept) *(type *)kept = value;                                                       \
+        }                                                                                          \
         EACH_WINDOW_OF(windows) {                                                                  \
             const uint64_t offset = (uint64_t)address - s->first[w];                               \
             if (offset + (bytes - 1) < s->valid[w])                                                \
