@@ -226,7 +226,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     first = spark_tasks.first_task(
         native.__version__, keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
         spark_tasks.parcel_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
-    second = spark_tasks.second_task(native.__version__, keys_in, texts, bool(lists), device, limit_bytes, batch_rows,
+    second = spark_tasks.second_task(native.__version__, keys_in, texts, device, limit_bytes, batch_rows,
                                      to_arrow_schema(schema, timezone=zone), places, names)
     groups = rows.mapInArrow(first, _PARCEL).repartition("place").mapInArrow(second, schema)
     return groups.toDF(*keys, *[field.name for field in result])

@@ -47,6 +47,13 @@ PARTS = 4  # of what is held: so much of it is divided at a time
 JOINED_BYTES = 1 << 20  # of batches that are read from a file
 
 
+def popped(batches):
+    """Those of a list, which lets each go."""
+    batches.reverse()
+    while batches:
+        yield batches.pop()
+
+
 def joined(batches, least_bytes):
     """Small batches, as larger ones: each costs a call."""
     import pyarrow
@@ -76,11 +83,14 @@ def divided(table, keys, number):
 
 
 class Spill:
-    """Partials of a partition: in memory up to a number of bytes, then in files, by the keys' hashes."""
+    """Rows or partials of a partition: in memory up to a number of bytes, then in files, by the keys' hashes."""
 
     def __init__(self, keys, limit_bytes, level=0):
         self._keys, self._limit_bytes, self._level = keys, max(LEAST_SPILL_BYTES, limit_bytes), level
         self._held, self._held_bytes, self._folder, self._writers, self._bytes = [], 0, None, {}, {}
+
+    def is_empty(self):
+        return not self._held and self._folder is None
 
     def add(self, table):
         self._held.append(table)
@@ -118,7 +128,8 @@ class Spill:
         """Tables or streams, each with all partials of its keys."""
         import pyarrow
         if self._folder is None:
-            yield pyarrow.concat_tables(self._held)
+            if self._held:
+                yield pyarrow.concat_tables(self._held)
             return
         self._write()
         for _, writer in self._writers.values():
@@ -320,9 +331,9 @@ def first_stage(rows, is_partial, limit_bytes, calls):
                     while piece and size < max(1, limit_bytes // PARTS):
                         taken.append(piece.pop())
                         size += taken[-1].nbytes
-                    table = pyarrow.Table.from_batches(taken)
+                    table = pyarrow.Table.from_batches(taken).combine_chunks()
                     del taken
-                    yield ROWS, table.combine_chunks()
+                    yield ROWS, table
                     del table
             if not rows.is_empty():
                 _return_memory()
@@ -333,35 +344,41 @@ def step_of(table, size):
     return max(1, table.num_rows * size // max(1, table.nbytes))
 
 
-def second_stage(rows, has_lists, limit_bytes, calls):
+def second_stage(rows, limit_bytes, calls):
     """Groups of rows and partials, in tables."""
     import pyarrow
     with _few_collections():
-        first = rows.piece(limit_bytes)
+        piece = rows.piece(limit_bytes)
         if rows.is_empty():
-            yield calls.whole(first)
+            yield calls.whole(piece)
             return
-        spill, piece = Spill(calls.keys, limit_bytes), first
-        del first
+        spills = {kind: Spill(calls.keys, limit_bytes) for kind in (ROWS, PARTIALS)}
         while piece:
-            partials = [batch for kind, batch in piece if has_lists or kind == PARTIALS]
-            piece = [] if has_lists else [batch for kind, batch in piece if kind == ROWS]
-            if partials:
-                table = pyarrow.Table.from_batches(partials)
-                del partials
-                spill.add(table)
-            if piece:
-                spill.add(table_of(calls.group(piece, True)))
-            table = piece = None
-            _return_memory()
+            for kind, spill in spills.items():
+                batches = [batch for of, batch in piece if of == kind]
+                if batches:
+                    spill.add(pyarrow.Table.from_batches(batches))
+            del batches
+            piece.clear()
             piece = rows.piece(limit_bytes // PARTS)
-        for source in spill.sources():
-            yield calls.group_table(source) if has_lists else calls.merge(source)
+        _return_memory()
+        is_mixed = not any(spill.is_empty() for spill in spills.values())
+        for source in spills[ROWS].sources():
+            groups = calls.group_table(source, is_mixed)
+            source = None
+            if is_mixed:
+                spills[PARTIALS].add(table_of(groups))
+            else:
+                yield groups
+            groups = None
+            _return_memory()
+        for source in spills[PARTIALS].sources():
+            yield calls.merge(source)
             source = None
             _return_memory()
 
 
-LEAST_RECURRENCE = 4  # rows to a group of a piece, from which on partials cost less than rows that are passed on
+LEAST_RECURRENCE = 6  # rows to a group of a piece, from which on partials cost less than rows that are passed on
 # Of a piece: so many rows at most, such a part of it, and in so many places, say how often keys recur.
 LOOK_ROWS, LOOK_SHARE, LOOKS = 1 << 16, 8, 16
 
@@ -422,15 +439,18 @@ class Calls:
 
     def whole(self, marked):
         """Groups of rows and partials."""
+        import pyarrow
         batches = {kind: [batch for of, batch in marked if of == kind] for kind in (ROWS, PARTIALS)}
         marked.clear()
-        batches = {kind: list(joined(list_, JOINED_BYTES)) for kind, list_ in batches.items()}
+
+        def stream(kind):
+            schema = batches[kind][0].schema
+            return pyarrow.RecordBatchReader.from_batches(schema, joined(popped(batches[kind]), JOINED_BYTES))
+
         if not batches[PARTIALS]:
-            return self.group(batches[ROWS], False)
-        tables = [Stream(batches[PARTIALS])]
-        if batches[ROWS]:
-            tables.append(self.group(batches[ROWS], True))
-        return self.merge(tables)
+            return self.group_table(stream(ROWS))
+        groups = [self.group_table(stream(ROWS), True)] if batches[ROWS] else []
+        return self.merge(groups + [stream(PARTIALS)])
 
 
 @contextlib.contextmanager
@@ -461,8 +481,8 @@ def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, par
     return run
 
 
-def second_task(version, keys, aggs, has_lists, device, limit_bytes, batch_rows, schema, places, names):
-    """The function of mapInArrow that makes groups of parcels. `has_lists`: of aggregates that have no partials;
+def second_task(version, keys, aggs, device, limit_bytes, batch_rows, schema, places, names):
+    """The function of mapInArrow that makes groups of parcels.
     `schema`: of what it returns, by pyarrow; `places`: see shaped."""
 
     def run(batches):
@@ -471,7 +491,7 @@ def second_task(version, keys, aggs, has_lists, device, limit_bytes, batch_rows,
         if rows.is_empty():
             return
         with _errors(warpage, names):
-            for groups in second_stage(rows, has_lists, limit_bytes, Calls(warpage, keys, aggs, device)):
+            for groups in second_stage(rows, limit_bytes, Calls(warpage, keys, aggs, device)):
                 _trim()
                 table = shaped(table_of(groups), schema, places)
                 del groups
