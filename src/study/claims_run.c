@@ -285,10 +285,14 @@ static wp_status read_values(const char *path, json_t *values, wp_error *err) {
     return status;
 }
 
-/* A program, an app or another one, under `warpage run`. */
-static wp_status run_with_report(const json_t *run, const char *warpage, const char *program,
-                                 const char *directory, const char *report, json_t *values,
-                                 wp_error *err) {
+/* A program under `warpage run`: an app, another one, or the figure's own. */
+typedef struct reported {
+    const char *program, *directory; /* NULL: here */
+    size_t first;                    /* of its arguments, in those of the run */
+} reported;
+
+static wp_status run_with_report(const json_t *run, const char *warpage, const reported *of,
+                                 const char *report, json_t *values, wp_error *err) {
     char *values_path = wpi_format("%s.values", report);
     wpi_strings argv = {0};
     wpi_text out = {0};
@@ -297,9 +301,9 @@ static wp_status run_with_report(const json_t *run, const char *warpage, const c
     wpi_strings_add(&argv, "run");
     wpi_strings_addf(&argv, "--report=%s", report);
     wpi_strings_add(&argv, "--");
-    wpi_strings_add(&argv, program);
-    add_arguments(run, 1, &argv);
-    wp_status status = run_once(run, &argv, directory, values_path, &out, err);
+    wpi_strings_add(&argv, of->program);
+    add_arguments(run, of->first, &argv);
+    wp_status status = run_once(run, &argv, of->directory, values_path, &out, err);
     if (status == WP_STATUS_OK) status = read_report(report, values, err);
     if (status == WP_STATUS_OK) status = read_values(values_path, values, err);
     wpi_text_deinit(&out);
@@ -320,7 +324,7 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
     char *app = wpi_format("%s/lib/warpage/apps/%s", prefix, first_argument(run));
     const wp_status status =
         wpi_file_exists(app)
-            ? run_with_report(run, warpage, app, NULL, report, values, err)
+            ? run_with_report(run, warpage, &(reported){app, NULL, 1}, report, values, err)
             : WP_FAIL(err, NOT_FOUND,
                       "%s is missing: the app does not exist, or the installation is incomplete",
                       app);
@@ -347,7 +351,7 @@ static wp_status run_other(const json_t *run, const char *warpage, const char *r
     char *program = wpi_format("./%s", first_argument(run));
     const wp_status status =
         wpi_file_exists(path)
-            ? run_with_report(run, warpage, program, folder, report, values, err)
+            ? run_with_report(run, warpage, &(reported){program, folder, 1}, report, values, err)
             : WP_FAIL(err, NOT_FOUND,
                       "%s is missing: bench/hardware/programs.sh makes the programs of this figure",
                       path);
@@ -361,12 +365,22 @@ typedef struct runner {
     const char *program; /* or `warpage`, where that runs it */
     wp_status (*run_reported)(const json_t *run, const char *warpage, const char *report,
                               json_t *values, wp_error *err);
-    const char *report; /* its file; run_reported NULL: the program prints its values */
+    const char *report;   /* its file; NULL: the program prints its values */
+    const char *compiled; /* the figure's own program, where `warpage` runs it */
     void (*say)(const char *text);
 } runner;
 
 bool wpi_figure_lacks_programs(const wpi_figure *figure) {
     return has_program(figure, "programs") && programs_folder() == NULL;
+}
+
+static wp_status run_by(const runner *how, const json_t *run, json_t *values, wp_error *err) {
+    if (how->compiled != NULL)
+        return run_with_report(run, how->program, &(reported){how->compiled, NULL, 0}, how->report,
+                               values, err);
+    if (how->run_reported != NULL)
+        return how->run_reported(run, how->program, how->report, values, err);
+    return run_program(run, how->program, values, err);
 }
 
 static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *all, wp_error *err) {
@@ -380,20 +394,23 @@ static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *al
         wpi_free(text);
         json_t *values = json_object();
         WP_CHECK(json_object_set_new(all, name, values) == 0);
-        WP_TRY(how->run_reported != NULL
-                   ? how->run_reported(run, how->program, how->report, values, err)
-                   : run_program(run, how->program, values, err));
+        WP_TRY(run_by(how, run, values, err));
     }
     return WP_STATUS_OK;
 }
 
+/* With `"report": true` under `warpage`; else the program prints its values. */
 static wp_status run_source(const wpi_figure *figure, const char *wpcc, const char *folder,
-                            void (*say)(const char *text), json_t *all, wp_error *err) {
+                            const runner *reporting, json_t *all, wp_error *err) {
     char *stem = wpi_path_stem(wpi_json_text(figure->json, "program"));
     char *program = wpi_path_join(folder, stem);
     wp_status status = compile(figure, wpcc, program, err);
-    if (status == WP_STATUS_OK)
-        status = run_all(figure, &(runner){.program = program, .say = say}, all, err);
+    runner how = {.program = program, .say = reporting->say};
+    if (json_is_true(json_object_get(figure->json, "report"))) {
+        how = *reporting;
+        how.compiled = program;
+    }
+    if (status == WP_STATUS_OK) status = run_all(figure, &how, all, err);
     wpi_free(program);
     wpi_free(stem);
     return status;
@@ -409,11 +426,12 @@ wp_status wpi_claims_run(const wpi_figure *figure, const char *wpcc, void (*say)
     if (has_program(figure, "warpage"))
         status = run_all(figure, &(runner){.program = warpage, .say = say}, all, err);
     else if (has_program(figure, "apps"))
-        status = run_all(figure, &(runner){warpage, run_app, report, say}, all, err);
+        status = run_all(figure, &(runner){warpage, run_app, report, NULL, say}, all, err);
     else if (has_program(figure, "programs"))
-        status = run_all(figure, &(runner){warpage, run_other, report, say}, all, err);
+        status = run_all(figure, &(runner){warpage, run_other, report, NULL, say}, all, err);
     else
-        status = run_source(figure, wpcc, temp, say, all, err);
+        status = run_source(figure, wpcc, temp,
+                            &(runner){.program = warpage, .report = report, .say = say}, all, err);
     wpi_temp_dir_remove(temp);
     wpi_free(report);
     wpi_free(warpage);

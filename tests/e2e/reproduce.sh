@@ -36,6 +36,32 @@ claim '"value": {"max": ["copy_h2d_time_ns", {"over": ["simulated_time_ns", 2]}]
 claim '"ascending": [0, {"over": ["ahead:paging_demanded", "ahead:paging_prefetched"]}, 0.5]' 'same shape'
 # Some of them came before the second of two kernels began.
 claim '"ascending": [-1, "paging_between_kernels_ns", "ahead:paging_between_kernels_ns", {"over": ["ahead:paging_link_to_device_ps", 1000]}]' 'same shape'
+# A source's own values, or with "report" its report's.
+cat >"$TMP/lib/warpage/repro/paper/figure/own.cu" <<'SOURCE'
+#include <stdio.h>
+__global__ void count(int *sum) { atomicAdd(sum, 1); }
+int main(int argc, char **argv)
+{
+    int *sum;
+    cudaMallocManaged(&sum, 4);
+    count<<<argc, 1>>>(sum);
+    printf("arguments %d\n", argc);
+    return cudaDeviceSynchronize();
+}
+SOURCE
+ln -sf "$prefix/bin/wpcc" "$TMP/bin/wpcc"
+ln -s "$prefix/include" "$TMP/include"
+own() { # members, value, verdict
+    cat >"$TMP/lib/warpage/repro/paper/figure/claims.json" <<CLAIMS
+{"title": "Own", "source": "nowhere", "program": "own.cu", $1
+ "runs": {"all": {"device": "sim:gtx1080ti", "arguments": ["one", "two"]}},
+ "claims": [{"claim": "c", "run": "all", "unit": "u", "value": "$2", "published": 3}]}
+CLAIMS
+    "$TMP/bin/warpage" reproduce --format csv paper/figure >"$TMP/out"
+    grep -q ",c,.*,u,reproduced," "$TMP/out" || { echo "$1:"; cat "$TMP/out"; exit 1; }
+}
+own '' arguments
+own '"report": true,' kernel_ctas
 write '"value": ["neither:kernel_ctas"]'
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value of no run is taken"; exit 1; }
 grep -q 'claim 1 lacks its claim, unit, or value, or a run' "$TMP/out"

@@ -231,16 +231,39 @@ static void an_order_ends_with_its_memory(void **state) {
     bench_close(&b);
 }
 
-/* Batches tell who waits by a replay: there accesses wait as under all policies. */
-static void accesses_wait_where_there_are_replays(void **state) {
+/* An order has no waiter that a replay would resume, but batches take it, too. */
+static void accesses_go_on_where_there_are_replays(void **state) {
     (void)state;
     bench b;
-    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.service=batch");
-    access_block(&b, 0, 0, false, 0);
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.service=batch",
+               "paging.prefetch=sequential-local");
+    for (uint32_t i = 0; i < 8; i++)
+        bench_issue(&b, i, i % 4, BENCH_FIRST + (uint64_t)i * WPI_PAGE_BYTES, false, 0);
     wpi_engine_run(b.engine);
-    assert_u64(b.remote, 0);
-    assert_true(b.waits >= 1);
+    assert_u64(b.remote, 8);
+    assert_u64(b.waits, 0);
+    assert_u64(bench_count_of(&b, "paging.batch.raised"), 0);
+    assert_u64(bench_count_of(&b, "paging.fetched"), WPI_BLOCK_PAGES);
+    access_block(&b, 0, 0, false, wpi_engine_now(b.engine));
+    wpi_engine_run(b.engine);
     assert_u64(b.local, 1);
+    bench_check_residency(&b);
+    bench_close(&b);
+}
+
+/* A block's transfer takes 5.9 us: five accesses with turns of 1 us may go on, others wait. */
+static void accesses_that_go_on_have_the_link_for_the_time_of_a_block(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.service=batch",
+               "paging.prefetch=sequential-local", "link.remote_turn=1us");
+    for (uint32_t i = 0; i < 8; i++)
+        bench_issue(&b, i, i % 4, BENCH_FIRST + (uint64_t)i * WPI_PAGE_BYTES, false, 0);
+    wpi_engine_run(b.engine);
+    assert_u64(b.remote, 5);
+    assert_u64(b.local, 3);
+    assert_true(b.waits >= 3);
+    bench_check_residency(&b);
     bench_close(&b);
 }
 
@@ -287,7 +310,8 @@ int main(void) {
         cmocka_unit_test(what_is_ordered_is_taken),
         cmocka_unit_test(a_stay_in_vain_makes_the_next_one_dearer),
         cmocka_unit_test(an_order_ends_with_its_memory),
-        cmocka_unit_test(accesses_wait_where_there_are_replays),
+        cmocka_unit_test(accesses_go_on_where_there_are_replays),
+        cmocka_unit_test(accesses_that_go_on_have_the_link_for_the_time_of_a_block),
         cmocka_unit_test(a_turn_is_charged_instead_of_fewer_bytes),
         cmocka_unit_test(blocks_move_at_once_over_a_link_that_is_slow_for_accesses),
     };

@@ -25,12 +25,12 @@ static uint32_t turn_bytes(const wpi_profile *profile) {
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* A batch with a single fault, or a fault that others wait for; other services overlap. */
+/* What one more fault adds to a service: a batch is shared with others, and other services overlap.
+ */
 static uint64_t service_bytes(const wpi_profile *profile) {
     switch (profile->paging.service) {
     case WPI_FAULT_BATCH:
-        return bytes_in(profile, profile->paging.batch_ps + profile->paging.fault_ps +
-                                     profile->paging.block_ps);
+        return bytes_in(profile, profile->paging.fault_ps + profile->paging.block_ps);
     case WPI_FAULT_SERIAL: return bytes_in(profile, profile->paging.latency_ps);
     default: return 0;
     }
@@ -40,10 +40,14 @@ void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile) {
     const uint64_t lines = (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES / WPI_LINE_BYTES;
     const uint32_t turn = turn_bytes(profile);
     const uint64_t line_bytes = turn > WPI_LINE_BYTES ? turn : WPI_LINE_BYTES;
-    *moves = (wpi_block_moves){.move_bytes = move_bytes(profile),
-                               .turn_bytes = turn,
-                               .pass_bytes = lines * line_bytes,
-                               .service_bytes = service_bytes(profile)};
+    *moves = (wpi_block_moves){
+        .move_bytes = move_bytes(profile),
+        .move_ps = wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES),
+        .turn_bytes = turn,
+        .pass_bytes = lines * line_bytes,
+        .line_ps =
+            (wpi_time_ps)((double)line_bytes * WP_PS_PER_S / (double)profile->link.bytes_per_s),
+        .service_bytes = service_bytes(profile)};
 }
 
 void wpi_block_moves_deinit(wpi_block_moves *moves) {
@@ -117,10 +121,11 @@ static bool is_link_slow(const wpi_block_moves *moves) {
     return moves->pass_bytes >= 2 * moves->move_bytes + moves->service_bytes;
 }
 
-/* Services that replay faults cannot migrate without a waiter. */
+/* Where faults are replayed, an access that stalls waits for a whole batch: it continues even over
+ * a slow link. */
 static bool takes_orders(const wpi_paging *p) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
-    return ops->orders && !p->service->is_replaying && !is_link_slow(&p->moves);
+    return ops->orders && (p->service->is_replaying || !is_link_slow(&p->moves));
 }
 
 void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now) {
@@ -129,21 +134,28 @@ void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps
     if ((*ordered & bit) != 0) return;
     *ordered |= bit;
     paging->moves.ordered_blocks++;
-    paging->service->add(paging, &(wpi_page_fault){.page = page}, now);
+    paging->service->order(paging, page, now);
     wpi_idle_prefetch_ask(paging, now);
 }
 
-/* Until its transfer starts, a page can be accessed on the host, and over an idle link that is
- * sooner than its migration. The direction that counts is to the device: data and pages take it. A
- * page that has never been used has no data on the host. */
-bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
+/* Until its transfer starts, a page can be accessed on the host, and over the link that is sooner
+ * than its migration. But accesses that continue delay pages: they may keep the link busy, and
+ * queue there, for no longer than a block's transfer takes. The direction that counts is to the
+ * device: data and pages take it. A page that has never been used has no data on the host. */
+bool wpi_block_moves_may_go_on(wpi_paging *paging, const wpi_chunk *chunk,
                                const wpi_paging_asker *asker, wpi_time_ps now) {
     const uint32_t page = wpi_page_of(asker->address);
     if (!takes_orders(paging)) return false;
     if (wpi_pages_has(&chunk->coming, page) || wpi_pages_has(&chunk->untouched, page) ||
         wpi_pages_has(&chunk->prefers_device, page))
         return false;
-    return wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now);
+    wpi_block_moves *moves = &paging->moves;
+    const wpi_time_ps from = moves->on_until > now ? moves->on_until : now;
+    if (from - now + moves->line_ps > moves->move_ps ||
+        !wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now + moves->move_ps))
+        return false;
+    moves->on_until = from + moves->line_ps; /* it is not at the link yet */
+    return true;
 }
 
 void wpi_block_moves_serve(wpi_block_moves *moves, wpi_chunk_number chunk, const wpi_pages *pages) {

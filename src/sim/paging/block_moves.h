@@ -13,6 +13,8 @@ typedef struct wpi_block_moves {
     uint64_t service_bytes; /* … or while a service is busy with its fault alone */
     uint64_t *ordered;      /* [chunk]: a bit for each block that is ordered and not yet serviced */
     uint64_t ordered_blocks;
+    wpi_time_ps line_ps, move_ps; /* of the link, for a line, and for a block */
+    wpi_time_ps on_until;         /* it is busy with accesses to blocks that are to be migrated */
 } wpi_block_moves;
 
 void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile);
@@ -29,7 +31,7 @@ static inline bool wpi_block_moves_has_orders(const wpi_block_moves *moves) {
 bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
                                  const wpi_paging_asker *asker, wpi_time_ps now);
 /** The block is to be migrated, but the access need not wait: it goes over the link. */
-bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
+bool wpi_block_moves_may_go_on(wpi_paging *paging, const wpi_chunk *chunk,
                                const wpi_paging_asker *asker, wpi_time_ps now);
 /** Starts the migration of the page's block, without a waiter; once for each block. */
 void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now);

@@ -11,6 +11,9 @@
  * put pointer (`known`), which it reads again when it has fetched all of that. A flush drops that
  * part, or, after a batch of mostly duplicates, the whole buffer.
  *
+ * Blocks that a migration policy orders have no waiter. They do not take room in the fault buffer,
+ * as the notifications of access counters have one of their own; batches take them after faults.
+ *
  * Source: NVIDIA's open driver 595, replayable faults, with its policies and defaults. */
 #include "sim/paging/fault_batch.h"
 
@@ -31,10 +34,18 @@ typedef struct pending_replay {
     uint32_t next;
 } pending_replay;
 
+/** A page that a policy ordered. */
+typedef struct ordered_page {
+    wpi_page_number page;
+    uint32_t next;
+} ordered_page;
+
 struct wpi_fault_batch {
     fault *buffer; /* a ring buffer */
     uint32_t first, count;
     uint32_t known; /* entries up to the driver's copy of the put pointer */
+    wpi_pool orders;
+    wpi_fifo ordered;
     /* The batch. */
     fault *faults; /* coalesced, by page */
     uint32_t fault_count, served_count, fetched;
@@ -46,7 +57,7 @@ struct wpi_fault_batch {
     uint32_t batches, throttled_batches;
     bool is_serving;
     wpi_time_ps since; /* … */
-    bool is_waiting; /* continues after a replay */
+    bool is_waiting;   /* continues after a replay */
     wpi_pool replays;
     wpi_fifo pending;
 };
@@ -132,7 +143,22 @@ static int by_page(const void *a, const void *b) {
     return (int)other->is_write - (int)one->is_write;
 }
 
-/* Fetches a batch from the buffer. False: the buffer is empty. */
+static wpi_fifo_links ordered_of(const struct wpi_fault_batch *b) {
+    return WPI_FIFO_LINKS(b->orders.items, ordered_page, next);
+}
+
+/* As many ordered pages as the batch has room for. */
+static void fetch_ordered(const wpi_paging *p, struct wpi_fault_batch *b) {
+    while (!wpi_fifo_is_empty(&b->ordered) && b->fault_count < p->profile->paging.batch_entries) {
+        const uint32_t number = wpi_fifo_take_first(&b->ordered, ordered_of(b));
+        const ordered_page *order = &((ordered_page *)b->orders.items)[number];
+        b->faults[b->fault_count++] = (fault){.page = order->page};
+        b->fetched++;
+        wpi_pool_give(&b->orders, number);
+    }
+}
+
+/* Fetches a batch from the buffer, and ordered pages. False: there are none. */
 static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     const uint32_t most = p->profile->paging.batch_entries;
     if (b->known == 0) b->known = b->count;
@@ -148,6 +174,7 @@ static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     drop(p, b, b->fetched);
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_FETCHED, b->fetched);
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_COALESCED, b->fetched - b->fault_count);
+    fetch_ordered(p, b);
     qsort(b->faults, b->fault_count, sizeof *b->faults, by_page);
     return b->fetched > 0;
 }
@@ -198,6 +225,7 @@ static void serve_block(void *object, uint64_t token, wpi_time_ps now) {
     (void)token;
     const uint32_t first = b->served_count;
     const wpi_chunk_number chunk = take_block(p, b, &faulting);
+    wpi_block_moves_serve(&p->moves, chunk, &faulting);
     const wpi_pages missing = wpi_page_fetch_faulting(p, chunk, &faulting, now);
     const uint32_t count = wpi_pages_count(&missing);
     b->missing += count;
@@ -232,7 +260,7 @@ static void end_service(wpi_paging *p, wpi_time_ps now) {
     b->is_serving = false;
     wpi_utilisation_add(&p->handler, b->since, now);
     if (p->profile->paging.replay == WPI_REPLAY_ONCE) order_replay(p, now);
-    if (b->count > 0) interrupt(p, now);
+    if (b->count > 0 || !wpi_fifo_is_empty(&b->ordered)) interrupt(p, now);
 }
 
 static void next_batch(wpi_paging *p, wpi_time_ps now) {
@@ -262,6 +290,14 @@ static void add(wpi_paging *p, const wpi_page_fault *raised, wpi_time_ps now) {
     if (!b->is_serving) interrupt(p, now);
 }
 
+static void order(wpi_paging *p, wpi_page_number page, wpi_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    const uint32_t number = wpi_pool_take(&b->orders, sizeof(ordered_page));
+    ((ordered_page *)b->orders.items)[number] = (ordered_page){page, NONE};
+    wpi_fifo_append(&b->ordered, ordered_of(b), number);
+    if (!b->is_serving) interrupt(p, now);
+}
+
 /* ---- life ---- */
 
 static void destroy(wpi_paging *p) {
@@ -271,6 +307,7 @@ static void destroy(wpi_paging *p) {
     wpi_free(b->faults);
     wpi_free(b->last_of_sm);
     wpi_pool_deinit(&b->replays);
+    wpi_pool_deinit(&b->orders);
     wpi_free(b);
     p->batch = NULL;
 }
@@ -281,7 +318,7 @@ static wp_status create(wpi_paging *p, wp_error *err) {
     b->buffer = wpi_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
     b->faults = wpi_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
     b->last_of_sm = wpi_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
-    b->pending = WPI_FIFO_EMPTY;
+    b->pending = b->ordered = WPI_FIFO_EMPTY;
     if (b->buffer == NULL || b->faults == NULL || b->last_of_sm == NULL)
         return WP_FAIL(err, NOMEM, "a fault buffer of %u", p->profile->paging.buffer_entries);
     return WP_STATUS_OK;
@@ -296,6 +333,7 @@ static void statistics(const wpi_paging *p, wpi_visit visit, void *object) {
 const wpi_fault_service_ops wpi_fault_batches = {.create = create,
                                                  .destroy = destroy,
                                                  .add = add,
+                                                 .order = order,
                                                  .is_replaying = true,
                                                  .arrived = replay_due,
                                                  .statistics = statistics};

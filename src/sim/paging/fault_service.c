@@ -90,6 +90,10 @@ static void add(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now
     serve(paging, now);
 }
 
+static void order(wpi_paging *paging, wpi_page_number page, wpi_time_ps now) {
+    add(paging, &(wpi_page_fault){.page = page}, now);
+}
+
 /* Removes the faults in the chunk of `*first` from the list, and returns their pages. Memory may
  * have been freed since they were raised. */
 static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
@@ -136,4 +140,5 @@ static void destroy(wpi_paging *paging) {
     wpi_pool_deinit(&paging->queue.entries);
 }
 
-const wpi_fault_service_ops wpi_fault_rounds = {.create = create, .destroy = destroy, .add = add};
+const wpi_fault_service_ops wpi_fault_rounds = {
+    .create = create, .destroy = destroy, .add = add, .order = order};

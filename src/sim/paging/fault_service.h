@@ -28,6 +28,8 @@ typedef struct wpi_fault_service_ops {
      * the service's next replay (wpi_gmmu_replay); such a service is called for each SM that waits.
      */
     void (*add)(wpi_paging *paging, const wpi_page_fault *fault, wpi_time_ps now);
+    /* A policy wants a page for which nothing waits. */
+    void (*order)(wpi_paging *paging, wpi_page_number page, wpi_time_ps now);
     bool is_replaying;
     void (*arrived)(wpi_paging *paging, wpi_time_ps now); /* a transfer has arrived; optional */
     void (*statistics)(const wpi_paging *paging, wpi_visit visit, void *object); /* optional */
