@@ -243,12 +243,19 @@ PARCEL_NAMES = ["place", "kind", "data"]
 
 
 def opened(batches):
-    """The batches within parcels, marked by what they are."""
+    """The batches within parcels, marked by what they are, small ones as larger ones. They are copies: a view of a parcel
+    would keep all parcels that Spark brought together with it."""
     import pyarrow
+
+    def taken(data, kinds, kind):
+        for row, of in enumerate(kinds):
+            if of == kind:
+                yield from pyarrow.ipc.open_stream(pyarrow.py_buffer(data[row].as_py()))
+
     for batch in batches:
-        kinds, data = batch.column(1).to_pylist(), batch.column(2)
-        for row, kind in enumerate(kinds):
-            for inner in pyarrow.ipc.open_stream(data[row].as_buffer()):
+        kinds = batch.column(1).to_pylist()
+        for kind in sorted(set(kinds)):
+            for inner in joined(taken(batch.column(2), kinds, kind), JOINED_BYTES):
                 yield kind, inner
 
 
