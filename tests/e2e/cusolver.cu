@@ -364,7 +364,7 @@ static void check_statuses() {
     double *a = check_managed<double>(9);
     int *pivots = check_managed<int>(3);
     for (int i = 0; i < 9; i++)
-        a[i] = i < 6 ? i + 1 : a[i - 6];
+        a[i] = i < 6 ? i + 1 : 0;
     OK(cusolverDnDgetrf(handle, 3, 3, a, 3, a, pivots, info));
     sync();
     CHECK_EQ(*info, 3);

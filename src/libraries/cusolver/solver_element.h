@@ -166,6 +166,17 @@ static __device__ T NAME(reflector)(T *x, int n) {
     return (beta - alpha) / beta;
 }
 
+/* Less the reflector v, whose v[k] is 1, behind zeros: x[k] to x[length - 1]. */
+static __device__ void NAME(reflect)(const T *v, T tau, T *x, long long step, int k, int length) {
+    T sum = x[k * step];
+    for (int i = k + 1; i < length; i++)
+        sum += v[i] * x[i * step];
+    sum *= tau;
+    x[k * step] -= sum;
+    for (int i = k + 1; i < length; i++)
+        x[i * step] -= v[i] * sum;
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_geqrf)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x), *tau = (T *)c.tau;
     const long long ld = c.a.ld;
@@ -173,15 +184,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_geqrf)(wpi_solver_c
     for (int k = 0; k < steps; k++) {
         if (threadIdx.x == 0) tau[k] = NAME(reflector)(&AT(a, ld, k, k), c.m - k);
         __syncthreads();
-        EACH(j, k + 1, c.n) {
-            T sum = AT(a, ld, k, j);
-            for (int i = k + 1; i < c.m; i++)
-                sum += AT(a, ld, i, k) * AT(a, ld, i, j);
-            sum *= tau[k];
-            AT(a, ld, k, j) -= sum;
-            for (int i = k + 1; i < c.m; i++)
-                AT(a, ld, i, j) -= AT(a, ld, i, k) * sum;
-        }
+        EACH(j, k + 1, c.n)
+        NAME(reflect)(&AT(a, ld, 0, k), tau[k], &AT(a, ld, 0, j), 1, k, c.m);
         __syncthreads();
     }
     NAME(set_info)(c, 0);
@@ -199,13 +203,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_ormqr)(wpi_solver_c
         T *x = b + j * step_out;
         for (int step = 0; step < c.columns; step++) {
             const int k = is_forward ? step : c.columns - 1 - step;
-            T sum = x[k * step_in];
-            for (int i = k + 1; i < length; i++)
-                sum += AT(a, c.a.ld, i, k) * x[i * step_in];
-            sum *= tau[k];
-            x[k * step_in] -= sum;
-            for (int i = k + 1; i < length; i++)
-                x[i * step_in] -= AT(a, c.a.ld, i, k) * sum;
+            NAME(reflect)(&AT(a, c.a.ld, 0, k), tau[k], x, step_in, k, length);
         }
     }
     NAME(set_info)(c, 0);
@@ -221,15 +219,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_orgqr)(wpi_solver_c
     }
     __syncthreads();
     for (int k = c.columns - 1; k >= 0; k--) {
-        EACH(j, k + 1, c.n) {
-            T sum = AT(a, ld, k, j);
-            for (int i = k + 1; i < c.m; i++)
-                sum += AT(a, ld, i, k) * AT(a, ld, i, j);
-            sum *= tau[k];
-            AT(a, ld, k, j) -= sum;
-            for (int i = k + 1; i < c.m; i++)
-                AT(a, ld, i, j) -= AT(a, ld, i, k) * sum;
-        }
+        EACH(j, k + 1, c.n)
+        NAME(reflect)(&AT(a, ld, 0, k), tau[k], &AT(a, ld, 0, j), 1, k, c.m);
         __syncthreads();
         EACH(i, 0, c.m) {
             if (i < k)
