@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Headers of another CUDA toolkit, named by -I or CPATH as makefiles do, never mix with ours; other folders there count.
+# A home of its own, so that no CCCL of the user's is there.
+export HOME="$PWD" XDG_DATA_HOME="$PWD/none"
 mkdir toolkit own
 echo '#error the other toolkit' >toolkit/cuda_runtime.h
 cp toolkit/cuda_runtime.h toolkit/cuda_runtime_api.h
