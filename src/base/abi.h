@@ -207,7 +207,7 @@ typedef struct wp_cpu_variable {
 typedef enum wp_cpu_isa { WP_CPU_ISA_BASELINE = 0, WP_CPU_ISA_X86_64_V3 = 3 } wp_cpu_isa;
 
 /** All CPU code of one image for one instruction set. Variables are shared between the
- *  instruction sets: only the baseline copy defines them. */
+ *  instruction sets: only the baseline copy defines them, or the only copy. */
 typedef struct wp_cpu_code {
     uint32_t abi_version;
     uint32_t isa;

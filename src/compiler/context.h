@@ -77,7 +77,8 @@ typedef struct wpi_compile {
     wpi_variant variant; /* a copy: the strings are the caller's */
     uint64_t image_id;
     wp_cpu_isa isa;
-    bool is_quick; /* `optimize` found the module large: less optimised baseline code */
+    bool refers_to_variables; /* … that the code for another instruction set defines */
+    bool is_quick;            /* `optimize` found the module large: less optimised baseline code */
     const char *devicelib_path;
     const struct wpi_machine_code *machine; /* machine/machine_code.h; NULL: costs are estimated */
     uint32_t shared_common_bytes;           /* shared memory of functions that were not inlined */

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+#include "base/cpu_isa.h"
 #include "device/made_library.h"
 
 static bool is_module(void *library, const wp_image_header *image) {
@@ -12,7 +13,8 @@ static bool is_module(void *library, const wp_image_header *image) {
 }
 
 wp_status wpi_module_library_open(const wp_image_header *image, wp_error *err) {
-    static const char *const options[] = {"--module-library", NULL};
+    const char *const options[] = {"--module-library", wpi_cpu_isa_option(wpi_cpu_isa_best()),
+                                   NULL};
     const wpi_made_library wanted = {.image = image,
                                      .options = options,
                                      .name = "module",

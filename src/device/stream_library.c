@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/cpu_isa.h"
 #include "base/fail.h"
 #include "base/stream_abi.h"
 #include "base/text.h"
@@ -39,7 +40,7 @@ wp_status wpi_stream_library_open(const void *image, const char *kernel, uint64_
     char *option = wpi_format("--stream-library=%s:%" PRIx64, kernel, mask);
     char *what = wpi_format("the streamed form of %s", kernel);
     char *instead = advise(kernel, mask);
-    const char *const options[] = {option, NULL};
+    const char *const options[] = {option, wpi_cpu_isa_option(wpi_cpu_isa_best()), NULL};
     const wpi_made_library wanted = {.image = header,
                                      .options = options,
                                      .name = "stream",

@@ -36,7 +36,9 @@ make --stream-library=_Z5plainPKiPi:1 image -o library.so
 make --stream-library=plain image -o library.so
 make --stream-library=plain:0 image -o library.so
 make --stream-library=plain:1 image
-make --stream-library=plain:1 image --cpu-isa=baseline -o library.so
+make --stream-library=_Z5plainPKiPii:3 image --cpu-isa=baseline -o library.so
+make --stream-library=plain:1 image --cpu-isa=avx9 -o library.so
+make --stream-library=plain:1 image -O2 -o library.so
 head -c 100 image >short
 make --stream-library=plain:1 short -o library.so
 make --stream-library=plain:1 none -o library.so

@@ -6,7 +6,7 @@ cd "$TMP"
 for program in libcudacxx cub thrust driver lambdas; do
     flags=
     [ $program = lambdas ] && flags='-std=c++20 -extended-lambda'
-    "$WPCC" $flags -I "$E2E" "$E2E/cccl/$program.cu" -o $program
+    "$WPCC" --cpu-isa=all $flags -I "$E2E" "$E2E/cccl/$program.cu" -o $program
     ./$program
     WARPAGE_CPU_ISA=baseline ./$program # compiled with less effort, as there are many kernels
     WARPAGE_DEVICE=sim:v100 ./$program 2000 # numbers that Thrust sorts: fewer, as they are simulated

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/symbol.h"
+#include "device/sim/symbol.h"
 
 #include "base/alloc.h"
 #include "wp_test.h"

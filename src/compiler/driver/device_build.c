@@ -15,15 +15,10 @@
 #include "compiler/pipeline.h"
 #include "compiler/source/demangle.h"
 
-static const struct {
-    wp_cpu_isa isa;
-    const char *extension;
-} sets[] = {{WP_CPU_ISA_X86_64_V3, ".v3.o"}, {WP_CPU_ISA_BASELINE, ".base.o"}};
-enum { SET_COUNT = sizeof sets / sizeof *sets };
-
 typedef struct set_work {
     const wpi_device_build *build;
     wp_cpu_isa isa;
+    bool is_first, is_last;
     char *object;
 } set_work;
 
@@ -33,8 +28,9 @@ struct wpi_device_build {
     size_t size_bytes;
     uint64_t id;
     char *what;
-    set_work work[SET_COUNT];
-    wpi_task tasks[SET_COUNT];
+    uint32_t set_count;
+    set_work work[WP_CPU_ISA_COUNT];
+    wpi_task tasks[WP_CPU_ISA_COUNT];
     char *ptx; /* path */
     wpi_task ptx_task;
 };
@@ -47,9 +43,10 @@ static wp_status build_set(void *arg, wp_error *err) {
     WP_TRY(wpi_compile_create(build->bitcode, build->size_bytes, &c, err));
     c->image_id = build->id;
     c->isa = work->isa;
+    c->refers_to_variables = !work->is_last;
     c->devicelib_path = build->job->tools->devicelib;
     const wpi_pipeline_options options = {
-        .print_after = work->isa == WP_CPU_ISA_X86_64_V3 ? o->print_after : NULL,
+        .print_after = work->is_first ? o->print_after : NULL,
         .stop_after = o->stop_after,
         .stop_output = o->output ? o->output : "/dev/stdout",
     };
@@ -145,7 +142,7 @@ done:
 }
 
 static void destroy(wpi_device_build *build) {
-    for (size_t i = 0; i < SET_COUNT; i++)
+    for (uint32_t i = 0; i < build->set_count; i++)
         wpi_free(build->work[i].object);
     wpi_free(build->ptx);
     wpi_free(build->bitcode);
@@ -163,12 +160,21 @@ wp_status wpi_device_build_start(wpi_compile_job *job, const char *bitcode_path,
     build->what = wpi_format("%s: device code", what);
     wp_status status;
     WP_TRY_GOTO(wpi_file_read(bitcode_path, &build->bitcode, &build->size_bytes, err), failed);
-    for (size_t i = 0; i < SET_COUNT; i++)
-        build->work[i] = (set_work){build, sets[i].isa, wpi_job_temp(job, what, sets[i].extension)};
+    wpi_cpu_isas isas = job->options->cpu_isas;
+    if (isas.count == 0) WP_TRY_GOTO(wpi_cpu_isas_parse("all", &isas, err), failed);
+    for (uint32_t i = 0; i < isas.count; i++) {
+        const bool is_v3 = isas.isa[i] == WP_CPU_ISA_X86_64_V3;
+        build->work[i] = (set_work){.build = build,
+                                    .isa = isas.isa[i],
+                                    .is_first = i == 0,
+                                    .is_last = i + 1 == isas.count,
+                                    .object = wpi_job_temp(job, what, is_v3 ? ".v3.o" : ".base.o")};
+    }
+    build->set_count = isas.count;
     if (job->options->stop_after) {
         WP_TRY_GOTO(build_set(&build->work[0], err), failed);
     } else {
-        for (size_t i = 0; i < SET_COUNT; i++) {
+        for (uint32_t i = 0; i < isas.count; i++) {
             wpi_strings_add(objects, build->work[i].object);
             WP_TRY_GOTO(
                 wpi_task_start(&build->tasks[i], build_set, &build->work[i], build->what, err),
@@ -186,7 +192,7 @@ failed:
 
 wp_status wpi_device_build_finish(wpi_device_build *build, const char *image_path, wp_error *err) {
     wp_status status = WP_STATUS_OK;
-    for (size_t i = 0; i < SET_COUNT; i++) {
+    for (uint32_t i = 0; i < build->set_count; i++) {
         if (status == WP_STATUS_OK)
             status = wpi_task_wait(&build->tasks[i], err);
         else
@@ -212,7 +218,7 @@ wp_status wpi_device_build_finish(wpi_device_build *build, const char *image_pat
 
 void wpi_device_build_cancel(wpi_device_build *build) {
     if (!build) return;
-    for (size_t i = 0; i < SET_COUNT; i++)
+    for (uint32_t i = 0; i < build->set_count; i++)
         wpi_task_cancel(&build->tasks[i]);
     wpi_task_cancel(&build->ptx_task);
     destroy(build);

@@ -12,18 +12,23 @@
 #include "compiler/driver/supervise.h"
 #include "compiler/source/demangle.h"
 
-wp_status wpi_library_words(int argc, char **argv, const char *option, const char **image,
-                            const char **library, wp_error *err) {
-    *image = *library = NULL;
+wp_status wpi_library_words_parse(int argc, char **argv, const char *option, wpi_library_words *out,
+                                  wp_error *err) {
+    static const char isa[] = "--cpu-isa=";
+    *out = (wpi_library_words){0};
+    WP_TRY(wpi_cpu_isas_parse("all", &out->isas, err));
     for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
-            *library = argv[++i];
-        else if (argv[i][0] != '-' && !*image)
-            *image = argv[i];
+        if (strncmp(argv[i], isa, strlen(isa)) == 0)
+            WP_TRY(wpi_cpu_isas_parse(argv[i] + strlen(isa), &out->isas, err));
+        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            out->library = argv[++i];
+        else if (argv[i][0] != '-' && !out->image)
+            out->image = argv[i];
         else
-            return WP_FAIL(err, INVALID, "%s: %s takes one image, and -o", argv[i], option);
+            return WP_FAIL(err, INVALID, "%s: %s takes one image, -o and --cpu-isa", argv[i],
+                           option);
     }
-    if (*image && *library) return WP_STATUS_OK;
+    if (out->image && out->library) return WP_STATUS_OK;
     return WP_FAIL(err, INVALID, "%s: give an image and -o LIBRARY", argv[1]);
 }
 

@@ -4,6 +4,7 @@
 #ifndef WP_COMPILER_LIBRARY_BUILD_H
 #define WP_COMPILER_LIBRARY_BUILD_H
 
+#include "base/cpu_isa.h"
 #include "compiler/driver/job.h"
 
 /** The bitcode of an image. */
@@ -18,10 +19,15 @@ typedef struct wpi_image_bitcode {
 WP_NODISCARD wp_status wpi_image_bitcode_read(const char *path, wpi_image_bitcode *out,
                                               wp_error *err);
 
-/** The words "IMAGE -o LIBRARY" after the first option, in any order; both borrowed from argv.
- * `option` names the command in messages. INVALID. */
-WP_NODISCARD wp_status wpi_library_words(int argc, char **argv, const char *option,
-                                         const char **image, const char **library, wp_error *err);
+typedef struct wpi_library_words {
+    const char *image, *library; /* paths, borrowed from argv */
+    wpi_cpu_isas isas;           /* --cpu-isa; all */
+} wpi_library_words;
+
+/** The words "IMAGE -o LIBRARY [--cpu-isa=…]" after the first option, in any order. `option` names
+ * the command in messages. INVALID. */
+WP_NODISCARD wp_status wpi_library_words_parse(int argc, char **argv, const char *option,
+                                               wpi_library_words *out, wp_error *err);
 
 /** Links objects to a shared library. */
 WP_NODISCARD wp_status wpi_library_link(wpi_compile_job *job, const wpi_strings *objects,

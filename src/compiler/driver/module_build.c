@@ -2,7 +2,7 @@
 /* Builds the CPU code of an image as a shared library, which libwarpage opens for modules that a
  * program loads at run time (base/abi.h):
  *
- *     wpcc --module-library IMAGE -o LIBRARY */
+ *     wpcc --module-library [--cpu-isa=...] IMAGE -o LIBRARY */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define OPTION "--module-library"
 
 typedef struct request {
-    const char *input, *output;
+    wpi_library_words words;
 } request;
 
 bool wpi_is_module_command(int argc, char **argv) {
@@ -30,6 +30,7 @@ typedef struct set_work {
     wpi_compile_job *job;
     const wpi_image_bitcode *image;
     wp_cpu_isa isa;
+    bool is_last;
     char *object;
 } set_work;
 
@@ -41,6 +42,7 @@ static wp_status build_set(void *arg, wp_error *err) {
     WP_TRY(wpi_compile_create(work->image->data, work->image->size_bytes, &c, err));
     c->image_id = work->image->id;
     c->isa = work->isa;
+    c->refers_to_variables = !work->is_last;
     c->devicelib_path = work->job->tools->devicelib;
     wp_status status = wpi_pipeline_run(c, &options, &stopped, err);
     if (status == WP_STATUS_OK) status = wpi_emit_object(c, work->object, err);
@@ -60,27 +62,31 @@ static wp_status write_id(uint64_t id, const char *object, wp_error *err) {
 }
 
 static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
-    static const wp_cpu_isa sets[] = {WP_CPU_ISA_X86_64_V3, WP_CPU_ISA_BASELINE};
     const request *r = arg;
     wpi_image_bitcode image;
     wpi_strings objects = {0};
-    set_work work[2];
-    wpi_task tasks[2] = {0};
+    set_work work[WP_CPU_ISA_COUNT];
+    wpi_task tasks[WP_CPU_ISA_COUNT] = {0};
+    const wpi_cpu_isas *isas = &r->words.isas;
     wp_status status;
-    WP_TRY(wpi_image_bitcode_read(r->input, &image, err));
+    WP_TRY(wpi_image_bitcode_read(r->words.image, &image, err));
     char *id = wpi_job_temp(job, "module", ".id.o");
     wpi_strings_add_take(&objects, id);
-    for (size_t i = 0; i < 2; i++) {
-        work[i] = (set_work){job, &image, sets[i], wpi_job_temp(job, "module", ".o")};
+    for (uint32_t i = 0; i < isas->count; i++) {
+        work[i] = (set_work){.job = job,
+                             .image = &image,
+                             .isa = isas->isa[i],
+                             .is_last = i + 1 == isas->count,
+                             .object = wpi_job_temp(job, "module", ".o")};
         wpi_strings_add_take(&objects, work[i].object);
         WP_TRY_GOTO(wpi_task_start(&tasks[i], build_set, &work[i], "module", err), failed);
     }
     WP_TRY_GOTO(write_id(image.id, id, err), failed);
-    for (size_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < isas->count; i++)
         WP_TRY_GOTO(wpi_task_wait(&tasks[i], err), failed);
-    status = wpi_library_link(job, &objects, r->output, err);
+    status = wpi_library_link(job, &objects, r->words.library, err);
 failed:
-    for (size_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < WP_CPU_ISA_COUNT; i++)
         wpi_task_cancel(&tasks[i]);
     wpi_strings_deinit(&objects);
     wpi_free(image.data);
@@ -89,6 +95,6 @@ failed:
 
 wp_status wpi_module_run(int argc, char **argv, int *exit_code, wp_error *err) {
     request r;
-    WP_TRY(wpi_library_words(argc, argv, OPTION, &r.input, &r.output, err));
+    WP_TRY(wpi_library_words_parse(argc, argv, OPTION, &r.words, err));
     return wpi_library_run(build, &r, exit_code, err);
 }

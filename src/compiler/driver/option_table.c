@@ -122,6 +122,11 @@ static wp_status add_stream(wpi_options *o, const char *value, int arg, wp_error
     return WP_STATUS_OK;
 }
 
+static wp_status set_cpu_isas(wpi_options *o, const char *value, int arg, wp_error *err) {
+    (void)arg;
+    return wpi_cpu_isas_parse(value, &o->cpu_isas, err);
+}
+
 enum {
     F_FAST,
     F_KEEP,
@@ -632,6 +637,10 @@ static const wpi_option_row table[] = {
     {"--through-ptx", NULL, WPI_NO_VALUE, set_flag, F_THROUGH_PTX,
      "make the device code of the PTX that it compiles to: all devices run what a GPU's driver "
      "is given"},
+    {"--cpu-isa", NULL, WPI_VALUE, set_cpu_isas, 0,
+     "all|native|baseline|x86-64-v3  processors that the kernels' CPU code is for: any x86-64 and, "
+     "faster, those with AVX2 (all, the default), or only one of the two; native, the one for this "
+     "processor, compiles in less time"},
     {"--rewrite", NULL, WPI_VALUE, add_rewrite, 0,
      "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
      "counted, stream:KERNEL:MASK"},

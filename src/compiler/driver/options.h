@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cpu_isa.h"
 #include "base/strings.h"
 #include "warpage/error.h"
 
@@ -79,6 +80,7 @@ typedef struct wpi_options {
     bool lockstep;          /* --lockstep */
     bool through_ptx;       /* --through-ptx */
     bool is_nvcc;           /* invoked by the name nvcc */
+    wpi_cpu_isas cpu_isas;  /* --cpu-isa; none: all */
     wpi_strings rewrites;   /* --rewrite */
     wpi_strings streams;    /* --stream */
     char *print_after, *stop_after;

@@ -2,7 +2,7 @@
 /* Builds the streamed form of an image's kernel as a shared library, which libwarpage opens
  * (base/abi.h):
  *
- *     wpcc --stream-library=KERNEL:MASK IMAGE -o LIBRARY
+ *     wpcc --stream-library=KERNEL:MASK [--cpu-isa=...] IMAGE -o LIBRARY
  *
  * Rewrites the bitcode of the image, removes all kernels but the new one, and makes a separate
  * image with its CPU code. That image cannot access the program's variables, so kernels that use
@@ -31,7 +31,8 @@
 enum { ARCH_LOWEST = 70 }; /* of an image without PTX */
 
 typedef struct request {
-    const char *argument, *input, *output;
+    const char *argument;
+    wpi_library_words words;
 } request;
 
 bool wpi_is_stream_command(int argc, char **argv) {
@@ -40,7 +41,7 @@ bool wpi_is_stream_command(int argc, char **argv) {
 
 static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
     *r = (request){.argument = argv[1] + strlen(OPTION)};
-    WP_TRY(wpi_library_words(argc, argv, "--stream-library", &r->input, &r->output, err));
+    WP_TRY(wpi_library_words_parse(argc, argv, "--stream-library", &r->words, err));
     char *kernel;
     uint64_t mask;
     wp_status status = wpi_stream_argument_parse(r->argument, &kernel, &mask, err);
@@ -192,13 +193,14 @@ static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     wpi_image_bitcode image;
     wpi_compile *c = NULL;
     wp_status status;
-    WP_TRY(wpi_image_bitcode_read(r->input, &image, err));
-    const wpi_options options = {.arch = image.arch ? image.arch : ARCH_LOWEST};
+    WP_TRY(wpi_image_bitcode_read(r->words.image, &image, err));
+    const wpi_options options = {.arch = image.arch ? image.arch : ARCH_LOWEST,
+                                 .cpu_isas = r->words.isas};
     char *bitcode = wpi_job_temp(job, "stream", ".bc");
     job->options = &options;
     WP_TRY_GOTO(wpi_compile_create(image.data, image.size_bytes, &c, err), done);
     WP_TRY_GOTO(rewrite(c, r->argument, bitcode, err), done);
-    status = build_library(job, bitcode, r->output, err);
+    status = build_library(job, bitcode, r->words.library, err);
 done:
     wpi_compile_destroy(c);
     wpi_free(bitcode);

@@ -2,7 +2,8 @@
 /* Variants: compiles the bitcode of an image again, with the variant's pass, to a shared library
  * that libwarpage opens (base/abi.h).
  *
- *     wpcc --variant=check|trace[@ARCH]|instep[@ARCH][+REWRITE]... [--cpu-isa=baseline|x86-64-v3]
+ *     wpcc --variant=check|trace[@ARCH]|instep[@ARCH][+REWRITE]...
+ * [--cpu-isa=baseline|native|x86-64-v3]
  *          [--print-after=PASS] IMAGE -o LIBRARY
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. The rewrites run on the bitcode
@@ -23,6 +24,7 @@
 typedef struct request {
     const char *name, *isa, *print_after, *input, *output;
     wpi_variant variant;
+    wpi_cpu_isas isas;
 } request;
 
 bool wpi_is_variant_command(int argc, char **argv) {
@@ -56,8 +58,9 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
     }
     if (!r->input || !r->output)
         return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->name);
-    if (strcmp(r->isa, "baseline") != 0 && strcmp(r->isa, "x86-64-v3") != 0)
-        return WP_FAIL(err, INVALID, "--cpu-isa=%s: it can be baseline or x86-64-v3", r->isa);
+    WP_TRY(wpi_cpu_isas_parse(r->isa, &r->isas, err));
+    if (r->isas.count != 1)
+        return WP_FAIL(err, INVALID, "--cpu-isa=%s: a variant is for one instruction set", r->isa);
     WP_TRY(wpi_variant_parse(r->name, &r->variant, err));
     return wpi_rewrite_check(&r->variant.rewrites, err);
 }
@@ -124,7 +127,7 @@ static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     WP_TRY_GOTO(wpi_compile_create(image.data, image.size_bytes, &c, err), done);
     c->machine = r->variant.machine_arch != 0 ? &machine : NULL;
     c->image_id = image.id;
-    c->isa = strcmp(r->isa, "baseline") == 0 ? WP_CPU_ISA_BASELINE : WP_CPU_ISA_X86_64_V3;
+    c->isa = r->isas.isa[0];
     c->variant = r->variant;
     c->devicelib_path = job->tools->devicelib;
     WP_TRY_GOTO(wpi_pipeline_run(c, &options, &stopped, err), done);

@@ -118,10 +118,9 @@ static void widen_alignment(wpi_compile *c, LLVMValueRef global) {
     if (LLVMGetAlignment(global) < wanted) LLVMSetAlignment(global, wanted);
 }
 
-/* Variables are defined by the baseline copy; the other copy refers to them by a name that belongs
- * to this image. */
+/* Variables are defined by one copy; the other refers to them by a name that belongs to this image.
+ */
 static void share_variables(wpi_compile *c) {
-    bool defines = c->isa == WP_CPU_ISA_BASELINE || !wpi_compile_is_own(c);
     uint32_t number = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         size_t length;
@@ -138,7 +137,7 @@ static void share_variables(wpi_compile *c) {
         LLVMSetUnnamedAddress(g, LLVMNoUnnamedAddr);
         LLVMSetLinkage(g, LLVMExternalLinkage);
         LLVMSetVisibility(g, LLVMHiddenVisibility);
-        if (!defines) LLVMSetInitializer(g, NULL);
+        if (c->refers_to_variables) LLVMSetInitializer(g, NULL);
     }
 }
 
@@ -174,8 +173,7 @@ wp_status wpi_pass_table(wpi_compile *c, wp_error *err) {
     LLVMValueRef kernels = array(c, items, c->kernel_count, "wp.kernels");
     for (uint32_t v = 0; v < c->variable_count; v++)
         items[v] = variable_record(c, &c->variables[v]);
-    bool has_variables = c->isa == WP_CPU_ISA_BASELINE || !wpi_compile_is_own(c);
-    uint32_t variable_count = has_variables ? c->variable_count : 0;
+    uint32_t variable_count = c->refers_to_variables ? 0 : c->variable_count;
     LLVMValueRef variables = array(c, items, variable_count, "wp.variables");
     wpi_free(items);
     LLVMValueRef fields[] = {wpi_const32(c, WP_ABI_VERSION),

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A list, because registration happens in constructors, before anything else is initialised.
- * WARPAGE_CPU_ISA=baseline selects code for any x86-64 processor.
  */
 #include "device/cpu/code.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cpu_isa.h"
 #include "base/fail.h"
 #include "device/device.h"
 
@@ -33,21 +32,6 @@ void wp_cpu_code_register(const wp_cpu_code *code) {
     pthread_mutex_unlock(&lock);
 }
 
-static bool can_run(uint32_t isa) {
-    if (isa == WP_CPU_ISA_BASELINE) return true;
-    const char *choice = getenv("WARPAGE_CPU_ISA");
-    if (choice != NULL && strcmp(choice, "baseline") == 0) return false;
-#if defined(__x86_64__)
-    /* All that x86-64-v3 adds; the compiler's own check includes the operating system's part. */
-    return isa == WP_CPU_ISA_X86_64_V3 && __builtin_cpu_supports("avx2") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-           __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
-#else
-    return false;
-#endif
-}
-
 wp_status wpi_cpu_code_find(uint64_t image_id, wpi_cpu_code *out, wp_error *err) {
     *out = (wpi_cpu_code){0};
     uint32_t foreign_version = WP_ABI_VERSION;
@@ -62,7 +46,7 @@ wp_status wpi_cpu_code_find(uint64_t image_id, wpi_cpu_code *out, wp_error *err)
             continue;
         }
         if (code->isa == WP_CPU_ISA_BASELINE) out->baseline = code;
-        if (can_run(code->isa) && (out->best == NULL || code->isa > out->best->isa)) {
+        if (wpi_cpu_isa_runs(code->isa) && (out->best == NULL || code->isa > out->best->isa)) {
             out->best = code;
         }
     }
@@ -86,7 +70,7 @@ wp_status wpi_cpu_code_find(uint64_t image_id, wpi_cpu_code *out, wp_error *err)
     return WP_FAIL(
         err, UNSUPPORTED,
         "the program's CPU code needs instructions that this processor lacks: compile it "
-        "with a baseline copy");
+        "with --cpu-isa=baseline, or all, wpcc's default");
 }
 
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name) {

@@ -12,7 +12,8 @@
 /** The code of an image to use on this processor. */
 typedef struct wpi_cpu_code {
     const wp_cpu_code *best;     /* kernels are looked up here first … */
-    const wp_cpu_code *baseline; /* … then here; it defines the variables. May equal `best`. */
+    const wp_cpu_code *baseline; /* … then here; it defines the variables. Equals `best` where the
+                                  * program has but one copy. */
 } wpi_cpu_code;
 
 /** NOT_FOUND: no code is registered for the image. UNSUPPORTED: none of it can run here. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cpu_isa.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "device/made_library.h"
@@ -20,8 +21,7 @@ wp_status wpi_variant_open(const wp_image_header *image, const wpi_variant *vari
     char *name = wpi_variant_text(variant);
     char *option = wpi_format("--variant=%s", name);
     char *what = wpi_format("the variant '%s' of the kernels", name);
-    const char *const options[] = {
-        option, isa == WP_CPU_ISA_BASELINE ? "--cpu-isa=baseline" : "--cpu-isa=x86-64-v3", NULL};
+    const char *const options[] = {option, wpi_cpu_isa_option(isa), NULL};
     const wpi_made_library wanted = {.image = image,
                                      .options = options,
                                      .name = wpi_variant_word(variant),

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/symbol.h"
 #include "device/device.h"
 #include "device/memory_map.h"
+#include "device/sim/symbol.h"
 
 #define HOTTEST_PAGES 32u
 #define LINE_BYTES 128u

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/strings.h"
-#include "base/symbol.h"
 #include "device/sim/sim_device.h"
+#include "device/sim/symbol.h"
 #include "trace/hints.h"
 #include "trace/names.h"
 #include "warpage/trace.h"

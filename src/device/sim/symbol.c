@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dladdr knows exported names only, so the file's own table is looked through. */
 #define _GNU_SOURCE /* dladdr */
-#include "base/symbol.h"
+#include "device/sim/symbol.h"
 
 #include <dlfcn.h>
 #include <elf.h>

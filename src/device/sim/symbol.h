@@ -2,8 +2,8 @@
 /** Names of functions in loaded programs and libraries, static ones too where they are not
  * stripped.
  */
-#ifndef WP_BASE_SYMBOL_H
-#define WP_BASE_SYMBOL_H
+#ifndef WP_DEVICE_SIM_SYMBOL_H
+#define WP_DEVICE_SIM_SYMBOL_H
 
 /** "main+0x1d in app" for a return address, C++ names without parameters; "app+0x11d" if no name is
  * known; NULL if nothing is loaded there. The caller frees it (wpi_free). Slow: reads the file. Any
