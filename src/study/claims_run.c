@@ -40,7 +40,7 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
 
 static wp_status compile(const wpi_figure *figure, const char *wpcc, const char *program,
                          wp_error *err) {
-    char *source = wpi_path_join(figure->folder, wpi_json_text(figure->json, "program"));
+    char *source = wpi_path_join(figure->program_folder, wpi_json_text(figure->json, "program"));
     wpi_text errors = {0};
     const char *library = wpi_json_text(figure->json, "library");
     char *bin = wpi_path_dir(wpcc), *prefix = wpi_path_dir(bin);
