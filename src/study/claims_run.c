@@ -276,6 +276,7 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
         set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
         set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));
         read_allocations(simulation, values);
+        set_value(values, "dram_bytes_per_s", simulation->machine.dram_bytes_per_s);
         read_sharing(&simulation->machine.tlb_sharing, values);
     }
     for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
