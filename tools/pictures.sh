@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the pictures of pages in README and guide anew:    tools/pictures.sh [BUILD FOLDER]
+# Makes the pictures of pages in README and guide anew:    tools/pictures.sh [BUILD FOLDER [PICTURE...]]
+# All of them, or those named:
 # In docs/pictures: run-page.webp (README), slow-gather.webp, slow-stencil.webp, slow-bfs.webp (docs/guide/source.md),
 # with the command that the tests take screenshots with, tests/support/screenshot.sh. Needs Chromium.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
 bin=$(cd "${1:-build/release}" && pwd)/bin
+[ $# -eq 0 ] || shift
+chosen=" $* "
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cp -r examples apps "$tmp"
@@ -16,6 +19,7 @@ PATH=$bin:$PATH
 page() { # picture, height, options of warpage run and the program...
     picture=$1 height=$2
     shift 2
+    case $chosen in "  " | *" $picture "*) ;; *) return 0 ;; esac
     warpage run --output "$picture" "$@" >/dev/null 2>"$picture.err" || { cat "$picture.err"; exit 1; }
     "$root/tests/support/screenshot.sh" "$picture/index.html" 1000 "$height" "$root/docs/pictures/$picture.webp"
     echo "docs/pictures/$picture.webp: $(wc -c <"$root/docs/pictures/$picture.webp") bytes"

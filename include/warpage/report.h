@@ -50,6 +50,14 @@ typedef struct wp_run_column {
 
 #define WP_RUN_TLB_LEVELS 4u
 
+/** What TLBs that query each other need beside private ones; all 0 without. */
+typedef struct wp_run_tlb_sharing {
+    uint64_t directories, directory_entries; /* entries of each */
+    uint64_t tag_bits, map_bits;             /* of an entry, beside its valid bit */
+    uint64_t buffers;                        /* of queries, one for each direction of each TLB */
+    uint64_t directory_bits, buffer_bits;    /* of all */
+} wp_run_tlb_sharing;
+
 /** Properties of the simulated GPU, to compute shares and rates. */
 typedef struct wp_run_machine {
     uint64_t sm_count, warps_per_sm, clock_hz, page_bytes;
@@ -58,6 +66,7 @@ typedef struct wp_run_machine {
     uint64_t schedulers;                   /* of each SM; 0: unknown, as in the next two */
     uint64_t tlb_count[WP_RUN_TLB_LEVELS]; /* TLBs of level i + 1 */
     uint64_t tlb_ports[WP_RUN_TLB_LEVELS]; /* look-ups a cycle of each; 0 with TLBs: unlimited */
+    wp_run_tlb_sharing tlb_sharing;
 } wp_run_machine;
 
 /** Utilisation over time: in slice i, busy_ps[i] of units * slice_ps. units is 0 if unlimited. */

@@ -205,7 +205,7 @@ static void print_sums(const figure_list *list) {
     for (int v = 0; v < WPI_VERDICT_COUNT; v++) {
         if (sums.claims[v] == 0) continue;
         printf("%zu %s", sums.claims[v], wpi_verdict_name((wpi_verdict)v));
-        if (v == WPI_VERDICT_REPRODUCED || v == WPI_VERDICT_ORDER)
+        if (wpi_verdict_may_discriminate((wpi_verdict)v))
             printf(", %zu discriminate", sums.discriminating[v]);
         printf("\n");
     }

@@ -64,7 +64,7 @@ char *wpi_claim_also_true_for(const wpi_claim *claim) {
 }
 
 bool wpi_claim_discriminates(const wpi_claim *claim) {
-    return (claim->verdict == WPI_VERDICT_REPRODUCED || claim->verdict == WPI_VERDICT_ORDER) &&
+    return wpi_verdict_may_discriminate(claim->verdict) &&
            json_array_size(claim->also_true_for) == 0;
 }
 
@@ -117,14 +117,85 @@ static void read_results(wpi_figure *figure) {
     wpi_free(path);
 }
 
+/* The folder of a figure, or of a study, beside `root`. */
+static char *folder_beside(const char *root, const char *group, const char *which) {
+    char *parent = wpi_path_dir(root), *dir = wpi_path_join(parent, group);
+    char *folder = wpi_path_join(dir, which);
+    wpi_free(dir);
+    wpi_free(parent);
+    return folder;
+}
+
+/* Puts the program and the runs of another figure into `json`. */
+static wp_status copy_runs(json_t *json, const json_t *other, const char *path, wp_error *err) {
+    static const char *const members[] = {"program", "library", "report"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        json_t *member = json_object_get(other, members[i]);
+        if (member != NULL) WP_CHECK(json_object_set(json, members[i], member) == 0);
+    }
+    json_t *runs = json_object_get(json, "runs"), *run;
+    if (runs == NULL) {
+        runs = json_object();
+        WP_CHECK(json_object_set_new(json, "runs", runs) == 0);
+    }
+    const char *name;
+    json_object_foreach(json_object_get(other, "runs"), name, run) {
+        if (json_object_get(runs, name) != NULL)
+            return WP_FAIL(err, PARSE, "%s: the run '%s' is one of runs_of, too", path, name);
+        WP_CHECK(json_object_set(runs, name, run) == 0);
+    }
+    return WP_STATUS_OK;
+}
+
+/* With "runs_of", the program and the runs are those of a figure in `repro`. */
+static wp_status take_runs(wpi_figure *figure, const char *root, const char *path, wp_error *err) {
+    const char *of = wpi_json_text(figure->json, "runs_of");
+    if (of == NULL) return WP_STATUS_OK;
+    wpi_free(figure->program_folder);
+    figure->program_folder = folder_beside(root, "repro", of);
+    char *other_path = wpi_path_join(figure->program_folder, "claims.json");
+    json_t *other = NULL;
+    wp_status status = read_json(other_path, &other, err);
+    if (status == WP_STATUS_OK) status = wpi_claims_expand(other, other_path, err);
+    if (status == WP_STATUS_OK) status = copy_runs(figure->json, other, path, err);
+    json_decref(other);
+    wpi_free(other_path);
+    return status;
+}
+
+/* The study of the figure's runs, if there is one. */
+static wp_status load_study(wpi_figure *figure, const char *root, wp_error *err) {
+    char *parent = wpi_path_dir(root), *studies = wpi_path_join(parent, "studies");
+    char *which = wpi_format("%s/%s", figure->paper, figure->name);
+    char *folder = wpi_path_join(studies, which), *path = wpi_path_join(folder, "claims.json");
+    json_t *json = NULL;
+    wp_status status = WP_STATUS_OK;
+    if (wpi_file_exists(path)) status = read_json(path, &json, err);
+    const char *of = wpi_json_text(json, "runs_of");
+    if (of != NULL && strcmp(of, which) == 0 && json_object_get(figure->json, "runs_of") == NULL) {
+        figure->study = wpi_calloc(1, sizeof *figure->study);
+        WP_CHECK(figure->study != NULL);
+        status = wpi_figure_load(studies, figure->paper, figure->name, figure->study, err);
+    }
+    json_decref(json);
+    wpi_free(path);
+    wpi_free(folder);
+    wpi_free(which);
+    wpi_free(studies);
+    wpi_free(parent);
+    return status;
+}
+
 wp_status wpi_figure_load(const char *root, const char *paper, const char *name, wpi_figure *out,
                           wp_error *err) {
     *out = (wpi_figure){.paper = wpi_strdup(paper), .name = wpi_strdup(name)};
     char *folder = wpi_path_join(root, paper);
     out->folder = wpi_path_join(folder, name);
     wpi_free(folder);
+    out->program_folder = wpi_strdup(out->folder);
     char *path = wpi_path_join(out->folder, "claims.json");
     wp_status status = read_json(path, &out->json, err);
+    if (status == WP_STATUS_OK) status = take_runs(out, root, path, err);
     if (status == WP_STATUS_OK) status = wpi_claims_expand(out->json, path, err);
     if (status == WP_STATUS_OK) {
         const json_t *claims = json_object_get(out->json, "claims");
@@ -146,6 +217,7 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
         }
     }
     wpi_free(path);
+    if (status == WP_STATUS_OK) status = load_study(out, root, err);
     if (status == WP_STATUS_OK) {
         read_results(out);
         wpi_claims_weigh(out);
@@ -157,9 +229,12 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
 void wpi_figure_deinit(wpi_figure *figure) {
     for (size_t i = 0; figure->claims != NULL && i < figure->claim_count; i++)
         json_decref(figure->claims[i].also_true_for);
+    if (figure->study != NULL) wpi_figure_deinit(figure->study);
+    wpi_free(figure->study);
     json_decref(figure->json);
     wpi_free(figure->claims);
     wpi_free(figure->folder);
+    wpi_free(figure->program_folder);
     wpi_free(figure->paper);
     wpi_free(figure->name);
     *figure = (wpi_figure){0};
@@ -185,6 +260,29 @@ bool wpi_claims_is_within(const json_t *object, double published, double value) 
     const double allowed =
         json_is_number(tolerance) ? json_number_value(tolerance) : TOLERANCE * fabs(published);
     return fabs(value - published) <= allowed;
+}
+
+/* Runs that no claim names are not run. */
+static bool is_needed(const wpi_figure *figure, const char *run) {
+    const json_t *claims = json_object_get(figure->json, "claims");
+    for (size_t i = 0; i < json_array_size(claims); i++) {
+        const json_t *claim = json_array_get(claims, i);
+        const char *own = wpi_json_text(claim, "run");
+        if (own != NULL && strcmp(own, run) == 0) return true;
+        if (wpi_claims_value_names_run(json_object_get(claim, "value"), run) ||
+            wpi_claims_value_names_run(json_object_get(claim, "ascending"), run))
+            return true;
+    }
+    return false;
+}
+
+static void drop_needless_runs(wpi_figure *figure) {
+    json_t *runs = json_object_get(figure->json, "runs"), *run;
+    const char *name;
+    void *next;
+    json_object_foreach_safe(runs, next, name, run) {
+        if (!is_needed(figure, name)) (void)json_object_del(runs, name);
+    }
 }
 
 static wpi_verdict judge(const json_t *object, const wpi_claim *claim) {
@@ -224,6 +322,7 @@ static wp_status conclude(wpi_figure *figure, const json_t *values, wp_error *er
 wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
                          wp_error *err) {
     json_t *values = json_object();
+    drop_needless_runs(figure);
     wp_status status = wpi_claims_run(figure, wpcc, say, values, err);
     if (status == WP_STATUS_OK) status = conclude(figure, values, err);
     if (status == WP_STATUS_OK) wpi_claims_weigh(figure);

@@ -35,16 +35,21 @@ typedef struct wpi_claim {
     wpi_verdict verdict;
 } wpi_claim;
 
-typedef struct wpi_figure {
+typedef struct wpi_figure wpi_figure;
+
+struct wpi_figure {
     char *paper, *name; /* "tlb-damon17", "table2" */
     const char *title, *source;
     wpi_claim *claims;
     size_t claim_count;
     char *folder;
-    struct json_t *json; /* owns the texts */
-} wpi_figure;
+    char *program_folder; /* of the runs: `folder`, or that of the figure in "runs_of" */
+    struct json_t *json;  /* owns the texts */
+    wpi_figure *study;    /* of the same runs, in `studies`; NULL: none */
+};
 
-/** Reads a figure's claims and recorded results. NOT_FOUND, PARSE. */
+/** Reads a figure's claims and recorded results, and those of the study of its runs, the folder of
+ * the same name in `studies` beside `root`. NOT_FOUND, PARSE. */
 WP_NODISCARD wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
                                        wpi_figure *out, wp_error *err);
 void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
@@ -64,14 +69,20 @@ WP_NODISCARD wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err
 WP_NODISCARD wp_status wpi_reproduction_write(const char *command, const wpi_figure *figures,
                                               size_t count, const char *path, wp_error *err);
 
-/** What the claim does not exclude, "; " between them: the wrong models that it names and, if it is
- * reproduced, those that the results show (claims_power.c). "" if none is known. Caller frees. */
+/** What the claim does not exclude, "; " between them: the wrong models that it names, and those
+ * that are tried (claims_power.c). "" if none is known. Caller frees. */
 char *wpi_claim_also_true_for(const wpi_claim *claim);
 
-/** Whether it is reproduced, or of the same shape, and no other model is known that would be. */
+/** Whether its verdict may, and no wrong model is known that would meet it. */
 bool wpi_claim_discriminates(const wpi_claim *claim);
 
 const char *wpi_verdict_name(wpi_verdict verdict);
+
+/** Whether the claim has a published value or order that the profile was not set to. */
+static inline bool wpi_verdict_may_discriminate(wpi_verdict verdict) {
+    return verdict == WPI_VERDICT_REPRODUCED || verdict == WPI_VERDICT_ORDER ||
+           verdict == WPI_VERDICT_DIFFERS;
+}
 
 /** Claims by verdict, and those of them that discriminate. */
 typedef struct wpi_verdict_sums {

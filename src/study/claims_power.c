@@ -17,6 +17,11 @@ static const json_t *formula(const json_t *object) {
     return value != NULL ? value : json_object_get(object, "ascending");
 }
 
+/* Of values that rise, not of one with a published number. */
+static bool is_order(const json_t *object) {
+    return json_object_get(object, "ascending") != NULL;
+}
+
 static void add(wpi_claim *claim, char *text) {
     WP_CHECK(json_array_append_new(claim->also_true_for, json_string(text)) == 0);
     wpi_free(text);
@@ -85,17 +90,36 @@ static void try_alike(const json_t *object, wpi_claim *claim) {
     for (uint64_t trial = 1; trial <= TRIALS; trial++) {
         const alike_result found = with_runs_alike(object, trial);
         if (!found.is_known) return;
-        if (claim->verdict == WPI_VERDICT_ORDER) {
+        if (is_order(object)) {
             if (!found.is_ascending) return;
         } else {
             if (trial > 1 && fabs(found.value - value) > 1e-9 * fmax(1.0, fabs(value))) return;
             value = found.value;
         }
     }
-    if (claim->verdict == WPI_VERDICT_ORDER)
+    if (is_order(object))
         add(claim, wpi_strdup("all runs alike"));
     else if (wpi_claims_is_within(object, claim->published, value))
         add(claim, wpi_format("all runs alike (%g)", fabs(value) < 1e-9 ? 0.0 : value));
+}
+
+/* ---- a constant ---- */
+
+/* No effect, nothing counted, all of it: 0 or 1, whatever runs. Runs that are alike may say so
+ * already; a claim in "yes" is 0 or 1 itself. */
+static void try_constants(const json_t *object, wpi_claim *claim) {
+    if (strcmp(claim->unit, "yes") == 0) return;
+    for (int constant = 0; constant <= 1; constant++) {
+        char *alike = wpi_format("all runs alike (%d)", constant);
+        bool is_known = false;
+        for (size_t i = 0; i < json_array_size(claim->also_true_for); i++)
+            is_known =
+                is_known ||
+                strcmp(json_string_value(json_array_get(claim->also_true_for, i)), alike) == 0;
+        wpi_free(alike);
+        if (!is_known && wpi_claims_is_within(object, claim->published, constant))
+            add(claim, wpi_format("the constant %d", constant));
+    }
 }
 
 /* ---- another run ---- */
@@ -152,13 +176,14 @@ static bool is_same_formula(match *m, const json_t *a, const json_t *b) {
     return true;
 }
 
-static void try_other(const wpi_figure *figure, size_t i, size_t other) {
-    const json_t *object = claim_object(figure, i), *by = claim_object(figure, other);
+/* The other claim is of `among`, the figure itself or the study of its runs. */
+static void try_other(const wpi_figure *figure, size_t i, const wpi_figure *among, size_t other) {
+    const json_t *object = claim_object(figure, i), *by = claim_object(among, other);
     wpi_claim *claim = &figure->claims[i];
-    const double value = figure->claims[other].ours;
-    if (!figure->claims[other].has_ours || !wpi_claims_is_within(object, claim->published, value))
+    const double value = among->claims[other].ours;
+    if (!among->claims[other].has_ours || !wpi_claims_is_within(object, claim->published, value))
         return;
-    match m = {.runs = json_object_get(figure->json, "runs"),
+    match m = {.runs = json_object_get(among->json, "runs"),
                .run = json_string_value(json_object_get(object, "run")),
                .other_run = json_string_value(json_object_get(by, "run")),
                .of = json_object()};
@@ -169,6 +194,13 @@ static void try_other(const wpi_figure *figure, size_t i, size_t other) {
     json_decref(m.of);
 }
 
+static void try_others(const wpi_figure *figure, size_t i) {
+    for (size_t other = 0; other < figure->claim_count; other++)
+        if (other != i) try_other(figure, i, figure, other);
+    for (size_t other = 0; figure->study != NULL && other < figure->study->claim_count; other++)
+        try_other(figure, i, figure->study, other);
+}
+
 void wpi_claims_weigh(wpi_figure *figure) {
     for (size_t i = 0; i < figure->claim_count; i++) {
         const json_t *object = claim_object(figure, i);
@@ -177,11 +209,12 @@ void wpi_claims_weigh(wpi_figure *figure) {
         WP_CHECK(
             json_object_get(object, "also_true_for") == NULL ||
             json_array_extend(claim->also_true_for, json_object_get(object, "also_true_for")) == 0);
-        if (claim->verdict != WPI_VERDICT_REPRODUCED && claim->verdict != WPI_VERDICT_ORDER)
-            continue;
-        try_alike(object, claim);
-        for (size_t other = 0;
-             claim->verdict == WPI_VERDICT_REPRODUCED && other < figure->claim_count; other++)
-            if (other != i) try_other(figure, i, other);
+        if (is_order(object)) {
+            try_alike(object, claim);
+        } else if (claim->has_published && claim->calibrated == NULL) {
+            try_alike(object, claim);
+            try_constants(object, claim);
+            try_others(figure, i);
+        }
     }
 }

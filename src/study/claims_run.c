@@ -40,7 +40,7 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
 
 static wp_status compile(const wpi_figure *figure, const char *wpcc, const char *program,
                          wp_error *err) {
-    char *source = wpi_path_join(figure->folder, wpi_json_text(figure->json, "program"));
+    char *source = wpi_path_join(figure->program_folder, wpi_json_text(figure->json, "program"));
     wpi_text errors = {0};
     const char *library = wpi_json_text(figure->json, "library");
     char *bin = wpi_path_dir(wpcc), *prefix = wpi_path_dir(bin);
@@ -243,6 +243,17 @@ static void read_allocations(const wp_run_simulation *simulation, json_t *values
     set_accesses("all", &all, &simulation->spread, values);
 }
 
+/* What TLBs that query each other add to private ones. */
+static void read_sharing(const wp_run_tlb_sharing *sharing, json_t *values) {
+    set_value(values, "tlb_directories", sharing->directories);
+    set_value(values, "tlb_directory_entries", sharing->directory_entries);
+    set_value(values, "tlb_directory_tag_bits", sharing->tag_bits);
+    set_value(values, "tlb_directory_map_bits", sharing->map_bits);
+    set_value(values, "tlb_directory_bits", sharing->directory_bits);
+    set_value(values, "tlb_sharing_buffers", sharing->buffers);
+    set_value(values, "tlb_sharing_buffer_bits", sharing->buffer_bits);
+}
+
 /* The report's counters, by name. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
@@ -265,6 +276,8 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
         set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
         set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));
         read_allocations(simulation, values);
+        set_value(values, "dram_bytes_per_s", simulation->machine.dram_bytes_per_s);
+        read_sharing(&simulation->machine.tlb_sharing, values);
     }
     for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
         const char *name = simulation->columns[i].name;

@@ -106,6 +106,24 @@ static bool is_of_a_run(const char *text, const json_t *runs) {
     return is_known;
 }
 
+bool wpi_claims_value_names_run(const json_t *value, const char *run) {
+    if (json_is_string(value)) {
+        char *own;
+        (void)wpi_claims_value_name(json_string_value(value), &own);
+        const bool is_named = own != NULL && strcmp(own, run) == 0;
+        wpi_free(own);
+        return is_named;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (wpi_claims_value_names_run(json_array_get(value, i), run)) return true;
+    const char *key;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+        if (wpi_claims_value_names_run(member, run)) return true;
+    }
+    return false;
+}
+
 bool wpi_claims_value_is_valid(const json_t *value, const json_t *runs) {
     if (json_is_number(value)) return true;
     if (json_is_string(value)) return is_of_a_run(json_string_value(value), runs);

@@ -20,6 +20,8 @@ const char *wpi_claims_value_name(const char *text, char **run);
 /** Whether the value has one of the forms, and its runs are in `runs` (an object). The names of
  * values are checked later. */
 bool wpi_claims_value_is_valid(const json_t *value, const json_t *runs);
+/** Whether a name in the value is of this run: "run:name". */
+bool wpi_claims_value_names_run(const json_t *value, const char *run);
 /** Of a valid one. PARSE: no run gave a value of that name, or it is not finite. */
 WP_NODISCARD wp_status wpi_claims_value(const json_t *value, const wpi_outcome *from, double *out,
                                         wp_error *err);

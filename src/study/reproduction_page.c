@@ -15,8 +15,10 @@ static const char legend[] =
     "tolerance. "
     "<b>same shape</b>: the order holds. "
     "<b>calibrated</b>: the profile was fitted to it, so it does not count. "
-    "A claim <b>discriminates</b> if no wrong model is known that would meet it, too: neither runs "
-    "that are all alike, nor another recorded run of the same program and input.</p>\n";
+    "A claim <b>discriminates</b> if no wrong model is known that would meet it: neither runs that "
+    "are all alike, nor the constants 0 and 1, nor another recorded run of the same program and "
+    "input. One that differs and does not discriminate is met by such a model, and not by "
+    "ours.</p>\n";
 
 static void add_number(wpi_text *out, bool is_known, double value) {
     wpi_text_append(out, "<td>");
@@ -44,7 +46,7 @@ static void add_claim(wpi_text *out, const wpi_claim *claim) {
     char *others = wpi_claim_also_true_for(claim);
     if (others[0] != '\0') {
         wpi_text_append(out, more != NULL ? "; " : " (");
-        wpi_text_append(out, "met by a wrong model, too: ");
+        wpi_text_append(out, "met by a wrong model: ");
         wpi_text_append_html(out, others);
         if (more == NULL) wpi_text_append(out, ")");
     }
@@ -85,7 +87,7 @@ static void add_sums(wpi_text *out, const wpi_figure *figures, size_t count) {
         char number[64];
         if (sums.claims[v] == 0) continue;
         (void)snprintf(number, sizeof number, "%zu", sums.claims[v]);
-        if (v == WPI_VERDICT_REPRODUCED || v == WPI_VERDICT_ORDER)
+        if (wpi_verdict_may_discriminate((wpi_verdict)v))
             (void)snprintf(number, sizeof number, "%zu, %zu discriminate", sums.claims[v],
                            sums.discriminating[v]);
         wpi_page_fact(out, wpi_verdict_name((wpi_verdict)v), number);

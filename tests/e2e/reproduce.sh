@@ -17,6 +17,7 @@ write() { # claim
 {"title": "Walks", "source": "nowhere", "program": "apps",
  "runs": {"all": {"device": "sim:gtx1080ti", "arguments": ["hotspot", "--size", "3000", "--iterations", "2"]},
           "ahead": {"device": "sim:gtx480-paged", "set": "paging.prefetch=oracle", "arguments": ["backprop", "--size", "1K", "--memory", "managed"]},
+          "shared": {"device": "sim:gem5-16sm", "set": "tlb_sharing.policy=neidty", "arguments": ["triad", "--size", "4K"]},
           "half": {"device": "sim:gtx1080ti", "set": "sm.warps=8", "arguments": ["hotspot", "--size", "3000", "--iterations", "1"]}},
  "claims": [{"claim": "c", "run": "all", "unit": "u", $1}]}
 CLAIMS
@@ -36,6 +37,9 @@ claim '"value": {"max": ["copy_h2d_time_ns", {"over": ["simulated_time_ns", 2]}]
 claim '"ascending": [0, {"over": ["ahead:paging_demanded", "ahead:paging_prefetched"]}, 0.5]' 'same shape'
 # Some of them came before the second of two kernels began.
 claim '"ascending": [-1, "paging_between_kernels_ns", "ahead:paging_between_kernels_ns", {"over": ["ahead:paging_link_to_device_ps", 1000]}]' 'same shape'
+# What TLBs that query each other need: 16 directories of 32 entries of 22 bits.
+claim '"value": "shared:tlb_directory_bits", "published": 11264, "tolerance": 0' reproduced
+claim '"value": "tlb_directory_bits", "published": 0, "tolerance": 0' reproduced
 # A source's own values, or with "report" its report's.
 cat >"$TMP/lib/warpage/repro/paper/figure/own.cu" <<'SOURCE'
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* First-level TLBs that ask each other, against arithmetic and against private ones. */
+#include "sim/tlb/tlb_ring.h"
 #include "sim_traffic.h"
 
 #define PAGE ((uint64_t)64 * 1024)
@@ -365,8 +366,37 @@ static void pages_that_leave_are_forgotten(void **state) {
     }
 }
 
+static wpi_tlb_ring_storage storage_with(const char *policy, const char *more) {
+    rig r;
+    RIG_OPEN(&r, policy, more, "tlb.l1.entries=32", "tlb_sharing.buffer=2", );
+    const wpi_tlb_ring_storage found = wpi_tlb_ring_storage_of(r.profile, 16);
+    rig_close(&r);
+    return found;
+}
+
+/* 16 directories of 32 entries: a valid bit, a tag of 18, a bit for each TLB in reach and one for
+ * its own. 32 buffers of two queries: 52 bits of page, 36 of frame, and a valid bit. */
+static void storage_is_of_directories_and_buffers(void **state) {
+    (void)state;
+    wpi_tlb_ring_storage found = storage_with("tlb_sharing.policy=neidty", NOTHING);
+    assert_u64(found.directories, 16);
+    assert_u64(found.directory_entries, 32);
+    assert_u64(found.map_bits, 3);
+    assert_u64(found.directory_bits, 16 * 32 * (1 + 18 + 3));
+    assert_u64(found.buffers, 32);
+    assert_u64(found.buffer_bits, 32 * 2 * 89);
+    found = storage_with("tlb_sharing.policy=neidty-twice", "tlb_sharing.neighbours=2");
+    assert_u64(found.directory_bits, 16 * 32 * (1 + 18 + 5));
+    found = storage_with("tlb_sharing.policy=valkyrie", NOTHING);
+    assert_u64(found.directory_bits, 0);
+    assert_u64(found.buffer_bits, 32 * 2 * 89);
+    found = storage_with("tlb_sharing.policy=private", NOTHING);
+    assert_u64(found.buffers + found.buffer_bits + found.directory_bits, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(storage_is_of_directories_and_buffers),
         cmocka_unit_test(a_neighbour_answers_in_two_hops_and_a_look_up),
         cmocka_unit_test(valkyrie_asks_all_on_its_way),
         cmocka_unit_test(rings_are_of_a_scope),

@@ -239,6 +239,81 @@ static void broken_sweeps_are_refused(void **state) {
                    WP_STATUS_PARSE, "also_true_for");
 }
 
+/* ---- studies of a figure's runs ---- */
+
+static void write_file(const char *folder, const char *name, const char *text) {
+    char *dir = wpi_path_join(root, folder);
+    write_text(dir, name, text);
+    wpi_free(dir);
+}
+
+#define STUDY(members)                                                                             \
+    "{\"title\": \"t\", \"source\": \"s\", \"runs_of\": \"paper/figure\", " members                \
+    "\"claims\": [{\"claim\": \"x of b\", \"unit\": \"ns\", \"value\": \"b:x\"}]}"
+
+static wp_status load_from(const char *group, wpi_figure *figure, wp_error *err) {
+    char *dir = wpi_path_join(root, group);
+    const wp_status status = wpi_figure_load(dir, "paper", "figure", figure, err);
+    wpi_free(dir);
+    return status;
+}
+
+/* The figure has the runs a, b and c, and claims on a; the study has one on b. */
+static void write_figure_and_study(const char *study) {
+    write_file("repro/paper/figure", "claims.json",
+               "{\"title\": \"t\", \"source\": \"s\", \"program\": \"p.cu\", \"sweep\": [{\"over\":"
+               " {\"n\": [\"a\", \"b\", \"c\"]}, \"runs\": {\"{n}\": {\"device\": \"{n}\", "
+               "\"arguments\": []}}}], \"claims\": [{\"claim\": \"x of a\", \"unit\": \"ns\", "
+               "\"value\": \"a:x\", \"published\": 9}]}");
+    write_file("repro/paper/figure", "results.json",
+               "{\"x of a\": {\"ours\": 9, \"verdict\": \"reproduced\"}}");
+    write_file("studies/paper/figure", "claims.json", study);
+    write_file("studies/paper/figure", "results.json",
+               "{\"x of b\": {\"ours\": 9.5, \"verdict\": \"no published value\"}}");
+}
+
+static int runs_said;
+
+static void count_runs(const char *text) {
+    (void)text;
+    runs_said++;
+}
+
+static void a_study_has_the_runs_of_a_figure(void **state) {
+    (void)state;
+    wpi_figure figure;
+    wp_error err = {0};
+    write_figure_and_study(STUDY(""));
+    assert_status_ok(load_from("repro", &figure, &err), &err);
+    char *others = wpi_claim_also_true_for(&figure.claims[0]);
+    assert_string_equal(others, "run b (9.5)"); /* which the study has */
+    wpi_free(others);
+    wpi_figure_deinit(&figure);
+
+    char *compiler = make_compiler("x 7\\\\n");
+    assert_status_ok(load_from("studies", &figure, &err), &err);
+    runs_said = 0;
+    assert_status_ok(wpi_figure_run(&figure, compiler, count_runs, &err), &err);
+    assert_int_equal(runs_said, 1); /* neither a nor c */
+    assert_true(figure.claims[0].ours == 7.0);
+    wpi_figure_deinit(&figure);
+    wpi_free(compiler);
+}
+
+static void broken_studies_of_runs_are_refused(void **state) {
+    (void)state;
+    wpi_figure figure;
+    wp_error err = {0};
+    write_figure_and_study(STUDY("\"runs\": {\"c\": {\"device\": \"cpu\", \"arguments\": []}}, "));
+    assert_status_fails(load_from("studies", &figure, &err), WP_STATUS_PARSE, &err,
+                        "the run 'c' is one of runs_of, too");
+    write_file(
+        "studies/paper/figure", "claims.json",
+        "{\"title\": \"t\", \"source\": \"s\", \"runs_of\": \"paper/none\", \"claims\": []}");
+    assert_status_fails(load_from("studies", &figure, &err), WP_STATUS_NOT_FOUND, &err,
+                        "repro/paper/none/claims.json");
+}
+
 /* ---- power ---- */
 
 typedef struct weighed {
@@ -258,22 +333,29 @@ static void claims_are_weighed_by_what_would_also_meet_them(void **state) {
          "[\"any\"]",
          REPRODUCED("1.02"), "any; all runs alike (1)"},
         {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05",
-         "{\"ours\": 3, \"verdict\": \"differs\"}", ""},
+         "{\"ours\": 3, \"verdict\": \"differs\"}", "all runs alike (1)"},
         {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05, \"tolerance\": 0.04",
          REPRODUCED("1.02"), ""},
-        {"\"value\": [\"a:t\", \"-b:t\"], \"published\": 3, \"tolerance\": 4", REPRODUCED("2"),
+        {"\"value\": {\"over\": [\"a:t\", \"b:t\"]}, \"published\": 1.05, \"calibrated\": \"k\"",
+         "{\"ours\": 1.02, \"verdict\": \"calibrated\"}", ""},
+        {"\"value\": [\"a:t\", \"-b:t\"], \"published\": -3, \"tolerance\": 3.5", REPRODUCED("-2"),
          "all runs alike (0)"},
         /* Of one run, and of different values: being alike says nothing about them. */
-        {"\"value\": {\"over\": [\"a:h\", \"a:t\"]}, \"published\": 1", REPRODUCED("1"), ""},
-        {"\"value\": {\"over\": [\"a:h\", \"b:u\"]}, \"published\": 1", REPRODUCED("1"), ""},
+        {"\"value\": {\"over\": [\"a:h\", \"a:t\"]}, \"published\": 3", REPRODUCED("3"), ""},
+        {"\"value\": {\"over\": [\"a:h\", \"b:u\"]}, \"published\": 3", REPRODUCED("3"), ""},
+        /* Nothing, and all of it. */
+        {"\"value\": {\"over\": [\"a:h\", \"a:t\"]}, \"published\": 0.95", REPRODUCED("0.9"),
+         "the constant 1"},
+        {"\"value\": \"a:z\", \"published\": 0.5, \"tolerance\": 0.6", REPRODUCED("0.9"),
+         "the constant 0; the constant 1"},
         {"\"ascending\": [0.5, {\"over\": [\"a:t\", \"b:t\"]}]", "{\"verdict\": \"same shape\"}",
          "all runs alike"},
         {"\"ascending\": [\"a:t\", \"b:t\"]", "{\"verdict\": \"same shape\"}", ""},
         /* Another run: b is close enough, c is not, d is another input. */
         {"\"run\": \"a\", \"value\": [\"n\"], \"published\": 100", REPRODUCED("101"),
          "run b (108)"},
-        {"\"value\": [\"b:n\"], \"published\": 90", "{\"ours\": 108, \"verdict\": \"differs\"}",
-         ""},
+        {"\"value\": [\"b:n\"], \"published\": 94", "{\"ours\": 108, \"verdict\": \"differs\"}",
+         "run a (101)"},
         {"\"value\": [\"c:n\"], \"published\": 120", REPRODUCED("120"), "run b (108)"},
         {"\"value\": [\"d:n\"], \"published\": 100", REPRODUCED("100"), ""},
         {"\"value\": {\"over\": [[\"a:p\", \"b:p\"], \"d:p\"]}, \"published\": 9", REPRODUCED("9"),
@@ -312,11 +394,13 @@ static void claims_are_weighed_by_what_would_also_meet_them(void **state) {
         wpi_free(others);
     }
     const wpi_verdict_sums sums = wpi_figures_sum(&figure, 1);
-    assert_u64(sums.claims[WPI_VERDICT_REPRODUCED], 10);
+    assert_u64(sums.claims[WPI_VERDICT_REPRODUCED], 12);
     assert_u64(sums.discriminating[WPI_VERDICT_REPRODUCED], 4);
     assert_u64(sums.claims[WPI_VERDICT_ORDER], 2);
     assert_u64(sums.discriminating[WPI_VERDICT_ORDER], 1);
-    assert_u64(sums.discriminating[WPI_VERDICT_DIFFERS], 0);
+    assert_u64(sums.claims[WPI_VERDICT_DIFFERS], 3);
+    assert_u64(sums.discriminating[WPI_VERDICT_DIFFERS], 1);
+    assert_u64(sums.discriminating[WPI_VERDICT_CALIBRATED], 0);
     wpi_figure_deinit(&figure);
     wpi_text_deinit(&claims);
     wpi_text_deinit(&results);
@@ -414,6 +498,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(broken_claims_are_refused, open_root, close_root),
         cmocka_unit_test_setup_teardown(a_sweep_is_a_product, open_root, close_root),
         cmocka_unit_test_setup_teardown(broken_sweeps_are_refused, open_root, close_root),
+        cmocka_unit_test_setup_teardown(a_study_has_the_runs_of_a_figure, open_root, close_root),
+        cmocka_unit_test_setup_teardown(broken_studies_of_runs_are_refused, open_root, close_root),
         cmocka_unit_test_setup_teardown(claims_are_weighed_by_what_would_also_meet_them, open_root,
                                         close_root),
         cmocka_unit_test(values_are_computed_from_several_runs),

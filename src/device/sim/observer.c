@@ -14,6 +14,7 @@
 #include "report/recorder.h"
 #include "sim/engine/snapshot.h"
 #include "sim/profile/floorplan.h"
+#include "sim/tlb/tlb_ring.h"
 
 struct wpi_observed {
     wpi_observed *next;
@@ -163,6 +164,15 @@ static void put_tlbs(const wpi_profile *profile, wp_run_machine *machine) {
         machine->tlb_count[i] = count;
         machine->tlb_ports[i] = tlb->ports;
     }
+    const wpi_tlb_ring_storage storage =
+        wpi_tlb_ring_storage_of(profile, (uint32_t)machine->tlb_count[0]);
+    machine->tlb_sharing = (wp_run_tlb_sharing){.directories = storage.directories,
+                                                .directory_entries = storage.directory_entries,
+                                                .tag_bits = storage.tag_bits,
+                                                .map_bits = storage.map_bits,
+                                                .buffers = storage.buffers,
+                                                .directory_bits = storage.directory_bits,
+                                                .buffer_bits = storage.buffer_bits};
 }
 
 wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,

@@ -63,6 +63,31 @@ void wpi_simulation_values_to_json(const wp_run_simulation *s, const uint64_t *v
     X(link_bytes_per_s)                                                                            \
     X(walker_count)
 
+#define SHARING_MEMBERS(X)                                                                         \
+    X(directories)                                                                                 \
+    X(directory_entries)                                                                           \
+    X(tag_bits)                                                                                    \
+    X(map_bits)                                                                                    \
+    X(buffers)                                                                                     \
+    X(directory_bits)                                                                              \
+    X(buffer_bits)
+
+static json_t *sharing_to_json(const wp_run_tlb_sharing *sharing) {
+    json_t *object = json_object();
+#define SET(member) wpi_json_set(object, #member, wpi_json_number(sharing->member));
+    SHARING_MEMBERS(SET)
+#undef SET
+    return object;
+}
+
+/* Of TLBs that query each other. */
+static void read_sharing(wpi_json_reader *r, const json_t *object, wp_run_tlb_sharing *out) {
+    if (object == NULL) return;
+#define GET(member) out->member = wpi_json_read_number(r, object, #member);
+    SHARING_MEMBERS(GET)
+#undef GET
+}
+
 static json_t *machine_to_json(const wp_run_machine *machine) {
     json_t *object = json_object();
 #define SET(member) wpi_json_set(object, #member, wpi_json_number(machine->member));
@@ -77,6 +102,8 @@ static json_t *machine_to_json(const wp_run_machine *machine) {
     }
     wpi_json_set(object, "schedulers", wpi_json_number(machine->schedulers));
     wpi_json_set(object, "tlbs", tlbs);
+    if (machine->tlb_sharing.buffers != 0)
+        wpi_json_set(object, "tlb_sharing", sharing_to_json(&machine->tlb_sharing));
     return object;
 }
 
@@ -90,6 +117,7 @@ static void read_machine(wpi_json_reader *r, const json_t *object, wp_run_machin
         out->tlb_count[i] = wpi_json_read_number(r, json_array_get(tlbs, i), "count");
         out->tlb_ports[i] = wpi_json_read_number(r, json_array_get(tlbs, i), "ports");
     }
+    read_sharing(r, json_object_get(object, "tlb_sharing"), &out->tlb_sharing);
 }
 
 /* ---- over time, and by place ---- */

@@ -65,6 +65,17 @@ void wpi_tlb_ring_learned(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page);
 void wpi_tlb_ring_forgot(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page);
 void wpi_tlb_ring_flush(wpi_tlb_ring *sharing);
 
+/** What the policy adds to `tlb_count` private TLBs. All 0 with private ones; without a directory
+ * its members are 0. */
+typedef struct wpi_tlb_ring_storage {
+    uint32_t directories, directory_entries; /* entries of each */
+    uint32_t tag_bits, map_bits;          /* of an entry; a bit of the map for each TLB in reach */
+    uint32_t buffers;                     /* one for each direction of each TLB */
+    uint64_t directory_bits, buffer_bits; /* of all; an entry has a valid bit, too */
+} wpi_tlb_ring_storage;
+
+wpi_tlb_ring_storage wpi_tlb_ring_storage_of(const wpi_profile *profile, uint32_t tlb_count);
+
 void wpi_tlb_ring_statistics(const wpi_tlb_ring *sharing, wpi_visit visit, void *object);
 
 #endif

@@ -199,16 +199,20 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *s) {
 
 /* ---- what is counted ---- */
 
-/* Storage beyond private TLBs: directories (valid, tag, neighbours, own bit) and ports' buffers. */
-static uint64_t storage_bits(const wpi_tlb_ring *s) {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < s->node_count; i++) {
-        if (s->ops->uses_directory)
-            bits += directory_entries(s->profile) *
-                    (1 + s->profile->tlb_sharing.tag_bits + 2 * (uint64_t)s->neighbours + 1);
-        bits += WPI_RING_SIDES * (uint64_t)s->profile->tlb_sharing.buffer_entries * QUESTION_BITS;
-    }
-    return bits;
+wpi_tlb_ring_storage wpi_tlb_ring_storage_of(const wpi_profile *profile, uint32_t tlb_count) {
+    const wpi_tlb_sharing_ops *ops = profile->tlb_sharing.policy->ops;
+    wpi_tlb_ring_storage out = {0};
+    if (ops->next == NULL) return out;
+    out.buffers = tlb_count * WPI_RING_SIDES;
+    out.buffer_bits = (uint64_t)out.buffers * profile->tlb_sharing.buffer_entries * QUESTION_BITS;
+    if (!ops->uses_directory) return out;
+    out.directories = tlb_count;
+    out.directory_entries = directory_entries(profile);
+    out.tag_bits = profile->tlb_sharing.tag_bits;
+    out.map_bits = 2 * neighbours_of(profile, ops) + 1;
+    out.directory_bits =
+        (uint64_t)out.directories * out.directory_entries * (1 + out.tag_bits + out.map_bits);
+    return out;
 }
 
 void wpi_tlb_ring_statistics(const wpi_tlb_ring *s, wpi_visit visit, void *object) {
@@ -226,7 +230,6 @@ void wpi_tlb_ring_statistics(const wpi_tlb_ring *s, wpi_visit visit, void *objec
     wpi_visit_value(visit, object, prefix, "no_room", "requests", s->full_count);
     wpi_visit_value(visit, object, prefix, "slot_wait", "ps", s->slot_wait_ps);
     wpi_visit_value(visit, object, prefix, "directory_evictions", "entries", evictions);
-    wpi_visit_maximum(visit, object, prefix, "storage", "bits", storage_bits(s));
     wpi_visit_histogram(visit, object, prefix, "answer_wait", "ps", &s->answer_wait_ps);
     wpi_visit_histogram(visit, object, prefix, "answer", "ps", &s->answer_ps);
 }
