@@ -118,7 +118,7 @@ wrong 2 "keep needs a unit" stream-affinity --size 500 --keep 100
 # shellcheck disable=SC2086
 check "direct full overlap" stream-kmeans --size 3000 $shape --iterations 3 --keep 100KiB
 # shellcheck disable=SC2086
-check "full" stream-kmeans --size 1000 $shape --iterations 2 --keep 1MiB
+check "full" stream-kmeans --size 4000 $shape --iterations 2 --keep 1MiB
 wrong 2 "map-index needs --indexed" stream-affinity --size 500 --map-index
 wrong 2 "map-index needs --indexed, and --variant full" stream-affinity --size 500 --indexed --map-index --variant double
 check "serial full" stream-affinity --size 1 --blocks 1 --threads 1 --indexed
