@@ -12,8 +12,15 @@ enum {
     PILOT_SHARE = 512,
     PART_SHARE = 32,
     /* A part is representative if each buffer is filled several times for it. */
-    MEASURED_FROM = 48
+    MEASURED_FROM = 48,
+    /* A pilot may take so many times as long as its share of a longer run: copies that overlap with
+     * nothing, threads without records. */
+    PILOT_UNFAIR = 3
 };
+/* A launch for a measurement may take so much of the expected time … */
+#define LAUNCH_MOST 0.01
+/* … and what differs less is the same. */
+#define GAIN_LEAST 1.05
 /* Where a kernel reads so much of its records, sending all of them takes less time than choosing:
  * between 50 % and 73 % in bench/results. */
 #define READS_MOST (2.0 / 3.0)
@@ -91,37 +98,75 @@ static pilot run_pilot(const app_streaming *job, uint64_t outer, app_streaming_t
 
 /* ---- measurements ---- */
 
-/* Every way on 1/32 of the records; the best one of them. `*first` moves on. */
+typedef struct measurement {
+    const app_streaming *job;
+    const pilot *p;
+    uint64_t *first; /* moves on */
+    app_streaming_times *times;
+} measurement;
+
+static bool is_streamed(int variant) {
+    return variant == APP_STREAMING_FULL || variant == APP_STREAMING_VOLUME;
+}
+
+/* Bytes a second on the next 1/`share` of the records; 0: there is no record of so few bytes. */
+static double rate_of(const measurement *m, int variant, unsigned share) {
+    const app_streaming *job = m->job;
+    const uint64_t first = *m->first;
+    const uint64_t outer =
+        app_streaming_end(job, first, app_streaming_bytes(job, 0, job->count) / share);
+    const uint64_t bytes = app_streaming_bytes(job, first, outer);
+    if (outer == first) {
+        return 0.0;
+    }
+    const double s = run_part(job, variant, first, outer, m->times);
+    const double launch_s = m->p->fixed_s < s / 2 ? m->p->fixed_s : s / 2;
+    const double fixed_s = is_streamed(variant) ? launch_s : 0.0;
+    *m->first = outer;
+    if (job->explains) {
+        fprintf(stderr, "measured   %s: %s for %s", name_of(variant), app_time(s), app_bytes(bytes));
+        if (is_streamed(variant)) {
+            fprintf(stderr, ", of which a launch takes %s", app_time(fixed_s));
+        }
+        fprintf(stderr, ": %s\n", app_rate((double)bytes, s - fixed_s, "B"));
+    }
+    return (double)bytes / (s - fixed_s);
+}
+
+/* Whether a measurement costs little, and the way may turn out to be as fast as `best_rate`. */
+static bool is_worth_it(const measurement *m, int variant, double best_rate) {
+    const app_streaming *job = m->job;
+    const double all_s = (double)app_streaming_bytes(job, 0, job->count) / best_rate;
+    if (!is_streamed(variant)) {
+        return rate_of(m, variant, PILOT_SHARE) * PILOT_UNFAIR >= best_rate;
+    }
+    if (m->p->fixed_s <= all_s * LAUNCH_MOST) {
+        return true;
+    }
+    if (job->explains) {
+        fprintf(stderr, "unmeasured %s: a launch takes %s", name_of(variant),
+                app_time(m->p->fixed_s));
+        fprintf(stderr, ", more than %.0f %% of %s\n", 100 * LAUNCH_MOST, app_time(all_s));
+    }
+    return false;
+}
+
+/* The rule's way on 1/32 of the records, then the others that may be faster; the best of them. */
 static int measure(const app_streaming *job, int by_rule, const pilot *p, uint64_t *first,
                    app_streaming_times *times) {
-    const int variants[] = {APP_STREAMING_FULL, APP_STREAMING_VOLUME, staged(job),
-                            APP_STREAMING_ZEROCOPY};
-    const uint64_t all = app_streaming_bytes(job, 0, job->count);
+    const int variants[] = {APP_STREAMING_FULL, staged(job), APP_STREAMING_ZEROCOPY,
+                            APP_STREAMING_VOLUME};
+    const measurement m = {job, p, first, times};
     int best = by_rule;
-    double best_rate = 0.0; /* bytes a second */
-    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-        const uint64_t outer = app_streaming_end(job, *first, all / PART_SHARE);
-        const uint64_t bytes = app_streaming_bytes(job, *first, outer);
-        const bool is_streamed =
-            variants[v] == APP_STREAMING_FULL || variants[v] == APP_STREAMING_VOLUME;
-        if (outer == *first) {
-            break;
+    double best_rate = rate_of(&m, by_rule, PART_SHARE);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants && best_rate > 0.0; v++) {
+        if (variants[v] == by_rule || !is_worth_it(&m, variants[v], best_rate)) {
+            continue;
         }
-        const double s = run_part(job, variants[v], *first, outer, times);
-        const double fixed_s = !is_streamed ? 0.0 : p->fixed_s < s / 2 ? p->fixed_s : s / 2;
-        const double rate = (double)bytes / (s - fixed_s);
-        *first = outer;
-        if (rate > best_rate) {
+        const double rate = rate_of(&m, variants[v], PART_SHARE);
+        if (rate > best_rate * GAIN_LEAST) {
             best_rate = rate;
             best = variants[v];
-        }
-        if (job->explains) {
-            fprintf(stderr, "measured   %s: %s for %s", name_of(variants[v]), app_time(s),
-                    app_bytes(bytes));
-            if (is_streamed) {
-                fprintf(stderr, ", of which a launch takes %s", app_time(fixed_s));
-            }
-            fprintf(stderr, ": %s\n", app_rate((double)bytes, s - fixed_s, "B"));
         }
     }
     return best;

@@ -6,8 +6,12 @@
  *     fewer data than MEASURED_FROM times       the rule: staged with windows, else full; but
  *     the buffers                               direct, if it is allowed, where the kernel reads
  *                                               most of the data
- *     else                                      the way that took least time for 1/32 of the
- *                                               records
+ *     else                                      the rule's way, unless another one takes 5 % less
+ *                                               time for 1/32 of the records
+ *
+ * A way is measured only where that costs little: double, direct and zerocopy get 1/512 of the
+ * records first, and no more if they take more than three times as long as the best so far; full and
+ * volume nothing where a launch takes more than 1 % of the expected time.
  *
  * Staged: double, or direct if the records may be page-locked as a whole. Whether the kernel has
  * windows is known without a launch. A streamed launch of 1/512 of the records shows how much it

@@ -82,8 +82,9 @@ WP_API cudaError_t streamingFree(void *mapped);
 
 /** Keeps mapped data, `size_bytes` from `mapped` on, on the device from one launch to the next:
  * allocates so much device memory, beside streamingOptions.device_bytes. The next launch that
- * passes an address of the reservation copies them there, before its kernel; it and later launches
- * on this device read them there, and send what they write to the host and there. So they cross the
+ * passes an address of the reservation copies them there, before its kernel, and returns when that
+ * is done unless the host memory is page-locked; it and later launches on this device read them
+ * there, and send what they write to the host and there. So they cross the
  * link once, until host code changes them, of which it tells by streamingForget.
  *
  *     streamingKeep(mapped, bytes / 2);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "device/device.h"
+#include "stream/kept_fill.h"
 #include "stream/reservation.h"
 #include "warpage/host.h"
 
@@ -132,17 +133,22 @@ bool wpi_kept_data_has(const void *address) {
 
 /* ---- a launch ---- */
 
-/* Host memory that is not page-locked goes through memory that is. */
-static wp_status copy_part(wp_queue *queue, const kept *k, uintptr_t first, const void *host,
-                           size_t bytes, wp_error *err) {
-    const wp_host_work staging = {.read_bytes = bytes, .written_bytes = bytes};
+/* Host memory that is page-locked is copied as it is; other goes through memory that is: much of it
+ * by threads of the host, which begin when what was queued before is done. */
+static wp_status copy_part(wp_queue *queue, const wpi_kept_part *part, size_t piece_bytes,
+                           wpi_kept_fill *staged, wp_error *err) {
+    const wp_host_work staging = {.read_bytes = part->bytes, .written_bytes = part->bytes};
     wp_allocation ignored;
-    if (!wp_memory_find(k->device, host, &ignored))
+    if (!wp_memory_find(queue->device, part->host, &ignored)) {
+        if (piece_bytes != 0 && part->bytes > piece_bytes)
+            return wpi_kept_fill_add(staged, part, piece_bytes, err);
         WP_TRY(wp_queue_host_work(queue, &staging, err));
-    return wp_queue_copy(queue, (char *)k->memory + (first - k->first), host, bytes, err);
+    }
+    return wp_queue_copy(queue, part->to, part->host, part->bytes, err);
 }
 
-static wp_status fill(wp_queue *queue, const kept *k, wp_error *err) {
+static wp_status copy_parts(wp_queue *queue, const kept *k, size_t piece_bytes,
+                            wpi_kept_fill *staged, wp_error *err) {
     wpi_reservation_cursor cursor = {0};
     for (uintptr_t at = k->first; at < k->outer; at = cursor.outer) {
         const void *host = wpi_reservation_host(&cursor, at, 1, false);
@@ -152,9 +158,23 @@ static wp_status fill(wp_queue *queue, const kept *k, wp_error *err) {
                            "reservation %p, which is kept on the device",
                            (size_t)(at - k->base), (void *)k->base);
         const uintptr_t outer = cursor.outer < k->outer ? cursor.outer : k->outer;
-        WP_TRY(copy_part(queue, k, at, host, outer - at, err));
+        const wpi_kept_part part = {host, (char *)k->memory + (at - k->first), outer - at};
+        WP_TRY(copy_part(queue, &part, piece_bytes, staged, err));
     }
-    return wp_event_record(k->filled, queue, err);
+    return WP_STATUS_OK;
+}
+
+static wp_status fill(wp_queue *queue, const kept *k, size_t piece_bytes, wp_error *err) {
+    wpi_kept_fill staged = {0};
+    wp_status status;
+    WP_TRY_GOTO(copy_parts(queue, k, piece_bytes, &staged, err), done);
+    WP_TRY_GOTO(wp_event_record(k->filled, queue, err), done);
+    if (staged.count == 0) goto done;
+    WP_TRY_GOTO(wp_event_wait(k->filled, err), done);
+    status = wpi_kept_fill_run(&staged, k->device, piece_bytes, err);
+done:
+    wpi_kept_fill_deinit(&staged);
+    return status;
 }
 
 static wp_status use_locked(wp_queue *queue, kept *k, bool is_written, wpi_kept_use *use,
@@ -169,7 +189,7 @@ static wp_status use_locked(wp_queue *queue, kept *k, bool is_written, wpi_kept_
     if (k->is_filled) {
         WP_TRY(wp_queue_wait_event(queue, k->filled, err));
     } else {
-        WP_TRY(fill(queue, k, err));
+        WP_TRY(fill(queue, k, wpi_kept_fill_piece_bytes(use->pinned_bytes_max), err));
         k->is_filled = true;
         use->sent_bytes += range.bytes;
     }

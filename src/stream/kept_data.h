@@ -3,7 +3,8 @@
  * Mapped data that stay on the device from one launch to the next (streamingKeep).
  *
  * A reservation has one kept range at most. The first launch that passes the reservation copies the
- * range to the device, before its kernel; the kernel, and those of later launches, read it there,
+ * range to the device, before its kernel, and takes as long as that in the calling thread, unless
+ * the host memory is page-locked; the kernel, and those of later launches, read it there,
  * and write to it what they send to the host, so that both have the same bytes.
  *
  * Thread rule: any thread. Ranges that a launch uses must not be changed meanwhile.
@@ -34,6 +35,7 @@ typedef struct wpi_kept_use {
     wpi_stream_kept ranges[WPI_STREAM_KEPT];
     uint32_t count;
     uint64_t bytes, sent_bytes; /* in the ranges; copied there for this launch */
+    uint64_t pinned_bytes_max;  /* set by the caller: for the copies, 0: no limit */
 } wpi_kept_use;
 
 /** Adds what is kept of the reservation that `address` is in, and queues what has to come before

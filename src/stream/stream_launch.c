@@ -192,7 +192,7 @@ static bool has_writes(const wpi_stream_facts *facts) {
 /* What the launch finds on the device; what it does not, is queued to be there. */
 static wp_status find_kept(wpi_stream_context *x, wp_queue *queue, const wp_launch *launch,
                            const wpi_stream_code *code, wp_error *err) {
-    x->kept = (wpi_kept_use){0};
+    x->kept = (wpi_kept_use){.pinned_bytes_max = options_now().pinned_bytes};
     for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++)
         if ((code->mask >> i & 1) != 0)
             WP_TRY(wpi_kept_data_use(queue, *(void *const *)launch->args[i],

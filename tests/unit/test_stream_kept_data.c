@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "device/device.h"
+#include "stream/kept_fill.h"
 #include "stream/reservation.h"
 #include "wp_test.h"
 
@@ -120,6 +122,42 @@ static void parts_that_are_not_mapped_are_refused(void **state) {
     assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
 }
 
+/* In pieces of several sizes, down to none, by several threads; behind what was queued before. */
+static void large_ranges_are_staged_in_pieces(void **state) {
+    (void)state;
+    static const uint64_t pinned[] = {0, 9 * 4096, 9 * 4096 * 3 + 5, 100};
+    const size_t bytes = 5 * (size_t)WPI_KEPT_FILL_PIECE_BYTES + 48;
+    char *large = wpi_malloc(bytes);
+    void *base;
+    assert_non_null(large);
+    assert_int_equal(wpi_kept_fill_piece_bytes(0), WPI_KEPT_FILL_PIECE_BYTES);
+    assert_int_equal(wpi_kept_fill_piece_bytes(9 * 4096), 4096);
+    assert_int_equal(wpi_kept_fill_piece_bytes(9 * 4096 - 1), 0);
+    assert_int_equal(wpi_kept_fill_piece_bytes(UINT64_MAX), WPI_KEPT_FILL_PIECE_BYTES);
+    assert_int_equal(wpi_reservation_create(bytes, &base, NULL), WP_STATUS_OK);
+    assert_int_equal(wpi_reservation_map(base, large, bytes / 2, NULL), WP_STATUS_OK);
+    assert_int_equal(
+        wpi_reservation_map((char *)base + bytes / 2, large + bytes / 2, bytes - bytes / 2, NULL),
+        WP_STATUS_OK);
+    keep(base, bytes);
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
+        wpi_kept_use u = {.pinned_bytes_max = pinned[i]};
+        wp_error err = {0};
+        for (size_t at = 0; at < bytes; at++)
+            large[at] = (char)(at * 31 + (at >> 12) + i);
+        assert_status_ok(wp_queue_fill(queue, large + bytes - 4, (uint32_t)i, 4, 1, &err), &err);
+        wpi_kept_data_forget(base, 1);
+        assert_status_ok(wpi_kept_data_use(queue, base, false, &u, &err), &err);
+        assert_u64(u.sent_bytes, bytes);
+        assert_status_ok(wp_queue_wait(queue, &err), &err);
+        assert_int_equal(large[bytes - 4], (char)i);
+        assert_memory_equal(u.ranges[0].memory, large, bytes);
+    }
+    wpi_kept_data_free(base);
+    assert_int_equal(wpi_reservation_free(base, true, NULL), WP_STATUS_OK);
+    wpi_free(large);
+}
+
 static void wrong_ranges_are_refused(void **state) {
     (void)state;
     wp_error err = {0};
@@ -139,6 +177,7 @@ int main(void) {
         TEST(what_is_forgotten_is_copied_again),
         TEST(what_another_device_writes_is_copied_again),
         TEST(parts_that_are_not_mapped_are_refused),
+        TEST(large_ranges_are_staged_in_pieces),
         TEST(wrong_ranges_are_refused),
     };
     return wp_test_main(tests);
