@@ -65,7 +65,29 @@ static void solve(cublasXtHandle_t handle) {
             CHECK_EQ(c[j * n + i], i >= j ? (double)j + 2 : 1.0);
 }
 
+/* Programs of before CUDA 11 name the type of the sums by a cudaDataType. */
+static void old_types() {
+    cublasHandle_t handle;
+    const float one = 1, zero = 0, a[] = {1, 2, 3, 4}, b[] = {1, 0, 2, 1};
+    float *data, c[4];
+    CHECK_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    CUDA_OK(cudaMalloc((void **)&data, 12 * sizeof *data));
+    CUDA_OK(cudaMemcpy(data, a, sizeof a, cudaMemcpyHostToDevice));
+    CUDA_OK(cudaMemcpy(data + 4, b, sizeof b, cudaMemcpyHostToDevice));
+    CHECK_EQ(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, data, CUDA_R_32F, 2, data + 4, CUDA_R_32F, 2,
+                          &zero, data + 8, CUDA_R_32F, 2, CUDA_R_32F, CUBLAS_GEMM_DFALT),
+             CUBLAS_STATUS_SUCCESS);
+    CUDA_OK(cudaMemcpy(c, data + 8, sizeof c, cudaMemcpyDeviceToHost));
+    CHECK(c[0] == 1 && c[1] == 2 && c[2] == 5 && c[3] == 8);
+    CHECK_EQ(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, data, CUDA_R_32F, 2, 4, data + 4,
+                                        CUDA_R_32F, 2, 4, &zero, data + 8, CUDA_R_32F, 2, 4, 1, CUDA_R_8I, CUBLAS_GEMM_DFALT),
+             CUBLAS_STATUS_NOT_SUPPORTED);
+    CUDA_OK(cudaFree(data));
+    CHECK_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
+}
+
 int main() {
+    old_types();
     cublasXtHandle_t handle = nullptr;
     int device[] = {0}, bad[] = {99}, dim = 0;
     const float one = 1;
