@@ -670,7 +670,7 @@ cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alpha, cud
 #if defined(__cplusplus)
 }
 
-/* ---- the type of the sums as before CUDA 11: a cudaDataType ---- */
+/* The type of the sums as before CUDA 11: a cudaDataType. */
 
 static inline cublasStatus_t wp_cublas_compute_type(cublasHandle_t handle, cudaDataType type,
                                                     cublasComputeType_t *out) {
