@@ -233,11 +233,13 @@ def libraries():
         Library("NVRTC", "nvrtc", "libnvrtc.so", ["nvrtc.h"], "`nvrtc.h`, `-lnvrtc`.", NVRTC_GROUPS,
                 absent=[("intermediate code of other compilers", "nvrtcGetLTOIR* nvrtcGetOptiXIR* nvrtcGetNVVM*"),
                         ("precompiled headers", "nvrtc*PCH*")]),
-        Library("cuBLAS", "cublas", "libcublas.so", ["cublas_api.h", "cublas_v2.h"],
+        Library("cuBLAS", "cublas", "libcublas.so", ["cublas_api.h", "cublas_v2.h", "cublas.h", "cublasXt.h"],
                 "`cublas_v2.h`, `-lcublas`. A letter in brackets is the type: S float, D double, C and Z complex, "
-                "H half.", missing=by_reason(cublas, CUBLAS_REASONS, "cuBLAS"),
-                absent=[("the interface before version 4 (`cublas.h`)", "cublasInit cublasShutdown cublasAlloc cublasGetError"),
-                        ("other libraries: cuBLASXt, NVBLAS", "cublasXt*")]),
+                "H half. `cublas.h` has calls on vectors and matrices by the interface before version 4; batches and types "
+                "named by arguments came later. `cublasXt.h` is for matrices in host memory.",
+                missing=by_reason(cublas, CUBLAS_REASONS, "cuBLAS"),
+                absent=[("cuBLASXt: other products and solutions, work of the host's processor",
+                         "cublasXt*symm cublasXt*hemm cublasXt*herk cublasXt*syr2k cublasXt*trmm cublasXtSetCpu*")]),
         Library("cuBLASLt", "cublasLt", "libcublasLt.so", ["cublasLt.h"],
                 "`cublasLt.h`, `-lcublasLt`: products in float, double, half, bfloat16, TF32 (not rounded) and 8-bit integers, "
                 "with bias, ReLU and GELU.", CUBLASLT_GROUPS,

@@ -42,7 +42,6 @@ NEEDS = [
     ("FreeImage", r"#\s*include\s*[<\"]FreeImage"),
     ("cuSPARSELt", r"#\s*include\s*[<\"]cusparseLt"),
     ("sparse cuSOLVER", r"#\s*include\s*[<\"]cusolver(Sp|Rf|Mg)"),
-    ("cuBLASXt", r"#\s*include\s*[<\"]cublasXt"),
     ("cuDNN", r"#\s*include\s*[<\"]cudnn"),
     ("nvJPEG", r"#\s*include\s*[<\"]nvjpeg\.h"),
     ("nvJitLink", r"#\s*include\s*[<\"]nvJitLink"),
@@ -119,6 +118,11 @@ def missing_in(text, names):
 
 def judge(output, source):
     """Whether a program that ended well was checked, and how."""
+    if re.search(r"^\[run_demo\] PASS", output, re.M):
+        return "yes", "own check"
+    differing = re.search(r"^Non-Matching CPU-GPU Outputs.*: (\d+)", output, re.M)
+    if differing:
+        return ("yes", "own check") if differing.group(1) == "0" else ("no", "its own check fails: " + clean(differing.group(0)))
     for line in output.splitlines():
         if FAILED.search(line) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line):
             return "no", "its own check fails: " + clean(line)
@@ -206,12 +210,29 @@ class CudaSamples(Suite):
         return [["./" + name] + args for args in ([smaller] if smaller is not None else lists)], work
 
 
-# Arguments for programs whose own problem is sized for a GPU.
+# Arguments for programs whose own problem is sized for a GPU, or that ask for a size.
 SMALLER = {
     ("cuda-samples", "matrixMul"): ["-wA=64", "-hA=64", "-wB=64", "-hB=64"],
     ("cuda-samples", "eigenvalues"): ["-matrix-size=256"],
     ("cuda-samples", "matrixMulCUBLAS"): ["-sizemult=1"],
     ("cuda-samples", "batchCUBLAS"): ["-m32", "-n32", "-k32", "-N4"],
+    ("cuda-programming", "05-prerequisites-for-speedup/arithmetic2gpu"): ["10000"],
+    ("cuda-programming", "07-global-memory/matrix"): ["1024"],
+    ("cuda-programming", "08-shared-memory/bank"): ["1024"],
+    ("learn-cuda", "Chapter04/04_kernel_execution/08_openmp_cuda/openmp_gpus"): ["4"],
+}
+
+# Programs for several devices, whose number they do not ask for.
+DEVICES = {
+    ("cuda-training-series", "hw7/multi"): 4,
+    ("cuda-training-series", "hw7/multi_solution"): 4,
+    ("learn-cuda", "Chapter06/06_multigpu/02_gaussian_multi_gpu/gaussian_multi_gpu_p2p"): 4,
+}
+
+# Programs that show an error, and end with another status than 0 where CUDA works as documented.
+SHOW_AN_ERROR = {
+    ("cuda-programming", "04-error-check/check1api"): "copies in the wrong direction",
+    ("cuda-programming", "04-error-check/check2kernel"): "a block of 1280 threads",
 }
 
 
@@ -337,7 +358,7 @@ class Projects(Suite):
 
 
 # Libraries that a program is linked with because it includes their header.
-LIBRARIES = [("cublas", r"cublas(_v2)?\.h|cublasLt\.h"), ("cublasLt", r"cublasLt\.h"), ("cufft", r"cufft\.h"),
+LIBRARIES = [("cublas", r"cublas(_v2|Xt)?\.h|cublasLt\.h"), ("cublasLt", r"cublasLt\.h"), ("cufft", r"cufft\.h"),
              ("curand", r"curand\.h"), ("cusolver", r"cusolver\w+\.h"), ("cusparse", r"cusparse"),
              ("nvrtc", r"nvrtc\.h"), ("cuda", r"cuda\.h"), ("nvidia-ml", r"nvml\.h")]
 
@@ -345,8 +366,9 @@ LIBRARIES = [("cublas", r"cublas(_v2)?\.h|cublasLt\.h"), ("cublasLt", r"cublasLt
 class Files(Suite):
     """Files that are a program each, built by one nvcc command as their authors say."""
     build_note = "by one command"
-    folder, flags, includes = "", [], []
+    folder, flags, includes, libraries = "", [], [], []
     left_out = "$^"  # files that are no program of their own
+    has_parts = False  # a folder is one program: its files without main are parts of it
 
     def __init__(self, args, env):
         super().__init__(args, env)
@@ -369,15 +391,21 @@ class Files(Suite):
     def build(self, name, folder, work):
         text = self.sources(folder)
         command = ["nvcc", "-O2", "-w"] + self.flags + [folder, "-o", os.path.join(work, "program")]
+        if self.has_parts:
+            others = [path for ending in ("cu", "cpp", "c") for path in glob.glob(os.path.join(os.path.dirname(folder), "*." + ending))]
+            included = re.findall(r'#\s*include\s*"([^"]+)"', "".join(map(self.sources, [folder] + others)))
+            command += sorted(path for path in others if not re.search(r"\bmain\s*\(", self.sources(path))
+                              and os.path.basename(path) not in included)
         for part in self.includes:
             command += ["-I", os.path.join(self.args.source, part)]
         for part in self.args.include:
             command += ["-I", part]
-        command += ["-l" + library for library, mark in LIBRARIES if re.search(r"include\s*[<\"]" + mark, text)]
+        command += ["-l" + library for library, mark in LIBRARIES
+                    if library in self.libraries or re.search(r"include\s*[<\"]" + mark, text)]
         return self.command(command, work)
 
     def runs(self, name, folder, work):
-        return [[os.path.join(work, "program")]], os.path.dirname(folder)
+        return [[os.path.join(work, "program")] + SMALLER.get((self.args.suite, name), [])], os.path.dirname(folder)
 
 
 class CudaProgramming(Files):
@@ -391,6 +419,7 @@ class LearnCuda(Files):
     title = "Learn CUDA Programming (a book's programs)"
     flags = ["-arch=sm_70", "-Xcompiler", "-fopenmp", "-lnvToolsExt", "-rdc=true"]
     left_out = r"cuda_thread_programming/03|simpleMPI"
+    has_parts = True
 
 
 class Freshman(Files):
@@ -414,6 +443,7 @@ class LlmC(Files):
     title = "llm.c's kernels"
     folder = "dev/cuda"
     flags = ["-arch=sm_80", "--use_fast_math", "-Xcompiler", "-fopenmp", "-std=c++17"]
+    libraries = ["cublas", "cublasLt"]
 
 
 class PolybenchAcc(Files):
@@ -465,7 +495,9 @@ def attempt(suite, name, folder, work):
             if re.search(r"/.*\.\w{1,5}$|^[\w.-]+\.(txt|bin|dat|bmp|ppm|pgm|mtx|csv|gr)$", argument) \
                     and not os.path.exists(os.path.join(folder, argument)):
                 return row("-", "-", "-", "input missing in the clone: " + argument)
-        status, text = run_limited(command, folder, suite.args.seconds, suite.env)
+        devices = DEVICES.get((suite.args.suite, name))
+        env = dict(suite.env, WARPAGE_DEVICE=",".join(["cpu"] * devices)) if devices else suite.env
+        status, text = run_limited(command, folder, suite.args.seconds, env)
         output += text
         waived = re.search(r"^.*\b(waiv\w+|not supported on this (GPU|device)|requires? (at least )?(two|2|more than one)).*$",
                            text, re.I | re.M)
@@ -473,6 +505,9 @@ def attempt(suite, name, folder, work):
             return row("yes", "no", "no", f"not done in {suite.args.seconds} s")
         if waived and status in (0, 2):
             return row("-", "-", "-", "waives itself: " + clean(waived.group(0)))
+        shown = SHOW_AN_ERROR.get((suite.args.suite, name))
+        if shown and status is not None and status > 0:
+            return row("yes", "yes", "yes", f"shows an error, which is found: {shown}")
         if status != 0:
             return row("yes", "no", "no", f"run: exit {status}: {first_error(text)}")
     checked, reason = judge(output, source)

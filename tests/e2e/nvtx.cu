@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks and ranges for profilers, by both names of the header: accepted, without effect. */
+// FLAGS: -lnvToolsExt
+/* Marks and ranges for profilers, by both names of the header: accepted, without effect; and the
+ * library that older programs link. */
 #include "check.h"
 #include <nvToolsExt.h>
 #include <nvtx3/nvToolsExt.h>

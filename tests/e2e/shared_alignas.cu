@@ -27,6 +27,19 @@ template <typename T, int ALIGNMENT> __global__ void reverse(T *data, int *error
         atomicAdd(errors, 1);
 }
 
+/* Two buffers of 16 KiB, of which a xor of the address gives the other. */
+__global__ void exchange(int *errors) {
+    __shared__ char before[5];
+    __shared__ __align__(16384) char buffers[32768];
+    before[0] = 1;
+    buffers[16384] = 7;
+    unsigned address;
+    int value;
+    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(buffers));
+    asm volatile("ld.shared.s8 %0, [%1];" : "=r"(value) : "r"(address ^ 16384));
+    if (value != 7 || before[0] != 1) atomicAdd(errors, 1);
+}
+
 __device__ alignas(32) int variable[3];
 
 template <typename T, int ALIGNMENT> static void check(void) {
@@ -51,6 +64,13 @@ int main(void) {
     check<float, 64>();
     check<double, 8>();
     check<char, 1>();
+    int *errors;
+    CUDA_OK(cudaMallocManaged(&errors, sizeof *errors));
+    *errors = 0;
+    exchange<<<4, 1>>>(errors);
+    CUDA_OK(cudaDeviceSynchronize());
+    CHECK_EQ(*errors, 0);
+    CUDA_OK(cudaFree(errors));
     CUDA_OK(cudaGetSymbolAddress(&address, variable));
     CHECK_EQ((size_t)address % 32, 0);
     return check_done();

@@ -669,5 +669,76 @@ cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alpha, cud
 
 #if defined(__cplusplus)
 }
+
+/* The type of the sums as before CUDA 11: a cudaDataType. */
+
+static inline cublasStatus_t wp_cublas_compute_type(cublasHandle_t handle, cudaDataType type,
+                                                    cublasComputeType_t *out) {
+    cublasMath_t mode = CUBLAS_DEFAULT_MATH;
+    const cublasStatus_t status = cublasGetMathMode(handle, &mode);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+    const bool is_pedantic = (mode & 0xf) == CUBLAS_PEDANTIC_MATH;
+    switch (type) {
+    case CUDA_R_32F:
+    case CUDA_C_32F:
+        *out = is_pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
+        return CUBLAS_STATUS_SUCCESS;
+    case CUDA_R_64F:
+    case CUDA_C_64F:
+        *out = is_pedantic ? CUBLAS_COMPUTE_64F_PEDANTIC : CUBLAS_COMPUTE_64F;
+        return CUBLAS_STATUS_SUCCESS;
+    case CUDA_R_16F:
+        *out = is_pedantic ? CUBLAS_COMPUTE_16F_PEDANTIC : CUBLAS_COMPUTE_16F;
+        return CUBLAS_STATUS_SUCCESS;
+    case CUDA_R_32I:
+        *out = is_pedantic ? CUBLAS_COMPUTE_32I_PEDANTIC : CUBLAS_COMPUTE_32I;
+        return CUBLAS_STATUS_SUCCESS;
+    default: return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+}
+
+static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
+                                          cublasOperation_t transb, int m, int n, int k,
+                                          const void *alpha, const void *A, cudaDataType Atype,
+                                          int lda, const void *B, cudaDataType Btype, int ldb,
+                                          const void *beta, void *C, cudaDataType Ctype, int ldc,
+                                          cudaDataType computeType, cublasGemmAlgo_t algo) {
+    cublasComputeType_t sums;
+    const cublasStatus_t status = wp_cublas_compute_type(handle, computeType, &sums);
+    return status != CUBLAS_STATUS_SUCCESS
+               ? status
+               : cublasGemmEx(handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb,
+                              beta, C, Ctype, ldc, sums, algo);
+}
+
+static inline cublasStatus_t
+cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                    int m, int n, int k, const void *alpha, const void *const Aarray[],
+                    cudaDataType Atype, int lda, const void *const Barray[], cudaDataType Btype,
+                    int ldb, const void *beta, void *const Carray[], cudaDataType Ctype, int ldc,
+                    int batchCount, cudaDataType computeType, cublasGemmAlgo_t algo) {
+    cublasComputeType_t sums;
+    const cublasStatus_t status = wp_cublas_compute_type(handle, computeType, &sums);
+    return status != CUBLAS_STATUS_SUCCESS
+               ? status
+               : cublasGemmBatchedEx(handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda,
+                                     Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, sums,
+                                     algo);
+}
+
+static inline cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+    const void *alpha, const void *A, cudaDataType Atype, int lda, long long int strideA,
+    const void *B, cudaDataType Btype, int ldb, long long int strideB, const void *beta, void *C,
+    cudaDataType Ctype, int ldc, long long int strideC, int batchCount, cudaDataType computeType,
+    cublasGemmAlgo_t algo) {
+    cublasComputeType_t sums;
+    const cublasStatus_t status = wp_cublas_compute_type(handle, computeType, &sums);
+    return status != CUBLAS_STATUS_SUCCESS
+               ? status
+               : cublasGemmStridedBatchedEx(handle, transa, transb, m, n, k, alpha, A, Atype, lda,
+                                            strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc,
+                                            strideC, batchCount, sums, algo);
+}
 #endif
 #endif

@@ -3,6 +3,9 @@
 #ifndef WARPAGE_CUDA_CUBLAS_V2_H
 #define WARPAGE_CUDA_CUBLAS_V2_H
 
+#if defined(CUBLAS_H_)
+#error "cublas.h and cublas_v2.h declare the same names differently: include one of them"
+#endif
 #define CUBLAS_V2_H_
 
 #include "cublas_api.h"

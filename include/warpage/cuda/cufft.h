@@ -44,7 +44,11 @@ typedef enum cufftResult_t {
     CUFFT_NO_WORKSPACE = 13,
     CUFFT_NOT_IMPLEMENTED = 14,
     CUFFT_LICENSE_ERROR = 15,
-    CUFFT_NOT_SUPPORTED = 16
+    CUFFT_NOT_SUPPORTED = 16,
+    CUFFT_MISSING_DEPENDENCY = 0x11, /* names of CUDA 12.9; no call returns them */
+    CUFFT_NVRTC_FAILURE = 0x12,
+    CUFFT_NVJITLINK_FAILURE = 0x13,
+    CUFFT_NVSHMEM_FAILURE = 0x14
 } cufftResult;
 
 typedef enum cufftType_t {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* PR_SET_PDEATHSIG: a task ends with the process that waits for it */
 #include "compiler/driver/task.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ static void child_out_of_memory(void) {
 
 _Noreturn static void child_main(wpi_task_fn fn, void *arg, int fd) {
     task_result result = {0};
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     child_result_fd = fd;
     wpi_on_out_of_memory(child_out_of_memory);
     result.status = fn(arg, &result.error);

@@ -17,7 +17,7 @@ typedef struct row {
 
 static const row rows[] = {
     {"cublas nvblas", "cublas nvblas", "cuBLAS, dense linear algebra",
-     "Warpage has cublas_v2.h and -lcublas, but not this part"},
+     "Warpage has cublas.h, cublas_v2.h, cublasXt.h and -lcublas, but not this part"},
     {"curand", "curand", "cuRAND, random numbers",
      "Warpage has curand.h, curand_kernel.h and -lcurand, but not this part"},
     {"cufft cudalibxt", "cufftw", "cuFFT, Fourier transforms",

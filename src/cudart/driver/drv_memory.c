@@ -220,7 +220,7 @@ typedef struct side {
     size_t x_bytes, y, z, pitch_bytes, height;
 } side;
 
-static bool place(const side *s, struct cudaMemcpy3DParms *p, bool is_source, bool is_array) {
+static bool place(const side *s, struct cudaMemcpy3DParms *p, bool is_source) {
     struct cudaPitchedPtr at = {.pitch = s->pitch_bytes, .ysize = s->height};
     struct cudaPos pos = {s->x_bytes, s->y, s->z};
     cudaArray_t array = NULL;
@@ -228,10 +228,16 @@ static bool place(const side *s, struct cudaMemcpy3DParms *p, bool is_source, bo
     case CU_MEMORYTYPE_HOST: at.ptr = (void *)(uintptr_t)s->host; break;
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED: at.ptr = wpi_at(s->device); break;
-    case CU_MEMORYTYPE_ARRAY: array = (cudaArray_t)(void *)s->array; break;
+    case CU_MEMORYTYPE_ARRAY:
+        array = (cudaArray_t)(void *)s->array;
+        if (array == NULL || !wpi_handle_is_live(WPI_HANDLE_ARRAY, array) ||
+            s->x_bytes % array->element_bytes != 0)
+            return false;
+        pos.x = s->x_bytes / array->element_bytes;
+        at = (struct cudaPitchedPtr){0};
+        break;
     default: return false;
     }
-    if (is_array != (array != NULL)) return false;
     if (array == NULL && at.ptr == NULL) return false;
     if (is_source) {
         p->srcArray = array;
@@ -248,9 +254,14 @@ static bool place(const side *s, struct cudaMemcpy3DParms *p, bool is_source, bo
 static cudaError_t copy_box(const side *src, const side *dst, struct cudaExtent extent,
                             CUstream stream, bool is_async) {
     struct cudaMemcpy3DParms p = {.extent = extent, .kind = cudaMemcpyDefault};
-    if (!place(src, &p, true, false) || !place(dst, &p, false, false)) return cudaErrorInvalidValue;
+    if (!place(src, &p, true) || !place(dst, &p, false)) return cudaErrorInvalidValue;
     if (p.srcPtr.pitch == 0) p.srcPtr.pitch = extent.width + src->x_bytes;
     if (p.dstPtr.pitch == 0) p.dstPtr.pitch = extent.width + dst->x_bytes;
+    cudaArray_const_t array = p.srcArray != NULL ? p.srcArray : p.dstArray;
+    if (array != NULL) { /* the runtime counts the width in elements then */
+        if (extent.width % array->element_bytes != 0) return cudaErrorInvalidValue;
+        p.extent.width = extent.width / array->element_bytes;
+    }
     return is_async ? cudaMemcpy3DAsync(&p, stream) : cudaMemcpy3D(&p);
 }
 

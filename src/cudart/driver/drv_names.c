@@ -40,7 +40,12 @@
     X(cuPointerGetAttribute) X(cuPointerGetAttributes) X(cuMemcpy) X(cuMemcpyAsync) \
     X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) \
     X(cuMemcpyDtoDAsync) X(cuMemcpyPeer) X(cuMemcpyPeerAsync) X(cuMemcpy2D) \
-    X(cuMemcpy2DUnaligned) X(cuMemcpy2DAsync) X(cuMemcpy3D) X(cuMemcpy3DAsync) X(cuMemsetD8) \
+    X(cuMemcpy2DUnaligned) X(cuMemcpy2DAsync) X(cuMemcpy3D) X(cuMemcpy3DAsync) X(cuArrayCreate) \
+    X(cuArray3DCreate) X(cuArrayGetDescriptor) X(cuArray3DGetDescriptor) X(cuArrayDestroy) \
+    X(cuMemcpyHtoA) X(cuMemcpyAtoH) X(cuMemcpyDtoA) X(cuMemcpyAtoD) X(cuMemcpyAtoA) \
+    X(cuMemcpyHtoAAsync) X(cuMemcpyAtoHAsync) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
+    X(cuTexObjectGetResourceDesc) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) \
+    X(cuSurfObjectGetResourceDesc) X(cuMemsetD8) \
     X(cuMemsetD16) X(cuMemsetD32) X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) \
     X(cuMemsetD2D8) X(cuMemsetD2D16) X(cuMemsetD2D32) X(cuMemGetAllocationGranularity) \
     X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) \

@@ -44,17 +44,12 @@
     X(cuStreamGetCaptureInfo_v2) X(cuStreamUpdateCaptureDependencies_v2) \
     X(cuThreadExchangeStreamCaptureMode) X(cuUserObjectCreate) X(cuUserObjectRelease) \
     X(cuUserObjectRetain) \
-    /* arrays, textures, surfaces: the runtime API has them */ \
-    X(cuArray3DCreate_v2) X(cuArray3DGetDescriptor_v2) X(cuArrayCreate_v2) X(cuArrayDestroy) \
-    X(cuArrayGetDescriptor_v2) X(cuArrayGetMemoryRequirements) X(cuArrayGetPlane) \
-    X(cuArrayGetSparseProperties) X(cuDeviceGetTexture1DLinearMaxWidth) \
-    X(cuExternalMemoryGetMappedMipmappedArray) X(cuGraphicsResourceGetMappedMipmappedArray) \
-    X(cuMemMapArrayAsync) X(cuMemcpyAtoA_v2) X(cuMemcpyAtoD_v2) X(cuMemcpyAtoHAsync_v2) \
-    X(cuMemcpyAtoH_v2) X(cuMemcpyDtoA_v2) X(cuMemcpyHtoAAsync_v2) X(cuMemcpyHtoA_v2) \
-    X(cuMipmappedArrayCreate) X(cuMipmappedArrayDestroy) X(cuMipmappedArrayGetLevel) \
+    /* there are no mipmapped, sparse or planar arrays, and no other views of an array */ \
+    X(cuArrayGetMemoryRequirements) X(cuArrayGetPlane) X(cuArrayGetSparseProperties) \
+    X(cuDeviceGetTexture1DLinearMaxWidth) X(cuExternalMemoryGetMappedMipmappedArray) \
+    X(cuGraphicsResourceGetMappedMipmappedArray) X(cuMemMapArrayAsync) X(cuMipmappedArrayCreate) \
+    X(cuMipmappedArrayDestroy) X(cuMipmappedArrayGetLevel) \
     X(cuMipmappedArrayGetMemoryRequirements) X(cuMipmappedArrayGetSparseProperties) \
-    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuSurfObjectGetResourceDesc) \
-    X(cuTexObjectCreate) X(cuTexObjectDestroy) X(cuTexObjectGetResourceDesc) \
     X(cuTexObjectGetResourceViewDesc) X(cuTexObjectGetTextureDesc) X(cuTexRefGetMipmappedArray) \
     X(cuTexRefSetMipmappedArray) \
     /* texture and surface references of modules */ \

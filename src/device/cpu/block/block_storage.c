@@ -9,6 +9,9 @@
 #include "device/cpu/block/block_parts.h"
 
 #define STACK_OF_CALLS_BYTES ((size_t)16384) /* minimum beside large local arrays */
+#define PAGE_BYTES ((size_t)4096)
+/* Programs switch between two buffers by xor of an address: their arrays are aligned to 16 KiB. */
+#define SHARED_ALIGN ((size_t)65536)
 #define FRAME_ALIGN 64u /* of a block's frame, for vectors and local arrays in it */
 
 static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads) {
@@ -27,12 +30,24 @@ static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads)
     return true;
 }
 
-/* Allocates whole pages: programs may expect any alignment, and nothing else may follow the end. */
+/* Maps `bytes` (whole pages) at a multiple of SHARED_ALIGN: maps more, and trims both ends. */
+static void *map_shared(size_t bytes) {
+    const size_t all_bytes = bytes + SHARED_ALIGN - PAGE_BYTES;
+    char *all = mmap(NULL, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return NULL;
+    const size_t before = (SHARED_ALIGN - (uintptr_t)all % SHARED_ALIGN) % SHARED_ALIGN;
+    const size_t after = all_bytes - before - bytes;
+    if (before > 0) (void)munmap(all, before);
+    if (after > 0) (void)munmap(all + before + bytes, after);
+    return all + before;
+}
+
+/* Allocates whole pages: nothing else may follow the end. */
 static bool grow_shared(wpi_block *block, size_t need) {
     if (block->shared_capacity >= need) return true;
-    const size_t bytes = (need + 4095u) / 4096u * 4096u;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return false;
+    const size_t bytes = (need + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    void *memory = map_shared(bytes);
+    if (memory == NULL) return false;
     if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
     block->storage_bytes += bytes - block->shared_capacity;
     block->pub.shared = memory;
