@@ -68,14 +68,16 @@ def joined(batches, least_bytes):
         yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
 
 
-def divided(table, keys, shift, bucket_count):
-    """(bucket, its rows), for each bucket that rows of a table of one chunk have; by 32 bits of the keys' hashes."""
+def divided(table, keys, shift, bucket_count, changed=None):
+    """(bucket, its rows), for each bucket that rows of a table of one chunk have; by 32 bits of the keys' hashes.
+    `changed`: makes the table that is divided."""
     import pyarrow
     from warpage import native
     from warpage.table import row_hashes
     (hashes,) = row_hashes(table, keys)
     rows, starts = native.rows_divide(hashes, table.num_rows, shift, bucket_count)
     del hashes
+    table = changed(table) if changed else table
     table = table.take(pyarrow.Array.from_buffers(pyarrow.uint32(), table.num_rows, [None, pyarrow.py_buffer(rows)]))
     del rows
     for bucket in range(bucket_count):
@@ -218,6 +220,76 @@ def _array(type_, code, values):
     return pyarrow.Array.from_buffers(type_, len(values), [None, pyarrow.py_buffer(array.array(code, values))])
 
 
+SENT_AS = b"warpage.sent-as"  # metadata of a column that is sent in a shorter type: its own
+_SUMS = "decimal128(38, 0)"  # partial sums of integers
+
+
+def _shorter(column):
+    """A column of one chunk in the shortest type of integers that has its values; itself if that saves nothing."""
+    import ctypes
+    import pyarrow
+    from pyarrow import compute
+    from warpage import native
+    array, type_ = column.chunk(0), column.type
+    if str(type_) == _SUMS:
+        memory = (ctypes.c_int64 * max(1, len(array)))()
+        if not native.decimals_narrow(array.buffers()[1].address + 16 * array.offset, len(array), native.TYPES.index("int64"), memory):
+            return column
+        valid = compute.is_valid(array).buffers()[1] if array.null_count else None
+        array = pyarrow.Array.from_buffers(pyarrow.int64(), len(array), [valid, pyarrow.py_buffer(memory)])
+    elif type_ not in (pyarrow.int64(), pyarrow.int32(), pyarrow.int16()):
+        return column
+    ends = compute.min_max(array)
+    low, high = ends["min"].as_py() or 0, ends["max"].as_py() or 0
+    bits = next(bits for bits in (8, 16, 32, 64) if -1 << bits - 1 <= low and high < 1 << bits - 1)
+    return array.cast(getattr(pyarrow, "int%d" % bits)(), safe=False)
+
+
+def shortened(table):
+    """Columns of a table of one chunk as they are sent: integers as short as they are, with their types as metadata."""
+    import pyarrow
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns):
+        short = _shorter(column) if column.num_chunks == 1 else column
+        columns.append(short)
+        metadata = dict(field.metadata or {})
+        if short.type != field.type:
+            metadata[SENT_AS] = str(field.type).encode()
+        fields.append(pyarrow.field(field.name, short.type, metadata=metadata))
+    return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
+
+
+def long_bytes(batch):
+    """Of a batch, when it has its types again."""
+    import pyarrow
+    more = [getattr(pyarrow, type_)().bit_width if type_ != _SUMS else 128 for type_ in
+            ((field.metadata or {}).get(SENT_AS, b"").decode() or None for field in batch.schema) if type_]
+    less = [field.type.bit_width for field in batch.schema if SENT_AS in (field.metadata or {})]
+    return batch.nbytes + batch.num_rows * (sum(more) - sum(less)) // 8
+
+
+def lengthened(batch):
+    """A batch that was sent, with the types that it had."""
+    import ctypes
+    import pyarrow
+    from pyarrow import compute
+    from warpage import native
+    columns, fields = [], []
+    for field, column in zip(batch.schema, batch.columns):
+        metadata = dict(field.metadata or {})
+        type_ = metadata.pop(SENT_AS, b"").decode()
+        if type_ == _SUMS:
+            column, memory = column.cast(pyarrow.int64()), (ctypes.c_uint64 * (2 * max(1, len(column))))()
+            native.decimals_widen(column.buffers()[1].address + 8 * column.offset, len(column), memory)
+            valid = compute.is_valid(column).buffers()[1] if column.null_count else None
+            column = pyarrow.Array.from_buffers(pyarrow.decimal128(38, 0), len(column), [valid, pyarrow.py_buffer(memory)])
+        elif type_:
+            column = column.cast(getattr(pyarrow, type_)())
+        columns.append(column)
+        fields.append(pyarrow.field(field.name, column.type, metadata=metadata))
+    return pyarrow.RecordBatch.from_arrays(columns, schema=pyarrow.schema(fields))
+
+
 def parcels(table, kind, keys, places, piece_bytes_, parcel_bytes=PARCEL_BYTES):
     """Batches of pieces of parcels (place, kind, part, data) with the rows of a table of one chunk. Rows whose keys are
     equal have the same place, which is one of `places`. `part`: the parcel's number, and how many pieces follow."""
@@ -231,7 +303,7 @@ def parcels(table, kind, keys, places, piece_bytes_, parcel_bytes=PARCEL_BYTES):
         return pyarrow.RecordBatch.from_arrays([_array(pyarrow.int32(), "i", numbers), _array(pyarrow.int32(), "i", [kind] * len(numbers)),
                                                 _array(pyarrow.int64(), "q", parts), data], PARCEL_NAMES)
 
-    for bucket, rows in divided(table, keys, 0, len(places)):
+    for bucket, rows in divided(table, keys, 0, len(places), shortened):
         step = max(1, rows.num_rows * parcel_bytes // max(1, rows.nbytes))
         for first in range(0, rows.num_rows, step):
             with pyarrow.ipc.new_stream(sink, rows.schema) as writer:
@@ -276,28 +348,32 @@ def _whole_parcels(batches):
 def opened(batches):
     """The batches within parcels, marked by what they are, small ones as larger ones. They are copies: a view of a parcel
     would keep all parcels that Spark brought together with it."""
+    import itertools
     import pyarrow
     waiting, size = {ROWS: [], PARTIALS: []}, {ROWS: 0, PARTIALS: 0}
 
     def joined_of(kind):
         taken, waiting[kind], size[kind] = waiting[kind], [], 0
-        if len(taken) == 1:  # would not be copied
-            taken = [pyarrow.py_buffer(bytes(taken[0]))]
-        read = [batch for data in taken for batch in pyarrow.ipc.open_stream(data)]
-        for batch in pyarrow.Table.from_batches(read).combine_chunks().to_batches() if read else []:
-            yield kind, batch
+        for schema, batches in itertools.groupby(taken, lambda batch: batch.schema):
+            batches = list(batches)
+            if len(batches) == 1:  # would not be copied
+                batches = [pyarrow.ipc.read_record_batch(batches[0].serialize(), schema)]
+            for batch in pyarrow.Table.from_batches(batches).combine_chunks().to_batches():
+                yield kind, lengthened(batch)
 
     for parcel in _whole_parcels(batches):
         if parcel is None:
             for kind, taken in waiting.items():
                 if taken:
                     yield from joined_of(kind)
+            taken = None
             _trim()  # while Spark's next batch is read
             continue
         kind, data = parcel
-        waiting[kind].append(data)
-        size[kind] += len(data)
-        del parcel, data
+        for batch in pyarrow.ipc.open_stream(data):
+            waiting[kind].append(batch)
+            size[kind] += long_bytes(batch)
+        parcel = data = batch = None
         if size[kind] >= JOINED_BYTES:
             yield from joined_of(kind)
 

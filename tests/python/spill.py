@@ -5,6 +5,7 @@ Python's; a process whose memory ends fails with a sentence. Exit status 77: pya
 spill.py ROWS MEMORY_BYTES: one partition of so many rows, all their texts different, and the memory that each stage takes
 beyond that of a process that only counts what it is given."""
 import array
+import decimal
 import os
 import random
 import resource
@@ -164,7 +165,39 @@ def limited():
     print("groups: %d" % groups)
 
 
+def are_sent():
+    """Columns that are sent in shorter types have their own again; pieces that are missing or in another order are found."""
+    def decimals(*values):
+        return pyarrow.array([value if value is None else decimal.Decimal(value) for value in values], pyarrow.decimal128(38, 0))
+
+    table = pyarrow.Table.from_arrays(
+        [pyarrow.array([1, None, 300, -5]), pyarrow.array([2**62, -2**63, 0, 1]), pyarrow.array([None] * 4, pyarrow.int32()),
+         decimals(1, None, 2**40, -7), decimals(1, None, 2**70, -7), pyarrow.array([1, 2, 3, 4], pyarrow.uint64()),
+         pyarrow.array([0, 1, 2, 3], pyarrow.date32()), pyarrow.array(["a", None, "", "b"])], list("abcdefgh"))
+    table = table.replace_schema_metadata(None).set_column(3, table.schema.field(3).with_metadata({b"warpage.sum": b"uint64"}), table.column(3))
+    short = spark_tasks.shortened(table)
+    assert list(map(str, short.schema.types)) == \
+        ["int16", "int64", "int8", "int64", "decimal128(38, 0)", "uint64", "date32[day]", "string"], short.schema
+    for first in (0, 1, 4):
+        for batch in short.slice(first).to_batches():
+            long = pyarrow.Table.from_batches([spark_tasks.lengthened(batch)])
+            assert long.equals(table.slice(first), check_metadata=True), (first, long)
+            assert spark_tasks.long_bytes(batch) >= batch.nbytes
+    pieces = [batch.slice(row, 1) for batch in spark_tasks.parcels(table, spark_tasks.ROWS, ["a"], [0], 256) for row in range(batch.num_rows)]
+    assert len(pieces) > 3
+    ((kind, batch),) = spark_tasks.opened(iter(pieces))
+    assert kind == spark_tasks.ROWS and sorted(batch.column(1).to_pylist()) == sorted(table.column(1).to_pylist())
+    for wrong in (pieces[:-1], pieces[:1] + pieces[2:], [pieces[1], pieces[0]] + pieces[2:], pieces[:2] + pieces):
+        try:
+            list(spark_tasks.opened(iter(wrong)))
+        except RuntimeError as error:
+            assert "between the stages" in str(error)
+        else:
+            raise AssertionError("pieces in a wrong order are taken")
+
+
 def main():
+    are_sent()
     pool = [(random_.choice([None, "", "zürich", "x%d" % i]), random_.choice([None, -0.0, 0.0, float("nan"), i / 4]), i % 5)
             for i in range(400)]
     rows = [(*random_.choice(pool), random_.choice([None, random_.randrange(-9, 10**6)])) for _ in range(2500)]
@@ -192,6 +225,7 @@ def main():
                         got[key] = tuple(values)
                 assert got == own, (name, limit_bytes)
                 assert not os.listdir(folder), "files are left"
+    del os.environ["SPARK_LOCAL_DIRS"]
     for count, kind in ((40_000, spark_tasks.PARTIALS), (10**9, spark_tasks.ROWS)):  # keys that recur, and that hardly do
         table = pyarrow.Table.from_pydict({"k": [i * 7919 % count for i in range(400_000)]})
         stage = spark_tasks.first_stage(spark_tasks.Rows((spark_tasks.ROWS, batch) for batch in table.to_batches(10_000)), True, 1 << 30,
