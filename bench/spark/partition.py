@@ -4,9 +4,11 @@
 its groups merged by one task.
 
     partition.py [--rows 20000000] [--groups 10000000] [--text-bytes 200] [--memory-mib 512] [--mode partial]
+                 [--file PATH]
 
 Counts and sums by a text: 4 GB of 10^7 groups through 512 MiB, or a smaller size. The rows are a Parquet file that DuckDB
-makes in the folder for temporary files, and Spark reads as one partition; Spark's files are there, too. Checks the number
+makes in the folder for temporary files (or at PATH, where it stays for further runs), and Spark reads as one partition;
+Spark's files are in that folder, too. Checks the number
 of groups, their counts and their sums by Spark. Prints the seconds, by the clock and of processors, and the peak resident
 memory of the Python workers beside that of one which only passes rows on (VmHWM of /proc). Exit status 1: a wrong group,
 or more memory than asked for. Needs pyspark, pyarrow, DuckDB, a Java runtime, and warpage on PYTHONPATH.
@@ -66,16 +68,18 @@ def main():
     parser.add_argument("--text-bytes", type=int, default=200)
     parser.add_argument("--memory-mib", type=int, default=512)
     parser.add_argument("--mode", default="partial")
+    parser.add_argument("--file")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(run(args, folder))
 
 
 def run(args, folder):
-    path, started = os.path.join(folder, "t.parquet"), time.perf_counter()
+    path, started = args.file or os.path.join(folder, "t.parquet"), time.perf_counter()
     text = "lpad(((i * 7919) %% %d)::varchar, %d, 'https://example.org/visitors/of/pages/')" % (args.groups, args.text_bytes)
     duckdb.sql("set threads to 1")
-    duckdb.sql("copy (select %s as t, i as v from range(%d) r(i)) to '%s' (format parquet)" % (text, args.rows, path))
+    if not os.path.exists(path):
+        duckdb.sql("copy (select %s as t, i as v from range(%d) r(i)) to '%s' (format parquet)" % (text, args.rows, path))
     print("made %.2f GB of rows in %.0f s" % (args.rows * (args.text_bytes + 8) / 1e9, time.perf_counter() - started), flush=True)
     spark = (SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
              .config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "3g").config("spark.local.dir", folder)
