@@ -80,7 +80,7 @@ def run(args, folder):
     duckdb.sql("set threads to 1")
     if not os.path.exists(path):
         duckdb.sql("copy (select %s as t, i as v from range(%d) r(i)) to '%s' (format parquet)" % (text, args.rows, path))
-    print("made %.2f GB of rows in %.0f s" % (args.rows * (args.text_bytes + 8) / 1e9, time.perf_counter() - started), flush=True)
+        print("made %.2f GB of rows in %.0f s" % (args.rows * (args.text_bytes + 8) / 1e9, time.perf_counter() - started), flush=True)
     spark = (SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
              .config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "3g").config("spark.local.dir", folder)
              .config("spark.sql.adaptive.enabled", "false").config("spark.python.worker.reuse", "false")

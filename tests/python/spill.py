@@ -231,7 +231,7 @@ def main():
         stage = spark_tasks.first_stage(spark_tasks.Rows((spark_tasks.ROWS, batch) for batch in table.to_batches(10_000)), True, 1 << 30,
                                         spark_tasks.Calls(warpage, ["k"], ["count"], "cpu"))
         assert {kind for kind, _ in stage} == {kind}, count
-    stages = measured(1_000_000, 64 << 20)  # half of it, and 34 MiB of libraries and of what they keep
+    stages = measured(1_000_000, 64 << 20)  # half of it, and 30 MiB of libraries and of what they keep
     assert max(stages) < 88 << 20, [size >> 20 for size in stages]
     done = subprocess.run([sys.executable, __file__, "limited"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.startswith("failed: ") and "memory" in done.stdout, done
