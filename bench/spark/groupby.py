@@ -5,12 +5,13 @@ alone (a mapInArrow that counts); DuckDB and Polars in this process on the same 
 
     groupby.py [--rows 10000000] [--groups 1000,1000000] [--keys int,text] [--runs 2] [--cores 2]
 
-Count and sum of an integer, by one key; local[CORES]; results are not collected (Spark's sink "noop"). Prints a table of
-seconds: of processors, by all processes, and by the clock, each the least of the runs. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on
-PYTHONPATH.
+Count and sum of an integer, by one key; local[CORES]; results are not collected (Spark's sink "noop"). The calls take
+turns. Prints a table of seconds: of processors, by all processes, the least and the median of the runs, and by the clock,
+the least. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on PYTHONPATH.
 """
 import argparse
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -53,13 +54,15 @@ def processor_s():
     return sum(ticks[pid] for pid in mine) / os.sysconf("SC_CLK_TCK")
 
 
-def least(runs, call):
-    times = []
+def timed(runs, calls):
+    """Of each call, (processor seconds, seconds) of each run; the calls take turns."""
+    times = [[] for _ in calls]
     for _ in range(runs):
-        started, before = time.perf_counter(), processor_s()
-        call()
-        times.append((processor_s() - before, time.perf_counter() - started))
-    return tuple(map(min, zip(*times)))
+        for call, taken in zip(calls, times):
+            started, before = time.perf_counter(), processor_s()
+            call()
+            taken.append((processor_s() - before, time.perf_counter() - started))
+    return times
 
 
 def save(df):
@@ -79,7 +82,7 @@ def main():
              .config("spark.driver.memory", "6g").config("spark.sql.shuffle.partitions", str(2 * args.cores)).getOrCreate())
     duckdb.sql("set threads to %d" % args.cores)
     print("%d rows, %d cores, warpage %s, load %.1f at the start" % (args.rows, args.cores, warpage.__version__, os.getloadavg()[0]))
-    print("Seconds of processors, by the clock")
+    print("Seconds of processors, least and median, and by the clock, least")
     print("| key | groups | only counting | partial | exchange | Spark | DuckDB | Polars |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -96,9 +99,12 @@ def main():
                          lambda: polars.scan_parquet(path).group_by("k").agg(polars.len(), polars.col("v").sum()).collect()]
                 for call in calls[:4]:
                     call()  # Java compiles what it runs often
-                times = [least(args.runs, call) for call in calls]
-                print("| %s | %d | %s |" % (kind, groups, " | ".join("%.1f, %.1f" % time_s for time_s in times)), flush=True)
+                times = timed(args.runs, calls)
+                print("| %s | %d | %s |" % (kind, groups, " | ".join(
+                    "%.1f, %.1f, %.1f" % (min(busy_s), statistics.median(busy_s), min(clock_s))
+                    for busy_s, clock_s in (zip(*taken) for taken in times))), flush=True)
     spark.stop()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -37,7 +37,7 @@ def first(batches, is_partial, limit_bytes):
     calls, started = spark_tasks.Calls(warpage, ["k"], ["count", "sum:v"], "cpu"), time.process_time()
     rows = spark_tasks.Rows((spark_tasks.ROWS, batch) for batch in batches)
     parcels = [batch for kind, table in spark_tasks.first_stage(rows, is_partial, limit_bytes, calls)
-               for batch in spark_tasks.parcels(table, kind, ["k"], PLACES, spark_tasks.PARCEL_BYTES)]
+               for batch in spark_tasks.parcels(table, kind, ["k"], PLACES, 2 * spark_tasks.PARCEL_BYTES)]
     return parcels, time.process_time() - started
 
 
@@ -46,7 +46,7 @@ def second(parcels, limit_bytes):
     calls, count, seconds = spark_tasks.Calls(warpage, ["k"], ["count", "sum:v"], "cpu"), 0, 0
     for place in PLACES:
         mine, started = [batch.filter(compute.equal(batch.column(0), place)) for batch in parcels], time.process_time()
-        for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(mine)), limit_bytes, calls):
+        for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(iter(mine))), limit_bytes, calls):
             batches = spark_tasks.table_of(groups).to_batches(max_chunksize=BATCH_ROWS)
             count += sum(batch.num_rows for batch in batches)
         seconds += time.process_time() - started

@@ -77,6 +77,12 @@ WP_API void wp_rows_hash(const wp_column *column, uint64_t count, uint64_t *hash
 /** The same of texts, whatever their layout. INVALID: damaged offsets. */
 WP_NODISCARD WP_API wp_status wp_rows_hash_texts(const wp_text_column *column, uint64_t count,
                                                  uint64_t *hashes, wp_error *err);
+/** Orders rows, at most 2^32 - 1, by the buckets of their hashes; rows of a bucket keep their
+ * order. A bucket is the 32 bits of a hash from bit `shift` (at most 32) on, as a fraction, of
+ * `bucket_count`. `rows`: bucket b has those from starts[b] to starts[b + 1]; so `starts` has
+ * bucket_count + 1 places. */
+WP_API void wp_rows_divide(const uint64_t *hashes, uint64_t count, uint32_t shift,
+                           uint32_t bucket_count, uint32_t *rows, uint64_t *starts);
 
 #ifdef __cplusplus
 }

@@ -179,6 +179,7 @@ runs_extreme = declare("wp_runs_extreme", None, POINTER(Column), c_void_p, c_uin
 runs_take = declare("wp_runs_take", None, POINTER(Column), c_void_p, c_uint64, c_void_p, c_void_p)
 _rows_hash = declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
+_rows_divide = declare("wp_rows_divide", None, c_void_p, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p)
 _sample = declare("wp_sample", c_int, c_void_p, POINTER(Column), c_uint64, POINTER(SampleOptions), POINTER(SampleResult),
                    POINTER(Error))
 # Of a decimal, as columns of their own; "double": the number itself.
@@ -285,6 +286,13 @@ def rows_hash(column, count, hashes):
 def rows_hash_texts(layout, items, buffers, valid, valid_offset, count, hashes):
     column, error = TextColumn(layout, items, (c_void_p * max(1, len(buffers)))(*buffers), valid, valid_offset), Error()
     check(_rows_hash_texts(byref(column), count, hashes, byref(error)), error)
+
+
+def rows_divide(hashes, count, shift, bucket_count):
+    """Rows in order of their buckets, and where each bucket begins."""
+    rows, starts = (c_uint32 * max(1, count))(), (c_uint64 * (bucket_count + 1))()
+    _rows_divide(hashes, count, shift, bucket_count, rows, starts)
+    return rows, starts
 
 
 def sample(device, column, count, options):

@@ -110,7 +110,8 @@ def _choose(rows, keys, limit_bytes):
 
 
 _PARCEL = types.StructType([types.StructField(name, type_, False) for name, type_ in
-                            zip(spark_tasks.PARCEL_NAMES, (types.IntegerType(), types.IntegerType(), types.BinaryType()))])
+                            zip(spark_tasks.PARCEL_NAMES,
+                                (types.IntegerType(), types.IntegerType(), types.LongType(), types.BinaryType()))])
 
 
 def _spark_hash(number):
@@ -225,7 +226,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         places.append((at, at + 1) if is_quotient else at)
     first = spark_tasks.first_task(
         native.__version__, keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
-        spark_tasks.parcel_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
+        spark_tasks.piece_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
     second = spark_tasks.second_task(native.__version__, keys_in, texts, device, limit_bytes, batch_rows,
                                      to_arrow_schema(schema, timezone=zone), places, names)
     groups = rows.mapInArrow(first, _PARCEL).repartition("place").mapInArrow(second, schema)

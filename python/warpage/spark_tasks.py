@@ -68,22 +68,26 @@ def joined(batches, least_bytes):
         yield from pyarrow.Table.from_batches(taken).combine_chunks().to_batches()
 
 
-def divided(table, keys, number):
-    """(bucket, its rows), for each bucket that rows of a table of one chunk have. `number`: makes buckets of the keys' hashes."""
+def divided(table, keys, shift, bucket_count, changed=None):
+    """(bucket, its rows), for each bucket that rows of a table of one chunk have; by 32 bits of the keys' hashes.
+    `changed`: makes the table that is divided."""
     import pyarrow
-    from pyarrow import compute
+    from warpage import native
     from warpage.table import row_hashes
     (hashes,) = row_hashes(table, keys)
-    buckets = number(pyarrow.Array.from_buffers(pyarrow.uint64(), table.num_rows, [None, pyarrow.py_buffer(hashes)]))
-    buckets = buckets.cast(pyarrow.uint16() if compute.max(buckets).as_py() < 1 << 16 else pyarrow.uint32())
-    table, first = table.take(compute.array_sort_indices(buckets)), 0
-    for bucket, count in sorted((pair["values"], pair["counts"]) for pair in compute.value_counts(buckets).to_pylist()):
-        yield bucket, table.slice(first, count)
-        first += count
+    rows, starts = native.rows_divide(hashes, table.num_rows, shift, bucket_count)
+    del hashes
+    table = changed(table) if changed else table
+    table = table.take(pyarrow.Array.from_buffers(pyarrow.uint32(), table.num_rows, [None, pyarrow.py_buffer(rows)]))
+    del rows
+    for bucket in range(bucket_count):
+        if starts[bucket] < starts[bucket + 1]:
+            yield bucket, table.slice(starts[bucket], starts[bucket + 1] - starts[bucket])
 
 
 class Spill:
-    """Rows or partials of a partition: in memory up to a number of bytes, then in files, by the keys' hashes."""
+    """Rows or partials of a partition: in memory up to a part of a number of bytes, then in files of up to so many each, by
+    the keys' hashes."""
 
     def __init__(self, keys, limit_bytes, level=0):
         self._keys, self._limit_bytes, self._level = keys, max(LEAST_SPILL_BYTES, limit_bytes), level
@@ -95,7 +99,7 @@ class Spill:
     def add(self, table):
         self._held.append(table)
         self._held_bytes += table.nbytes
-        if self._held_bytes > self._limit_bytes or self._folder is not None:
+        if self._held_bytes > self._limit_bytes // PARTS or self._folder is not None:
             self._write()
 
     def _write(self):
@@ -114,10 +118,7 @@ class Spill:
         """Rows of a table, each to the file of its bucket."""
         import os
         import pyarrow
-        from pyarrow import compute
-        shift = pyarrow.scalar(64 - BUCKET_BITS * (self._level + 1), pyarrow.uint64())
-        mask = pyarrow.scalar((1 << BUCKET_BITS) - 1, pyarrow.uint64())
-        for bucket, part in divided(table, self._keys, lambda hashes: compute.bit_wise_and(compute.shift_right(hashes, shift), mask)):
+        for bucket, part in divided(table, self._keys, 32 - BUCKET_BITS * self._level, 1 << BUCKET_BITS):
             if bucket not in self._writers:
                 path = os.path.join(self._folder.name, "%d" % bucket)
                 self._writers[bucket] = (path, pyarrow.ipc.new_stream(path, table.schema))
@@ -185,6 +186,10 @@ def threads():
     return max(1, TaskContext.get().cpus())
 
 
+def row_count(batch):
+    return batch.num_rows
+
+
 def table_of(groups):
     """By pyarrow. Its function `table` loads pandas, which takes 45 MiB."""
     import pyarrow
@@ -194,69 +199,183 @@ def table_of(groups):
 # ---- between stages: parcels, rows of Spark that are batches of ours, so that Spark moves few rows ------------------
 
 ROWS, PARTIALS = 0, 1  # what a parcel has
-PARCEL_BYTES = 256 << 10  # at most
+PARCEL_BYTES = 256 << 10  # at most, besides what Arrow adds
+LEAST_PIECE_BYTES = 256
 SENT_BYTES = 2 << 20  # of parcels, that Spark takes at a time
+PARCEL_NAMES = ["place", "kind", "part", "data"]
 
 
-def parcel_bytes(limit_bytes, batch_rows, batch_bytes):
-    """Of a parcel. Spark makes batches of `batch_rows` parcels for the second stage, or of `batch_bytes`, which None and
-    0 do not limit; a task's memory is to hold one."""
+def piece_bytes(limit_bytes, batch_rows, batch_bytes):
+    """Of the pieces, rows of Spark, in which a parcel is sent. Spark makes batches of `batch_rows` of them for the second
+    stage, or of `batch_bytes`, which None and 0 do not limit; a task's memory is to hold two."""
     if batch_bytes and batch_bytes <= limit_bytes // 2 or not batch_rows:
-        return PARCEL_BYTES
-    return max(4096, min(PARCEL_BYTES, limit_bytes // 2 // batch_rows))
+        return 2 * PARCEL_BYTES
+    return max(LEAST_PIECE_BYTES, min(2 * PARCEL_BYTES, limit_bytes // 2 // batch_rows))
 
 
-def parcels(table, kind, keys, places, parcel_bytes_):
-    """Batches of parcels (place, kind, data) with the rows of a table of one chunk. Rows whose keys are equal have the
-    same place, which is one of `places`."""
+def _array(type_, code, values):
+    """By pyarrow. Its function `array` loads pandas."""
+    import array
+    import pyarrow
+    return pyarrow.Array.from_buffers(type_, len(values), [None, pyarrow.py_buffer(array.array(code, values))])
+
+
+SENT_AS = b"warpage.sent-as"  # metadata of a column that is sent in a shorter type: its own
+_SUMS = "decimal128(38, 0)"  # partial sums of integers
+
+
+def _shorter(column):
+    """A column of one chunk in the shortest type of integers that has its values; itself if that saves nothing."""
+    import ctypes
     import pyarrow
     from pyarrow import compute
+    from warpage import native
+    array, type_ = column.chunk(0), column.type
+    if str(type_) == _SUMS:
+        memory = (ctypes.c_int64 * max(1, len(array)))()
+        if not native.decimals_narrow(array.buffers()[1].address + 16 * array.offset, len(array), native.TYPES.index("int64"), memory):
+            return column
+        valid = compute.is_valid(array).buffers()[1] if array.null_count else None
+        array = pyarrow.Array.from_buffers(pyarrow.int64(), len(array), [valid, pyarrow.py_buffer(memory)])
+    elif type_ not in (pyarrow.int64(), pyarrow.int32(), pyarrow.int16()):
+        return column
+    ends = compute.min_max(array)
+    low, high = ends["min"].as_py() or 0, ends["max"].as_py() or 0
+    bits = next(bits for bits in (8, 16, 32, 64) if -1 << bits - 1 <= low and high < 1 << bits - 1)
+    return array.cast(getattr(pyarrow, "int%d" % bits)(), safe=False)
 
-    def number(hashes):  # Spill takes the hashes' other half
-        low = compute.bit_wise_and(hashes, pyarrow.scalar(0xFFFFFFFF, pyarrow.uint64()))
-        return compute.shift_right(compute.multiply(low, pyarrow.scalar(len(places), pyarrow.uint64())),
-                                   pyarrow.scalar(32, pyarrow.uint64()))
 
-    sink, ends, numbers = pyarrow.BufferOutputStream(), [0], []
+def shortened(table):
+    """Columns of a table of one chunk as they are sent: integers as short as they are, with their types as metadata."""
+    import pyarrow
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns):
+        short = _shorter(column) if column.num_chunks == 1 else column
+        columns.append(short)
+        metadata = dict(field.metadata or {})
+        if short.type != field.type:
+            metadata[SENT_AS] = str(field.type).encode()
+        fields.append(pyarrow.field(field.name, short.type, metadata=metadata))
+    return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
+
+
+def long_bytes(batch):
+    """Of a batch, when it has its types again."""
+    import pyarrow
+    more = [getattr(pyarrow, type_)().bit_width if type_ != _SUMS else 128 for type_ in
+            ((field.metadata or {}).get(SENT_AS, b"").decode() or None for field in batch.schema) if type_]
+    less = [field.type.bit_width for field in batch.schema if SENT_AS in (field.metadata or {})]
+    return batch.nbytes + batch.num_rows * (sum(more) - sum(less)) // 8
+
+
+def lengthened(batch):
+    """A batch that was sent, with the types that it had."""
+    import ctypes
+    import pyarrow
+    from pyarrow import compute
+    from warpage import native
+    columns, fields = [], []
+    for field, column in zip(batch.schema, batch.columns):
+        metadata = dict(field.metadata or {})
+        type_ = metadata.pop(SENT_AS, b"").decode()
+        if type_ == _SUMS:
+            column, memory = column.cast(pyarrow.int64()), (ctypes.c_uint64 * (2 * max(1, len(column))))()
+            native.decimals_widen(column.buffers()[1].address + 8 * column.offset, len(column), memory)
+            valid = compute.is_valid(column).buffers()[1] if column.null_count else None
+            column = pyarrow.Array.from_buffers(pyarrow.decimal128(38, 0), len(column), [valid, pyarrow.py_buffer(memory)])
+        elif type_:
+            column = column.cast(getattr(pyarrow, type_)())
+        columns.append(column)
+        fields.append(pyarrow.field(field.name, column.type, metadata=metadata))
+    return pyarrow.RecordBatch.from_arrays(columns, schema=pyarrow.schema(fields))
+
+
+def parcels(table, kind, keys, places, piece_bytes_, parcel_bytes=PARCEL_BYTES):
+    """Batches of pieces of parcels (place, kind, part, data) with the rows of a table of one chunk. Rows whose keys are
+    equal have the same place, which is one of `places`. `part`: the parcel's number, and how many pieces follow."""
+    import random
+    import pyarrow
+    sink, ends, numbers, parts, parcel = pyarrow.BufferOutputStream(), [0], [], [], random.getrandbits(31)
 
     def send():
-        offsets = pyarrow.array(ends, pyarrow.int32())
+        offsets = _array(pyarrow.int32(), "i", ends)
         data = pyarrow.Array.from_buffers(pyarrow.binary(), len(numbers), [None, offsets.buffers()[1], sink.getvalue()])
-        return pyarrow.RecordBatch.from_arrays(
-            [pyarrow.array(numbers, pyarrow.int32()), pyarrow.array([kind] * len(numbers), pyarrow.int32()), data], PARCEL_NAMES)
+        return pyarrow.RecordBatch.from_arrays([_array(pyarrow.int32(), "i", numbers), _array(pyarrow.int32(), "i", [kind] * len(numbers)),
+                                                _array(pyarrow.int64(), "q", parts), data], PARCEL_NAMES)
 
-    for bucket, part in divided(table, keys, number):
-        step = max(1, part.num_rows * parcel_bytes_ // max(1, part.nbytes))
-        for first in range(0, part.num_rows, step):
-            with pyarrow.ipc.new_stream(sink, part.schema) as writer:
-                writer.write_table(part.slice(first, step))
-            ends.append(sink.tell())
-            numbers.append(places[bucket])
-            if ends[-1] >= SENT_BYTES:
+    for bucket, rows in divided(table, keys, 0, len(places), shortened):
+        step = max(1, rows.num_rows * parcel_bytes // max(1, rows.nbytes))
+        for first in range(0, rows.num_rows, step):
+            with pyarrow.ipc.new_stream(sink, rows.schema) as writer:
+                writer.write_table(rows.slice(first, step))
+            begin, end = ends[-1], sink.tell()
+            pieces = -(-(end - begin) // piece_bytes_)
+            ends += range(begin + piece_bytes_, end, piece_bytes_)
+            ends.append(end)
+            numbers += [places[bucket]] * pieces
+            parts += range((parcel << 32) + pieces - 1, (parcel << 32) - 1, -1)
+            parcel = parcel + 1 & 0x7FFFFFFF
+            if end >= SENT_BYTES:
                 yield send()
-                sink, ends, numbers = pyarrow.BufferOutputStream(), [0], []
+                sink, ends, numbers, parts = pyarrow.BufferOutputStream(), [0], [], []
     if numbers:
         yield send()
 
 
-PARCEL_NAMES = ["place", "kind", "data"]
+def _whole_parcels(batches):
+    """(what it is, its bytes) of each parcel, and None at the end of each of Spark's batches, of which bytes may be views."""
+    pieces, expected = [], None  # of a parcel whose end has not come
+    batch = next(batches, None)
+    while batch is not None:
+        kinds, parts, data = batch.column(1).to_pylist(), batch.column(2).to_pylist(), batch.column(3)
+        del batch
+        for row, (kind, part) in enumerate(zip(kinds, parts)):
+            if pieces and (kind, part) != expected:
+                raise RuntimeError("Spark has changed the order of rows between the stages of a group-by")
+            pieces.append(data[row].as_buffer())
+            expected = (kind, part - 1)
+            if not part & 0xFFFFFFFF:
+                yield kind, pieces[0] if len(pieces) == 1 else b"".join(pieces)
+                pieces = []
+        pieces = [b"".join(pieces)] if pieces else []
+        yield None
+        del data
+        batch = next(batches, None)
+    if pieces:
+        raise RuntimeError("Spark has left out rows between the stages of a group-by")
 
 
 def opened(batches):
     """The batches within parcels, marked by what they are, small ones as larger ones. They are copies: a view of a parcel
     would keep all parcels that Spark brought together with it."""
+    import itertools
     import pyarrow
+    waiting, size = {ROWS: [], PARTIALS: []}, {ROWS: 0, PARTIALS: 0}
 
-    def taken(data, kinds, kind):
-        for row, of in enumerate(kinds):
-            if of == kind:
-                yield from pyarrow.ipc.open_stream(pyarrow.py_buffer(data[row].as_py()))
+    def joined_of(kind):
+        taken, waiting[kind], size[kind] = waiting[kind], [], 0
+        for schema, batches in itertools.groupby(taken, lambda batch: batch.schema):
+            batches = list(batches)
+            if len(batches) == 1:  # would not be copied
+                batches = [pyarrow.ipc.read_record_batch(batches[0].serialize(), schema)]
+            for batch in pyarrow.Table.from_batches(batches).combine_chunks().to_batches():
+                yield kind, lengthened(batch)
 
-    for batch in batches:
-        kinds = batch.column(1).to_pylist()
-        for kind in sorted(set(kinds)):
-            for inner in joined(taken(batch.column(2), kinds, kind), JOINED_BYTES):
-                yield kind, inner
+    for parcel in _whole_parcels(batches):
+        if parcel is None:
+            for kind, taken in waiting.items():
+                if taken:
+                    yield from joined_of(kind)
+            taken = None
+            _trim()  # while Spark's next batch is read
+            continue
+        kind, data = parcel
+        for batch in pyarrow.ipc.open_stream(data):
+            waiting[kind].append(batch)
+            size[kind] += long_bytes(batch)
+        parcel = data = batch = None
+        if size[kind] >= JOINED_BYTES:
+            yield from joined_of(kind)
 
 
 def averages(sums, counts, type_):
@@ -359,14 +478,20 @@ def second_stage(rows, limit_bytes, calls):
         if rows.is_empty():
             yield calls.whole(piece)
             return
+        _trim()
         spills = {kind: Spill(calls.keys, limit_bytes) for kind in (ROWS, PARTIALS)}
         while piece:
-            for kind, spill in spills.items():
-                batches = [batch for of, batch in piece if of == kind]
-                if batches:
-                    spill.add(pyarrow.Table.from_batches(batches))
-            del batches
-            piece.clear()
+            while piece:  # a part at a time, which is let go
+                part, size = {kind: [] for kind in spills}, 0
+                while piece and size < max(1, limit_bytes // PARTS):
+                    kind, batch = piece.pop(0)
+                    part[kind].append(batch)
+                    size += batch.nbytes
+                del batch
+                for kind, spill in spills.items():
+                    if part[kind]:
+                        spill.add(pyarrow.Table.from_batches(part.pop(kind)))
+                        _trim()
             piece = rows.piece(limit_bytes // PARTS)
         _return_memory()
         is_mixed = not any(spill.is_empty() for spill in spills.values())
@@ -474,15 +599,15 @@ def _errors(warpage, names):
         raise RuntimeError(message) from None
 
 
-def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, parcel_bytes_, names):
+def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, piece_bytes_, names):
     """The function of mapInArrow that makes parcels of a partition: of rows, or of partials where keys recur, if asked."""
 
     def run(batches):
         warpage = load(version)
-        rows = Rows((ROWS, batch) for batch in batches if batch.num_rows)
+        rows = Rows(((ROWS, batch) for batch in filter(row_count, batches)))
         with _errors(warpage, names):
             for kind, table in first_stage(rows, is_partial, limit_bytes, Calls(warpage, keys, aggs, device)):
-                yield from parcels(table, kind, keys, places, parcel_bytes_)
+                yield from parcels(table, kind, keys, places, piece_bytes_)
                 table = None  # the next one begins without this one
 
     return run
@@ -494,7 +619,7 @@ def second_task(version, keys, aggs, device, limit_bytes, batch_rows, schema, pl
 
     def run(batches):
         warpage = load(version)
-        rows = Rows(opened(batch for batch in batches if batch.num_rows))
+        rows = Rows(opened(filter(row_count, batches)))
         if rows.is_empty():
             return
         with _errors(warpage, names):

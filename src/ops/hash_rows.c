@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "base/fail.h"
 #include "ops/key_hash.h"
 #include "ops/shape.h"
@@ -69,4 +71,22 @@ wp_status wp_rows_hash_texts(const wp_text_column *column, uint64_t count, uint6
         hashes[i] = mix(hashes[i], word);
     }
     return WP_STATUS_OK;
+}
+
+static uint32_t bucket_of(uint64_t hash, uint32_t shift, uint32_t bucket_count) {
+    return (uint32_t)((uint64_t)(uint32_t)(hash >> shift) * bucket_count >> 32);
+}
+
+void wp_rows_divide(const uint64_t *hashes, uint64_t count, uint32_t shift, uint32_t bucket_count,
+                    uint32_t *rows, uint64_t *starts) {
+    memset(starts, 0, (bucket_count + 1u) * sizeof *starts);
+    for (uint64_t i = 0; i < count; i++)
+        starts[bucket_of(hashes[i], shift, bucket_count) + 1]++;
+    for (uint32_t b = 0; b < bucket_count; b++)
+        starts[b + 1] += starts[b];
+    for (uint64_t i = 0; i < count; i++)
+        rows[starts[bucket_of(hashes[i], shift, bucket_count)]++] = (uint32_t)i;
+    /* Each start has become its bucket's end. */
+    memmove(starts + 1, starts, bucket_count * sizeof *starts);
+    starts[0] = 0;
 }

@@ -218,6 +218,30 @@ static void equal_keys_have_equal_hashes(void **state) {
     assert_int_equal(wp_rows_hash_texts(&bad, 1, a, &err), WP_STATUS_INVALID);
 }
 
+static void rows_are_divided_by_their_hashes(void **state) {
+    (void)state;
+    enum { BUCKETS = 7 };
+    static uint64_t hashes[COUNT], starts[BUCKETS + 1];
+    static uint32_t rows[COUNT];
+    for (uint32_t shift = 0; shift <= 32; shift += 16) {
+        for (uint64_t i = 0; i < COUNT; i++)
+            hashes[i] = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        wp_rows_divide(hashes, COUNT, shift, BUCKETS, rows, starts);
+        assert_true(starts[0] == 0 && starts[BUCKETS] == COUNT);
+        bool seen[COUNT] = {0};
+        for (uint32_t b = 0; b < BUCKETS; b++) {
+            for (uint64_t i = starts[b]; i < starts[b + 1]; i++) {
+                const double share = (double)(uint32_t)(hashes[rows[i]] >> shift) / 4294967296.0;
+                assert_true((uint32_t)(share * BUCKETS) == b && !seen[rows[i]]);
+                assert_true(i == starts[b] || rows[i - 1] < rows[i]);
+                seen[rows[i]] = true;
+            }
+        }
+    }
+    wp_rows_divide(hashes, 0, 0, BUCKETS, rows, starts);
+    assert_true(starts[0] == 0 && starts[BUCKETS] == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_join_to_the_same_number),
@@ -227,6 +251,7 @@ int main(void) {
         cmocka_unit_test(decimals_are_divided_as_by_39_digits),
         cmocka_unit_test(halves_and_integers_widen),
         cmocka_unit_test(equal_keys_have_equal_hashes),
+        cmocka_unit_test(rows_are_divided_by_their_hashes),
     };
     return wp_test_main(tests);
 }
