@@ -3,6 +3,7 @@
 # GPU: what they print is right, and the report has their kernels. tools/nvcc.sh fetches an nvcc; tools/foreign-ptx.sh
 # runs more programs.
 set -e
+unset NVCC_PREPEND_FLAGS # wpcc's, for which nvcc would stop
 cd "$TMP"
 for nvcc in "${WARPAGE_NVCC:-}" "$E2E/../../build/nvcc/bin/nvcc" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
     [ ! -x "$(dirname "$nvcc")/cudafe++" ] || break
