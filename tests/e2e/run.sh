@@ -34,7 +34,7 @@ DEVICES=${DEVICES:-cpu}
 BASE=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$BASE"' EXIT
 trap 'exit 1' INT TERM
-# Code for other processors than this one takes two fifths of the time of a compilation; what tests it asks for it.
+# Code for other processors than this one takes up to two fifths of the time of a compilation; what tests it asks for it.
 NVCC_PREPEND_FLAGS="--cpu-isa=native $NVCC_PREPEND_FLAGS"
 export WPCC WARPAGE E2E TIMEOUT_S DEVICES NVCC_PREPEND_FLAGS
 

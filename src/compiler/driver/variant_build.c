@@ -2,9 +2,8 @@
 /* Variants: compiles the bitcode of an image again, with the variant's pass, to a shared library
  * that libwarpage opens (base/abi.h).
  *
- *     wpcc --variant=check|trace[@ARCH]|instep[@ARCH][+REWRITE]...
- * [--cpu-isa=baseline|native|x86-64-v3]
- *          [--print-after=PASS] IMAGE -o LIBRARY
+ *     wpcc --variant=check|trace[@ARCH]|instep[@ARCH][+REWRITE]... [--print-after=PASS]
+ *          [--cpu-isa=baseline|native|x86-64-v3] IMAGE -o LIBRARY
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. The rewrites run on the bitcode
  * before the passes, so that the variant also has the kernels that they add. */
