@@ -63,6 +63,10 @@ static void solve(cublasXtHandle_t handle) {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++)
             CHECK_EQ(c[j * n + i], i >= j ? (double)j + 2 : 1.0);
+    const double two = 2; /* without a product C is still scaled */
+    CHECK_EQ(cublasXtDsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, 0, &one, NULL, n, &two, c.data(), n),
+             CUBLAS_STATUS_SUCCESS);
+    CHECK(c[0] == 4 && c[n] == 1);
 }
 
 /* Programs of before CUDA 11 name the type of the sums by a cudaDataType. */

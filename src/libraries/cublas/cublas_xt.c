@@ -282,13 +282,13 @@ static cublasStatus_t copy_whole(matrix from, size_t rows, size_t columns, void 
         cublasStatus_t status;                                                                     \
         int caller_device;                                                                         \
         CUBLAS_TRY(enter(handle, &caller_device));                                                 \
-        if (n == 0 || k == 0) return leave(caller_device, CUBLAS_STATUS_SUCCESS);                  \
-        if (lda < rows || ldc < n || A == NULL || C == NULL)                                       \
+        if (n == 0) return leave(caller_device, CUBLAS_STATUS_SUCCESS);                            \
+        if (lda < rows || ldc < n || (k > 0 && A == NULL) || C == NULL)                            \
             return leave(caller_device, CUBLAS_STATUS_INVALID_VALUE);                              \
-        XT_TRY(copy_whole(matrix_of(A, lda, sizeof *A), rows, columns, &a_copy));                  \
+        if (k > 0) XT_TRY(copy_whole(matrix_of(A, lda, sizeof *A), rows, columns, &a_copy));       \
         XT_TRY(copy_whole(c, n, n, &c_copy));                                                      \
         XT_TRY(cublas##X##syrk_v2(handle->blas, uplo, trans, (int)n, (int)k, alpha, a_copy,        \
-                                  (int)rows, beta, c_copy, (int)n));                               \
+                                  wpi_at_least_1((int)rows), beta, c_copy, (int)n));               \
         XT_TRY(wpi_cublas_status(store(c, 0, 0, c_copy, n, n)));                                   \
     done:                                                                                          \
         (void)cudaFree(a_copy);                                                                    \
