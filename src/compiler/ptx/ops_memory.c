@@ -2,9 +2,9 @@
 /* Loads and stores, cp.async (as a plain copy), fences, and hints that mean nothing here.
  *
  *     ld.volatile, .mmio, .cv            volatile
- *     ld.relaxed/.acquire, st.release    atomic; of vectors, each element
- *     asm volatile with ld/st.global     volatile: old programs poll with it
- *     the rest, shared memory too        plain */
+ *     ld.relaxed/.acquire, st.release    atomic, vectors of at most 16 bytes as a whole: GPUs do
+ * not tear them, and decoupled look-back (CUB) relies on it asm volatile with ld/st.global
+ * volatile: old programs poll with it the rest, shared memory too        plain */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +74,59 @@ static void finish(wpi_ptx *t, LLVMValueRef instruction, const access *a, unsign
     if (a->ordering != LLVMAtomicOrderingNotAtomic) LLVMSetOrdering(instruction, a->ordering);
 }
 
+/* Whether a vector is accessed by one instruction. */
+static bool is_whole(const access *a, unsigned bytes) {
+    return a->elements > 1 && (a->ordering == LLVMAtomicOrderingNotAtomic || bytes <= 16);
+}
+
+/* LLVM has no atomic vectors, so up to 8 bytes are an integer. For 16 bytes it may call a library:
+ * they are a volatile vector, which is one instruction, and atomic on processors with AVX; x86
+ * keeps the order, the fence makes LLVM do so. */
+static bool is_atomic_integer(const access *a, unsigned bytes) {
+    return a->ordering != LLVMAtomicOrderingNotAtomic && bytes <= 8;
+}
+
+static bool is_atomic_vector(const access *a, unsigned bytes) {
+    return a->ordering != LLVMAtomicOrderingNotAtomic && bytes > 8;
+}
+
+static void fence_vector(wpi_ptx *t, const access *a) {
+    if (a->ordering != LLVMAtomicOrderingMonotonic) LLVMBuildFence(t->b, a->ordering, 1, "");
+}
+
+static LLVMValueRef load_whole(wpi_ptx *t, LLVMTypeRef type, LLVMValueRef base, const access *a,
+                               unsigned bytes) {
+    access whole = *a;
+    if (is_atomic_integer(a, bytes)) {
+        LLVMValueRef bits =
+            LLVMBuildLoad2(t->b, LLVMIntTypeInContext(t->c->context, bytes * 8), base, "");
+        finish(t, bits, a, bytes);
+        return LLVMBuildBitCast(t->b, bits, type, "");
+    }
+    if (is_atomic_vector(a, bytes)) {
+        whole.is_volatile = true;
+        whole.ordering = LLVMAtomicOrderingNotAtomic;
+    }
+    LLVMValueRef vector = LLVMBuildLoad2(t->b, type, base, "");
+    finish(t, vector, &whole, bytes);
+    if (is_atomic_vector(a, bytes)) fence_vector(t, a);
+    return vector;
+}
+
+static void store_whole(wpi_ptx *t, LLVMValueRef vector, LLVMValueRef base, const access *a,
+                        unsigned bytes) {
+    access whole = *a;
+    if (is_atomic_integer(a, bytes)) {
+        LLVMTypeRef type = LLVMIntTypeInContext(t->c->context, bytes * 8);
+        vector = LLVMBuildBitCast(t->b, vector, type, "");
+    } else if (is_atomic_vector(a, bytes)) {
+        fence_vector(t, a);
+        whole.is_volatile = true;
+        whole.ordering = LLVMAtomicOrderingNotAtomic;
+    }
+    finish(t, LLVMBuildStore(t->b, vector, base), &whole, bytes);
+}
+
 static LLVMValueRef element_address(wpi_ptx *t, LLVMValueRef base, unsigned index, unsigned bytes) {
     LLVMValueRef offset = wpi_const64(t->c, (uint64_t)index * bytes);
     return index == 0 ? base : LLVMBuildGEP2(t->b, t->c->i8, base, &offset, 1, "");
@@ -103,16 +156,14 @@ static void emit_ld(wpi_ptx *t) {
     wpi_ptx_type type = raw(a.type);
     LLVMTypeRef one = wpi_ptx_llvm(t, type);
     unsigned bytes = type.bits / 8;
-    bool is_whole = a.elements > 1 && a.ordering == LLVMAtomicOrderingNotAtomic;
+    unsigned all_bytes = bytes * a.elements;
     LLVMValueRef vector = NULL;
     if (t->status != WP_STATUS_OK) return;
-    if (is_whole) {
-        vector = LLVMBuildLoad2(t->b, LLVMVectorType(one, a.elements), base, "");
-        finish(t, vector, &a, bytes * a.elements);
-    }
+    if (is_whole(&a, all_bytes))
+        vector = load_whole(t, LLVMVectorType(one, a.elements), base, &a, all_bytes);
     for (unsigned i = 0; i < a.elements; i++) {
         LLVMValueRef value;
-        if (is_whole) {
+        if (vector) {
             value = LLVMBuildExtractElement(t->b, vector, wpi_const32(t->c, i), "");
         } else {
             value = LLVMBuildLoad2(t->b, one, element_address(t, base, i, bytes), "");
@@ -128,19 +179,20 @@ static void emit_st(wpi_ptx *t) {
     LLVMValueRef base = wpi_ptx_address(t, 0);
     wpi_ptx_type type = raw(a.type);
     unsigned bytes = type.bits / 8;
-    bool is_whole = a.elements > 1 && a.ordering == LLVMAtomicOrderingNotAtomic;
+    unsigned all_bytes = bytes * a.elements;
     LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(wpi_ptx_llvm(t, type), a.elements));
     for (unsigned i = 0; i < a.elements && t->status == WP_STATUS_OK; i++) {
         const wpi_ptx_operand *o = element(t, 1, &a, i);
         bool is_real = o->kind == WP_PTX_OPERAND_REAL32 || o->kind == WP_PTX_OPERAND_REAL64;
         LLVMValueRef value = wpi_ptx_read_operand(t, o, is_real ? a.type : type);
-        if (is_whole) {
+        if (is_whole(&a, all_bytes)) {
             vector = LLVMBuildInsertElement(t->b, vector, value, wpi_const32(t->c, i), "");
         } else {
             finish(t, LLVMBuildStore(t->b, value, element_address(t, base, i, bytes)), &a, bytes);
         }
     }
-    if (is_whole) finish(t, LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
+    if (t->status == WP_STATUS_OK && is_whole(&a, all_bytes))
+        store_whole(t, vector, base, &a, all_bytes);
 }
 
 /* ---- cp.async ---- */
