@@ -147,7 +147,8 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
         return none;
     }
     LLVMValueRef value = wpi_ptx_value(t, r);
-    LLVMValueRef base = t->is_module && is_shared(t) && !r->is_symbol
+    LLVMValueRef base = wpi_ptx_is_cluster_space(t) ? wpi_ptx_cluster_pointer(t, value)
+                        : t->is_module && is_shared(t) && !r->is_symbol
                             ? wpi_ptx_shared_pointer(t, value)
                             : wpi_ptx_pointer_of(t, value);
     if (!base &&

@@ -37,8 +37,10 @@ static void take_hints(wpi_ptx *t) {
 
 static access take_access(wpi_ptx *t, bool is_store) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    static const char *const spaces[] = {"shared", "shared::cta",  "local",       "const", "global",
-                                         "param",  "param::entry", "param::func", NULL};
+    static const char *const spaces[] = {"shared",       "shared::cta", "local",
+                                         "const",        "global",      "param",
+                                         "param::entry", "param::func", "shared::cluster",
+                                         NULL};
     static const char *const caches[] = {"ca", "cg", "cs", "lu", "wb", "wt", NULL};
     access a = {.elements = 1, .ordering = LLVMAtomicOrderingNotAtomic, .cache = -1};
     wpi_ptx_skip(t, "weak");
@@ -51,7 +53,7 @@ static access take_access(wpi_ptx *t, bool is_store) {
     bool is_read_only = !is_store && wpi_ptx_has(t, "nc");
     bool is_constant = space == 3 || is_read_only;
     if (is_store && space == 3) wpi_ptx_fail(t, "constant memory cannot be written");
-    if (!t->is_module && space >= 5) wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
+    if (!t->is_module && space >= 5 && space <= 7) wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
     int cache = wpi_ptx_choice(t, caches);
     if (cache >= 0) a.cache = (int)cache_operators[cache];
     if (is_read_only && a.cache <= WP_TRACE_CACHE_ALL) a.cache = WP_TRACE_CACHE_READ_ONLY;
@@ -195,10 +197,19 @@ static void emit_cp(wpi_ptx *t) {
 
 /* ---- fences and hints ---- */
 
+static void emit_nothing(wpi_ptx *t) {
+    t->s->taken = UINT32_MAX;
+}
+
 static void emit_fence(wpi_ptx *t) {
-    static const char *const names[] = {"cta", "gl", "gpu", "sys", NULL};
-    static const char *const kinds[] = {"sc", "acq_rel", NULL};
+    static const char *const names[] = {"cta", "gl", "gpu", "sys", "cluster", NULL};
+    static const char *const kinds[] = {"sc", "acq_rel", "acquire", "release", NULL};
     (void)wpi_ptx_choice(t, kinds);
+    /* fence.mbarrier_init.release.cluster, fence.proxy.async: other proxies see memory as it is */
+    if (wpi_ptx_has(t, "mbarrier_init") || wpi_ptx_has(t, "proxy")) {
+        emit_nothing(t);
+        return;
+    }
     int scope = wpi_ptx_choice(t, names);
     wpi_ptx_expect(t, 0, 0);
     if (scope < 0) {
@@ -212,13 +223,11 @@ static void emit_fence(wpi_ptx *t) {
                  t->c->none, NULL, 0);
 }
 
-static void emit_nothing(wpi_ptx *t) {
-    t->s->taken = UINT32_MAX;
-}
-
 static void emit_isspacep(wpi_ptx *t) {
-    static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "const", NULL};
-    static const char *const names[] = {"global", "shared", "shared", "local", "const"};
+    static const char *const spaces[] = {"global", "shared", "shared::cta",     "local",
+                                         "const",  "shared::cluster", NULL};
+    static const char *const names[] = {"global", "shared", "shared",
+                                        "local",  "const",  "shared.cluster"};
     int space = wpi_ptx_choice(t, spaces);
     wpi_ptx_expect(t, 2, 2);
     if (space < 0) {

@@ -179,7 +179,7 @@ typedef struct wpi_ptx_row {
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
-    wpi_ptx_mbarrier[], wpi_ptx_texture[];
+    wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[];
 
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
@@ -242,6 +242,15 @@ void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool
 
 /* ---- ops_mbarrier.c */
 void wpi_ptx_copy_arrives(wpi_ptx *t); /* cp.async.mbarrier.arrive */
+
+/* ---- ops_cluster.c */
+void wpi_ptx_cluster_barrier(wpi_ptx *t); /* barrier.cluster */
+/** Whether the statement accesses .shared::cluster memory. */
+bool wpi_ptx_is_cluster_space(const wpi_ptx *t);
+/** The generic pointer that a .shared::cluster address means. */
+LLVMValueRef wpi_ptx_cluster_pointer(wpi_ptx *t, LLVMValueRef value);
+/** The value of the special predicate "%is_explicit_cluster"; NULL if `name` is another. */
+LLVMValueRef wpi_ptx_special_predicate(wpi_ptx *t, const char *name);
 
 /* ---- address.c */
 /** The pointer meant by operand `index`, which must be [address]. */
