@@ -324,6 +324,8 @@ void wpi_cluster_arrive(wpi_block *block, uint32_t w, uint32_t lanes);
 uint32_t wpi_cluster_waits(const wpi_block *block, uint32_t w, uint32_t lanes);
 /** True if that ended a phase: threads in other blocks may continue. */
 bool wpi_cluster_complete(wpi_cluster *cluster);
+/** Whether threads that wait for the barrier may continue. */
+bool wpi_block_is_past_cluster(const wpi_block *block);
 /** Whether all its blocks wait for the barrier. */
 bool wpi_cluster_is_stuck(const wpi_cluster *cluster);
 

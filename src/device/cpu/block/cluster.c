@@ -217,6 +217,15 @@ uint32_t wpi_cluster_waits(const wpi_block *block, uint32_t w, uint32_t lanes) {
     return block->cluster == NULL ? 0 : block->cluster_arrived[w] & lanes;
 }
 
+bool wpi_block_is_past_cluster(const wpi_block *block) {
+    if (block->cluster == NULL) return false;
+    if (!block->is_mixed) return block->is_at_cluster && !block->waits_for_cluster;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        if ((block->warps[w].cluster & ~block->cluster_arrived[w]) != 0) return true;
+    }
+    return false;
+}
+
 bool wpi_cluster_is_stuck(const wpi_cluster *cluster) {
     for (uint32_t rank = 0; rank < cluster->size; rank++) {
         if (cluster->blocks[rank] != NULL && !cluster->blocks[rank]->waits_for_cluster)
