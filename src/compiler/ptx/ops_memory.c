@@ -125,6 +125,10 @@ static void emit_ld(wpi_ptx *t) {
 }
 
 static void emit_st(wpi_ptx *t) {
+    if (wpi_ptx_has(t, "async")) {
+        wpi_ptx_store_async(t);
+        return;
+    }
     access a = take_access(t, true);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef base = wpi_ptx_address(t, 0);
@@ -154,7 +158,8 @@ static void copy_async(wpi_ptx *t) {
     is_known &= wpi_ptx_has(t, "global");
     take_hints(t);
     wpi_ptx_expect(t, 3, 4);
-    LLVMValueRef to = wpi_ptx_address(t, 0), from = wpi_ptx_address(t, 1);
+    LLVMValueRef to = wpi_ptx_address_in(t, 0, WP_PTX_PLACE_SHARED),
+                 from = wpi_ptx_address_in(t, 1, WP_PTX_PLACE_GLOBAL);
     LLVMValueRef size = wpi_ptx_read(t, 2, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
     if (!is_known || (bytes != 4 && bytes != 8 && bytes != 16)) {
@@ -189,6 +194,8 @@ static void emit_cp(wpi_ptx *t) {
     static const char *const groups[] = {"commit_group", "wait_group", "wait_all", NULL};
     if (!wpi_ptx_has(t, "async"))
         wpi_ptx_fail(t, NULL);
+    else if (wpi_ptx_has(t, "bulk"))
+        wpi_ptx_bulk(t);
     else if (wpi_ptx_has(t, "mbarrier"))
         wpi_ptx_copy_arrives(t);
     else if (wpi_ptx_choice(t, groups) < 0)
