@@ -129,7 +129,6 @@ RUNTIME_REASONS = [
     ("objects that a graph keeps alive", r"UserObject"),
     (NO_SHARING, r"Ipc|External|NvSci|MemPool(Ex|Im)port|FlushGPUDirect|EGL|cudaGL|cudaGraphics"),
     ("there are no mipmapped, sparse or planar arrays", r"Mipmapped|Sparse|Plane|MemoryRequirements"),
-    ("there are no thread-block clusters", r"Cluster"),
     ("no launch reaches several devices", r"MultiDevice"),
     ("streams have a priority and no other attributes", r"cudaStream\w*Attribute"),
     ("old profilers' files", r"cudaProfilerInitialize"),

@@ -62,6 +62,8 @@ typedef struct wp_device_info {
     uint32_t driver_version;                /* CUDA version: 12040 is 12.4 */
     uint32_t link_width, link_width_max;    /* PCI Express lanes: current, maximum */
     uint32_t link_generation, link_generation_max;
+    uint32_t sm_groups;          /* GPCs: all blocks of a cluster are in one; 0: unknown */
+    uint32_t cluster_blocks_max; /* blocks of a thread-block cluster; 0: it has none */
 } wp_device_info;
 
 /** An allocation, which wp_memory_find looks up by any address inside it. */
@@ -81,6 +83,7 @@ typedef struct wp_kernel_info {
     uint32_t param_count;
     uint32_t shared_static_bytes, local_bytes, constant_bytes, register_count;
     uint32_t threads_per_block_max;
+    uint32_t cluster_dim[3]; /* __cluster_dims__: blocks of a cluster; 0: none */
     uint64_t address_params; /* bit i: parameter i has the size of an address; of the first 64 */
 } wp_kernel_info;
 
@@ -90,6 +93,7 @@ typedef struct wp_launch {
     uint32_t shared_dynamic_bytes;
     void **args; /* a pointer to each parameter; wp_queue_launch copies them */
     bool is_cooperative;
+    wp_dim3 cluster; /* blocks of a cluster, which are resident together; 0: as the kernel says */
 } wp_launch;
 
 /** Opens the device named by `spec`; see `warpage devices`. */

@@ -70,6 +70,9 @@ typedef enum wp_stop {
     WP_STOP_CUT,    /* between two pieces of work that each thread does in sequence: never waits */
     WP_STOP_MATRIX, /* a = address of the lane's registers, b = the operation (base/matrix_abi.h);
                        the results are written behind them */
+    WP_STOP_CLUSTER_ARRIVE, /* barrier of the block's cluster: counts, does not wait */
+    WP_STOP_CLUSTER_WAIT,   /* … waits until all threads of the cluster have arrived as often as
+                               this one */
     WP_STOP_COUNT   /* must be last */
 } wp_stop;
 
@@ -121,7 +124,22 @@ struct wp_cpu_block {
     /* Checked code only (`wpcc --variant=check`); see wp_check_site. */
     struct wp_check_guard *guards; /* [site count] */
     uint32_t *barrier_sites; /* [thread_count]: the site of the last barrier a thread reached */
+    /* The block's cluster; without one, a cluster of this block alone. */
+    uint32_t cluster_dim[3];   /* %cluster_nctaid: blocks of the cluster */
+    uint32_t cluster_block[3]; /* %cluster_ctaid: this block in it */
+    uint32_t cluster_idx[3];   /* %clusterid */
+    uint32_t cluster_count[3]; /* %nclusterid */
+    uint32_t cluster_rank;     /* %cluster_ctarank */
+    uint32_t cluster_size;     /* %cluster_nctarank */
+    uint32_t is_in_cluster;    /* %is_explicit_cluster */
+    uint32_t reserved;
+    /* Shared memory of the cluster: that of rank r lies at cluster_shared + r * stride. */
+    char *cluster_shared;
+    uint64_t cluster_stride_bytes; /* 0: no cluster */
 };
+
+/** Blocks of a cluster, at most. */
+#define WP_CLUSTER_BLOCKS_MAX 16u
 
 /** The block whose threads run on this OS thread; set by the CPU device. Functions that were not
  *  inlined read the thread's identity here. NULL outside kernels. */
@@ -171,6 +189,7 @@ typedef struct wp_cpu_kernel {
     uint32_t register_estimate; /* 32-bit registers a thread */
     uint32_t max_threads;       /* __launch_bounds__, 0: none */
     uint32_t flags;
+    uint32_t cluster_dim[3]; /* __cluster_dims__, 0: none */
 } wp_cpu_kernel;
 
 typedef enum wp_variable_kind {

@@ -71,6 +71,9 @@ static void read_annotations(wpi_compile *c) {
                     kernel->max_threads = value;
                 } else if (round == 1 && kernel && length == 7 && memcmp(key, "maxnreg", 7) == 0) {
                     kernel->registers_max = value;
+                } else if (round == 1 && kernel && length == 13 &&
+                           memcmp(key, "cluster_dim_", 12) == 0 && key[12] >= 'x') {
+                    kernel->cluster_dim[key[12] - 'x'] = value;
                 }
             }
             wpi_free(values);

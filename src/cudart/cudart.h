@@ -130,6 +130,7 @@ typedef struct wpi_function {
     const wp_kernel_info *info;
     uint32_t shared_dynamic_bytes_max; /* of a launch, at most */
     int shared_carveout_pct;           /* -1: no preference */
+    bool allows_large_clusters;        /* of more than WPI_CLUSTER_PORTABLE blocks */
     int cache_config;                  /* enum cudaFuncCache */
     wpi_cache_code *cached;            /* its form that caches; NULL: wpcc --cache was not given */
 } wpi_function;
@@ -306,5 +307,11 @@ struct cudaArray {
 size_t wpi_channel_bytes(const struct cudaChannelFormatDesc *format);
 /** Extent of an array with at least 1 in each dimension; width in bytes. */
 wpi_extent wpi_array_extent(cudaArray_const_t array);
+
+/* ---- clusters (launch.c) */
+#define WPI_CLUSTER_PORTABLE 8u /* blocks of a cluster that every GPU with clusters allows */
+/** Whether the function may be launched with clusters of these blocks (0: its own). */
+cudaError_t wpi_check_cluster(const wp_device_info *info, const wpi_function *f, dim3 grid,
+                              dim3 given);
 
 #endif

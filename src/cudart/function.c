@@ -48,6 +48,11 @@ WP_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const 
         .cacheModeCA = 0,
         .maxDynamicSharedSizeBytes = (int)f->shared_dynamic_bytes_max,
         .preferredShmemCarveout = f->shared_carveout_pct,
+        .clusterDimMustBeSet = 0,
+        .requiredClusterWidth = (int)f->info->cluster_dim[0],
+        .requiredClusterHeight = (int)f->info->cluster_dim[1],
+        .requiredClusterDepth = (int)f->info->cluster_dim[2],
+        .nonPortableClusterSizeAllowed = f->allows_large_clusters,
     };
     return cudaSuccess;
 }
@@ -79,9 +84,15 @@ WP_API cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
+        return wpi_note(cudaErrorNotSupported); /* __cluster_dims__ and launches say them */
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        if (value != 0 && value != 1) return wpi_note(cudaErrorInvalidValue);
+        f->allows_large_clusters = value != 0;
+        return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        return wpi_note(cudaErrorNotSupported); /* no clusters */
+        return (unsigned)value <= cudaClusterSchedulingPolicyLoadBalancing
+                   ? cudaSuccess
+                   : wpi_note(cudaErrorInvalidValue);
     default: return wpi_note(cudaErrorInvalidValue);
     }
 }
@@ -166,5 +177,74 @@ WP_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmem
     wpi_device_note_query(device, "cudaOccupancyAvailableDynamicSMemPerBlock",
                           WPI_INFO_SET(SHARED_PER_SM) | WPI_INFO_SET(SHARED_OPTIN));
     *dynamicSmemSize = most_bytes - f->info->shared_static_bytes;
+    return cudaSuccess;
+}
+
+/* ---- clusters ---- */
+
+/* Clusters of `size` blocks that are on the device at once: an SM holds several blocks of one, and
+ * on a simulated GPU all are in one GPC. */
+static uint32_t active_clusters(const wp_device *device, const wpi_function *f, uint32_t size,
+                                uint32_t threads, uint32_t shared_bytes) {
+    const wp_device_info *info = wp_device_get_info(device);
+    const uint32_t blocks = wpi_function_occupancy(f, threads, shared_bytes);
+    const uint32_t groups = info->sm_groups != 0 ? info->sm_groups : 1;
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t sms = (g + 1) * info->sm_count / groups - g * info->sm_count / groups;
+        count += sms * blocks / size;
+    }
+    return count;
+}
+
+static dim3 cluster_of(const cudaLaunchConfig_t *config) {
+    dim3 cluster = {0, 0, 0};
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        if (a->id == cudaLaunchAttributeClusterDimension)
+            cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
+    }
+    return cluster;
+}
+
+static bool is_config(const cudaLaunchConfig_t *config) {
+    return config != NULL && (config->numAttrs == 0 || config->attrs != NULL) &&
+           config->blockDim.x != 0 && config->blockDim.y != 0 && config->blockDim.z != 0 &&
+           (uint64_t)config->blockDim.x * config->blockDim.y * config->blockDim.z <= 1024 &&
+           config->dynamicSmemBytes <= UINT32_MAX;
+}
+
+WP_API cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
+                                                  const cudaLaunchConfig_t *launchConfig) {
+    wp_device *device;
+    wpi_function *f;
+    if (numClusters == NULL || !is_config(launchConfig)) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    const wp_device_info *info = wp_device_get_info(device);
+    const uint32_t *own = f->info->cluster_dim;
+    dim3 c = cluster_of(launchConfig);
+    if (c.x == 0) c = own[0] != 0 ? (dim3){own[0], own[1], own[2]} : (dim3){1, 1, 1};
+    WPI_TRY(wpi_check_cluster(info, f, c, c));
+    const dim3 block = launchConfig->blockDim;
+    *numClusters = (int)active_clusters(device, f, c.x * c.y * c.z, block.x * block.y * block.z,
+                                        (uint32_t)launchConfig->dynamicSmemBytes);
+    return cudaSuccess;
+}
+
+/* The largest cluster of which one fits. */
+WP_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
+                                                        const cudaLaunchConfig_t *launchConfig) {
+    wp_device *device;
+    wpi_function *f;
+    if (clusterSize == NULL || !is_config(launchConfig)) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    const wp_device_info *info = wp_device_get_info(device);
+    const dim3 block = launchConfig->blockDim;
+    if (info->cluster_blocks_max == 0) return wpi_note(cudaErrorNotSupported);
+    uint32_t size = f->allows_large_clusters ? info->cluster_blocks_max : WPI_CLUSTER_PORTABLE;
+    while (size > 1 && active_clusters(device, f, size, block.x * block.y * block.z,
+                                       (uint32_t)launchConfig->dynamicSmemBytes) == 0)
+        size /= 2;
+    *clusterSize = (int)size;
     return cudaSuccess;
 }

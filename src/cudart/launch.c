@@ -29,6 +29,7 @@ typedef struct configuration {
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
+    dim3 cluster; /* 0: as the kernel says */
 } configuration;
 
 /* A thread's configurations that are not launched yet. Not thread-local itself: a library that is
@@ -136,6 +137,40 @@ static cudaError_t check_cooperative(const wp_device_info *info, const wpi_funct
     return wpi_explain(cudaErrorCooperativeLaunchTooLarge, &err);
 }
 
+static cudaError_t refuse_cluster(const wpi_function *f, dim3 cluster, cudaError_t error,
+                                  const char *why) {
+    wp_error err = {0};
+    (void)WP_FAIL(&err, LAUNCH, "%s: clusters of %u x %u x %u blocks cannot be launched: %s",
+                  f->info->name, cluster.x, cluster.y, cluster.z, why);
+    return wpi_explain(error, &err);
+}
+
+cudaError_t wpi_check_cluster(const wp_device_info *info, const wpi_function *f, dim3 grid,
+                              dim3 given) {
+    const uint32_t *own = f->info->cluster_dim;
+    dim3 c = given;
+    if (c.x == 0) c = (dim3){own[0], own[1], own[2]};
+    if (c.x == 0 || (own[0] == 0 && c.x <= 1 && c.y <= 1 && c.z <= 1)) return cudaSuccess;
+    if (info->cluster_blocks_max == 0)
+        return refuse_cluster(
+            f, c, own[0] != 0 ? cudaErrorNoKernelImageForDevice : cudaErrorNotSupported,
+            "the device has none; they need compute capability 9.0");
+    if (own[0] != 0 && (c.x != own[0] || c.y != own[1] || c.z != own[2]))
+        return refuse_cluster(f, c, cudaErrorInvalidClusterSize,
+                              "the kernel's __cluster_dims__ are others");
+    const uint64_t size = (uint64_t)c.x * (c.y <= 65535u ? c.y : 0u) * (c.z <= 65535u ? c.z : 0u);
+    if (size == 0 || size > info->cluster_blocks_max)
+        return refuse_cluster(f, c, cudaErrorInvalidClusterSize, "at most 16 blocks are a cluster");
+    if (size > WPI_CLUSTER_PORTABLE && !f->allows_large_clusters)
+        return refuse_cluster(f, c, cudaErrorInvalidClusterSize,
+                              "more than 8 blocks need "
+                              "cudaFuncAttributeNonPortableClusterSizeAllowed");
+    if (grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
+        return refuse_cluster(f, c, cudaErrorInvalidClusterSize,
+                              "the grid is not made of whole clusters");
+    return cudaSuccess;
+}
+
 static cudaError_t refuse_stream(const wpi_function *f, const wp_device *device,
                                  const wp_queue *queue) {
     wp_error err = {0};
@@ -158,13 +193,15 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
     const wp_device_info *info = wp_device_get_info(device);
     WPI_TRY(check_shape(info, f, c->grid, c->block));
     WPI_TRY(check_shared(f, c->shared_bytes));
+    WPI_TRY(wpi_check_cluster(info, f, c->grid, c->cluster));
     if (is_cooperative) WPI_TRY(check_cooperative(info, f, c->grid, c->block, c->shared_bytes));
     if (args == NULL && f->info->param_count != 0) return wpi_note(cudaErrorInvalidValue);
     cudaError_t captured;
     if (wpi_capture_is_on(c->stream, &captured) || captured != cudaSuccess) {
         WPI_TRY(captured);
         const wpi_kernel_node node = {function,        c->grid,        c->block,
-                                      c->shared_bytes, is_cooperative, args};
+                                      c->shared_bytes, is_cooperative, args,
+                                      c->cluster};
         return wpi_capture_kernel(c->stream, &node);
     }
     const wp_launch command = {.kernel = f->kernel,
@@ -172,7 +209,8 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
                                .block = {c->block.x, c->block.y, c->block.z},
                                .shared_dynamic_bytes = (uint32_t)c->shared_bytes,
                                .args = args,
-                               .is_cooperative = is_cooperative};
+                               .is_cooperative = is_cooperative,
+                               .cluster = {c->cluster.x, c->cluster.y, c->cluster.z}};
     wp_error err = {0};
     const uint64_t mask = wpi_stream_mask(f->info, args);
     if (mask != 0) return wpi_launch_streamed(device, f, queue, &command, mask);
@@ -183,13 +221,13 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
 
 WP_API cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                     size_t sharedMem, cudaStream_t stream) {
-    const configuration c = {gridDim, blockDim, sharedMem, stream};
+    const configuration c = {gridDim, blockDim, sharedMem, stream, {0, 0, 0}};
     return launch(func, &c, args, false);
 }
 
 WP_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim,
                                                void **args, size_t sharedMem, cudaStream_t stream) {
-    const configuration c = {gridDim, blockDim, sharedMem, stream};
+    const configuration c = {gridDim, blockDim, sharedMem, stream, {0, 0, 0}};
     return launch(func, &c, args, true);
 }
 
@@ -206,6 +244,11 @@ static bool is_hint(cudaLaunchAttributeID id) {
     case cudaLaunchAttributeMemSyncDomain: return true;
     default: return false;
     }
+}
+
+cudaError_t wpi_launch_node(const wpi_kernel_node *k, cudaStream_t stream) {
+    const configuration c = {k->grid, k->block, k->shared_bytes, stream, k->cluster};
+    return launch(k->function, &c, k->args, k->is_cooperative);
 }
 
 /* A kernel's handle is its host function, which the launch looks up. */
@@ -225,20 +268,21 @@ WP_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     if (config == NULL || (config->numAttrs != 0 && config->attrs == NULL))
         return wpi_note(cudaErrorInvalidValue);
     bool is_cooperative = false;
+    dim3 cluster = {0, 0, 0};
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute *a = &config->attrs[i];
         if (a->id == cudaLaunchAttributeCooperative) {
             is_cooperative = a->val.cooperative != 0;
         } else if (a->id == cudaLaunchAttributeClusterDimension) {
-            const bool is_one =
-                a->val.clusterDim.x <= 1 && a->val.clusterDim.y <= 1 && a->val.clusterDim.z <= 1;
-            if (!is_one) return wpi_note(cudaErrorInvalidClusterSize);
+            cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
+            if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0)
+                return wpi_note(cudaErrorInvalidClusterSize);
         } else if (!is_hint(a->id)) {
             return wpi_note(cudaErrorNotSupported);
         }
     }
     const configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                             config->stream};
+                             config->stream, cluster};
     return launch(func, &c, args, is_cooperative);
 }
 
@@ -248,7 +292,7 @@ static cudaError_t push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t
     pending *p = get_pending();
     if (p == NULL) return wpi_note(cudaErrorMemoryAllocation);
     if (p->count == CONFIGURATIONS_MAX) return wpi_note(cudaErrorLaunchMaxDepthExceeded);
-    p->items[p->count++] = (configuration){grid, block, shared_bytes, stream};
+    p->items[p->count++] = (configuration){grid, block, shared_bytes, stream, {0, 0, 0}};
     return cudaSuccess;
 }
 

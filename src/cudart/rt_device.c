@@ -196,6 +196,7 @@ static void fill_properties(const wp_device *device, struct cudaDeviceProp *p) {
         .computePreemptionSupported = 1,
         .canUseHostPointerForRegisteredMem = 1,
         .cooperativeLaunch = 1,
+        .clusterLaunch = info->cluster_blocks_max != 0,
         .sharedMemPerBlockOptin = info->shared_bytes_per_block_optin,
         .maxBlocksPerMultiProcessor = (int)info->blocks_per_sm_max,
         .hostRegisterSupported = 1,

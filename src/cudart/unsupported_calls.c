@@ -60,7 +60,6 @@
     X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
     X(cudaEventCreateFromEGLSync) \
     X(cudaLaunchCooperativeKernelMultiDevice) \
-    X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
     X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)
 /* clang-format on */
 

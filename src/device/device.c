@@ -465,6 +465,36 @@ wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t val
     return queue->device->ops->queue->fill(queue, dst, value, value_bytes, count, err);
 }
 
+wp_status wpi_launch_cluster(const wp_launch *launch, wp_dim3 *out, wp_error *err) {
+    const wp_kernel_info *kernel = &launch->kernel->info;
+    const uint32_t *own = kernel->cluster_dim, most = launch->kernel->device->info.cluster_blocks_max;
+    wp_dim3 c = launch->cluster;
+    if (c.x == 0 && own[0] != 0) c = (wp_dim3){own[0], own[1], own[2]};
+    if (c.x == 0) c = (wp_dim3){1, 1, 1};
+    *out = c;
+    if (own[0] != 0 && (c.x != own[0] || c.y != own[1] || c.z != own[2]))
+        return WP_FAIL(err, LAUNCH,
+                       "kernel %s: launched with clusters of %u x %u x %u blocks, but its "
+                       "__cluster_dims__ are %u x %u x %u",
+                       kernel->name, c.x, c.y, c.z, own[0], own[1], own[2]);
+    if (own[0] != 0 && most == 0)
+        return WP_FAIL(err, LAUNCH, "kernel %s: %s has no thread-block clusters", kernel->name,
+                       launch->kernel->device->info.spec);
+    const wp_dim3 g = launch->grid;
+    if (c.y == 0 || c.z == 0 || c.x > 0xffffu || c.y > 0xffffu || c.z > 0xffffu ||
+        (uint64_t)c.x * c.y * c.z > (most != 0 ? most : 1u))
+        return WP_FAIL(err, LAUNCH,
+                       "kernel %s: a cluster of %u x %u x %u blocks; at most %u are allowed on %s",
+                       kernel->name, c.x, c.y, c.z, most != 0 ? most : 1u,
+                       launch->kernel->device->info.spec);
+    if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0)
+        return WP_FAIL(err, LAUNCH,
+                       "kernel %s: a grid of %u x %u x %u blocks is not made of whole clusters of "
+                       "%u x %u x %u",
+                       kernel->name, g.x, g.y, g.z, c.x, c.y, c.z);
+    return WP_STATUS_OK;
+}
+
 wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *err) {
     const wp_kernel *kernel = launch->kernel;
     if (kernel == NULL || kernel->device != queue->device) {
@@ -507,6 +537,8 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
                 device->spec);
         }
     }
+    wp_dim3 cluster;
+    WP_TRY(wpi_launch_cluster(launch, &cluster, err));
     arrive(queue->device);
     return queue->device->ops->queue->launch(queue, launch, err);
 }

@@ -72,8 +72,10 @@ static wp_status program_start(wpi_warp_source *source, uint64_t cta, uint32_t s
     (void)sm;
     (void)err;
     *slot = (uint32_t)(cta % PROGRAM_SLOTS);
-    *windows =
-        (wpi_windows){PROGRAM_SHARED + *slot * 4096u, 4096, PROGRAM_LOCAL + *slot * 65536u, 65536};
+    *windows = (wpi_windows){.shared = PROGRAM_SHARED + *slot * 4096u,
+                             .shared_bytes = 4096,
+                             .local = PROGRAM_LOCAL + *slot * 65536u,
+                             .local_bytes = 65536};
     for (uint32_t w = 0; w < source->warps_per_cta; w++) {
         program_warp *warp = &program->warps[*slot][w];
         *warp = (program_warp){.random = program->seed + cta * 64 + w + 1, .live = ~0u};

@@ -32,6 +32,10 @@ static void blocks_keep_their_fields(void **state) {
     AT(wp_cpu_block, thread, 104);
     AT(wp_cpu_block, tid, 108);
     AT(wp_cpu_block, is_cooperative, 120);
+    AT(wp_cpu_block, cluster_dim, 144);
+    AT(wp_cpu_block, cluster_rank, 192);
+    AT(wp_cpu_block, cluster_shared, 208);
+    AT(wp_cpu_block, cluster_stride_bytes, 216);
     AT(wp_cpu_request, op, 0);
     AT(wp_cpu_request, mask, 4);
     AT(wp_cpu_request, a, 8);
@@ -61,7 +65,8 @@ static void tables_of_a_program_keep_their_fields(void **state) {
     AT(wp_cpu_kernel, register_estimate, 52);
     AT(wp_cpu_kernel, max_threads, 56);
     AT(wp_cpu_kernel, flags, 60);
-    assert_u64(sizeof(wp_cpu_kernel), 64);
+    AT(wp_cpu_kernel, cluster_dim, 64);
+    assert_u64(sizeof(wp_cpu_kernel), 80);
     AT(wp_cpu_region, run, 0);
     AT(wp_cpu_region, stop, 8);
     AT(wp_cpu_region, flags, 12);
@@ -98,7 +103,7 @@ static void numbers_keep_their_meaning(void **state) {
                 {WP_STOP_YIELD, 27},      {WP_STOP_GRID, 28},          {WP_VARIABLE_MANAGED, 2},
                 {WP_VARIABLE_SURFACE, 4}, {WP_CPU_ISA_X86_64_V3, 3},   {WP_TEX_3D, 3},
                 {WP_TEX_2D_GATHER, 8},    {WP_SURF_TRAP, 2},           {WP_SECTION_BITCODE, 1},
-                {WP_SECTION_PTX, 2}};
+                {WP_SECTION_PTX, 2},      {WP_STOP_CLUSTER_ARRIVE, 32}, {WP_STOP_CLUSTER_WAIT, 33}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(rows[i].value, rows[i].expected);
 }

@@ -76,7 +76,7 @@ static WP_CG unsigned int count_in_parent(unsigned int size, unsigned int parent
     return ((parent_threads == 0 ? threads_in_block() : parent_threads) + size - 1u) / size;
 }
 
-enum kind { kind_lanes, kind_block, kind_grid };
+enum kind { kind_lanes, kind_block, kind_cluster, kind_grid };
 
 } // namespace wp
 
@@ -89,6 +89,9 @@ class thread_group {
             __syncwarp(mask_);
         } else if (kind_ == wp::kind_block) {
             __syncthreads();
+        } else if (kind_ == wp::kind_cluster) {
+            __cluster_barrier_arrive();
+            __cluster_barrier_wait();
         } else {
             __wp_grid_sync();
         }
@@ -98,6 +101,9 @@ class thread_group {
             return (unsigned long long)__popc(mask_);
         }
         const unsigned long long block = wp::threads_in_block();
+        if (kind_ == wp::kind_cluster) {
+            return block * __clusterSizeInBlocks();
+        }
         return kind_ == wp::kind_block ? block : block * gridDim.x * gridDim.y * gridDim.z;
     }
     WP_CG unsigned long long num_threads() const {
@@ -110,6 +116,10 @@ class thread_group {
         const unsigned long long in_block = wp::thread_rank_in_block();
         if (kind_ == wp::kind_block) {
             return in_block;
+        }
+        if (kind_ == wp::kind_cluster) {
+            return in_block + (unsigned long long)wp::threads_in_block() *
+                                  __clusterRelativeBlockRank();
         }
         const unsigned long long block =
             blockIdx.x + (unsigned long long)gridDim.x *
@@ -170,6 +180,74 @@ class thread_block : public thread_group {
 
 WP_CG thread_block this_thread_block() {
     return thread_block();
+}
+
+/** The blocks of a cluster: those of a launch without clusters are clusters of one block. */
+class cluster_group : public thread_group {
+  public:
+    struct arrival_token {};
+
+    static WP_CG void sync() {
+        __cluster_barrier_arrive();
+        __cluster_barrier_wait();
+    }
+    static WP_CG arrival_token barrier_arrive() {
+        __cluster_barrier_arrive();
+        return arrival_token();
+    }
+    static WP_CG void barrier_wait() {
+        __cluster_barrier_wait();
+    }
+    static WP_CG void barrier_wait(arrival_token &&) {
+        __cluster_barrier_wait();
+    }
+    /** The rank of the block in whose shared memory the address is. */
+    static WP_CG unsigned int query_shared_rank(const void *address) {
+        return __cluster_query_shared_rank(address);
+    }
+    /** The same variable in the shared memory of the block `rank`. */
+    template <class T> static WP_CG T *map_shared_rank(T *address, int rank) {
+        return (T *)__cluster_map_shared_rank((const void *)address, (unsigned int)rank);
+    }
+    static WP_CG dim3 block_index() {
+        return __clusterRelativeBlockIdx();
+    }
+    static WP_CG unsigned int block_rank() {
+        return __clusterRelativeBlockRank();
+    }
+    static WP_CG dim3 thread_index() {
+        const dim3 block = __clusterRelativeBlockIdx();
+        return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                    block.z * blockDim.z + threadIdx.z);
+    }
+    static WP_CG unsigned int thread_rank() {
+        return __clusterRelativeBlockRank() * wp::threads_in_block() + wp::thread_rank_in_block();
+    }
+    static WP_CG dim3 dim_blocks() {
+        return __clusterDim();
+    }
+    static WP_CG unsigned int num_blocks() {
+        return __clusterSizeInBlocks();
+    }
+    static WP_CG dim3 dim_threads() {
+        const dim3 blocks = __clusterDim();
+        return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+    }
+    static WP_CG unsigned int num_threads() {
+        return __clusterSizeInBlocks() * wp::threads_in_block();
+    }
+    static WP_CG unsigned int size() {
+        return num_threads();
+    }
+
+  private:
+    WP_CG cluster_group() : thread_group(wp::kind_cluster, 0xffffffffu) {
+    }
+    friend WP_CG cluster_group this_cluster();
+};
+
+WP_CG cluster_group this_cluster() {
+    return cluster_group();
 }
 
 class grid_group : public thread_group {

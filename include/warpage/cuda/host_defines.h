@@ -20,6 +20,8 @@
     __attribute__((device)) __attribute__((annotate("warpage.managed")))                           \
     __attribute__((section("wp_managed")))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+/* clang 19 has no such attribute; wpcc reads the annotation (src/compiler/driver/finish.c). */
+#define __cluster_dims__(...) __attribute__((annotate("warpage.cluster_dims", __VA_ARGS__)))
 #define __device_builtin__
 #define __device_builtin_texture_type__ __attribute__((device_builtin_texture_type))
 #define __device_builtin_surface_type__ __attribute__((device_builtin_surface_type))
@@ -47,6 +49,9 @@
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif
+#ifndef __cluster_dims__
+#define __cluster_dims__(...)
+#endif
 #define __device_builtin__
 #define __device_builtin_texture_type__
 #define __device_builtin_surface_type__
@@ -54,8 +59,7 @@
 #define __nv_pure__
 #endif
 
-/* Hints about clusters, registers and parameter memory: accepted and ignored. */
-#define __cluster_dims__(...)
+/* Hints about registers and parameter memory: accepted and ignored. */
 #define __block_size__(...)
 #define __maxnreg__(...)
 #define __grid_constant__

@@ -63,6 +63,49 @@ static void limit_registers(LLVMModuleRef module, uint32_t registers) {
     wpi_free(nodes);
 }
 
+static LLVMValueRef behind_casts(LLVMValueRef value) {
+    while (LLVMIsAConstantExpr(value))
+        value = LLVMGetOperand(value, 0);
+    return value;
+}
+
+/* __cluster_dims__(x, y, z), an annotation with one to three numbers (host_defines.h), becomes
+ * !{kernel, !"cluster_dim_x", i32 x, …} of nvvm.annotations. */
+static void name_clusters(LLVMModuleRef module) {
+    static const char word[] = "warpage.cluster_dims";
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMValueRef list = LLVMGetNamedGlobal(module, "llvm.global.annotations");
+    LLVMValueRef entries = list ? LLVMGetInitializer(list) : NULL;
+    const unsigned count =
+        entries ? (unsigned)LLVMGetArrayLength2(LLVMTypeOf(entries)) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef entry = LLVMGetOperand(entries, i);
+        LLVMValueRef function = behind_casts(LLVMGetOperand(entry, 0));
+        LLVMValueRef text = behind_casts(LLVMGetOperand(entry, 1));
+        LLVMValueRef bytes = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
+        size_t length;
+        if (!LLVMIsAFunction(function) || !bytes || !LLVMIsConstantString(bytes) ||
+            strncmp(LLVMGetAsString(bytes, &length), word, sizeof word - 1) != 0)
+            continue;
+        LLVMValueRef args = behind_casts(LLVMGetOperand(entry, 4));
+        LLVMValueRef values = LLVMIsAGlobalVariable(args) ? LLVMGetInitializer(args) : NULL;
+        const unsigned given = values ? LLVMCountStructElementTypes(LLVMTypeOf(values)) : 0;
+        for (unsigned d = 0; d < 3; d++) {
+            const char key[] = {'c', 'l', 'u', 's', 't', 'e', 'r', '_', 'd', 'i', 'm', '_',
+                                (char)('x' + d)};
+            LLVMValueRef value = d < given ? LLVMGetAggregateElement(values, d) : NULL;
+            const uint64_t number =
+                value && LLVMIsAConstantInt(value) ? LLVMConstIntGetZExtValue(value) : 1;
+            LLVMMetadataRef parts[] = {
+                LLVMValueAsMetadata(function), LLVMMDStringInContext2(context, key, sizeof key),
+                LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), number, 0))};
+            LLVMAddNamedMetadataOperand(
+                module, "nvvm.annotations",
+                LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 3)));
+        }
+    }
+}
+
 static void drop_locations(LLVMModuleRef module) {
     unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(module), "srcloc", 6);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
@@ -99,6 +142,7 @@ wp_status wpi_finish_bitcode(const char *path, const wpi_options *o, wp_error *e
     if (o->contract) mark(module, WP_CONTRACT_ATTRIBUTE);
     if (o->lockstep) mark(module, WP_LOCKSTEP_ATTRIBUTE);
     if (o->registers_max != 0) limit_registers(module, o->registers_max);
+    name_clusters(module);
     drop_locations(module);
     drop_names(module);
     if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "compiler/machine/block_lines.h"
 #include "compiler/passes.h"
 
@@ -79,6 +80,22 @@ static wp_status emit(wpi_compile *c, LLVMTargetMachineRef machine, char **text,
     return WP_STATUS_OK;
 }
 
+/* LLVM 19 writes nothing for __cluster_dims__: adds the directives behind the kernel's parameters. */
+static void add_cluster_dims(const wpi_kernel_ir *kernel, char **text) {
+    const uint32_t *dim = kernel->cluster_dim;
+    char *entry = wpi_format(".entry %s(", kernel->name);
+    const char *at = strstr(*text, entry);
+    wpi_free(entry);
+    const char *end = at ? strstr(at, "\n)\n") : NULL;
+    if (at && !end) end = strchr(at, ')');
+    if (!end) return;
+    end = strchr(end, ')') + 1;
+    char *made = wpi_format("%.*s\n.explicitcluster\n.reqnctapercluster %u, %u, %u%s",
+                            (int)(end - *text), *text, dim[0], dim[1], dim[2], end);
+    wpi_free(*text);
+    *text = made;
+}
+
 /* PTX has no instruction and no library function for conversions between floating point and more
  * than 64 bits; LLVM expands them. */
 static void expand_wide_conversions(void) {
@@ -92,6 +109,11 @@ static wp_status compile(wpi_compile *c, const wpi_ptx_options *options, char **
                          wp_error *err) {
     uint32_t arch = options->arch, version = 0;
     wpi_ptx_version(c, &arch, &version);
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        if (c->kernels[k].cluster_dim[0] != 0 && arch < 90) {
+            arch = 90; /* with PTX 7.8 */
+            wpi_ptx_version(c, &arch, &version);
+        }
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_pass_limits(c, err)); /* LLVM would end the process */
     WP_TRY(wpi_target_nvptx_at(arch, version, &machine, err));
@@ -113,6 +135,8 @@ static wp_status compile(wpi_compile *c, const wpi_ptx_options *options, char **
     wpi_module_forget_exact(c->module);
     expand_wide_conversions();
     status = emit(c, machine, text, err);
+    for (uint32_t k = 0; status == WP_STATUS_OK && k < c->kernel_count; k++)
+        if (c->kernels[k].cluster_dim[0] != 0) add_cluster_dims(&c->kernels[k], text);
 done:
     LLVMDisposeTargetMachine(machine);
     return status;

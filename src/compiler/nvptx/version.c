@@ -21,6 +21,11 @@ static const struct {
     {{"redux.sync"}, 80, 70},
     {{"cp.async"}, 80, 70},
     {{"mbarrier."}, 80, 70},
+    {{"cp.", "async.bulk"}, 90, 80},
+    {{"st.async"}, 90, 81},
+    {{"fence.proxy"}, 90, 80},
+    {{"mapa"}, 90, 78},
+    {{"getctarank"}, 90, 78},
     {{"mbarrier.", "expect_tx"}, 90, 80},
     {{"mbarrier.", "complete_tx"}, 90, 80},
     {{"mbarrier.", "try_wait"}, 90, 78},
@@ -116,6 +121,14 @@ static void scan_instruction(const char *opcode, uint32_t *arch, uint32_t *versi
     }
 }
 
+/* Clusters: in instructions, spaces, scopes and special registers alike. */
+static bool names_clusters(const char *text, size_t length) {
+    static const char word[] = "cluster";
+    for (size_t at = 0; at + sizeof word - 1 <= length; at++)
+        if (memcmp(text + at, word, sizeof word - 1) == 0) return true;
+    return false;
+}
+
 static void scan_asm(const char *text, size_t length, uint32_t *arch, uint32_t *version) {
     for (size_t at = 0; at < length;) {
         while (at < length && strchr(" \t\n;{}", text[at]))
@@ -146,6 +159,7 @@ void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version) {
                 size_t length;
                 const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
                 scan_asm(text, length, arch, version);
+                if (names_clusters(text, length) && *arch < 90) *arch = 90;
             }
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (*arch >= architectures[i].arch && architectures[i].version > *version)

@@ -81,6 +81,9 @@ static LLVMValueRef params_of(wpi_compile *c, const wpi_kernel_ir *kernel) {
 
 static LLVMValueRef kernel_record(wpi_compile *c, const wpi_kernel_ir *kernel) {
     LLVMValueRef null = LLVMConstNull(c->ptr);
+    LLVMValueRef cluster[3];
+    for (int i = 0; i < 3; i++)
+        cluster[i] = wpi_const32(c, kernel->cluster_dim[i]);
     LLVMValueRef fields[] = {
         text(c, kernel->name),
         regions_of(c, kernel),
@@ -94,6 +97,7 @@ static LLVMValueRef kernel_record(wpi_compile *c, const wpi_kernel_ir *kernel) {
         wpi_const32(c, kernel->register_estimate),
         wpi_const32(c, kernel->max_threads),
         wpi_const32(c, kernel->flags),
+        LLVMConstArray2(c->i32, cluster, 3),
     };
     return record(c, fields, sizeof fields / sizeof *fields);
 }

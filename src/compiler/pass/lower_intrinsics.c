@@ -339,6 +339,67 @@ static LLVMValueRef lower_shared_at(wpi_compile *c, LLVMBuilderRef at, LLVMValue
     return LLVMBuildIntToPtr(at, address, c->ptr, "");
 }
 
+/* ---- clusters ---- */
+
+static LLVMValueRef cluster_field(wpi_compile *c, LLVMBuilderRef at, LLVMTypeRef type,
+                                  uint32_t offset) {
+    return LLVMBuildLoad2(at, type, wpi_lower_block_field(c, at, wpi_lower_block(c, at), offset),
+                          "");
+}
+
+static LLVMValueRef lower_is_in_cluster(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                        uint32_t arg) {
+    (void)arg;
+    LLVMValueRef word = cluster_field(c, at, c->i32, offsetof(wp_cpu_block, is_in_cluster));
+    return LLVMBuildTrunc(at, word, LLVMTypeOf(call), "");
+}
+
+/* ptr (ptr, i32 rank): the same place in the shared memory of the cluster's block `rank`. As
+ * integers: a pointer computed from the own variable would claim to point into it. */
+static LLVMValueRef lower_mapa(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
+    (void)arg;
+    LLVMValueRef own = cluster_field(c, at, c->i32, offsetof(wp_cpu_block, cluster_rank));
+    LLVMValueRef stride =
+        cluster_field(c, at, c->i64, offsetof(wp_cpu_block, cluster_stride_bytes));
+    LLVMValueRef ranks = LLVMBuildSub(at, arg_of(call, 1), own, "");
+    LLVMValueRef distance =
+        LLVMBuildMul(at, LLVMBuildSExt(at, ranks, c->i64, ""), stride, "");
+    LLVMValueRef address = LLVMBuildPtrToInt(at, arg_of(call, 0), c->i64, "");
+    return LLVMBuildIntToPtr(at, LLVMBuildAdd(at, address, distance, ""), LLVMTypeOf(call), "");
+}
+
+/* The offset of a pointer in the cluster's shared memory. */
+static LLVMValueRef cluster_offset(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef pointer) {
+    LLVMValueRef base = cluster_field(c, at, c->i64, offsetof(wp_cpu_block, cluster_shared));
+    return LLVMBuildSub(at, LLVMBuildPtrToInt(at, pointer, c->i64, ""), base, "");
+}
+
+/* i32 (ptr): the rank of the block in whose shared memory the pointer points. */
+static LLVMValueRef lower_rank_of(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t arg) {
+    (void)arg;
+    LLVMValueRef stride =
+        cluster_field(c, at, c->i64, offsetof(wp_cpu_block, cluster_stride_bytes));
+    LLVMValueRef none = LLVMBuildICmp(at, LLVMIntEQ, stride, wpi_const64(c, 0), "");
+    stride = LLVMBuildSelect(at, none, wpi_const64(c, INT64_MAX), stride, "");
+    LLVMValueRef offset = cluster_offset(c, at, arg_of(call, 0));
+    return LLVMBuildTrunc(at, LLVMBuildUDiv(at, offset, stride, ""), LLVMTypeOf(call), "");
+}
+
+static LLVMValueRef lower_is_in_cluster_memory(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                               uint32_t arg) {
+    LLVMValueRef is_own = lower_is_space(c, at, call, WP_SPACE_SHARED);
+    (void)arg;
+    LLVMValueRef stride =
+        cluster_field(c, at, c->i64, offsetof(wp_cpu_block, cluster_stride_bytes));
+    LLVMValueRef size = cluster_field(c, at, c->i32, offsetof(wp_cpu_block, cluster_size));
+    size = LLVMBuildMul(at, LLVMBuildZExt(at, size, c->i64, ""), stride, "");
+    LLVMValueRef inside =
+        LLVMBuildICmp(at, LLVMIntULT, cluster_offset(c, at, arg_of(call, 0)), size, "");
+    inside = LLVMBuildZExtOrBitCast(at, inside, LLVMTypeOf(call), "");
+    return LLVMBuildOr(at, is_own, inside, "");
+}
+
 /* The texture handle is the value of the variable. */
 static LLVMValueRef lower_texture_handle(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef call,
                                          uint32_t arg) {
@@ -450,6 +511,26 @@ static const lower_rule rules[] = {
     {SREG "globaltimer.lo", lower_clock32, 1},
     {SREG "globaltimer.hi", lower_clock32, 33},
     {SREG "pm*", lower_constant, 0},
+    {SREG "cluster.ctaid.x", lower_field, BLOCK_FIELD(cluster_block[0])},
+    {SREG "cluster.ctaid.y", lower_field, BLOCK_FIELD(cluster_block[1])},
+    {SREG "cluster.ctaid.z", lower_field, BLOCK_FIELD(cluster_block[2])},
+    {SREG "cluster.nctaid.x", lower_field, BLOCK_FIELD(cluster_dim[0])},
+    {SREG "cluster.nctaid.y", lower_field, BLOCK_FIELD(cluster_dim[1])},
+    {SREG "cluster.nctaid.z", lower_field, BLOCK_FIELD(cluster_dim[2])},
+    {SREG "clusterid.x", lower_field, BLOCK_FIELD(cluster_idx[0])},
+    {SREG "clusterid.y", lower_field, BLOCK_FIELD(cluster_idx[1])},
+    {SREG "clusterid.z", lower_field, BLOCK_FIELD(cluster_idx[2])},
+    {SREG "nclusterid.x", lower_field, BLOCK_FIELD(cluster_count[0])},
+    {SREG "nclusterid.y", lower_field, BLOCK_FIELD(cluster_count[1])},
+    {SREG "nclusterid.z", lower_field, BLOCK_FIELD(cluster_count[2])},
+    {SREG "cluster.ctarank", lower_field, BLOCK_FIELD(cluster_rank)},
+    {SREG "cluster.nctarank", lower_field, BLOCK_FIELD(cluster_size)},
+    {"llvm.nvvm.is_explicit_cluster", lower_is_in_cluster, 0},
+    {"llvm.nvvm.barrier.cluster.arrive*", lower_stop_bare, WP_STOP_CLUSTER_ARRIVE},
+    {"llvm.nvvm.barrier.cluster.wait*", lower_stop_bare, WP_STOP_CLUSTER_WAIT},
+    {"llvm.nvvm.mapa*", lower_mapa, 0},
+    {"llvm.nvvm.getctarank*", lower_rank_of, 0},
+    {"llvm.nvvm.isspacep.shared.cluster", lower_is_in_cluster_memory, 0},
 
     {"llvm.nvvm.barrier0", lower_barrier_plain, 0},
     {"llvm.nvvm.barrier0.popc", lower_barrier_vote, WP_STOP_BARRIER_COUNT},

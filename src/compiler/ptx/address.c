@@ -133,6 +133,13 @@ LLVMValueRef wpi_ptx_shared_pointer(wpi_ptx *t, LLVMValueRef value) {
 }
 
 LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
+    return wpi_ptx_address_in(t, index,
+                              wpi_ptx_is_cluster_space(t) ? WP_PTX_PLACE_CLUSTER
+                              : is_shared(t)              ? WP_PTX_PLACE_SHARED
+                                                          : WP_PTX_PLACE_GLOBAL);
+}
+
+LLVMValueRef wpi_ptx_address_in(wpi_ptx *t, unsigned index, wpi_ptx_place place) {
     const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
     LLVMValueRef none = LLVMGetUndef(t->c->ptr);
     if (o->kind != WP_PTX_OPERAND_ADDRESS || o->count != 0) {
@@ -147,7 +154,8 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
         return none;
     }
     LLVMValueRef value = wpi_ptx_value(t, r);
-    LLVMValueRef base = t->is_module && is_shared(t) && !r->is_symbol
+    LLVMValueRef base = place == WP_PTX_PLACE_CLUSTER ? wpi_ptx_cluster_pointer(t, value)
+                        : t->is_module && place == WP_PTX_PLACE_SHARED && !r->is_symbol
                             ? wpi_ptx_shared_pointer(t, value)
                             : wpi_ptx_pointer_of(t, value);
     if (!base &&

@@ -382,6 +382,8 @@ static void read_label(wpi_ptx_module *m) {
         wpi_ptx_module_fail(m, "a label is not understood");
     } else if (label->block) {
         go_on_in(&m->t, label->block);
+        /* Later branches lead to the label's block: code, whose block may be split, is not in it. */
+        go_on_in(&m->t, new_block(&m->t));
     } else {
         m->p.at += strcspn(m->p.at, ";");
     }
@@ -477,6 +479,8 @@ static void read_bounds(wpi_ptx_module *m, LLVMValueRef function, bool is_kernel
         {"maxnreg", {"maxnreg"}},
         {"noreturn", {NULL}},
         {"maxclusterrank", {NULL}},
+        {"explicitcluster", {NULL}},
+        {"reqnctapercluster", {"cluster_dim_x", "cluster_dim_y", "cluster_dim_z"}},
     };
     for (const char *name; !wpi_ptx_module_failed(m) && (name = wpi_ptx_read_directive(m));) {
         size_t row = 0;
@@ -490,14 +494,19 @@ static void read_bounds(wpi_ptx_module *m, LLVMValueRef function, bool is_kernel
             return;
         }
         wpi_ptx_operand number = {0};
+        int numbers = 0;
         wpi_ptx_skip_blanks(&m->p);
         for (int i = 0; *m->p.at >= '0' && *m->p.at <= '9' && i < 3; i++) {
             if (!wpi_ptx_read_number(&m->p, &number)) return;
             if (known[row].keys[i] && is_kernel)
                 annotate(m->t.c, function, known[row].keys[i], (uint32_t)number.value);
+            numbers = i + 1;
             if (!wpi_ptx_accept(&m->p, ',')) break;
             wpi_ptx_skip_blanks(&m->p);
         }
+        const bool is_cluster = strcmp(name, "reqnctapercluster") == 0 && is_kernel;
+        for (int i = numbers; is_cluster && i < 3; i++)
+            annotate(m->t.c, function, known[row].keys[i], 1);
     }
 }
 

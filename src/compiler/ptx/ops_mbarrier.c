@@ -93,7 +93,7 @@ static LLVMValueRef count_at(wpi_ptx *t, unsigned index) {
 }
 
 static void take_space(wpi_ptx *t) {
-    static const char *const spaces[] = {"shared", "shared::cta", NULL};
+    static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster", NULL};
     static const char *const scopes[] = {"cta", "cluster", NULL};
     static const char *const orders[] = {"release", "acquire", "relaxed", NULL};
     (void)wpi_ptx_choice(t, orders);
@@ -125,7 +125,8 @@ static void arrive(wpi_ptx *t, bool drops) {
     if (t->status != WP_STATUS_OK) return;
     LLVMValueRef before =
         update(t, address, arrivals, expects ? count : none, drops ? arrivals : none);
-    if (at == 1) wpi_ptx_write(t, 0, wide, before);
+    if (at == 1 && wpi_ptx_operand_at(t, 0)->kind != WP_PTX_OPERAND_SINK)
+        wpi_ptx_write(t, 0, wide, before);
 }
 
 /* [barrier], bytes */
@@ -179,6 +180,11 @@ static void emit_mbarrier(wpi_ptx *t) {
         break;
     default: wpi_ptx_fail(t, NULL); break;
     }
+}
+
+void wpi_ptx_count_bytes(wpi_ptx *t, LLVMValueRef barrier, LLVMValueRef bytes) {
+    LLVMValueRef none = number(t, 0);
+    (void)update(t, barrier, none, LLVMBuildNeg(t->b, bytes, ""), none);
 }
 
 /* cp.async.mbarrier.arrive{.noinc}: copies are complete at once, so this is an arrival; without

@@ -37,8 +37,10 @@ static void take_hints(wpi_ptx *t) {
 
 static access take_access(wpi_ptx *t, bool is_store) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    static const char *const spaces[] = {"shared", "shared::cta",  "local",       "const", "global",
-                                         "param",  "param::entry", "param::func", NULL};
+    static const char *const spaces[] = {"shared",       "shared::cta", "local",
+                                         "const",        "global",      "param",
+                                         "param::entry", "param::func", "shared::cluster",
+                                         NULL};
     static const char *const caches[] = {"ca", "cg", "cs", "lu", "wb", "wt", NULL};
     access a = {.elements = 1, .ordering = LLVMAtomicOrderingNotAtomic, .cache = -1};
     wpi_ptx_skip(t, "weak");
@@ -51,7 +53,7 @@ static access take_access(wpi_ptx *t, bool is_store) {
     bool is_read_only = !is_store && wpi_ptx_has(t, "nc");
     bool is_constant = space == 3 || is_read_only;
     if (is_store && space == 3) wpi_ptx_fail(t, "constant memory cannot be written");
-    if (!t->is_module && space >= 5) wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
+    if (!t->is_module && space >= 5 && space <= 7) wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
     int cache = wpi_ptx_choice(t, caches);
     if (cache >= 0) a.cache = (int)cache_operators[cache];
     if (is_read_only && a.cache <= WP_TRACE_CACHE_ALL) a.cache = WP_TRACE_CACHE_READ_ONLY;
@@ -174,6 +176,10 @@ static void emit_ld(wpi_ptx *t) {
 }
 
 static void emit_st(wpi_ptx *t) {
+    if (wpi_ptx_has(t, "async")) {
+        wpi_ptx_store_async(t);
+        return;
+    }
     access a = take_access(t, true);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef base = wpi_ptx_address(t, 0);
@@ -204,7 +210,8 @@ static void copy_async(wpi_ptx *t) {
     is_known &= wpi_ptx_has(t, "global");
     take_hints(t);
     wpi_ptx_expect(t, 3, 4);
-    LLVMValueRef to = wpi_ptx_address(t, 0), from = wpi_ptx_address(t, 1);
+    LLVMValueRef to = wpi_ptx_address_in(t, 0, WP_PTX_PLACE_SHARED),
+                 from = wpi_ptx_address_in(t, 1, WP_PTX_PLACE_GLOBAL);
     LLVMValueRef size = wpi_ptx_read(t, 2, wpi_ptx_type_of(WP_PTX_UNSIGNED, 32));
     uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
     if (!is_known || (bytes != 4 && bytes != 8 && bytes != 16)) {
@@ -239,6 +246,8 @@ static void emit_cp(wpi_ptx *t) {
     static const char *const groups[] = {"commit_group", "wait_group", "wait_all", NULL};
     if (!wpi_ptx_has(t, "async"))
         wpi_ptx_fail(t, NULL);
+    else if (wpi_ptx_has(t, "bulk"))
+        wpi_ptx_bulk(t);
     else if (wpi_ptx_has(t, "mbarrier"))
         wpi_ptx_copy_arrives(t);
     else if (wpi_ptx_choice(t, groups) < 0)
@@ -247,10 +256,19 @@ static void emit_cp(wpi_ptx *t) {
 
 /* ---- fences and hints ---- */
 
+static void emit_nothing(wpi_ptx *t) {
+    t->s->taken = UINT32_MAX;
+}
+
 static void emit_fence(wpi_ptx *t) {
-    static const char *const names[] = {"cta", "gl", "gpu", "sys", NULL};
-    static const char *const kinds[] = {"sc", "acq_rel", NULL};
+    static const char *const names[] = {"cta", "gl", "gpu", "sys", "cluster", NULL};
+    static const char *const kinds[] = {"sc", "acq_rel", "acquire", "release", NULL};
     (void)wpi_ptx_choice(t, kinds);
+    /* fence.mbarrier_init.release.cluster, fence.proxy.async: other proxies see memory as it is */
+    if (wpi_ptx_has(t, "mbarrier_init") || wpi_ptx_has(t, "proxy")) {
+        emit_nothing(t);
+        return;
+    }
     int scope = wpi_ptx_choice(t, names);
     wpi_ptx_expect(t, 0, 0);
     if (scope < 0) {
@@ -264,13 +282,11 @@ static void emit_fence(wpi_ptx *t) {
                  t->c->none, NULL, 0);
 }
 
-static void emit_nothing(wpi_ptx *t) {
-    t->s->taken = UINT32_MAX;
-}
-
 static void emit_isspacep(wpi_ptx *t) {
-    static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "const", NULL};
-    static const char *const names[] = {"global", "shared", "shared", "local", "const"};
+    static const char *const spaces[] = {"global", "shared", "shared::cta",     "local",
+                                         "const",  "shared::cluster", NULL};
+    static const char *const names[] = {"global", "shared", "shared",
+                                        "local",  "const",  "shared.cluster"};
     int space = wpi_ptx_choice(t, spaces);
     wpi_ptx_expect(t, 2, 2);
     if (space < 0) {

@@ -43,6 +43,20 @@ static const struct special {
     {"%clock64", "clock64", 64},
     {"%globaltimer", "globaltimer", 64},
     {"%globaltimer_lo", "globaltimer", 64},
+    {"%cluster_ctaid.x", "cluster.ctaid.x", 32},
+    {"%cluster_ctaid.y", "cluster.ctaid.y", 32},
+    {"%cluster_ctaid.z", "cluster.ctaid.z", 32},
+    {"%cluster_nctaid.x", "cluster.nctaid.x", 32},
+    {"%cluster_nctaid.y", "cluster.nctaid.y", 32},
+    {"%cluster_nctaid.z", "cluster.nctaid.z", 32},
+    {"%clusterid.x", "clusterid.x", 32},
+    {"%clusterid.y", "clusterid.y", 32},
+    {"%clusterid.z", "clusterid.z", 32},
+    {"%nclusterid.x", "nclusterid.x", 32},
+    {"%nclusterid.y", "nclusterid.y", 32},
+    {"%nclusterid.z", "nclusterid.z", 32},
+    {"%cluster_ctarank", "cluster.ctarank", 32},
+    {"%cluster_nctarank", "cluster.nctarank", 32},
 };
 
 static LLVMValueRef read_register(wpi_ptx *t, const char *name, unsigned bits) {
@@ -118,6 +132,10 @@ static void reduce(wpi_ptx *t) {
 }
 
 static void emit_bar(wpi_ptx *t) {
+    if (wpi_ptx_has(t, "cluster")) {
+        wpi_ptx_cluster_barrier(t);
+        return;
+    }
     wpi_ptx_skip(t, "cta");
     wpi_ptx_skip(t, "aligned");
     if (wpi_ptx_has(t, "red")) {

@@ -21,7 +21,7 @@
 #include "compiler/ir/map.h"
 
 enum {
-    WP_PTX_PART_CHARS = 24,
+    WP_PTX_PART_CHARS = 32,
     WP_PTX_PARTS = 16,
     WP_PTX_OPERANDS = 16,
     WP_PTX_POOL = 512 /* each element of a list is there twice */
@@ -179,7 +179,7 @@ typedef struct wpi_ptx_row {
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
-    wpi_ptx_mbarrier[], wpi_ptx_texture[];
+    wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[];
 
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
@@ -240,12 +240,34 @@ LLVMValueRef wpi_ptx_read_flushed(wpi_ptx *t, unsigned index, wpi_ptx_type type,
 void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool is_ftz,
                          bool is_sat);
 
+/* ---- ops_bulk.c */
+void wpi_ptx_bulk(wpi_ptx *t);        /* cp.async.bulk, cp.reduce.async.bulk */
+void wpi_ptx_store_async(wpi_ptx *t); /* st.async */
+
 /* ---- ops_mbarrier.c */
+/** Counts transferred bytes (64 bits) at the barrier. */
+void wpi_ptx_count_bytes(wpi_ptx *t, LLVMValueRef barrier, LLVMValueRef bytes);
 void wpi_ptx_copy_arrives(wpi_ptx *t); /* cp.async.mbarrier.arrive */
+
+/* ---- ops_cluster.c */
+void wpi_ptx_cluster_barrier(wpi_ptx *t); /* barrier.cluster */
+/** Whether the statement accesses .shared::cluster memory. */
+bool wpi_ptx_is_cluster_space(const wpi_ptx *t);
+/** The generic pointer that a .shared::cluster address means. */
+LLVMValueRef wpi_ptx_cluster_pointer(wpi_ptx *t, LLVMValueRef value);
+/** The value of the special predicate "%is_explicit_cluster"; NULL if `name` is another. */
+LLVMValueRef wpi_ptx_special_predicate(wpi_ptx *t, const char *name);
 
 /* ---- address.c */
 /** The pointer meant by operand `index`, which must be [address]. */
 LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index);
+/** The same, where operands of the statement are in several spaces. */
+typedef enum wpi_ptx_place {
+    WP_PTX_PLACE_GLOBAL, /* or generic */
+    WP_PTX_PLACE_SHARED,
+    WP_PTX_PLACE_CLUSTER
+} wpi_ptx_place;
+LLVMValueRef wpi_ptx_address_in(wpi_ptx *t, unsigned index, wpi_ptx_place place);
 /** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there
  * is none. Code is placed where the integer was computed. */
 LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value);

@@ -40,6 +40,14 @@ static cudaError_t get_attribute(int *value, CUfunction_attribute attribute, CUf
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = a.preferredShmemCarveout;
         break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = a.clusterDimMustBeSet; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: *value = a.requiredClusterWidth; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: *value = a.requiredClusterHeight; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = a.requiredClusterDepth; break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *value = a.nonPortableClusterSizeAllowed;
+        break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = 0; break;
     default: return cudaErrorInvalidValue;
     }
     return cudaSuccess;
@@ -168,16 +176,20 @@ WP_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int
     WPI_DRIVER_IN(hStream == NULL, launch(f, &config, kernelParams, extra));
 }
 
-WP_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-                                 void **extra) {
-    if (config == NULL) return CUDA_ERROR_INVALID_VALUE;
-    const cudaLaunchConfig_t c = {
+static cudaLaunchConfig_t runtime_config(const CUlaunchConfig *config) {
+    return (cudaLaunchConfig_t){
         .gridDim = {config->gridDimX, config->gridDimY, config->gridDimZ},
         .blockDim = {config->blockDimX, config->blockDimY, config->blockDimZ},
         .dynamicSmemBytes = config->sharedMemBytes,
         .stream = config->hStream,
         .attrs = config->attrs,
         .numAttrs = config->numAttrs};
+}
+
+WP_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                                 void **extra) {
+    if (config == NULL) return CUDA_ERROR_INVALID_VALUE;
+    const cudaLaunchConfig_t c = runtime_config(config);
     WPI_DRIVER_IN(c.stream == NULL, launch(f, &c, kernelParams, extra));
 }
 
@@ -217,6 +229,20 @@ WP_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
                                                         int numBlocks, int blockSize) {
     WPI_DRIVER(
         cudaOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, func, numBlocks, blockSize));
+}
+
+WP_API CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
+                                             const CUlaunchConfig *config) {
+    if (config == NULL) return CUDA_ERROR_INVALID_VALUE;
+    const cudaLaunchConfig_t c = runtime_config(config);
+    WPI_DRIVER(cudaOccupancyMaxActiveClusters(numClusters, func, &c));
+}
+
+WP_API CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
+                                                   const CUlaunchConfig *config) {
+    if (config == NULL) return CUDA_ERROR_INVALID_VALUE;
+    const cudaLaunchConfig_t c = runtime_config(config);
+    WPI_DRIVER(cudaOccupancyMaxPotentialClusterSize(clusterSize, func, &c));
 }
 
 /* The block size, in whole warps, that keeps most threads of an SM busy; of equal ones the largest,

@@ -33,6 +33,7 @@
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cuOccupancyMaxPotentialBlockSize) \
     X(cuOccupancyMaxPotentialBlockSizeWithFlags) X(cuOccupancyAvailableDynamicSMemPerBlock) \
+    X(cuOccupancyMaxActiveClusters) X(cuOccupancyMaxPotentialClusterSize) \
     X(cuMemGetInfo) X(cuMemAlloc) X(cuMemAllocPitch) X(cuMemFree) X(cuMemAllocAsync) \
     X(cuMemFreeAsync) X(cuMemGetAddressRange) X(cuMemAllocHost) X(cuMemFreeHost) \
     X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemHostGetFlags) X(cuMemHostRegister) \

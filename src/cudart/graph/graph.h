@@ -16,6 +16,7 @@ typedef struct wpi_kernel_node {
     size_t shared_bytes;
     bool is_cooperative;
     void **args; /* pointers, then the values they point to: one piece of memory */
+    dim3 cluster; /* 0: as the kernel says */
 } wpi_kernel_node;
 
 typedef struct wpi_copy_node {
@@ -156,6 +157,8 @@ bool wpi_capture_is_any(void);
 void wpi_capture_forget(cudaStream_t stream);
 
 /** Add a node to the stream's capture. Noted. */
+/** launch.c: launches the node's kernel. */
+cudaError_t wpi_launch_node(const wpi_kernel_node *k, cudaStream_t stream);
 cudaError_t wpi_capture_kernel(cudaStream_t stream, const wpi_kernel_node *kernel);
 cudaError_t wpi_capture_copy(cudaStream_t stream, const wpi_copy_node *copy);
 cudaError_t wpi_capture_fill(cudaStream_t stream, const wpi_fill_node *fill);

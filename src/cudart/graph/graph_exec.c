@@ -94,10 +94,7 @@ WP_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 /* ---- launching ---- */
 
 static cudaError_t queue_kernel(const wpi_kernel_node *k, cudaStream_t stream) {
-    return k->is_cooperative
-               ? cudaLaunchCooperativeKernel(k->function, k->grid, k->block, k->args,
-                                             k->shared_bytes, stream)
-               : cudaLaunchKernel(k->function, k->grid, k->block, k->args, k->shared_bytes, stream);
+    return wpi_launch_node(k, stream);
 }
 
 static cudaError_t queue_node(const struct CUgraphNode_st *n, bool frees_first,

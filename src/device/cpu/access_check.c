@@ -394,6 +394,10 @@ static bool find_private(const wpi_block *block, const void *address, uint64_t s
     const wp_cpu_kernel *code = block->launch->kernel->code;
     *out = range_at(b->shared, b->shared_bytes);
     if (contains(*out, address, size_bytes)) return true;
+    for (uint32_t rank = 0; b->cluster_stride_bytes != 0 && rank < b->cluster_size; rank++) {
+        *out = range_at(b->cluster_shared + rank * b->cluster_stride_bytes, b->shared_bytes);
+        if (contains(*out, address, size_bytes)) return true;
+    }
     *out = range_at(b->frame, (size_t)code->frame_bytes * b->thread_count);
     if (contains(*out, address, size_bytes)) return true;
     *out = stack_here(block->worker);

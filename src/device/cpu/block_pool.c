@@ -231,6 +231,7 @@ static void finish(wpi_worker *worker, wpi_block *block, bool has_ended) {
         pthread_mutex_unlock(&pool->lock);
         if (is_stuck) abort_launch(worker, launch);
     }
+    (void)wpi_cluster_leave(block);
     wpi_block_release(block);
     if (!holds_ref) return;
     wpi_worker_add_up(worker);
@@ -270,6 +271,23 @@ static void arrive_at_grid(wpi_worker *worker, wpi_block *block) {
     park(worker, block);
 }
 
+/* No thread of the block can continue before the barrier of its cluster completes. */
+static void wait_for_cluster(wpi_worker *worker, wpi_block *block) {
+    wpi_launch *launch = block->launch;
+    const bool is_stuck =
+        wpi_cluster_is_stuck(block->cluster) && !wpi_cluster_complete(block->cluster);
+    if (is_stuck) {
+        const uint32_t *at = block->pub.block_idx;
+        (void)WP_FAIL(&worker->error, KERNEL_DEADLOCK,
+                      "kernel %s, block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                      "): all threads that can run wait at the barrier of their cluster, where "
+                      "others have not arrived",
+                      launch->kernel->display_name, at[0], at[1], at[2]);
+        abort_launch(worker, launch);
+    }
+    park(worker, block);
+}
+
 /* Continues a block. True if it progressed. */
 static bool run_block(wpi_worker *worker, wpi_block *block) {
     worker->current = block;
@@ -278,6 +296,7 @@ static bool run_block(wpi_worker *worker, wpi_block *block) {
     switch (outcome) {
     case WPI_OUTCOME_DONE: finish(worker, block, true); return true;
     case WPI_OUTCOME_GRID: arrive_at_grid(worker, block); return true;
+    case WPI_OUTCOME_CLUSTER: wait_for_cluster(worker, block); return true;
     default: park(worker, block); return outcome == WPI_OUTCOME_PROGRESSED;
     }
 }
@@ -299,33 +318,82 @@ static bool take_range(wpi_worker *worker, wpi_launch *launch) {
     return true;
 }
 
+/* Obtains the blocks of a cluster, not started. False: out of memory. */
+static bool obtain_cluster(wpi_worker *worker, wpi_launch *launch, wpi_block **blocks) {
+    wpi_cluster *cluster = wpi_cluster_obtain(worker, launch);
+    if (cluster == NULL) return false;
+    if (worker->block_max < launch->cluster_size) worker->block_max = launch->cluster_size;
+    uint32_t count = 0;
+    for (; count < launch->cluster_size; count++) {
+        blocks[count] = wpi_block_obtain(worker, launch);
+        if (blocks[count] == NULL) break;
+        if (wpi_cluster_join(cluster, blocks[count], count)) continue;
+        wpi_block_release(blocks[count]);
+        break;
+    }
+    if (count == launch->cluster_size) return true;
+    if (count == 0) wpi_cluster_release(worker, cluster);
+    cluster->size = count; /* so that the last one releases it */
+    while (count != 0) {
+        (void)wpi_cluster_leave(blocks[--count]);
+        wpi_block_release(blocks[count]);
+    }
+    return false;
+}
+
+/* Starts the blocks of a cluster, from block `number` on; they wait for their turn as parked ones. */
+static void start_cluster(wpi_worker *worker, wpi_block **blocks, uint64_t number, bool holds_ref) {
+    const uint32_t count = blocks[0]->launch->cluster_size;
+    for (uint32_t i = 0; i < count; i++) {
+        blocks[i]->holds_ref = holds_ref;
+        wpi_block_start(blocks[i], number + i);
+        park(worker, blocks[i]);
+    }
+}
+
+/* Out of memory for more blocks: the parked ones can end without these, unless the launch is
+ * cooperative. */
+static bool fail_memory(wpi_worker *worker, wpi_launch *launch) {
+    if (worker->parked_count != 0 && !launch->is_cooperative) return false;
+    (void)WP_FAIL(&worker->error, NOMEM,
+                  "kernel %s: no host memory for a block of %" PRIu32 " threads",
+                  launch->kernel->display_name, launch->thread_count);
+    abort_launch(worker, launch);
+    return false;
+}
+
+static bool run_new_cluster(wpi_worker *worker, wpi_launch *launch) {
+    wpi_block *blocks[WP_CLUSTER_BLOCKS_MAX];
+    if (!obtain_cluster(worker, launch, blocks)) return fail_memory(worker, launch);
+    const uint64_t number = worker->range_next;
+    worker->range_next += launch->cluster_size;
+    start_cluster(worker, blocks, number, false);
+    return true;
+}
+
 /* Starts blocks of the launch, until one parks or none is left. */
 static bool run_new(wpi_worker *worker, wpi_launch *launch) {
     if (!can_hold_more(worker, launch) || !take_range(worker, launch)) return false;
+    if (launch->is_explicit_cluster) return run_new_cluster(worker, launch);
     wpi_block *block = wpi_block_obtain(worker, launch);
-    if (block == NULL) {
-        /* No more blocks fit; the parked ones can end without this one, unless the launch is
-         * cooperative.
-         */
-        if (worker->parked_count != 0 && !launch->is_cooperative) return false;
-        (void)WP_FAIL(&worker->error, NOMEM,
-                      "kernel %s: no host memory for a block of %" PRIu32 " threads",
-                      launch->kernel->display_name, launch->thread_count);
-        abort_launch(worker, launch);
-        return false;
-    }
+    if (block == NULL) return fail_memory(worker, launch);
     worker->current = block;
     do {
         while (worker->range_next < worker->range_outer) {
             if (atomic_load_explicit(&launch->is_aborted, memory_order_relaxed)) goto stop;
             wpi_block_start(block, worker->range_next++);
             const wpi_outcome outcome = wpi_block_run(block);
-            if (outcome == WPI_OUTCOME_DONE && !uses_grid_barrier(launch)) continue;
+            if (outcome == WPI_OUTCOME_DONE && !uses_grid_barrier(launch)) {
+                (void)wpi_cluster_leave(block);
+                continue;
+            }
             worker->current = NULL;
             if (outcome == WPI_OUTCOME_DONE) {
                 finish(worker, block, true);
             } else if (outcome == WPI_OUTCOME_GRID) {
                 arrive_at_grid(worker, block);
+            } else if (outcome == WPI_OUTCOME_CLUSTER) {
+                wait_for_cluster(worker, block);
             } else {
                 park(worker, block);
             }
@@ -354,6 +422,10 @@ static bool run_parked(wpi_worker *worker, bool *sleeps) {
             park(worker, block);
             continue;
         }
+        if (block->waits_for_cluster) {
+            park(worker, block);
+            continue;
+        }
         *sleeps = false;
         if (run_block(worker, block)) has_progressed = true;
     }
@@ -370,6 +442,32 @@ static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
     return NULL;
 }
 
+/* The same for a launch with clusters, to which there is one reference. */
+static bool run_foreign_cluster(wpi_worker *worker, wpi_launch *launch) {
+    wpi_pool *pool = worker->pool;
+    wpi_block *blocks[WP_CLUSTER_BLOCKS_MAX];
+    uint64_t number = UINT64_MAX;
+    const bool has_blocks =
+        can_hold_more(worker, launch) && obtain_cluster(worker, launch, blocks);
+    if (has_blocks) number = atomic_fetch_add(&launch->next, launch->cluster_size);
+    pthread_mutex_lock(&pool->lock);
+    if (number < launch->block_count) {
+        launch->refs += launch->cluster_size - 1; /* one for each block */
+    } else {
+        drop_ref(pool, launch);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (number < launch->block_count) {
+        start_cluster(worker, blocks, number, true);
+        return true;
+    }
+    for (uint32_t i = 0; has_blocks && i < launch->cluster_size; i++) {
+        (void)wpi_cluster_leave(blocks[i]);
+        wpi_block_release(blocks[i]);
+    }
+    return false;
+}
+
 /* All blocks here wait, perhaps for a kernel that waits for a worker: start one block of it. */
 static bool run_foreign(wpi_worker *worker, const wpi_launch *own) {
     wpi_pool *pool = worker->pool;
@@ -378,6 +476,7 @@ static bool run_foreign(wpi_worker *worker, const wpi_launch *own) {
     pthread_mutex_unlock(&pool->lock);
     if (launch == NULL) return false;
     wpi_block *block = NULL;
+    if (launch->is_explicit_cluster) return run_foreign_cluster(worker, launch);
     if (can_hold_more(worker, launch)) block = wpi_block_obtain(worker, launch);
     uint64_t number = UINT64_MAX;
     if (block != NULL) number = atomic_fetch_add(&launch->next, 1);
@@ -396,10 +495,10 @@ static bool run_foreign(wpi_worker *worker, const wpi_launch *own) {
 
 static bool can_any_go_on(const wpi_worker *worker) {
     for (const wpi_block *b = worker->parked_head; b != NULL; b = b->next) {
-        if (!b->is_at_grid || atomic_load(&b->launch->is_aborted) ||
-            b->grid_generation != atomic_load(&b->launch->grid_generation)) {
+        if (atomic_load(&b->launch->is_aborted)) return true;
+        if (b->waits_for_cluster) continue;
+        if (!b->is_at_grid || b->grid_generation != atomic_load(&b->launch->grid_generation))
             return true;
-        }
     }
     return false;
 }
@@ -552,6 +651,9 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
     launch->chunk = launch->block_count / ((uint64_t)pool->worker_count * CHUNKS_PER_WORKER);
     if (launch->chunk > CHUNK_MAX) launch->chunk = CHUNK_MAX;
     if (launch->chunk == 0 || meets != 0) launch->chunk = 1;
+    /* whole clusters */
+    launch->chunk = (launch->chunk + launch->cluster_size - 1) / launch->cluster_size *
+                    launch->cluster_size;
 
     pthread_mutex_lock(&pool->lock);
     list_launch(pool, launch);
@@ -631,6 +733,11 @@ void wpi_pool_destroy(wpi_pool *pool) {
             wpi_block *block = pool->workers[i].blocks;
             pool->workers[i].blocks = block->next;
             wpi_block_destroy(block);
+        }
+        while (pool->workers[i].clusters != NULL) {
+            wpi_cluster *cluster = pool->workers[i].clusters;
+            pool->workers[i].clusters = cluster->next;
+            wpi_cluster_destroy(cluster);
         }
     }
     pthread_cond_destroy(&pool->changed);

@@ -45,6 +45,7 @@ typedef struct wpi_cpu_queue wpi_cpu_queue;
 typedef struct wpi_cpu_kernel wpi_cpu_kernel;
 typedef struct wpi_launch wpi_launch;
 typedef struct wpi_block wpi_block;
+typedef struct wpi_cluster wpi_cluster;
 typedef struct wpi_worker wpi_worker;
 typedef struct wpi_pool wpi_pool;
 typedef struct wpi_fiber wpi_fiber;
@@ -87,6 +88,9 @@ struct wpi_launch {
     uint32_t shared_dynamic_bytes;
     void *const *args;
     bool is_cooperative;
+    bool is_explicit_cluster; /* it has clusters, maybe of one block */
+    wp_dim3 cluster;          /* 1, 1, 1: none */
+    uint32_t cluster_size;    /* blocks; those of a cluster have consecutive numbers */
     uint64_t id;
     uint64_t block_count;
     uint64_t chunk;        /* blocks taken at once */
@@ -115,6 +119,8 @@ struct wpi_worker {
     wpi_block *blocks;                    /* storage not in use */
     uint32_t block_count;                 /* how many of these */
     uint32_t block_max;                   /* … are kept */
+    wpi_cluster *clusters;                /* not in use, with their memory */
+    uint32_t cluster_count;
     bool has_guards;                      /* stacks of fibers end in a guard page */
     wpi_block *parked_head, *parked_tail; /* in order of parking */
     uint32_t parked_count;
@@ -191,6 +197,7 @@ typedef struct wpi_warp {
     uint32_t held;        /* waits until its trace has been read */
     uint32_t exited;      /* returned, or beyond the end of the block */
     uint32_t passed_over; /* times that others ran before `yielded` */
+    uint32_t cluster;     /* at the cluster's barrier */
     uint32_t met_last;    /* the lane that wpi_block_meet_in_turn chose last */
 } wpi_warp;
 
@@ -218,6 +225,13 @@ struct wpi_block {
     uint32_t barriers_used; /* bit i: threads are at barrier i */
     wpi_barrier barriers[WPI_BARRIERS];
 
+    wpi_cluster *cluster;           /* NULL: none yet (block/cluster.c) */
+    uint32_t *cluster_arrived;      /* [cluster_warps]: lanes that have arrived at its barrier */
+    uint32_t cluster_arrived_count; /* … of all warps */
+    uint32_t cluster_warps;
+    bool is_at_cluster;     /* together, all live threads wait at that barrier */
+    bool waits_for_cluster; /* no thread can continue before the barrier completes */
+
     bool is_at_grid;
     uint32_t grid_generation; /* the generation when it arrived at the grid barrier */
 
@@ -232,6 +246,7 @@ struct wpi_block {
     char **free_stacks; /* [free_stack_count]: stacks of ended threads, for the next */
     uint32_t free_stack_count;
     char *frame_memory; /* allocation that contains pub.frame */
+    char *shared_memory; /* of the block itself: pub.shared, unless it is part of a cluster's */
     size_t shared_capacity, frame_capacity, thread_capacity;
     size_t guard_capacity, barrier_site_capacity; /* access_check.c, as the members below */
     const struct wp_check_site *guard_sites;      /* sites of the guards; NULL: guards are empty */
@@ -245,6 +260,7 @@ typedef enum wpi_outcome {
     WPI_OUTCOME_YIELDS,     /* every runnable thread waits for something outside the block */
     WPI_OUTCOME_PROGRESSED, /* … but some progressed before that */
     WPI_OUTCOME_GRID,       /* all threads are at the grid barrier */
+    WPI_OUTCOME_CLUSTER,    /* no thread can continue before the cluster's barrier completes */
     WPI_OUTCOME_HELD,       /* no thread can continue until a lane is released: wpi_block_let_go */
     WPI_OUTCOME_COUNT       /* must be last */
 } wpi_outcome;
@@ -275,6 +291,43 @@ void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
 /** The operation of WP_STOP_MATRIX: its results are written behind the lanes' registers. */
 void wpi_warp_matrix(wp_cpu_request *requests, uint32_t lanes);
 const char *wpi_stop_name(uint32_t op); /* CUDA's name */
+
+/* ---- clusters (block/cluster.c) ---- */
+
+#define WPI_CLUSTERS_KEPT 2u /* whose memory a worker keeps */
+
+/** Blocks with one range of shared memory and one barrier, all with one worker. */
+struct wpi_cluster {
+    wpi_cluster *next;
+    uint32_t size, joined, ended; /* blocks */
+    char *memory;
+    size_t memory_bytes;
+    char *shared; /* in it: the first block's, the others at multiples of the stride behind it */
+    size_t stride_bytes, block_bytes;
+    wpi_block *blocks[WP_CLUSTER_BLOCKS_MAX]; /* by rank; NULL: not there yet, or ended */
+};
+
+/** A cluster for the next blocks of a launch with clusters; NULL: out of memory. */
+wpi_cluster *wpi_cluster_obtain(wpi_worker *worker, const wpi_launch *launch);
+void wpi_cluster_release(wpi_worker *worker, wpi_cluster *cluster); /* no block has joined it */
+void wpi_cluster_destroy(wpi_cluster *cluster);                     /* NULL allowed */
+/** Gives the block its shared memory. False: out of memory. */
+bool wpi_cluster_join(wpi_cluster *cluster, wpi_block *block, uint32_t rank);
+/** The block has ended, or its launch was aborted. The last one releases the cluster. True: that
+ * completed the barrier of the others. */
+bool wpi_cluster_leave(wpi_block *block);
+/** Sets the block's indices from its number in the launch. */
+void wpi_cluster_place(wp_cpu_block *pub, const wpi_launch *launch, uint64_t number);
+/** Lanes arrive at the barrier; wpi_cluster_complete ends its phase if they were the last. */
+void wpi_cluster_arrive(wpi_block *block, uint32_t w, uint32_t lanes);
+/** Those of `lanes` that have arrived in a phase that is not complete. */
+uint32_t wpi_cluster_waits(const wpi_block *block, uint32_t w, uint32_t lanes);
+/** True if that ended a phase: threads in other blocks may continue. */
+bool wpi_cluster_complete(wpi_cluster *cluster);
+/** Whether threads that wait for the barrier may continue. */
+bool wpi_block_is_past_cluster(const wpi_block *block);
+/** Whether all its blocks wait for the barrier. */
+bool wpi_cluster_is_stuck(const wpi_cluster *cluster);
 
 /* ---- fibers (fiber.c) ---- */
 

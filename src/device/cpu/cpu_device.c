@@ -160,6 +160,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
         /* Checked kernels may use only memory that every GPU can access. */
         .host_pointers_are_device_pointers = !wpi_check_is_on(),
         .has_page_faults = true,
+        .cluster_blocks_max = WP_CLUSTER_BLOCKS_MAX,
     };
     const long l2_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     info->l2_bytes = l2_bytes > 0 ? (uint64_t)l2_bytes : 0;

@@ -93,6 +93,7 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
         .info = {.name = code->name,
                  .param_count = code->param_count,
                  .address_params = address_params(code),
+                 .cluster_dim = {code->cluster_dim[0], code->cluster_dim[1], code->cluster_dim[2]},
                  .shared_static_bytes = code->shared_static_bytes,
                  .local_bytes = code->local_bytes,
                  .register_count = registers,

@@ -549,6 +549,8 @@ wp_status wpi_launch_command(const wp_launch *from, wpi_command **out, wp_error 
                        kernel->display_name, kernel->code->shared_static_bytes,
                        WPI_SHARED_BYTES_OPTIN);
     }
+    wp_dim3 cluster;
+    WP_TRY(wpi_launch_cluster(from, &cluster, err));
     size_t align;
     const size_t bytes = args_bytes(kernel->code, &align);
     wpi_command *command = wpi_command_create(WPI_COMMAND_LAUNCH, bytes + align);
@@ -565,6 +567,9 @@ wp_status wpi_launch_command(const wp_launch *from, wpi_command **out, wp_error 
     l->shared_dynamic_bytes = from->shared_dynamic_bytes;
     l->args = (void *const *)(void *)args;
     l->is_cooperative = from->is_cooperative;
+    l->cluster = cluster;
+    l->cluster_size = cluster.x * cluster.y * cluster.z;
+    l->is_explicit_cluster = from->cluster.x != 0 || kernel->code->cluster_dim[0] != 0;
     l->block_count = (uint64_t)from->grid.x * from->grid.y * from->grid.z;
     l->id = atomic_fetch_add(&device->launch_count, 1) + 1;
     *out = command;

@@ -92,7 +92,8 @@ static wp_status run_all(functional *f, wp_error *err) {
         if (ended != oldest) rounds = 0;
         oldest = ended;
         if (f->next_cta != f->source->cta_count && (f->count == 0 || rounds > ROUNDS_ALONE))
-            WP_TRY(start_cta(f, err));
+            for (uint32_t i = 0; i < f->source->cluster_size || i == 0; i++)
+                WP_TRY(start_cta(f, err));
         f->has_progressed = false;
         rounds++;
         if (!take_turns(f)) return WP_FAIL(err, DEVICE, "the kernel failed");

@@ -312,6 +312,8 @@ static wp_status launch(replay *r, const wpi_op *op, wp_error *err) {
         command->u.launch.shared_dynamic_bytes = from.shared_dynamic_bytes;
         command->u.launch.is_cooperative = (from.flags & WPI_LAUNCH_COOPERATIVE) != 0;
         command->u.launch.block_count = wpi_trace_launch_cta_count(&from);
+        command->u.launch.cluster = (wp_dim3){1, 1, 1};
+        command->u.launch.cluster_size = 1;
         command->u.launch.id = op->fields[1];
     }
     return submit(r, op->fields[0], command, err);

@@ -141,6 +141,8 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->clock_hz = p->core_hz;
     info->host_pointers_are_device_pointers = true;
     info->has_page_faults = p->paging.is_on;
+    info->sm_groups = p->gpcs;
+    info->cluster_blocks_max = p->capability >= 90 ? WP_CLUSTER_BLOCKS_MAX : 0;
 }
 
 /* Splits "a=1;b=2" into settings; ignores spaces around them. */

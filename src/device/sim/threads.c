@@ -49,6 +49,7 @@ struct wpi_threads {
     uint32_t word_max; /* words after a block's own, at most */
     slot *slots;
     uint32_t slot_count, free_slot;
+    wpi_cluster *cluster; /* that the next CTA joins; NULL: it begins one */
     uint64_t run_count;
 };
 
@@ -182,7 +183,8 @@ static bool is_past_grid(const slot *s, uint32_t blocked) {
 static uint64_t simulated(const wpi_threads *threads, const slot *s, uint64_t address) {
     if (wpi_arena_has(address) || address == 0) return address; /* 0: no access */
     if (address - s->windows.shared < s->windows.shared_bytes ||
-        address - s->windows.local < s->windows.local_bytes)
+        address - s->windows.local < s->windows.local_bytes ||
+        address - s->windows.cluster < s->windows.cluster_bytes)
         return address;
     return wpi_addresses_find(threads->addresses, address);
 }
@@ -281,7 +283,8 @@ static wpi_source_answer next(wpi_warp_source *source, uint32_t number, uint32_t
         }
         let_go_read(threads, s, warp);
         const bool can_run =
-            s->has_news || (!has_run && (spins(s, warp) || is_past_grid(s, blocked)));
+            s->has_news || (!has_run && (spins(s, warp) || is_past_grid(s, blocked) ||
+                                         wpi_block_is_past_cluster(s->block)));
         if (!can_run) {
             if (s->expected[warp] == 0 && wpi_merge_loosen(&s->merges[warp], blocked)) continue;
             if (s->expected[warp] == 0 && wpi_block_meet_without_held(s->block, warp)) {
@@ -393,11 +396,24 @@ static void start_lanes(const wpi_threads *threads, slot *s) {
 }
 
 static wpi_windows windows_of(const wpi_block *block) {
-    return (wpi_windows){.shared = (uintptr_t)block->pub.shared,
-                         .shared_bytes = block->shared_capacity,
+    const wp_cpu_block *pub = &block->pub;
+    return (wpi_windows){.shared = (uintptr_t)pub->shared,
+                         .shared_bytes = pub->cluster_stride_bytes != 0 ? pub->cluster_stride_bytes
+                                                                        : block->shared_capacity,
+                         .cluster = (uintptr_t)pub->cluster_shared,
+                         .cluster_bytes = pub->cluster_stride_bytes * pub->cluster_size,
                          .local = (uintptr_t)block->fiber_stacks,
                          .local_bytes = (uint64_t)block->fiber_capacity *
                                         (block->fiber_stack_bytes + WPI_FIBER_GUARD_BYTES)};
+}
+
+/* The block joins its cluster, which begins with the first of its CTAs. False: out of memory. */
+static bool join_cluster(wpi_threads *threads, wpi_block *block, uint64_t cta) {
+    const uint32_t size = threads->launch->cluster_size, rank = (uint32_t)(cta % size);
+    if (rank == 0) threads->cluster = wpi_cluster_obtain(threads->worker, threads->launch);
+    if (threads->cluster == NULL || !wpi_cluster_join(threads->cluster, block, rank)) return false;
+    if (rank + 1 == size) threads->cluster = NULL;
+    return true;
 }
 
 static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint32_t *number,
@@ -406,7 +422,8 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
     slot *s = take_slot(threads);
     if (s != NULL && fill_slot(threads, s) && s->block == NULL)
         s->block = wpi_block_obtain(threads->worker, threads->launch);
-    if (s == NULL || s->block == NULL) {
+    if (s == NULL || s->block == NULL ||
+        (threads->launch->is_explicit_cluster && !join_cluster(threads, s->block, cta))) {
         if (s != NULL) give_slot(threads, s);
         return WP_FAIL(err, NOMEM, "kernel %s: no host memory for a CTA of %u threads",
                        threads->launch->kernel->display_name, source->threads_per_cta);
@@ -427,6 +444,7 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
 
 static void finish(wpi_warp_source *source, uint32_t number) {
     wpi_threads *threads = (wpi_threads *)(void *)source;
+    (void)wpi_cluster_leave(threads->slots[number].block);
     give_slot(threads, &threads->slots[number]);
     threads->activity->warps -= source->warps_per_cta;
 }
@@ -480,6 +498,7 @@ wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_address
         .warps_per_cta = (launch->thread_count + WP_WARP_LANES - 1) / WP_WARP_LANES,
         .threads_per_cta = launch->thread_count,
         .shared_bytes_per_cta = kernel->code->shared_static_bytes + launch->shared_dynamic_bytes,
+        .cluster_size = launch->cluster_size,
         .registers_per_thread = kernel->base.info.register_count,
         .is_in_step = kernel->tables->is_in_step != 0,
     };
@@ -492,6 +511,7 @@ void wpi_threads_destroy(wpi_threads *threads) {
     if (threads == NULL) return;
     for (uint32_t i = 0; i < threads->slot_count; i++)
         free_slot(&threads->slots[i]);
+    wpi_cluster_destroy(threads->cluster); /* not all of its CTAs have started */
     wpi_free(threads->slots);
     wpi_free(threads);
 }

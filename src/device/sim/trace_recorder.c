@@ -442,6 +442,9 @@ wp_status wpi_recorder_launch(wpi_recorder *r, const wpi_launch *launch, wpi_war
         .registers = source->registers_per_thread,
     };
     *out = NULL;
+    if (launch->is_explicit_cluster)
+        return WP_FAIL(err, UNSUPPORTED, "kernel %s: traces have no thread-block clusters",
+                       launch->kernel->display_name);
     note_name(r, tables, kernel, launch->kernel->code->name);
     if (!is_in_step) return wpi_tee_create(r->writer, launch->id - 1, &written, source, out, err);
     wpi_trace_writer_launch(r->writer, launch->id - 1, &written);

@@ -235,6 +235,7 @@ typedef struct wpi_profile {
     uint32_t shared_banks;
     uint64_t shared_bank_bytes;
     uint32_t shared_latency_cycles;
+    uint32_t cluster_latency_cycles, cluster_bytes_per_cycle; /* between SMs of a cluster */
 
     /* Global memory. */
     wpi_time_ps lsu_latency_ps; /* of every global access, before and after caches and TLBs */

@@ -91,6 +91,11 @@ const wpi_key wpi_keys[] = {
     {"shared.latency", WPI_KEY_CYCLES, "24cycles", 1, 100000, AT(shared_latency_cycles), NULL,
      "latency of an access without bank conflicts"},
 
+    {"cluster.latency", WPI_KEY_CYCLES, "180cycles", 1, 100000, AT(cluster_latency_cycles), NULL,
+     "latency of an access to the shared memory of another SM of the cluster; and of its barrier, "
+     "from the last arrival on"},
+    {"cluster.bytes_per_cycle", WPI_KEY_NUMBER, "16", 1, 1024, AT(cluster_bytes_per_cycle), NULL,
+     "bytes that an SM exchanges with other SMs of the cluster in a cycle, in sectors of 32"},
     {"lsu.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(lsu_latency_ps), NULL,
      "latency of every global access in addition to TLBs, caches and memory"},
     {"lsu.stores", WPI_KEY_NUMBER, "64", 1, 1 << 20, AT(lsu_stores), NULL,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "sim/paging/paging.h"
+#include "sim/profile/floorplan.h"
 #include "sim/sm/sm.h"
 
 struct wpi_gpu {
@@ -23,6 +24,7 @@ struct wpi_gpu {
     bool is_ending_ctas;             /* ends held CTAs; new ones start afterwards */
     wpi_time_ps quiet_ps;            /* when they last did */
     wpi_utilisation warps;
+    wpi_floorplan plan;
 };
 
 /* Adds the counters of launches, not their times. */
@@ -65,17 +67,30 @@ static void free_launches(wpi_grid **list) {
 
 /* ---- CTAs go to SMs ---- */
 
+/* Whether a whole cluster fits the SMs of this one's GPC. */
+static bool has_cluster_room(const wpi_gpu *gpu, const wpi_sm *sm, const wpi_warp_source *source) {
+    const uint32_t gpc = gpu->plan.gpc[wpi_sm_number(sm)];
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < gpu->sm_count; i++) {
+        if (gpu->plan.gpc[i] == gpc) room += wpi_sm_room(gpu->sms[i], source);
+    }
+    return room >= source->cluster_size;
+}
+
+static bool has_room(const wpi_gpu *gpu, const wpi_sm *sm, const wpi_warp_source *source) {
+    return source->cluster_size > 1 ? has_cluster_room(gpu, sm, source)
+                                    : wpi_sm_has_room(sm, source);
+}
+
 static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
     for (wpi_grid *l = gpu->launches; l != NULL; l = l->next) {
-        if (l->next_cta < l->source->cta_count && wpi_sm_has_room(sm, l->source)) return l;
+        if (l->next_cta < l->source->cta_count && has_room(gpu, sm, l->source)) return l;
     }
     return NULL;
 }
 
-/* Starts a CTA on the SM, if one fits. */
-static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
-    wpi_grid *launch = oldest_with_ctas(gpu, sm);
-    if (launch == NULL) return false;
+/* Starts the launch's next CTA on the SM. */
+static bool start_next(wpi_gpu *gpu, wpi_grid *launch, wpi_sm *sm) {
     const wpi_time_ps now = wpi_engine_now(gpu->engine);
     const wpi_time_ps start = launch->numbers.start_ps + gpu->profile->kernel_ps;
     const wpi_time_ps open = gpu->quiet_ps > start ? gpu->quiet_ps : start;
@@ -90,6 +105,28 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
         return true;
     end_launch(gpu, launch, false);
     return false;
+}
+
+/* Starts a cluster, a CTA each on the SMs of this one's GPC in turn. */
+static bool start_cluster(wpi_gpu *gpu, wpi_grid *launch, const wpi_sm *first) {
+    const uint32_t at = wpi_sm_number(first), gpc = gpu->plan.gpc[at];
+    uint32_t left = launch->source->cluster_size;
+    for (uint32_t i = 0; left != 0; i++) {
+        const uint32_t number = (at + i) % gpu->sm_count;
+        wpi_sm *sm = gpu->sms[number];
+        if (gpu->plan.gpc[number] != gpc || !wpi_sm_has_room(sm, launch->source)) continue;
+        if (!start_next(gpu, launch, sm)) return false;
+        left--;
+    }
+    return true;
+}
+
+/* Starts a CTA on the SM, or a cluster in its GPC, if one fits. */
+static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
+    wpi_grid *launch = oldest_with_ctas(gpu, sm);
+    if (launch == NULL) return false;
+    return launch->source->cluster_size > 1 ? start_cluster(gpu, launch, sm)
+                                            : start_next(gpu, launch, sm);
 }
 
 /* Starts CTAs on all SMs with room: one per SM in turn, or (fill) one SM after the other. */
@@ -185,12 +222,28 @@ static void at_grid(void *object, wpi_grid *launch, uint32_t threads) {
 
 /* ---- launches ---- */
 
+static bool can_ever_hold_cluster(const wpi_gpu *gpu, const wpi_warp_source *source) {
+    const uint32_t each = wpi_sm_room_when_empty(gpu->profile, source);
+    for (uint32_t i = 0; i < gpu->sm_count; i++) {
+        uint32_t room = 0;
+        for (uint32_t k = 0; k < gpu->sm_count; k++)
+            room += gpu->plan.gpc[k] == gpu->plan.gpc[i] ? each : 0;
+        if (room >= source->cluster_size) return true;
+    }
+    return false;
+}
+
 wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end, void *object,
                          wp_error *err) {
     const char *what;
     if (!wpi_sm_can_ever_hold(gpu->profile, source, &what)) {
         return WP_FAIL(err, LAUNCH, "a block of %u threads needs more %s than an SM of %s has",
                        source->threads_per_cta, what, gpu->profile->title);
+    }
+    if (source->cluster_size > 1 && !can_ever_hold_cluster(gpu, source)) {
+        return WP_FAIL(err, LAUNCH,
+                       "a cluster of %u blocks of %u threads does not fit the SMs of a GPC of %s",
+                       source->cluster_size, source->threads_per_cta, gpu->profile->title);
     }
     const wpi_code *code;
     WP_TRY(wpi_memory_place_code(gpu->memory, source->tables, &code, err));
@@ -314,6 +367,7 @@ wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_mem
     gpu->profile = profile;
     gpu->engine = engine;
     gpu->memory = memory;
+    wpi_floorplan_init(&gpu->plan, profile);
     gpu->sms = wpi_calloc(profile->sm_count, sizeof(wpi_sm *));
     wp_status status = WP_STATUS_OK;
     if (gpu->sms == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulated GPU"), failed);

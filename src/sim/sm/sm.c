@@ -51,6 +51,26 @@ bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source) {
            sm->registers_used + registers_of(p, source) <= usable_registers(p, source);
 }
 
+static uint64_t fewest(uint64_t room, uint64_t left, uint64_t each) {
+    return each != 0 && left / each < room ? left / each : room;
+}
+
+uint32_t wpi_sm_room(const wpi_sm *sm, const wpi_warp_source *source) {
+    const wpi_profile *p = sm->profile;
+    uint64_t room = p->ctas - sm->ctas_used;
+    room = fewest(room, p->warps - sm->warps_used, source->warps_per_cta);
+    room = fewest(room, p->threads - sm->threads_used, source->threads_per_cta);
+    room = fewest(room, p->shared_bytes - sm->shared_bytes_used, shared_of(p, source));
+    const uint64_t registers = usable_registers(p, source);
+    if (registers < sm->registers_used) return 0;
+    return (uint32_t)fewest(room, registers - sm->registers_used, registers_of(p, source));
+}
+
+uint32_t wpi_sm_room_when_empty(const wpi_profile *profile, const wpi_warp_source *source) {
+    const wpi_sm empty = {.profile = profile};
+    return wpi_sm_room(&empty, source);
+}
+
 static void take_room(wpi_sm *sm, const wpi_warp_source *source) {
     sm->ctas_used++;
     sm->warps_used += source->warps_per_cta;
@@ -125,6 +145,77 @@ void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch) {
     }
 }
 
+/* ---- clusters ---- */
+
+/* All threads have arrived: those that wait continue when the last arrival has reached them. */
+static void complete_cluster(wpi_cta_cluster *cluster, wpi_time_ps now) {
+    if (cluster->arrived == 0 || cluster->arrived < cluster->live) return;
+    cluster->arrived = 0;
+    for (uint32_t i = 0; i < cluster->joined; i++) {
+        wpi_cta *cta = cluster->ctas[i];
+        for (uint32_t w = 0; cta != NULL && w < cta->warp_count; w++) {
+            wpi_warp_run *warp = cta->warps[w];
+            if (warp == NULL) continue;
+            const uint32_t lanes = warp->at_cluster;
+            warp->cluster_arrived = warp->at_cluster = 0;
+            if (lanes != 0) unblock(warp, lanes, now + warp->sm->cluster_latency_ps);
+        }
+    }
+}
+
+static bool join_cluster(wpi_grid *launch, wpi_cta *cta) {
+    if (launch->cluster == NULL) launch->cluster = wpi_calloc(1, sizeof *launch->cluster);
+    wpi_cta_cluster *cluster = launch->cluster;
+    if (cluster == NULL) return false;
+    cluster->ctas[cluster->joined++] = cta;
+    /* all of a cluster's CTAs start at once: none waits for those that are not there yet */
+    if (cluster->live == 0)
+        cluster->live = launch->source->threads_per_cta * launch->source->cluster_size;
+    cta->cluster = cluster;
+    if (cluster->joined == launch->source->cluster_size) launch->cluster = NULL;
+    return true;
+}
+
+static void leave_cluster(wpi_cta *cta) {
+    wpi_cta_cluster *cluster = cta->cluster;
+    if (cluster == NULL) return;
+    cta->cluster = NULL;
+    for (uint32_t i = 0; i < cluster->joined; i++) {
+        if (cluster->ctas[i] == cta) cluster->ctas[i] = NULL;
+    }
+    if (++cluster->ended == cluster->joined) wpi_free(cluster);
+}
+
+void wpi_cta_arrive_at_cluster(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
+    wpi_cta *cta = warp->cta;
+    if (cta->cluster == NULL) { /* a launch without clusters */
+        cta->cluster = wpi_calloc(1, sizeof *cta->cluster);
+        if (cta->cluster == NULL) return;
+        *cta->cluster =
+            (wpi_cta_cluster){.ctas = {cta}, .joined = 1, .live = cta->threads_left};
+    }
+    lanes &= ~warp->cluster_arrived;
+    warp->cluster_arrived |= lanes;
+    cta->cluster->arrived += (uint32_t)__builtin_popcount(lanes);
+    complete_cluster(cta->cluster, now);
+}
+
+void wpi_cta_wait_at_cluster(wpi_warp_run *warp, uint32_t lanes) {
+    lanes &= warp->cluster_arrived;
+    warp->blocked |= lanes;
+    warp->at_cluster |= lanes;
+}
+
+static void note_cluster_exits(wpi_warp_run *warp, uint32_t exited, wpi_time_ps now) {
+    wpi_cta_cluster *cluster = warp->cta->cluster;
+    if (cluster == NULL) return;
+    const uint32_t arrived = exited & warp->cluster_arrived;
+    warp->cluster_arrived &= ~arrived;
+    cluster->arrived -= (uint32_t)__builtin_popcount(arrived);
+    cluster->live -= (uint32_t)__builtin_popcount(exited);
+    complete_cluster(cluster, now);
+}
+
 void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now) {
     cta->stalled = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
@@ -185,6 +276,13 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wpi_ti
         return status;
     }
     cta->launch = launch;
+    cta->cluster = NULL;
+    if (source->cluster_size > 1 && !join_cluster(launch, cta)) {
+        source->ops->finish(source, cta->slot);
+        cta->next = sm->free_ctas;
+        sm->free_ctas = cta;
+        return WP_FAIL(err, NOMEM, "CTA of the simulated GPU");
+    }
     cta->number = number;
     cta->warp_count = cta->warps_left = source->warps_per_cta;
     cta->threads_left = source->threads_per_cta;
@@ -202,6 +300,7 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wpi_ti
 
 static void end_cta(wpi_sm *sm, wpi_cta *cta) {
     wpi_grid *launch = cta->launch;
+    leave_cluster(cta);
     *cta->link = cta->next;
     if (cta->next != NULL) cta->next->link = cta->link;
     cta->next = sm->free_ctas;
@@ -216,6 +315,7 @@ void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now) {
     if (exited == 0) return;
     warp->exited |= exited;
     warp->cta->threads_left -= (uint32_t)__builtin_popcount(exited);
+    note_cluster_exits(warp, exited, now);
     for (uint32_t id = 0; id < WPI_BARRIER_COUNT; id++)
         complete_barrier(warp->cta, id, now);
 }
@@ -276,6 +376,7 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     for (uint32_t c = 0; c < WP_TRACE_CLASS_COUNT; c++)
         set_costs(sm, profile, c);
     sm->shared = (wpi_shared){profile->shared_banks, (uint32_t)profile->shared_bank_bytes};
+    sm->cluster_latency_ps = profile->cluster_latency_cycles * sm->cycle_ps;
     sm->shared_latency_ps = profile->shared_latency_cycles * sm->cycle_ps;
     sm->schedulers = wpi_calloc(sm->scheduler_count, sizeof *sm->schedulers);
     wpi_warp_run *warps = wpi_calloc(profile->warps, sizeof *warps);
@@ -294,9 +395,10 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     return WP_STATUS_OK;
 }
 
-static void free_ctas(wpi_cta *cta) {
+static void free_ctas(wpi_cta *cta, bool is_live) {
     while (cta != NULL) {
         wpi_cta *next = cta->next;
+        if (is_live) leave_cluster(cta);
         wpi_free(cta->warps);
         wpi_free(cta);
         cta = next;
@@ -305,8 +407,8 @@ static void free_ctas(wpi_cta *cta) {
 
 void wpi_sm_destroy(wpi_sm *sm) {
     if (sm == NULL) return;
-    free_ctas(sm->ctas);
-    free_ctas(sm->free_ctas);
+    free_ctas(sm->ctas, true);
+    free_ctas(sm->free_ctas, false);
     wpi_free(sm->schedulers);
     wpi_free(sm->warp_memory);
     wpi_free(sm);
@@ -327,6 +429,12 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
         snprintf(out, out_bytes, "waits at barrier %u, where %u of %u threads are", id,
                  barrier->waiting + barrier->arrived,
                  barrier->count != 0 ? barrier->count : cta->threads_left);
+        return;
+    }
+    if (warp->at_cluster != 0) {
+        snprintf(out, out_bytes,
+                 "waits at the barrier of its cluster, where %u of %u threads are",
+                 cta->cluster->arrived, cta->cluster->live);
         return;
     }
     snprintf(

@@ -42,6 +42,7 @@ struct wpi_grid {
     const wpi_code *code; /* NULL: instruction fetches are not simulated */
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
+    struct wpi_cta_cluster *cluster; /* that its next CTA joins; NULL: it begins one */
     wpi_bus distributor; /* starts a CTA every gpu.cta_interval */
     uint64_t live_threads, threads_at_grid;
     uint32_t sms_storing; /* after the last CTA: SMs with stores in flight */
@@ -58,6 +59,9 @@ void wpi_sm_destroy(wpi_sm *sm); /* NULL allowed */
 bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);
 bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
                           const char **what);
+/** How many more CTAs of `source` fit. */
+uint32_t wpi_sm_room(const wpi_sm *sm, const wpi_warp_source *source);
+uint32_t wpi_sm_room_when_empty(const wpi_profile *profile, const wpi_warp_source *source);
 /** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */
 WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta,
                                         wpi_time_ps when, wp_error *err);

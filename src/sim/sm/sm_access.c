@@ -35,7 +35,16 @@ static bool is_in(uint64_t address, uint64_t base, uint64_t bytes) {
     return address - base < bytes;
 }
 
-typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL } place;
+typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL, PLACE_CLUSTER } place;
+
+static bool is_any_remote(const wpi_warp_run *warp, const uint64_t *addresses) {
+    const wpi_windows *windows = &warp->cta->windows;
+    for (uint32_t left = warp->block.mask; left != 0; left &= left - 1) {
+        if (!is_in(addresses[__builtin_ctz(left)], windows->shared, windows->shared_bytes))
+            return true;
+    }
+    return false;
+}
 
 static place place_of(const wpi_warp_run *warp, const wp_trace_site *site,
                       const uint64_t *addresses) {
@@ -43,6 +52,8 @@ static place place_of(const wpi_warp_run *warp, const wp_trace_site *site,
     if (site->space == WP_TRACE_SHARED) return PLACE_SHARED;
     const wpi_windows *windows = &warp->cta->windows;
     const uint64_t address = addresses[__builtin_ctz(warp->block.mask)];
+    if (is_in(address, windows->cluster, windows->cluster_bytes))
+        return is_any_remote(warp, addresses) ? PLACE_CLUSTER : PLACE_SHARED;
     if (is_in(address, windows->shared, windows->shared_bytes)) return PLACE_SHARED;
     return is_in(address, windows->local, windows->local_bytes) ? PLACE_LOCAL : PLACE_GLOBAL;
 }
@@ -77,6 +88,38 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     if (has_result(site)) {
         wpi_engine_at(sm->engine, sm->shared_free_at + sm->shared_latency_ps, shared_answered, warp,
                       number);
+    }
+}
+
+/* Sectors of 32 bytes that the lanes touch; atomics on one word are one after the other. */
+static uint32_t sectors_of(const wpi_warp_run *warp, const uint64_t *addresses) {
+    enum { SECTOR_BYTES = 32 };
+    uint64_t seen[WPI_LANES];
+    uint32_t count = 0;
+    for (uint32_t left = warp->block.mask; left != 0; left &= left - 1) {
+        const uint64_t sector = addresses[__builtin_ctz(left)] / SECTOR_BYTES;
+        uint32_t i = 0;
+        while (i < count && seen[i] != sector)
+            i++;
+        if (i == count) seen[count++] = sector;
+    }
+    return count;
+}
+
+/* Some lane accesses the shared memory of another SM: the SM sends and receives sectors. */
+static void access_cluster(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
+                           const uint64_t *addresses, wpi_time_ps now) {
+    enum { SECTOR_BYTES = 32 };
+    wpi_sm *sm = warp->sm;
+    const uint32_t bytes = sectors_of(warp, addresses) * SECTOR_BYTES;
+    const uint32_t rate = sm->profile->cluster_bytes_per_cycle;
+    warp->cta->launch->numbers.shared_accesses++;
+    wpi_line_add(counts_of(warp, number), WP_RUN_LINE_SHARED_ACCESSES, 1);
+    const wpi_time_ps start = sm->cluster_free_at > now ? sm->cluster_free_at : now;
+    sm->cluster_free_at = start + (bytes + rate - 1) / rate * sm->cycle_ps;
+    if (has_result(site)) {
+        wpi_engine_at(sm->engine, sm->cluster_free_at + sm->cluster_latency_ps, shared_answered,
+                      warp, number);
     }
 }
 
@@ -155,6 +198,8 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
     const bool is_now = is_made_at_issue(warp, site, where);
     if (where == PLACE_SHARED) {
         access_shared(warp, step->value, site, addresses, now);
+    } else if (where == PLACE_CLUSTER) {
+        access_cluster(warp, step->value, site, addresses, now);
     } else if (where == PLACE_GLOBAL) {
         access_global(warp, step->value, site, addresses,
                       warp->cta->launch->source->is_in_step && !is_now, now);

@@ -4,11 +4,13 @@
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
+#include "base/abi.h"
 #include "policy/scheduler.h"
 #include "sim/sm/shared_banks.h"
 #include "sim/sm/sm.h"
 
 typedef struct wpi_cta wpi_cta;
+typedef struct wpi_cta_cluster wpi_cta_cluster;
 typedef struct wpi_warp_run wpi_warp_run;
 typedef struct wpi_scheduler wpi_scheduler;
 
@@ -45,6 +47,14 @@ typedef struct wpi_score {
     uint32_t outstanding;
 } wpi_score;
 
+/** CTAs that are resident together, with a barrier. A CTA of a launch without clusters gets one of
+ * its own when it arrives at that barrier. */
+struct wpi_cta_cluster {
+    wpi_cta *ctas[WP_CLUSTER_BLOCKS_MAX]; /* [joined]; NULL: ended */
+    uint32_t joined, ended;
+    uint32_t live, arrived; /* threads */
+};
+
 struct wpi_warp_run {
     wpi_ready ready; /* first; in its scheduler's list */
     wpi_cta *cta;
@@ -58,6 +68,8 @@ struct wpi_warp_run {
     uint32_t access;                /* index of the block's next access */
     uint32_t blocked;               /* lanes at a barrier */
     uint32_t at[WPI_BARRIER_COUNT]; /* … by its number */
+    uint32_t at_cluster;            /* … at the cluster's barrier */
+    uint32_t cluster_arrived;       /* lanes that have arrived there in the current phase */
     uint32_t exited;                /* lanes that have returned */
     uint32_t waits_for;             /* site, in state WAITS */
     uint32_t score_count;
@@ -80,6 +92,7 @@ struct wpi_cta {
     uint32_t threads_left; /* threads that have not returned */
     wpi_barrier_state barriers[WPI_BARRIER_COUNT];
     uint32_t threads_at_grid;
+    wpi_cta_cluster *cluster; /* NULL: none */
     uint64_t run_count; /* the source's, when stalled warps were last asked */
     uint32_t stalled;   /* warps in state STALLS */
 };
@@ -113,7 +126,8 @@ struct wpi_sm {
     uint64_t shared_bytes_used, registers_used;
     uint64_t warp_ages;
     uint32_t warps_going; /* in state BUSY or READY */
-    wpi_time_ps lsu_free_at, shared_free_at;
+    wpi_time_ps lsu_free_at, shared_free_at, cluster_free_at;
+    wpi_time_ps cluster_latency_ps;
     wpi_warp_run *in_line, **in_line_last; /* queue of the LSU: state QUEUES */
     wpi_cta *ctas, *free_ctas;
     wpi_warp_run *free_warps;
@@ -166,6 +180,9 @@ void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wpi_time_p
 void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
                         wpi_time_ps now);
 void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes);
+/** Lanes arrive at the barrier of the cluster; and wait there, if its phase is not complete. */
+void wpi_cta_arrive_at_cluster(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now);
+void wpi_cta_wait_at_cluster(wpi_warp_run *warp, uint32_t lanes);
 /** Threads have run: stalled warps ask their source again. */
 void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now);
 /** Barriers no longer wait for lanes that have returned. */

@@ -195,6 +195,8 @@ static void stop(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now)
     case WP_STOP_BARRIER_OR: at_barrier(warp, step, true, now); break;
     case WP_STOP_BARRIER_ARRIVE: at_barrier(warp, step, false, now); break;
     case WP_STOP_GRID: wpi_cta_at_grid(warp, warp->block.mask); break;
+    case WP_STOP_CLUSTER_ARRIVE: wpi_cta_arrive_at_cluster(warp, warp->block.mask, now); break;
+    case WP_STOP_CLUSTER_WAIT: wpi_cta_wait_at_cluster(warp, warp->block.mask); break;
     default: break;
     }
 }

@@ -29,6 +29,7 @@ typedef struct wpi_warp_block {
 typedef struct wpi_windows {
     uint64_t shared, shared_bytes;
     uint64_t local, local_bytes;
+    uint64_t cluster, cluster_bytes; /* shared memory of all blocks of its cluster; 0 bytes: none */
 } wpi_windows;
 
 typedef enum wpi_source_answer {
@@ -68,6 +69,7 @@ struct wpi_warp_source {
     uint32_t warps_per_cta;
     uint32_t threads_per_cta;
     uint32_t shared_bytes_per_cta;
+    uint32_t cluster_size; /* CTAs of a cluster, which have consecutive numbers; at least 1 */
     uint32_t registers_per_thread;
     bool is_in_step;        /* each access ends its block, and is performed by `reach` */
     uint64_t run_count;     /* incremented when threads ran: a waiting warp may continue */

@@ -225,6 +225,16 @@ WP_API_CXX cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         numBlocks, (const void *)func, blockSize, dynamicSMemSize, flags);
 }
 template <class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, T *func,
+                                                      const cudaLaunchConfig_t *launchConfig) {
+    return ::cudaOccupancyMaxActiveClusters(numClusters, (const void *)func, launchConfig);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxPotentialClusterSize(
+    int *clusterSize, T *func, const cudaLaunchConfig_t *launchConfig) {
+    return ::cudaOccupancyMaxPotentialClusterSize(clusterSize, (const void *)func, launchConfig);
+}
+template <class T>
 WP_API_CXX cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, T *func,
                                                                  int numBlocks, int blockSize) {
     return ::cudaOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, (const void *)func,

@@ -73,9 +73,12 @@ WP_DEVICE unsigned int __isGlobal(const void *pointer) {
 WP_DEVICE unsigned int __isShared(const void *pointer) {
     return __wp_is_shared(pointer);
 }
-/* A block is a cluster of its own. */
 WP_DEVICE unsigned int __isClusterShared(const void *pointer) {
-    return __wp_is_shared(pointer);
+    unsigned int is_in;
+    __asm__("{ .reg .pred p; isspacep.shared::cluster p, %1; selp.u32 %0, 1, 0, p; }"
+            : "=r"(is_in)
+            : "l"(pointer));
+    return is_in;
 }
 /* Parameters of kernels are copied to the thread's own memory where their address is taken. */
 WP_DEVICE unsigned int __isGridConstant(const void *) {
@@ -118,6 +121,59 @@ WP_DEVICE void cudaGraphSetConditional(unsigned long long handle, unsigned int v
 }
 WP_DEVICE void __nanosleep(unsigned int ns) {
     __nvvm_nanosleep(ns);
+}
+
+/* ---- thread-block clusters (of one block, where the launch has none) ---- */
+
+#define WP_CLUSTER_REGISTER(name, register)                                                        \
+    WP_DEVICE unsigned int name() {                                                                \
+        unsigned int value;                                                                        \
+        __asm__ volatile("mov.u32 %0, %%" register ";" : "=r"(value));                             \
+        return value;                                                                              \
+    }
+#define WP_CLUSTER_DIM3(name, register)                                                            \
+    WP_DEVICE dim3 name() {                                                                        \
+        unsigned int x, y, z;                                                                      \
+        __asm__ volatile("mov.u32 %0, %%" register ".x;" : "=r"(x));                               \
+        __asm__ volatile("mov.u32 %0, %%" register ".y;" : "=r"(y));                               \
+        __asm__ volatile("mov.u32 %0, %%" register ".z;" : "=r"(z));                               \
+        return dim3(x, y, z);                                                                      \
+    }
+WP_CLUSTER_REGISTER(__clusterRelativeBlockRank, "cluster_ctarank")
+WP_CLUSTER_REGISTER(__clusterSizeInBlocks, "cluster_nctarank")
+WP_CLUSTER_DIM3(__clusterDim, "cluster_nctaid")
+WP_CLUSTER_DIM3(__clusterRelativeBlockIdx, "cluster_ctaid")
+WP_CLUSTER_DIM3(__clusterIdx, "clusterid")
+WP_CLUSTER_DIM3(__clusterGridDimInClusters, "nclusterid")
+#undef WP_CLUSTER_REGISTER
+#undef WP_CLUSTER_DIM3
+WP_DEVICE unsigned int __clusterDimIsSpecified() {
+    unsigned int is_explicit;
+    __asm__ volatile("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(is_explicit));
+    return is_explicit;
+}
+WP_DEVICE void __cluster_barrier_arrive() {
+    __asm__ volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+WP_DEVICE void __cluster_barrier_arrive_relaxed() {
+    __asm__ volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+WP_DEVICE void __cluster_barrier_wait() {
+    __asm__ volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+WP_DEVICE void __threadfence_cluster() {
+    __asm__ volatile("fence.acq_rel.cluster;" ::: "memory");
+}
+WP_DEVICE void *__cluster_map_shared_rank(const void *pointer, unsigned int rank) {
+    void *there;
+    __asm__ volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(pointer), "r"(rank));
+    return there;
+}
+WP_DEVICE unsigned int __cluster_query_shared_rank(const void *pointer) {
+    unsigned int rank;
+    __asm__ volatile("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(pointer));
+    return rank;
 }
 
 #endif

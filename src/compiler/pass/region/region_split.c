@@ -22,7 +22,8 @@ bool wpi_region_is_free(uint32_t op) {
 
 static bool writes_no_request(uint32_t op) {
     const uint32_t kind = WP_STOP_KIND(op);
-    return kind == WP_STOP_STEP || kind == WP_STOP_YIELD || wpi_region_is_free(op);
+    return kind == WP_STOP_STEP || kind == WP_STOP_YIELD || kind == WP_STOP_CLUSTER_ARRIVE ||
+           kind == WP_STOP_CLUSTER_WAIT || wpi_region_is_free(op);
 }
 
 static void add_flags(wpi_kernel_ir *kernel, uint32_t op) {
@@ -86,7 +87,8 @@ static bool keeps_step(LLVMValueRef stop) {
 static bool prevents_joining(LLVMValueRef stop) {
     uint32_t kind = WP_STOP_KIND(wpi_lower_stop_op(stop));
     if (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_ARRIVE) return !is_whole_barrier(stop);
-    return kind == WP_STOP_YIELD || kind == WP_STOP_GRID;
+    return kind == WP_STOP_YIELD || kind == WP_STOP_GRID || kind == WP_STOP_CLUSTER_ARRIVE ||
+           kind == WP_STOP_CLUSTER_WAIT;
 }
 
 wpi_region_step wpi_region_step_of(const wpi_uniform *u) {

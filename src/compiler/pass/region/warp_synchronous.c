@@ -147,12 +147,14 @@ static void append_event(event_list *list, event_kind kind, uint32_t index) {
 
 static bool parts_lanes(uint32_t op) {
     uint32_t kind = WP_STOP_KIND(op);
-    return kind != WP_STOP_YIELD && kind != WP_STOP_BARRIER_ARRIVE;
+    return kind != WP_STOP_YIELD && kind != WP_STOP_BARRIER_ARRIVE &&
+           kind != WP_STOP_CLUSTER_ARRIVE;
 }
 
 static bool parts_warps(uint32_t op) {
     uint32_t kind = WP_STOP_KIND(op);
-    return (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_OR) || kind == WP_STOP_GRID;
+    return (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_OR) || kind == WP_STOP_GRID ||
+           kind == WP_STOP_CLUSTER_WAIT;
 }
 
 /* Adds the conditions under which the access's block is reached. */

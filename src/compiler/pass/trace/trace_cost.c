@@ -218,7 +218,8 @@ static void cost_stop(LLVMValueRef stop, trace_cost *cost) {
         return;
     }
     if (op == WP_STOP_STEP || op == WP_STOP_YIELD) return;
-    bool is_barrier = (op >= WP_STOP_BARRIER && op <= WP_STOP_WARP_SYNC) || op == WP_STOP_GRID;
+    bool is_barrier = (op >= WP_STOP_BARRIER && op <= WP_STOP_WARP_SYNC) || op == WP_STOP_GRID ||
+                      op == WP_STOP_CLUSTER_ARRIVE || op == WP_STOP_CLUSTER_WAIT;
     add(cost, is_barrier ? WP_TRACE_SYNC : WP_TRACE_WARP, 1);
 }
 

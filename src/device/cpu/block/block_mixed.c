@@ -61,10 +61,33 @@ static void make_ready(wpi_block *block) {
     block->is_at_grid = false;
 }
 
+/* Makes lanes ready whose cluster has passed its barrier. */
+static bool release_cluster(wpi_block *block) {
+    bool has_released = false;
+    if (block->cluster == NULL) return false;
+    (void)wpi_cluster_complete(block->cluster);
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        wpi_warp *warp = &block->warps[w];
+        const uint32_t released = warp->cluster & ~wpi_cluster_waits(block, w, warp->cluster);
+        has_released = has_released || released != 0;
+        warp->cluster &= ~released;
+        warp->ready |= released;
+    }
+    return has_released;
+}
+
+static bool is_any_at_cluster(const wpi_block *block) {
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        if (block->warps[w].cluster != 0) return true;
+    }
+    return false;
+}
+
 wpi_outcome wpi_block_run_mixed(wpi_block *block) {
     uint32_t yields = 0;
     bool has_progressed = false;
     make_ready(block);
+    (void)release_cluster(block);
     for (;;) {
         if (rejoin(block)) return WPI_OUTCOME_COUNT;
         bool pass_progressed = false;
@@ -73,6 +96,7 @@ wpi_outcome wpi_block_run_mixed(wpi_block *block) {
         }
         if (block->exited_count == block->pub.thread_count) return WPI_OUTCOME_DONE;
         if (block->barriers_used != 0 && wpi_barriers_complete(block, false)) continue;
+        if (release_cluster(block)) continue;
         uint32_t ready = 0, yielded = 0, meeting = 0, held = 0, not_at_grid = 0;
         for (uint32_t w = 0; w < block->warp_count; w++) {
             const wpi_warp *warp = &block->warps[w];
@@ -101,6 +125,8 @@ wpi_outcome wpi_block_run_mixed(wpi_block *block) {
         bool has_completed = false;
         for (uint32_t w = 0; w < block->warp_count; w++)
             has_completed = wpi_warp_complete_odd_ops(block, w) || has_completed;
-        if (!has_completed) wpi_block_fail_deadlock(block);
+        if (has_completed) continue;
+        if (is_any_at_cluster(block)) return WPI_OUTCOME_CLUSTER;
+        wpi_block_fail_deadlock(block);
     }
 }

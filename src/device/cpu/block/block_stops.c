@@ -27,6 +27,16 @@ void wpi_warp_stop(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state)
     case WP_STOP_ACTIVE_MASK: warp->meet |= lanes; break;
     case WP_STOP_YIELD: warp->yielded |= lanes; break;
     case WP_STOP_GRID: warp->grid |= lanes; break;
+    case WP_STOP_CLUSTER_ARRIVE:
+        wpi_cluster_arrive(block, w, lanes);
+        warp->ready |= lanes;
+        break;
+    case WP_STOP_CLUSTER_WAIT: {
+        const uint32_t waits = wpi_cluster_waits(block, w, lanes);
+        warp->cluster |= waits;
+        warp->ready |= lanes & ~waits;
+        break;
+    }
     case WPI_OP_HELD: warp->held |= lanes; break;
     case WP_STOP_ROUND:
     case WP_STOP_CUT: warp->ready |= lanes; break;

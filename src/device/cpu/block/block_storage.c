@@ -48,9 +48,9 @@ static bool grow_shared(wpi_block *block, size_t need) {
     const size_t bytes = (need + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     void *memory = map_shared(bytes);
     if (memory == NULL) return false;
-    if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
+    if (block->shared_memory != NULL) munmap(block->shared_memory, block->shared_capacity);
     block->storage_bytes += bytes - block->shared_capacity;
-    block->pub.shared = memory;
+    block->pub.shared = block->shared_memory = memory;
     block->shared_capacity = bytes;
     return true;
 }
@@ -94,7 +94,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     const uint32_t threads = launch->thread_count;
     wp_cpu_block *pub = &block->pub;
     const uint32_t shared_bytes = code->shared_static_bytes + launch->shared_dynamic_bytes;
-    bool is_complete = grow_shared(block, shared_bytes);
+    bool is_complete = launch->is_explicit_cluster || grow_shared(block, shared_bytes);
     is_complete = is_complete && grow_frame(block, code->frame_bytes, threads);
     if (kernel->has_states) is_complete = is_complete && grow_threads(block, threads);
     if (code->regions == NULL) {
@@ -121,6 +121,16 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     pub->sm_count = launch->device->base.info.sm_count;
     pub->grid_id = launch->id;
     pub->is_cooperative = launch->is_cooperative;
+    for (int i = 0; i < 3; i++) {
+        pub->cluster_dim[i] = 1;
+        pub->cluster_block[i] = 0;
+        pub->cluster_count[i] = pub->grid_dim[i];
+    }
+    pub->cluster_rank = pub->is_in_cluster = 0;
+    pub->cluster_size = 1;
+    pub->cluster_shared = pub->shared;
+    pub->cluster_stride_bytes = 0;
+    block->cluster = NULL;
     block->warp_count = (threads + WP_WARP_LANES - 1) / WP_WARP_LANES;
     return block;
 }
@@ -140,7 +150,8 @@ void wpi_block_destroy(wpi_block *block) {
     if (block == NULL) return;
     wpi_fibers_release(block);
     wpi_check_release(block);
-    if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
+    if (block->shared_memory != NULL) munmap(block->shared_memory, block->shared_capacity);
+    wpi_free(block->cluster_arrived);
     wpi_free(block->frame_memory);
     wpi_free(block->device_errors);
     wpi_free(block->pub.states);
@@ -152,7 +163,9 @@ void wpi_block_destroy(wpi_block *block) {
 void wpi_block_start(wpi_block *block, uint64_t number) {
     wp_cpu_block *pub = &block->pub;
     const wp_dim3 grid = block->launch->grid;
-    if (grid.y == 1 && grid.z == 1) {
+    if (block->launch->is_explicit_cluster) {
+        wpi_cluster_place(pub, block->launch, number);
+    } else if (grid.y == 1 && grid.z == 1) {
         pub->block_idx[0] = (uint32_t)number;
         pub->block_idx[1] = 0;
         pub->block_idx[2] = 0;
@@ -162,12 +175,15 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
         pub->block_idx[1] = (uint32_t)(row % grid.y);
         pub->block_idx[2] = (uint32_t)(row / grid.y);
     }
+    if (!block->launch->is_explicit_cluster) {
+        memcpy(pub->cluster_idx, pub->block_idx, sizeof pub->cluster_idx);
+    }
     pub->thread = 0;
     memset(pub->tid, 0, sizeof pub->tid);
     block->state = 0;
     block->first = 0;
     block->outer = pub->thread_count;
-    block->is_at_grid = false;
+    block->is_at_grid = block->is_at_cluster = block->waits_for_cluster = false;
     if (block->has_device_errors) wpi_device_errors_clear(block);
     block->is_mixed = block->launch->kernel->code->regions == NULL;
     if (!block->is_mixed) return;

@@ -4,7 +4,7 @@
 #include "device/cpu/access_check.h"
 #include "device/cpu/block/block_parts.h"
 
-typedef enum completion { COMPLETES, WAITS, YIELDS, AT_GRID } completion;
+typedef enum completion { COMPLETES, WAITS, YIELDS, AT_GRID, AT_CLUSTER } completion;
 
 /* After a region left [first, outer) in different states: whether the live ones are a range in one
  * state.
@@ -88,6 +88,27 @@ static bool is_for_all(const wpi_block *block, const wp_cpu_region *region) {
            block->pub.requests[block->first].mask == 0;
 }
 
+/* The live threads of warp `w`; 0: none. */
+static uint32_t lanes_of(const wpi_block *block, uint32_t w) {
+    const uint32_t base = w * WP_WARP_LANES;
+    const uint32_t first = block->first > base ? block->first - base : 0;
+    const uint32_t outer = block->outer - base;
+    return wpi_lanes_between(first, outer < WP_WARP_LANES ? outer : WP_WARP_LANES);
+}
+
+static void arrive_at_cluster(wpi_block *block) {
+    for (uint32_t w = block->first / WP_WARP_LANES; w * WP_WARP_LANES < block->outer; w++)
+        wpi_cluster_arrive(block, w, lanes_of(block, w));
+    (void)wpi_cluster_complete(block->cluster);
+}
+
+static bool waits_at_cluster(const wpi_block *block) {
+    for (uint32_t w = block->first / WP_WARP_LANES; w * WP_WARP_LANES < block->outer; w++) {
+        if (wpi_cluster_waits(block, w, lanes_of(block, w)) != 0) return true;
+    }
+    return false;
+}
+
 /* All live threads have stopped in block->state. */
 static completion complete_together(wpi_block *block) {
     const wp_cpu_region *region = &wpi_block_code(block)->regions[block->state];
@@ -104,6 +125,15 @@ static completion complete_together(wpi_block *block) {
     if (kind == WP_STOP_YIELD) return YIELDS;
     if (kind == WP_STOP_GRID) return AT_GRID;
     if (kind == WP_STOP_BARRIER_ARRIVE) return WAITS;
+    if (kind == WP_STOP_CLUSTER_ARRIVE) {
+        arrive_at_cluster(block);
+        return COMPLETES;
+    }
+    if (kind == WP_STOP_CLUSTER_WAIT) {
+        /* threads that have returned since they arrived count from now on */
+        if (block->cluster != NULL) (void)wpi_cluster_complete(block->cluster);
+        return waits_at_cluster(block) ? AT_CLUSTER : COMPLETES;
+    }
     if (is_barrier(kind)) return complete_barrier_together(block, kind);
     for (uint32_t w = block->first / WP_WARP_LANES; w * WP_WARP_LANES < block->outer; w++) {
         const uint32_t base = w * WP_WARP_LANES;
@@ -122,6 +152,8 @@ wpi_outcome wpi_block_run_together(wpi_block *block) {
     uint32_t yields = 0;
     bool has_progressed = false;
     if (block->is_at_grid) block->is_at_grid = false;
+    if (block->is_at_cluster && waits_at_cluster(block)) return WPI_OUTCOME_CLUSTER;
+    block->is_at_cluster = false;
     for (;;) {
         const uint32_t next = regions[block->state].run(&block->pub, block->first, block->outer);
         if (next == WP_STATE_EXIT) return WPI_OUTCOME_DONE;
@@ -141,6 +173,7 @@ wpi_outcome wpi_block_run_together(wpi_block *block) {
             }
             break;
         case AT_GRID: block->is_at_grid = true; return WPI_OUTCOME_GRID;
+        case AT_CLUSTER: block->is_at_cluster = true; return WPI_OUTCOME_CLUSTER;
         case WAITS:
             for (uint32_t t = block->first; t < block->outer; t++) {
                 block->pub.states[t] = block->state;

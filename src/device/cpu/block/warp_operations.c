@@ -192,6 +192,8 @@ const char *wpi_stop_name(uint32_t op) {
     case WP_STOP_STEP: return "a volatile access";
     case WP_STOP_YIELD: return "a waiting loop";
     case WP_STOP_GRID: return "the grid barrier";
+    case WP_STOP_CLUSTER_ARRIVE:
+    case WP_STOP_CLUSTER_WAIT: return "the barrier of its cluster";
     case WP_STOP_ROUND: return "a loop's round";
     case WP_STOP_CUT: return "a cut";
     case WP_STOP_MATRIX: return "a matrix instruction";
