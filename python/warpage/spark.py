@@ -142,13 +142,17 @@ def _places(session):
     return [places[partition] for partition in range(count)]
 
 
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_NO_LIMIT = (1 << 31) - 1  # with which Spark does not add up a batch's bytes for each row
+
+
 def _batch_bytes(session):
     """Of Spark's batches for Python; 0: no limit, as before Spark 4.1."""
     try:
-        text = session.conf.get("spark.sql.execution.arrow.maxBytesPerBatch").rstrip("b")
+        text = session.conf.get(_BATCH_BYTES).rstrip("b")
     except PySparkException:
         return 0
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdigit() and int(text) < _NO_LIMIT else 0
 
 
 def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY_BYTES, explain=False, **named):
@@ -166,7 +170,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
                   "auto": one of them, by the first rows of a few partitions, for which a job runs now
     memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece, and groups are written
                   to files as partials
-    explain       print the mode, and why
+    explain       print the mode, and why; and whether a setting of Spark slows the passing of rows to Python
 
     A name that does not exist, a type that is not grouped and the like raise WarpageError before a job starts. A sum of
     integers that does not fit 64 bits fails the job.
@@ -213,6 +217,9 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         mode, reason = _choose(rows, keys_in, limit_bytes)
     if explain:
         print("mode %s: %s" % (mode, reason))
+        if _batch_bytes(session):
+            print("%s is %s: Spark adds up a batch's bytes for each row that it passes to Python; with %d it does not" %
+                  (_BATCH_BYTES, session.conf.get(_BATCH_BYTES), _NO_LIMIT))
 
     result = _result_fields(fields, aggregates)
     returned = [types.StructField("a%d" % i, field.dataType, field.nullable) for i, field in enumerate(result)]

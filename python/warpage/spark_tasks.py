@@ -345,12 +345,12 @@ def _whole_parcels(batches):
         raise RuntimeError("Spark has left out rows between the stages of a group-by")
 
 
-def opened(batches):
+def opened(batches, limit_bytes):
     """The batches within parcels, marked by what they are, small ones as larger ones. They are copies: a view of a parcel
-    would keep all parcels that Spark brought together with it."""
+    would keep all parcels that Spark brought together with it. Free memory is returned after a part of `limit_bytes`."""
     import itertools
     import pyarrow
-    waiting, size = {ROWS: [], PARTIALS: []}, {ROWS: 0, PARTIALS: 0}
+    waiting, size, opened_bytes = {ROWS: [], PARTIALS: []}, {ROWS: 0, PARTIALS: 0}, 0
 
     def joined_of(kind):
         taken, waiting[kind], size[kind] = waiting[kind], [], 0
@@ -367,12 +367,16 @@ def opened(batches):
                 if taken:
                     yield from joined_of(kind)
             taken = None
-            _trim()  # while Spark's next batch is read
+            if opened_bytes >= limit_bytes // PARTS:
+                opened_bytes = 0
+                _trim()  # while Spark's next batch is read
             continue
         kind, data = parcel
         for batch in pyarrow.ipc.open_stream(data):
             waiting[kind].append(batch)
-            size[kind] += long_bytes(batch)
+            batch_bytes = long_bytes(batch)
+            size[kind] += batch_bytes
+            opened_bytes += batch_bytes
         parcel = data = batch = None
         if size[kind] >= JOINED_BYTES:
             yield from joined_of(kind)
@@ -619,7 +623,7 @@ def second_task(version, keys, aggs, device, limit_bytes, batch_rows, schema, pl
 
     def run(batches):
         warpage = load(version)
-        rows = Rows(opened(filter(row_count, batches)))
+        rows = Rows(opened(filter(row_count, batches), limit_bytes))
         if rows.is_empty():
             return
         with _errors(warpage, names):

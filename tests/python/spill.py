@@ -56,7 +56,7 @@ def merge(sent, limit_bytes, keys, aggregates):
     for parcels in sent.values():
         if parcels:
             pieces = (piece for parcel in parcels for piece in parcel)
-            for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(pieces)), limit_bytes, calls):
+            for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(pieces, limit_bytes)), limit_bytes, calls):
                 yield from pyarrow.table(groups).to_batches()
 
 
@@ -111,7 +111,7 @@ def measured_second(memory_bytes, path):
     groups = 0
     with pyarrow.OSFile(path + ".spark") as file:
         calls = spark_tasks.Calls(warpage, ["t"], ["count", "sum:v"], "cpu")
-        rows = spark_tasks.Rows(spark_tasks.opened(iter(pyarrow.ipc.open_stream(file))))
+        rows = spark_tasks.Rows(spark_tasks.opened(iter(pyarrow.ipc.open_stream(file)), memory_bytes // 4))
         for result in spark_tasks.second_stage(rows, memory_bytes // 4, calls):
             for batch in spark_tasks.table_of(result).to_batches():
                 groups += batch.num_rows
@@ -185,11 +185,11 @@ def are_sent():
             assert spark_tasks.long_bytes(batch) >= batch.nbytes
     pieces = [batch.slice(row, 1) for batch in spark_tasks.parcels(table, spark_tasks.ROWS, ["a"], [0], 256) for row in range(batch.num_rows)]
     assert len(pieces) > 3
-    ((kind, batch),) = spark_tasks.opened(iter(pieces))
+    ((kind, batch),) = spark_tasks.opened(iter(pieces), 1 << 20)
     assert kind == spark_tasks.ROWS and sorted(batch.column(1).to_pylist()) == sorted(table.column(1).to_pylist())
     for wrong in (pieces[:-1], pieces[:1] + pieces[2:], [pieces[1], pieces[0]] + pieces[2:], pieces[:2] + pieces):
         try:
-            list(spark_tasks.opened(iter(wrong)))
+            list(spark_tasks.opened(iter(wrong), 1 << 20))
         except RuntimeError as error:
             assert "between the stages" in str(error)
         else:
