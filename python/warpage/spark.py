@@ -7,7 +7,7 @@
 
 Takes pyspark from 4.0 on, and pyarrow: pip install warpage[spark].
 """
-from warpage import native, spark_tasks
+from warpage import interface, native, spark_tasks
 from warpage.native import ArgumentError, TableTypeError, WarpageError  # noqa: F401
 from warpage.operators import check_names, parse_aggregate, parse_aggregates
 from warpage.sampling import Sample, join
@@ -89,11 +89,16 @@ def _result_fields(fields, aggregates):
     return result
 
 
+def _build():
+    """What workers are to have, too."""
+    return native.__version__, interface.fingerprint()
+
+
 def _choose(rows, keys, limit_bytes):
     """The mode that costs less, and why: a sample of the first rows of a few partitions."""
     schema = types.StructType([types.StructField(name, types.LongType()) for name in ("rows", "bytes", "groups")] +
                               [types.StructField("has_more", types.BooleanType())])
-    task = spark_tasks.head_task(native.__version__, keys, HEAD_ROWS, HEAD_PARTITIONS)
+    task = spark_tasks.head_task(_build(), keys, HEAD_ROWS, HEAD_PARTITIONS)
     heads = rows.mapInArrow(task, schema).collect()
     if not heads:
         return "partial", "no rows in the first %d partitions" % HEAD_PARTITIONS
@@ -232,9 +237,9 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         texts += ["sum:" + column, "count:" + column] if is_quotient else [_text(operation, column)]
         places.append((at, at + 1) if is_quotient else at)
     first = spark_tasks.first_task(
-        native.__version__, keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
+        _build(), keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
         spark_tasks.piece_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
-    second = spark_tasks.second_task(native.__version__, keys_in, texts, device, limit_bytes, batch_rows,
+    second = spark_tasks.second_task(_build(), keys_in, texts, device, limit_bytes, batch_rows,
                                      to_arrow_schema(schema, timezone=zone), places, names)
     groups = rows.mapInArrow(first, _PARCEL).repartition("place").mapInArrow(second, schema)
     return groups.toDF(*keys, *[field.name for field in result])
@@ -266,7 +271,7 @@ def sample(df, column, n=1_000_000, *, seed=0, confidence=0.95, device="cpu"):
         raise ArgumentError("column '%s' has no rows to sample" % column)
     fields = [(name, types.LongType() if name in ("rows", "reads") else types.DoubleType())
               for name in Sample.__dataclass_fields__]
-    task = spark_tasks.sample_task(native.__version__, "v", n / count, seed, confidence, device)
+    task = spark_tasks.sample_task(_build(), "v", n / count, seed, confidence, device)
     parts = rows.mapInArrow(task, types.StructType([types.StructField(*field) for field in fields])).collect()
     return join([Sample(**part.asDict()) for part in parts])
 

@@ -9,6 +9,7 @@ import decimal
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ try:
 except ImportError:
     sys.exit(77)
 import warpage
-from warpage import spark_tasks
+from warpage import interface, spark_tasks
 
 spark_tasks.threads = lambda: 1
 spark_tasks.device_of = lambda device: device
@@ -196,8 +197,31 @@ def are_sent():
             raise AssertionError("pieces in a wrong order are taken")
 
 
+def are_compared():
+    """A driver and workers of one version whose packages differ are told apart; a copy is the same."""
+    own = interface.fingerprint()
+    spark_tasks.load(warpage.__version__, own)
+    for fingerprint, wrong in (("0" * 16, warpage.__version__), (own, "9.9")):
+        try:
+            spark_tasks.load(wrong, fingerprint)
+        except RuntimeError as error:
+            assert "install the same" in str(error), error
+        else:
+            raise AssertionError("another build is taken")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "warpage")
+        shutil.copytree(os.path.dirname(warpage.__file__), copy, ignore=shutil.ignore_patterns("__pycache__"))
+        for change in ("", "# another build\n"):
+            with open(os.path.join(copy, "spark_tasks.py"), "a", encoding="utf8") as file:
+                file.write(change)
+            said = subprocess.run([sys.executable, "-c", "from warpage import interface; print(interface.fingerprint())"], check=True,
+                                  capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder}).stdout.strip()
+            assert (said == own) == (not change), (said, own)
+
+
 def main():
     are_sent()
+    are_compared()
     pool = [(random_.choice([None, "", "zürich", "x%d" % i]), random_.choice([None, -0.0, 0.0, float("nan"), i / 4]), i % 5)
             for i in range(400)]
     rows = [(*random_.choice(pool), random_.choice([None, random_.randrange(-9, 10**6)])) for _ in range(2500)]
