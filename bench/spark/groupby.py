@@ -3,11 +3,12 @@
 """Group-by on Apache Spark: Warpage in both modes, Spark's own aggregate, and the passing of rows from Java to Python
 alone (a mapInArrow that counts); DuckDB and Polars in this process on the same Parquet file.
 
-    groupby.py [--rows 10000000] [--groups 1000,1000000] [--keys int,text] [--runs 2] [--cores 2]
+    groupby.py [--rows 10000000] [--groups 1000,1000000] [--keys int,text] [--runs 2] [--cores 2] [--batch-bytes 2147483647]
 
 Count and sum of an integer, by one key; local[CORES]; results are not collected (Spark's sink "noop"). The calls take
 turns. Prints a table of seconds: of processors, by all processes, the least and the median of the runs, and by the clock,
-the least. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on PYTHONPATH.
+the least. --batch-bytes is spark.sql.execution.arrow.maxBytesPerBatch: unless it is 2147483647, Spark adds up a batch's bytes
+for each row that it passes to Python; 0 leaves Spark's default. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on PYTHONPATH.
 """
 import argparse
 import os
@@ -76,12 +77,17 @@ def main():
     parser.add_argument("--keys", default="int,text")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--batch-bytes", type=int, default=2147483647)
     args = parser.parse_args()
     spark = (SparkSession.builder.master("local[%d]" % args.cores).config("spark.ui.enabled", "false")
              .config("spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false")
              .config("spark.driver.memory", "6g").config("spark.sql.shuffle.partitions", str(2 * args.cores)).getOrCreate())
+    batch_bytes = "spark.sql.execution.arrow.maxBytesPerBatch"
+    if args.batch_bytes:
+        spark.conf.set(batch_bytes, str(args.batch_bytes))
     duckdb.sql("set threads to %d" % args.cores)
-    print("%d rows, %d cores, warpage %s, load %.1f at the start" % (args.rows, args.cores, warpage.__version__, os.getloadavg()[0]))
+    print("%d rows, %d cores, %s %s, warpage %s, load %.1f at the start" %
+          (args.rows, args.cores, batch_bytes, spark.conf.get(batch_bytes, "none"), warpage.__version__, os.getloadavg()[0]))
     print("Seconds of processors, least and median, and by the clock, least")
     print("| key | groups | only counting | partial | exchange | Spark | DuckDB | Polars |")
     print("|---|---|---|---|---|---|---|---|")

@@ -46,7 +46,7 @@ def second(parcels, limit_bytes):
     calls, count, seconds = spark_tasks.Calls(warpage, ["k"], ["count", "sum:v"], "cpu"), 0, 0
     for place in PLACES:
         mine, started = [batch.filter(compute.equal(batch.column(0), place)) for batch in parcels], time.process_time()
-        for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(iter(mine))), limit_bytes, calls):
+        for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(iter(mine), limit_bytes)), limit_bytes, calls):
             batches = spark_tasks.table_of(groups).to_batches(max_chunksize=BATCH_ROWS)
             count += sum(batch.num_rows for batch in batches)
         seconds += time.process_time() - started

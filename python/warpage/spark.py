@@ -7,7 +7,7 @@
 
 Takes pyspark from 4.0 on, and pyarrow: pip install warpage[spark].
 """
-from warpage import native, spark_tasks
+from warpage import interface, native, spark_tasks
 from warpage.native import ArgumentError, TableTypeError, WarpageError  # noqa: F401
 from warpage.operators import check_names, parse_aggregate, parse_aggregates
 from warpage.sampling import Sample, join
@@ -89,11 +89,16 @@ def _result_fields(fields, aggregates):
     return result
 
 
+def _build():
+    """What workers are to have, too."""
+    return native.__version__, interface.fingerprint()
+
+
 def _choose(rows, keys, limit_bytes):
     """The mode that costs less, and why: a sample of the first rows of a few partitions."""
     schema = types.StructType([types.StructField(name, types.LongType()) for name in ("rows", "bytes", "groups")] +
                               [types.StructField("has_more", types.BooleanType())])
-    task = spark_tasks.head_task(native.__version__, keys, HEAD_ROWS, HEAD_PARTITIONS)
+    task = spark_tasks.head_task(_build(), keys, HEAD_ROWS, HEAD_PARTITIONS)
     heads = rows.mapInArrow(task, schema).collect()
     if not heads:
         return "partial", "no rows in the first %d partitions" % HEAD_PARTITIONS
@@ -142,13 +147,17 @@ def _places(session):
     return [places[partition] for partition in range(count)]
 
 
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_NO_LIMIT = (1 << 31) - 1  # with which Spark does not add up a batch's bytes for each row
+
+
 def _batch_bytes(session):
     """Of Spark's batches for Python; 0: no limit, as before Spark 4.1."""
     try:
-        text = session.conf.get("spark.sql.execution.arrow.maxBytesPerBatch").rstrip("b")
+        text = session.conf.get(_BATCH_BYTES).rstrip("b")
     except PySparkException:
         return 0
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdigit() and int(text) < _NO_LIMIT else 0
 
 
 def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY_BYTES, explain=False, **named):
@@ -166,7 +175,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
                   "auto": one of them, by the first rows of a few partitions, for which a job runs now
     memory_bytes  of a task: beyond its quarter, rows of a partition are grouped piece by piece, and groups are written
                   to files as partials
-    explain       print the mode, and why
+    explain       print the mode, and why; and whether a setting of Spark slows the passing of rows to Python
 
     A name that does not exist, a type that is not grouped and the like raise WarpageError before a job starts. A sum of
     integers that does not fit 64 bits fails the job.
@@ -213,6 +222,9 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         mode, reason = _choose(rows, keys_in, limit_bytes)
     if explain:
         print("mode %s: %s" % (mode, reason))
+        if _batch_bytes(session):
+            print("%s is %s: Spark adds up a batch's bytes for each row that it passes to Python; with %d it does not" %
+                  (_BATCH_BYTES, session.conf.get(_BATCH_BYTES), _NO_LIMIT))
 
     result = _result_fields(fields, aggregates)
     returned = [types.StructField("a%d" % i, field.dataType, field.nullable) for i, field in enumerate(result)]
@@ -225,9 +237,9 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         texts += ["sum:" + column, "count:" + column] if is_quotient else [_text(operation, column)]
         places.append((at, at + 1) if is_quotient else at)
     first = spark_tasks.first_task(
-        native.__version__, keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
+        _build(), keys_in, texts, mode == "partial", device, limit_bytes, _places(session),
         spark_tasks.piece_bytes(limit_bytes, batch_rows, _batch_bytes(session)), names)
-    second = spark_tasks.second_task(native.__version__, keys_in, texts, device, limit_bytes, batch_rows,
+    second = spark_tasks.second_task(_build(), keys_in, texts, device, limit_bytes, batch_rows,
                                      to_arrow_schema(schema, timezone=zone), places, names)
     groups = rows.mapInArrow(first, _PARCEL).repartition("place").mapInArrow(second, schema)
     return groups.toDF(*keys, *[field.name for field in result])
@@ -259,7 +271,7 @@ def sample(df, column, n=1_000_000, *, seed=0, confidence=0.95, device="cpu"):
         raise ArgumentError("column '%s' has no rows to sample" % column)
     fields = [(name, types.LongType() if name in ("rows", "reads") else types.DoubleType())
               for name in Sample.__dataclass_fields__]
-    task = spark_tasks.sample_task(native.__version__, "v", n / count, seed, confidence, device)
+    task = spark_tasks.sample_task(_build(), "v", n / count, seed, confidence, device)
     parts = rows.mapInArrow(task, types.StructType([types.StructField(*field) for field in fields])).collect()
     return join([Sample(**part.asDict()) for part in parts])
 

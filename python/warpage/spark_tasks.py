@@ -154,8 +154,8 @@ class Spill:
         os.remove(path)
 
 
-def load(version):
-    """The package, of the driver's version."""
+def load(version, fingerprint=None):
+    """The package, of the driver's version; and of its build, if a fingerprint is given."""
     import socket
     host = socket.gethostname()
     try:
@@ -167,6 +167,15 @@ def load(version):
     if warpage.__version__ != version:
         raise RuntimeError("host %s: the workers have Warpage %s and the driver has %s: install the same version on both" %
                            (host, warpage.__version__, version))
+    if fingerprint is not None:
+        try:
+            from warpage import interface
+            own = interface.fingerprint()
+        except ImportError:
+            own = "none"
+        if own != fingerprint:
+            raise RuntimeError("host %s: the workers and the driver have different builds of Warpage %s (fingerprints %s and %s): "
+                               "install the same wheel on both" % (host, version, own, fingerprint))
     return warpage
 
 
@@ -345,12 +354,12 @@ def _whole_parcels(batches):
         raise RuntimeError("Spark has left out rows between the stages of a group-by")
 
 
-def opened(batches):
+def opened(batches, limit_bytes):
     """The batches within parcels, marked by what they are, small ones as larger ones. They are copies: a view of a parcel
-    would keep all parcels that Spark brought together with it."""
+    would keep all parcels that Spark brought together with it. Free memory is returned after a part of `limit_bytes`."""
     import itertools
     import pyarrow
-    waiting, size = {ROWS: [], PARTIALS: []}, {ROWS: 0, PARTIALS: 0}
+    waiting, size, opened_bytes = {ROWS: [], PARTIALS: []}, {ROWS: 0, PARTIALS: 0}, 0
 
     def joined_of(kind):
         taken, waiting[kind], size[kind] = waiting[kind], [], 0
@@ -367,12 +376,16 @@ def opened(batches):
                 if taken:
                     yield from joined_of(kind)
             taken = None
-            _trim()  # while Spark's next batch is read
+            if opened_bytes >= limit_bytes // PARTS:
+                opened_bytes = 0
+                _trim()  # while Spark's next batch is read
             continue
         kind, data = parcel
         for batch in pyarrow.ipc.open_stream(data):
             waiting[kind].append(batch)
-            size[kind] += long_bytes(batch)
+            batch_bytes = long_bytes(batch)
+            size[kind] += batch_bytes
+            opened_bytes += batch_bytes
         parcel = data = batch = None
         if size[kind] >= JOINED_BYTES:
             yield from joined_of(kind)
@@ -599,11 +612,12 @@ def _errors(warpage, names):
         raise RuntimeError(message) from None
 
 
-def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, piece_bytes_, names):
-    """The function of mapInArrow that makes parcels of a partition: of rows, or of partials where keys recur, if asked."""
+def first_task(build, keys, aggs, is_partial, device, limit_bytes, places, piece_bytes_, names):
+    """The function of mapInArrow that makes parcels of a partition: of rows, or of partials where keys recur, if asked.
+    `build`: the driver's version and fingerprint."""
 
     def run(batches):
-        warpage = load(version)
+        warpage = load(*build)
         rows = Rows(((ROWS, batch) for batch in filter(row_count, batches)))
         with _errors(warpage, names):
             for kind, table in first_stage(rows, is_partial, limit_bytes, Calls(warpage, keys, aggs, device)):
@@ -613,13 +627,13 @@ def first_task(version, keys, aggs, is_partial, device, limit_bytes, places, pie
     return run
 
 
-def second_task(version, keys, aggs, device, limit_bytes, batch_rows, schema, places, names):
+def second_task(build, keys, aggs, device, limit_bytes, batch_rows, schema, places, names):
     """The function of mapInArrow that makes groups of parcels.
     `schema`: of what it returns, by pyarrow; `places`: see shaped."""
 
     def run(batches):
-        warpage = load(version)
-        rows = Rows(opened(filter(row_count, batches)))
+        warpage = load(*build)
+        rows = Rows(opened(filter(row_count, batches), limit_bytes))
         if rows.is_empty():
             return
         with _errors(warpage, names):
@@ -635,7 +649,7 @@ def second_task(version, keys, aggs, device, limit_bytes, batch_rows, schema, pl
 
 # ---- looks at the input ----------------------------------------------------------------------------------------
 
-def head_task(version, keys, rows_max, partitions):
+def head_task(build, keys, rows_max, partitions):
     """For mapInArrow: of the first rows of the first partitions, how many there are, their bytes, their groups, and
     whether the partition has more."""
 
@@ -644,7 +658,7 @@ def head_task(version, keys, rows_max, partitions):
         from pyspark import TaskContext
         if TaskContext.get().partitionId() >= partitions:
             return
-        warpage = load(version)
+        warpage = load(*build)
         taken, count, has_more = [], 0, False
         for batch in batches:
             if count >= rows_max:
@@ -665,13 +679,13 @@ def head_task(version, keys, rows_max, partitions):
 SAMPLED_ROWS = 1 << 20  # of a stratum
 
 
-def sample_task(version, column, share, seed, confidence, device):
+def sample_task(build, column, share, seed, confidence, device):
     """For mapInArrow: the sample of a partition's rows, one row. `share`: of the rows, is read."""
 
     def run(batches):
         import pyarrow
         from pyspark import TaskContext
-        warpage = load(version)
+        warpage = load(*build)
         from warpage import sampling
         number = TaskContext.get().partitionId()
         parts, taken, count = [], [], 0

@@ -13,12 +13,13 @@
  *     k1 ─► codes ─┴─► pairs ─┐
  *     k2 ─► codes ────────────┴─► word
  *
- * Codes of texts, and values of up to 16 bits, are numbers already.
+ * Codes of texts, and values of up to 16 bits, are numbers already. So is any word near 0, as most
+ * integers are: it needs no look-up.
  */
 struct wpi_keys {
     const wpi_shape *shape;
     wpi_key_form form;
-    wpi_codes **codes; /* CODED: [key_count]; a value's code is its number + 1, that of NULL is 0 */
+    wpi_codes **codes; /* CODED: [key_count], of values that are far from 0 */
     wpi_codes **pairs; /* CODED: [key_count], as many as make a word of all columns */
 };
 
@@ -194,7 +195,42 @@ static bool is_numbered(const wpi_shape *shape, uint32_t key) {
     return wpi_shape_texts(shape, key) != NULL || bits_of(shape->keys[key].type) <= 16;
 }
 
-/* Numbers of a column's values, from 1, or 0 for NULL. */
+#define NEAR_WORDS (UINT64_C(1) << 30) /* on either side of 0 */
+#define CODE_FAR (UINT32_C(1) << 31)   /* of codes that were looked up, whose numbers have 31 bits \
+                                        */
+
+/* Whether a value's word is near 0, and its code then, which is less than CODE_FAR. */
+static inline bool is_near(uint64_t word, uint32_t bits, uint32_t *code) {
+    const uint64_t distance =
+        (uint64_t)((int64_t)(word << (64 - bits)) >> (64 - bits)) + NEAR_WORDS;
+    *code = (uint32_t)distance + 1;
+    return distance < 2 * NEAR_WORDS - 1;
+}
+
+/* The word of such a code. */
+static inline uint64_t near_word(uint32_t code, uint32_t bits) {
+    return ((uint64_t)code - 1 - NEAR_WORDS) << (64 - bits) >> (64 - bits);
+}
+
+/* Codes of words, from 1: of those that are far from 0, by numbers. */
+static wp_status number_words(const wpi_keys *keys, uint32_t key, const uint64_t *words,
+                              uint32_t count, uint32_t *out, wp_error *err) {
+    uint64_t far_words[PART_ROWS];
+    uint32_t rows[PART_ROWS], numbers[PART_ROWS], far_count = 0;
+    const uint32_t bits = bits_of(keys->shape->keys[key].type);
+    for (uint32_t i = 0; i < count; i++) {
+        far_words[far_count] = words[i];
+        rows[far_count] = i;
+        far_count += !is_near(words[i], bits, &out[i]);
+    }
+    if (far_count == 0) return WP_STATUS_OK;
+    WP_TRY(wpi_codes_number(keys->codes[key], far_words, far_count, numbers, err));
+    for (uint32_t i = 0; i < far_count; i++)
+        out[rows[i]] = CODE_FAR | numbers[i];
+    return WP_STATUS_OK;
+}
+
+/* Codes of a column's values, from 1, or 0 for NULL. */
 static wp_status codes_of(const wpi_keys *keys, uint32_t key, const wp_column *column,
                           uint64_t first, uint32_t count, uint32_t *out, wp_error *err) {
     uint64_t parts[PART_ROWS];
@@ -202,11 +238,11 @@ static wp_status codes_of(const wpi_keys *keys, uint32_t key, const wp_column *c
     const bool has_nulls = parts_of(column, first, count, parts, nulls);
     if (is_numbered(keys->shape, key))
         for (uint32_t i = 0; i < count; i++)
-            out[i] = (uint32_t)parts[i];
+            out[i] = (uint32_t)parts[i] + 1;
     else
-        WP_TRY(wpi_codes_number(keys->codes[key], parts, count, out, err));
-    for (uint32_t i = 0; i < count; i++)
-        out[i] = has_nulls && nulls[i] ? 0 : out[i] + 1;
+        WP_TRY(number_words(keys, key, parts, count, out, err));
+    for (uint32_t i = 0; has_nulls && i < count; i++)
+        out[i] = nulls[i] ? 0 : out[i];
     return WP_STATUS_OK;
 }
 
@@ -279,10 +315,14 @@ static bool part_of(const wpi_keys *keys, uint32_t key, uint64_t word, uint64_t 
         left = (uint32_t)(word >> 32);
     }
     const uint32_t code = key == 0 ? left : right;
-    if (is_numbered(keys->shape, key))
-        *out = code == 0 ? 0 : code - 1;
+    if (code == 0)
+        *out = 0;
+    else if (is_numbered(keys->shape, key))
+        *out = code - 1;
+    else if (code < CODE_FAR)
+        *out = near_word(code, bits_of(keys->shape->keys[key].type));
     else
-        *out = code == 0 ? 0 : wpi_codes_word(keys->codes[key], code - 1);
+        *out = wpi_codes_word(keys->codes[key], code - CODE_FAR);
     return code != 0;
 }
 

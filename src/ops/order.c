@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Radix sort of row numbers, from the last key's lowest byte to the first key's highest; a byte
- * that is the same in all rows is skipped after counting. */
+/* Radix sort of row numbers. Where all keys, each as its distance from the least, are a word of 64
+ * bits together, by the bytes of that; else key by key, from the last one's lowest byte to the
+ * first one's highest. A byte that is the same in all rows is skipped after counting. */
 #include "ops/order.h"
 
 #include <string.h>
@@ -20,13 +21,15 @@ typedef struct sorting {
     item *items, *next;
 } sorting;
 
-static void take_words(sorting *s, const wpi_group_column *column) {
+static inline uint64_t ordered_word(const wpi_group_column *column, uint64_t row) {
     const wp_type type = column->column.type;
-    for (uint64_t i = 0; i < s->count; i++) {
-        const uint64_t word = wpi_value_word(type, column->values, s->items[i].row);
-        s->items[i].word =
-            wpi_type_is_float(type) ? wpi_ordered_float(word) : wpi_ordered_integer(type, word);
-    }
+    const uint64_t word = wpi_value_word(type, column->values, row);
+    return wpi_type_is_float(type) ? wpi_ordered_float(word) : wpi_ordered_integer(type, word);
+}
+
+static void take_words(sorting *s, const wpi_group_column *column) {
+    for (uint64_t i = 0; i < s->count; i++)
+        s->items[i].word = ordered_word(column, s->items[i].row);
 }
 
 /* Stable, by a byte of each word. */
@@ -109,6 +112,42 @@ static void sort_nulls_last(sorting *s, const wpi_group_column *column) {
     sort_by_byte(s, 0);
 }
 
+/* The least word of a column, and in how many bits distances from it fit; NULL is beyond the
+ * greatest. 65: more than there are. */
+static uint32_t bits_of_words(const wpi_group_column *column, uint64_t count, uint64_t *least,
+                              uint64_t *null) {
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t word = ordered_word(column, i);
+        if (!column->valid[i]) continue;
+        low = word < low ? word : low;
+        high = word > high ? word : high;
+    }
+    *least = low <= high ? low : 0;
+    if (low <= high && high - low == UINT64_MAX) return 65;
+    *null = low <= high ? high - low + 1 : 0;
+    return *null == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(*null);
+}
+
+/* Words of all keys, for rows in order; their bits, or more than 64. */
+static uint32_t take_packed(sorting *s, const wpi_group_column *columns, uint32_t key_count) {
+    uint32_t bits = 0;
+    for (uint64_t i = 0; i < s->count; i++)
+        s->items[i].word = 0;
+    for (uint32_t key = 0; key < key_count; key++) {
+        uint64_t least = 0, null = 0;
+        const uint32_t here = bits_of_words(&columns[key], s->count, &least, &null);
+        bits += here;
+        if (bits > 64) return bits;
+        for (uint64_t i = 0; i < s->count; i++) {
+            const uint64_t word =
+                columns[key].valid[i] ? ordered_word(&columns[key], i) - least : null;
+            s->items[i].word = (here < 64 ? s->items[i].word << here : 0) | word;
+        }
+    }
+    return bits;
+}
+
 wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint32_t column_count,
                             uint64_t count, wp_error *err) {
     wp_status status = WP_STATUS_OK;
@@ -121,7 +160,10 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
                     done);
     for (uint64_t i = 0; i < count; i++)
         s.items[i].row = i;
-    for (uint32_t key = key_count; key > 0; key--) {
+    const uint32_t bits = take_packed(&s, columns, key_count);
+    for (uint32_t byte = 0; bits <= 64 && byte < (bits + 7) / 8; byte++)
+        sort_by_byte(&s, byte);
+    for (uint32_t key = key_count; bits > 64 && key > 0; key--) {
         sort_by_key(&s, &columns[key - 1]);
         sort_nulls_last(&s, &columns[key - 1]);
     }

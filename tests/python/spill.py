@@ -9,6 +9,7 @@ import decimal
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ try:
 except ImportError:
     sys.exit(77)
 import warpage
-from warpage import spark_tasks
+from warpage import interface, spark_tasks
 
 spark_tasks.threads = lambda: 1
 spark_tasks.device_of = lambda device: device
@@ -56,7 +57,7 @@ def merge(sent, limit_bytes, keys, aggregates):
     for parcels in sent.values():
         if parcels:
             pieces = (piece for parcel in parcels for piece in parcel)
-            for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(pieces)), limit_bytes, calls):
+            for groups in spark_tasks.second_stage(spark_tasks.Rows(spark_tasks.opened(pieces, limit_bytes)), limit_bytes, calls):
                 yield from pyarrow.table(groups).to_batches()
 
 
@@ -111,7 +112,7 @@ def measured_second(memory_bytes, path):
     groups = 0
     with pyarrow.OSFile(path + ".spark") as file:
         calls = spark_tasks.Calls(warpage, ["t"], ["count", "sum:v"], "cpu")
-        rows = spark_tasks.Rows(spark_tasks.opened(iter(pyarrow.ipc.open_stream(file))))
+        rows = spark_tasks.Rows(spark_tasks.opened(iter(pyarrow.ipc.open_stream(file)), memory_bytes // 4))
         for result in spark_tasks.second_stage(rows, memory_bytes // 4, calls):
             for batch in spark_tasks.table_of(result).to_batches():
                 groups += batch.num_rows
@@ -185,19 +186,42 @@ def are_sent():
             assert spark_tasks.long_bytes(batch) >= batch.nbytes
     pieces = [batch.slice(row, 1) for batch in spark_tasks.parcels(table, spark_tasks.ROWS, ["a"], [0], 256) for row in range(batch.num_rows)]
     assert len(pieces) > 3
-    ((kind, batch),) = spark_tasks.opened(iter(pieces))
+    ((kind, batch),) = spark_tasks.opened(iter(pieces), 1 << 20)
     assert kind == spark_tasks.ROWS and sorted(batch.column(1).to_pylist()) == sorted(table.column(1).to_pylist())
     for wrong in (pieces[:-1], pieces[:1] + pieces[2:], [pieces[1], pieces[0]] + pieces[2:], pieces[:2] + pieces):
         try:
-            list(spark_tasks.opened(iter(wrong)))
+            list(spark_tasks.opened(iter(wrong), 1 << 20))
         except RuntimeError as error:
             assert "between the stages" in str(error)
         else:
             raise AssertionError("pieces in a wrong order are taken")
 
 
+def are_compared():
+    """A driver and workers of one version whose packages differ are told apart; a copy is the same."""
+    own = interface.fingerprint()
+    spark_tasks.load(warpage.__version__, own)
+    for fingerprint, wrong in (("0" * 16, warpage.__version__), (own, "9.9")):
+        try:
+            spark_tasks.load(wrong, fingerprint)
+        except RuntimeError as error:
+            assert "install the same" in str(error), error
+        else:
+            raise AssertionError("another build is taken")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "warpage")
+        shutil.copytree(os.path.dirname(warpage.__file__), copy, ignore=shutil.ignore_patterns("__pycache__"))
+        for change in ("", "# another build\n"):
+            with open(os.path.join(copy, "spark_tasks.py"), "a", encoding="utf8") as file:
+                file.write(change)
+            said = subprocess.run([sys.executable, "-c", "from warpage import interface; print(interface.fingerprint())"], check=True,
+                                  capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder}).stdout.strip()
+            assert (said == own) == (not change), (said, own)
+
+
 def main():
     are_sent()
+    are_compared()
     pool = [(random_.choice([None, "", "zürich", "x%d" % i]), random_.choice([None, -0.0, 0.0, float("nan"), i / 4]), i % 5)
             for i in range(400)]
     rows = [(*random_.choice(pool), random_.choice([None, random_.randrange(-9, 10**6)])) for _ in range(2500)]

@@ -211,13 +211,18 @@ for options, part in (({"device": "cuda"}, "Spark has assigned no GPU"), ({"devi
         raise AssertionError("no error that says '%s'" % part)
 spark.stop()
 
-# A worker with another version, and one without the package: the function that is shipped says so.
+# A worker with another version or build, and one without the package: the function that is shipped says so.
 code = "import sys; from pyspark import cloudpickle; list(cloudpickle.loads(bytes.fromhex(sys.argv[1]))(iter([])))"
-shipped = cloudpickle.dumps(ws.spark_tasks.first_task("9.9", ["k0"], ["count"], True, "cpu", 1, [0], 4096, {})).hex()
+
+def shipped(*build):
+    return cloudpickle.dumps(ws.spark_tasks.first_task(build, ["k0"], ["count"], True, "cpu", 1, [0], 4096, {})).hex()
+
+
 is_installed = subprocess.run([sys.executable, "-I", "-c", "import warpage"], capture_output=True, check=False).returncode == 0
-for flags, parts in (([], ["the workers have Warpage %s and the driver has 9.9" % warpage.__version__, "host "]),
-                     (["-I"], ["cannot be loaded by the workers' Python", "host ", "pip install"])):
+for flags, build, parts in (([], ("9.9", "0"), ["the workers have Warpage %s and the driver has 9.9" % warpage.__version__, "host "]),
+                            ([], (warpage.__version__, "0"), ["different builds of Warpage %s" % warpage.__version__, "host "]),
+                            (["-I"], ("9.9", "0"), ["cannot be loaded by the workers' Python", "host ", "pip install"])):
     if flags and is_installed:
         continue
-    out = subprocess.run([sys.executable, *flags, "-c", code, shipped], capture_output=True, text=True, check=False).stderr
+    out = subprocess.run([sys.executable, *flags, "-c", code, shipped(*build)], capture_output=True, text=True, check=False).stderr
     assert all(part in out for part in parts), out

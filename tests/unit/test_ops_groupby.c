@@ -171,6 +171,51 @@ static void three_keys_with_null_among_them(void **state) {
     wp_groups_close(groups);
 }
 
+/* Groups rows with each pair of an item of `a` (or NULL, last) and one of `b`, both in order, twice
+ * in another order, and checks all pairs. */
+static void check_product(const int64_t *a, uint32_t a_count, const int32_t *b, uint32_t b_count) {
+    int64_t left[512];
+    int32_t right[512];
+    uint8_t valid[64] = {0};
+    const uint32_t pairs = (a_count + 1) * b_count, rows = 2 * pairs;
+    assert_true(rows <= ROWS(left));
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint32_t pair = row * 101 % pairs; /* 101: a prime that does not divide them */
+        const uint32_t at = pair / b_count;
+        left[row] = at < a_count ? a[at] : 7;
+        if (at < a_count) valid[row / 8] |= (uint8_t)(1u << row % 8);
+        right[row] = b[pair % b_count];
+    }
+    const wp_column keys[] = {column_of(WP_TYPE_INT64, left, valid),
+                              column_of(WP_TYPE_INT32, right, NULL)};
+    wp_groups *groups = group(2, keys, NULL, rows);
+    assert_u64(wp_groups_count(groups), pairs);
+    for (uint32_t pair = 0; pair < pairs; pair++) {
+        const uint32_t at = pair / b_count;
+        assert_i64(integer_of(groups, ALL_ROWS, pair), 2);
+        assert_int_equal(is_null(wp_groups_key(groups, 0), pair), at == a_count);
+        if (at < a_count) assert_i64(key_at(groups, 0, pair), a[at]);
+        assert_i64(key_at(groups, 1, pair), b[pair % b_count]);
+    }
+    wp_groups_close(groups);
+}
+
+/* Keys of 64 bits together have codes: words near 0 their own, others numbers. */
+static void keys_near_to_0_and_far_from_it(void **state) {
+    (void)state;
+    const int64_t near = INT64_C(1) << 30, half = INT64_C(1) << 31;
+    const int64_t a[] = {
+        INT64_MIN, -2 * half - 1, -half - 1, -half, -near - 1, -near, -1,       0,
+        1,         near - 2,      near - 1,  near,  half - 1,  half,  2 * half, INT64_MAX};
+    const int32_t b[] = {INT32_MIN,     -(1 << 30) - 1, -(1 << 30), -1,       0,
+                         (1 << 30) - 2, (1 << 30) - 1,  1 << 30,    INT32_MAX};
+    check_product(a, ROWS(a), b, ROWS(b));
+    check_product(&a[5], 6, b, ROWS(b)); /* in order by one word */
+    check_product(&a[6], 3, &b[3], 2);
+    check_product(&a[7], 1, &b[4], 1);
+    check_product(a, 0, b, ROWS(b)); /* all NULL */
+}
+
 static void extreme_keys_and_values(void **state) {
     (void)state;
     const int64_t keys[] = {INT64_MAX, INT64_MIN, 0, -1, INT64_MIN, INT64_MAX, 0};
@@ -265,6 +310,7 @@ int main(void) {
         cmocka_unit_test(null_is_a_group_and_null_values_are_left_out),
         cmocka_unit_test(several_keys_side_by_side_and_by_numbers),
         cmocka_unit_test(three_keys_with_null_among_them),
+        cmocka_unit_test(keys_near_to_0_and_far_from_it),
         cmocka_unit_test(extreme_keys_and_values),
         cmocka_unit_test(sums_that_leave_64_bits_and_come_back_are_exact),
         cmocka_unit_test(a_sum_that_does_not_fit_is_said),
