@@ -173,6 +173,11 @@ int main(void)
         }
     }
     /* on the host */
+    for (unsigned i = 0; i < 65536; i++)
+        CHECK_NEAR((double)__half2float(__ushort_as_half((unsigned short)i)), value_of((unsigned short)i), 0);
+    for (int i = 0; i < n; i++)
+        if (in[i] == in[i])
+            CHECK_EQ(__half_as_ushort(__float2half_rn(in[i])), half_of(in[i], 0));
     CHECK_EQ(__half2float(__float2half(0.333251953125f)), 0.333251953125f);
     CHECK_EQ(sizeof(__half), (size_t)2);
     volatile __half kept = __float2half(1.5f);

@@ -49,7 +49,7 @@ WP_HALF float wp_half_float_of_bits(unsigned int bits) {
     return a;
 }
 
-#if defined(__CUDA__)
+#if defined(__CUDA__) && (defined(__CUDA_ARCH__) || defined(__F16C__))
 WP_HALF float wp_half_widen(unsigned short bits) {
     _Float16 h;
     __builtin_memcpy(&h, &bits, sizeof(h));
@@ -68,7 +68,9 @@ WP_HALF unsigned short wp_half_narrow_double(double a) {
     return bits;
 }
 #else
-/* Compilers without a half type: the exponent is rebased by 112, subnormals go through a sum. */
+/* Compilers without a half type, and host code for CPUs without F16C, for which clang calls a slow function
+ * of libgcc: the exponent is rebased by 112, subnormals go through a sum.
+ */
 WP_HALF float wp_half_widen(unsigned short bits) {
     const unsigned int sign = (unsigned int)(bits & 0x8000u) << 16;
     const unsigned int exponent = (bits >> 10) & 0x1fu;
