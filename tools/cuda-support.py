@@ -247,7 +247,7 @@ def libraries():
                         ("logs: `warpage run` reports kernels", "cublasLtLogger*"),
                         ("grouped and emulated products (CUDA 13)", "cublasLtGrouped* cublasLtEmulation*")]),
         Library("cuRAND", "curand", "libcurand.so", ["curand.h"],
-                "`curand.h`, `-lcurand`: XORWOW, MRG32k3a, Philox4x32-10; `curand_kernel.h` has them in kernels. "
+                "`curand.h`, `-lcurand`: XORWOW, MRG32k3a, Philox4x32-10, which `curand_kernel.h` has in kernels, too; MT19937. "
                 "A generator of another type is `CURAND_STATUS_TYPE_ERROR`.", CURAND_GROUPS,
                 absent=[("quasi-random sequences need tables of direction numbers; MTGP32 needs tables of parameters",
                          "curandGetDirectionVectors* curandGetScrambleConstants* curandMakeMTGP32*")]),

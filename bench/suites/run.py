@@ -490,6 +490,9 @@ def attempt(suite, name, folder, work):
     commands, folder = suite.runs(name, folder, work)
     if not commands:
         return row("yes", "no", "no", "no command that runs it")
+    for pointer in sorted(glob.glob(os.path.join(folder, "*.dvc"))):  # data kept elsewhere, by dvc
+        if not os.path.exists(pointer[:-4]):
+            return row("-", "-", "-", "input missing in the clone: " + os.path.basename(pointer)[:-4])
     output = ""
     for command in commands:
         for argument in command[1:]:

@@ -53,10 +53,7 @@ static bool kind_of(curandRngType_t type, wpi_random_kind *out) {
     case CURAND_RNG_PSEUDO_MRG32K3A: *out = WPI_RANDOM_MRG32K3A; return true;
     case CURAND_RNG_PSEUDO_PHILOX4_32_10: *out = WPI_RANDOM_PHILOX; return true;
     case CURAND_RNG_PSEUDO_MTGP32:
-    case CURAND_RNG_PSEUDO_MT19937:
-        wpi_library_missing("curand", "a generator of Mersenne Twister", "CURAND_STATUS_TYPE_ERROR",
-                            &is_said);
-        return false;
+    case CURAND_RNG_PSEUDO_MT19937: *out = WPI_RANDOM_MERSENNE; return true;
     default:
         if (type >= CURAND_RNG_QUASI_DEFAULT && type <= CURAND_RNG_QUASI_SCRAMBLED_SOBOL64)
             wpi_library_missing("curand", "a generator of Sobol's sequence",

@@ -19,6 +19,7 @@ typedef enum wpi_random_kind {
     WPI_RANDOM_XORWOW = 0,
     WPI_RANDOM_MRG32K3A,
     WPI_RANDOM_PHILOX,
+    WPI_RANDOM_MERSENNE,
     WPI_RANDOM_KINDS /* must be last */
 } wpi_random_kind;
 
