@@ -140,7 +140,7 @@ RUNTIME_ABSENT = [
     ("tools: logs, tables of the driver", "cudaLogs* cudaGetExportTable"),
 ]
 DRIVER_REASONS = [
-    ("there are no clusters, which this attribute is for", r"cuGraphKernelNodeSetAttribute"),
+    ("nodes have no attributes", r"cuGraphKernelNodeSetAttribute"),
     ("no device has tensor memory access (TMA)", r"cuTensorMap"),
 ]
 DRIVER_ABSENT = [
@@ -289,11 +289,12 @@ FEATURES = [
      r'\{"mma", '),
     ("sparse products, `wgmma`, `tcgen05`", False, "", PTX, r'\{"(wgmma|tcgen05)'),
     ("`cp.async`, `cuda_pipeline.h`", True, "a copy is done at once", PTX, r'\{"cp", '),
-    ("`mbarrier`, `cuda_awbarrier.h`", True, "of the own block", PTX, r'\{"mbarrier", '),
-    ("tensor memory access (TMA), bulk copies", False, "", PTX, r'"bulk"'),
-    ("thread-block clusters, distributed shared memory", False, "attributes of launches are ignored or refused", HEADERS + "cooperative_groups.h",
+    ("`mbarrier`, `cuda_awbarrier.h`", True, "of the own block and of others of the cluster", PTX, r'\{"mbarrier", '),
+    ("bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`", True, "of one dimension; a copy is done at once", PTX, r'"bulk"'),
+    ("tensor memory access (TMA)", False, "", PTX, r'"tensor"'),
+    ("thread-block clusters, distributed shared memory", True, "[how](wpcc.md#thread-block-clusters)", HEADERS + "cooperative_groups.h",
      r"cluster_group"),
-    ("cooperative groups: block, tiles, coalesced, grid", True, "not `multi_grid_group`",
+    ("cooperative groups: block, tiles, coalesced, cluster, grid", True, "not `multi_grid_group`",
      HEADERS + "cooperative_groups.h", r"this_grid"),
     ("dynamic parallelism: launches by kernels, both forms (CUDA 11 and 12)", True,
      "on `cpu` and simulated GPUs; [how](wpcc.md#launches-by-kernels)", HEADERS + "wp/device_runtime.h", r"__wp_launch"),

@@ -73,7 +73,7 @@ typedef enum wp_stop {
     WP_STOP_CLUSTER_ARRIVE, /* barrier of the block's cluster: counts, does not wait */
     WP_STOP_CLUSTER_WAIT,   /* … waits until all threads of the cluster have arrived as often as
                                this one */
-    WP_STOP_COUNT   /* must be last */
+    WP_STOP_COUNT           /* must be last */
 } wp_stop;
 
 /** Added to a warp operation: without `mask`, the lanes that reach it together take part (the forms

@@ -39,10 +39,10 @@ typedef struct wpi_stop_point {
 } wpi_stop_point;
 
 typedef struct wpi_kernel_ir {
-    LLVMValueRef function;  /* the kernel as the front end made it: one thread */
-    char *name;             /* mangled */
-    uint32_t max_threads;   /* __launch_bounds__, 0: none */
-    uint32_t registers_max; /* -maxrregcount, 0: none */
+    LLVMValueRef function;   /* the kernel as the front end made it: one thread */
+    char *name;              /* mangled */
+    uint32_t max_threads;    /* __launch_bounds__, 0: none */
+    uint32_t registers_max;  /* -maxrregcount, 0: none */
     uint32_t cluster_dim[3]; /* __cluster_dims__, 0: none */
     /* filled by the passes */
     uint32_t shared_static_bytes;

@@ -152,9 +152,9 @@ cudaError_t wpi_check_cluster(const wp_device_info *info, const wpi_function *f,
     if (c.x == 0) c = (dim3){own[0], own[1], own[2]};
     if (c.x == 0 || (own[0] == 0 && c.x <= 1 && c.y <= 1 && c.z <= 1)) return cudaSuccess;
     if (info->cluster_blocks_max == 0)
-        return refuse_cluster(
-            f, c, own[0] != 0 ? cudaErrorNoKernelImageForDevice : cudaErrorNotSupported,
-            "the device has none; they need compute capability 9.0");
+        return refuse_cluster(f, c,
+                              own[0] != 0 ? cudaErrorNoKernelImageForDevice : cudaErrorNotSupported,
+                              "the device has none; they need compute capability 9.0");
     if (own[0] != 0 && (c.x != own[0] || c.y != own[1] || c.z != own[2]))
         return refuse_cluster(f, c, cudaErrorInvalidClusterSize,
                               "the kernel's __cluster_dims__ are others");
@@ -199,9 +199,8 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
     cudaError_t captured;
     if (wpi_capture_is_on(c->stream, &captured) || captured != cudaSuccess) {
         WPI_TRY(captured);
-        const wpi_kernel_node node = {function,        c->grid,        c->block,
-                                      c->shared_bytes, is_cooperative, args,
-                                      c->cluster};
+        const wpi_kernel_node node = {function,       c->grid, c->block,  c->shared_bytes,
+                                      is_cooperative, args,    c->cluster};
         return wpi_capture_kernel(c->stream, &node);
     }
     const wp_launch command = {.kernel = f->kernel,

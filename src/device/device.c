@@ -467,7 +467,8 @@ wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t val
 
 wp_status wpi_launch_cluster(const wp_launch *launch, wp_dim3 *out, wp_error *err) {
     const wp_kernel_info *kernel = &launch->kernel->info;
-    const uint32_t *own = kernel->cluster_dim, most = launch->kernel->device->info.cluster_blocks_max;
+    const uint32_t *own = kernel->cluster_dim,
+                   most = launch->kernel->device->info.cluster_blocks_max;
     wp_dim3 c = launch->cluster;
     if (c.x == 0 && own[0] != 0) c = (wp_dim3){own[0], own[1], own[2]};
     if (c.x == 0) c = (wp_dim3){1, 1, 1};

@@ -345,8 +345,8 @@ WP_NODISCARD wp_status wpi_device_texture_bind(wp_device *device, void *variable
  * address of a managed one is its cell (base/abi.h). */
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name);
 
-/** The blocks of the launch's clusters: 1, 1, 1 without. LAUNCH: the device has no such clusters, or
- * the grid is not made of whole ones. */
+/** The blocks of the launch's clusters: 1, 1, 1 without. LAUNCH: the device has no such clusters,
+ * or the grid is not made of whole ones. */
 WP_NODISCARD wp_status wpi_launch_cluster(const wp_launch *launch, wp_dim3 *out, wp_error *err);
 
 #endif

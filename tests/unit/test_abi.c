@@ -97,13 +97,27 @@ static void numbers_keep_their_meaning(void **state) {
     (void)state;
     const struct {
         int value, expected;
-    } rows[] = {{WP_STOP_BARRIER, 1},     {WP_STOP_BARRIER_ARRIVE, 5}, {WP_STOP_WARP_SYNC, 6},
-                {WP_STOP_SHFL_BFLY, 10},  {WP_STOP_VOTE_BALLOT, 14},   {WP_STOP_MATCH_ALL, 16},
-                {WP_STOP_REDUX_XOR, 24},  {WP_STOP_ACTIVE_MASK, 25},   {WP_STOP_STEP, 26},
-                {WP_STOP_YIELD, 27},      {WP_STOP_GRID, 28},          {WP_VARIABLE_MANAGED, 2},
-                {WP_VARIABLE_SURFACE, 4}, {WP_CPU_ISA_X86_64_V3, 3},   {WP_TEX_3D, 3},
-                {WP_TEX_2D_GATHER, 8},    {WP_SURF_TRAP, 2},           {WP_SECTION_BITCODE, 1},
-                {WP_SECTION_PTX, 2},      {WP_STOP_CLUSTER_ARRIVE, 32}, {WP_STOP_CLUSTER_WAIT, 33}};
+    } rows[] = {{WP_STOP_BARRIER, 1},
+                {WP_STOP_BARRIER_ARRIVE, 5},
+                {WP_STOP_WARP_SYNC, 6},
+                {WP_STOP_SHFL_BFLY, 10},
+                {WP_STOP_VOTE_BALLOT, 14},
+                {WP_STOP_MATCH_ALL, 16},
+                {WP_STOP_REDUX_XOR, 24},
+                {WP_STOP_ACTIVE_MASK, 25},
+                {WP_STOP_STEP, 26},
+                {WP_STOP_YIELD, 27},
+                {WP_STOP_GRID, 28},
+                {WP_VARIABLE_MANAGED, 2},
+                {WP_VARIABLE_SURFACE, 4},
+                {WP_CPU_ISA_X86_64_V3, 3},
+                {WP_TEX_3D, 3},
+                {WP_TEX_2D_GATHER, 8},
+                {WP_SURF_TRAP, 2},
+                {WP_SECTION_BITCODE, 1},
+                {WP_SECTION_PTX, 2},
+                {WP_STOP_CLUSTER_ARRIVE, 32},
+                {WP_STOP_CLUSTER_WAIT, 33}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(rows[i].value, rows[i].expected);
 }

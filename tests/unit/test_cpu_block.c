@@ -707,6 +707,116 @@ static void a_grid_barrier_that_some_blocks_skip_is_a_deadlock(void **state) {
     }
 }
 
+/* ---- clusters ---- */
+
+/* shared[t] = 100 * block + t; threads that divide by 5 return in every third block; arrive; wait;
+ * out[block][t] = what the next block of the cluster stored. */
+static uint32_t cluster_write(wp_cpu_block *b, uint32_t first, uint32_t outer) {
+    for (uint32_t t = first; t < outer; t++) {
+        ((uint32_t *)(void *)b->shared)[t] = 100 * b->block_idx[0] + t;
+        b->states[t] = b->block_idx[0] % 3 == 2 && t % 5 == 0 ? WP_STATE_EXIT : 1;
+    }
+    return b->block_idx[0] % 3 == 2 ? WP_STATE_MIXED : 1;
+}
+
+static uint32_t cluster_arrived(wp_cpu_block *b, uint32_t first, uint32_t outer) {
+    for (uint32_t t = first; t < outer; t++)
+        b->states[t] = 2;
+    return 2;
+}
+
+static uint32_t cluster_read(wp_cpu_block *b, uint32_t first, uint32_t outer) {
+    const uint32_t next = (b->cluster_rank + 1) % b->cluster_size;
+    const char *there = b->cluster_shared + next * b->cluster_stride_bytes;
+    for (uint32_t t = first; t < outer; t++) {
+        ARG(b, 0, uint32_t *)
+        [b->block_idx[0] * b->thread_count + t] = ((const uint32_t *)(const void *)there)[t];
+        b->states[t] = WP_STATE_EXIT;
+    }
+    return WP_STATE_EXIT;
+}
+
+static const wp_cpu_region cluster_regions[] = {REGION(cluster_write, WP_STOP_NONE, 0),
+                                                REGION(cluster_arrived, WP_STOP_CLUSTER_ARRIVE, 0),
+                                                REGION(cluster_read, WP_STOP_CLUSTER_WAIT, 0)};
+
+static wp_status run_cluster(const char *workers, const wp_cpu_kernel *code, uint32_t blocks,
+                             uint32_t size, uint32_t *out, wp_error *err) {
+    wp_device *device = open_device(workers);
+    wp_module *module = load_kernels(device, code, 1);
+    const wp_launch l = {.kernel = find_kernel(module, code->name),
+                         .grid = {blocks, 1, 1},
+                         .block = {48, 1, 1},
+                         .args = (void *[]){&out, &out},
+                         .cluster = {size, 1, 1}};
+    wp_status status = wp_queue_launch(wp_device_default_queue(device), &l, err);
+    if (status == WP_STATUS_OK) status = wp_device_wait(device, err);
+    wp_module_unload(module);
+    wp_device_close(device);
+    return status;
+}
+
+static void the_blocks_of_a_cluster_meet_and_reach_each_others_shared_memory(void **state) {
+    (void)state;
+    enum { BLOCKS = 48, THREADS = 48 };
+    wp_cpu_kernel code = REGION_KERNEL("cluster", cluster_regions, 2, 0, 0);
+    code.shared_static_bytes = THREADS * sizeof(uint32_t);
+    static uint32_t out[BLOCKS * THREADS];
+    const uint32_t sizes[] = {1, 2, 3, 8, 16};
+    const char *const workers[] = {"1", "3"};
+    for (uint32_t i = 0; i < 10; i++) {
+        const uint32_t size = sizes[i / 2];
+        wp_error err = {0};
+        memset(out, 0, sizeof out);
+        assert_status_ok(run_cluster(workers[i % 2], &code, BLOCKS, size, out, &err), &err);
+        for (uint32_t n = 0; n < BLOCKS * THREADS; n++) {
+            const uint32_t block = n / THREADS, t = n % THREADS;
+            const uint32_t next = block / size * size + (block % size + 1) % size;
+            const bool has_returned = block % 3 == 2 && t % 5 == 0;
+            assert_int_equal(out[n], has_returned ? 0 : 100 * next + t);
+        }
+    }
+}
+
+static uint32_t cluster_part(wp_cpu_block *b, uint32_t first, uint32_t outer) {
+    for (uint32_t t = first; t < outer; t++) {
+        if (t % 2 == 1) ask(b, t, WP_STOP_BARRIER, 0, 3, 0);
+        b->states[t] = t % 2 == 1 && b->cluster_rank == 1 ? 3 : 1;
+    }
+    return WP_STATE_MIXED;
+}
+
+static void a_cluster_barrier_that_some_threads_never_reach_is_a_deadlock(void **state) {
+    (void)state;
+    static const wp_cpu_region regions[] = {
+        REGION(cluster_part, WP_STOP_NONE, 0), REGION(cluster_arrived, WP_STOP_CLUSTER_ARRIVE, 0),
+        REGION(cluster_read, WP_STOP_CLUSTER_WAIT, 0), REGION(just_exit, WP_STOP_BARRIER, 0)};
+    wp_cpu_kernel code = REGION_KERNEL("parted", regions, 2, 0, 0);
+    code.shared_static_bytes = 48 * sizeof(uint32_t);
+    const char *const workers[] = {"1", "2"};
+    for (uint32_t w = 0; w < 2; w++) {
+        static uint32_t out[8 * 48];
+        wp_error err = {0};
+        assert_status_fails(run_cluster(workers[w], &code, 8, 2, out, &err),
+                            WP_STATUS_KERNEL_DEADLOCK, &err,
+                            "wait at the barrier of their cluster");
+    }
+}
+
+static void clusters_must_fill_the_grid(void **state) {
+    (void)state;
+    wp_cpu_kernel code = REGION_KERNEL("cluster", cluster_regions, 2, 0, 0);
+    wp_error err = {0};
+    assert_status_fails(run_cluster("1", &code, 9, 2, NULL, &err), WP_STATUS_LAUNCH, &err,
+                        "is not made of whole clusters of 2 x 1 x 1");
+    assert_status_fails(run_cluster("1", &code, 34, 17, NULL, &err), WP_STATUS_LAUNCH, &err,
+                        "at most 16 are allowed");
+    code.cluster_dim[0] = 4;
+    code.cluster_dim[1] = code.cluster_dim[2] = 1;
+    assert_status_fails(run_cluster("1", &code, 8, 2, NULL, &err), WP_STATUS_LAUNCH, &err,
+                        "its __cluster_dims__ are 4 x 1 x 1");
+}
+
 /* ---- deadlocks ---- */
 
 /* Lane 0 of the block waits for its whole warp, the others at a barrier. */
@@ -757,6 +867,9 @@ int main(void) {
         cmocka_unit_test(a_grid_barrier_needs_a_cooperative_launch),
         cmocka_unit_test(a_cooperative_launch_must_fit_the_device),
         cmocka_unit_test(a_grid_barrier_that_some_blocks_skip_is_a_deadlock),
+        cmocka_unit_test(the_blocks_of_a_cluster_meet_and_reach_each_others_shared_memory),
+        cmocka_unit_test(a_cluster_barrier_that_some_threads_never_reach_is_a_deadlock),
+        cmocka_unit_test(clusters_must_fill_the_grid),
         cmocka_unit_test(a_shuffle_that_misses_lanes_is_a_deadlock),
     };
     return wp_test_main(tests);

@@ -76,8 +76,7 @@ static void name_clusters(LLVMModuleRef module) {
     LLVMContextRef context = LLVMGetModuleContext(module);
     LLVMValueRef list = LLVMGetNamedGlobal(module, "llvm.global.annotations");
     LLVMValueRef entries = list ? LLVMGetInitializer(list) : NULL;
-    const unsigned count =
-        entries ? (unsigned)LLVMGetArrayLength2(LLVMTypeOf(entries)) : 0;
+    const unsigned count = entries ? (unsigned)LLVMGetArrayLength2(LLVMTypeOf(entries)) : 0;
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef entry = LLVMGetOperand(entries, i);
         LLVMValueRef function = behind_casts(LLVMGetOperand(entry, 0));
@@ -91,8 +90,8 @@ static void name_clusters(LLVMModuleRef module) {
         LLVMValueRef values = LLVMIsAGlobalVariable(args) ? LLVMGetInitializer(args) : NULL;
         const unsigned given = values ? LLVMCountStructElementTypes(LLVMTypeOf(values)) : 0;
         for (unsigned d = 0; d < 3; d++) {
-            const char key[] = {'c', 'l', 'u', 's', 't', 'e', 'r', '_', 'd', 'i', 'm', '_',
-                                (char)('x' + d)};
+            const char key[] = {
+                'c', 'l', 'u', 's', 't', 'e', 'r', '_', 'd', 'i', 'm', '_', (char)('x' + d)};
             LLVMValueRef value = d < given ? LLVMGetAggregateElement(values, d) : NULL;
             const uint64_t number =
                 value && LLVMIsAConstantInt(value) ? LLVMConstIntGetZExtValue(value) : 1;

@@ -80,7 +80,8 @@ static wp_status emit(wpi_compile *c, LLVMTargetMachineRef machine, char **text,
     return WP_STATUS_OK;
 }
 
-/* LLVM 19 writes nothing for __cluster_dims__: adds the directives behind the kernel's parameters. */
+/* LLVM 19 writes nothing for __cluster_dims__: adds the directives behind the kernel's parameters.
+ */
 static void add_cluster_dims(const wpi_kernel_ir *kernel, char **text) {
     const uint32_t *dim = kernel->cluster_dim;
     char *entry = wpi_format(".entry %s(", kernel->name);

@@ -362,8 +362,7 @@ static LLVMValueRef lower_mapa(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef c
     LLVMValueRef stride =
         cluster_field(c, at, c->i64, offsetof(wp_cpu_block, cluster_stride_bytes));
     LLVMValueRef ranks = LLVMBuildSub(at, arg_of(call, 1), own, "");
-    LLVMValueRef distance =
-        LLVMBuildMul(at, LLVMBuildSExt(at, ranks, c->i64, ""), stride, "");
+    LLVMValueRef distance = LLVMBuildMul(at, LLVMBuildSExt(at, ranks, c->i64, ""), stride, "");
     LLVMValueRef address = LLVMBuildPtrToInt(at, arg_of(call, 0), c->i64, "");
     return LLVMBuildIntToPtr(at, LLVMBuildAdd(at, address, distance, ""), LLVMTypeOf(call), "");
 }

@@ -382,7 +382,8 @@ static void read_label(wpi_ptx_module *m) {
         wpi_ptx_module_fail(m, "a label is not understood");
     } else if (label->block) {
         go_on_in(&m->t, label->block);
-        /* Later branches lead to the label's block: code, whose block may be split, is not in it. */
+        /* Later branches lead to the label's block: code, whose block may be split, is not in it.
+         */
         go_on_in(&m->t, new_block(&m->t));
     } else {
         m->p.at += strcspn(m->p.at, ";");

@@ -77,7 +77,8 @@ static void emit(wpi_ptx *t, bool is_red) {
         LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingAcquire, LLVMAtomicOrderingRelease,
         LLVMAtomicOrderingAcquireRelease};
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    static const char *const spaces[] = {"global", "shared", "shared::cta", "shared::cluster", NULL};
+    static const char *const spaces[] = {"global", "shared", "shared::cta", "shared::cluster",
+                                         NULL};
     static const char *const operations[] = {"add", "min", "max",  "inc", "dec", "and",
                                              "or",  "xor", "exch", "cas", NULL};
     int sem = wpi_ptx_choice(t, sems);

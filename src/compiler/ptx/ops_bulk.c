@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bulk copies of one dimension: cp.async.bulk, cp.reduce.async.bulk. The thread copies at once, then
- * counts the bytes at the barrier in memory, so commits and waits of bulk groups do nothing.
+/* Bulk copies of one dimension: cp.async.bulk, cp.reduce.async.bulk. The thread copies at once,
+ * then counts the bytes at the barrier in memory, so commits and waits of bulk groups do nothing.
  *
  *     global ──► shared::cluster     mbarrier; with .multicast::cluster to the blocks of a mask
  *     shared::cta ──► shared::cluster     mbarrier
@@ -23,8 +23,8 @@ typedef struct bulk {
     bool is_reduction;
 } bulk;
 
-/* A loop before the anchor: `index` counts from 0 to `outer`, 64 bits, at least once. The builder and
- * the anchor are in its body until end_loop. */
+/* A loop before the anchor: `index` counts from 0 to `outer`, 64 bits, at least once. The builder
+ * and the anchor are in its body until end_loop. */
 typedef struct loop {
     LLVMBasicBlockRef head, latch, join;
     LLVMValueRef index, outer, anchor;
@@ -90,8 +90,8 @@ static LLVMValueRef mapped(wpi_ptx *t, LLVMValueRef pointer, LLVMValueRef rank) 
 static void transfer_to_all(wpi_ptx *t, const bulk *b) {
     loop l = begin_loop(t, wpi_const64(t->c, WP_CLUSTER_BLOCKS_MAX));
     LLVMValueRef rank = LLVMBuildTrunc(t->b, l.index, t->c->i32, "");
-    LLVMValueRef bit = LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, b->mask, rank, ""),
-                                    wpi_const32(t->c, 1), "");
+    LLVMValueRef bit =
+        LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, b->mask, rank, ""), wpi_const32(t->c, 1), "");
     LLVMValueRef is_there = LLVMBuildICmp(t->b, LLVMIntNE, bit, wpi_const32(t->c, 0), "");
     /* the rest of the body is skipped for other blocks */
     LLVMBasicBlockRef body = LLVMGetInstructionParent(t->anchor);
@@ -126,7 +126,8 @@ static bool take_spaces(wpi_ptx *t, wpi_ptx_place *to, wpi_ptx_place *from) {
 }
 
 static void take_operation(wpi_ptx *t, bulk *b) {
-    static const char *const names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor", NULL};
+    static const char *const names[] = {"add", "min", "max", "inc", "dec",
+                                        "and", "or",  "xor", NULL};
     const int what = wpi_ptx_choice(t, names);
     wpi_ptx_skip(t, "noftz");
     b->type = wpi_ptx_type_take(t);
@@ -178,8 +179,8 @@ void wpi_ptx_bulk(wpi_ptx *t) {
         b.barrier = wpi_ptx_address_in(
             t, 3, to == WP_PTX_PLACE_CLUSTER ? WP_PTX_PLACE_CLUSTER : WP_PTX_PLACE_SHARED);
     if (is_for_all)
-        b.mask = LLVMBuildZExt(
-            t->b, wpi_ptx_read(t, 4, wpi_ptx_type_of(WP_PTX_BITS, 16)), t->c->i32, "");
+        b.mask = LLVMBuildZExt(t->b, wpi_ptx_read(t, 4, wpi_ptx_type_of(WP_PTX_BITS, 16)),
+                               t->c->i32, "");
     if (t->status != WP_STATUS_OK) return;
     if (is_for_all)
         transfer_to_all(t, &b);

@@ -257,7 +257,8 @@ static void emit_cvt(wpi_ptx *t) {
 
 /* Address spaces are ranges of the one host address space: nothing to convert. */
 static void emit_cvta(wpi_ptx *t) {
-    static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "const", "shared::cluster", NULL};
+    static const char *const spaces[] = {"global", "shared",          "shared::cta", "local",
+                                         "const",  "shared::cluster", NULL};
     const bool is_to = wpi_ptx_has(t, "to");
     const int space = wpi_ptx_choice(t, spaces);
     if (space < 0) wpi_ptx_fail(t, NULL);

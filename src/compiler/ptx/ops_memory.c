@@ -37,10 +37,9 @@ static void take_hints(wpi_ptx *t) {
 
 static access take_access(wpi_ptx *t, bool is_store) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    static const char *const spaces[] = {"shared",       "shared::cta", "local",
-                                         "const",        "global",      "param",
-                                         "param::entry", "param::func", "shared::cluster",
-                                         NULL};
+    static const char *const spaces[] = {
+        "shared", "shared::cta",  "local",       "const",           "global",
+        "param",  "param::entry", "param::func", "shared::cluster", NULL};
     static const char *const caches[] = {"ca", "cg", "cs", "lu", "wb", "wt", NULL};
     access a = {.elements = 1, .ordering = LLVMAtomicOrderingNotAtomic, .cache = -1};
     wpi_ptx_skip(t, "weak");
@@ -53,7 +52,8 @@ static access take_access(wpi_ptx *t, bool is_store) {
     bool is_read_only = !is_store && wpi_ptx_has(t, "nc");
     bool is_constant = space == 3 || is_read_only;
     if (is_store && space == 3) wpi_ptx_fail(t, "constant memory cannot be written");
-    if (!t->is_module && space >= 5 && space <= 7) wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
+    if (!t->is_module && space >= 5 && space <= 7)
+        wpi_ptx_fail(t, NULL); /* inline PTX has no parameters */
     int cache = wpi_ptx_choice(t, caches);
     if (cache >= 0) a.cache = (int)cache_operators[cache];
     if (is_read_only && a.cache <= WP_TRACE_CACHE_ALL) a.cache = WP_TRACE_CACHE_READ_ONLY;
@@ -283,7 +283,7 @@ static void emit_fence(wpi_ptx *t) {
 }
 
 static void emit_isspacep(wpi_ptx *t) {
-    static const char *const spaces[] = {"global", "shared", "shared::cta",     "local",
+    static const char *const spaces[] = {"global", "shared",          "shared::cta", "local",
                                          "const",  "shared::cluster", NULL};
     static const char *const names[] = {"global", "shared", "shared",
                                         "local",  "const",  "shared.cluster"};

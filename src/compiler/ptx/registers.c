@@ -214,8 +214,7 @@ LLVMValueRef wpi_ptx_read_operand(wpi_ptx *t, const wpi_ptx_operand *o, wpi_ptx_
         value = wpi_ptx_value(t, r);
         if (!value) value = LLVMGetUndef(integer_type(t, r->bits));
     } else {
-        value = is_predicate ? wpi_ptx_special_predicate(t, o->name)
-                             : wpi_ptx_special(t, o->name);
+        value = is_predicate ? wpi_ptx_special_predicate(t, o->name) : wpi_ptx_special(t, o->name);
         if (!value) {
             char why[120];
             snprintf(why, sizeof why, "\"%.60s\" is not a register that is known here", o->name);

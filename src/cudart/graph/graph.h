@@ -15,7 +15,7 @@ typedef struct wpi_kernel_node {
     dim3 grid, block;
     size_t shared_bytes;
     bool is_cooperative;
-    void **args; /* pointers, then the values they point to: one piece of memory */
+    void **args;  /* pointers, then the values they point to: one piece of memory */
     dim3 cluster; /* 0: as the kernel says */
 } wpi_kernel_node;
 

@@ -341,7 +341,8 @@ static bool obtain_cluster(wpi_worker *worker, wpi_launch *launch, wpi_block **b
     return false;
 }
 
-/* Starts the blocks of a cluster, from block `number` on; they wait for their turn as parked ones. */
+/* Starts the blocks of a cluster, from block `number` on; they wait for their turn as parked ones.
+ */
 static void start_cluster(wpi_worker *worker, wpi_block **blocks, uint64_t number, bool holds_ref) {
     const uint32_t count = blocks[0]->launch->cluster_size;
     for (uint32_t i = 0; i < count; i++) {
@@ -447,8 +448,7 @@ static bool run_foreign_cluster(wpi_worker *worker, wpi_launch *launch) {
     wpi_pool *pool = worker->pool;
     wpi_block *blocks[WP_CLUSTER_BLOCKS_MAX];
     uint64_t number = UINT64_MAX;
-    const bool has_blocks =
-        can_hold_more(worker, launch) && obtain_cluster(worker, launch, blocks);
+    const bool has_blocks = can_hold_more(worker, launch) && obtain_cluster(worker, launch, blocks);
     if (has_blocks) number = atomic_fetch_add(&launch->next, launch->cluster_size);
     pthread_mutex_lock(&pool->lock);
     if (number < launch->block_count) {
@@ -652,8 +652,8 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
     if (launch->chunk > CHUNK_MAX) launch->chunk = CHUNK_MAX;
     if (launch->chunk == 0 || meets != 0) launch->chunk = 1;
     /* whole clusters */
-    launch->chunk = (launch->chunk + launch->cluster_size - 1) / launch->cluster_size *
-                    launch->cluster_size;
+    launch->chunk =
+        (launch->chunk + launch->cluster_size - 1) / launch->cluster_size * launch->cluster_size;
 
     pthread_mutex_lock(&pool->lock);
     list_launch(pool, launch);

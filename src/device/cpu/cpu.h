@@ -115,11 +115,11 @@ struct wpi_worker {
     uint32_t number; /* %smid */
     wpi_worker *next_free;
 
-    wpi_block *current;                   /* running, for error messages */
-    wpi_block *blocks;                    /* storage not in use */
-    uint32_t block_count;                 /* how many of these */
-    uint32_t block_max;                   /* … are kept */
-    wpi_cluster *clusters;                /* not in use, with their memory */
+    wpi_block *current;    /* running, for error messages */
+    wpi_block *blocks;     /* storage not in use */
+    uint32_t block_count;  /* how many of these */
+    uint32_t block_max;    /* … are kept */
+    wpi_cluster *clusters; /* not in use, with their memory */
     uint32_t cluster_count;
     bool has_guards;                      /* stacks of fibers end in a guard page */
     wpi_block *parked_head, *parked_tail; /* in order of parking */
@@ -245,7 +245,7 @@ struct wpi_block {
     char *fiber_stacks;
     char **free_stacks; /* [free_stack_count]: stacks of ended threads, for the next */
     uint32_t free_stack_count;
-    char *frame_memory; /* allocation that contains pub.frame */
+    char *frame_memory;  /* allocation that contains pub.frame */
     char *shared_memory; /* of the block itself: pub.shared, unless it is part of a cluster's */
     size_t shared_capacity, frame_capacity, thread_capacity;
     size_t guard_capacity, barrier_site_capacity; /* access_check.c, as the members below */

@@ -145,6 +145,8 @@ static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {
     info->compute_major = ask(device, WPI_CU_ATTRIBUTE_COMPUTE_MAJOR);
     info->compute_minor = ask(device, WPI_CU_ATTRIBUTE_COMPUTE_MINOR);
     info->has_page_faults = info->compute_major >= 6;
+    info->cluster_blocks_max =
+        info->compute_major >= 9 && cu->launch_ex != NULL ? WP_CLUSTER_BLOCKS_MAX : 0;
     info->threads_per_block_max = ask(device, WPI_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     info->threads_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_THREADS_PER_SM);
     info->blocks_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_BLOCKS_PER_SM);

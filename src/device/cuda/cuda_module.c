@@ -248,6 +248,8 @@ static wp_status resolve(wpi_cuda_kernel *k, wp_error *err) {
     WP_TRY_GOTO(ask(k, WPI_CU_FUNCTION_CONSTANT_BYTES, &info->constant_bytes, err), failed);
     WP_TRY_GOTO(ask(k, WPI_CU_FUNCTION_LOCAL_BYTES, &info->local_bytes, err), failed);
     WP_TRY_GOTO(ask(k, WPI_CU_FUNCTION_REGISTERS, &info->register_count, err), failed);
+    for (int i = 0; i < 3 && device->base.info.cluster_blocks_max != 0; i++)
+        WP_TRY_GOTO(ask(k, WPI_CU_FUNCTION_CLUSTER_WIDTH + i, &info->cluster_dim[i], err), failed);
     return WP_STATUS_OK;
 
 failed:

@@ -220,6 +220,32 @@ static wp_status host_call(wp_queue *base, void (*call)(void *), void *arg, wp_e
 
 /* ---- launches ---- */
 
+/* With clusters of the launch's own size. The runtime has checked more than 8 blocks against the
+ * program's permission. */
+static wpi_cu_result launch_clusters(const wpi_driver *cu, wpi_cu_function function,
+                                     const wp_launch *l, wpi_cu_stream stream) {
+    const uint64_t size = (uint64_t)l->cluster.x * l->cluster.y * l->cluster.z;
+    wpi_cu_launch_attribute attributes[2] = {
+        {.id = WPI_CU_LAUNCH_CLUSTER, .value = {l->cluster.x, l->cluster.y, l->cluster.z}},
+        {.id = WPI_CU_LAUNCH_COOPERATIVE, .value = {1}}};
+    const wpi_cu_launch_config config = {.grid_x = l->grid.x,
+                                         .grid_y = l->grid.y,
+                                         .grid_z = l->grid.z,
+                                         .block_x = l->block.x,
+                                         .block_y = l->block.y,
+                                         .block_z = l->block.z,
+                                         .shared_bytes = l->shared_dynamic_bytes,
+                                         .stream = stream,
+                                         .attributes = attributes,
+                                         .attribute_count = 1u + l->is_cooperative};
+    if (size > 8) {
+        const wpi_cu_result result =
+            cu->function_set_attribute(function, WPI_CU_FUNCTION_LARGE_CLUSTERS, 1);
+        if (result != WPI_CU_SUCCESS) return result;
+    }
+    return cu->launch_ex(&config, function, l->args, NULL);
+}
+
 static wp_status launch(wp_queue *base, const wp_launch *l, wp_error *err) {
     wpi_cuda_queue *queue = (wpi_cuda_queue *)base;
     wpi_cuda_device *device = device_of(queue);
@@ -236,7 +262,8 @@ static wp_status launch(wp_queue *base, const wp_launch *l, wp_error *err) {
     }
     wpi_cuda_span *span = wpi_cuda_span_begin(queue);
     const wpi_cu_result result =
-        l->is_cooperative
+        l->cluster.x != 0 ? launch_clusters(cu, function, l, queue->stream)
+        : l->is_cooperative
             ? cu->launch_cooperative(function, l->grid.x, l->grid.y, l->grid.z, l->block.x,
                                      l->block.y, l->block.z, l->shared_dynamic_bytes, queue->stream,
                                      l->args)

@@ -94,7 +94,9 @@ enum {
     WPI_CU_FUNCTION_CONSTANT_BYTES = 2,
     WPI_CU_FUNCTION_LOCAL_BYTES = 3,
     WPI_CU_FUNCTION_REGISTERS = 4,
-    WPI_CU_FUNCTION_SHARED_DYNAMIC_MAX = 8
+    WPI_CU_FUNCTION_SHARED_DYNAMIC_MAX = 8,
+    WPI_CU_FUNCTION_CLUSTER_WIDTH = 11, /* height, depth: the next two */
+    WPI_CU_FUNCTION_LARGE_CLUSTERS = 14
 };
 enum { WPI_CU_MEMORY_HOST = 1, WPI_CU_MEMORY_DEVICE = 2, WPI_CU_MEMORY_ARRAY = 3 };
 
@@ -201,6 +203,21 @@ enum { /* attributes of a range of managed memory */
 };
 enum { WPI_CU_LOCATION_DEVICE = 1 };
 
+/** CUlaunchConfig, with an attribute that says the blocks of a cluster. */
+typedef struct wpi_cu_launch_attribute {
+    int id;
+    int pad;
+    unsigned value[16]; /* 64 bytes */
+} wpi_cu_launch_attribute;
+#define WPI_CU_LAUNCH_COOPERATIVE 2
+#define WPI_CU_LAUNCH_CLUSTER 4
+typedef struct wpi_cu_launch_config {
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+    wpi_cu_stream stream;
+    wpi_cu_launch_attribute *attributes;
+    unsigned attribute_count;
+} wpi_cu_launch_config;
+
 /* X(need, since, function, symbol, parameters). NEEDED: without it the driver is too old. OPTIONAL:
  * NULL if the driver lacks it; callers then use another way, or report what is missing.
  */
@@ -293,6 +310,8 @@ enum { WPI_CU_LOCATION_DEVICE = 1 };
     X(OPTIONAL, 9000, launch_cooperative, "cuLaunchCooperativeKernel",                             \
       (wpi_cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,       \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, wpi_cu_stream, void **args))     \
+    X(OPTIONAL, 11080, launch_ex, "cuLaunchKernelEx",                                              \
+      (const wpi_cu_launch_config *, wpi_cu_function, void **args, void **extra))                  \
     X(OPTIONAL, 6050, occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                    \
       (int *blocks, wpi_cu_function, int block_threads, size_t shared_dynamic_bytes))              \
     X(NEEDED, 3020, array_create, "cuArray3DCreate_v2",                                            \

@@ -191,8 +191,7 @@ void wpi_cta_arrive_at_cluster(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps n
     if (cta->cluster == NULL) { /* a launch without clusters */
         cta->cluster = wpi_calloc(1, sizeof *cta->cluster);
         if (cta->cluster == NULL) return;
-        *cta->cluster =
-            (wpi_cta_cluster){.ctas = {cta}, .joined = 1, .live = cta->threads_left};
+        *cta->cluster = (wpi_cta_cluster){.ctas = {cta}, .joined = 1, .live = cta->threads_left};
     }
     lanes &= ~warp->cluster_arrived;
     warp->cluster_arrived |= lanes;
@@ -432,8 +431,7 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
         return;
     }
     if (warp->at_cluster != 0) {
-        snprintf(out, out_bytes,
-                 "waits at the barrier of its cluster, where %u of %u threads are",
+        snprintf(out, out_bytes, "waits at the barrier of its cluster, where %u of %u threads are",
                  cta->cluster->arrived, cta->cluster->live);
         return;
     }

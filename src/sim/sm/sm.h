@@ -43,7 +43,7 @@ struct wpi_grid {
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
     struct wpi_cta_cluster *cluster; /* that its next CTA joins; NULL: it begins one */
-    wpi_bus distributor; /* starts a CTA every gpu.cta_interval */
+    wpi_bus distributor;             /* starts a CTA every gpu.cta_interval */
     uint64_t live_threads, threads_at_grid;
     uint32_t sms_storing; /* after the last CTA: SMs with stores in flight */
     wpi_launch_end_fn end;

@@ -93,8 +93,8 @@ struct wpi_cta {
     wpi_barrier_state barriers[WPI_BARRIER_COUNT];
     uint32_t threads_at_grid;
     wpi_cta_cluster *cluster; /* NULL: none */
-    uint64_t run_count; /* the source's, when stalled warps were last asked */
-    uint32_t stalled;   /* warps in state STALLS */
+    uint64_t run_count;       /* the source's, when stalled warps were last asked */
+    uint32_t stalled;         /* warps in state STALLS */
 };
 
 struct wpi_scheduler {

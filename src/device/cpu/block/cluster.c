@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clusters of blocks: their shared memory, and their barrier.
  *
- * All blocks of a cluster are with one worker, so nothing here needs a lock, and an atomic on shared
- * memory may be plain for a whole cluster as it is for a block.
+ * All blocks of a cluster are with one worker, so nothing here needs a lock, and an atomic on
+ * shared memory may be plain for a whole cluster as it is for a block.
  *
  *     area ► | rank 0 … | rank 1 … |  …  one stride each; the rest of a stride is not accessible
  *
