@@ -7,8 +7,10 @@
 #include "libraries/cublas/blas_shared.h"
 
 #define TILE 64
-#define SLICE 16
-#define BLOCK 256
+/* Of operands whose two slices take 32 KiB of shared memory. */
+#define SLICE ((int)(256 / sizeof(T)))
+#define EACH 8 /* a thread computes EACH x EACH elements */
+#define BLOCK ((TILE / EACH) * (TILE / EACH))
 
 #include "libraries/cublas/blas_launch.h"
 
