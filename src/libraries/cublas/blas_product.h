@@ -7,9 +7,11 @@
 #include "libraries/cublas/blas_shared.h"
 
 #define TILE 64
-/* Of operands whose two slices take 32 KiB of shared memory. */
-#define SLICE ((int)(256 / sizeof(T)))
-#define EACH 8 /* a thread computes EACH x EACH elements */
+/* A thread computes EACH x EACH elements; SLICE is how many columns of an operand a slice has. */
+#ifndef EACH
+#define EACH 4
+#define SLICE 16
+#endif
 #define BLOCK ((TILE / EACH) * (TILE / EACH))
 
 #include "libraries/cublas/blas_launch.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The product of matrices, made once a type: a block computes TILE x TILE elements of the result,
- * each of its 256 threads 4 x 4 of them, from slices of the operands in shared memory. T is the
+ * each of its threads EACH x EACH of them, from slices of the operands in shared memory. T is the
  * type of sums; STORED and LOAD are of the operands, RESULT, LOAD_RESULT and STORE of the result.
  */
+
 /* Whole slices of a matrix without a shape, whose first element is *from: four elements at a time,
  * which are neighbours in memory. */
 static __device__ void NAME(whole_slice)(T slice[SLICE][TILE], const STORED *from, long long ld,
