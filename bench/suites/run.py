@@ -234,6 +234,7 @@ DEVICES = {
 SHOW_AN_ERROR = {
     ("cuda-programming", "04-error-check/check1api"): "copies in the wrong direction",
     ("cuda-programming", "04-error-check/check2kernel"): "a block of 1280 threads",
+    ("learn-cuda", "Chapter05/05_debug_profiling/03_cuda_error/sgemm"): "a kernel gets a NULL pointer",
 }
 
 
@@ -515,6 +516,9 @@ def attempt(suite, name, folder, work):
         shown = SHOW_AN_ERROR.get((suite.args.suite, name))
         if shown and status is not None and status > 0:
             return row("yes", "yes", "yes", f"shows an error, which is found: {shown}")
+        absent = re.search(r"^File (\S+\.\w+) is not available", text, re.M)
+        if absent and status != 0 and not os.path.exists(os.path.join(folder, absent.group(1))):
+            return row("-", "-", "-", "input missing in the clone: " + absent.group(1))
         if status != 0:
             return row("yes", "no", "no", f"run: exit {status}: {first_error(text)}")
     checked, reason = judge(output, source)

@@ -61,6 +61,15 @@ static void set_array(wpi_texture *t, cudaArray_const_t array) {
     t->slice_bytes = e.width_bytes * e.height;
 }
 
+/* The most bytes that a linear binding can cover: programs often give no size. */
+static size_t bytes_from(const void *pointer, size_t most_bytes) {
+    wp_allocation allocation;
+    if (!wpi_allocation_find(pointer, &allocation, NULL)) return most_bytes;
+    const size_t left_bytes =
+        allocation.size_bytes - (size_t)((const char *)pointer - (const char *)allocation.base);
+    return most_bytes < left_bytes ? most_bytes : left_bytes;
+}
+
 /* The memory half of a texture. The error is not noted. */
 static cudaError_t set_resource(const struct cudaResourceDesc *r, wpi_texture *t) {
     size_t element_bytes, size_bytes;
@@ -73,12 +82,13 @@ static cudaError_t set_resource(const struct cudaResourceDesc *r, wpi_texture *t
     case cudaResourceTypeLinear:
         element_bytes = wpi_channel_bytes(&r->res.linear.desc);
         if (element_bytes == 0) return cudaErrorInvalidChannelDescriptor;
-        if (r->res.linear.sizeInBytes < element_bytes ||
-            !wpi_is_device_range(r->res.linear.devPtr, r->res.linear.sizeInBytes))
+        /* As on GPUs, the size may exceed the allocation: what is beyond is out of range. */
+        size_bytes = bytes_from(r->res.linear.devPtr, r->res.linear.sizeInBytes);
+        if (size_bytes < element_bytes || !wpi_is_device_range(r->res.linear.devPtr, size_bytes))
             return cudaErrorInvalidValue;
         set_format(t, &r->res.linear.desc);
         t->data = r->res.linear.devPtr;
-        t->width = r->res.linear.sizeInBytes / element_bytes;
+        t->width = size_bytes / element_bytes;
         return cudaSuccess;
     case cudaResourceTypePitch2D:
         element_bytes = wpi_channel_bytes(&r->res.pitch2D.desc);
@@ -332,15 +342,6 @@ static cudaError_t bind_texture(const struct textureReference *texref,
     WPI_TRY(wpi_note(set_resource(resource, &t)));
     WPI_TRY(wpi_note(set_modes(&modes, &t)));
     return bind(device, &v, &t);
-}
-
-/* The most bytes that a linear binding can cover: programs often give no size. */
-static size_t bytes_from(const void *pointer, size_t most_bytes) {
-    wp_allocation allocation;
-    if (!wpi_allocation_find(pointer, &allocation, NULL)) return most_bytes;
-    const size_t left_bytes =
-        allocation.size_bytes - (size_t)((const char *)pointer - (const char *)allocation.base);
-    return most_bytes < left_bytes ? most_bytes : left_bytes;
 }
 
 WP_API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texref,

@@ -432,6 +432,21 @@ static void reference(cublasOperation_t ta, cublasOperation_t tb, int m, int n, 
         }
 }
 
+/* Operands that fill tiles of the kernel, and some rest. */
+template <class T> static void large_products(double tolerance) {
+    T *const t = NULL;
+    const int m = 64 + below(20), n = 64 + below(20), k = 64 + below(8);
+    const T alpha = random_element<T>(), beta = random_element<T>();
+    for (int which = 0; which < 4; which++) {
+        const cublasOperation_t ta = which & 1 ? CUBLAS_OP_T : CUBLAS_OP_N, tb = which & 2 ? CUBLAS_OP_T : CUBLAS_OP_N;
+        const int lda = (which & 1 ? k : m) + 3, ldb = (which & 2 ? n : k) + 2, ldc = m + 1;
+        array<T> a((size_t)lda * (which & 1 ? m : k)), b((size_t)ldb * (which & 2 ? k : n)), c((size_t)ldc * n);
+        OK(gemm(t, ta, tb, m, n, k, &alpha, (const T *)a.device, lda, (const T *)b.device, ldb, &beta, c.device, ldc));
+        reference(ta, tb, m, n, k, to_value(alpha), a, lda, b, ldb, to_value(beta), c, ldc);
+        c.check("gemm of whole tiles", tolerance);
+    }
+}
+
 template <class T, class R> static void products(bool is_complex, double tolerance) {
     T *const t = NULL;
     const int m = 1 + below(80), n = 1 + below(80), k = 1 + below(40), batch = 3;
@@ -736,6 +751,10 @@ int main() {
     narrow<signed char, int, int>(CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, 0);
     narrow<signed char, float, float>(CUDA_R_8I, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1e-5);
     modes();
+    large_products<float>(1e-4);
+    large_products<double>(1e-11);
+    large_products<cuComplex>(1e-4);
+    large_products<cuDoubleComplex>(1e-11);
     wrong_arguments();
     OK(cublasDestroy(handle));
     return check_done();

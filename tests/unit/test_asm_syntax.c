@@ -35,6 +35,17 @@ static void operands_modifiers_and_escapes_stay(void **state) {
             "asm(\"mov %0, %\" R\"x(%laneid, %%tid)x\" : \"=r\"(x));");
 }
 
+static void commas_between_operands_are_added(void **state) {
+    (void)state;
+    becomes("asm(\"st [%0], %1;\" : : \"r\"(a + f(b))\n  \"r\"(c.x), \"r\"(d) : \"memory\"); f(x) "
+            "\"y\"",
+            "asm(\"st [%0], %1;\" : : \"r\"(a + f(b)),\n  \"r\"(c.x), \"r\"(d) : \"memory\"); f(x) "
+            "\"y\"");
+    becomes("asm(\"%0\" : \"=r\"(x) : \"r\"(y)) \"z\"", NULL);
+    becomes("asm(\"%0\" : \"=r\"(x) : \"r\"(f(y) \"z\")); g(a) \"b\"", NULL);
+    becomes("asm(\"nop;\"); g(a) \"b\"", NULL);
+}
+
 static void other_text_stays(void **state) {
     (void)state;
     becomes("asm volatile(\"mov.u32 r, %laneid;\");", NULL); /* nothing is expanded there */
@@ -48,6 +59,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_beside_operands_are_escaped),
         cmocka_unit_test(operands_modifiers_and_escapes_stay),
+        cmocka_unit_test(commas_between_operands_are_added),
         cmocka_unit_test(other_text_stays),
     };
     return wp_test_main(tests);

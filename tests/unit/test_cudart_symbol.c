@@ -210,7 +210,11 @@ static void texture_objects_describe_themselves(void **state) {
     r.res.linear.desc = word_format;
     assert_cuda(cudaCreateTextureObject(&object, &r, &m, NULL), cudaErrorInvalidNormSetting);
     m.readMode = cudaReadModeElementType;
-    r.res.linear.sizeInBytes = 101;
+    r.res.linear.sizeInBytes = 400; /* of 100: what is beyond the allocation is out of range */
+    assert_ok(cudaCreateTextureObject(&object, &r, &m, NULL));
+    assert_int_equal(wpi_texture_get(object)->width, 25);
+    assert_ok(cudaDestroyTextureObject(object));
+    r.res.linear.sizeInBytes = 3;
     assert_cuda(cudaCreateTextureObject(&object, &r, &m, NULL), cudaErrorInvalidValue);
     r.resType = cudaResourceTypeMipmappedArray;
     assert_cuda(cudaCreateTextureObject(&object, &r, &m, NULL), cudaErrorNotSupported);

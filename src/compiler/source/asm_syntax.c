@@ -113,9 +113,15 @@ static const char *find_open(const char *p) {
     return *p == '(' ? p : NULL;
 }
 
+/* Whether the ")" at `p`, which ends an operand, lacks a comma before the next one. */
+static bool lacks_comma(const char *p) {
+    return *skip_blank(p + 1) == '"';
+}
+
 char *wpi_asm_syntax_escape(const char *text) {
     wpi_text out = {0};
     bool any = false, is_half = false;
+    int depth = -1; /* of parentheses among operands; < 0: elsewhere */
     for (const char *p = text, *end = text; *p;) {
         size_t length = string_length(p);
         if (length && p < end) { /* between "(" and ":" of an asm statement */
@@ -131,6 +137,17 @@ char *wpi_asm_syntax_escape(const char *text) {
             if (operands) {
                 end = operands;
                 is_half = false;
+                depth = -1;
+            }
+        }
+        if (p == end && *p == ':') depth = 0;
+        if (depth >= 0 && !length) {
+            depth += (*p == '(') - (*p == ')');
+            if (*p == ')' && depth == 0 && lacks_comma(p)) {
+                wpi_text_append(&out, "),");
+                any = true;
+                p++;
+                continue;
             }
         }
         if (!length) length = 1;

@@ -7,8 +7,12 @@
 #include "libraries/cublas/blas_shared.h"
 
 #define TILE 64
+/* A thread computes EACH x EACH elements; SLICE is how many columns of an operand a slice has. */
+#ifndef EACH
+#define EACH 4
 #define SLICE 16
-#define BLOCK 256
+#endif
+#define BLOCK ((TILE / EACH) * (TILE / EACH))
 
 #include "libraries/cublas/blas_launch.h"
 

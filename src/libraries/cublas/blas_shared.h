@@ -141,6 +141,9 @@ extern const wpi_blas_launches wpi_blas[WPI_BLAS_TYPES];
 
 /** A launch of wpi_blas_type's product kernel. */
 cudaError_t wpi_blas_product(cudaStream_t stream, wpi_blas_type type, const wpi_product *product);
+/** The same by the kernel that is fast on the CPU device. */
+cudaError_t wpi_blas_cpu_product(cudaStream_t stream, wpi_blas_type type,
+                                 const wpi_product *product);
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The product of matrices, made once a type: a block computes TILE x TILE elements of the result,
- * each of its 256 threads 4 x 4 of them, from slices of the operands in shared memory. T is the
+ * each of its threads EACH x EACH of them, from slices of the operands in shared memory. T is the
  * type of sums; STORED and LOAD are of the operands, RESULT, LOAD_RESULT and STORE of the result.
  */
+
+/* Whole slices of a matrix without a shape, whose first element is *from: four elements at a time,
+ * which are neighbours in memory. */
+static __device__ void NAME(whole_slice)(T slice[SLICE][TILE], const STORED *from, long long ld,
+                                         bool along_k) {
+    for (int at = 4 * (int)threadIdx.x; at < SLICE * TILE; at += 4 * BLOCK) {
+        if (along_k) {
+            const int l = at % SLICE, i = at / SLICE;
+            for (int e = 0; e < 4; e++)
+                slice[l + e][i] = LOAD(from[l + e + i * ld]);
+        } else {
+            const int l = at / TILE, i = at % TILE;
+            for (int e = 0; e < 4; e++)
+                slice[l][i + e] = LOAD(from[i + e + l * ld]);
+        }
+    }
+}
+
 static __device__ void NAME(slice)(T slice[SLICE][TILE], const wpi_matrix *m, const STORED *data,
                                    int first, int outer, int k0, int k, bool is_left) {
     /* Neighbouring threads read neighbouring elements of a column as it is stored. */
     const bool is_turned = m->op == WPI_OP_T || m->op == WPI_OP_C;
     const bool along_k = is_left == is_turned;
+    if (m->shape == WPI_SHAPE_GENERAL && (m->op == WPI_OP_N || m->op == WPI_OP_T) &&
+        first + TILE <= outer && k0 + SLICE <= k) {
+        const long long x = along_k ? k0 : first, y = along_k ? first : k0;
+        NAME(whole_slice)(slice, data + x + y * m->ld, m->ld, along_k);
+        return;
+    }
     for (int at = (int)threadIdx.x; at < SLICE * TILE; at += BLOCK) {
         const int l = along_k ? at % SLICE : at / TILE, i = along_k ? at / SLICE : at % TILE;
         const int line = first + i, depth = k0 + l;
@@ -37,14 +61,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gemm)(wpi_product p
     const int rows = (p.m + TILE - 1) / TILE;
     const int i0 = (int)(blockIdx.x % (unsigned)rows) * TILE,
               j0 = (int)(blockIdx.x / (unsigned)rows) * TILE;
-    const int x = (int)threadIdx.x % 16, y = (int)threadIdx.x / 16;
+    const int x = (int)threadIdx.x % (TILE / EACH), y = (int)threadIdx.x / (TILE / EACH);
     const T alpha = NAME(scalar)(p.alpha), beta = NAME(scalar)(p.beta);
     const int k = NAME(is_zero)(alpha) ? 0 : p.k;
     for (long long batch = blockIdx.z; batch < p.batch; batch += gridDim.z) {
-        T sum[4][4];
-        for (int r = 0; r < 4; r++)
-            for (int s = 0; s < 4; s++)
-                sum[r][s] = NAME(make)(0, 0);
+        T sum[EACH]
+             [EACH]; /* a column of four rows each: the CPU device computes a column at a time */
+        for (int s = 0; s < EACH; s++)
+            for (int r = 0; r < EACH; r++)
+                sum[s][r] = NAME(make)(0, 0);
         const STORED *a = k != 0 ? NAME(data)(&p.a, batch) : NULL;
         const STORED *b = k != 0 ? NAME(data)(&p.b, batch) : NULL;
         for (int k0 = 0; k0 < k; k0 += SLICE) {
@@ -52,26 +77,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gemm)(wpi_product p
             NAME(slice)(b_slice, &p.b, b, j0, p.n, k0, k, false);
             __syncthreads();
             /* A copy that only this loop uses stays in registers, on the CPU device too. */
-            T part[4][4];
-            for (int r = 0; r < 4; r++)
-                for (int s = 0; s < 4; s++)
-                    part[r][s] = sum[r][s];
+            T part[EACH][EACH];
+            for (int s = 0; s < EACH; s++)
+                for (int r = 0; r < EACH; r++)
+                    part[s][r] = sum[s][r];
             for (int l = 0; l < SLICE; l++)
-                for (int r = 0; r < 4; r++)
-                    for (int s = 0; s < 4; s++)
-                        part[r][s] = NAME(add)(
-                            part[r][s], NAME(mul)(a_slice[l][x + 16 * r], b_slice[l][4 * y + s]));
-            for (int r = 0; r < 4; r++)
-                for (int s = 0; s < 4; s++)
-                    sum[r][s] = part[r][s];
+                for (int s = 0; s < EACH; s++)
+                    for (int r = 0; r < EACH; r++)
+                        part[s][r] = NAME(add)(part[s][r], NAME(mul)(a_slice[l][EACH * x + r],
+                                                                     b_slice[l][EACH * y + s]));
+            for (int s = 0; s < EACH; s++)
+                for (int r = 0; r < EACH; r++)
+                    sum[s][r] = part[s][r];
             __syncthreads();
         }
         RESULT *c = p.c.array != NULL ? (RESULT *)p.c.array[batch]
                                       : (RESULT *)p.c.data + batch * p.c.stride;
         c += p.c.offset;
-        for (int r = 0; r < 4; r++)
-            for (int s = 0; s < 4; s++)
-                NAME(put)(&p, c, i0 + x + 16 * r, j0 + 4 * y + s, sum[r][s], alpha, beta);
+        for (int s = 0; s < EACH; s++)
+            for (int r = 0; r < EACH; r++)
+                NAME(put)(&p, c, i0 + EACH * x + r, j0 + EACH * y + s, sum[s][r], alpha, beta);
     }
 }
 

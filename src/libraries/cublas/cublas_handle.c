@@ -246,5 +246,7 @@ cublasStatus_t wpi_cublas_product(cublasHandle_t handle, wpi_blas_type type,
     cudaError_t error;
     if (handle->is_on_host && wpi_host_blas_product(handle->stream, type, product, &error))
         return wpi_cublas_status(error);
-    return wpi_cublas_status(wpi_blas_product(handle->stream, type, product));
+    return wpi_cublas_status(handle->is_on_host
+                                 ? wpi_blas_cpu_product(handle->stream, type, product)
+                                 : wpi_blas_product(handle->stream, type, product));
 }
