@@ -94,7 +94,7 @@ def main():
         spark.conf.set(batch_bytes, str(args.batch_bytes))
     duckdb.sql("set threads to %d" % args.cores)
     print("%d rows, %d cores, %s %s, warpage %s, load %.1f at the start" %
-          (args.rows, args.cores, batch_bytes, spark.conf.get(batch_bytes, "none"), warpage.__version__, os.getloadavg()[0]))
+          (args.rows, args.cores, batch_bytes, args.batch_bytes or "as Spark has it", warpage.__version__, os.getloadavg()[0]))
     print("Seconds of processors, least and median, and by the clock, least")
     print("| key | groups | only counting | partial | exchange | Spark | DuckDB | Polars |")
     print("|---|---|---|---|---|---|---|---|")
