@@ -196,8 +196,7 @@ static bool is_numbered(const wpi_shape *shape, uint32_t key) {
 }
 
 #define NEAR_WORDS (UINT64_C(1) << 30) /* on either side of 0 */
-#define CODE_FAR (UINT32_C(1) << 31)   /* of codes that were looked up, whose numbers have 31 bits \
-                                        */
+#define CODE_FAR (UINT32_C(1) << 31)   /* of codes that were looked up */
 
 /* Whether a value's word is near 0, and its code then, which is less than CODE_FAR. */
 static inline bool is_near(uint64_t word, uint32_t bits, uint32_t *code) {
@@ -212,7 +211,7 @@ static inline uint64_t near_word(uint32_t code, uint32_t bits) {
     return ((uint64_t)code - 1 - NEAR_WORDS) << (64 - bits) >> (64 - bits);
 }
 
-/* Codes of words, from 1: of those that are far from 0, by numbers. */
+/* Codes of words, from 1: of those that are far from 0, by numbers, which have 31 bits. */
 static wp_status number_words(const wpi_keys *keys, uint32_t key, const uint64_t *words,
                               uint32_t count, uint32_t *out, wp_error *err) {
     uint64_t far_words[PART_ROWS];
