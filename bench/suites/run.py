@@ -70,8 +70,11 @@ LAUNCHES_IN_KERNEL = re.compile(r"reference to __global__ function|'cuda(GetPara
 def run_limited(command, cwd, seconds, env):
     """Status (None: time is up) and output of a command, whose whole process group ends with it."""
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+        except OSError as error:  # such as a script without the right to be run
+            return 126, str(error)
         try:
             status = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
