@@ -19,7 +19,7 @@ try:
 except ImportError:
     sys.exit(77)
 import warpage
-from warpage import interface, spark_tasks
+from warpage import interface, native, spark_tasks
 
 spark_tasks.threads = lambda: 1
 spark_tasks.device_of = lambda device: device
@@ -215,7 +215,8 @@ def are_compared():
             with open(os.path.join(copy, "spark_tasks.py"), "a", encoding="utf8") as file:
                 file.write(change)
             said = subprocess.run([sys.executable, "-c", "from warpage import interface; print(interface.fingerprint())"], check=True,
-                                  capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder}).stdout.strip()
+                                  capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": folder, "WARPAGE_LIBRARY": native.FOLDER}).stdout.strip()
             assert (said == own) == (not change), (said, own)
 
 
