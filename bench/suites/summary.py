@@ -4,8 +4,8 @@
 
     python3 bench/suites/summary.py
 
-counted: programs without those that need what is not there. too long: built, but not done in the time that was
-allowed. failed: ended with an error. wrong: ended well, but its own check fails."""
+counted: programs without those that need what is not there. not tried: built, and not run so far. too long: not done
+in the time that was allowed. failed: ended with an error. wrong: ended well, but its own check fails."""
 import argparse
 import csv
 import glob
@@ -13,15 +13,16 @@ import os
 import re
 
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
-COLUMNS = ["suite", "programs", "counted", "built", "ran", "too long", "failed", "checked", "wrong"]
+COLUMNS = ["suite", "programs", "counted", "built", "ran", "not tried", "too long", "failed", "checked", "wrong"]
 
 
 def tally(rows):
     counted = [row for row in rows if row["built"] != "-"]
     built = [row for row in counted if row["built"] == "yes"]
     too_long = sum(row["ran"] == "no" and "not done in" in row["reason"] for row in built)
+    untried = sum(row["reason"] == "not run" for row in built)
     ran = sum(row["ran"] == "yes" for row in built)
-    return [len(rows), len(counted), len(built), ran, too_long, len(built) - ran - too_long,
+    return [len(rows), len(counted), len(built), ran, untried, too_long, len(built) - ran - untried - too_long,
             sum(row["checked"] == "yes" for row in built),
             sum(row["reason"].startswith("its own check fails") for row in built)]
 
