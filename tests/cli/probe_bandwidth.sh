@@ -12,4 +12,4 @@ bandwidth --device sim:k80 --threads 32,128 --coalesced 1 --level dram,l2,shared
 bandwidth --device sim:k80 --set l1.on=on --threads 64 --level l1,l2 |
     awk -F, 'NR == 2 { first = $6 } NR == 3 { print (first >= $6 ? "L1 is fast" : first " and " $6) }'
 bandwidth --device cpu --threads 64 --level dram,shared --repeats 3 | cut -d, -f1-4
-bandwidth --device cuda:0 --threads 32 --level l2 --format values | sed 's/ .*//'
+bandwidth --device cuda:0 --threads 32 --level l2 --repeats 10 --format values | sed 's/ .*//'
