@@ -4,6 +4,8 @@
  * source with a mistake; the result as PTX and as a cubin. */
 #include <cuda.h>
 #include <nvrtc.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -32,6 +34,41 @@ static char *text_of(nvrtcResult (*size_of)(nvrtcProgram, size_t *),
     char *text = (char *)malloc(bytes);
     NVRTC_OK(get(program, text));
     return text;
+}
+
+/* Headers in files: beside the source, by the name that it is given, and in a folder that an option names. */
+static void from_files(void) {
+    char folder[] = "nvrtc-XXXXXX", path[64];
+    const char *files[] = {"beside.h", "extra/more.h"}, *texts[] = {"#define BESIDE 1\n", "#define MORE 2\n"};
+    const char *including = "#include \"beside.h\"\n#include <more.h>\n__global__ void sum(int *x) { *x = BESIDE + MORE; }\n";
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/extra", folder);
+    CHECK(mkdir(path, 0700) == 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        FILE *file = fopen(path, "w");
+        CHECK(file != NULL);
+        if (file == NULL) return;
+        fputs(texts[i], file);
+        fclose(file);
+    }
+    char name[64], option[64];
+    snprintf(name, sizeof name, "%s/sum.cu", folder);
+    snprintf(option, sizeof option, "--include-path=%s/extra", folder);
+    const char *options[] = {option, "-no-source-include"};
+    nvrtcProgram program;
+    NVRTC_OK(nvrtcCreateProgram(&program, including, name, 0, NULL, NULL));
+    NVRTC_OK(nvrtcCompileProgram(program, 1, options));
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+    NVRTC_OK(nvrtcCreateProgram(&program, including, name, 0, NULL, NULL));
+    CHECK_EQ((int)nvrtcCompileProgram(program, 2, options), (int)NVRTC_ERROR_COMPILATION);
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+    snprintf(path, sizeof path, "%s/extra", folder);
+    CHECK(rmdir(path) == 0 && rmdir(folder) == 0);
 }
 
 int main(void) {
@@ -104,5 +141,6 @@ int main(void) {
     const char *bad[] = {"--no-such-option"};
     CHECK_EQ((int)nvrtcCompileProgram(wrong, 1, bad), (int)NVRTC_ERROR_INVALID_OPTION);
     NVRTC_OK(nvrtcDestroyProgram(&wrong));
+    from_files();
     return check_done();
 }

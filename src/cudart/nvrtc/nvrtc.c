@@ -9,8 +9,10 @@
  */
 #include "warpage/cuda/nvrtc.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/abi.h"
 #include "base/alloc.h"
@@ -28,7 +30,7 @@ static const int archs[] = {70, 72, 75, 80, 86, 87, 89, 90};
 #define ARCH_COUNT ((int)(sizeof archs / sizeof *archs))
 
 struct _nvrtcProgram {
-    char *source, *name;
+    char *source, *name, *folder; /* folder: of the name */
     wpi_strings headers, header_names;
     wpi_strings expressions, lowered; /* lowered: "" where the expression has no symbol */
     char *log, *ptx;
@@ -91,7 +93,9 @@ WP_API nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const
     if (p == NULL) return NVRTC_ERROR_OUT_OF_MEMORY;
     p->source = wpi_strdup(src);
     p->name = wpi_path_base(name != NULL && *name != '\0' ? name : DEFAULT_NAME);
+    p->folder = wpi_path_dir(name != NULL && *name != '\0' ? name : DEFAULT_NAME);
     if (p->source == NULL) {
+        wpi_free(p->folder);
         wpi_free(p->name);
         wpi_free(p);
         return NVRTC_ERROR_OUT_OF_MEMORY;
@@ -107,7 +111,7 @@ WP_API nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const
 WP_API nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog) {
     if (prog == NULL || *prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
     nvrtcProgram p = *prog;
-    char *const texts[] = {p->source, p->name, p->log, p->ptx};
+    char *const texts[] = {p->source, p->name, p->folder, p->log, p->ptx};
     wpi_strings *const lists[] = {&p->headers, &p->header_names, &p->expressions, &p->lowered};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         wpi_free(texts[i]);
@@ -227,6 +231,48 @@ static wp_status read_results(struct _nvrtcProgram *p, const char *dir, wp_error
     return status;
 }
 
+/* wpcc runs in another folder: folders of headers that are relative are so to the program's. */
+static void add_option(wpi_strings *command, const char *here, const char *before,
+                       const char *option) {
+    static const char *const forms[] = {"--include-path=", "-include-path=", "-I=", "-I"};
+    size_t at = strlen(option);
+    if (before != NULL && (strcmp(before, "-I") == 0 || strcmp(before, "--include-path") == 0))
+        at = 0;
+    for (size_t i = 0; at > 0 && i < sizeof forms / sizeof *forms; i++) {
+        if (strncmp(option, forms[i], strlen(forms[i])) != 0) continue;
+        at = strlen(forms[i]);
+        break;
+    }
+    if (option[at] == '\0') {
+        wpi_strings_add(command, option);
+        return;
+    }
+    char *folder = wpi_path_join(here, option + at);
+    char *absolute = wpi_format("%.*s%s", (int)at, option, folder);
+    wpi_strings_add(command, absolute);
+    wpi_free(absolute);
+    wpi_free(folder);
+}
+
+/* The program's options; then the folder of its source, where the name that it was given says. */
+static void add_options(const struct _nvrtcProgram *p, wpi_strings *command, int count,
+                        const char *const *options) {
+    char here[PATH_MAX];
+    bool has_source_folder = true;
+    if (getcwd(here, sizeof here) == NULL) here[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        const char *name = options[i] + strspn(options[i], "-");
+        if (strcmp(name, "no-source-include") == 0) has_source_folder = false;
+        if (!is_ignored(options[i]))
+            add_option(command, here, i > 0 ? options[i - 1] : NULL, options[i]);
+    }
+    if (!has_source_folder || here[0] == '\0') return;
+    char *folder = wpi_path_join(here, p->folder);
+    wpi_strings_add(command, "-I");
+    wpi_strings_add(command, folder);
+    wpi_free(folder);
+}
+
 static wp_status run_wpcc(struct _nvrtcProgram *p, const char *dir, int count,
                           const char *const *options, wpi_text *log, int *exit_code,
                           wp_error *err) {
@@ -236,8 +282,7 @@ static wp_status run_wpcc(struct _nvrtcProgram *p, const char *dir, int count,
     const char *const first[] = {wpcc, "-ptx", "-D__CUDACC_RTC__=1", "-I."};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         wpi_strings_add(&command, first[i]);
-    for (int i = 0; i < count; i++)
-        if (!is_ignored(options[i])) wpi_strings_add(&command, options[i]);
+    add_options(p, &command, count, options);
     const char *const last[] = {"--lowered-names", "names.out", "-x", "cu", "-o",
                                 "program.out",     p->name};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
