@@ -795,7 +795,9 @@ static void what_is_not_understood_is_named(void **state) {
     refuse(
         "mma.sync.aligned.m8n8k4 $0, $1;", "=r,r",
         "inline PTX: the instruction \"mma.sync.aligned.m8n8k4 %0, %1\" is not understood (in f)");
-    refuse("add.u32 $0, $1, 1; L1: sub.u32 $0, $0, 1;", "=r,r", "\"L1: sub.u32 %0, %0, 1\"");
+    refuse("L1: add.u32 $0, $1, 1; L1: bra L1;", "=r,r", "defined twice");
+    refuse("add.u32 $0, $1, 1; bra L1;", "=r,r", "there is no such label");
+    refuse("L1: add.u32 $0, $1, 1; bra 5;", "=r,r", "there is no such label");
     refuse("add.rubbish.u32 $0, $1, 1;", "=r,r", "\"add.rubbish.u32 %0, %1, 1\"");
     refuse("add.u32 $0, $1;", "=r,r", "not understood");
     refuse("add.u32 $0, $1, nowhere;", "=r,r", "\"nowhere\" is not a register");

@@ -116,6 +116,7 @@ static wp_status declare_operands(wpi_ptx *t, LLVMValueRef call, const char *con
             wpi_ptx_alias(t, name, output);
         } else {
             wpi_ptx_declare(t, name, wpi_ptx_type_of(WP_PTX_BITS, bits_of(t, type)), value);
+            t->registers[t->register_count - 1].is_output = is_output;
         }
     }
     *output_count = outputs;
@@ -125,7 +126,7 @@ static wp_status declare_operands(wpi_ptx *t, LLVMValueRef call, const char *con
 static LLVMValueRef output_value(wpi_ptx *t, unsigned index, LLVMTypeRef type) {
     char name[16];
     snprintf(name, sizeof name, "%%%u", index);
-    LLVMValueRef value = wpi_ptx_find(t, name)->value;
+    LLVMValueRef value = wpi_ptx_value(t, wpi_ptx_find(t, name));
     if (!value) return LLVMGetUndef(type);
     LLVMTypeRef from = LLVMTypeOf(value);
     if (from == type) return value;
@@ -226,6 +227,7 @@ static wp_status lower_call(wpi_ptx *t, LLVMValueRef call, unsigned uid) {
         status = t->status;
     }
     if (status == WP_STATUS_OK) replace(t, call, outputs);
+    wpi_ptx_labels_forget(t);
     wpi_free(constraints);
     return status;
 }

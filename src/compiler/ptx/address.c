@@ -148,7 +148,7 @@ LLVMValueRef wpi_ptx_address_in(wpi_ptx *t, unsigned index, wpi_ptx_place place)
     }
     if (!o->name[0]) return LLVMConstIntToPtr(wpi_const64(t->c, o->value), t->c->ptr);
     wpi_ptx_register *r = wpi_ptx_find(t, o->name);
-    if (!r || (!t->is_module && !r->value) || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
+    if (!r || (!r->has_slot && !r->value) || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
         wpi_ptx_fail(t, r ? "the address has no value"
                           : "its address is not a register that is known here");
         return none;

@@ -5,8 +5,8 @@
  *     operand   = [ "!" ] name [ "." selector ] [ "|" operand ] | number | "_"
  *               | "{" operand, … "}" | "[" name [ "+" offset ] "]"
  *
- * In modules there are labels ("name:"), lists of parameters ("(a, b)"), and directives, which
- * module_declare.c reads with the words below.
+ * Before a statement there may be labels ("name:"). In modules there are lists of parameters ("(a,
+ * b)"), and directives, which module_declare.c reads with the words below.
  *
  * First the text is cleaned: comments become blanks, an asm operand ($0, ${0:x}) becomes ARG digits
  * END, so that the statement parser meets neither LLVM's escapes nor comments. */
@@ -409,7 +409,7 @@ wpi_ptx_item wpi_ptx_parse(wpi_ptx_parser *p) {
     if (wpi_ptx_accept(p, '{')) return WP_PTX_ITEM_OPEN;
     if (wpi_ptx_accept(p, '}')) return WP_PTX_ITEM_CLOSE;
     wpi_ptx_note_text(s, p->at);
-    if (p->is_module && *p->at != '@' && read_label(p)) return WP_PTX_ITEM_LABEL;
+    if (*p->at != '@' && *p->at != '.' && read_label(p)) return WP_PTX_ITEM_LABEL;
     if (strncmp(p->at, ".reg", 4) == 0) {
         p->at += 4;
         return read_declaration(p) ? WP_PTX_ITEM_NAMES : WP_PTX_ITEM_BAD;

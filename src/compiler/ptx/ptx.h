@@ -84,7 +84,7 @@ typedef enum wpi_ptx_item {
     WP_PTX_ITEM_OPEN,  /* { */
     WP_PTX_ITEM_CLOSE, /* } */
     WP_PTX_ITEM_NAMES, /* .reg: parser.type and the names in the statement's operands */
-    WP_PTX_ITEM_LABEL, /* modules: parser.label, whose ':' was read */
+    WP_PTX_ITEM_LABEL, /* parser.label, whose ':' was read */
     WP_PTX_ITEM_DOT,   /* modules: a directive other than .reg, not read yet */
     WP_PTX_ITEM_BAD    /* statement.text could not be parsed */
 } wpi_ptx_item;
@@ -135,7 +135,9 @@ typedef struct wpi_ptx_register {
     int shadowed;       /* the register of this name in an outer scope, or -1 */
     char alias[16];     /* another name for this asm operand, or "" */
     LLVMValueRef value; /* i1, an integer of `bits`, or a pointer; NULL before the first write */
-    LLVMValueRef slot;  /* modules: its place in the function's frame; NULL before the first use */
+    bool is_output;     /* of an asm block */
+    bool has_slot;      /* control flow joins it: in a module, or where an asm block has labels */
+    LLVMValueRef slot;  /* its place in the function's frame; NULL before the first use */
 } wpi_ptx_register;
 
 /** One asm block under translation. */
@@ -150,13 +152,18 @@ typedef struct wpi_ptx {
     LLVMValueRef matrix_words; /* ops_tensor.c: memory of this function, or NULL */
     wpi_map *pointers;         /* address.c: pointers recovered in this function */
     wpi_map *hopeless;         /* … and phis that are not pointers */
-    bool is_module;            /* registers are slots, as control flow joins them */
+    bool is_module;            /* all registers have slots */
     unsigned line;             /* modules: of the statement */
     wpi_ptx_name *names;       /* of registers */
     wpi_ptx_statement *s;      /* the statement under translation */
     wpi_ptx_register *registers;
     unsigned register_count, register_capacity;
     unsigned depth;
+    struct {
+        wpi_ptx_name *names; /* numbers: indices of blocks */
+        LLVMBasicBlockRef *blocks;
+        unsigned count;
+    } labels; /* of an asm block */
     wp_status status;
     wp_error *err;
 } wpi_ptx;
@@ -180,6 +187,15 @@ typedef struct wpi_ptx_row {
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
     wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[];
+
+/* ---- labels.c: of asm blocks */
+/** Finds the labels of `text`; if there are any, registers that are written get slots. */
+void wpi_ptx_labels_read(wpi_ptx *t, const char *text, size_t length, unsigned uid);
+void wpi_ptx_labels_forget(wpi_ptx *t);
+/** The label is here. */
+void wpi_ptx_labels_place(wpi_ptx *t, const char *name);
+/** The statement is `bra`, with or without a guard. */
+void wpi_ptx_labels_branch(wpi_ptx *t);
 
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */

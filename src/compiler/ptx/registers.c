@@ -21,6 +21,7 @@ void wpi_ptx_declare(wpi_ptx *t, const char *name, wpi_ptx_type type, LLVMValueR
         .bits = type.bits * type.lanes,
         .depth = t->depth,
         .value = value,
+        .has_slot = t->is_module || (t->labels.count > 0 && !value),
     };
     r->name = wpi_ptx_name_add(&t->names, name, strlen(name));
     int *last = wpi_ptx_name_number(r->name);
@@ -38,6 +39,7 @@ void wpi_ptx_forget(wpi_ptx *t, unsigned count) {
 void wpi_ptx_declare_symbol(wpi_ptx *t, const char *name, LLVMValueRef address) {
     wpi_ptx_declare(t, name, wpi_ptx_type_of(WP_PTX_BITS, 64), address);
     t->registers[t->register_count - 1].is_symbol = true;
+    t->registers[t->register_count - 1].has_slot = false;
 }
 
 wpi_ptx_register *wpi_ptx_find(wpi_ptx *t, const char *name) {
@@ -62,12 +64,12 @@ static LLVMValueRef slot_of(wpi_ptx *t, wpi_ptx_register *r) {
 }
 
 LLVMValueRef wpi_ptx_value(wpi_ptx *t, wpi_ptx_register *r) {
-    if (!t->is_module || r->is_symbol) return r->value;
+    if (!r->has_slot) return r->value;
     return LLVMBuildLoad2(t->b, LLVMIntTypeInContext(t->c->context, r->bits), slot_of(t, r), "");
 }
 
 void wpi_ptx_set_value(wpi_ptx *t, wpi_ptx_register *r, LLVMValueRef value) {
-    if (!t->is_module)
+    if (!r->has_slot)
         r->value = value;
     else
         LLVMBuildStore(t->b, wpi_ptx_as_integer(t, value), slot_of(t, r));

@@ -169,7 +169,18 @@ void wpi_ptx_close_scope(wpi_ptx *t) {
     t->depth--;
 }
 
+static void run_statement(wpi_ptx *t) {
+    if (strcmp(t->s->parts[0], "bra") == 0)
+        wpi_ptx_labels_branch(t);
+    else if (t->s->has_guard)
+        run_guarded(t);
+    else
+        wpi_ptx_run(t);
+}
+
 void wpi_ptx_translate(wpi_ptx *t, const char *text, size_t length, unsigned uid) {
+    wpi_ptx_labels_read(t, text, length, uid);
+    if (t->status != WP_STATUS_OK) return;
     wpi_ptx_parser *parser = wpi_must_malloc(sizeof *parser);
     wpi_ptx_parser_init(parser, text, length, uid);
     t->s = &parser->statement;
@@ -182,10 +193,10 @@ void wpi_ptx_translate(wpi_ptx *t, const char *text, size_t length, unsigned uid
             if (t->depth > 0) wpi_ptx_close_scope(t);
             break;
         case WP_PTX_ITEM_NAMES: wpi_ptx_declare_all(t, parser); break;
-        case WP_PTX_ITEM_LABEL: /* in modules only */
+        case WP_PTX_ITEM_LABEL: wpi_ptx_labels_place(t, parser->label); break;
         case WP_PTX_ITEM_DOT:
         case WP_PTX_ITEM_BAD: wpi_ptx_fail(t, NULL); break;
-        case WP_PTX_ITEM_STATEMENT: t->s->has_guard ? run_guarded(t) : wpi_ptx_run(t); break;
+        case WP_PTX_ITEM_STATEMENT: run_statement(t); break;
         }
     }
     t->s = NULL;
