@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// FLAGS: -arch=sm_80
+// FLAGS: -arch=sm_90
+// ENV: FAKE_CUDA_SM=90
 /* Labels and branches in inline PTX: the loop that waits at an mbarrier, counted loops, branches forward, outputs that are
  * inputs too, several ways to one label, and the same text in a function that is inlined twice. */
 #include "check.h"

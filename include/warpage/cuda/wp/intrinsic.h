@@ -73,12 +73,17 @@ WP_DEVICE unsigned int __isGlobal(const void *pointer) {
 WP_DEVICE unsigned int __isShared(const void *pointer) {
     return __wp_is_shared(pointer);
 }
+/* Before sm_90 a block is a cluster of its own. */
 WP_DEVICE unsigned int __isClusterShared(const void *pointer) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    return __wp_is_shared(pointer);
+#else
     unsigned int is_in;
     __asm__("{ .reg .pred p; isspacep.shared::cluster p, %1; selp.u32 %0, 1, 0, p; }"
             : "=r"(is_in)
             : "l"(pointer));
     return is_in;
+#endif
 }
 /* Parameters of kernels are copied to the thread's own memory where their address is taken. */
 WP_DEVICE unsigned int __isGridConstant(const void *) {
