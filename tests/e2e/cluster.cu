@@ -145,7 +145,7 @@ __global__ void histogram(unsigned *bins, int bin_count, int bins_per_block, con
         unsigned *there = cluster.map_shared_rank(own, bin / bins_per_block);
         atomicAdd(there + bin % bins_per_block, 1u);
     }
-    cluster.sync(); // nobody adds to these bins any more
+    cluster.sync(); // no block adds to these bins any more
     const int first = (int)cluster.block_rank() * bins_per_block;
     for (int i = threadIdx.x; i < bins_per_block && first + i < bin_count; i += blockDim.x)
         atomicAdd(&bins[first + i], own[i]);
