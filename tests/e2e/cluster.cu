@@ -1,5 +1,6 @@
 // Thread-block clusters and distributed shared memory: ranks, barriers, addresses of other blocks.
 // DEVICES: cpu sim:h200
+// FLAGS: -arch=sm_90
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
