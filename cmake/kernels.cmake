@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels of our own rooms, compiled by the wpcc just built.
+set(WARPAGE_CPU_ISA all CACHE STRING "processors that our own kernels are compiled for (wpcc --cpu-isa)")
+
 function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
     set(objects "")
@@ -9,7 +11,7 @@ function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
         add_custom_command(
             OUTPUT ${object}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/objects/${folder}
-            COMMAND wpcc -O2 -Wall -fPIC -I ${CMAKE_CURRENT_SOURCE_DIR}/src -I ${CMAKE_CURRENT_SOURCE_DIR}/include
+            COMMAND wpcc -O2 -Wall -fPIC --cpu-isa=${WARPAGE_CPU_ISA} -I ${CMAKE_CURRENT_SOURCE_DIR}/src -I ${CMAKE_CURRENT_SOURCE_DIR}/include
                     -MD -MF ${object}.d -c ${source} -o ${object}
             DEPENDS wpcc devicelib nvptxlib ${source} DEPFILE ${object}.d
             COMMENT "wpcc ${folder}/${name}.cu" VERBATIM)
