@@ -3,6 +3,7 @@
 #include "check.h"
 #include <cuda/std/type_traits>
 #include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
 #include <thrust/transform.h>
 #include <thrust/unique.h>
 

@@ -64,17 +64,19 @@ static bool needs_fibers(wpi_compile *c, LLVMValueRef kernel) {
     return found;
 }
 
-/* Every stop becomes a function; beyond this many compilation would take minutes, and fibers are
- * used.
+/* Every stop becomes a function. Beyond this many stops, and so many instructions in all of these
+ * functions, compilation would take minutes, and fibers are used: one function, ten times as slow.
  */
-#define REGIONS_MAX 192u
+#define STOPS_MOST 192u
+#define INSTRUCTIONS_MOST 60000u
 
-static bool has_too_many_stops(LLVMValueRef kernel) {
+static bool is_too_large(LLVMValueRef kernel) {
     uint32_t count = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             count += wpi_lower_is_stop(i);
-    return count > REGIONS_MAX;
+    return count > STOPS_MOST &&
+           wpi_region_instructions(kernel, INSTRUCTIONS_MOST) >= INSTRUCTIONS_MOST;
 }
 
 /* Copies structure arguments that a kernel writes to, as the launch's copy is common to all
@@ -242,7 +244,7 @@ wp_status wpi_pass_regions(wpi_compile *c, wp_error *err) {
     bool *is_fiber = wpi_must_calloc(c->kernel_count + 1, sizeof *is_fiber);
     for (uint32_t k = 0; k < c->kernel_count; k++)
         is_fiber[k] =
-            needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
+            needs_fibers(c, c->kernels[k].function) || is_too_large(c->kernels[k].function);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         wpi_kernel_ir *kernel = &c->kernels[k];
         if (is_fiber[k]) {

@@ -58,6 +58,9 @@ void wpi_region_join(wpi_compile *c, wpi_region_step step);
 /** Whether all threads of the block continue from this stop together, in the same iteration of
  * every loop. */
 bool wpi_region_stop_is_in_step(const wpi_uniform *u, wpi_region_step step, LLVMValueRef stop);
+/** Instructions of all regions together: each has a copy of the code from its stop to the next
+ * ones. Counting ends at `enough`. */
+uint64_t wpi_region_instructions(LLVMValueRef kernel, uint64_t enough);
 /** Gives every value that is live across a stop a slot, or recomputes it where it is used. */
 void wpi_region_demote(wpi_region_plan *plan);
 /** Builds the function of one state. */

@@ -57,6 +57,12 @@ static uint32_t same_state(const wpi_block *block, uint32_t w, uint32_t lanes) {
 
 uint32_t wpi_warp_smallest_state(const wpi_block *block, uint32_t w, uint32_t lanes) {
     const uint32_t *states = block->pub.states + (size_t)w * WP_WARP_LANES;
+    if (lanes == ~0u) { /* mostly a whole warp is in one state */
+        uint32_t differs = 0;
+        for (uint32_t lane = 1; lane < WP_WARP_LANES; lane++)
+            differs |= states[lane] ^ states[0];
+        if (differs == 0) return lanes;
+    }
     uint32_t state = UINT32_MAX, same = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
         const uint32_t lane = wpi_lanes_lowest(left);

@@ -67,10 +67,26 @@ static bool is_awaited(const wpi_block *block, uint32_t w, uint32_t group) {
     return false;
 }
 
+/* Whether all lanes of a warp are at one operation that names all. */
+static bool are_at_one_op(const wp_cpu_request *requests) {
+    uint32_t masks = ~0u, differs = 0;
+    for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++) {
+        masks &= requests[lane].mask;
+        differs |= requests[lane].op ^ requests[0].op;
+    }
+    return masks == ~0u && differs == 0;
+}
+
 /* Completes masked operations whose lanes are all there. */
 static bool complete_ops(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
+    if (warp->op == ~0u && are_at_one_op(requests)) {
+        wpi_warp_evaluate(WP_STOP_KIND(requests[0].op), requests, ~0u);
+        warp->op = 0;
+        warp->ready = ~0u;
+        return true;
+    }
     bool has_completed = false;
     for (uint32_t left = warp->op; left != 0;) {
         const uint32_t lane = wpi_lanes_lowest(left);

@@ -75,7 +75,13 @@ static void shuffle(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
     }
 }
 
+/* Votes are the commonest operation of whole warps: these get loops without branches. */
 static void give(wp_cpu_request *requests, uint32_t lanes, uint64_t result) {
+    if (lanes == ~0u) {
+        for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++)
+            requests[lane].result = result;
+        return;
+    }
     EACH_LANE(lane, lanes) {
         requests[lane].result = result;
     }
@@ -83,22 +89,36 @@ static void give(wp_cpu_request *requests, uint32_t lanes, uint64_t result) {
 
 static uint32_t ballot(const wp_cpu_request *requests, uint32_t lanes) {
     uint32_t mask = 0;
+    if (lanes == ~0u) {
+        for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++)
+            mask |= (uint32_t)(requests[lane].a != 0) << lane;
+        return mask;
+    }
     EACH_LANE(lane, lanes) {
         mask |= (uint32_t)(requests[lane].a != 0) << lane;
     }
     return mask;
 }
 
+/* Lanes are found by a hash of their value: a digit in a sort has up to 32. */
 static void match_any(wp_cpu_request *requests, uint32_t lanes) {
-    uint32_t left = lanes;
-    while (left != 0) {
-        const uint64_t value = requests[__builtin_ctz(left)].a;
-        uint32_t same = 0;
-        EACH_LANE(lane, left) {
-            same |= (uint32_t)(requests[lane].a == value) << lane;
+    enum { SLOT_BITS = 6, SLOTS = 1 << SLOT_BITS };
+    uint8_t slots[SLOTS] = {0}, first_of[WP_WARP_LANES]; /* a slot: 1 + the first lane of a value */
+    uint32_t same[WP_WARP_LANES];
+    EACH_LANE(lane, lanes) {
+        const uint64_t value = requests[lane].a;
+        uint32_t at = (uint32_t)(value * 0x9e3779b97f4a7c15u >> (64 - SLOT_BITS));
+        while (slots[at] != 0 && requests[slots[at] - 1].a != value)
+            at = (at + 1) % SLOTS;
+        if (slots[at] == 0) {
+            slots[at] = (uint8_t)(lane + 1);
+            same[lane] = 0;
         }
-        give(requests, same, same);
-        left &= ~same;
+        first_of[lane] = (uint8_t)(slots[at] - 1);
+        same[first_of[lane]] |= 1u << lane;
+    }
+    EACH_LANE(lane, lanes) {
+        requests[lane].result = same[first_of[lane]];
     }
 }
 
