@@ -542,6 +542,13 @@ class CudaForEngineers(Files):
     has_parts = True
 
 
+class ModernGpu(Files):
+    title = "moderngpu's tests, demos and tutorial"
+    flags = ["-arch=sm_70", "-std=c++14", "--expt-extended-lambda", "--expt-relaxed-constexpr"]
+    includes = ["src"]
+    left_out = "^src/"
+
+
 class OptimCuda(Files):
     title = "Optimised kernels"
     flags = ["-arch=sm_80", "-std=c++17"]
@@ -554,7 +561,7 @@ SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl
           "polybench-acc": PolybenchAcc, "optim-cuda": OptimCuda, "library-samples": LibrarySamples, "beaver": Beaver,
           "professional-cuda": ProfessionalCuda, "cuda-by-example": CudaByExample, "crash-course": CrashCourse,
           "developer-blog": DeveloperBlog, "enccs": Enccs, "how-to-optimize": HowToOptimize,
-          "cuda-for-engineers": CudaForEngineers}
+          "cuda-for-engineers": CudaForEngineers, "moderngpu": ModernGpu}
 
 
 def attempt(suite, name, folder, work):
