@@ -15,6 +15,7 @@
 #include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
+#include "compiler/source/variable_arrays.h"
 
 typedef struct correction {
     const char *message;
@@ -34,6 +35,8 @@ static const correction corrections[] = {
      wpi_device_launch_change},
     {": error: reference to overloaded function could not be resolved", NULL, false,
      wpi_device_launch_choose},
+    {": error: variable-sized object may not be initialized", NULL, false,
+     wpi_variable_array_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
 };
 
