@@ -21,6 +21,8 @@ static int rows(int n, int columns) {
     int table[2][columns] = {{1, 2, 3}, {4}};
     int flat [n] [2] = { 1, 2, 3 };
     int zeros[n][columns] = {}, one[n][1] = {{7}};
+    int blocks[n][2][columns] = {{{1, 2}, {3}}, {{4}}};
+    CHECK_EQ(blocks[0][0][1] + 10 * blocks[0][1][0] + 100 * blocks[1][0][0] + blocks[0][1][1] + blocks[1][1][0] + blocks[2][1][1], 432);
     int sum = 0;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < columns; j++)

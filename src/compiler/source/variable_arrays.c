@@ -67,7 +67,7 @@ char *wpi_variable_array_change(const char *text, const char *at) {
     int bounds = 0;
     while (*at == '[') {
         at = behind_brackets(at);
-        if (at == NULL || ++bounds > 2) return NULL;
+        if (at == NULL || ++bounds > 3) return NULL;
         at = skip_spaces(at);
     }
     const char *list = *at == '=' ? skip_spaces(at + 1) : at;
@@ -76,13 +76,20 @@ char *wpi_variable_array_change(const char *text, const char *at) {
     if (end == NULL) return NULL;
     const int length = (int)(name_end - name);
     char *first = wpi_format("%.*s[0]", length, name);
-    char *call =
-        bounds == 1
-            ? wpi_format(" __wp_fill_row(&%s, sizeof %.*s / sizeof %s, %.*s);", first, length, name,
-                         first, (int)(list_end - list), list)
-            : wpi_format(" __wp_fill_rows(__wp_first_choice(), &%s[0], sizeof %.*s / sizeof %s, "
-                         "sizeof %s / sizeof %s[0], %.*s);",
-                         first, length, name, first, first, first, (int)(list_end - list), list);
+    const int list_length = (int)(list_end - list);
+    char *call = NULL;
+    if (bounds == 1)
+        call = wpi_format(" __wp_fill_row(&%s, sizeof %.*s / sizeof %s, %.*s);", first, length,
+                          name, first, list_length, list);
+    else if (bounds == 2)
+        call = wpi_format(" __wp_fill_rows(__wp_first_choice(), &%s[0], sizeof %.*s / sizeof %s, "
+                          "sizeof %s / sizeof %s[0], %.*s);",
+                          first, length, name, first, first, first, list_length, list);
+    else
+        call =
+            wpi_format(" __wp_fill_blocks(&%s[0][0], sizeof %.*s / sizeof %s, "
+                       "sizeof %s / sizeof %s[0], sizeof %s[0] / sizeof %s[0][0], %.*s);",
+                       first, length, name, first, first, first, first, first, list_length, list);
     char *changed = wpi_format("%.*s%.*s%s%s", (int)(at - text), text, (int)(end - list_end),
                                list_end, call, end);
     wpi_free(call);

@@ -5,8 +5,8 @@
 #define WP_COMPILER_VARIABLE_ARRAYS_H
 
 /** Of the array whose first bound is at `at`: no initializer, and behind the declaration a call
- * that stores its values (wp/variable_arrays.h). NULL: more than two bounds, or no list in braces.
- * The caller frees the result. */
+ * that stores its values (wp/variable_arrays.h). NULL: more than three bounds, or no list in
+ * braces. The caller frees the result. */
 char *wpi_variable_array_change(const char *text, const char *at);
 
 #endif

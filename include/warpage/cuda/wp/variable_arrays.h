@@ -39,4 +39,15 @@ static inline void __wp_fill_rows(__wp_second_choice, T *to, __SIZE_TYPE__ rows,
     __wp_fill_row(to, rows * columns, values);
 }
 
+template <typename T>
+static inline void
+__wp_fill_blocks(T *to, __SIZE_TYPE__ blocks, __SIZE_TYPE__ rows, __SIZE_TYPE__ columns,
+                 std::initializer_list<std::initializer_list<__wp_list<T>>> values) {
+    __SIZE_TYPE__ i = 0;
+    for (auto &block : values)
+        if (i < blocks)
+            __wp_fill_rows(__wp_first_choice(), to + i++ * rows * columns, rows, columns, block);
+    if (i < blocks) __wp_fill_row(to + i * rows * columns, (blocks - i) * rows * columns, {});
+}
+
 #endif
