@@ -32,7 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # What the sources of a program say about what it needs. First match of each; the words of the tables.
 NEEDS = [
-    ("EGL, OpenGL", r"#\s*include\s*[<\"](GL/|GLES|EGL/|helper_gl|rendercheck_gl|GLFW|X11/)|find_package\(\s*(OpenGL|EGL|GLUT)"),
+    ("EGL, OpenGL", r"#\s*include\s*[<\"](GL/|GLES|EGL/|helper_gl|rendercheck_gl|GLFW|X11/|(\.\./)*common/(cpu_bitmap|cpu_anim|gpu_anim|gl_helper))|find_package\(\s*(OpenGL|EGL|GLUT)"),
     ("Vulkan", r"#\s*include\s*[<\"]vulkan/|find_package\(\s*Vulkan"),
     ("Direct3D", r"#\s*include\s*[<\"](d3d\d|dxgi|DirectX)"),
     ("MPI", r"#\s*include\s*[<\"]mpi\.h"),
@@ -362,6 +362,53 @@ class Projects(Suite):
         return [["bash", "demo/run_demo.sh"]], folder
 
 
+class LibrarySamples(Suite):
+    """Folders with a CMakeLists.txt, whose programs are all run without arguments."""
+    title = "CUDA library samples"
+    build_note = "by its CMakeLists.txt"
+    parts = ["cuBLAS", "cuBLASLt", "cuFFT", "cuRAND", "cuSOLVER", "cuSPARSE"]
+
+    def programs(self):
+        found = []
+        for part in self.parts:
+            for listing in glob.glob(os.path.join(self.args.source, part, "**", "CMakeLists.txt"), recursive=True):
+                folder = os.path.dirname(listing)
+                with open(listing, encoding="utf-8") as file:
+                    if re.search(r"^\s*project\s*\(", file.read(), re.M):
+                        found.append((os.path.relpath(folder, self.args.source), folder))
+        return sorted(found)
+
+    prepare = CudaSamples.prepare
+    build = CudaSamples.build
+
+    def runs(self, name, folder, work):
+        programs = [path for path in glob.glob(os.path.join(work, "**", "*"), recursive=True)
+                    if os.path.isfile(path) and os.access(path, os.X_OK) and "CMakeFiles" not in path
+                    and not re.search(r"\.(so|sh|py)\b", path)]
+        return [[path] for path in sorted(programs)], work
+
+
+class Beaver(Suite):
+    """Folders with a reference solution and a test of it, built by the command that the folder names."""
+    title = "CUDABeaver's references"
+    build_note = "by the command of the task"
+
+    def programs(self):
+        return sorted((os.path.basename(folder), folder) for folder in glob.glob(os.path.join(self.args.source, "data", "*"))
+                      if os.path.exists(os.path.join(folder, "testbench", "test")))
+
+    def build(self, name, folder, work):
+        shutil.copytree(os.path.join(folder, "testbench"), work, dirs_exist_ok=True)
+        with open(os.path.join(folder, "input.json"), encoding="utf-8") as file:
+            self.task = json.load(file)
+        shutil.copy(os.path.join(folder, "reference.cu"), os.path.join(work, self.task["solution_file"]))
+        return self.command(["sh", "-c", self.task["build_command"]], work)
+
+    def runs(self, name, folder, work):
+        # Some tests run it under NVIDIA's sanitizer.
+        return [["sh", "-c", re.sub(r"^python\S* test/run_sanitizer.py ", "", self.task["test_command"])]], work
+
+
 # Libraries that a program is linked with because it includes their header.
 LIBRARIES = [("cublas", r"cublas(_v2|Xt)?\.h|cublasLt\.h"), ("cublasLt", r"cublasLt\.h"), ("cufft", r"cufft\.h"),
              ("curand", r"curand\.h"), ("cusolver", r"cusolver\w+\.h"), ("cusparse", r"cusparse"),
@@ -458,6 +505,51 @@ class PolybenchAcc(Files):
     includes = ["CUDA/utilities"]
 
 
+class ProfessionalCuda(Files):
+    title = "Professional CUDA C Programming (a book's programs)"
+    flags = ["-arch=sm_70", "-Xcompiler", "-fopenmp", "-rdc=true"]
+
+
+class CudaByExample(Files):
+    title = "CUDA by Example (a book's programs)"
+    folder = "src"
+    flags = ["-arch=sm_70"]
+
+
+class CrashCourse(Files):
+    title = "CUDA crash course"
+    flags = ["-arch=sm_70"]
+
+
+class DeveloperBlog(Files):
+    title = "NVIDIA's developer blog"
+    flags = ["-arch=sm_70", "-std=c++17"]
+
+
+class Enccs(Files):
+    title = "ENCCS CUDA training"
+    folder = "examples"
+    flags = ["-arch=sm_70"]
+
+
+class HowToOptimize(Files):
+    title = "How to optimize in GPU"
+    flags = ["-arch=sm_80"]
+
+
+class CudaForEngineers(Files):
+    title = "CUDA for Engineers (a book's programs)"
+    flags = ["-arch=sm_70"]
+    has_parts = True
+
+
+class ModernGpu(Files):
+    title = "moderngpu's tests, demos and tutorial"
+    flags = ["-arch=sm_70", "-std=c++14", "--expt-extended-lambda", "--expt-relaxed-constexpr"]
+    includes = ["src"]
+    left_out = "^src/"
+
+
 class OptimCuda(Files):
     title = "Optimised kernels"
     flags = ["-arch=sm_80", "-std=c++17"]
@@ -467,7 +559,10 @@ class OptimCuda(Files):
 SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl": Cccl, "healthcare": Projects,
           "cuda-programming": CudaProgramming, "learn-cuda": LearnCuda, "cuda-freshman": Freshman,
           "cuda-training-series": TrainingSeries, "cuda-course": CudaCourse, "llm.c": LlmC,
-          "polybench-acc": PolybenchAcc, "optim-cuda": OptimCuda}
+          "polybench-acc": PolybenchAcc, "optim-cuda": OptimCuda, "library-samples": LibrarySamples, "beaver": Beaver,
+          "professional-cuda": ProfessionalCuda, "cuda-by-example": CudaByExample, "crash-course": CrashCourse,
+          "developer-blog": DeveloperBlog, "enccs": Enccs, "how-to-optimize": HowToOptimize,
+          "cuda-for-engineers": CudaForEngineers, "moderngpu": ModernGpu}
 
 
 def attempt(suite, name, folder, work):

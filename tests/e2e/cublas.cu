@@ -723,6 +723,30 @@ static void wrong_arguments() {
     CHECK(cudaGetLastError() == cudaSuccess);
 }
 
+/* Settings of products in narrower types: kept, and the results are those of the wide types. */
+static void emulation() {
+    cublasEmulationStrategy_t strategy = CUBLAS_EMULATION_STRATEGY_DEFAULT;
+    cudaEmulationMantissaControl control;
+    cublasMath_t mode = CUBLAS_DEFAULT_MATH;
+    int bits = 0;
+    OK(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER));
+    OK(cublasGetEmulationStrategy(handle, &strategy));
+    CHECK_EQ((int)strategy, (int)CUBLAS_EMULATION_STRATEGY_EAGER);
+    OK(cublasSetFixedPointEmulationMantissaControl(handle, CUDA_EMULATION_MANTISSA_CONTROL_FIXED));
+    OK(cublasGetFixedPointEmulationMantissaControl(handle, &control));
+    CHECK_EQ((int)control, (int)CUDA_EMULATION_MANTISSA_CONTROL_FIXED);
+    OK(cublasSetFixedPointEmulationMaxMantissaBitCount(handle, 55));
+    OK(cublasGetFixedPointEmulationMaxMantissaBitCount(handle, &bits));
+    CHECK_EQ(bits, 55);
+    OK(cublasSetMathMode(handle, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH));
+    OK(cublasGetMathMode(handle, &mode));
+    CHECK_EQ((int)mode, (int)CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
+    IS(cublasSetEmulationStrategy(handle, (cublasEmulationStrategy_t)3), INVALID_VALUE);
+    narrow<double, double, double>(CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT, 1e-12);
+    narrow<float, float, float>(CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, 1e-4);
+    OK(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH));
+}
+
 int main() {
     OK(cublasCreate(&handle));
     for (int round = 0; round < 2; round++) {
@@ -751,6 +775,7 @@ int main() {
     narrow<signed char, int, int>(CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, 0);
     narrow<signed char, float, float>(CUDA_R_8I, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1e-5);
     modes();
+    emulation();
     large_products<float>(1e-4);
     large_products<double>(1e-11);
     large_products<cuComplex>(1e-4);

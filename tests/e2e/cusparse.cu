@@ -441,6 +441,25 @@ template <typename T> void check_vectors() {
     T result;
     OK(cusparseSpVV(handle, CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE, vx, vy, &result, element<T>::type, nullptr));
     check_close("SpVV", std::vector<T>{result}, matrix{conjugated});
+    /* Captured, it has its result when the graph has run. */
+    cudaStream_t stream, usual;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    OK(cusparseGetStream(handle, &usual));
+    CUDA_OK(cudaStreamCreate(&stream));
+    OK(cusparseSetStream(handle, stream));
+    result = T();
+    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cusparseSpVV(handle, CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE, vx, vy, &result, element<T>::type, nullptr));
+    CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+    CUDA_OK(cudaGraphLaunch(ready, stream));
+    CUDA_OK(cudaStreamSynchronize(stream));
+    check_close("SpVV in a graph", std::vector<T>{result}, matrix{conjugated});
+    CUDA_OK(cudaGraphExecDestroy(ready));
+    CUDA_OK(cudaGraphDestroy(graph));
+    OK(cusparseSetStream(handle, usual));
+    CUDA_OK(cudaStreamDestroy(stream));
     OK(cusparseScatter(handle, vx, vs));
     check_close("Scatter", ds.get(), spread);
     const T a = element<T>::from(alpha), b = element<T>::from(beta);

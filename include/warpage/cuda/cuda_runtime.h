@@ -34,6 +34,9 @@ extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 #if defined(__CUDACC_EXTENDED_LAMBDA__) && __cplusplus >= 201402L
 #include "wp/lambda.h"
 #endif
+#if __cplusplus >= 201103L && !defined(__CUDACC_RTC__)
+#include "wp/variable_arrays.h"
+#endif
 #endif
 
 #if defined(__cplusplus)

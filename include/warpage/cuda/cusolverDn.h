@@ -24,6 +24,12 @@ typedef struct cusolverDnParams *cusolverDnParams_t;
 typedef struct syevjInfo *syevjInfo_t;
 typedef struct gesvdjInfo *gesvdjInfo_t;
 
+typedef enum {
+    CUSOLVERDN_GETRF = 0,
+    CUSOLVERDN_POTRF = 1,
+    CUSOLVERDN_SYEVBATCHED = 2
+} cusolverDnFunction_t;
+
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle);
 cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle);
 cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t streamId);
@@ -37,6 +43,10 @@ cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info);
 cusolverStatus_t cusolverDnXsyevjSetTolerance(syevjInfo_t info, double tolerance);
 cusolverStatus_t cusolverDnXsyevjSetMaxSweeps(syevjInfo_t info, int max_sweeps);
 cusolverStatus_t cusolverDnXsyevjSetSortEig(syevjInfo_t info, int sort_eig);
+cusolverStatus_t cusolverDnXsyevjGetResidual(cusolverDnHandle_t handle, syevjInfo_t info,
+                                             double *residual);
+cusolverStatus_t cusolverDnXsyevjGetSweeps(cusolverDnHandle_t handle, syevjInfo_t info,
+                                           int *executed_sweeps);
 cusolverStatus_t cusolverDnCreateGesvdjInfo(gesvdjInfo_t *info);
 cusolverStatus_t cusolverDnDestroyGesvdjInfo(gesvdjInfo_t info);
 cusolverStatus_t cusolverDnXgesvdjSetTolerance(gesvdjInfo_t info, double tolerance);
@@ -218,6 +228,173 @@ cusolverStatus_t cusolverDnDgesvdjBatched(cusolverDnHandle_t handle, cusolverEig
                                           int n, double *A, int lda, double *S, double *U, int ldu,
                                           double *V, int ldv, double *work, int lwork, int *info,
                                           gesvdjInfo_t params, int batchSize);
+/* ---- parts of the eigenvalues; types named by arguments ---- */
+
+cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t *params);
+cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params);
+cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params, cusolverDnFunction_t function,
+                                         cusolverAlgMode_t algo);
+cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                             cublasFillMode_t uplo, int64_t n,
+                                             cudaDataType dataTypeA, const void *A, int64_t lda,
+                                             cudaDataType computeType,
+                                             size_t *workspaceInBytesOnDevice,
+                                             size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                  cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA, void *A,
+                                  int64_t lda, cudaDataType computeType, void *bufferOnDevice,
+                                  size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                  size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXpotrs(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                  cublasFillMode_t uplo, int64_t n, int64_t nrhs,
+                                  cudaDataType dataTypeA, const void *A, int64_t lda,
+                                  cudaDataType dataTypeB, void *B, int64_t ldb, int *info);
+cusolverStatus_t cusolverDnXgetrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                             int64_t m, int64_t n, cudaDataType dataTypeA,
+                                             const void *A, int64_t lda, cudaDataType computeType,
+                                             size_t *workspaceInBytesOnDevice,
+                                             size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t handle, cusolverDnParams_t params, int64_t m,
+                                  int64_t n, cudaDataType dataTypeA, void *A, int64_t lda,
+                                  int64_t *ipiv, cudaDataType computeType, void *bufferOnDevice,
+                                  size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                  size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                  cublasOperation_t trans, int64_t n, int64_t nrhs,
+                                  cudaDataType dataTypeA, const void *A, int64_t lda,
+                                  const int64_t *ipiv, cudaDataType dataTypeB, void *B, int64_t ldb,
+                                  int *info);
+cusolverStatus_t cusolverDnXgeqrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                             int64_t m, int64_t n, cudaDataType dataTypeA,
+                                             const void *A, int64_t lda, cudaDataType dataTypeTau,
+                                             const void *tau, cudaDataType computeType,
+                                             size_t *workspaceInBytesOnDevice,
+                                             size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t handle, cusolverDnParams_t params, int64_t m,
+                                  int64_t n, cudaDataType dataTypeA, void *A, int64_t lda,
+                                  cudaDataType dataTypeTau, void *tau, cudaDataType computeType,
+                                  void *bufferOnDevice, size_t workspaceInBytesOnDevice,
+                                  void *bufferOnHost, size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXsyevd_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                             cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                             int64_t n, cudaDataType dataTypeA, const void *A,
+                                             int64_t lda, cudaDataType dataTypeW, const void *W,
+                                             cudaDataType computeType,
+                                             size_t *workspaceInBytesOnDevice,
+                                             size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                  cusolverEigMode_t jobz, cublasFillMode_t uplo, int64_t n,
+                                  cudaDataType dataTypeA, void *A, int64_t lda,
+                                  cudaDataType dataTypeW, void *W, cudaDataType computeType,
+                                  void *bufferOnDevice, size_t workspaceInBytesOnDevice,
+                                  void *bufferOnHost, size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXsyevdx_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobz,
+    cusolverEigRange_t range, cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA,
+    const void *A, int64_t lda, void *vl, void *vu, int64_t il, int64_t iu, int64_t *h_meig,
+    cudaDataType dataTypeW, const void *W, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXsyevdx(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                   cusolverEigMode_t jobz, cusolverEigRange_t range,
+                                   cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA,
+                                   void *A, int64_t lda, void *vl, void *vu, int64_t il, int64_t iu,
+                                   int64_t *h_meig, cudaDataType dataTypeW, void *W,
+                                   cudaDataType computeType, void *bufferOnDevice,
+                                   size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                   size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXgesvd_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, signed char jobu, signed char jobvt,
+    int64_t m, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,
+    cudaDataType dataTypeS, const void *S, cudaDataType dataTypeU, const void *U, int64_t ldu,
+    cudaDataType dataTypeVT, const void *VT, int64_t ldvt, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                  signed char jobu, signed char jobvt, int64_t m, int64_t n,
+                                  cudaDataType dataTypeA, void *A, int64_t lda,
+                                  cudaDataType dataTypeS, void *S, cudaDataType dataTypeU, void *U,
+                                  int64_t ldu, cudaDataType dataTypeVT, void *VT, int64_t ldvt,
+                                  cudaDataType computeType, void *bufferOnDevice,
+                                  size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                  size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXgesvdp_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobz, int econ,
+    int64_t m, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,
+    cudaDataType dataTypeS, const void *S, cudaDataType dataTypeU, const void *U, int64_t ldu,
+    cudaDataType dataTypeV, const void *V, int64_t ldv, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXgesvdp(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                   cusolverEigMode_t jobz, int econ, int64_t m, int64_t n,
+                                   cudaDataType dataTypeA, void *A, int64_t lda,
+                                   cudaDataType dataTypeS, void *S, cudaDataType dataTypeU, void *U,
+                                   int64_t ldu, cudaDataType dataTypeV, void *V, int64_t ldv,
+                                   cudaDataType computeType, void *bufferOnDevice,
+                                   size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                   size_t workspaceInBytesOnHost, int *d_info, double *h_err_sigma);
+cusolverStatus_t cusolverDnXtrtri_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo,
+                                             cublasDiagType_t diag, int64_t n,
+                                             cudaDataType dataTypeA, void *A, int64_t lda,
+                                             size_t *workspaceInBytesOnDevice,
+                                             size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXtrtri(cusolverDnHandle_t handle, cublasFillMode_t uplo,
+                                  cublasDiagType_t diag, int64_t n, cudaDataType dataTypeA, void *A,
+                                  int64_t lda, void *bufferOnDevice,
+                                  size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                  size_t workspaceInBytesOnHost, int *devInfo);
+cusolverStatus_t cusolverDnSsyevdx_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                              cusolverEigRange_t range, cublasFillMode_t uplo,
+                                              int n, const float *A, int lda, float vl, float vu,
+                                              int il, int iu, int *meig, const float *W,
+                                              int *lwork);
+cusolverStatus_t cusolverDnSsyevdx(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                   cusolverEigRange_t range, cublasFillMode_t uplo, int n, float *A,
+                                   int lda, float vl, float vu, int il, int iu, int *meig, float *W,
+                                   float *work, int lwork, int *info);
+cusolverStatus_t cusolverDnSsygvdx_bufferSize(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                              cusolverEigMode_t jobz, cusolverEigRange_t range,
+                                              cublasFillMode_t uplo, int n, const float *A, int lda,
+                                              const float *B, int ldb, float vl, float vu, int il,
+                                              int iu, int *meig, const float *W, int *lwork);
+cusolverStatus_t cusolverDnSsygvdx(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                   cusolverEigMode_t jobz, cusolverEigRange_t range,
+                                   cublasFillMode_t uplo, int n, float *A, int lda, float *B,
+                                   int ldb, float vl, float vu, int il, int iu, int *meig, float *W,
+                                   float *work, int lwork, int *info);
+cusolverStatus_t cusolverDnSsygvj_bufferSize(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                             cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,
+                                             const float *A, int lda, const float *B, int ldb,
+                                             const float *W, int *lwork, syevjInfo_t params);
+cusolverStatus_t cusolverDnSsygvj(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                  cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, float *A,
+                                  int lda, float *B, int ldb, float *W, float *work, int lwork,
+                                  int *info, syevjInfo_t params);
+cusolverStatus_t cusolverDnDsyevdx_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                              cusolverEigRange_t range, cublasFillMode_t uplo,
+                                              int n, const double *A, int lda, double vl, double vu,
+                                              int il, int iu, int *meig, const double *W,
+                                              int *lwork);
+cusolverStatus_t cusolverDnDsyevdx(cusolverDnHandle_t handle, cusolverEigMode_t jobz,
+                                   cusolverEigRange_t range, cublasFillMode_t uplo, int n,
+                                   double *A, int lda, double vl, double vu, int il, int iu,
+                                   int *meig, double *W, double *work, int lwork, int *info);
+cusolverStatus_t cusolverDnDsygvdx_bufferSize(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                              cusolverEigMode_t jobz, cusolverEigRange_t range,
+                                              cublasFillMode_t uplo, int n, const double *A,
+                                              int lda, const double *B, int ldb, double vl,
+                                              double vu, int il, int iu, int *meig, const double *W,
+                                              int *lwork);
+cusolverStatus_t cusolverDnDsygvdx(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                   cusolverEigMode_t jobz, cusolverEigRange_t range,
+                                   cublasFillMode_t uplo, int n, double *A, int lda, double *B,
+                                   int ldb, double vl, double vu, int il, int iu, int *meig,
+                                   double *W, double *work, int lwork, int *info);
+cusolverStatus_t cusolverDnDsygvj_bufferSize(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                             cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,
+                                             const double *A, int lda, const double *B, int ldb,
+                                             const double *W, int *lwork, syevjInfo_t params);
+cusolverStatus_t cusolverDnDsygvj(cusolverDnHandle_t handle, cusolverEigType_t itype,
+                                  cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, double *A,
+                                  int lda, double *B, int ldb, double *W, double *work, int lwork,
+                                  int *info, syevjInfo_t params);
 
 /* ---- calls without an implementation ---- */
 

@@ -454,8 +454,9 @@ static bool is_standard_for(const char *standard, bool is_c) {
     return (strstr(standard, "++") == NULL) == is_c;
 }
 
-static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, const char *output,
-                               const char *temp, wp_error *err) {
+/* `talk` receives clang's messages. */
+static wp_status run_plain(wpi_compile_job *job, const wpi_input *input, const char *output,
+                           const char *temp, wpi_text *talk, wp_error *err) {
     const wpi_options *o = job->options;
     bool is_c = input->language == WP_LANGUAGE_C;
     wpi_strings command = {0};
@@ -471,6 +472,8 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
     wpi_host_args_add(job, &command, &o->source_args);
     if (!o->host_compiler) add_libraries(job, &command);
     if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
+    if (job->overlay) /* corrected text, which may call what this header has */
+        ADD(&command, "-ivfsoverlay", job->overlay, "-include", "wp/variable_arrays.h");
     ADD(&command, "-isystem", job->tools->include_dir);
     wpi_strings_addf(&command, "-idirafter%s/include", job->tools->prefix);
     if (o->per_thread_stream)
@@ -483,14 +486,31 @@ static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, con
                          : o->goal == WP_GOAL_DEPENDENCIES ? dependency_option(o)
                                                            : "-c";
     ADD(&command, action, input->path, "-o", temp);
-    wpi_text talk = {0};
     wpi_strings shown = {0};
     wpi_strings_add_all(&shown, &command);
     if (!o->host_compiler) add_colour(&command);
-    wp_status status = wpi_job_run_quietly(job, &command, &shown, &talk, err);
-    print_talk(job, &talk);
+    wp_status status = wpi_job_run_quietly(job, &command, &shown, talk, err);
     wpi_strings_deinit(&shown);
     wpi_strings_deinit(&command);
+    return status;
+}
+
+static wp_status compile_plain(wpi_compile_job *job, const wpi_input *input, const char *output,
+                               const char *temp, wp_error *err) {
+    wpi_text talk = {0};
+    const bool is_ours = input->language != WP_LANGUAGE_C && !job->options->host_compiler;
+    wp_status status = run_plain(job, input, output, temp, &talk, err);
+    for (bool is_again = is_ours; status != WP_STATUS_OK && is_again;) {
+        char *plain = without_colours(&talk);
+        if (wpi_corrections_apply(job, plain, &is_again, err) != WP_STATUS_OK) is_again = false;
+        wpi_free(plain);
+        if (!is_again) break;
+        wpi_text_clear(&talk);
+        status = run_plain(job, input, output, temp, &talk, err);
+    }
+    wpi_free(job->overlay);
+    job->overlay = NULL;
+    print_talk(job, &talk);
     return status;
 }
 

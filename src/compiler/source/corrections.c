@@ -11,27 +11,33 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/source/device_launches.h"
+#include "compiler/source/macro_pragmas.h"
 #include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
+#include "compiler/source/variable_arrays.h"
 
 typedef struct correction {
     const char *message;
     const char *note; /* NULL, or in one of its notes */
+    bool is_at_note;  /* the text to change is at the last such note */
     char *(*change)(const char *text, const char *at);
 } correction;
 
 static const correction corrections[] = {
-    {": error: initialization is not supported for __shared__ variables", NULL,
+    {": error: initialization is not supported for __shared__ variables", NULL, false,
      wpi_shared_object_change},
-    {": error: an attribute list cannot appear here", NULL, wpi_misplaced_attribute_change},
-    {": error: 'alignas' attribute cannot be applied to types", NULL,
+    {": error: an attribute list cannot appear here", NULL, false, wpi_misplaced_attribute_change},
+    {": error: 'alignas' attribute cannot be applied to types", NULL, false,
      wpi_misplaced_attribute_change},
-    {": error: reference to __global__ function ", NULL, wpi_device_launch_change},
-    {": error: no matching function for call to ", "call to __global__ function from",
+    {": error: reference to __global__ function ", NULL, false, wpi_device_launch_change},
+    {": error: no matching function for call to ", "call to __global__ function from", false,
      wpi_device_launch_change},
-    {": error: reference to overloaded function could not be resolved", NULL,
+    {": error: reference to overloaded function could not be resolved", NULL, false,
      wpi_device_launch_choose},
+    {": error: variable-sized object may not be initialized", NULL, false,
+     wpi_variable_array_change},
+    {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
 };
 
 typedef struct place {
@@ -94,6 +100,21 @@ static bool has_note(const char *line, const char *note) {
     }
 }
 
+/* The last note of the error at `line` that contains the text, and where the text begins in it. */
+static const char *last_note(const char *line, const char *note, size_t *at) {
+    const char *last = NULL;
+    for (;;) {
+        line += strcspn(line, "\n");
+        if (*line == '\0' || *++line == '\0') return last;
+        const size_t length = strcspn(line, "\n");
+        if (is_error(line, length)) return last;
+        const char *found = memmem(line, length, note, strlen(note));
+        if (found == NULL) continue;
+        last = line;
+        *at = (size_t)(found - line);
+    }
+}
+
 /* The correction for the error at `line`, and where its message begins; NULL: there is none. */
 static const correction *find_correction(const char *line, size_t length, size_t *at) {
     for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++) {
@@ -111,7 +132,8 @@ static void find_places(const char *talk, places *list) {
         size_t at;
         place found;
         const correction *c = find_correction(line, strcspn(line, "\n"), &at);
-        if (c == NULL || !read_place(line, at, &found)) continue;
+        const char *where = c != NULL && c->is_at_note ? last_note(line, c->note, &at) : line;
+        if (c == NULL || !read_place(where, at, &found)) continue;
         found.correction = c;
         if (is_known(list, &found)) {
             wpi_free(found.path); /* of another instance of a template */

@@ -18,8 +18,10 @@ WP_API cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
     if (device == NULL) return CUBLAS_STATUS_NOT_INITIALIZED;
     struct cublasContext *made = wpi_calloc(1, sizeof *made);
     if (made == NULL) return CUBLAS_STATUS_ALLOC_FAILED;
-    *made = (struct cublasContext){
-        .magic = MAGIC, .is_on_host = strcmp(wp_device_get_info(device)->spec, "cpu") == 0};
+    *made =
+        (struct cublasContext){.magic = MAGIC,
+                               .special_values = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT,
+                               .is_on_host = strcmp(wp_device_get_info(device)->spec, "cpu") == 0};
     const size_t bytes = WPI_PARTIALS * sizeof(wpi_partial) + RESULT_BYTES;
     if (cudaMalloc((void **)&made->partials, bytes) != cudaSuccess) {
         wpi_free(made);
@@ -108,8 +110,26 @@ GETTER(cublasGetMathMode, cublasMath_t, math_mode)
 GETTER(cublasGetSmCountTarget, int, sm_count)
 SETTER(cublasSetPointerMode_v2, cublasPointerMode_t, pointer_mode, (unsigned)value <= 1)
 SETTER(cublasSetAtomicsMode, cublasAtomicsMode_t, atomics_mode, (unsigned)value <= 1)
-SETTER(cublasSetMathMode, cublasMath_t, math_mode, ((unsigned)value & ~16u) <= 3)
+SETTER(cublasSetMathMode, cublasMath_t, math_mode,
+       ((unsigned)value & ~28u) <= 3 && ((unsigned)value & 12) != 12)
 SETTER(cublasSetSmCountTarget, int, sm_count, value >= 0)
+
+/* Products of CUDA 13 in narrow types, as exact as those in the wide ones: done in the wide ones.
+ */
+GETTER(cublasGetEmulationStrategy, cublasEmulationStrategy_t, emulation)
+SETTER(cublasSetEmulationStrategy, cublasEmulationStrategy_t, emulation, (unsigned)value <= 2)
+GETTER(cublasGetEmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, special_values)
+SETTER(cublasSetEmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, special_values,
+       (unsigned)value <= 3 || (unsigned)value == 0xffff)
+GETTER(cublasGetFixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissa_control)
+SETTER(cublasSetFixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissa_control,
+       (unsigned)value <= 1)
+GETTER(cublasGetFixedPointEmulationMaxMantissaBitCount, int, max_mantissa_bits)
+SETTER(cublasSetFixedPointEmulationMaxMantissaBitCount, int, max_mantissa_bits, value >= 0)
+GETTER(cublasGetFixedPointEmulationMantissaBitOffset, int, mantissa_offset_bits)
+SETTER(cublasSetFixedPointEmulationMantissaBitOffset, int, mantissa_offset_bits, true)
+GETTER(cublasGetFixedPointEmulationMantissaBitCountPointer, int *, mantissa_bits)
+SETTER(cublasSetFixedPointEmulationMantissaBitCountPointer, int *, mantissa_bits, true)
 
 WP_API cublasStatus_t cublasLoggerConfigure(int logIsOn, int logToStdOut, int logToStdErr,
                                             const char *logFileName) {

@@ -25,6 +25,10 @@ struct cublasContext {
     cublasAtomicsMode_t atomics_mode;
     cublasMath_t math_mode;
     int sm_count;
+    cublasEmulationStrategy_t emulation; /* settings without effect: wide types are used as such */
+    cudaEmulationSpecialValuesSupport special_values;
+    cudaEmulationMantissaControl mantissa_control;
+    int max_mantissa_bits, mantissa_offset_bits, *mantissa_bits;
     wpi_partial *partials; /* device memory: WPI_PARTIALS, then one for a result */
     bool is_on_host;       /* the device is the host's processor: its BLAS may be used */
 };

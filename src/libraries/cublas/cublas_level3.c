@@ -3,6 +3,7 @@
  * Level 3: matrices. Each call is one product whose operands have a shape (blas_shared.h), or, for
  * equations, a sequence of solved blocks and products.
  */
+#include "libraries/cublas/compute_type.h"
 #include "libraries/cublas/cublas_handle.h"
 
 static bool is_turned(cublasOperation_t op) {
@@ -104,10 +105,7 @@ static bool product_type(cudaDataType a, cudaDataType b, cudaDataType c,
         {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_PEDANTIC, WPI_BLAS_BS},
         {CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, CUBLAS_COMPUTE_32I_PEDANTIC, WPI_BLAS_I},
         {CUDA_R_8I, CUDA_R_32F, CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_PEDANTIC, WPI_BLAS_IS}};
-    /* The fast types may round operands; they are not rounded here. */
-    if (compute == CUBLAS_COMPUTE_32F_FAST_16F || compute == CUBLAS_COMPUTE_32F_FAST_16BF ||
-        compute == CUBLAS_COMPUTE_32F_FAST_TF32)
-        compute = CUBLAS_COMPUTE_32F;
+    compute = wpi_cublas_plain_compute(compute);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const product_row *r = &rows[i];
         if (a != r->ab || b != r->ab || c != r->c) continue;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "libraries/cublas/compute_type.h"
 #include "libraries/cublas_lt/lt_descriptions.h"
 #include "libraries/cublas_lt/lt_shared.h"
 #include "warpage/cuda/cublas_v2.h"
@@ -174,10 +175,7 @@ static cublasStatus_t make_plan(plan *p, cublasLtMatmulDesc_t desc, cublasLtMatr
         rows_of(p->b, p->desc->transb, true) != p->n || p->c->rows != p->d->rows ||
         p->c->cols != p->d->cols)
         return CUBLAS_STATUS_INVALID_VALUE;
-    p->compute = (cublasComputeType_t)p->desc->compute_type;
-    if (p->compute == CUBLAS_COMPUTE_32F_FAST_16F || p->compute == CUBLAS_COMPUTE_32F_FAST_16BF ||
-        p->compute == CUBLAS_COMPUTE_32F_FAST_TF32)
-        p->compute = CUBLAS_COMPUTE_32F;
+    p->compute = wpi_cublas_plain_compute((cublasComputeType_t)p->desc->compute_type);
     p->types = find_types(p->desc, p->compute, p->a->type, p->d->type);
     const bool has_modes = p->desc->pointer_mode == CUBLASLT_POINTER_MODE_HOST ||
                            p->desc->pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;

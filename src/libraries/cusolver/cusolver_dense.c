@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of float and double, from one text. */
+#include "base/alloc.h"
 #include "libraries/cusolver/cusolver_handle.h"
 
 #define OK CUSOLVER_STATUS_SUCCESS
@@ -62,6 +63,52 @@ static cusolverStatus_t cholesky_solve(cusolverDnHandle_t handle, int type, cubl
                                   .batch = batch});
 }
 
+cusolverStatus_t wpi_cusolver_lu(cusolverDnHandle_t handle, int type, int m, int n, void *a,
+                                 int lda, void *pivots, bool is_wide, int *info) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (m < 0 || n < 0 || lda < at_least_1(m)) return INVALID;
+    return run(handle, wpi_solver[type].getrf,
+               &(wpi_solver_call){.a = matrix(a, lda),
+                                  .m = m,
+                                  .n = n,
+                                  .pivots = pivots,
+                                  .has_wide_pivots = is_wide,
+                                  .info = info,
+                                  .batch = 1});
+}
+
+cusolverStatus_t wpi_cusolver_lu_solve(cusolverDnHandle_t handle, int type, cublasOperation_t trans,
+                                       int n, int columns, const void *a, int lda,
+                                       const void *pivots, bool is_wide, void *b, int ldb,
+                                       int *info) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (n < 0 || columns < 0 || lda < at_least_1(n) || ldb < at_least_1(n)) return INVALID;
+    if (info != NULL)
+        CUSOLVER_TRY(wpi_cusolver_status(cudaMemsetAsync(info, 0, sizeof *info, handle->stream)));
+    return run(handle, wpi_solver[type].getrs,
+               &(wpi_solver_call){.a = matrix(a, lda),
+                                  .b = matrix(b, ldb),
+                                  .n = n,
+                                  .columns = columns,
+                                  .is_transposed = trans != CUBLAS_OP_N,
+                                  .pivots = (void *)(uintptr_t)pivots,
+                                  .has_wide_pivots = is_wide,
+                                  .batch = 1});
+}
+
+cusolverStatus_t wpi_cusolver_triangle(cusolverDnHandle_t handle, int type, cublasFillMode_t uplo,
+                                       bool is_unit, int n, void *a, int lda, int *info) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (n < 0 || lda < at_least_1(n)) return INVALID;
+    return run(handle, wpi_solver[type].trtri,
+               &(wpi_solver_call){.a = matrix(a, lda),
+                                  .n = n,
+                                  .is_upper = is_upper(uplo),
+                                  .is_unit = is_unit,
+                                  .info = info,
+                                  .batch = 1});
+}
+
 static cusolverStatus_t eigen(cusolverDnHandle_t handle, int type, cusolverEigMode_t jobz,
                               cublasFillMode_t uplo, int n, void *a, int lda, void *values,
                               void *work, int lwork, int *info, int batch) {
@@ -107,6 +154,62 @@ static cusolverStatus_t pair(cusolverDnHandle_t handle, int type, cusolverEigTyp
     CUSOLVER_TRY(run(handle, wpi_solver[type].sygst, &call));
     CUSOLVER_TRY(eigen(handle, type, jobz, uplo, n, a, lda, values, work, lwork, info, 1));
     return is_vector(jobz) ? run(handle, wpi_solver[type].back, &call) : OK;
+}
+
+typedef struct selection {
+    cusolverEigRange_t range;
+    double above, to; /* an interval: above < value <= to */
+    int first, last;  /* numbers, from 1 */
+} selection;
+
+/* Moves the chosen values and their vectors to the front; all have been computed. */
+static cusolverStatus_t choose(cusolverDnHandle_t handle, int type, const selection *chosen,
+                               bool has_vectors, int n, void *a, int lda, void *values,
+                               int *count) {
+    if (count == NULL) return INVALID;
+    const size_t bytes = type == 1 ? sizeof(double) : sizeof(float);
+    int first = 0, outer = n;
+    if (chosen->range == CUSOLVER_EIG_RANGE_I) {
+        first = chosen->first - 1, outer = chosen->last;
+    } else if (chosen->range == CUSOLVER_EIG_RANGE_V) {
+        char *host = wpi_malloc((size_t)n * bytes + 1);
+        if (host == NULL) return CUSOLVER_STATUS_ALLOC_FAILED;
+        cudaError_t error = cudaMemcpyAsync(host, values, (size_t)n * bytes, cudaMemcpyDeviceToHost,
+                                            handle->stream);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
+        outer = 0;
+        for (int i = 0; i < n && error == cudaSuccess; i++) {
+            const double value =
+                type == 1 ? ((const double *)host)[i] : (double)((const float *)host)[i];
+            first += value <= chosen->above;
+            outer += value <= chosen->to;
+        }
+        wpi_free(host);
+        CUSOLVER_TRY(wpi_cusolver_status(error));
+    }
+    *count = outer > first ? outer - first : 0;
+    for (int i = 0; i < *count && first > 0; i++) {
+        char *to = (char *)values + (size_t)i * bytes;
+        CUSOLVER_TRY(wpi_cusolver_status(cudaMemcpyAsync(
+            to, to + (size_t)first * bytes, bytes, cudaMemcpyDeviceToDevice, handle->stream)));
+        const size_t column = (size_t)lda * bytes;
+        to = (char *)a + (size_t)i * column;
+        if (has_vectors)
+            CUSOLVER_TRY(wpi_cusolver_status(
+                cudaMemcpyAsync(to, to + (size_t)first * column, (size_t)n * bytes,
+                                cudaMemcpyDeviceToDevice, handle->stream)));
+    }
+    return OK;
+}
+
+static bool is_selection(const selection *s, int n) {
+    switch (s->range) {
+    case CUSOLVER_EIG_RANGE_ALL: return true;
+    case CUSOLVER_EIG_RANGE_I:
+        return n == 0 || (1 <= s->first && s->first <= s->last && s->last <= n);
+    case CUSOLVER_EIG_RANGE_V: return s->above < s->to;
+    default: return false;
+    }
 }
 
 static cusolverStatus_t singular(cusolverDnHandle_t handle, int type, const wpi_solver_svd *call,
@@ -171,32 +274,13 @@ static cusolverStatus_t columns_of(signed char job, int all, int first, int *col
                                                  int lda, T *Workspace, int *devIpiv,              \
                                                  int *devInfo) {                                   \
         (void)Workspace;                                                                           \
-        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
-        if (m < 0 || n < 0 || lda < at_least_1(m)) return INVALID;                                 \
-        return run(handle, wpi_solver[type].getrf,                                                 \
-                   &(wpi_solver_call){.a = matrix(A, lda),                                         \
-                                      .m = m,                                                      \
-                                      .n = n,                                                      \
-                                      .pivots = devIpiv,                                           \
-                                      .info = devInfo,                                             \
-                                      .batch = 1});                                                \
+        return wpi_cusolver_lu(handle, type, m, n, A, lda, devIpiv, false, devInfo);               \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##getrs(                                                  \
         cusolverDnHandle_t handle, cublasOperation_t trans, int n, int nrhs, const T *A, int lda,  \
         const int *devIpiv, T *B, int ldb, int *devInfo) {                                         \
-        CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
-        if (n < 0 || nrhs < 0 || lda < at_least_1(n) || ldb < at_least_1(n)) return INVALID;       \
-        if (devInfo != NULL)                                                                       \
-            CUSOLVER_TRY(wpi_cusolver_status(                                                      \
-                cudaMemsetAsync(devInfo, 0, sizeof *devInfo, handle->stream)));                    \
-        return run(handle, wpi_solver[type].getrs,                                                 \
-                   &(wpi_solver_call){.a = matrix(A, lda),                                         \
-                                      .b = matrix(B, ldb),                                         \
-                                      .n = n,                                                      \
-                                      .columns = nrhs,                                             \
-                                      .is_transposed = trans != CUBLAS_OP_N,                       \
-                                      .pivots = (int *)(uintptr_t)devIpiv,                         \
-                                      .batch = 1});                                                \
+        return wpi_cusolver_lu_solve(handle, type, trans, n, nrhs, A, lda, devIpiv, false, B, ldb, \
+                                     devInfo);                                                     \
     }
 
 #define QR(X, T, type)                                                                             \
@@ -317,6 +401,60 @@ static cusolverStatus_t columns_of(signed char job, int all, int first, int *col
         return pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info);     \
     }
 
+#define SELECTION(vl, vu, il, iu)                                                                  \
+    {.range = range, .above = (double)(vl), .to = (double)(vu), .first = (il), .last = (iu)}
+
+#define EIGEN_PARTS(X, T, type)                                                                    \
+    WP_API cusolverStatus_t cusolverDn##X##syevdx_bufferSize(                                      \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cusolverEigRange_t range,               \
+        cublasFillMode_t uplo, int n, const T *A, int lda, T vl, T vu, int il, int iu, int *meig,  \
+        const T *W, int *lwork) {                                                                  \
+        (void)range, (void)vl, (void)vu, (void)il, (void)iu, (void)meig;                           \
+        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##syevdx(                                                 \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, cusolverEigRange_t range,               \
+        cublasFillMode_t uplo, int n, T *A, int lda, T vl, T vu, int il, int iu, int *meig, T *W,  \
+        T *work, int lwork, int *info) {                                                           \
+        const selection chosen = SELECTION(vl, vu, il, iu);                                        \
+        if (!is_selection(&chosen, n) || meig == NULL) return INVALID;                             \
+        CUSOLVER_TRY(eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, 1));         \
+        return choose(handle, type, &chosen, is_vector(jobz), n, A, lda, W, meig);                 \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##sygvdx_bufferSize(                                      \
+        cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
+        cusolverEigRange_t range, cublasFillMode_t uplo, int n, const T *A, int lda, const T *B,   \
+        int ldb, T vl, T vu, int il, int iu, int *meig, const T *W, int *lwork) {                  \
+        (void)itype, (void)B, (void)ldb, (void)range, (void)vl, (void)vu, (void)il, (void)iu;      \
+        (void)meig;                                                                                \
+        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##sygvdx(                                                 \
+        cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
+        cusolverEigRange_t range, cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb,      \
+        T vl, T vu, int il, int iu, int *meig, T *W, T *work, int lwork, int *info) {              \
+        const selection chosen = SELECTION(vl, vu, il, iu);                                        \
+        if (!is_selection(&chosen, n) || meig == NULL) return INVALID;                             \
+        CUSOLVER_TRY(                                                                              \
+            pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info));       \
+        return choose(handle, type, &chosen, is_vector(jobz), n, A, lda, W, meig);                 \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##sygvj_bufferSize(                                       \
+        cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
+        cublasFillMode_t uplo, int n, const T *A, int lda, const T *B, int ldb, const T *W,        \
+        int *lwork, syevjInfo_t params) {                                                          \
+        (void)params;                                                                              \
+        return cusolverDn##X##sygvd_bufferSize(handle, itype, jobz, uplo, n, A, lda, B, ldb, W,    \
+                                               lwork);                                             \
+    }                                                                                              \
+    WP_API cusolverStatus_t cusolverDn##X##sygvj(                                                  \
+        cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
+        cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb, T *W, T *work, int lwork,      \
+        int *info, syevjInfo_t params) {                                                           \
+        (void)params;                                                                              \
+        return pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info);     \
+    }
+
 #define SINGULAR(X, T, type)                                                                       \
     WP_API cusolverStatus_t cusolverDn##X##gesvd_bufferSize(cusolverDnHandle_t handle, int m,      \
                                                             int n, int *lwork) {                   \
@@ -412,7 +550,9 @@ static cusolverStatus_t columns_of(signed char job, int all, int first, int *col
             lwork);                                                                                \
     }
 
-#define CALLS(X, T, type) SYSTEMS(X, T, type) QR(X, T, type) EIGEN(X, T, type) SINGULAR(X, T, type)
+#define CALLS(X, T, type)                                                                          \
+    SYSTEMS(X, T, type)                                                                            \
+    QR(X, T, type) EIGEN(X, T, type) EIGEN_PARTS(X, T, type) SINGULAR(X, T, type)
 
 CALLS(S, float, 0)
 CALLS(D, double, 1)

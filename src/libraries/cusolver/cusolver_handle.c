@@ -105,3 +105,20 @@ struct gesvdjInfo {
 
 PARAMETERS(Syevj, syevj)
 PARAMETERS(Gesvdj, gesvdj)
+
+/* The method leaves no elements beside the diagonal, and has no sweeps: it is one. */
+WP_API cusolverStatus_t cusolverDnXsyevjGetResidual(cusolverDnHandle_t handle, syevjInfo_t info,
+                                                    double *residual) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (info == NULL || residual == NULL) return INVALID;
+    *residual = 0;
+    return OK;
+}
+
+WP_API cusolverStatus_t cusolverDnXsyevjGetSweeps(cusolverDnHandle_t handle, syevjInfo_t info,
+                                                  int *executed_sweeps) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (info == NULL || executed_sweeps == NULL) return INVALID;
+    *executed_sweeps = 1;
+    return OK;
+}

@@ -30,4 +30,15 @@ cusolverStatus_t wpi_cusolver_status(cudaError_t error);
 /** NOT_SUPPORTED, with a message. */
 cusolverStatus_t wpi_cusolver_refuse(const char *what);
 
+/** Factors with row exchanges: `type` is 0 of float, 1 of double; `pivots` are int, or int64_t. */
+cusolverStatus_t wpi_cusolver_lu(cusolverDnHandle_t handle, int type, int m, int n, void *a,
+                                 int lda, void *pivots, bool is_wide, int *info);
+cusolverStatus_t wpi_cusolver_lu_solve(cusolverDnHandle_t handle, int type, cublasOperation_t trans,
+                                       int n, int columns, const void *a, int lda,
+                                       const void *pivots, bool is_wide, void *b, int ldb,
+                                       int *info);
+/** The inverse of a triangular matrix, in place. */
+cusolverStatus_t wpi_cusolver_triangle(cusolverDnHandle_t handle, int type, cublasFillMode_t uplo,
+                                       bool is_unit, int n, void *a, int lda, int *info);
+
 #endif

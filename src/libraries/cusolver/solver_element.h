@@ -39,7 +39,7 @@ static __device__ int NAME(cholesky)(T *a, long long ld, int n, int is_upper) {
     return 0;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_potrf)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_potrf)(wpi_solver_call c) {
     NAME(set_info)(c, NAME(cholesky)(NAME(of)(c.a, blockIdx.x), c.a.ld, c.n, c.is_upper));
 }
 
@@ -59,7 +59,7 @@ static __device__ void NAME(lower_solve)(T *l, long long ld, int n, int is_upper
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_potrs)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_potrs)(wpi_solver_call c) {
     T *l = NAME(of)(c.a, blockIdx.x), *b = NAME(of)(c.b, blockIdx.x);
     EACH(j, 0, c.columns) {
         NAME(lower_solve)(l, c.a.ld, c.n, c.is_upper, 0, &AT(b, c.b.ld, 0, j));
@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_potrs)(wpi_solver_c
 
 /* ---- LU factors ---- */
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrf)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrf)(wpi_solver_call c) {
     __shared__ int pivot_row;
     T *a = NAME(of)(c.a, blockIdx.x);
     const long long ld = c.a.ld;
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrf)(wpi_solver_c
             pivot_row = k;
             for (int i = k + 1; c.pivots != NULL && i < c.m; i++)
                 if (fabs(AT(a, ld, i, k)) > fabs(AT(a, ld, pivot_row, k))) pivot_row = i;
-            if (c.pivots != NULL) c.pivots[(long long)blockIdx.x * steps + k] = pivot_row + 1;
+            if (c.pivots != NULL) put_pivot(c, (long long)blockIdx.x * steps + k, pivot_row + 1);
         }
         __syncthreads();
         const int row = pivot_row;
@@ -108,17 +108,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrf)(wpi_solver_c
     NAME(set_info)(c, info);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrs)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrs)(wpi_solver_call c) {
     const T *a = NAME(of)(c.a, blockIdx.x);
     T *b = NAME(of)(c.b, blockIdx.x);
     const long long ld = c.a.ld;
-    const int n = c.n, *pivots = c.pivots;
+    const int n = c.n;
+    const bool has_pivots = c.pivots != NULL;
     EACH(j, 0, c.columns) {
         T *x = &AT(b, c.b.ld, 0, j);
-        for (int step = 0; step < n && pivots != NULL && !c.is_transposed; step++) {
+        for (int step = 0; step < n && has_pivots && !c.is_transposed; step++) {
+            const int row = pivot_of(c, step) - 1;
             const T kept = x[step];
-            x[step] = x[pivots[step] - 1];
-            x[pivots[step] - 1] = kept;
+            x[step] = x[row];
+            x[row] = kept;
         }
         if (c.is_transposed) {
             for (int i = 0; i < n; i++) {
@@ -139,12 +141,52 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_getrs)(wpi_solver_c
                 x[i] /= AT(a, ld, i, i);
             }
         }
-        for (int step = n - 1; step >= 0 && pivots != NULL && c.is_transposed; step--) {
+        for (int step = n - 1; step >= 0 && has_pivots && c.is_transposed; step--) {
+            const int row = pivot_of(c, step) - 1;
             const T kept = x[step];
-            x[step] = x[pivots[step] - 1];
-            x[pivots[step] - 1] = kept;
+            x[step] = x[row];
+            x[row] = kept;
         }
     }
+}
+
+/* ---- the inverse of a triangle ---- */
+
+/* In place, column by column: the part of column j beside the diagonal is -A^-1(done) a_j / a_jj.
+ * The done part of a lower triangle lies behind column j, of an upper one before it. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_trtri)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x);
+    const long long ld = c.a.ld;
+    const int n = c.n;
+    for (int k = 0; k < n && !c.is_unit; k++)
+        if (AT(a, ld, k, k) == 0) {
+            NAME(set_info)(c, k + 1);
+            return;
+        }
+    for (int step = 0; step < n; step++) {
+        const int j = c.is_upper ? step : n - 1 - step;
+        const T inverse = c.is_unit ? 1 : 1 / AT(a, ld, j, j);
+        const int first = c.is_upper ? 0 : j + 1, outer = c.is_upper ? j : n;
+        /* A thread's rows are read by others: one thread multiplies in the order that keeps them.
+         */
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int at = 0; at < outer - first; at++) {
+                const int i = c.is_upper ? first + at : outer - 1 - at;
+                T sum = (c.is_unit ? 1 : AT(a, ld, i, i)) * AT(a, ld, i, j);
+                if (c.is_upper)
+                    for (int k = i + 1; k < outer; k++)
+                        sum += AT(a, ld, i, k) * AT(a, ld, k, j);
+                else
+                    for (int k = first; k < i; k++)
+                        sum += AT(a, ld, i, k) * AT(a, ld, k, j);
+                AT(a, ld, i, j) = -sum * inverse;
+            }
+            if (!c.is_unit) AT(a, ld, j, j) = inverse;
+        }
+        __syncthreads();
+    }
+    NAME(set_info)(c, 0);
 }
 
 /* ---- QR factors ---- */
@@ -177,7 +219,7 @@ static __device__ void NAME(reflect)(const T *v, T tau, T *x, long long step, in
         x[i * step] -= v[i] * sum;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_geqrf)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_geqrf)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x), *tau = (T *)c.tau;
     const long long ld = c.a.ld;
     const int steps = c.m < c.n ? c.m : c.n;
@@ -193,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_geqrf)(wpi_solver_c
 
 /* C of m x n, less the reflectors in the first `columns` columns of A, a thread a column of C or,
  * from the right, a row. */
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_ormqr)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_ormqr)(wpi_solver_call c) {
     const T *a = NAME(of)(c.a, blockIdx.x), *tau = (const T *)c.tau;
     T *b = NAME(of)(c.b, blockIdx.x);
     const long long step_in = c.is_right ? c.b.ld : 1, step_out = c.is_right ? 1 : c.b.ld;
@@ -209,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_ormqr)(wpi_solver_c
     NAME(set_info)(c, 0);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_orgqr)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_orgqr)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x);
     const T *tau = (const T *)c.tau;
     const long long ld = c.a.ld;
@@ -388,7 +430,7 @@ static __device__ void NAME(sort_values)(T *a, long long ld, int n, T *d, int ha
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_syev)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_syev)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x), *work = (T *)c.work + blockIdx.x * c.work_stride;
     T *d = (T *)c.values + (long long)blockIdx.x * c.n, *e = work, *tau = work + c.n,
       *w = work + 2 * c.n, *sines = work + 3 * c.n;
@@ -407,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_syev)(wpi_solver_ca
 }
 
 /* A = L^-1 A L^-T: columns, then rows, of the whole matrix. */
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_sygst)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_sygst)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x), *l = NAME(of)(c.b, blockIdx.x);
     const long long ld = c.a.ld;
     EACH(j, 0, c.n) {
@@ -431,7 +473,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_sygst)(wpi_solver_c
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_sygst_back)(wpi_solver_call c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_sygst_back)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x), *l = NAME(of)(c.b, blockIdx.x);
     EACH(j, 0, c.n) NAME(lower_solve)(l, c.b.ld, c.n, c.is_upper, 1, &AT(a, c.a.ld, 0, j));
 }
@@ -440,7 +482,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_sygst_back)(wpi_sol
 
 /* Hestenes' rotations make the columns of A orthogonal. In a round every column has one partner,
  * and a thread a pair; n - 1 rounds pair all. */
-extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gesvd)(wpi_solver_svd c) {
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_solver_svd c) {
     __shared__ int changes;
     T *a = NAME(of)(c.a, blockIdx.x), *v = (T *)c.work + blockIdx.x * c.work_stride,
       *norms = v + (long long)c.n * c.n;
@@ -566,19 +608,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_gesvd)(wpi_solver_s
     static cudaError_t NAME(name)(cudaStream_t stream, const wpi_solver_call *c) {                 \
         return LAUNCH(NAME(kernel), (unsigned)c->batch, (void *)c);                                \
     }
-CALL(potrf, wpk_potrf)
-CALL(potrs, wpk_potrs)
-CALL(getrf, wpk_getrf)
-CALL(getrs, wpk_getrs)
-CALL(geqrf, wpk_geqrf)
-CALL(ormqr, wpk_ormqr)
-CALL(orgqr, wpk_orgqr)
-CALL(syev, wpk_syev)
-CALL(sygst, wpk_sygst)
-CALL(back, wpk_sygst_back)
+CALL(potrf, wpk_solver_potrf)
+CALL(potrs, wpk_solver_potrs)
+CALL(getrf, wpk_solver_getrf)
+CALL(getrs, wpk_solver_getrs)
+CALL(geqrf, wpk_solver_geqrf)
+CALL(ormqr, wpk_solver_ormqr)
+CALL(orgqr, wpk_solver_orgqr)
+CALL(trtri, wpk_solver_trtri)
+CALL(syev, wpk_solver_syev)
+CALL(sygst, wpk_solver_sygst)
+CALL(back, wpk_solver_sygst_back)
 #undef CALL
 #undef AT
 
 static cudaError_t NAME(gesvd)(cudaStream_t stream, const wpi_solver_svd *c) {
-    return LAUNCH(NAME(wpk_gesvd), (unsigned)c->batch, (void *)c);
+    return LAUNCH(NAME(wpk_solver_gesvd), (unsigned)c->batch, (void *)c);
 }

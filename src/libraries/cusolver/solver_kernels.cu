@@ -10,6 +10,17 @@
 
 #define EACH(i, from, to) for (int i = (from) + (int)threadIdx.x; i < (to); i += BLOCK)
 
+/* Row exchanges, counted from 1. */
+static __device__ void put_pivot(const wpi_solver_call &c, long long i, int row) {
+    if (c.has_wide_pivots)
+        ((long long *)c.pivots)[i] = row;
+    else
+        ((int *)c.pivots)[i] = row;
+}
+static __device__ int pivot_of(const wpi_solver_call &c, int i) {
+    return c.has_wide_pivots ? (int)((const long long *)c.pivots)[i] : ((const int *)c.pivots)[i];
+}
+
 #define T float
 #define NAME(x) x##_s
 #define EPSILON 1.1920929e-07f
@@ -25,6 +36,6 @@
 #undef NAME
 
 #define LAUNCHES(x)                                                                                \
-    { potrf_##x, potrs_##x, getrf_##x, getrs_##x, geqrf_##x, ormqr_##x, orgqr_##x, syev_##x, sygst_##x, back_##x, gesvd_##x }
+    { potrf_##x, potrs_##x, getrf_##x, getrs_##x, geqrf_##x, ormqr_##x, orgqr_##x, trtri_##x, syev_##x, sygst_##x, back_##x, gesvd_##x }
 
 extern "C" const wpi_solver_launches wpi_solver[WPI_SOLVER_TYPES] = {LAUNCHES(s), LAUNCHES(d)};

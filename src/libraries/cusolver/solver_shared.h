@@ -26,7 +26,9 @@ typedef struct wpi_solver_call {
     wpi_solver_matrix a, b;
     int m, n, columns; /* of A; right-hand sides */
     int is_upper, is_transposed, is_right, has_vectors;
-    int *pivots; /* may be NULL */
+    int is_unit;  /* a triangle whose diagonal is 1 and not read */
+    void *pivots; /* may be NULL; int, or int64_t */
+    int has_wide_pivots;
     void *tau, *values, *work;
     long long work_stride; /* elements a matrix */
     int *info, batch;
@@ -52,6 +54,7 @@ typedef struct wpi_solver_launches {
     cudaError_t (*ormqr)(cudaStream_t, const wpi_solver_call *); /* b = Q b, … */
     cudaError_t (*orgqr)(cudaStream_t,
                          const wpi_solver_call *); /* A = Q, from `columns` reflectors */
+    cudaError_t (*trtri)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*syev)(cudaStream_t, const wpi_solver_call *);
     /* A x = w B x, where B has its triangular factor: A becomes the matrix of the usual problem;
      * its vectors become x. */

@@ -114,6 +114,10 @@ WP_API cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_
     if (is_device) return OK;
     CUSPARSE_CUDA(cudaMemcpyAsync(result, handle->result, wpi_cusparse_bytes(type),
                                   cudaMemcpyDeviceToHost, handle->stream));
+    /* A call that is captured has its result when the graph has run. */
+    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    CUSPARSE_CUDA(cudaStreamIsCapturing(handle->stream, &capture));
+    if (capture == cudaStreamCaptureStatusActive) return OK;
     return wpi_cusparse_status(cudaStreamSynchronize(handle->stream));
 }
 
