@@ -141,7 +141,6 @@ RUNTIME_ABSENT = [
 ]
 DRIVER_REASONS = [
     ("nodes have no attributes", r"cuGraphKernelNodeSetAttribute"),
-    ("no device has tensor memory access (TMA)", r"cuTensorMap"),
 ]
 DRIVER_ABSENT = [
     ("parts of a device (CUDA 12.4)", "cuGreenCtx* cuDevSmResource* cuDeviceGetDevResource cuCtxGetDevResource"),
@@ -291,7 +290,7 @@ FEATURES = [
     ("`cp.async`, `cuda_pipeline.h`", True, "a copy is done at once", PTX, r'\{"cp", '),
     ("`mbarrier`, `cuda_awbarrier.h`", True, "of the own block and of others of the cluster", PTX, r'\{"mbarrier", '),
     ("bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`", True, "of one dimension; a copy is done at once", PTX, r'"bulk"'),
-    ("tensor memory access (TMA)", False, "", PTX, r'"tensor"'),
+    ("tensor memory access (TMA): maps, `cp.async.bulk.tensor`", True, "tile mode, not interleaved; a copy is done at once", PTX, r'"tensor"'),
     ("thread-block clusters, distributed shared memory", True, "[how](wpcc.md#thread-block-clusters)", HEADERS + "cooperative_groups.h",
      r"cluster_group"),
     ("cooperative groups: block, tiles, coalesced, cluster, grid", True, "not `multi_grid_group`",

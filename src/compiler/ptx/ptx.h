@@ -259,6 +259,18 @@ void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool
 /* ---- ops_bulk.c */
 void wpi_ptx_bulk(wpi_ptx *t);        /* cp.async.bulk, cp.reduce.async.bulk */
 void wpi_ptx_store_async(wpi_ptx *t); /* st.async */
+/** Calls `copy` for each block of a cluster that the mask (i32) names, in a loop. */
+void wpi_ptx_multicast(wpi_ptx *t, LLVMValueRef mask,
+                       void (*copy)(wpi_ptx *t, LLVMValueRef rank, const void *arg),
+                       const void *arg);
+/** The same place in the shared memory of the block `rank`. */
+LLVMValueRef wpi_ptx_mapped(wpi_ptx *t, LLVMValueRef pointer, LLVMValueRef rank);
+
+/* ---- ops_tensor_copy.c: cp.async.bulk.tensor, cp.reduce.async.bulk.tensor */
+/** The words before "tensor" are taken. */
+void wpi_ptx_tensor_copy(wpi_ptx *t);
+/** Whether a name is that of a function of tensorlib. */
+#define WP_PTX_TENSOR_PREFIX "__wp_tensor_"
 
 /* ---- ops_mbarrier.c */
 /** Counts transferred bytes (64 bits) at the barrier. */
@@ -284,6 +296,8 @@ typedef enum wpi_ptx_place {
     WP_PTX_PLACE_CLUSTER
 } wpi_ptx_place;
 LLVMValueRef wpi_ptx_address_in(wpi_ptx *t, unsigned index, wpi_ptx_place place);
+/** The same; the address may have coordinates behind it: [map, {x, y}]. */
+LLVMValueRef wpi_ptx_base_in(wpi_ptx *t, unsigned index, wpi_ptx_place place);
 /** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there
  * is none. Code is placed where the integer was computed. */
 LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value);
