@@ -150,6 +150,7 @@ typedef struct wpi_ptx {
     bool is_kernel;
     LLVMValueRef carry;        /* CC.CF, i1; NULL: not set */
     LLVMValueRef matrix_words; /* ops_tensor.c: memory of this function, or NULL */
+    LLVMValueRef group_words;  /* ops_wgmma.c: the same */
     wpi_map *pointers;         /* address.c: pointers recovered in this function */
     wpi_map *hopeless;         /* … and phis that are not pointers */
     bool is_module;            /* all registers have slots */
@@ -186,7 +187,7 @@ typedef struct wpi_ptx_row {
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
-    wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[];
+    wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[], wpi_ptx_wgmma[];
 
 /* ---- labels.c: of asm blocks */
 /** Finds the labels of `text`; if there are any, registers that are written get slots. */

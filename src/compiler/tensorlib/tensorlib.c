@@ -155,6 +155,11 @@ void __wp_tensor_store(const char *from, const wp_tensor_map *m, int32_t c0, int
     }
 }
 
+/* Ends the kernel if a product's descriptor leads outside of shared memory. */
+void __wp_tensor_check(uint32_t status) {
+    if (status != 0) __builtin_trap();
+}
+
 /* ---- reductions ---- */
 
 /* The operations of ops_tensor_copy.c, in its order. */

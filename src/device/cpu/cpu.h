@@ -286,10 +286,11 @@ bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
  * another instruction, in turn. False: there are none. */
 bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w);
 
-/** Computes a warp operation: `requests` are the warp's 32, `lanes` participate. */
-void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
+/** Computes an operation of warp `w`: `requests` are the warp's 32, `lanes` participate. */
+void wpi_warp_evaluate(const wpi_block *block, uint32_t w, uint32_t kind, wp_cpu_request *requests,
+                       uint32_t lanes);
 /** The operation of WP_STOP_MATRIX: its results are written behind the lanes' registers. */
-void wpi_warp_matrix(wp_cpu_request *requests, uint32_t lanes);
+void wpi_warp_matrix(const wpi_block *block, uint32_t w, wp_cpu_request *requests, uint32_t lanes);
 const char *wpi_stop_name(uint32_t op); /* CUDA's name */
 
 /* ---- clusters (block/cluster.c) ---- */
