@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of a warpgroup: wgmma.mma_async. Each of its four warps multiplies its 16 rows at once
- * (base/matrix_abi.h), so fences, commits and waits do nothing. */
+ * (base/matrix_abi.h), so fences and commits do nothing. At wgmma.wait_group the four wait for each
+ * other: behind it, one thread may say for all that their operands are not needed any more. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/abi.h"
 #include "base/matrix_abi.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/ptx/ptx.h"
@@ -11,7 +13,7 @@
 static const wpi_ptx_type word = {WP_PTX_BITS, 32, 1}, wide = {WP_PTX_BITS, 64, 1},
                           predicate = {WP_PTX_PREDICATE, 1, 1};
 
-enum { WARP_ROWS = 16, COLUMNS_MAX = 256 };
+enum { WARP_ROWS = 16, GROUP_THREADS = 128, COLUMNS_MAX = 256 };
 
 static LLVMValueRef at_word(wpi_ptx *t, unsigned index) {
     if (!t->group_words) {
@@ -149,6 +151,18 @@ static void keep_descriptor(wpi_ptx *t, unsigned index, unsigned first) {
     keep(t, first, value);
 }
 
+/* 1 where D is added: a predicate, or a constant. */
+static LLVMValueRef scale_of_d(wpi_ptx *t) {
+    LLVMValueRef value = wpi_ptx_read_raw(t, wpi_ptx_operand_at(t, 3));
+    if (value) {
+        value = wpi_ptx_as_integer(t, value);
+        value = LLVMBuildICmp(t->b, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+    } else {
+        value = wpi_ptx_read(t, 3, predicate);
+    }
+    return LLVMBuildZExt(t->b, value, t->c->i32, "");
+}
+
 static void multiply(wpi_ptx *t) {
     wp_matrix_shape s = {.op = WP_MATRIX_GROUP};
     const bool has_shape = shape_take(t, &s);
@@ -175,7 +189,7 @@ static void multiply(wpi_ptx *t) {
         for (unsigned i = 0; i < s.a_words; i++)
             keep(t, i, wpi_ptx_read_operand(t, item(t, 1, i), word));
     keep_descriptor(t, 2, s.a_words);
-    keep(t, s.a_words + 2, LLVMBuildZExt(t->b, wpi_ptx_read(t, 3, predicate), t->c->i32, ""));
+    keep(t, s.a_words + 2, scale_of_d(t));
     for (unsigned i = 0; i < d_words && t->status == WP_STATUS_OK; i++)
         keep(t, first + i, wpi_ptx_read_operand(t, item(t, 0, i), word));
     if (t->status != WP_STATUS_OK) return;
@@ -188,6 +202,16 @@ static void multiply(wpi_ptx *t) {
         wpi_ptx_write_operand(t, item(t, 0, i), word, kept(t, first + i));
 }
 
+/* A barrier of the warpgroup, behind the numbers of the program's own. */
+static void meet(wpi_ptx *t) {
+    LLVMValueRef group =
+        LLVMBuildLShr(t->b, wpi_ptx_special(t, "%warpid"), wpi_const32(t->c, 2), "");
+    LLVMValueRef args[2] = {
+        LLVMBuildAdd(t->b, group, wpi_const32(t->c, WP_BARRIER_FIRST_GROUP), ""),
+        wpi_const32(t->c, GROUP_THREADS)};
+    wpi_ptx_call(t, "llvm.nvvm.barrier.sync.cnt", t->c->none, args, 2);
+}
+
 static void emit_wgmma(wpi_ptx *t) {
     static const char *const others[] = {"fence", "commit_group", "wait_group", NULL};
     const bool is_sync = wpi_ptx_has(t, "sync");
@@ -195,6 +219,7 @@ static void emit_wgmma(wpi_ptx *t) {
     const int other = wpi_ptx_choice(t, others);
     if (other >= 0) {
         wpi_ptx_expect(t, other == 2, other == 2);
+        if (other == 2 && t->status == WP_STATUS_OK) meet(t);
         return;
     }
     if (!wpi_ptx_has(t, "mma_async")) wpi_ptx_fail(t, NULL);
