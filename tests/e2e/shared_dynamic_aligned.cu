@@ -4,7 +4,7 @@
 template <class T, int BYTES> __global__ void addresses(unsigned long long *out) {
     extern __shared__ __align__(1024) unsigned char aligned[];
     __shared__ T before[BYTES];
-    before[threadIdx.x % BYTES] = (T)threadIdx.x;
+    if (threadIdx.x < BYTES) before[threadIdx.x] = (T)threadIdx.x;
     aligned[threadIdx.x] = (unsigned char)threadIdx.x;
     __syncthreads();
     if (threadIdx.x == 0) {
