@@ -141,7 +141,6 @@ RUNTIME_ABSENT = [
 ]
 DRIVER_REASONS = [
     ("nodes have no attributes", r"cuGraphKernelNodeSetAttribute"),
-    ("no device has tensor memory access (TMA)", r"cuTensorMap"),
 ]
 DRIVER_ABSENT = [
     ("parts of a device (CUDA 12.4)", "cuGreenCtx* cuDevSmResource* cuDeviceGetDevResource cuCtxGetDevResource"),
@@ -287,11 +286,13 @@ FEATURES = [
     ("half, bfloat16, FP8 types", True, "not FP6, FP4", HEADERS + "cuda_fp8.h", r"__nv_fp8_e4m3"),
     ("tensor cores: `mma.h`, `mma.sync`, `ldmatrix`, `stmatrix`", True, "[shapes and types](../rooms/tensor.md)", PTX,
      r'\{"mma", '),
-    ("sparse products, `wgmma`, `tcgen05`", False, "", PTX, r'\{"(wgmma|tcgen05)'),
+    ("products of warpgroups: `wgmma`", True, "[shapes and types](../rooms/tensor.md#products-of-warpgroups)", PTX,
+     r'\{"wgmma", '),
+    ("sparse products, `tcgen05`", False, "", PTX, r'\{"tcgen05'),
     ("`cp.async`, `cuda_pipeline.h`", True, "a copy is done at once", PTX, r'\{"cp", '),
     ("`mbarrier`, `cuda_awbarrier.h`", True, "of the own block and of others of the cluster", PTX, r'\{"mbarrier", '),
     ("bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`", True, "of one dimension; a copy is done at once", PTX, r'"bulk"'),
-    ("tensor memory access (TMA)", False, "", PTX, r'"tensor"'),
+    ("tensor memory access (TMA): maps, `cp.async.bulk.tensor`", True, "tile mode, not interleaved; a copy is done at once", PTX, r'"tensor"'),
     ("thread-block clusters, distributed shared memory", True, "[how](wpcc.md#thread-block-clusters)", HEADERS + "cooperative_groups.h",
      r"cluster_group"),
     ("cooperative groups: block, tiles, coalesced, cluster, grid", True, "not `multi_grid_group`",

@@ -138,6 +138,10 @@ struct wp_cpu_block {
     uint64_t cluster_stride_bytes; /* 0: no cluster */
 };
 
+/** Numbers of barriers: 0 to 15 are the program's; then each warpgroup (four warps) has one. */
+#define WP_BARRIER_FIRST_GROUP 16u
+#define WP_BARRIER_GROUPS 8u
+
 /** Blocks of a cluster, at most. */
 #define WP_CLUSTER_BLOCKS_MAX 16u
 

@@ -18,7 +18,8 @@ typedef enum wp_matrix_op {
     WP_MATRIX_PRODUCT = 0, /* D = A * B + C, all lanes together */
     WP_MATRIX_QUARTERS,    /* mma.m8n8k4 of halves: four products, by eight lanes each */
     WP_MATRIX_TRANSPOSE,   /* words: each an 8 by 8 matrix of 16-bit elements */
-    WP_MATRIX_ROWS /* ldmatrix: in: the address of a row, out: of each matrix's row lane / 4 */
+    WP_MATRIX_ROWS, /* ldmatrix: in: the address of a row, out: of each matrix's row lane / 4 */
+    WP_MATRIX_GROUP /* wgmma: a warp's 16 rows of 64 */
 } wp_matrix_op;
 
 typedef enum wp_matrix_type {
@@ -44,13 +45,26 @@ typedef enum wp_matrix_type {
 #define WP_MATRIX_A_COLUMNS 4u /* of QUARTERS: A is .col */
 #define WP_MATRIX_B_ROWS 8u    /* of QUARTERS: B is .row */
 
+/**
+ * GROUP: `n` counts columns by eights. The words of a lane are A's registers, or two of its
+ * descriptor in shared memory; two of B's descriptor; one that is 0 where D = A * B, and 1 where
+ * D = A * B + D; then D. The operation leaves in the third a status: 0, or 1 if a descriptor leads
+ * outside of the block's shared memory. A_COLUMNS and B_ROWS: M and N are the dimension that is
+ * contiguous. Of `count`:
+ */
+#define WP_MATRIX_GROUP_SHARED_A 1u /* A is a descriptor */
+#define WP_MATRIX_GROUP_MINUS_A 2u
+#define WP_MATRIX_GROUP_MINUS_B 4u
+#define WP_MATRIX_GROUP_WORDS_MAX 136u
+#define WP_MATRIX_GROUP_B_WORDS 3u /* the descriptor, and the third word */
+
 typedef struct wp_matrix_shape {
     uint32_t op;         /* wp_matrix_op */
     uint32_t a, b, c, d; /* wp_matrix_type */
     uint32_t m, n, k;
     uint32_t flags;
     uint32_t a_words, b_words; /* registers of A and B, which may hold elements more than once */
-    uint32_t count;            /* of TRANSPOSE and ROWS: matrices */
+    uint32_t count;            /* of TRANSPOSE and ROWS: matrices; of GROUP: flags */
 } wp_matrix_shape;
 
 static inline uint64_t wpi_matrix_pack(const wp_matrix_shape *s) {

@@ -278,10 +278,10 @@ static wp_status make_machine(const char *triple, const char *cpu, const char *f
     return WP_STATUS_OK;
 }
 
-wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, LLVMTargetMachineRef *out,
-                              wp_error *err) {
+wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, bool is_specific,
+                              LLVMTargetMachineRef *out, wp_error *err) {
     char cpu[16], features[16];
-    snprintf(cpu, sizeof cpu, "sm_%u", arch);
+    snprintf(cpu, sizeof cpu, "sm_%u%s", arch, is_specific ? "a" : "");
     snprintf(features, sizeof features, "+ptx%u", version);
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -292,7 +292,7 @@ wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, LLVMTargetMachine
 
 wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err) {
     static LLVMTargetMachineRef machine;
-    if (!machine) WP_TRY(wpi_target_nvptx_at(70, 63, &machine, err));
+    if (!machine) WP_TRY(wpi_target_nvptx_at(70, 63, false, &machine, err));
     *out = machine;
     return WP_STATUS_OK;
 }

@@ -127,8 +127,9 @@ LLVMValueRef wpi_const64(const wpi_compile *c, uint64_t value);
 
 /** Target machines, created once per process: nvptx64, and the host at an instruction set. */
 WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err);
-/** Creates a target machine for the caller: arch 70 for sm_70, PTX version 63 for 6.3. */
-WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version,
+/** Creates a target machine for the caller: arch 70 for sm_70, PTX version 63 for 6.3;
+ *  `is_specific`: sm_90a for 90. */
+WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, bool is_specific,
                                            LLVMTargetMachineRef *out, wp_error *err);
 WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);
 /** For baseline code that is compiled quickly: see `is_quick`. */

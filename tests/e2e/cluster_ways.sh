@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Clusters from PTX text; kernels that a GPU without clusters refuses.
-for name in cluster cluster_ptx bulk_copy mbarrier; do
-    "$WPCC" -arch=sm_90 --through-ptx "$E2E/$name.cu" -o "$TMP/$name" || exit 1
+for name in cluster cluster_ptx bulk_copy mbarrier tensor_copy wgmma; do
+    arch=sm_90
+    [ $name = wgmma ] && arch=sm_90a
+    "$WPCC" -arch=$arch --through-ptx "$E2E/$name.cu" -o "$TMP/$name" || exit 1
     for device in cpu sim:h200; do
         said=$(WARPAGE_DEVICE=$device timeout "$TIMEOUT_S" "$TMP/$name" 2>/dev/null | tail -n 1)
         [ "$said" = PASS ] && continue

@@ -216,7 +216,7 @@ refused() { # text, sentence
     "$WPCC" -cubin bad.ptx -o bad.cubin 2>talk && { echo "accepted: $1"; exit 1; }
     [ "$(wc -l <talk)" = 1 ] && grep -q "$2" talk && [ ! -e bad.cubin ] || { echo "for $1:"; cat talk; exit 1; }
 }
-refused '.entry k() { wgmma.fence.sync.aligned; ret; }' 'PTX line 4: the instruction "wgmma.fence.sync.aligned" is not understood (in k)'
+refused '.entry k() { tcgen05.wait::ld.sync.aligned; ret; }' 'PTX line 4: the instruction "tcgen05.wait::ld.sync.aligned" is not understood (in k)'
 refused '.entry k() { bra nowhere; }' 'PTX line 4: .* no such label'
 refused '.entry k() { .reg .b32 %r<2>; mov.u32 %r1, %r9; }' 'PTX line 4: .*"%r9" is not a register'
 refused '.global .texref t;' 'PTX line 4: the type of a variable'

@@ -33,11 +33,12 @@ if [ -n "$left" ]; then
 fi
 
 needed=$(sed -n 's/^\.target sm_\([0-9]*\).*/\1/p' "$tmp/x.ptx")
+only=$(sed -n 's/^\.target sm_[0-9]*\(a*\).*/\1/p' "$tmp/x.ptx") # a: no other generation has its instructions
 done=0
 for arch in 70 80 90; do
     [ "$arch" -ge "$needed" ] || continue
-    if ! "$ptxas" -arch=sm_$arch "$tmp/x.ptx" -o "$tmp/x.cubin" >"$tmp/log" 2>&1; then
-        echo "ptxas -arch=sm_$arch:"
+    if ! "$ptxas" -arch=sm_$arch$only "$tmp/x.ptx" -o "$tmp/x.cubin" >"$tmp/log" 2>&1; then
+        echo "ptxas -arch=sm_$arch$only:"
         head -n 10 "$tmp/log"
         exit 1
     fi

@@ -185,6 +185,7 @@ WP_PFN(cuMemAllocFromPoolAsync)
 WP_PFN(cuGraphAddKernelNode)
 WP_PFN(cuGraphKernelNodeSetAttribute)
 WP_PFN(cuTensorMapEncodeTiled)
+WP_PFN(cuTensorMapReplaceAddress)
 
 WP_PFN_OF(cuInit, 2000)
 WP_PFN_OF(cuGetProcAddress, 12000)
@@ -193,6 +194,7 @@ WP_PFN_OF(cuMemFree, 3020)
 WP_PFN_OF(cuLaunchKernel, 4000)
 WP_PFN_OF(cuLaunchKernelEx, 11060)
 WP_PFN_OF(cuTensorMapEncodeTiled, 12000)
+WP_PFN_OF(cuTensorMapReplaceAddress, 12000)
 /* clang-format on */
 
 #undef WP_PFN

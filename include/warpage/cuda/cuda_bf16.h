@@ -447,7 +447,20 @@ WP_BF16_LOAD(__ldg)
 WP_BF16_LOAD(__ldca)
 WP_BF16_LOAD(__ldcg)
 WP_BF16_LOAD(__ldcs)
+WP_BF16_LOAD(__ldlu)
 #undef WP_BF16_LOAD
+#define WP_BF16_STORE(name)                                                                        \
+    WP_BF16_DEVICE void name(__nv_bfloat16 *address, const __nv_bfloat16 v) {                      \
+        *address = v;                                                                              \
+    }                                                                                              \
+    WP_BF16_DEVICE void name(__nv_bfloat162 *address, const __nv_bfloat162 v) {                    \
+        *address = v;                                                                              \
+    }
+WP_BF16_STORE(__stwb)
+WP_BF16_STORE(__stcg)
+WP_BF16_STORE(__stcs)
+WP_BF16_STORE(__stwt)
+#undef WP_BF16_STORE
 
 WP_BF16_DEVICE __nv_bfloat16 atomicAdd(__nv_bfloat16 *address, const __nv_bfloat16 value) {
     unsigned short *bits = (unsigned short *)(void *)address;

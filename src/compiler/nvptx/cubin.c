@@ -22,8 +22,12 @@ char *wpi_ptxas_find(bool *is_asked_for) {
 
 wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,
                              const char *cubin_path, wp_error *err) {
-    char target[32];
-    (void)snprintf(target, sizeof target, "-arch=sm_%u", arch);
+    char target[32], *ptx = NULL;
+    size_t ptx_bytes = 0;
+    WP_TRY(wpi_file_read(ptx_path, &ptx, &ptx_bytes, err));
+    const bool is_specific = strstr(ptx, "\n.target sm_90a") != NULL;
+    wpi_free(ptx);
+    (void)snprintf(target, sizeof target, "-arch=sm_%u%s", arch, is_specific ? "a" : "");
     const char *const argv[] = {ptxas, target, ptx_path, "-o", cubin_path, NULL};
     wpi_text talk = {0};
     const wpi_subprocess_options options = {

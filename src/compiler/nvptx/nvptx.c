@@ -109,15 +109,16 @@ static void expand_wide_conversions(void) {
 static wp_status compile(wpi_compile *c, const wpi_ptx_options *options, char **text,
                          wp_error *err) {
     uint32_t arch = options->arch, version = 0;
-    wpi_ptx_version(c, &arch, &version);
+    bool is_specific = false;
+    wpi_ptx_version(c, &arch, &version, &is_specific);
     for (uint32_t k = 0; k < c->kernel_count; k++)
         if (c->kernels[k].cluster_dim[0] != 0 && arch < 90) {
             arch = 90; /* with PTX 7.8 */
-            wpi_ptx_version(c, &arch, &version);
+            wpi_ptx_version(c, &arch, &version, &is_specific);
         }
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_pass_limits(c, err)); /* LLVM would end the process */
-    WP_TRY(wpi_target_nvptx_at(arch, version, &machine, err));
+    WP_TRY(wpi_target_nvptx_at(arch, version, is_specific, &machine, err));
     LLVMStripModuleDebugInfo(c->module);
     if (options->has_block_lines) wpi_blocks_to_lines(c);
     LLVMSetCurrentDebugLocation2(c->builder, NULL);

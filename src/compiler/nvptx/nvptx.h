@@ -44,8 +44,9 @@ WP_NODISCARD wp_status wpi_ptx_link_library(wpi_compile *c, const wpi_ptx_option
                                             wp_error *err);
 /** Removes attributes that tie a function to a target. */
 void wpi_ptx_drop_target(LLVMValueRef function);
-/** The least architecture (at least *arch) and PTX version ("63") for the module's inline PTX. */
-void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version);
+/** The least architecture (at least *arch) and PTX version ("63") for the module's inline PTX, and
+ *  whether only this architecture has its instructions (sm_90a). */
+void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version, bool *is_specific);
 
 /** Prefix of the pointer to a managed variable's storage; its name follows. */
 #define WP_PTX_MANAGED_PREFIX "wp_managed_"

@@ -48,6 +48,7 @@ static const struct {
     {{"elect.sync"}, 90, 80},
     {{"griddepcontrol"}, 90, 78},
     {{"setmaxnreg"}, 90, 80},
+    {{"wgmma."}, 90, 80},
     {{".mmio"}, 70, 82},
     {{"cvt", ".tf32"}, 80, 70},
     {{"cvt", ".rn", "16x2"}, 80, 70},
@@ -121,12 +122,16 @@ static void scan_instruction(const char *opcode, uint32_t *arch, uint32_t *versi
     }
 }
 
+static bool names(const char *text, size_t length, const char *word) {
+    const size_t word_length = strlen(word);
+    for (size_t at = 0; at + word_length <= length; at++)
+        if (memcmp(text + at, word, word_length) == 0) return true;
+    return false;
+}
+
 /* Clusters: in instructions, spaces, scopes and special registers alike. */
 static bool names_clusters(const char *text, size_t length) {
-    static const char word[] = "cluster";
-    for (size_t at = 0; at + sizeof word - 1 <= length; at++)
-        if (memcmp(text + at, word, sizeof word - 1) == 0) return true;
-    return false;
+    return names(text, length, "cluster");
 }
 
 static void scan_asm(const char *text, size_t length, uint32_t *arch, uint32_t *version) {
@@ -150,8 +155,9 @@ static void scan_asm(const char *text, size_t length, uint32_t *arch, uint32_t *
     }
 }
 
-void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version) {
+void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version, bool *is_specific) {
     *version = VERSION_LOWEST;
+    *is_specific = false;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
@@ -160,6 +166,7 @@ void wpi_ptx_version(wpi_compile *c, uint32_t *arch, uint32_t *version) {
                 const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
                 scan_asm(text, length, arch, version);
                 if (names_clusters(text, length) && *arch < 90) *arch = 90;
+                *is_specific |= names(text, length, "wgmma.") || names(text, length, "setmaxnreg");
             }
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (*arch >= architectures[i].arch && architectures[i].version > *version)

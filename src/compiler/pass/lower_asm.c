@@ -13,11 +13,14 @@
  * as a mark of the loop around it. The comment "// warpage: sums" stands before an atomic addition
  * that becomes a call of the CPU's runtime. */
 #include <ctype.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower_pass.h"
@@ -263,6 +266,61 @@ static void forget_memory_facts(wpi_compile *c) {
     }
 }
 
+/* ---- functions of tensorlib ---- */
+
+static bool is_of_tensorlib(LLVMValueRef function) {
+    size_t length;
+    return strncmp(LLVMGetValueName2(function, &length), WP_PTX_TENSOR_PREFIX,
+                   sizeof WP_PTX_TENSOR_PREFIX - 1) == 0;
+}
+
+static bool needs_tensorlib(const wpi_compile *c) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (LLVMIsDeclaration(f) && is_of_tensorlib(f)) return true;
+    return false;
+}
+
+static wp_status read_tensorlib(wpi_compile *c, LLVMModuleRef *out, wp_error *err) {
+    char *folder = wpi_path_dir(c->devicelib_path), *data = NULL;
+    char *path = wpi_path_join(folder, "tensorlib.bc");
+    size_t size_bytes = 0;
+    wp_status status = wpi_file_read(path, &data, &size_bytes, err);
+    if (status == WP_STATUS_OK) {
+        LLVMMemoryBufferRef buffer =
+            LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "tensorlib");
+        if (LLVMParseBitcodeInContext2(c->context, buffer, out))
+            status =
+                WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    wpi_free(data);
+    wpi_free(path);
+    wpi_free(folder);
+    return status;
+}
+
+/* The functions that copies of tensors call, as GPU code of the program. */
+static wp_status link_tensorlib(wpi_compile *c, wp_error *err) {
+    static const char *const dropped[] = {"target-cpu", "target-features"};
+    LLVMModuleRef library = NULL;
+    if (!needs_tensorlib(c)) return WP_STATUS_OK;
+    WP_TRY(read_tensorlib(c, &library, err));
+    LLVMSetTarget(library, LLVMGetTarget(c->module));
+    LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
+        for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+            LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                             dropped[i], (unsigned)strlen(dropped[i]));
+        if (!LLVMIsDeclaration(f) && is_of_tensorlib(f)) /* only what is used is linked */
+            LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
+    }
+    if (LLVMLinkModules2(c->module, library))
+        return WP_FAIL(err, TOOLCHAIN, "tensorlib.bc does not fit the program; reinstall warpage");
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && is_of_tensorlib(f)) LLVMSetLinkage(f, LLVMInternalLinkage);
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_pass_lower_asm(wpi_compile *c, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     bool has_asm = false;
@@ -296,6 +354,7 @@ wp_status wpi_pass_lower_asm(wpi_compile *c, wp_error *err) {
         wpi_map_deinit(&hopeless);
         if (status != WP_STATUS_OK) return status;
     }
+    WP_TRY(link_tensorlib(c, err));
     if (has_asm) forget_memory_facts(c);
     return WP_STATUS_OK;
 }

@@ -48,6 +48,25 @@ static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *e
     return offset;
 }
 
+static bool is_used_outside_kernels(const wpi_compile *c, LLVMValueRef global) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !wpi_compile_is_kernel(c, f) && is_used_in(global, f))
+            return true;
+    return false;
+}
+
+/* Of dynamic shared memory: at least 16, and what the arrays say by which a kernel, or a function
+ * that it may call, names it. */
+static uint32_t dynamic_alignment(const wpi_compile *c, LLVMValueRef kernel) {
+    uint32_t most = 16;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        if (!is_shared(g) || !LLVMIsDeclaration(g)) continue;
+        if (LLVMGetAlignment(g) > most && (is_used_in(g, kernel) || is_used_outside_kernels(c, g)))
+            most = LLVMGetAlignment(g);
+    }
+    return most;
+}
+
 static void replace(wpi_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset) {
     LLVMValueRef start = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
     LLVMPositionBuilderBefore(c->builder, start);
@@ -58,13 +77,6 @@ static void replace(wpi_compile *c, LLVMValueRef global, LLVMValueRef function, 
     LLVMValueRef address = LLVMBuildInBoundsGEP2(c->builder, c->i8, base, &index, 1, "");
     LLVMValueRef typed = LLVMBuildAddrSpaceCast(c->builder, address, LLVMTypeOf(global), "");
     wpi_replace_in_function(global, typed, function);
-}
-
-static bool is_used_outside_kernels(const wpi_compile *c, LLVMValueRef global) {
-    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && !wpi_compile_is_kernel(c, f) && is_used_in(global, f))
-            return true;
-    return false;
 }
 
 /* ---- atomics ---- */
@@ -206,6 +218,7 @@ wp_status wpi_pass_lower_shared(wpi_compile *c, wp_error *err) {
                 "kernel %s has %u bytes of static shared memory, a block can have %u; make it "
                 "dynamic (extern __shared__) and raise the limit with cudaFuncSetAttribute",
                 kernel->name, kernel->shared_static_bytes, SHARED_STATIC_MAX_BYTES);
+        kernel->shared_static_bytes = align_up(end, dynamic_alignment(c, kernel->function));
         for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
             if (is_shared(g) && LLVMIsDeclaration(g) && is_used_in(g, kernel->function))
                 replace(c, g, kernel->function, kernel->shared_static_bytes);

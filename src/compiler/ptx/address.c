@@ -140,9 +140,14 @@ LLVMValueRef wpi_ptx_address(wpi_ptx *t, unsigned index) {
 }
 
 LLVMValueRef wpi_ptx_address_in(wpi_ptx *t, unsigned index, wpi_ptx_place place) {
+    if (wpi_ptx_operand_at(t, index)->count != 0) wpi_ptx_fail(t, NULL);
+    return wpi_ptx_base_in(t, index, place);
+}
+
+LLVMValueRef wpi_ptx_base_in(wpi_ptx *t, unsigned index, wpi_ptx_place place) {
     const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
     LLVMValueRef none = LLVMGetUndef(t->c->ptr);
-    if (o->kind != WP_PTX_OPERAND_ADDRESS || o->count != 0) {
+    if (o->kind != WP_PTX_OPERAND_ADDRESS) {
         wpi_ptx_fail(t, NULL);
         return none;
     }

@@ -574,7 +574,7 @@ static void read_function(wpi_ptx_module *m, bool is_kernel) {
         return;
     }
     t->function = function;
-    t->matrix_words = NULL;
+    t->matrix_words = t->group_words = NULL;
     const unsigned outer = t->register_count;
     wpi_ptx_lines_function(m, name);
     begin_function(m, is_kernel);

@@ -81,17 +81,18 @@ static void transfer(wpi_ptx *t, const bulk *b, LLVMValueRef to, LLVMValueRef ba
     if (barrier) wpi_ptx_count_bytes(t, barrier, size);
 }
 
-static LLVMValueRef mapped(wpi_ptx *t, LLVMValueRef pointer, LLVMValueRef rank) {
+LLVMValueRef wpi_ptx_mapped(wpi_ptx *t, LLVMValueRef pointer, LLVMValueRef rank) {
     LLVMValueRef args[2] = {pointer, rank};
     return wpi_ptx_call(t, "llvm.nvvm.mapa", t->c->ptr, args, 2);
 }
 
-/* To the same places of each block in the mask. */
-static void transfer_to_all(wpi_ptx *t, const bulk *b) {
+void wpi_ptx_multicast(wpi_ptx *t, LLVMValueRef mask,
+                       void (*copy)(wpi_ptx *t, LLVMValueRef rank, const void *arg),
+                       const void *arg) {
     loop l = begin_loop(t, wpi_const64(t->c, WP_CLUSTER_BLOCKS_MAX));
     LLVMValueRef rank = LLVMBuildTrunc(t->b, l.index, t->c->i32, "");
     LLVMValueRef bit =
-        LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, b->mask, rank, ""), wpi_const32(t->c, 1), "");
+        LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, mask, rank, ""), wpi_const32(t->c, 1), "");
     LLVMValueRef is_there = LLVMBuildICmp(t->b, LLVMIntNE, bit, wpi_const32(t->c, 0), "");
     /* the rest of the body is skipped for other blocks */
     LLVMBasicBlockRef body = LLVMGetInstructionParent(t->anchor);
@@ -100,8 +101,14 @@ static void transfer_to_all(wpi_ptx *t, const bulk *b) {
     LLVMPositionBuilderAtEnd(t->b, front);
     LLVMBuildCondBr(t->b, is_there, body, l.latch);
     LLVMPositionBuilderBefore(t->b, t->anchor);
-    transfer(t, b, mapped(t, b->to, rank), mapped(t, b->barrier, rank));
+    copy(t, rank, arg);
     end_loop(t, &l);
+}
+
+/* To the same places of a block in the mask. */
+static void transfer_to(wpi_ptx *t, LLVMValueRef rank, const void *arg) {
+    const bulk *b = arg;
+    transfer(t, b, wpi_ptx_mapped(t, b->to, rank), wpi_ptx_mapped(t, b->barrier, rank));
 }
 
 /* The spaces in the order of the text: the destination's comes first. */
@@ -156,6 +163,10 @@ void wpi_ptx_bulk(wpi_ptx *t) {
         wpi_ptx_skip(t, "read");
         return;
     }
+    if (wpi_ptx_has(t, "tensor")) {
+        wpi_ptx_tensor_copy(t);
+        return;
+    }
     if (wpi_ptx_has(t, "prefetch")) {
         t->s->taken = UINT32_MAX;
         return;
@@ -183,7 +194,7 @@ void wpi_ptx_bulk(wpi_ptx *t) {
                                t->c->i32, "");
     if (t->status != WP_STATUS_OK) return;
     if (is_for_all)
-        transfer_to_all(t, &b);
+        wpi_ptx_multicast(t, b.mask, transfer_to, &b);
     else
         transfer(t, &b, b.to, b.barrier);
 }

@@ -150,6 +150,7 @@ typedef struct wpi_ptx {
     bool is_kernel;
     LLVMValueRef carry;        /* CC.CF, i1; NULL: not set */
     LLVMValueRef matrix_words; /* ops_tensor.c: memory of this function, or NULL */
+    LLVMValueRef group_words;  /* ops_wgmma.c: the same */
     wpi_map *pointers;         /* address.c: pointers recovered in this function */
     wpi_map *hopeless;         /* … and phis that are not pointers */
     bool is_module;            /* all registers have slots */
@@ -186,7 +187,7 @@ typedef struct wpi_ptx_row {
 } wpi_ptx_row;
 extern const wpi_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[], wpi_ptx_convert[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[], wpi_ptx_tensor[],
-    wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[];
+    wpi_ptx_mbarrier[], wpi_ptx_texture[], wpi_ptx_cluster[], wpi_ptx_wgmma[];
 
 /* ---- labels.c: of asm blocks */
 /** Finds the labels of `text`; if there are any, registers that are written get slots. */
@@ -259,6 +260,18 @@ void wpi_ptx_write_float(wpi_ptx *t, wpi_ptx_type type, LLVMValueRef value, bool
 /* ---- ops_bulk.c */
 void wpi_ptx_bulk(wpi_ptx *t);        /* cp.async.bulk, cp.reduce.async.bulk */
 void wpi_ptx_store_async(wpi_ptx *t); /* st.async */
+/** Calls `copy` for each block of a cluster that the mask (i32) names, in a loop. */
+void wpi_ptx_multicast(wpi_ptx *t, LLVMValueRef mask,
+                       void (*copy)(wpi_ptx *t, LLVMValueRef rank, const void *arg),
+                       const void *arg);
+/** The same place in the shared memory of the block `rank`. */
+LLVMValueRef wpi_ptx_mapped(wpi_ptx *t, LLVMValueRef pointer, LLVMValueRef rank);
+
+/* ---- ops_tensor_copy.c: cp.async.bulk.tensor, cp.reduce.async.bulk.tensor */
+/** The words before "tensor" are taken. */
+void wpi_ptx_tensor_copy(wpi_ptx *t);
+/** Whether a name is that of a function of tensorlib. */
+#define WP_PTX_TENSOR_PREFIX "__wp_tensor_"
 
 /* ---- ops_mbarrier.c */
 /** Counts transferred bytes (64 bits) at the barrier. */
@@ -284,6 +297,8 @@ typedef enum wpi_ptx_place {
     WP_PTX_PLACE_CLUSTER
 } wpi_ptx_place;
 LLVMValueRef wpi_ptx_address_in(wpi_ptx *t, unsigned index, wpi_ptx_place place);
+/** The same; the address may have coordinates behind it: [map, {x, y}]. */
+LLVMValueRef wpi_ptx_base_in(wpi_ptx *t, unsigned index, wpi_ptx_place place);
 /** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there
  * is none. Code is placed where the integer was computed. */
 LLVMValueRef wpi_ptx_pointer_of(wpi_ptx *t, LLVMValueRef value);

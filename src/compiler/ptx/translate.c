@@ -81,9 +81,9 @@ const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index) {
 
 static const wpi_ptx_row *find_row(const char *name) {
     static const wpi_ptx_row *const tables[] = {
-        wpi_ptx_arithmetic, wpi_ptx_bits,     wpi_ptx_compare, wpi_ptx_convert,
-        wpi_ptx_memory,     wpi_ptx_atomic,   wpi_ptx_thread,  wpi_ptx_video,
-        wpi_ptx_tensor,     wpi_ptx_mbarrier, wpi_ptx_texture, wpi_ptx_cluster,
+        wpi_ptx_arithmetic, wpi_ptx_bits,    wpi_ptx_compare, wpi_ptx_convert, wpi_ptx_memory,
+        wpi_ptx_atomic,     wpi_ptx_thread,  wpi_ptx_video,   wpi_ptx_tensor,  wpi_ptx_mbarrier,
+        wpi_ptx_texture,    wpi_ptx_cluster, wpi_ptx_wgmma,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const wpi_ptx_row *row = tables[i]; row->name; row++)

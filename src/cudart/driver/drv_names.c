@@ -55,7 +55,7 @@
     X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo) X(cuMemPoolSetAttribute) \
     X(cuMemPoolGetAttribute) X(cuMemPoolSetAccess) X(cuMemPoolGetAccess) \
     X(cuMemAllocFromPoolAsync) X(cuGraphAddKernelNode) X(cuGraphKernelNodeSetAttribute) \
-    X(cuTensorMapEncodeTiled) \
+    X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
     X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamQuery) \
     X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \
     X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) X(cuStreamGetCtx) \

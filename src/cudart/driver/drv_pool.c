@@ -77,17 +77,3 @@ WP_API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     (void)hNode, (void)attr, (void)value;
     WPI_DRIVER((cudaError_t)wpi_unsupported("cuGraphKernelNodeSetAttribute", &is_said));
 }
-
-WP_API CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
-                                       cuuint32_t tensorRank, void *globalAddress,
-                                       const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
-                                       const cuuint32_t *boxDim, const cuuint32_t *elementStrides,
-                                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                       CUtensorMapL2promotion l2Promotion,
-                                       CUtensorMapFloatOOBfill oobFill) {
-    static atomic_bool is_said;
-    (void)tensorMap, (void)tensorDataType, (void)tensorRank, (void)globalAddress, (void)globalDim;
-    (void)globalStrides, (void)boxDim, (void)elementStrides, (void)interleave, (void)swizzle;
-    (void)l2Promotion, (void)oobFill;
-    WPI_DRIVER((cudaError_t)wpi_unsupported("cuTensorMapEncodeTiled", &is_said));
-}

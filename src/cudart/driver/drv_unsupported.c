@@ -84,7 +84,7 @@
     /* streams do not wait for words of memory */ \
     X(cuStreamBatchMemOp_v2) X(cuStreamWaitValue32_v2) X(cuStreamWaitValue64_v2) \
     X(cuStreamWriteValue32_v2) X(cuStreamWriteValue64_v2) \
-    /* there is no tensor memory access */ \
+    /* maps of images for convolutions */ \
     X(cuTensorMapEncodeIm2col) \
     /* calls of CUDA 3 */ \
     X(cuCtxAttach) X(cuCtxDetach) X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \

@@ -27,8 +27,8 @@
 #include "device/device.h"
 
 #define WPI_SHARED_BYTES_DEFAULT (48u * 1024u)
-#define WPI_SHARED_BYTES_OPTIN (163u * 1024u)
-#define WPI_SHARED_BYTES_SM (164u * 1024u)
+#define WPI_SHARED_BYTES_OPTIN (227u * 1024u)
+#define WPI_SHARED_BYTES_SM (228u * 1024u)
 #define WPI_STACK_BYTES_DEFAULT (64u * 1024u)
 #define WPI_HEAP_BYTES_DEFAULT (8u * 1024u * 1024u)
 #define WPI_PRINTF_BYTES_DEFAULT (1024u * 1024u)
@@ -38,7 +38,9 @@
 /* Address space for the stack of a thread that runs blocks: local arrays of region form live there.
  */
 #define WPI_WORKER_STACK_BYTES ((size_t)64 << 20)
-#define WPI_BARRIERS 16u /* named barriers a block */
+#define WPI_BARRIERS                                                                               \
+    (WP_BARRIER_FIRST_GROUP +                                                                      \
+     WP_BARRIER_GROUPS) /* named barriers a block, and those of warpgroups */
 
 typedef struct wpi_cpu_device wpi_cpu_device;
 typedef struct wpi_cpu_queue wpi_cpu_queue;
@@ -286,10 +288,11 @@ bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
  * another instruction, in turn. False: there are none. */
 bool wpi_block_meet_in_turn(wpi_block *block, uint32_t w);
 
-/** Computes a warp operation: `requests` are the warp's 32, `lanes` participate. */
-void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
+/** Computes an operation of warp `w`: `requests` are the warp's 32, `lanes` participate. */
+void wpi_warp_evaluate(const wpi_block *block, uint32_t w, uint32_t kind, wp_cpu_request *requests,
+                       uint32_t lanes);
 /** The operation of WP_STOP_MATRIX: its results are written behind the lanes' registers. */
-void wpi_warp_matrix(wp_cpu_request *requests, uint32_t lanes);
+void wpi_warp_matrix(const wpi_block *block, uint32_t w, wp_cpu_request *requests, uint32_t lanes);
 const char *wpi_stop_name(uint32_t op); /* CUDA's name */
 
 /* ---- clusters (block/cluster.c) ---- */

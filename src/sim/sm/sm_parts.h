@@ -14,7 +14,7 @@ typedef struct wpi_cta_cluster wpi_cta_cluster;
 typedef struct wpi_warp_run wpi_warp_run;
 typedef struct wpi_scheduler wpi_scheduler;
 
-#define WPI_BARRIER_COUNT 16u
+#define WPI_BARRIER_COUNT (WP_BARRIER_FIRST_GROUP + WP_BARRIER_GROUPS)
 
 /** A block barrier. */
 typedef struct wpi_barrier_state {

@@ -62,11 +62,11 @@ static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, ui
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
     const uint32_t kind = WP_STOP_KIND(op);
     if ((op & WP_STOP_FLAG_ACTIVE) != 0 || kind == WP_STOP_ACTIVE_MASK) {
-        wpi_warp_evaluate(kind, requests, lanes);
+        wpi_warp_evaluate(block, w, kind, requests, lanes);
         return COMPLETES;
     }
     if (lanes == ~0u && names_all_lanes(requests)) {
-        wpi_warp_evaluate(kind, requests, lanes);
+        wpi_warp_evaluate(block, w, kind, requests, lanes);
         return COMPLETES;
     }
     for (uint32_t left = lanes; left != 0;) { /* one group for each mask */
@@ -76,7 +76,7 @@ static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, ui
         for (uint32_t rest = group; rest != 0; rest &= rest - 1) {
             if (requests[wpi_lanes_lowest(rest)].mask != mask) return WAITS;
         }
-        wpi_warp_evaluate(kind, requests, group);
+        wpi_warp_evaluate(block, w, kind, requests, group);
         left &= ~group;
     }
     return COMPLETES;

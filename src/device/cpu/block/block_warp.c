@@ -82,7 +82,7 @@ static bool complete_ops(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
     if (warp->op == ~0u && are_at_one_op(requests)) {
-        wpi_warp_evaluate(WP_STOP_KIND(requests[0].op), requests, ~0u);
+        wpi_warp_evaluate(block, w, WP_STOP_KIND(requests[0].op), requests, ~0u);
         warp->op = 0;
         warp->ready = ~0u;
         return true;
@@ -100,7 +100,7 @@ static bool complete_ops(wpi_block *block, uint32_t w) {
                      << wpi_lanes_lowest(rest);
         }
         if (group != need || is_awaited(block, w, group)) continue;
-        wpi_warp_evaluate(WP_STOP_KIND(requests[lane].op), requests, group);
+        wpi_warp_evaluate(block, w, WP_STOP_KIND(requests[lane].op), requests, group);
         warp->op &= ~group;
         warp->ready |= group;
         left &= ~group;
@@ -131,7 +131,7 @@ bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
         for (uint32_t rest = group; rest != 0; rest &= rest - 1)
             copies[wpi_lanes_lowest(rest)] = requests[wpi_lanes_lowest(rest)];
         if (is_vote && (named >> lane & 1u) == 0) copies[lane].a = kind == WP_STOP_VOTE_ALL;
-        wpi_warp_evaluate(kind, copies, named | 1u << lane);
+        wpi_warp_evaluate(block, w, kind, copies, named | 1u << lane);
         results[lane] = copies[lane].result;
     }
     for (uint32_t left = group; left != 0; left &= left - 1)
@@ -147,7 +147,7 @@ static void complete_meet_of(wpi_block *block, uint32_t w, uint32_t group) {
     const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
     const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
     if (kind != WP_STOP_STEP) {
-        wpi_warp_evaluate(kind, block->pub.requests + (size_t)w * WP_WARP_LANES, group);
+        wpi_warp_evaluate(block, w, kind, block->pub.requests + (size_t)w * WP_WARP_LANES, group);
     }
     warp->meet &= ~group;
     warp->ready |= group;

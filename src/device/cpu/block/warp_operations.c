@@ -152,7 +152,8 @@ static void reduce(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
     give(requests, lanes, value);
 }
 
-void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
+void wpi_warp_evaluate(const wpi_block *block, uint32_t w, uint32_t kind, wp_cpu_request *requests,
+                       uint32_t lanes) {
     switch (kind) {
     case WP_STOP_SHFL_IDX:
     case WP_STOP_SHFL_UP:
@@ -177,7 +178,7 @@ void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) 
     case WP_STOP_REDUX_OR:
     case WP_STOP_REDUX_XOR: reduce(kind, requests, lanes); break;
     case WP_STOP_ACTIVE_MASK: give(requests, lanes, lanes); break;
-    case WP_STOP_MATRIX: wpi_warp_matrix(requests, lanes); break;
+    case WP_STOP_MATRIX: wpi_warp_matrix(block, w, requests, lanes); break;
     default: give(requests, lanes, 0); break; /* WARP_SYNC */
     }
 }
