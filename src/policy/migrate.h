@@ -29,6 +29,10 @@ typedef struct wpi_migrate_ops {
     uint64_t (*threshold)(const wpi_migrate_question *question);
     /* Optional: whether the block, which is evicted, should have stayed on the host. */
     bool (*was_in_vain)(const wpi_migrate_question *question);
+    /* With was_in_vain: of the pages that the evictor chooses together only as many leave as frames
+     * are missing, first blocks whose stay was in vain, then those used longest ago. The others are
+     * the next to leave, unless they are used until then. */
+    bool spares;
     bool counts_bytes;
     bool counts_writes; /* writes count like reads; otherwise the first write migrates the page */
     /* With counts_bytes, the access that reaches the threshold orders the block, which migrates as

@@ -141,6 +141,13 @@ static inline wpi_pages wpi_pages_without(const wpi_pages *a, const wpi_pages *b
     return out;
 }
 
+/** Those of the block's pages that are in the set. */
+static inline wpi_pages wpi_pages_of_block(const wpi_pages *set, uint32_t block) {
+    wpi_pages all = {{0}};
+    wpi_pages_add_range(&all, block * WPI_BLOCK_PAGES, (block + 1) * WPI_BLOCK_PAGES);
+    return wpi_pages_and(&all, set);
+}
+
 /** The first page after `first` that is not in the set: the end of a run. */
 static inline uint32_t wpi_pages_run_end(const wpi_pages *set, uint32_t first) {
     for (uint32_t i = first / 64; i < WPI_PAGES_WORDS; i++) {

@@ -298,6 +298,71 @@ static void blocks_move_at_once_over_a_link_that_is_slow_for_accesses(void **sta
     bench_close(&b);
 }
 
+/* Memory of 32 blocks is full, and the evictor chooses a whole chunk. Only as much leaves as comes,
+ * a block: first the one used longest ago of those whose stay was in vain. What is spared is next,
+ * unless it is used. */
+static void a_chunk_leaves_block_by_block(void **state) {
+    (void)state;
+    const uint64_t worth = (4 * (uint64_t)MOVE_BYTES + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES;
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local",
+               "paging.evict=lru-2m", "gpu.memory=2MiB");
+    const wpi_chunk *const chunks = wpi_paging_residency(b.paging)->chunks;
+    for (uint64_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+        (void)remote_accesses(&b, block, false); /* and one that finds it here */
+    use_here(&b, 0, worth);
+    for (uint64_t block = 1; block < WPI_CHUNK_BLOCKS; block++)
+        use_here(&b, block, 1);
+    (void)remote_accesses(&b, WPI_CHUNK_BLOCKS, false);
+    assert_u64(bench_count_of(&b, "paging.evicted"), WPI_BLOCK_PAGES);
+    assert_false(wpi_block_has(&chunks[0].resident, 1)); /* 0 has paid */
+    use_here(&b, 2, 1);
+    (void)remote_accesses(&b, WPI_CHUNK_BLOCKS + 1, false);
+    assert_u64(bench_count_of(&b, "paging.evicted"), 2 * WPI_BLOCK_PAGES);
+    assert_true(wpi_block_has(&chunks[0].resident, 0));
+    assert_true(wpi_block_has(&chunks[0].resident, 2)); /* used since it was spared */
+    assert_false(wpi_block_has(&chunks[0].resident, 3));
+    bench_check_residency(&b);
+    bench_close(&b);
+}
+
+/* Other migration policies leave the choice to the evictor. */
+static void without_payback_a_chunk_leaves_as_a_whole(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.migrate=first-touch", "paging.prefetch=sequential-local",
+               "paging.evict=lru-2m", "gpu.memory=2MiB");
+    for (uint64_t block = 0; block <= WPI_CHUNK_BLOCKS; block++)
+        use_here(&b, block, 1);
+    assert_u64(bench_count_of(&b, "paging.evicted"), WPI_CHUNK_PAGES);
+    bench_close(&b);
+}
+
+/* Where faults are serviced in batches, an access to a block on order would stall for 60 us and
+ * more: as many continue as the link takes in that time, 6,000 lines of 128 bytes. Otherwise as
+ * many as it takes in the time of a block, 590. */
+static void more_accesses_go_on_where_a_stall_is_a_batch(void **state) {
+    (void)state;
+    static const char *const service[] = {"paging.service=drained", "paging.service=batch"};
+    for (uint32_t is_batch = 0; is_batch < 2; is_batch++) {
+        const uint32_t accesses = 2000;
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", service[is_batch],
+                   "paging.prefetch=sequential-local");
+        for (uint32_t i = 0; i < accesses; i++)
+            bench_issue(&b, i, i % 4, BENCH_FIRST + i % WPI_BLOCK_PAGES * (uint64_t)WPI_PAGE_BYTES,
+                        false, 0);
+        wpi_engine_run(b.engine);
+        if (is_batch)
+            assert_u64(b.waits, 0);
+        else
+            assert_true(b.waits > accesses / 2);
+        assert_u64(b.remote + b.local, accesses);
+        bench_check_residency(&b);
+        bench_close(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_comes_when_its_accesses_have_paid_for_it),
@@ -312,6 +377,9 @@ int main(void) {
         cmocka_unit_test(an_order_ends_with_its_memory),
         cmocka_unit_test(accesses_go_on_where_there_are_replays),
         cmocka_unit_test(accesses_that_go_on_have_the_link_for_the_time_of_a_block),
+        cmocka_unit_test(a_chunk_leaves_block_by_block),
+        cmocka_unit_test(without_payback_a_chunk_leaves_as_a_whole),
+        cmocka_unit_test(more_accesses_go_on_where_a_stall_is_a_batch),
         cmocka_unit_test(a_turn_is_charged_instead_of_fewer_bytes),
         cmocka_unit_test(blocks_move_at_once_over_a_link_that_is_slow_for_accesses),
     };

@@ -34,6 +34,7 @@ static bool was_in_vain(const wpi_migrate_question *q) {
 
 static const wpi_migrate_ops ops = {.threshold = threshold,
                                     .was_in_vain = was_in_vain,
+                                    .spares = true,
                                     .counts_writes = true,
                                     .counts_bytes = true,
                                     .orders = true};

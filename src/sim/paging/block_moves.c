@@ -36,18 +36,34 @@ static uint64_t service_bytes(const wpi_profile *profile) {
     }
 }
 
+/* Reading a block once costs more than moving it there and back: accesses that continue over the
+ * link would delay the pages behind them. */
+static bool is_link_slow(const wpi_block_moves *moves) {
+    return moves->pass_bytes >= 2 * moves->move_bytes + moves->service_bytes;
+}
+
+/* The shortest batch, of one fault. */
+static wpi_time_ps batch_ps(const wpi_profile *profile) {
+    return profile->paging.interrupt_ps + profile->paging.batch_ps + profile->paging.fault_ps +
+           profile->paging.block_ps;
+}
+
 void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile) {
     const uint64_t lines = (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES / WPI_LINE_BYTES;
     const uint32_t turn = turn_bytes(profile);
+    const wpi_time_ps move_ps =
+        wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
     const uint64_t line_bytes = turn > WPI_LINE_BYTES ? turn : WPI_LINE_BYTES;
-    *moves = (wpi_block_moves){
-        .move_bytes = move_bytes(profile),
-        .move_ps = wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES),
-        .turn_bytes = turn,
-        .pass_bytes = lines * line_bytes,
-        .line_ps =
-            (wpi_time_ps)((double)line_bytes * WP_PS_PER_S / (double)profile->link.bytes_per_s),
-        .service_bytes = service_bytes(profile)};
+    *moves = (wpi_block_moves){.move_bytes = move_bytes(profile),
+                               .move_ps = move_ps,
+                               .turn_bytes = turn,
+                               .pass_bytes = lines * line_bytes,
+                               .line_ps = (wpi_time_ps)((double)line_bytes * WP_PS_PER_S /
+                                                        (double)profile->link.bytes_per_s),
+                               .service_bytes = service_bytes(profile),
+                               .stall_ps = move_ps};
+    if (profile->paging.service == WPI_FAULT_BATCH && !is_link_slow(moves))
+        moves->stall_ps += batch_ps(profile);
 }
 
 void wpi_block_moves_deinit(wpi_block_moves *moves) {
@@ -115,12 +131,6 @@ bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
 
 /* ---- orders ---- */
 
-/* Reading a block once costs more than moving it there and back: accesses that continue over the
- * link would delay the pages behind them. */
-static bool is_link_slow(const wpi_block_moves *moves) {
-    return moves->pass_bytes >= 2 * moves->move_bytes + moves->service_bytes;
-}
-
 /* Where faults are replayed, an access that stalls waits for a whole batch: it continues even over
  * a slow link. */
 static bool takes_orders(const wpi_paging *p) {
@@ -151,8 +161,8 @@ bool wpi_block_moves_may_go_on(wpi_paging *paging, const wpi_chunk *chunk,
         return false;
     wpi_block_moves *moves = &paging->moves;
     const wpi_time_ps from = moves->on_until > now ? moves->on_until : now;
-    if (from - now + moves->line_ps > moves->move_ps ||
-        !wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now + moves->move_ps))
+    if (from - now + moves->line_ps > moves->stall_ps ||
+        !wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now + moves->stall_ps))
         return false;
     moves->on_until = from + moves->line_ps; /* it is not at the link yet */
     return true;
@@ -180,6 +190,36 @@ void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi
         const wpi_migrate_question question = question_of(paging, &blocks[i]);
         blocks[i].in_vain = ops->was_in_vain(&question) ? blocks[i].in_vain + 1 : 0;
     }
+}
+
+/* Whether block `a` leaves before `b`: only its stay is in vain, or else it was used longer ago. */
+static bool leaves_before(const wpi_paging *p, const wpi_chunk_block *a, const wpi_chunk_block *b) {
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    const wpi_migrate_question of_a = question_of(p, a), of_b = question_of(p, b);
+    const bool is_vain = ops->was_in_vain(&of_a);
+    return is_vain != ops->was_in_vain(&of_b) ? is_vain : a->age < b->age;
+}
+
+static uint32_t first_to_leave(const wpi_paging *p, const wpi_chunk *chunk,
+                               const wpi_pages *pages) {
+    uint32_t first = wpi_pages_next_block(pages, 0);
+    for (uint32_t i = first; i < WPI_CHUNK_BLOCKS; i = wpi_pages_next_block(pages, i + 1))
+        if (leaves_before(p, &chunk->blocks[i], &chunk->blocks[first])) first = i;
+    return first;
+}
+
+wpi_pages wpi_block_moves_needed(const wpi_paging *paging, wpi_chunk_number number,
+                                 uint64_t missing, const wpi_pages *victims) {
+    const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
+    const wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
+    if (!ops->spares) return *victims;
+    wpi_pages leave = {{0}}, stay = *victims;
+    while (wpi_pages_count(&leave) < missing && !wpi_pages_is_empty(&stay)) {
+        const wpi_pages block = wpi_pages_of_block(&stay, first_to_leave(paging, chunk, &stay));
+        leave = wpi_pages_or(&leave, &block);
+        stay = wpi_pages_without(&stay, &block);
+    }
+    return leave;
 }
 
 /* What the link charges for a remote access of `bytes` bytes: these, or its turn. */

@@ -14,6 +14,7 @@ typedef struct wpi_block_moves {
     uint64_t *ordered;      /* [chunk]: a bit for each block that is ordered and not yet serviced */
     uint64_t ordered_blocks;
     wpi_time_ps line_ps, move_ps; /* of the link, for a line, and for a block */
+    wpi_time_ps stall_ps;         /* that an access to a block on order stalls, at least */
     wpi_time_ps on_until;         /* it is busy with accesses to blocks that are to be migrated */
 } wpi_block_moves;
 
@@ -39,5 +40,9 @@ void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wpi_time_ps
 void wpi_block_moves_serve(wpi_block_moves *moves, wpi_chunk_number chunk, const wpi_pages *pages);
 /** These pages are about to be evicted: calls the policy to judge whether their stay paid. */
 void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
+/** Of victims in a chunk, those that leave for `missing` frames: all or, with a policy that spares
+ * blocks, only as many as are missing. */
+wpi_pages wpi_block_moves_needed(const wpi_paging *paging, wpi_chunk_number chunk, uint64_t missing,
+                                 const wpi_pages *victims);
 
 #endif

@@ -63,11 +63,45 @@ void wpi_evictions_start(wpi_paging *paging, wpi_chunk_number number, const wpi_
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* Evicts the policy's next victims. False: nothing can be evicted now. */
-static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wpi_time_ps now) {
+/* The last victims that were spared, without those used since. */
+static wpi_pages still_spared(const wpi_paging *p) {
+    const wpi_evictions *e = &p->evictions;
+    if (wpi_pages_is_empty(&e->spared)) return e->spared;
+    const wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, e->spared_chunk);
+    wpi_pages all = wpi_pages_and(&e->spared, &chunk->resident);
+    all = wpi_pages_without(&all, &chunk->unlisted);
+    wpi_pages still = all;
+    for (uint32_t i = wpi_pages_next_block(&all, 0); i < WPI_CHUNK_BLOCKS;
+         i = wpi_pages_next_block(&all, i + 1)) {
+        const wpi_pages block = wpi_pages_of_block(&all, i);
+        if (wpi_block_is_busy(chunk, i) || chunk->blocks[i].age > e->spared_at)
+            still = wpi_pages_without(&still, &block);
+    }
+    return still;
+}
+
+/* Victims for `missing` frames: of those that the evictor chooses together, the migration policy
+ * may spare some. They are the next victims, unless they are used until then. */
+static bool choose(wpi_paging *p, uint64_t missing, wpi_chunk_number *chunk, wpi_pages *pages) {
+    wpi_evictions *e = &p->evictions;
+    wpi_pages all = still_spared(p);
+    *chunk = e->spared_chunk;
+    if (wpi_pages_is_empty(&all)) {
+        if (!wpi_evictions_choose(p, chunk, &all)) return false;
+        e->spared_chunk = *chunk;
+        e->spared_at = p->residency.clock;
+    }
+    *pages = wpi_block_moves_needed(p, *chunk, missing, &all);
+    e->spared = wpi_pages_without(&all, pages);
+    return true;
+}
+
+/* Evicts the policy's next victims, for `missing` frames. False: nothing can be evicted now. */
+static bool evict_one(wpi_paging *p, uint64_t missing, wpi_may_leave may_leave, const void *object,
+                      wpi_time_ps now) {
     wpi_chunk_number chunk = {0};
     wpi_pages pages;
-    if (!wpi_evictions_choose(p, &chunk, &pages)) return false;
+    if (!choose(p, missing, &chunk, &pages)) return false;
     if (may_leave != NULL && !may_leave(p, chunk, &pages, object)) return false;
     wpi_evictions_start(p, chunk, &pages, now);
     return true;
@@ -81,7 +115,8 @@ static uint64_t expected_free(const wpi_paging *p) {
 bool wpi_evictions_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
                              const void *object, wpi_time_ps now) {
     if (expected_free(paging) < pages) paging->evictions.is_oversubscribed = true;
-    while (expected_free(paging) < pages && evict_one(paging, may_leave, object, now))
+    while (expected_free(paging) < pages &&
+           evict_one(paging, pages - expected_free(paging), may_leave, object, now))
         ;
     return wpi_residency_free(&paging->residency) >= pages;
 }
@@ -92,6 +127,7 @@ uint64_t wpi_evictions_kept_frames(const wpi_paging *paging) {
 
 void wpi_evictions_keep_free(wpi_paging *paging, wpi_time_ps now) {
     const uint64_t wanted = wpi_evictions_kept_frames(paging);
-    while (expected_free(paging) < wanted && evict_one(paging, NULL, NULL, now))
+    while (expected_free(paging) < wanted &&
+           evict_one(paging, wanted - expected_free(paging), NULL, NULL, now))
         ;
 }

@@ -9,6 +9,9 @@ typedef struct wpi_evictions {
     uint64_t *notes; /* [chunk]: of the policy */
     bool is_oversubscribed;
     bool has_evicted;
+    wpi_chunk_number spared_chunk; /* its last victims, as far as they were spared … */
+    wpi_pages spared;              /* … (policy/migrate.h) … */
+    uint64_t spared_at;            /* … at this time of the residency's clock */
 } wpi_evictions;
 
 void wpi_evictions_deinit(wpi_evictions *evictions); /* `{0}` is fine */
