@@ -248,7 +248,7 @@ static void more_shared_memory_is_given_on_request(void **state) {
     fixture *f = *state;
     const wp_dim3 one = {1, 1, 1};
     wp_kernel *kernel = find_kernel(f->module, "limited");
-    assert_status_fails(wpi_kernel_set_shared_max(kernel, 163 * 1024, &f->err), WP_STATUS_INVALID,
+    assert_status_fails(wpi_kernel_set_shared_max(kernel, 227 * 1024, &f->err), WP_STATUS_INVALID,
                         &f->err, "40000 of them static");
     assert_status_ok(wpi_kernel_set_shared_max(kernel, 100000, &f->err), &f->err);
     assert_status_ok(try_launch(f, "limited", one, one, 100000), &f->err);
@@ -261,7 +261,7 @@ static void occupancy_follows_from_threads_and_shared_memory(void **state) {
     const wp_kernel *both = find_kernel(f->module, "both");
     assert_int_equal(wp_kernel_occupancy_blocks(both, 256, 0), 2048 / 256);
     assert_int_equal(wp_kernel_occupancy_blocks(both, 33, 0), 32);
-    assert_int_equal(wp_kernel_occupancy_blocks(both, 256, 40 * 1024), 164 / 40);
+    assert_int_equal(wp_kernel_occupancy_blocks(both, 256, 40 * 1024), 228 / 40);
     assert_int_equal(wp_kernel_occupancy_blocks(both, 2000, 0), 0);
 }
 

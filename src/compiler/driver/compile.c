@@ -122,7 +122,9 @@ static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wp
                                      : "63");
     add(command, lenient);
     add_language(job, command, input);
-    wpi_strings_add(command, "-w"); /* warnings come from the host side */
+    /* Warnings come from the host side. Like nvcc, no conclusions from types about which accesses
+     * meet: many kernels write halves and read words of them. */
+    ADD(command, "-w", "-fno-strict-aliasing");
 }
 
 /* clang does not diagnose long double in device code; see long_double.h. */
