@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/must.h"
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
@@ -171,6 +172,20 @@ wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wpi_compile
     read_annotations(c);
     read_variables(c);
     *out = c;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_compile_read_library(wpi_compile *c, const char *path, LLVMModuleRef *out,
+                                   wp_error *err) {
+    char *data = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wpi_file_read(path, &data, &size_bytes, err));
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, path);
+    const LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, out);
+    LLVMDisposeMemoryBuffer(buffer);
+    wpi_free(data);
+    if (failed)
+        return WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
     return WP_STATUS_OK;
 }
 

@@ -90,6 +90,9 @@ WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes
                                           wp_error *err);
 /** An empty nvptx64 module. */
 WP_NODISCARD wp_status wpi_compile_create_empty(const char *name, wpi_compile **out, wp_error *err);
+/** Reads a library of bitcode that belongs to Warpage, in the program's context. */
+WP_NODISCARD wp_status wpi_compile_read_library(wpi_compile *c, const char *path,
+                                                LLVMModuleRef *out, wp_error *err);
 /** Writes the module as bitcode that wpi_compile_create reads again; before the first pass only. */
 WP_NODISCARD wp_status wpi_compile_write(wpi_compile *c, const char *path, wp_error *err);
 void wpi_compile_destroy(wpi_compile *c);

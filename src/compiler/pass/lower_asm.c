@@ -281,19 +281,8 @@ static bool needs_tensorlib(const wpi_compile *c) {
 }
 
 static wp_status read_tensorlib(wpi_compile *c, LLVMModuleRef *out, wp_error *err) {
-    char *folder = wpi_path_dir(c->devicelib_path), *data = NULL;
-    char *path = wpi_path_join(folder, "tensorlib.bc");
-    size_t size_bytes = 0;
-    wp_status status = wpi_file_read(path, &data, &size_bytes, err);
-    if (status == WP_STATUS_OK) {
-        LLVMMemoryBufferRef buffer =
-            LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "tensorlib");
-        if (LLVMParseBitcodeInContext2(c->context, buffer, out))
-            status =
-                WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
-        LLVMDisposeMemoryBuffer(buffer);
-    }
-    wpi_free(data);
+    char *folder = wpi_path_dir(c->devicelib_path), *path = wpi_path_join(folder, "tensorlib.bc");
+    wp_status status = wpi_compile_read_library(c, path, out, err);
     wpi_free(path);
     wpi_free(folder);
     return status;

@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/strings.h"
 #include "compiler/driver/finish.h"
 #include "compiler/ir/edit.h"
@@ -166,18 +165,8 @@ static void adapt_function(wpi_compile *c, LLVMValueRef function) {
 }
 
 static wp_status link_devicelib(wpi_compile *c, wp_error *err) {
-    char *data = NULL;
-    size_t size_bytes = 0;
-    WP_TRY(wpi_file_read(c->devicelib_path, &data, &size_bytes, err));
-    LLVMMemoryBufferRef buffer =
-        LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "devicelib");
-    wpi_free(data);
     LLVMModuleRef library = NULL;
-    LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, &library);
-    LLVMDisposeMemoryBuffer(buffer);
-    if (failed)
-        return WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage",
-                       c->devicelib_path);
+    WP_TRY(wpi_compile_read_library(c, c->devicelib_path, &library, err));
     LLVMSetTarget(library, LLVMGetTarget(c->module));
     if (LLVMLinkModules2(c->module, library))
         return WP_FAIL(err, TOOLCHAIN, "the device library %s does not fit the program",

@@ -56,16 +56,6 @@ static void perform(wpi_ptx *t, const wp_matrix_shape *shape) {
 
 /* ---- operands ---- */
 
-static unsigned length_of(wpi_ptx *t, unsigned index) {
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
-    return o->kind == WP_PTX_OPERAND_LIST ? o->count : 1;
-}
-
-static const wpi_ptx_operand *item(wpi_ptx *t, unsigned index, unsigned i) {
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
-    return o->kind == WP_PTX_OPERAND_LIST ? &t->s->pool[o->first + i] : o;
-}
-
 static bool is_wide(uint32_t type) {
     return type == WP_MATRIX_F64;
 }
@@ -76,20 +66,20 @@ static unsigned width_of(uint32_t type) {
 
 /* Fails unless operand `index` has as many registers as `words` fill. */
 static void expect_words(wpi_ptx *t, unsigned index, uint32_t type, uint32_t words) {
-    if (length_of(t, index) * width_of(type) != words)
+    if (wpi_ptx_length(t, index) * width_of(type) != words)
         wpi_ptx_fail(t, "an operand has another number of registers than its shape and type need");
 }
 
 static void keep_operand(wpi_ptx *t, unsigned index, uint32_t type, unsigned first) {
-    for (unsigned i = 0; i < length_of(t, index) && t->status == WP_STATUS_OK; i++)
+    for (unsigned i = 0; i < wpi_ptx_length(t, index) && t->status == WP_STATUS_OK; i++)
         keep(t, first + i * width_of(type),
-             wpi_ptx_read_operand(t, item(t, index, i), is_wide(type) ? wide : word));
+             wpi_ptx_read_operand(t, wpi_ptx_item_at(t, index, i), is_wide(type) ? wide : word));
 }
 
 static void write_result(wpi_ptx *t, unsigned index, uint32_t type, unsigned first) {
-    for (unsigned i = 0; i < length_of(t, index) && t->status == WP_STATUS_OK; i++)
+    for (unsigned i = 0; i < wpi_ptx_length(t, index) && t->status == WP_STATUS_OK; i++)
         wpi_ptx_write_operand(
-            t, item(t, index, i), is_wide(type) ? wide : word,
+            t, wpi_ptx_item_at(t, index, i), is_wide(type) ? wide : word,
             kept(t, first + i * width_of(type), is_wide(type) ? t->c->i64 : t->c->i32));
 }
 
@@ -327,7 +317,7 @@ static unsigned take_matrices(wpi_ptx *t, unsigned list, bool *is_transposed) {
     wpi_ptx_skip(t, "shared");
     wpi_ptx_skip(t, "shared::cta");
     wpi_ptx_expect(t, 2, 2);
-    if (count == 0 || !wpi_ptx_has(t, "b16") || length_of(t, list) != count) {
+    if (count == 0 || !wpi_ptx_has(t, "b16") || wpi_ptx_length(t, list) != count) {
         wpi_ptx_fail(t, NULL);
         return 0;
     }
@@ -346,7 +336,7 @@ static void emit_ldmatrix(wpi_ptx *t) {
     }
     if (is_transposed) transpose(t, words, count);
     for (unsigned w = 0; w < count; w++)
-        wpi_ptx_write_operand(t, item(t, 0, w), word, words[w]);
+        wpi_ptx_write_operand(t, wpi_ptx_item_at(t, 0, w), word, words[w]);
 }
 
 static void emit_stmatrix(wpi_ptx *t) {
@@ -355,7 +345,7 @@ static void emit_stmatrix(wpi_ptx *t) {
     if (t->status != WP_STATUS_OK) return;
     LLVMValueRef words[4];
     for (unsigned w = 0; w < count; w++)
-        words[w] = wpi_ptx_read_operand(t, item(t, 1, w), word);
+        words[w] = wpi_ptx_read_operand(t, wpi_ptx_item_at(t, 1, w), word);
     if (is_transposed) transpose(t, words, count);
     exchange_rows(t, 0, count);
     if (t->status != WP_STATUS_OK) return;
@@ -522,8 +512,9 @@ static void load_fragment(wpi_ptx *t, wp_matrix_shape *s, fragment which) {
         register_place(s, which, each, r, &at_row, &at_column);
         values[r] = load_register(t, &x, at_row, at_column, which == FRAGMENT_B, each);
     }
-    for (uint32_t r = 0; r < length_of(t, 0) && t->status == WP_STATUS_OK; r++)
-        wpi_ptx_write_operand(t, item(t, 0, r), is_wide(type) ? wide : word, values[r % own]);
+    for (uint32_t r = 0; r < wpi_ptx_length(t, 0) && t->status == WP_STATUS_OK; r++)
+        wpi_ptx_write_operand(t, wpi_ptx_item_at(t, 0, r), is_wide(type) ? wide : word,
+                              values[r % own]);
 }
 
 static void store_fragment(wpi_ptx *t, wp_matrix_shape *s) {
@@ -537,10 +528,11 @@ static void store_fragment(wpi_ptx *t, wp_matrix_shape *s) {
     matrix x = take_matrix(t, s, FRAGMENT_C, type, 0, 2);
     expect_words(t, 1, type, wpi_matrix_words(type, s->m, s->n));
     uint32_t each = type == WP_MATRIX_F16 ? 2 : 1;
-    for (uint32_t r = 0; r < length_of(t, 1) && t->status == WP_STATUS_OK; r++) {
+    for (uint32_t r = 0; r < wpi_ptx_length(t, 1) && t->status == WP_STATUS_OK; r++) {
         uint32_t at_row, at_column;
         register_place(s, FRAGMENT_C, each, r, &at_row, &at_column);
-        LLVMValueRef value = wpi_ptx_read_operand(t, item(t, 1, r), is_wide(type) ? wide : word);
+        LLVMValueRef value =
+            wpi_ptx_read_operand(t, wpi_ptx_item_at(t, 1, r), is_wide(type) ? wide : word);
         store_register(t, &x, at_row, at_column, each, value);
     }
     meet(t);

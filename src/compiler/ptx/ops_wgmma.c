@@ -39,16 +39,6 @@ static LLVMValueRef kept(wpi_ptx *t, unsigned index) {
     return value;
 }
 
-static unsigned length_of(wpi_ptx *t, unsigned index) {
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
-    return o->kind == WP_PTX_OPERAND_LIST ? o->count : 1;
-}
-
-static const wpi_ptx_operand *item(wpi_ptx *t, unsigned index, unsigned i) {
-    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
-    return o->kind == WP_PTX_OPERAND_LIST ? &t->s->pool[o->first + i] : o;
-}
-
 /* ---- modifiers ---- */
 
 /* m64n128k16 */
@@ -179,7 +169,7 @@ static void multiply(wpi_ptx *t) {
     s.b_words = WP_MATRIX_GROUP_B_WORDS;
     const unsigned d_words = wpi_matrix_words(s.d, WARP_ROWS, s.n * 8);
     const unsigned first = s.a_words + s.b_words;
-    if (length_of(t, 0) != d_words || (!is_a_shared && length_of(t, 1) != s.a_words)) {
+    if (wpi_ptx_length(t, 0) != d_words || (!is_a_shared && wpi_ptx_length(t, 1) != s.a_words)) {
         wpi_ptx_fail(t, "an operand has another number of registers than its shape and type need");
         return;
     }
@@ -187,11 +177,11 @@ static void multiply(wpi_ptx *t) {
         keep_descriptor(t, 1, 0);
     else
         for (unsigned i = 0; i < s.a_words; i++)
-            keep(t, i, wpi_ptx_read_operand(t, item(t, 1, i), word));
+            keep(t, i, wpi_ptx_read_operand(t, wpi_ptx_item_at(t, 1, i), word));
     keep_descriptor(t, 2, s.a_words);
     keep(t, s.a_words + 2, scale_of_d(t));
     for (unsigned i = 0; i < d_words && t->status == WP_STATUS_OK; i++)
-        keep(t, first + i, wpi_ptx_read_operand(t, item(t, 0, i), word));
+        keep(t, first + i, wpi_ptx_read_operand(t, wpi_ptx_item_at(t, 0, i), word));
     if (t->status != WP_STATUS_OK) return;
     (void)at_word(t, 0);
     LLVMValueRef args[2] = {t->group_words, wpi_const64(t->c, wpi_matrix_pack(&s))};
@@ -199,7 +189,7 @@ static void multiply(wpi_ptx *t) {
     LLVMValueRef status = kept(t, s.a_words + 2);
     wpi_ptx_call(t, WP_PTX_TENSOR_PREFIX "check", t->c->none, &status, 1);
     for (unsigned i = 0; i < d_words && t->status == WP_STATUS_OK; i++)
-        wpi_ptx_write_operand(t, item(t, 0, i), word, kept(t, first + i));
+        wpi_ptx_write_operand(t, wpi_ptx_item_at(t, 0, i), word, kept(t, first + i));
 }
 
 /* A barrier of the warpgroup, behind the numbers of the program's own. */

@@ -210,6 +210,9 @@ char wpi_ptx_rounding(wpi_ptx *t);
 /** Fails the statement unless it has `least` to `most` operands. */
 void wpi_ptx_expect(wpi_ptx *t, unsigned least, unsigned most);
 const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index);
+/** How many items operand `index` has: those of {a, b, …}; else it is one itself. */
+unsigned wpi_ptx_length(const wpi_ptx *t, unsigned index);
+const wpi_ptx_operand *wpi_ptx_item_at(const wpi_ptx *t, unsigned index, unsigned i);
 /** The second of p|q, or NULL. */
 const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index);
 

@@ -74,6 +74,16 @@ const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index) {
     return &t->s->pool[index < t->s->operand_count ? t->s->operands[index] : 0];
 }
 
+unsigned wpi_ptx_length(const wpi_ptx *t, unsigned index) {
+    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
+    return o->kind == WP_PTX_OPERAND_LIST ? o->count : 1;
+}
+
+const wpi_ptx_operand *wpi_ptx_item_at(const wpi_ptx *t, unsigned index, unsigned i) {
+    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, index);
+    return o->kind == WP_PTX_OPERAND_LIST ? &t->s->pool[o->first + i] : o;
+}
+
 const wpi_ptx_operand *wpi_ptx_second(const wpi_ptx *t, unsigned index) {
     unsigned second = wpi_ptx_operand_at(t, index)->second;
     return second ? &t->s->pool[second] : NULL;

@@ -108,19 +108,9 @@ static char *library_path(const char *file, wp_error *err) {
 }
 
 static wp_status open_library(wpi_compile *c, const char *file, LLVMModuleRef *out, wp_error *err) {
-    char *path = library_path(file, err), *data = NULL;
-    size_t size_bytes = 0;
+    char *path = library_path(file, err);
     if (path == NULL) return WP_STATUS_IO;
-    wp_status status = wpi_file_read(path, &data, &size_bytes, err);
-    if (status == WP_STATUS_OK) {
-        LLVMMemoryBufferRef buffer =
-            LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, file);
-        if (LLVMParseBitcodeInContext2(c->context, buffer, out))
-            status =
-                WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
-        LLVMDisposeMemoryBuffer(buffer);
-    }
-    wpi_free(data);
+    wp_status status = wpi_compile_read_library(c, path, out, err);
     wpi_free(path);
     return status;
 }
