@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* __shared__ objects whose constructors and destructors do something: as with nvcc, neither runs, and kernels initialise
- * them. Single ones, arrays, in templates, aligned, and several on a line. */
+ * them. Single ones, arrays, in templates, aligned, and several on a line or in a
+ * declaration. And a dynamic one that is not an array. */
 #include "check.h"
 
 struct counter {
@@ -54,6 +55,26 @@ template <class T, int N> __global__ void several(int *out) {
     }
 }
 
+struct tile {
+    int values[64];
+};
+
+namespace named {
+__global__ void together(int *out) {
+    extern __shared__ __align__(16) tile dynamic;
+    __shared__ holder<counter> first, pair[2], last;
+    dynamic.values[threadIdx.x] = (int)threadIdx.x;
+    if (threadIdx.x == 0) first.inner.start(1), pair[1].inner.start(2), last.inner.start(3);
+    __syncthreads();
+    first.inner.add(1), pair[1].inner.add(2), last.inner.add(3);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        out[0] = first.inner.value, out[1] = pair[1].inner.value, out[2] = last.inner.value;
+        out[3] = dynamic.values[63];
+    }
+}
+} // namespace named
+
 int main() {
     int *out = check_managed<int>(8);
     single<<<1, 64>>>(out);
@@ -71,5 +92,11 @@ int main() {
     KERNEL_OK();
     CHECK_EQ(out[0], 32);
     CHECK_EQ(out[4], 4);
+    named::together<<<1, 64, sizeof(tile)>>>(out);
+    KERNEL_OK();
+    CHECK_EQ(out[0], 64);
+    CHECK_EQ(out[1], 128);
+    CHECK_EQ(out[2], 192);
+    CHECK_EQ(out[3], 63);
     return check_done();
 }

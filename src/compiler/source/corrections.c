@@ -27,6 +27,8 @@ typedef struct correction {
 static const correction corrections[] = {
     {": error: initialization is not supported for __shared__ variables", NULL, false,
      wpi_shared_object_change},
+    {": error: __shared__ variable '", NULL, false,
+     wpi_extern_shared_change}, /* … cannot be 'extern' */
     {": error: an attribute list cannot appear here", NULL, false, wpi_misplaced_attribute_change},
     {": error: 'alignas' attribute cannot be applied to types", NULL, false,
      wpi_misplaced_attribute_change},

@@ -2,13 +2,19 @@
 /* A declaration becomes, on its own lines,
  *
  *     __shared__ wp_shared_object<T> wpi_of_x; auto &x = wpi_of_x.object();
+ *
+ * and `extern __shared__ T x;`, which only clang refuses, an array and its first element:
+ *
+ *     extern __shared__ T wpi_first_of_x[]; auto &x = wpi_first_of_x[0];
  */
+#define _GNU_SOURCE /* memmem, memrchr */
 #include "compiler/source/shared_objects.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "compiler/source/source_text.h"
 
 static bool is_word_char(char c) {
     return isalnum((unsigned char)c) || c == '_';
@@ -40,11 +46,34 @@ static const char *skip_attributes(const char *p) {
     return p;
 }
 
+/* The next comma between declarators in [p, end), or NULL. */
+static const char *next_comma(const char *p, const char *end) {
+    for (int depth = 0; p < end; p++) {
+        depth += (strchr("<([", *p) != NULL) - (strchr(">)]", *p) != NULL);
+        if (*p == ',' && depth == 0) return p;
+    }
+    return NULL;
+}
+
+/* Where the name of the declarator begins that ends at `end`; NULL: it has another form. */
+static const char *name_before(const char *begin, const char *end) {
+    while (end && end > begin && !is_word_char(end[-1]))
+        end = end[-1] == ']' ? memrchr(begin, '[', (size_t)(end - begin)) : end - 1;
+    while (end && end > begin && is_word_char(end[-1]))
+        end--;
+    return end;
+}
+
+static size_t word_length(const char *word) {
+    size_t length = 0;
+    while (is_word_char(word[length]))
+        length++;
+    return length;
+}
+
 char *wpi_shared_object_change(const char *text, const char *name) {
     static const char word[] = "__shared__";
-    size_t length = 0;
-    while (is_word_char(name[length]))
-        length++;
+    const size_t length = word_length(name);
     const char *end = skip_blank(name + length), *sizes = end;
     while (*end == '[' && closing(end))
         end = skip_blank(closing(end) + 1);
@@ -52,10 +81,51 @@ char *wpi_shared_object_change(const char *text, const char *name) {
     while (begin > text && strncmp(begin, word, strlen(word)) != 0 && !strchr(";{}", begin[-1]))
         begin--;
     if (length == 0 || *end != ';' || strncmp(begin, word, strlen(word)) != 0) return NULL;
-    const char *type = skip_attributes(begin + strlen(word));
-    return wpi_format("%.*s%.*s wp_shared_object<%.*s %.*s> wpi_of_%.*s; auto &%.*s = "
+    const char *type = skip_attributes(begin + strlen(word)), *type_end = name;
+    /* One of several: those before it stay a declaration of their own. */
+    const char *kept = NULL;
+    for (const char *c = next_comma(type, name); c; c = next_comma(c + 1, name)) {
+        if (!kept) type_end = name_before(type, c);
+        kept = c;
+    }
+    if (!type_end || memchr(type, '*', (size_t)(type_end - type))) return NULL;
+    return wpi_format("%.*s%s%.*s wp_shared_object<%.*s %.*s> wpi_of_%.*s; auto &%.*s = "
                       "wpi_of_%.*s.object()%s",
-                      (int)(begin - text), text, (int)(type - begin), begin, (int)(name - type),
-                      type, (int)(end - sizes), sizes, (int)length, name, (int)length, name,
-                      (int)length, name, end);
+                      (int)((kept ? kept : begin) - text), text, kept ? "; " : "",
+                      (int)(type - begin), begin, (int)(type_end - type), type, (int)(end - sizes),
+                      sizes, (int)length, name, (int)length, name, (int)length, name, end);
+}
+
+/* Whether the brace at `brace` opens a namespace, or extern "C". */
+static bool is_namespace(const char *text, const char *brace) {
+    const char *from = brace;
+    while (from > text && !strchr(";{}", from[-1]))
+        from--;
+    return memmem(from, (size_t)(brace - from), "namespace", 9) ||
+           memmem(from, (size_t)(brace - from), "extern", 6);
+}
+
+static bool is_in_function(const char *text, const char *at) {
+    int depth = 0, hidden = 0; /* braces of namespaces that are open */
+    for (const char *p = text; p < at; p++) {
+        const size_t skipped = wpi_source_skip(p);
+        p += skipped ? skipped - 1 : 0;
+        if (skipped) continue;
+        if (*p == '{') {
+            if (depth == hidden && is_namespace(text, p)) hidden++;
+            depth++;
+        } else if (*p == '}' && depth > 0) {
+            if (depth == hidden) hidden--;
+            depth--;
+        }
+    }
+    return depth > hidden;
+}
+
+char *wpi_extern_shared_change(const char *text, const char *at) {
+    const char *end = strchr(at, ';'), *name = end ? name_before(at, end) : NULL;
+    const int length = name ? (int)word_length(name) : 0;
+    if (length == 0 || skip_blank(name + length) != end || !is_in_function(text, at)) return NULL;
+    return wpi_format("%.*swpi_first_of_%.*s[]; auto &%.*s = wpi_first_of_%.*s[0]%s",
+                      (int)(name - text), text, length, name, length, name, length, name, end);
 }

@@ -11,5 +11,8 @@
 /** Changes the declaration of the name at `name` in the text. The caller frees it; NULL: it has
  * another form. */
 char *wpi_shared_object_change(const char *text, const char *name);
+/** The same for `extern __shared__ T x;` of a function, which clang allows for arrays only; `at` is
+ * the place of __shared__. */
+char *wpi_extern_shared_change(const char *text, const char *at);
 
 #endif
