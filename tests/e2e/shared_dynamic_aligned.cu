@@ -1,5 +1,5 @@
 // Dynamic shared memory begins as aligned as its declaration says, behind static memory of any size.
-// DEVICES: cpu sim:h200
+// DEVICES: cpu cuda sim:h200
 #include "check.h"
 
 template <class T, int BYTES> __global__ void addresses(unsigned long long *out) {

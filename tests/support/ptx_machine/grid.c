@@ -15,6 +15,15 @@ uint64_t pm_lane_instructions(void) {
 
 /* ---- blocks ---- */
 
+static uint32_t round_up(uint32_t bytes, uint32_t to) {
+    return (bytes + to - 1) / to * to;
+}
+
+/* Shared memory, and in it dynamic memory, begins as aligned as any dynamic variable asks for. */
+static uint32_t dynamic_align(const pm_module *module) {
+    return module->shared_dynamic_align > 16 ? module->shared_dynamic_align : 16;
+}
+
 static pm_block *make_block(pm_grid *g) {
     const unsigned *shape = g->launch->block;
     const uint32_t threads = shape[0] * shape[1] * shape[2];
@@ -24,7 +33,8 @@ static pm_block *make_block(pm_grid *g) {
     b->warp_count = (threads + PM_LANES - 1) / PM_LANES;
     b->warps = calloc(b->warp_count, sizeof *b->warps);
     b->arrived = calloc((size_t)PM_BARRIERS * b->warp_count, sizeof *b->arrived);
-    b->shared = aligned_alloc(256, (g->shared_bytes + 256) / 256 * 256);
+    const uint32_t align = dynamic_align(g->module) > 256 ? dynamic_align(g->module) : 256;
+    b->shared = aligned_alloc(align, round_up(g->shared_bytes + 1, align));
     if (b->warps == NULL || b->arrived == NULL || b->shared == NULL) abort();
     for (uint32_t i = 0; i < b->warp_count; i++) {
         pm_warp *w = &b->warps[i];
@@ -237,11 +247,11 @@ pm_result pm_run(pm_module *module, const pm_launch *launch, char *report, size_
                  .launch = launch,
                  .function = launch->kernel->function,
                  .code = module->code,
-                 .shared_static_bytes = (launch->kernel->shared_static_bytes + 15) / 16 * 16,
                  .report = report,
                  .report_bytes = report_bytes};
     if (report != NULL && report_bytes != 0) report[0] = '\0';
     if (!fits(&g)) return PM_OUT_OF_RESOURCES;
+    g.shared_static_bytes = round_up(launch->kernel->shared_static_bytes, dynamic_align(module));
     g.shared_bytes = g.shared_static_bytes + launch->shared_dynamic_bytes;
     g.local_bytes = local_bytes(&g);
     g.params = aligned_alloc(256, (launch->kernel->param_bytes + 256) / 256 * 256);

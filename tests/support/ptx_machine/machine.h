@@ -199,7 +199,8 @@ struct pm_module {
     unsigned kernel_count, kernel_capacity;
     pm_variable *variables;
     unsigned variable_count, variable_capacity;
-    uint32_t shared_common_bytes; /* of variables outside kernels */
+    uint32_t shared_common_bytes;  /* of variables outside kernels */
+    uint32_t shared_dynamic_align; /* the most that a dynamic variable asks for, or 0 */
 };
 
 void *pm_module_alloc(pm_module *module, size_t bytes); /* zeroed */
