@@ -79,27 +79,6 @@ static bool is_too_large(LLVMValueRef kernel) {
            wpi_region_instructions(kernel, INSTRUCTIONS_MOST) >= INSTRUCTIONS_MOST;
 }
 
-/* Copies structure arguments that a kernel writes to, as the launch's copy is common to all
- * threads.
- */
-static void copy_written_params(wpi_compile *c, LLVMValueRef kernel) {
-    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
-    unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
-    for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
-        LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval);
-        if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly)) continue;
-        LLVMValueRef param = LLVMGetParam(kernel, p);
-        LLVMTypeRef type = LLVMGetTypeAttributeValue(attribute);
-        LLVMPositionBuilderBefore(c->builder,
-                                  LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
-        LLVMValueRef own = LLVMBuildAlloca(c->builder, type, "");
-        unsigned alignment = 16;
-        LLVMSetAlignment(own, alignment);
-        LLVMReplaceAllUsesWith(param, own);
-        LLVMBuildMemCpy(c->builder, own, alignment, param, 1, LLVMSizeOf(type));
-    }
-}
-
 static bool has_register(LLVMValueRef instruction, void *state) {
     (void)state;
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(instruction));
@@ -250,7 +229,7 @@ wp_status wpi_pass_regions(wpi_compile *c, wp_error *err) {
         if (is_fiber[k]) {
             build_fiber(c, kernel);
         } else {
-            copy_written_params(c, kernel->function);
+            (void)wpi_params_copy_written(c, kernel->function);
             build_regions(c, kernel);
         }
     }

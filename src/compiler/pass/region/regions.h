@@ -82,6 +82,9 @@ bool wpi_identity_is_needed(LLVMValueRef function);
 /** The fiber form: `void name.thread(block)`. */
 LLVMValueRef wpi_fiber_build(wpi_compile *c, wpi_kernel_ir *kernel);
 
+/** Structure arguments that a kernel writes to are copied, as the launch's copy is common to all
+ * threads. Returns whether there were any. */
+bool wpi_params_copy_written(wpi_compile *c, LLVMValueRef kernel);
 /** Marks a load of memory that does not change during a kernel. */
 void wpi_mark_settled_load(LLVMValueRef load);
 bool wpi_is_settled_load(LLVMValueRef value);

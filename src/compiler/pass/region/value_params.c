@@ -2,6 +2,7 @@
 /* Structures that a kernel takes by value, and never writes, are constant and the same for all its
  * threads. Loads of them are marked ("invariant.load"): uniform if their address is, and free to be
  * moved and repeated like arithmetic. */
+#include <llvm-c/Target.h>
 #include <stddef.h>
 
 #include "compiler/ir/edit.h"
@@ -42,8 +43,38 @@ static void mark_loads(LLVMValueRef kernel) {
                 wpi_mark_settled_load(i);
 }
 
+bool wpi_params_copy_written(wpi_compile *c, LLVMValueRef kernel) {
+    enum { ALIGNMENT = 16 };
+    const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+    const unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    bool is_any = false;
+    for (unsigned p = 0; p < LLVMCountParams(kernel) && !LLVMIsDeclaration(kernel); p++) {
+        LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval);
+        if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly)) continue;
+        LLVMValueRef param = LLVMGetParam(kernel, p);
+        LLVMTypeRef type = LLVMGetTypeAttributeValue(attribute);
+        LLVMPositionBuilderBefore(c->builder,
+                                  LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+        LLVMValueRef own = LLVMBuildAlloca(c->builder, type, "");
+        LLVMSetAlignment(own, ALIGNMENT);
+        LLVMReplaceAllUsesWith(param, own);
+        LLVMBuildMemCpy(c->builder, own, ALIGNMENT, param, 1,
+                        wpi_const64(c, LLVMABISizeOfType(layout, type)));
+        LLVMAddAttributeAtIndex(kernel, p + 1, LLVMCreateEnumAttribute(c->context, readonly, 0));
+        is_any = true;
+    }
+    return is_any;
+}
+
+/* Of PTX, and of some large kernels, LLVM does not know which structures are only read. What is not
+ * written of a copy is again the same for all threads, once the copy is in registers. */
 wp_status wpi_pass_params(wpi_compile *c, wp_error *err) {
-    (void)err;
+    bool is_any = false;
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        is_any = wpi_params_copy_written(c, c->kernels[k].function) || is_any;
+    if (is_any)
+        WP_TRY(wpi_compile_run(c, "function(sroa,early-cse<memssa>,simplifycfg)", NULL, err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
         mark_loads(c->kernels[k].function);
     return WP_STATUS_OK;
