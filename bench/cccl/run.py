@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thrust on the CPU device beside the parallel algorithms of the C++ library (GCC's, over TBB).
 
-    python3 bench/cccl/run.py [--build build/release] [--count 10000000] [--rounds 10] [--dry]
+    python3 bench/cccl/run.py [--build build/release] [--count 10000000] [--rounds 10] [--no-compile-times] [--dry]
 
 Both sum, scan and sort the same random numbers, and their results must be equal; the time is that of the fastest of some
 rounds, in turns of the two programs. Also the compile time of the Thrust program: by wpcc, for any x86-64 and for
@@ -73,6 +73,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=about.ROOT / "build/release")
     parser.add_argument("--count", type=int, default=10_000_000, help="numbers")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--no-compile-times", action="store_true")
     parser.add_argument("--dry", action="store_true", help="writes nothing")
     options = parser.parse_args()
     commit, before = about.checked_out(), os.getloadavg()
@@ -82,11 +83,12 @@ def main():
         run([options.build / "bin/wpcc", "-O2", HERE / "thrust.cu", "-o", programs["thrust"]])
         run(["g++", "-std=c++17", "-O3", "-march=x86-64-v3", HERE / "parallel.cpp", "-o", programs["c++"], "-ltbb"])
         times = measure(programs, options)
-        seconds = compile_times(options, folder)
+        seconds = {} if options.no_compile_times else compile_times(options, folder)
     lines = ["| numbers | algorithm | Thrust, `cpu` | C++, TBB | ratio |", "|---|---|---:|---:|---:|"]
     lines += [f"| {kind} | {what} | {row['thrust']:.1f} ms | {row['c++']:.1f} ms | {row['thrust'] / row['c++']:.2f} |"
               for (kind, what), row in times.items()]
-    lines += ["", "| compiler | processor seconds | over nvcc |", "|---|---:|---:|"]
+    if seconds:
+        lines += ["", "| compiler | processor seconds | over nvcc |", "|---|---:|---:|"]
     lines += [f"| `{what}` | {spent:.1f} | {'' if 'nvcc' not in seconds else format(spent / seconds['nvcc'], '.2f')} |"
               for what, spent in seconds.items()]
     text = "\n".join(lines)

@@ -47,11 +47,16 @@ bool wpi_params_copy_written(wpi_compile *c, LLVMValueRef kernel) {
     enum { ALIGNMENT = 16 };
     const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     const unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
+    const unsigned readnone = LLVMGetEnumAttributeKindForName("readnone", 8);
+    const unsigned writeonly = LLVMGetEnumAttributeKindForName("writeonly", 9);
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     bool is_any = false;
     for (unsigned p = 0; p < LLVMCountParams(kernel) && !LLVMIsDeclaration(kernel); p++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval);
-        if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly)) continue;
+        if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly) ||
+            LLVMGetEnumAttributeAtIndex(kernel, p + 1, readnone)) {
+            continue;
+        }
         LLVMValueRef param = LLVMGetParam(kernel, p);
         LLVMTypeRef type = LLVMGetTypeAttributeValue(attribute);
         LLVMPositionBuilderBefore(c->builder,
@@ -61,6 +66,7 @@ bool wpi_params_copy_written(wpi_compile *c, LLVMValueRef kernel) {
         LLVMReplaceAllUsesWith(param, own);
         LLVMBuildMemCpy(c->builder, own, ALIGNMENT, param, 1,
                         wpi_const64(c, LLVMABISizeOfType(layout, type)));
+        LLVMRemoveEnumAttributeAtIndex(kernel, p + 1, writeonly);
         LLVMAddAttributeAtIndex(kernel, p + 1, LLVMCreateEnumAttribute(c->context, readonly, 0));
         is_any = true;
     }
