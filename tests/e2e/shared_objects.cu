@@ -75,6 +75,13 @@ __global__ void together(int *out) {
 }
 } // namespace named
 
+extern "C" __global__ void named_as_in_c(int *out) {
+    extern __shared__ __align__(16) tile dynamic_too;
+    dynamic_too.values[threadIdx.x] = (int)threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x % 8] = dynamic_too.values[63 - threadIdx.x % 8];
+}
+
 int main() {
     int *out = check_managed<int>(8);
     single<<<1, 64>>>(out);
@@ -98,5 +105,8 @@ int main() {
     CHECK_EQ(out[1], 128);
     CHECK_EQ(out[2], 192);
     CHECK_EQ(out[3], 63);
+    named_as_in_c<<<1, 64, sizeof(tile)>>>(out);
+    KERNEL_OK();
+    CHECK_EQ(out[3], 60);
     return check_done();
 }

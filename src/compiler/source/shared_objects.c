@@ -96,13 +96,15 @@ char *wpi_shared_object_change(const char *text, const char *name) {
                       sizes, (int)length, name, (int)length, name, (int)length, name, end);
 }
 
-/* Whether the brace at `brace` opens a namespace, or extern "C". */
+/* Whether the brace at `brace` opens a namespace, or the declarations of extern "C". */
 static bool is_namespace(const char *text, const char *brace) {
-    const char *from = brace;
+    const char *from = brace, *last = brace;
     while (from > text && !strchr(";{}", from[-1]))
         from--;
-    return memmem(from, (size_t)(brace - from), "namespace", 9) ||
-           memmem(from, (size_t)(brace - from), "extern", 6);
+    while (last > from && isspace((unsigned char)last[-1]))
+        last--;
+    if (last == from || last[-1] == ')') return false; /* of a function; a comment may name one */
+    return last[-1] == '"' || memmem(from, (size_t)(brace - from), "namespace", 9);
 }
 
 static bool is_in_function(const char *text, const char *at) {
