@@ -20,7 +20,7 @@ typedef struct wpi_migrate_question {
     uint32_t in_vain;              /* number of last consecutive stays that did not pay */
     uint64_t move_bytes;           /* bytes that take the link for as long as migrating the block */
     uint64_t pass_bytes;           /* … as reading it remotely once, line by line */
-    uint64_t service_bytes;        /* … as its fault keeps a service that has one at a time */
+    uint64_t service_bytes;        /* … as its fault adds to a service */
 } wpi_migrate_question;
 
 typedef struct wpi_migrate_ops {

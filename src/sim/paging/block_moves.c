@@ -25,13 +25,14 @@ static uint32_t turn_bytes(const wpi_profile *profile) {
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* What one more fault adds to a service: a batch is shared with others, and other services overlap.
- */
+/* What one more fault adds to a service. Faults that are drained wait together: of a service's
+ * latency each has a share, as if the blocks of a chunk came with it. */
 static uint64_t service_bytes(const wpi_profile *profile) {
     switch (profile->paging.service) {
     case WPI_FAULT_BATCH:
         return bytes_in(profile, profile->paging.fault_ps + profile->paging.block_ps);
     case WPI_FAULT_SERIAL: return bytes_in(profile, profile->paging.latency_ps);
+    case WPI_FAULT_DRAINED: return bytes_in(profile, profile->paging.latency_ps / WPI_CHUNK_BLOCKS);
     default: return 0;
     }
 }

@@ -10,7 +10,7 @@ typedef struct wpi_block_moves {
     uint64_t move_bytes;    /* that SMs could have read over the link while a block is on it, … */
     uint32_t turn_bytes;    /* … or while one remote access has its turn, … */
     uint64_t pass_bytes;    /* … or while a block is read remotely once, line by line, … */
-    uint64_t service_bytes; /* … or while a service is busy with its fault alone */
+    uint64_t service_bytes; /* … or while a service is longer for its fault */
     uint64_t *ordered;      /* [chunk]: a bit for each block that is ordered and not yet serviced */
     uint64_t ordered_blocks;
     wpi_time_ps line_ps, move_ps; /* of the link, for a line, and for a block */
