@@ -7,7 +7,8 @@
 Prints a line a kernel and architecture: registers of a thread, spilled bytes, instructions, and those before
 each exit (`?`: only of threads for which its predicate is true). A kernel without branches executes the instructions
 before its first exit in every warp. wpcc writes PTX for sm_70 and later; for earlier GPUs the PTX is relabelled, which
-ptxas accepts where a kernel uses nothing newer. ptxas: tools/ptxas.sh, or $WARPAGE_PTXAS.
+ptxas accepts where a kernel uses nothing newer. ptxas: tools/ptxas.sh, or $WARPAGE_PTXAS; for
+sm_35 and sm_37 that of CUDA 11 (tools/ptxas.sh 11).
 """
 import os
 import re
@@ -36,6 +37,11 @@ def instructions(code, arch):
         names = {0x94D: "EXIT", 0x918: "NOP", 0x947: "BRA"}
         for (word,) in struct.iter_unpack("<Q8x", code):
             yield names.get(word & 0xFFF, ""), word >> 12 & 15
+    elif arch < 50:  # Kepler: a control word before seven of 64 bits
+        names = {(0, 0x1800): "EXIT", (2, 0x8580): "NOP", (0, 0x1200): "BRA"}
+        for i, (word,) in enumerate(struct.iter_unpack("<Q", code)):
+            if i % 8:
+                yield names.get((word & 3, word >> 48 & 0xFF80), ""), word >> 18 & 15
     else:  # Maxwell, Pascal: a control word before three of 64 bits
         names = {0xE30: "EXIT", 0x50B: "NOP", 0xE24: "BRA"}
         for i, (word,) in enumerate(struct.iter_unpack("<Q", code)):
@@ -74,7 +80,7 @@ def main(arguments):
     if arguments[:1] == ["--arch"] and len(arguments) > 1:
         archs = [int(a) for a in arguments[1].split(",")]
         arguments = arguments[2:]
-    if not arguments or any(a < 50 for a in archs):
+    if not arguments or any(a < 35 for a in archs):
         sys.exit(__doc__.strip())
     ptxas = os.environ.get("WARPAGE_PTXAS", os.path.join(ROOT, "build", "ptxas", "ptxas"))
     if not os.path.exists(ptxas):

@@ -62,8 +62,16 @@ SOURCE
 "$wpcc" "$tmp/x.cu" -o "$tmp/x" || exit 1
 "$wpcc" -emit-llvm -c "$tmp/x.cu" -o "$tmp/x.bc" || exit 1
 
-# The kernel without branches: its steps and accesses are the cubin's instructions up to the end of a warp.
-for arch in 60 70 86; do
+# The kernel without branches: its steps and accesses are the cubin's instructions up to the end of a warp. Kepler needs
+# the ptxas of CUDA 11 (tools/ptxas.sh 11).
+ptxas12=$WARPAGE_PTXAS
+ptxas11=$root/build/ptxas/11/ptxas
+for arch in 35 60 70 86; do
+    WARPAGE_PTXAS=$ptxas12
+    if [ $arch = 35 ]; then
+        [ -x "$ptxas11" ] || continue
+        WARPAGE_PTXAS=$ptxas11
+    fi
     "$wpcc" --variant=trace@$arch "$tmp/x.bc" -o "$tmp/x.so" || exit 1
     ours=$("$bin/../tests/trace_show" "$tmp/x.so" | awk '
         $1 == "function" { inside = $2 ~ /straight/ }
@@ -100,7 +108,13 @@ refused() { # sentence, device
     "$bin/warpage" run --device "$2" --set sm.code=ptxas "$tmp/x" >"$tmp/out" 2>&1 && say "$2 ran"
     grep -q "$1" "$tmp/out" || say "no sentence '$1': $(cat "$tmp/out")"
 }
-refused "machine code of sm_37 cannot be read" sim:k80
+if [ -x "$ptxas11" ]; then
+    WARPAGE_PTXAS=$ptxas11
+    warps sim:k80 ptxas >/dev/null
+    expect "results on Kepler" "0 wrong" "$(cat "$tmp/out")"
+    WARPAGE_PTXAS=$ptxas12
+fi
+refused "machine code of sm_30 cannot be read" sim:gtx680
 cat >"$tmp/none" <<'SCRIPT'
 #!/bin/sh
 echo "ptxas fatal: no such architecture"
@@ -110,4 +124,5 @@ chmod +x "$tmp/none"
 WARPAGE_PTXAS=$tmp/none XDG_CACHE_HOME=$tmp
 export XDG_CACHE_HOME
 refused "no such architecture" sim:p100
+refused "it has to be of CUDA 11" sim:k80
 exit $failed

@@ -34,6 +34,36 @@ static void instructions_have_their_classes(void **state) {
         {60, 0xe30000000007000f, WP_TRACE_CONTROL},  /* EXIT */
         {60, 0xe2400fffff87000f, WP_OPCODE_NONE},    /* BRA to itself */
         {60, 0x50b0000000070f00, WP_OPCODE_NONE},    /* NOP */
+        {35, 0x64c03c00089c0006, WP_TRACE_INT},      /* MOV R1, c[0x0][0x44] */
+        {35, 0x86400000109c0026, WP_TRACE_INT},      /* S2R */
+        {35, 0x407fffffb01c0405, WP_TRACE_INT},      /* IADD, of a number */
+        {35, 0x743fffffffa7c01e, WP_TRACE_INT},      /* MOV32I */
+        {35, 0x51082400051c0002, WP_TRACE_IMUL},     /* IMAD */
+        {35, 0x2e00000000000002, WP_TRACE_IMUL},     /* IMUL32I */
+        {35, 0xa100000000000001, WP_TRACE_IMUL},     /* IMAD, of a number */
+        {35, 0xcc001c0006042432, WP_TRACE_FP32},     /* FFMA */
+        {35, 0x9403fefc0004181d, WP_TRACE_FP32},     /* FFMA, of a number */
+        {35, 0xe340800004041c26, WP_TRACE_FP32},     /* FMUL */
+        {35, 0xc34081f800042021, WP_TRACE_FP32},     /* FMUL, of a number */
+        {35, 0x2000000000000002, WP_TRACE_FP32},     /* FMUL32I */
+        {35, 0x4240000000000002, WP_TRACE_FP32},     /* FSET */
+        {35, 0xddf41c007f9c183e, WP_TRACE_FP32},     /* FSETP */
+        {35, 0xdb80000000000002, WP_TRACE_FP64},     /* DFMA */
+        {35, 0xbb80000000000001, WP_TRACE_FP64},     /* DFMA, of a number */
+        {35, 0xe380000000000002, WP_TRACE_FP64},     /* DADD */
+        {35, 0xe5c0000000000002, WP_TRACE_CONVERT},  /* I2F */
+        {35, 0x8400000002841c22, WP_TRACE_SPECIAL},  /* MUFU */
+        {35, 0x7880000000000002, WP_TRACE_WARP},     /* SHFL */
+        {35, 0x6800000000000002, WP_OPCODE_ACCESS},  /* ATOM */
+        {35, 0xc480000000000000, WP_OPCODE_ACCESS},  /* LD */
+        {35, 0xe4c03c000324001c, WP_OPCODE_ACCESS},  /* ST */
+        {35, 0x7ac0000000000002, WP_OPCODE_ACCESS},  /* STS */
+        {35, 0x7a80000000000002, WP_TRACE_LOCAL},    /* STL */
+        {35, 0x7c80000000000002, WP_TRACE_CONSTANT}, /* LDC */
+        {35, 0x8540000000000002, WP_TRACE_SYNC},     /* BAR */
+        {35, 0x19000000001c003c, WP_TRACE_CONTROL},  /* RET */
+        {35, 0x12007ffffc1c003c, WP_OPCODE_NONE},    /* BRA to itself */
+        {35, 0x85800000001c3c02, WP_OPCODE_NONE},    /* NOP */
         {70, 0x0000000000007919, WP_TRACE_INT},      /* S2R */
         {70, 0x0000000000007223, WP_TRACE_FP32},     /* FFMA */
         {70, 0x0000000000007a24, WP_TRACE_IMUL},     /* IMAD */
@@ -56,7 +86,9 @@ static void instructions_have_their_classes(void **state) {
     }
     const unsigned char control[8] = {0x0f};
     assert_int_equal(wpi_opcode_class(60, control, 0), WP_OPCODE_NONE);
-    assert_false(wpi_opcode_is_known(37));
+    assert_int_equal(wpi_opcode_class(35, control, 0), WP_OPCODE_NONE);
+    assert_true(wpi_opcode_is_known(37));
+    assert_false(wpi_opcode_is_known(30));
 }
 
 static void pairs_follow_from_control_bits(void **state) {
@@ -70,6 +102,13 @@ static void pairs_follow_from_control_bits(void **state) {
     assert_true(wpi_opcode_is_paired(60, code, 48));
     assert_false(wpi_opcode_is_paired(60, code, 56));
     assert_false(wpi_opcode_is_paired(70, code, 48)); /* Volta has one issue a cycle */
+    /* Kepler: the second, fourth and sixth of seven. */
+    const uint64_t kepler = UINT64_C(0x08a0109c108010ac);
+    unsigned char group[128] = {0};
+    memcpy(group + 64, &kepler, sizeof kepler);
+    for (size_t word = 0; word < 8; word++)
+        assert_int_equal(wpi_opcode_is_paired(35, group, 64 + 8 * word),
+                         word == 2 || word == 4 || word == 6);
 }
 
 /* ---- a cubin ---- */
@@ -101,7 +140,7 @@ static void place(cubin *c, int section, uint32_t name, const void *start, size_
 }
 
 /* Line 3 for the first 32 bytes of the code, 5 up to 96, of which the last 32 are ptxas' own. */
-static cubin make_cubin(void) {
+static cubin make_cubin(const char *own_function) {
     static const unsigned char header[] = {2, 0, 16, 0, 0, 0, 1, 1, 251, 14, 10,
                                            0, 1, 1,  1, 1, 0, 0, 0, 1,   0,  0};
     static const unsigned char body[] = {0, 9,  2, 0, 0, 0,
@@ -127,8 +166,8 @@ static cubin make_cubin(void) {
     place(&c, 4, add_name(&c, &used, ".symtab"), c.symbols, sizeof c.symbols);
     c.sections[4].sh_link = 5;
     c.symbols[1].st_shndx = 1;
-    c.symbols[2] = (Elf64_Sym){
-        .st_name = add_name(&c, &used, "$__internal_0_$slowpath"), .st_shndx = 1, .st_value = 64};
+    c.symbols[2] =
+        (Elf64_Sym){.st_name = add_name(&c, &used, own_function), .st_shndx = 1, .st_value = 64};
     place(&c, 5, 0, c.names, sizeof c.names);
     c.relocation = (Elf64_Rel){.r_offset = 4 + sizeof header + 3, .r_info = ELF64_R_INFO(1, 2)};
     return c;
@@ -152,22 +191,26 @@ static void note(void *context, const char *name, const unsigned char *code, siz
 
 static void lines_of_a_cubin_are_found(void **state) {
     (void)state;
-    const cubin c = make_cubin();
-    wp_error err = {0};
-    runs r = {0};
-    assert_status_ok(wpi_cubin_lines((const unsigned char *)&c, sizeof c, note, &r, &err), &err);
-    assert_u64(r.count, 2);
-    assert_u64(r.line[0], 3);
-    assert_u64(r.size_bytes[0], 32);
-    assert_u64(r.line[1], 5);
-    assert_u64(r.size_bytes[1], 32);
+    static const char *const own[] = {"$__internal_0_$slowpath", "$kernel$__cuda_sm20_slowpath"};
+    for (int i = 0; i < 2; i++) {
+        const cubin c = make_cubin(own[i]);
+        wp_error err = {0};
+        runs r = {0};
+        assert_status_ok(wpi_cubin_lines((const unsigned char *)&c, sizeof c, note, &r, &err),
+                         &err);
+        assert_u64(r.count, 2);
+        assert_u64(r.line[0], 3);
+        assert_u64(r.size_bytes[0], 32);
+        assert_u64(r.line[1], 5);
+        assert_u64(r.size_bytes[1], 32);
+    }
 }
 
 static void damaged_cubins_are_refused_or_read(void **state) {
     (void)state;
     uint64_t seed = 1;
     for (int i = 0; i < 20000; i++) {
-        cubin c = make_cubin();
+        cubin c = make_cubin("$__internal_0_$slowpath");
         wp_error err = {0};
         runs r = {0};
         for (int flips = 0; flips < 3; flips++) {

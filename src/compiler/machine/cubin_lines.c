@@ -10,7 +10,6 @@
 #include "base/fail.h"
 
 #define TEXT ".text."
-#define OWN_FUNCTION "$__internal_" /* of ptxas */
 
 typedef struct cubin {
     const unsigned char *elf;
@@ -76,15 +75,19 @@ static bool open_elf(cubin *c) {
 
 /* ---- functions ---- */
 
+/* Of ptxas: $__internal_0_$__cuda_sm20_sqrt_rn_f32; that of CUDA 11 writes $kernel$__cuda_sm20_… */
+static bool is_own(const char *name) {
+    static const char internal[] = "$__internal_";
+    return strncmp(name, internal, strlen(internal)) == 0 || strstr(name, "$__cuda_sm") != NULL;
+}
+
 /* Where ptxas' own functions begin: behind the kernel. */
 static size_t own_functions_at(const cubin *c, uint32_t section) {
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < c->symbol_count; i++) {
         const Elf64_Sym *s = &c->symbols[i];
         const char *name = text_at(c->symbol_names, c->symbol_names_bytes, s->st_name);
-        if (s->st_shndx == section && strncmp(name, OWN_FUNCTION, strlen(OWN_FUNCTION)) == 0 &&
-            s->st_value < first)
-            first = s->st_value;
+        if (s->st_shndx == section && is_own(name) && s->st_value < first) first = s->st_value;
     }
     return first;
 }

@@ -15,7 +15,8 @@
 #include "compiler/machine/opcode.h"
 #include "compiler/nvptx/nvptx.h"
 
-#define PTX_ARCH_MIN 70u /* of what we write */
+#define PTX_ARCH_MIN 70u      /* of what we write */
+#define PTXAS_12_ARCH_MIN 50u /* of what that of CUDA 12 knows */
 
 /* ---- counts ---- */
 
@@ -184,7 +185,10 @@ static wp_status assemble(const char *ptx_path, const char *cubin_path, uint32_t
     const char *said = wpi_text_string(&talk);
     if (status == WP_STATUS_OK && exit_code != 0)
         status =
-            WP_FAIL(err, TOOLCHAIN, "%s sm_%u: %.*s", ptxas, arch, (int)strcspn(said, "\n"), said);
+            WP_FAIL(err, TOOLCHAIN, "%s sm_%u: %.*s%s", ptxas, arch, (int)strcspn(said, "\n"), said,
+                    arch >= PTXAS_12_ARCH_MIN
+                        ? ""
+                        : "; it has to be of CUDA 11, as PyPI's nvidia-cuda-nvcc-cu11 has it");
     if (status == WP_STATUS_OK && registers != NULL) read_registers(registers, said);
     wpi_text_deinit(&talk);
     wpi_free(target);
@@ -244,7 +248,7 @@ wp_status wpi_machine_code_make(const wpi_machine_request *request, const char *
     *out = (wpi_machine_code){.arch = request->arch};
     if (!wpi_opcode_is_known(request->arch))
         return WP_FAIL(err, UNSUPPORTED,
-                       "sm.code = ptxas: machine code of sm_%u cannot be read, only that of sm_50 "
+                       "sm.code = ptxas: machine code of sm_%u cannot be read, only that of sm_35 "
                        "and later; use sm.code = estimate",
                        request->arch);
     uint32_t *loop_of;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opcodes as CuAssembler and maxas publish them.
+/* Opcodes as CuAssembler, maxas and envytools (Kepler) publish them.
  *
  * Since Volta an instruction has 128 bits, of which the lowest 9 are its operation. Maxwell's and
  * Pascal's have 64 bits, three behind a word of control bits; the operation is in the highest 16,
- * with forms for an operand in a register, in constant memory, or in the instruction. */
+ * with forms for an operand in a register, in constant memory, or in the instruction. Kepler's (of
+ * compute capability 3.5 and 3.7) have 64 bits, seven behind a word of control bits; the lowest two
+ * say which table the highest 16 are of. */
 #include "compiler/machine/opcode.h"
 
 #include <string.h>
@@ -113,6 +115,83 @@ static const opcode_row maxwell_first[] = {
     {0xfff8, 0xef98, WP_TRACE_SYNC},     /* MEMBAR */
 };
 
+/* Kepler's branches, and operations with 32 bits of a constant. */
+static const opcode_row kepler_control[] = {
+    {0xe000, 0x0000, WP_TRACE_CONTROL}, /* BRA, CAL, SSY, PBK, EXIT, RET, BRK */
+    {0xe000, 0x4000, WP_TRACE_FP32},    /* FADD32I */
+    {0xe000, 0x6000, WP_TRACE_FP32},    /* FFMA32I */
+    {0xc000, 0xc000, WP_OPCODE_ACCESS}, /* LD, ST */
+};
+
+/* With a short constant. */
+static const opcode_row kepler_constant[] = {
+    {0xf400, 0x4000, WP_TRACE_INT},     /* IADD, of 32 bits */
+    {0xf180, 0x8000, WP_TRACE_FP32},    /* FSET */
+    {0xb580, 0x9000, WP_TRACE_FP64},    /* DSET */
+    {0xb400, 0x9400, WP_TRACE_FP32},    /* FFMA */
+    {0xb400, 0xa000, WP_TRACE_IMUL},    /* IMAD */
+    {0xb780, 0xb380, WP_TRACE_FP64},    /* DFMA */
+    {0xb780, 0xb400, WP_TRACE_FP64},    /* DSETP */
+    {0xb700, 0xb500, WP_TRACE_FP32},    /* FCMP, FSETP */
+    {0x3fc0, 0x2000, WP_TRACE_TEXTURE}, /* TEX */
+    {0x37c0, 0x0040, WP_TRACE_CONVERT}, /* POPC */
+    {0x37c0, 0x01c0, WP_TRACE_IMUL},    /* IMUL */
+    {0x37c0, 0x0280, WP_TRACE_FP64},    /* DMNMX */
+    {0x37c0, 0x02c0, WP_TRACE_FP32},    /* FADD */
+    {0x3780, 0x0300, WP_TRACE_FP32},    /* FMNMX, FMUL */
+    {0x37c0, 0x0380, WP_TRACE_FP64},    /* DADD */
+    {0x37c0, 0x0400, WP_TRACE_FP64},    /* DMUL */
+    {0xf740, 0xc540, WP_TRACE_CONVERT}, /* F2F, I2F */
+    {0xf7c0, 0xc580, WP_TRACE_CONVERT}, /* F2I */
+    {0xf7c0, 0xc600, WP_TRACE_CONVERT}, /* I2I */
+};
+
+/* With registers or constant memory, which the highest two bits say. */
+static const opcode_row kepler[] = {
+    {0xf800, 0x2000, WP_TRACE_FP32},     /* FMUL32I */
+    {0xf800, 0x2800, WP_TRACE_IMUL},     /* IMUL32I */
+    {0xf000, 0x3000, WP_TRACE_TEXTURE},  /* SULD, SUST */
+    {0xffc0, 0x8400, WP_TRACE_SPECIAL},  /* MUFU */
+    {0xffc0, 0x8540, WP_TRACE_SYNC},     /* BAR */
+    {0xffc0, 0x8580, WP_OPCODE_NONE},    /* NOP */
+    {0xffc0, 0x86c0, WP_TRACE_WARP},     /* VOTE */
+    {0xf800, 0x6800, WP_OPCODE_ACCESS},  /* ATOM, RED */
+    {0x7fc0, 0x7480, WP_TRACE_FP32},     /* IPA */
+    {0x7fc0, 0x7740, WP_OPCODE_ACCESS},  /* LDS with a lock */
+    {0x7fc0, 0x7840, WP_OPCODE_ACCESS},  /* STS that unlocks */
+    {0x7f80, 0x7780, WP_OPCODE_ACCESS},  /* ATOM.CAS */
+    {0x7fc0, 0x7880, WP_TRACE_WARP},     /* SHFL */
+    {0x7fc0, 0x7a00, WP_TRACE_LOCAL},    /* LDL */
+    {0x7fc0, 0x7a80, WP_TRACE_LOCAL},    /* STL */
+    {0x7f00, 0x7a00, WP_OPCODE_ACCESS},  /* LDS, STS */
+    {0x7f00, 0x7b00, WP_TRACE_CONTROL},  /* CCTL */
+    {0x7f80, 0x7c00, WP_TRACE_CONTROL},  /* CCTLL */
+    {0x7fc0, 0x7c80, WP_TRACE_CONSTANT}, /* LDC */
+    {0x7fc0, 0x7cc0, WP_TRACE_SYNC},     /* MEMBAR */
+    {0x7f80, 0x7400, WP_TRACE_INT},      /* MOV32I */
+    {0x7fc0, 0x7fc0, WP_TRACE_FP32},     /* FSWZADD */
+    {0x7000, 0x7000, WP_TRACE_TEXTURE},  /* TEX, TLD, TXD, TXQ, SULD, SUST */
+    {0x7880, 0x4000, WP_TRACE_FP32},     /* FSET */
+    {0x3cc0, 0x0800, WP_TRACE_FP64},     /* DSET */
+    {0x3c00, 0x0c00, WP_TRACE_FP32},     /* FFMA */
+    {0x3800, 0x1000, WP_TRACE_IMUL},     /* IMAD, IMADSP */
+    {0x3f80, 0x1b80, WP_TRACE_FP64},     /* DFMA */
+    {0x3f80, 0x1c00, WP_TRACE_FP64},     /* DSETP */
+    {0x3f00, 0x1d00, WP_TRACE_FP32},     /* FCMP, FSETP */
+    {0x3fc0, 0x2040, WP_TRACE_CONVERT},  /* POPC */
+    {0x3fc0, 0x2180, WP_TRACE_CONVERT},  /* FLO */
+    {0x3fc0, 0x21c0, WP_TRACE_IMUL},     /* IMUL */
+    {0x3fc0, 0x2280, WP_TRACE_FP64},     /* DMNMX */
+    {0x3fc0, 0x22c0, WP_TRACE_FP32},     /* FADD */
+    {0x3f80, 0x2300, WP_TRACE_FP32},     /* FMNMX, FMUL */
+    {0x3fc0, 0x2380, WP_TRACE_FP64},     /* DADD */
+    {0x3fc0, 0x2400, WP_TRACE_FP64},     /* DMUL */
+    {0x3fc0, 0x2480, WP_TRACE_FP32},     /* RRO */
+    {0x3f40, 0x2540, WP_TRACE_CONVERT},  /* F2F, I2F */
+    {0x3fc0, 0x2580, WP_TRACE_CONVERT},  /* F2I */
+    {0x3fc0, 0x2600, WP_TRACE_CONVERT},  /* I2I */
+};
+
 static int find(const opcode_row *rows, size_t count, uint16_t operation, int otherwise) {
     for (size_t i = 0; i < count; i++)
         if ((operation & rows[i].mask) == rows[i].value) return rows[i].class;
@@ -143,26 +222,53 @@ static uint16_t as_registers(uint16_t operation) {
 }
 
 /* ptxas fills up a function's end with a branch to itself, and NOPs. */
+#define KEPLER_FILL UINT64_C(0x12007ffffc1c003c)
 #define MAXWELL_FILL UINT64_C(0xe2400fffff87000f)
 #define VOLTA_FILL UINT64_C(0xfffffff000007947)
 
-/* A word of control bits has 21 for each of the next three instructions; the lowest four say how
- * many cycles later the next one issues. */
+static bool is_kepler(uint32_t arch) {
+    return arch < 50;
+}
+
+/* Words in a group that begins with one of control bits. */
+static size_t group_words(uint32_t arch) {
+    return is_kepler(arch) ? 8 : 4;
+}
+
+/* Of a word of control bits each of the next instructions has a part. Maxwell's and Pascal's have
+ * 21 bits, whose lowest four say how many cycles later the next one issues; Kepler's have 8 from
+ * the third on, of which 4 is the pair's. */
 bool wpi_opcode_is_paired(uint32_t arch, const unsigned char *code, size_t offset) {
-    const size_t place = offset % 32 / 8;
+    const size_t words = group_words(arch), place = offset / 8 % words;
     uint64_t control;
     if (arch >= 70 || place == 0) return false;
     memcpy(&control, code + offset - place * 8, sizeof control);
+    if (is_kepler(arch)) return (control >> (2 + 8 * (place - 1)) & 255) == 4;
     return (control >> (21 * (place - 1)) & 15) == 0;
+}
+
+static int kepler_class(uint64_t word) {
+    const uint16_t operation = (uint16_t)(word >> 48);
+    switch (word & 3) {
+    case 0: return FIND(kepler_control, operation, WP_TRACE_INT);
+    case 1: return FIND(kepler_constant, operation, WP_TRACE_INT);
+    default: return FIND(kepler, operation, WP_TRACE_INT);
+    }
+}
+
+static int maxwell_class(uint64_t word) {
+    const uint16_t operation = as_registers((uint16_t)(word >> 48));
+    const int class = FIND(maxwell_first, operation, -1);
+    return class >= 0 ? class : FIND(maxwell, operation, WP_TRACE_INT);
 }
 
 int wpi_opcode_class(uint32_t arch, const unsigned char *code, size_t offset) {
     uint64_t word;
     memcpy(&word, code + offset, sizeof word);
-    if (word == (arch >= 70 ? VOLTA_FILL : MAXWELL_FILL)) return WP_OPCODE_NONE;
-    if (arch >= 70) return FIND(volta, (uint16_t)(word & 0x1ff), WP_TRACE_INT);
-    if (offset % 32 == 0) return WP_OPCODE_NONE; /* control bits */
-    const uint16_t operation = as_registers((uint16_t)(word >> 48));
-    const int class = FIND(maxwell_first, operation, -1);
-    return class >= 0 ? class : FIND(maxwell, operation, WP_TRACE_INT);
+    if (arch >= 70)
+        return word == VOLTA_FILL ? WP_OPCODE_NONE
+                                  : FIND(volta, (uint16_t)(word & 0x1ff), WP_TRACE_INT);
+    if (offset / 8 % group_words(arch) == 0) return WP_OPCODE_NONE; /* control bits */
+    if (word == (is_kepler(arch) ? KEPLER_FILL : MAXWELL_FILL)) return WP_OPCODE_NONE;
+    return is_kepler(arch) ? kepler_class(word) : maxwell_class(word);
 }
