@@ -189,10 +189,12 @@ static void abort_launch(wpi_worker *worker, wpi_launch *launch) {
 }
 
 static void fail_grid(wpi_worker *worker, wpi_launch *launch) {
+    const uint64_t others = launch->block_count - launch->grid_arrived;
     (void)WP_FAIL(&worker->error, KERNEL_DEADLOCK,
                   "kernel %s: %" PRIu64 " of its blocks wait at the grid barrier for %" PRIu64
-                  " that have ended",
-                  launch->kernel->display_name, launch->grid_arrived, launch->blocks_finished);
+                  " that have ended%s",
+                  launch->kernel->display_name, launch->grid_arrived, others,
+                  others == launch->blocks_finished ? "" : " or wait for their clusters");
 }
 
 /* ---- running blocks ---- */
@@ -503,13 +505,48 @@ static bool can_any_go_on(const wpi_worker *worker) {
     return false;
 }
 
+/* Counts the worker's blocks as asleep. Returns a launch of whose blocks all are, or have ended,
+ * and some are at the grid barrier: others wait for their clusters, in vain. NULL: there is none.
+ */
+static wpi_launch *fall_asleep(wpi_worker *worker) {
+    wpi_launch *stuck = NULL;
+    for (wpi_block *b = worker->parked_head; b != NULL; b = b->next) {
+        wpi_launch *launch = b->launch;
+        launch->blocks_asleep++;
+        if (launch->grid_arrived != 0 &&
+            launch->blocks_asleep + launch->blocks_finished == launch->block_count)
+            stuck = launch;
+    }
+    return stuck;
+}
+
+static void wake_up(wpi_worker *worker) {
+    for (wpi_block *b = worker->parked_head; b != NULL; b = b->next)
+        b->launch->blocks_asleep--;
+}
+
+/* Sleeps until a grid barrier completes, if no block can go on. */
+static void sleep_at_barriers(wpi_worker *worker) {
+    wpi_pool *pool = worker->pool;
+    wpi_launch *stuck = NULL;
+    pthread_mutex_lock(&pool->lock);
+    if (!can_any_go_on(worker)) {
+        stuck = fall_asleep(worker);
+        if (stuck == NULL) {
+            wait_for_change(pool);
+        } else {
+            fail_grid(worker, stuck);
+        }
+        wake_up(worker);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (stuck != NULL) abort_launch(worker, stuck);
+}
+
 /* Without progress in a round, sleeps until a grid barrier completes, or for a moment. */
 static void rest(wpi_worker *worker, bool sleeps, uint32_t *idle_rounds) {
     if (sleeps) {
-        wpi_pool *pool = worker->pool;
-        pthread_mutex_lock(&pool->lock);
-        if (!can_any_go_on(worker)) wait_for_change(pool);
-        pthread_mutex_unlock(&pool->lock);
+        sleep_at_barriers(worker);
         return;
     }
     if (++*idle_rounds < IDLE_YIELDS) {

@@ -107,6 +107,7 @@ struct wpi_launch {
     /* under pool->lock */
     uint32_t refs; /* workers (or single blocks) that may touch this */
     uint64_t grid_arrived, blocks_finished;
+    uint64_t blocks_asleep;           /* of workers that sleep as none of theirs can go on */
     wpi_launch *previous, *following; /* in the list of launches in progress */
 };
 

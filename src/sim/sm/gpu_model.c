@@ -147,13 +147,6 @@ static void feed_all(wpi_gpu *gpu) {
     }
 }
 
-static void release_grid(wpi_gpu *gpu, wpi_grid *launch) {
-    if (launch->threads_at_grid == 0 || launch->threads_at_grid != launch->live_threads) return;
-    launch->threads_at_grid = 0;
-    for (uint32_t i = 0; i < gpu->sm_count; i++)
-        wpi_sm_release_grid(gpu->sms[i], launch);
-}
-
 /* ---- ends ---- */
 
 static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
@@ -180,12 +173,7 @@ static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
     wpi_gpu *gpu = object;
     launch->live_threads -= launch->source->threads_per_cta;
     launch->numbers.ctas++;
-    const bool is_last = ++launch->ended_ctas == launch->source->cta_count;
-    if (is_last) {
-        await_stores(gpu, launch);
-    } else {
-        release_grid(gpu, launch);
-    }
+    if (++launch->ended_ctas == launch->source->cta_count) await_stores(gpu, launch);
     while (!gpu->is_ending_ctas && feed(gpu, sm))
         ;
 }
@@ -215,9 +203,14 @@ static void failed(void *object, wpi_grid *launch) {
     wpi_engine_stop(gpu->engine);
 }
 
+/* CTAs that have ended never arrive. */
 static void at_grid(void *object, wpi_grid *launch, uint32_t threads) {
+    wpi_gpu *gpu = object;
     launch->threads_at_grid += threads;
-    release_grid(object, launch);
+    if (launch->ended_ctas != 0 || launch->threads_at_grid != launch->live_threads) return;
+    launch->threads_at_grid = 0;
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        wpi_sm_release_grid(gpu->sms[i], launch);
 }
 
 /* ---- launches ---- */

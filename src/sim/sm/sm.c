@@ -435,11 +435,9 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
                  cta->cluster->arrived, cta->cluster->live);
         return;
     }
-    snprintf(
-        out, out_bytes, "waits at the grid barrier, where %llu of %llu threads are",
-        (unsigned long long)launch->threads_at_grid,
-        (unsigned long long)(launch->live_threads + (launch->source->cta_count - launch->next_cta) *
-                                                        launch->source->threads_per_cta));
+    snprintf(out, out_bytes, "waits at the grid barrier, where %llu of %llu threads are",
+             (unsigned long long)launch->threads_at_grid,
+             (unsigned long long)(launch->source->cta_count * launch->source->threads_per_cta));
 }
 
 /* Whether the warp can continue, so that others may wait for it. In step, a warp at a barrier may
