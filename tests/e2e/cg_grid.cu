@@ -39,6 +39,18 @@ __global__ void scan_blocks(const int *in, int *out, int *totals)
     out[i] = tile[t] + before + (grid.is_valid() ? 0 : -1);
 }
 
+/* Threads 41 and up return before the barrier, some of a warp, and a whole warp. */
+__global__ void few(int *a)
+{
+    if (threadIdx.x > 40)
+        return;
+    if (threadIdx.x == 0)
+        a[blockIdx.x] = blockIdx.x + 1;
+    cg::this_grid().sync();
+    if (threadIdx.x == 40)
+        a[8 + blockIdx.x] = a[(blockIdx.x + 1) % gridDim.x];
+}
+
 int main(void)
 {
     int supported = 0, per_sm = 0, sms = 0;
@@ -78,6 +90,12 @@ int main(void)
         sum += in[i];
         CHECK_EQ(out[i], sum);
     }
+    void *few_args[] = {&a};
+    CUDA_OK(cudaLaunchCooperativeKernel((void *)few, 4, 96, few_args));
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(a[8 + i], (i + 1) % 4 + 1);
+
     /* more blocks than can be resident at once is refused */
     void *too_many[] = {&a, &b, &n, &steps};
     CHECK_ERROR(cudaLaunchCooperativeKernel((const void *)relax, dim3(1 << 20), dim3(1024), too_many, 0, 0),

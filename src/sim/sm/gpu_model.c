@@ -98,7 +98,6 @@ static bool start_next(wpi_gpu *gpu, wpi_grid *launch, wpi_sm *sm) {
     const wpi_time_ps skewed = open + place * gpu->profile->skew_ps;
     const wpi_time_ps turn =
         wpi_bus_take(&launch->distributor, now > open ? now : open, gpu->profile->cta_interval_ps);
-    launch->live_threads += launch->source->threads_per_cta;
     gpu->last_fed = wpi_sm_number(sm);
     if (wpi_sm_start_cta(sm, launch, launch->next_cta++, turn > skewed ? turn : skewed, NULL) ==
         WP_STATUS_OK)
@@ -171,7 +170,6 @@ static void await_stores(wpi_gpu *gpu, wpi_grid *launch) {
 
 static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
     wpi_gpu *gpu = object;
-    launch->live_threads -= launch->source->threads_per_cta;
     launch->numbers.ctas++;
     if (++launch->ended_ctas == launch->source->cta_count) await_stores(gpu, launch);
     while (!gpu->is_ending_ctas && feed(gpu, sm))
@@ -203,12 +201,10 @@ static void failed(void *object, wpi_grid *launch) {
     wpi_engine_stop(gpu->engine);
 }
 
-/* CTAs that have ended never arrive. */
-static void at_grid(void *object, wpi_grid *launch, uint32_t threads) {
+static void at_grid(void *object, wpi_grid *launch) {
     wpi_gpu *gpu = object;
-    launch->threads_at_grid += threads;
-    if (launch->ended_ctas != 0 || launch->threads_at_grid != launch->live_threads) return;
-    launch->threads_at_grid = 0;
+    if (++launch->ctas_at_grid != launch->source->cta_count) return;
+    launch->ctas_at_grid = 0;
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         wpi_sm_release_grid(gpu->sms[i], launch);
 }

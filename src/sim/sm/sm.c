@@ -127,12 +127,15 @@ void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_
     complete_barrier(warp->cta, id, now);
 }
 
+static void complete_grid(wpi_sm *sm, const wpi_cta *cta) {
+    if (cta->threads_at_grid != 0 && cta->threads_at_grid == cta->threads_left)
+        sm->parent.at_grid(sm->parent.object, cta->launch);
+}
+
 void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes) {
-    const uint32_t threads = (uint32_t)__builtin_popcount(lanes);
-    wpi_sm *sm = warp->sm;
     warp->blocked |= lanes;
-    warp->cta->threads_at_grid += threads;
-    sm->parent.at_grid(sm->parent.object, warp->cta->launch, threads);
+    warp->cta->threads_at_grid += (uint32_t)__builtin_popcount(lanes);
+    complete_grid(warp->sm, warp->cta);
 }
 
 void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch) {
@@ -317,6 +320,7 @@ void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now) {
     note_cluster_exits(warp, exited, now);
     for (uint32_t id = 0; id < WPI_BARRIER_COUNT; id++)
         complete_barrier(warp->cta, id, now);
+    complete_grid(warp->sm, warp->cta);
 }
 
 void wpi_cta_warp_ended(wpi_warp_run *warp, wpi_time_ps now) {
@@ -435,9 +439,9 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
                  cta->cluster->arrived, cta->cluster->live);
         return;
     }
-    snprintf(out, out_bytes, "waits at the grid barrier, where %llu of %llu threads are",
-             (unsigned long long)launch->threads_at_grid,
-             (unsigned long long)(launch->source->cta_count * launch->source->threads_per_cta));
+    snprintf(out, out_bytes, "waits at the grid barrier, where %llu of %llu CTAs are",
+             (unsigned long long)launch->ctas_at_grid,
+             (unsigned long long)launch->source->cta_count);
 }
 
 /* Whether the warp can continue, so that others may wait for it. In step, a warp at a barrier may

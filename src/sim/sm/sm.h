@@ -28,8 +28,9 @@ typedef struct wpi_sm_parent {
     void (*failed)(void *object, wpi_grid *launch);
     /** A CTA's warps have ended. False: it stays until wpi_sm_end_ctas. */
     bool (*may_end_cta)(void *object, wpi_time_ps now);
-    /** `threads` threads of a warp are at the grid barrier; wpi_sm_release_grid releases them. */
-    void (*at_grid)(void *object, wpi_grid *launch, uint32_t threads);
+    /** A CTA's threads are at the grid barrier, but those that have returned; wpi_sm_release_grid
+     * releases them. */
+    void (*at_grid)(void *object, wpi_grid *launch);
     void *object;
     wpi_utilisation *warps; /* utilisation by resident warps */
 } wpi_sm_parent;
@@ -44,7 +45,7 @@ struct wpi_grid {
     uint64_t next_cta, ended_ctas;
     struct wpi_cta_cluster *cluster; /* that its next CTA joins; NULL: it begins one */
     wpi_bus distributor;             /* starts a CTA every gpu.cta_interval */
-    uint64_t live_threads, threads_at_grid;
+    uint64_t ctas_at_grid;
     uint32_t sms_storing; /* after the last CTA: SMs with stores in flight */
     wpi_launch_end_fn end;
     void *object;

@@ -1,7 +1,7 @@
 // STAGE: run
 // EXIT: 3
 // ENV: WARPAGE_DEVICE=sim:k80
-// STDERR: waits at the grid barrier, where 64 of 128 threads are
+// STDERR: waits at the grid barrier, where 2 of 4 CTAs are
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks that have ended do not arrive at the grid's barrier. */
 #include <cooperative_groups.h>
