@@ -3,7 +3,9 @@
 # Makes the pictures of pages in README and guide anew:    tools/pictures.sh [BUILD FOLDER [PICTURE...]]
 # All of them, or those named:
 # In docs/pictures: run-page.webp (README), slow-gather.webp, slow-stencil.webp, slow-bfs.webp (docs/guide/source.md),
-# with the command that the tests take screenshots with, tests/support/screenshot.sh. Needs Chromium.
+# with the command that the tests take screenshots with, tests/support/screenshot.sh; needs Chromium. And
+# accuracy-p100.svg (README), accuracy-p100-ptxas.svg, accuracy-titan-ptxas.svg (docs/guide/accuracy.md): the recorded
+# rows of `warpage reproduce hardware`.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -33,3 +35,18 @@ page run-page 935 --device sim:gtx1080ti --oversubscribe 125% --estimate ./nw --
 page slow-gather 720 --device sim:k80 --estimate ./slow_gather
 page slow-stencil 700 --device sim:p100 --oversubscribe 150% --evict tree --estimate ./slow_stencil
 page slow-bfs 620 --device sim:p100 ./slow_bfs
+
+plot() { # figure of hardware
+    case $chosen in "  " | *" accuracy-$1 "*) ;; *) return 0 ;; esac
+    warpage reproduce --list --html "$1.html" "hardware/$1" >/dev/null
+    python3 - "$1.html" >"$root/docs/pictures/accuracy-$1.svg" <<'PYTHON'
+import re, sys
+svg = re.search("<svg.*?</svg>", open(sys.argv[1]).read(), re.S)[0]
+print(svg.replace("<svg ", "<svg xmlns='http://www.w3.org/2000/svg' ", 1).replace("style='", "style='background:#fff;font-family:sans-serif;", 1))
+PYTHON
+    echo "docs/pictures/accuracy-$1.svg: $(wc -c <"$root/docs/pictures/accuracy-$1.svg") bytes"
+}
+
+for figure in p100 p100-ptxas titan-ptxas; do
+    plot $figure
+done
