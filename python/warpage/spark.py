@@ -5,11 +5,11 @@
     ws.groupby(df, ["user", "item"], ["count", "sum:price", "avg:price"])
     ws.sweep(["./nw", "--memory", "managed"], {"device": ["sim:k80", "sim:p100"], "l2.bytes": ["1MiB", "2MiB"]})
 
-Takes pyspark from 4.0 on, and pyarrow: pip install warpage[spark].
+Takes pyspark from 4.0 on, pyarrow, and a Java runtime: pip install pyspark pyarrow.
 """
 from warpage import interface, native, spark_tasks
 from warpage.native import ArgumentError, TableTypeError, WarpageError  # noqa: F401
-from warpage.operators import check_names, parse_aggregate, parse_aggregates
+from warpage.operators import check_names, key_names, parse_aggregate, parse_aggregates
 from warpage.sampling import Sample, join
 
 try:
@@ -20,7 +20,7 @@ try:
     from pyspark.sql import types
     from pyspark.sql.pandas.types import to_arrow_schema
 except ImportError as _error:
-    raise ImportError("warpage.spark needs the packages pyspark and pyarrow (%s): pip install warpage[spark]" % _error) from None
+    raise ImportError("warpage.spark needs the packages pyspark and pyarrow (%s): pip install pyspark pyarrow" % _error) from None
 
 if int(pyspark.__version__.split(".")[0]) < 4:
     raise ImportError("warpage.spark needs Spark 4.0 or later; pyspark is %s" % pyspark.__version__)
@@ -166,7 +166,8 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     df            a DataFrame of Spark 4.0 or later
     keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans, decimals
     aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c", "var:c", "stddev:c", "median:c",
-                  "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name, sum="c"
+                  "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or a dict, {"c": ["sum", "max"], "*": "count"};
+                  or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
     mode          "partial", the default: each partition is grouped, then groups are exchanged by key and merged; a task
                   in whose rows keys hardly recur sends the rows instead.
@@ -180,10 +181,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     A name that does not exist, a type that is not grouped and the like raise WarpageError before a job starts. A sum of
     integers that does not fit 64 bits fails the job.
     """
-    keys = [keys] if isinstance(keys, str) else list(keys)
-    aggregates = parse_aggregates(aggs, named)
-    if not keys:
-        raise ArgumentError("by which columns?")
+    keys, aggregates = key_names(keys), parse_aggregates(aggs, named)
     if not isinstance(memory_bytes, int) or memory_bytes <= 0:
         raise ArgumentError("memory_bytes is %r: how many bytes may a task take, such as 512 << 20" % (memory_bytes,))
     lists = [(operation, column) for operation, column, _ in aggregates if operation in native.DISTRIBUTIONS]
