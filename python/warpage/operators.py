@@ -112,7 +112,7 @@ def _is_pair(aggs):
 def check_names(names, wanted):
     for name in wanted:
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
+            near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
             raise ColumnError("the table has no column '%s'%s" %
                                (name, "; did you mean '%s'?" % near[0] if near else ""))
 
