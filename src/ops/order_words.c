@@ -150,24 +150,29 @@ static wp_status sort(ordering *o, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static inline void put(wp_type type, void *values, uint64_t row, uint64_t value) {
+    switch (type) {
+    case WP_TYPE_INT8:
+    case WP_TYPE_UINT8: ((uint8_t *)values)[row] = (uint8_t)value; break;
+    case WP_TYPE_INT16:
+    case WP_TYPE_UINT16: ((uint16_t *)values)[row] = (uint16_t)value; break;
+    case WP_TYPE_INT32:
+    case WP_TYPE_UINT32: ((uint32_t *)values)[row] = (uint32_t)value; break;
+    default: ((uint64_t *)values)[row] = value;
+    }
+}
+
 /* A key's column of integers, from the sorted words. */
 static void read_back(const ordering *o, uint32_t key) {
-    const field *f = &o->fields[key];
-    wpi_group_column *column = &o->columns[key];
+    const field f = o->fields[key];
+    const wpi_group_column *column = &o->columns[key];
     const wp_type type = column->column.type;
-    const uint64_t mask = ((uint64_t)1 << f->bits) - 1;
-    void *values = column->values;
+    const uint64_t mask = ((uint64_t)1 << f.bits) - 1;
     for (uint64_t i = 0; i < o->count; i++) {
-        const uint64_t here = o->words[i] >> f->shift & mask;
-        const bool is_valid = here != f->null;
-        const uint64_t value = is_valid ? wpi_unordered_integer(type, here + f->least) : 0;
+        const uint64_t here = o->words[i] >> f.shift & mask;
+        const bool is_valid = here != f.null;
         column->valid[i] = is_valid;
-        switch (wp_type_bytes(type)) {
-        case 1: ((uint8_t *)values)[i] = (uint8_t)value; break;
-        case 2: ((uint16_t *)values)[i] = (uint16_t)value; break;
-        case 4: ((uint32_t *)values)[i] = (uint32_t)value; break;
-        default: ((uint64_t *)values)[i] = value;
-        }
+        put(type, column->values, i, is_valid ? wpi_unordered_integer(type, here + f.least) : 0);
     }
 }
 
