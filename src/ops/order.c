@@ -124,6 +124,42 @@ static void sort_nulls_last(sorting *s, const wpi_group_column *column) {
     sort_by_byte(s, 0);
 }
 
+/* The least word of a column, and in how many bits distances from it fit; NULL is beyond the
+ * greatest. 65: more than there are. */
+static uint32_t bits_of_words(const wpi_group_column *column, uint64_t count, uint64_t *least,
+                              uint64_t *null) {
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t word = ordered_word(column, i);
+        if (!column->valid[i]) continue;
+        low = word < low ? word : low;
+        high = word > high ? word : high;
+    }
+    *least = low <= high ? low : 0;
+    if (low <= high && high - low == UINT64_MAX) return 65;
+    *null = low <= high ? high - low + 1 : 0;
+    return *null == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(*null);
+}
+
+/* Words of all keys, for rows in order; their bits, or more than 64. */
+static uint32_t take_packed(sorting *s, const wpi_group_column *columns, uint32_t key_count) {
+    uint32_t bits = 0;
+    for (uint64_t i = 0; i < s->count; i++)
+        s->items[i].word = 0;
+    for (uint32_t key = 0; key < key_count; key++) {
+        uint64_t least = 0, null = 0;
+        const uint32_t here = bits_of_words(&columns[key], s->count, &least, &null);
+        bits += here;
+        if (bits > 64) return bits;
+        for (uint64_t i = 0; i < s->count; i++) {
+            const uint64_t word =
+                columns[key].valid[i] ? ordered_word(&columns[key], i) - least : null;
+            s->items[i].word = (here < 64 ? s->items[i].word << here : 0) | word;
+        }
+    }
+    return bits;
+}
+
 wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint32_t column_count,
                             uint64_t count, wp_error *err) {
     wp_status status = WP_STATUS_OK;
@@ -139,7 +175,10 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
                     done);
     for (uint64_t i = 0; i < count; i++)
         s.items[i].row = i;
-    for (uint32_t key = key_count; key > 0; key--) {
+    const uint32_t bits = take_packed(&s, columns, key_count);
+    for (uint32_t byte = 0; bits <= 64 && byte < (bits + 7) / 8; byte++)
+        sort_by_byte(&s, byte);
+    for (uint32_t key = key_count; bits > 64 && key > 0; key--) {
         sort_by_key(&s, &columns[key - 1]);
         sort_nulls_last(&s, &columns[key - 1]);
     }
