@@ -6,6 +6,9 @@
     ws.sweep(["./nw", "--memory", "managed"], {"device": ["sim:k80", "sim:p100"], "l2.bytes": ["1MiB", "2MiB"]})
 
 Takes pyspark from 4.0 on, pyarrow, and a Java runtime: pip install pyspark pyarrow.
+
+From Spark 4.1 on, spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647") halves what passing rows to Python
+costs: with less, Spark adds up a batch's bytes for each row. Batches then have spark.sql.execution.arrow.maxRecordsPerBatch rows.
 """
 import functools
 import os

@@ -114,7 +114,10 @@ for count in ("1", "3", "64"):
     spark.conf.set("spark.sql.shuffle.partitions", count)
     places = spark.createDataFrame([(place,) for place in ws._places(spark)], "p int").repartition(int(count), "p")
     assert places.select(functions.spark_partition_id()).distinct().count() == int(count), count
+check(spark.createDataFrame(rows(40, 0.2), SCHEMA).repartition(64), ["t", "i"], ["count", "sum:l", "min:t"])  # most are empty
+check(spark.range(0, 500, 1, 7).selectExpr("id k", "id % 9 v"), ["k"], ["count", "sum:v"])  # all keys differ
 spark.conf.set("spark.sql.shuffle.partitions", "3")
+check(spark.createDataFrame(spark.sparkContext.emptyRDD(), SCHEMA), ["t", "i"], ["count", "sum:l", "min:t"])  # no partition
 batch_bytes = "spark.sql.execution.arrow.maxBytesPerBatch"
 for size in ("1048576b", "1"):  # Spark's batches for the second stage
     spark.conf.set(batch_bytes, size)
