@@ -274,6 +274,8 @@ if(NOT WARPAGE_SANITIZE)
     wp_add_test(spark_groupby cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/groupby.py)
     wp_add_test(spark_faults cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/spark/faults.py)
     wp_add_test(spark_cluster cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --workers 3 ${wp_tests}/spark/cluster.py)
+    wp_add_test(spark_gpus cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --gpus ${wp_tests}/spark/gpus.py)
+    set_tests_properties(cli.spark_gpus PROPERTIES ENVIRONMENT WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
     wp_add_test(spark_speculation cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --apart ${wp_tests}/spark/speculation.py)
 endif()
 

@@ -4,10 +4,11 @@
 alone (a mapInArrow that counts); DuckDB and Polars in this process on the same Parquet file.
 
     groupby.py [--rows 10000000] [--groups 1000,1000000] [--keys int,text] [--runs 2] [--cores 2] [--batch-bytes 2147483647]
+               [--warm-rows 10000000] [--engines counting,partial,exchange,spark,duckdb,polars]
 
 Count and sum of an integer, by one key; local[CORES]; results are not collected (Spark's sink "noop"). The calls take
 turns. Prints a table of seconds: of processors, by all processes, the least and the median of the runs, and by the clock,
-the least. --batch-bytes is spark.sql.execution.arrow.maxBytesPerBatch: unless it is 2147483647, Spark adds up a batch's bytes
+the least. Spark's calls run once before, on --warm-rows rows at most. --batch-bytes is spark.sql.execution.arrow.maxBytesPerBatch: unless it is 2147483647, Spark adds up a batch's bytes
 for each row that it passes to Python; 0 leaves Spark's default. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on PYTHONPATH.
 """
 import argparse
@@ -73,6 +74,22 @@ def timed(runs, calls):
     return times
 
 
+def spark_calls(df):
+    return {"counting": lambda: save(df.mapInArrow(count_only, "n long")),
+            "partial": lambda: save(ws.groupby(df, "k", ["count", "sum:v"], mode="partial")),
+            "exchange": lambda: save(ws.groupby(df, "k", ["count", "sum:v"], mode="exchange")),
+            "spark": lambda: save(df.groupBy("k").agg(functions.count("*"), functions.sum("v")))}
+
+
+def other_calls(path):
+    return {"duckdb": lambda: duckdb.sql("select k, count(*), sum(v) from '%s' group by k" % path).to_arrow_table(),
+            "polars": lambda: polars.scan_parquet(path).group_by("k").agg(polars.len(), polars.col("v").sum()).collect()}
+
+
+ENGINES = {"counting": "only counting", "partial": "partial", "exchange": "exchange", "spark": "Spark", "duckdb": "DuckDB",
+           "polars": "Polars"}
+
+
 def save(df):
     df.write.format("noop").mode("overwrite").save()
 
@@ -85,6 +102,8 @@ def main():
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--batch-bytes", type=int, default=2147483647)
+    parser.add_argument("--warm-rows", type=int, default=10_000_000)
+    parser.add_argument("--engines", type=lambda text: text.split(","), default=list(ENGINES))
     args = parser.parse_args()
     spark = (SparkSession.builder.master("local[%d]" % args.cores).config("spark.ui.enabled", "false")
              .config("spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false")
@@ -96,23 +115,21 @@ def main():
     print("%d rows, %d cores, %s %s, warpage %s, load %.1f at the start" %
           (args.rows, args.cores, batch_bytes, args.batch_bytes or "as Spark has it", warpage.__version__, os.getloadavg()[0]))
     print("Seconds of processors, least and median, and by the clock, least")
-    print("| key | groups | only counting | partial | exchange | Spark | DuckDB | Polars |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| key | groups | %s |" % " | ".join(ENGINES[name] for name in args.engines))
+    print("|---|---|%s" % ("---|" * len(args.engines)))
     with tempfile.TemporaryDirectory() as folder:
         path = folder + "/t.parquet"
         for kind in args.keys.split(","):
             for groups in map(int, args.groups.split(",")):
-                make(path, args.rows, groups, kind)
-                df = spark.read.parquet(path)
-                calls = [lambda: save(df.mapInArrow(count_only, "n long")),
-                         lambda: save(ws.groupby(df, "k", ["count", "sum:v"], mode="partial")),
-                         lambda: save(ws.groupby(df, "k", ["count", "sum:v"], mode="exchange")),
-                         lambda: save(df.groupBy("k").agg(functions.count("*"), functions.sum("v"))),
-                         lambda: duckdb.sql("select k, count(*), sum(v) from '%s' group by k" % path).to_arrow_table(),
-                         lambda: polars.scan_parquet(path).group_by("k").agg(polars.len(), polars.col("v").sum()).collect()]
-                for call in calls[:4]:
-                    call()  # Java compiles what it runs often
-                times = timed(args.runs, calls)
+                warm = min(args.rows, args.warm_rows)
+                make(path, warm, groups, kind)
+                for name, call in spark_calls(spark.read.parquet(path)).items():
+                    if name in args.engines:
+                        call()  # Java compiles what it runs often
+                if warm < args.rows:
+                    make(path, args.rows, groups, kind)
+                calls = {**spark_calls(spark.read.parquet(path)), **other_calls(path)}
+                times = timed(args.runs, [calls[name] for name in args.engines])
                 print("| %s | %d | %s |" % (kind, groups, " | ".join(
                     "%.1f, %.1f, %.1f" % (min(busy), statistics.median(busy), min(clock_s))
                     for busy, clock_s in (zip(*taken) for taken in times))), flush=True)

@@ -5,7 +5,7 @@
     groups = warpage.groupby(table, ["user"], ["count", "sum:price"])
 
 A table is anything that speaks the Arrow C data interface (pyarrow, Polars, DuckDB, pandas), a LazyFrame of Polars, a
-dict of arrays (NumPy's, array.array, anything with a buffer) or of lists, or a file's path. Columns of arrays are not
+dict of arrays (NumPy's, array.array, anything with a buffer), Series or lists, or paths of files. Columns of arrays are not
 copied. The result speaks that interface, too: pyarrow.table(groups), polars.DataFrame(groups); or groups.to_dict(),
 to_numpy(), to_arrow(), to_polars(), to_pandas().
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
 import ctypes
+import datetime
 import decimal
 import functools
 import sys
@@ -81,6 +82,8 @@ class _Column:
             values = [texts[place] if texts else None for place in values]
         elif self.format == "b":
             values = list(map(bool, values))
+        elif self.type is not None and self.format.startswith("t"):
+            values = list(map(_time_maker(self.format), values))
         if self.valid:
             values = [None if self.is_null(row) else value for row, value in enumerate(values)]
         return values
@@ -122,6 +125,73 @@ class _Column:
             dictionary = arrow.fill_array(arrow.Array(), count, [None, ctypes.addressof(offsets), ctypes.addressof(data)],
                                           (offsets, data))
         return arrow.fill_array(out, length, [self.valid, self.values], self.owner, dictionary=dictionary)
+
+
+_UNITS = {"s": 1_000_000, "m": 1000, "u": 1, "n": 0.001}  # microseconds
+
+
+def _zone(name):
+    """Of a timestamp; None: it has none."""
+    if not name:
+        return None
+    if name[0] in "+-":
+        sign, hours, minutes = int(name[0] + "1"), name[1:3], name[-2:]
+        return datetime.timezone(sign * datetime.timedelta(hours=int(hours), minutes=int(minutes)))
+    try:
+        import zoneinfo
+        return zoneinfo.ZoneInfo(name)
+    except (ImportError, ValueError, LookupError, OSError):
+        return datetime.timezone.utc
+
+
+def _time_maker(format_):
+    """A function that makes Python's date, time, datetime or timedelta of a number of Arrow's. Without what is below a
+    microsecond; a number that is beyond Python's years stays as it is."""
+    if format_ in ("tdD", "tdm"):
+        divisor, epoch = 1 if format_ == "tdD" else 86_400_000, datetime.date(1970, 1, 1).toordinal()
+        make = lambda number: datetime.date.fromordinal(epoch + number // divisor)  # noqa: E731
+    else:
+        unit = _UNITS[format_[2]]
+        delta = (lambda number: datetime.timedelta(microseconds=number // 1000)) if format_[2] == "n" else \
+            (lambda number: datetime.timedelta(microseconds=number * unit))
+        if format_.startswith("tD"):
+            make = delta
+        elif format_.startswith("tt"):
+            make = lambda number: (datetime.datetime.min + delta(number)).time()  # noqa: E731
+        else:
+            zone = _zone(format_[4:])
+            epoch = datetime.datetime(1970, 1, 1, tzinfo=zone and datetime.timezone.utc)
+            make = lambda number: (epoch + delta(number)).astimezone(zone) if zone else epoch + delta(number)  # noqa: E731
+
+    def made(number):
+        try:
+            return make(number)
+        except (OverflowError, ValueError):
+            return number
+
+    return made
+
+
+def _numpy_times(values, format_):
+    """NumPy's of a column of times; those of a day are timedelta64."""
+    if format_ == "tdD":
+        return values.astype("datetime64[D]")
+    if format_ == "tdm":
+        return values.view("datetime64[ms]")
+    unit = {"s": "s", "m": "ms", "u": "us", "n": "ns"}[format_[2]]
+    return values.astype(numpy.int64, copy=False).view("%s[%s]" % ("datetime64" if format_.startswith("ts") else "timedelta64", unit))
+
+
+SHOWN_CHARACTERS = 40  # of a value, by repr
+
+
+def _shown(value):
+    """A value in one line of a table."""
+    if value is None:
+        return "NULL"
+    text = str(value)
+    text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS - 1] + "…"
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text) if not text.isprintable() else text
 
 
 class _Decimals(_Column):
@@ -297,7 +367,7 @@ class Groups(arrow.Tabular):
 
     def __repr__(self) -> str:
         shown = min(SHOWN_ROWS, self._length)
-        cells = [[column.name] + ["NULL" if value is None else str(value) for value in column.to_list(shown)]
+        cells = [[column.name] + [_shown(value) for value in column.to_list(shown)]
                  for column in self._columns]
         widths = [max(map(len, column)) for column in cells]
         is_text = [column.dictionary is not None for column in self._columns]
@@ -306,11 +376,13 @@ class Groups(arrow.Tabular):
         return "\n".join(lines + ["…"] * (shown < self._length) + ["[%d rows]" % self._length])
 
     def to_dict(self) -> Dict[str, list]:
-        """Lists of Python's values; NULL is None."""
+        """Lists of Python's values; NULL is None. Dates and times are datetime's: nanoseconds are cut to microseconds, and
+        a number beyond its years stays a number."""
         return {column.name: column.to_list(self._length) for column in self._columns}
 
     def to_numpy(self) -> Dict[str, Any]:
-        """A dict of arrays: views of the result's memory. Where there are NULLs, masked arrays; texts are objects."""
+        """A dict of arrays: views of the result's memory, but for dates. Where there are NULLs, masked arrays; texts are
+        objects; timestamps with a time zone are UTC."""
         if numpy is None:
             raise ImportError("to_numpy takes the package numpy")
         result = {}
@@ -327,6 +399,8 @@ class Groups(arrow.Tabular):
             mask = column.mask(self._length)
             if column.format == "b":
                 values = values.view(bool)
+            elif column.type is not None and column.dictionary is None and column.format.startswith("t"):
+                values = _numpy_times(values, column.format)
             elif column.format == "l" and column.type == native.TYPES.index("uint64"):
                 values = values.view(numpy.int64)
             if column.dictionary is not None:

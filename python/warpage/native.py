@@ -239,6 +239,8 @@ class Device:
         self.handle = None
         if spec is None or spec == "cpu":
             return
+        if not isinstance(spec, str):
+            raise ArgumentError("device is %r: a device's name, such as \"cpu\", \"sim:k80\" or \"cuda:0\"" % (spec,))
         device, error = c_void_p(), Error()
         check(devices().wp_device_open(spec.encode(), byref(device), byref(error)), error)
         self.handle = device

@@ -11,7 +11,7 @@ import ctypes
 import difflib
 import itertools
 import os
-from typing import Any, Sequence, Tuple, Union
+from typing import Any, Dict, Sequence, Tuple, Union
 from warpage import native
 from warpage.groups import Groups, Result, Runs
 from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError, WarpageError
@@ -19,6 +19,18 @@ from warpage.table import ArrowTable, Tables, is_decimal, is_wide, open_table, s
 
 
 OPERATIONS = native.OPERATIONS + native.SPREADS + native.DISTRIBUTIONS
+
+
+# Names that other packages have for aggregates.
+_OTHER_NAMES = {"mean": "avg", "average": "avg", "std": "stddev", "stddev_samp": "stddev", "variance": "var", "var_samp": "var",
+                "n_unique": "count_distinct", "nunique": "count_distinct", "len": "count", "size": "count", "percentile": "quantile",
+                "total": "sum"}
+
+
+def _aggregates_are(name):
+    """For errors: the aggregates' names, and which one is near."""
+    near = _OTHER_NAMES.get(str(name).lower()) or next(iter(difflib.get_close_matches(str(name), OPERATIONS, 1)), None)
+    return ", ".join(OPERATIONS) + ("; did you mean '%s'?" % near if near else "")
 
 
 class Quantile(str):
@@ -54,7 +66,7 @@ def parse_aggregate(aggregate):
         raise ArgumentError("%r is no aggregate; write \"sum:price\", (\"price\", \"sum\") or sum=\"price\"" % (aggregate,))
     column = column or None
     if operation not in OPERATIONS or share is not None and operation != "quantile":
-        raise ArgumentError("'%s': the aggregates are %s" % (operation, ", ".join(OPERATIONS)))
+        raise ArgumentError("'%s': the aggregates are %s" % (operation, _aggregates_are(operation)))
     if column is None and operation != "count":
         raise ArgumentError("%s: of which column? %s:COLUMN%s" % (operation, operation, ":0.9" if operation == "quantile" else ""))
     if operation == "quantile":
@@ -65,12 +77,15 @@ def parse_aggregate(aggregate):
 
 def parse_aggregates(aggs, named):
     """Those of a list, then those that are named: sum="price", max=["price", "weight"], quantile=("price", 0.9),
-    count=True. None: "count"."""
+    count=True; or a dict of columns, {"price": "sum", "weight": ["min", "max"]}. None: "count"."""
+    if isinstance(aggs, dict):
+        aggs = [(operation, None if column == "*" else column) for column, operations in aggs.items()
+                for operation in ([operations] if isinstance(operations, str) else operations)]
     listed = [] if aggs is None else [aggs] if isinstance(aggs, str) or _is_pair(aggs) else list(aggs)
     for operation, columns in named.items():
         if operation not in OPERATIONS:
             raise ArgumentError("'%s' is neither an option nor one of the aggregates %s" %
-                                (operation, ", ".join(OPERATIONS)))
+                                (operation, _aggregates_are(operation)))
         if columns is True:
             columns = [None]
         if operation == "quantile":
@@ -97,7 +112,7 @@ def _is_pair(aggs):
 def check_names(names, wanted):
     for name in wanted:
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
+            near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
             raise ColumnError("the table has no column '%s'%s" %
                                (name, "; did you mean '%s'?" % near[0] if near else ""))
 
@@ -507,10 +522,21 @@ def _merged(source, keys, aggregates, settings):
 
 # ---- the calls -------------------------------------------------------------------------------------------------
 
-def _asked(keys, aggs, named):
-    keys = [keys] if isinstance(keys, str) else list(keys)
+def key_names(keys):
+    """Of a name or several."""
+    try:
+        keys = [keys] if isinstance(keys, str) else list(keys)
+    except TypeError:
+        keys = [None]
+    if not all(isinstance(key, str) for key in keys):
+        raise TableTypeError("keys are a column's name or a list of names")
     if not keys:
         raise ArgumentError("by which columns?")
+    return keys
+
+
+def _asked(keys, aggs, named):
+    keys = key_names(keys)
     return keys, parse_aggregates(aggs, named)
 
 
@@ -521,7 +547,7 @@ def _settings(given):
 
 
 Keys = Union[str, Sequence[str]]
-Aggregates = Union[None, str, Tuple[str, str], Sequence[Union[str, Tuple[str, str]]]]
+Aggregates = Union[None, str, Tuple[str, str], Sequence[Union[str, Tuple[str, str]]], Dict[str, Union[str, Sequence[str]]]]
 
 
 def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = True, partial: bool = False,
@@ -530,8 +556,8 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
             profile: Union[None, str, "os.PathLike[str]"] = None, **named: Union[bool, str, Sequence[str]]) -> Groups:
     """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
     "min:c", "max:c", "avg:c", "var:c", "stddev:c" (of a sample: NULL for less than two values), "median:c",
-    "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name,
-    sum="c", max=["c", "d"], quantile=("c", 0.9), count=True.
+    "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or a dict, {"c": ["sum", "max"], "*": "count"}; or by
+    name, sum="c", max=["c", "d"], quantile=("c", 0.9), count=True.
 
     >>> import warpage
     >>> warpage.groupby({"user": [1, 2, 1], "price": [2.5, 4.0, 8.0]}, "user", sum="price", count=True)
@@ -540,8 +566,10 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
        2        4.0      1
     [2 rows]
 
-    A table is anything that speaks the Arrow C data interface, a LazyFrame of Polars, a dict of arrays or lists, or the
-    path of a Parquet, Arrow, CSV or TSV file, which pyarrow reads. A table that is a stream is read once, batch by batch; memory is that of the groups.
+    A table is anything that speaks the Arrow C data interface, a LazyFrame of Polars, a dataset of pyarrow, a dict of
+    arrays, lists or Series, or files, which pyarrow reads: the path of a Parquet, Arrow, CSV or TSV file or of a folder of
+    them, a pattern ("sales/*.parquet"), or a list of paths. A table that is a stream is read once, batch by batch; memory
+    is that of the groups.
 
     >>> warpage.groupby({"user": [1, 2, 1], "item": ["b", "c", "a"]}, "user", ["count_distinct:item", "min:item"])
     user  count_distinct_item  min_item

@@ -5,11 +5,21 @@
     ws.groupby(df, ["user", "item"], ["count", "sum:price", "avg:price"])
     ws.sweep(["./nw", "--memory", "managed"], {"device": ["sim:k80", "sim:p100"], "l2.bytes": ["1MiB", "2MiB"]})
 
-Takes pyspark from 4.0 on, and pyarrow: pip install warpage[spark].
+Takes pyspark from 4.0 on, pyarrow, and a Java runtime: pip install pyspark pyarrow.
+
+From Spark 4.1 on, spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647") halves what passing rows to Python
+costs: with less, Spark adds up a batch's bytes for each row. Batches then have spark.sql.execution.arrow.maxRecordsPerBatch rows.
 """
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+
 from warpage import interface, native, spark_tasks
-from warpage.native import ArgumentError, TableTypeError, WarpageError  # noqa: F401
-from warpage.operators import check_names, parse_aggregate, parse_aggregates
+from warpage.native import ArgumentError, ColumnError, TableTypeError, WarpageError  # noqa: F401
+from warpage.operators import check_names, key_names, parse_aggregate, parse_aggregates
 from warpage.sampling import Sample, join
 
 try:
@@ -20,12 +30,16 @@ try:
     from pyspark.sql import types
     from pyspark.sql.pandas.types import to_arrow_schema
 except ImportError as _error:
-    raise ImportError("warpage.spark needs the packages pyspark and pyarrow (%s): pip install warpage[spark]" % _error) from None
+    raise ImportError("warpage.spark needs the packages pyspark and pyarrow (%s): pip install pyspark pyarrow" % _error) from None
 
 if int(pyspark.__version__.split(".")[0]) < 4:
     raise ImportError("warpage.spark needs Spark 4.0 or later; pyspark is %s" % pyspark.__version__)
 
 from warpage.spark_sweep import sweep  # noqa: E402
+
+if not (os.environ.get("JAVA_HOME") or os.environ.get("SPARK_REMOTE") or shutil.which("java")):
+    warnings.warn("Spark needs a Java runtime, and there is neither a program java on the PATH nor JAVA_HOME: install one, such as "
+                  "Debian's package openjdk-17-jre-headless", stacklevel=2)
 
 cloudpickle.register_pickle_by_value(spark_tasks)
 
@@ -39,20 +53,32 @@ _FLOATS = (types.FloatType, types.DoubleType)
 _TIMES = (types.DateType, types.TimestampType, types.TimestampNTZType)
 _TEXTS = (types.StringType, types.BinaryType)
 _DECIMAL = (types.DecimalType,)
-_KEYS = _INTEGERS + _FLOATS + _TIMES + _TEXTS + _DECIMAL + (types.BooleanType,)
+_KEYS = _INTEGERS + _FLOATS + _TIMES + _TEXTS + _DECIMAL + (types.BooleanType, types.NullType, types.DayTimeIntervalType)
+_DEVICES = ("cpu", "cuda", "sim:")  # what names of devices begin with
+
+
+def _is_collated(type_):
+    """Whether texts that differ may be equal to Spark."""
+    return isinstance(type_, types.StringType) and getattr(type_, "collation", "UTF8_BINARY") != "UTF8_BINARY"
 
 
 def _check_types(fields, keys, aggregates):
     for key in keys:
-        if not isinstance(fields[key].dataType, _KEYS):
-            raise TableTypeError("key '%s' has Spark's type %s, which is not grouped" % (key, fields[key].dataType.simpleString()))
+        type_ = fields[key].dataType
+        if not isinstance(type_, _KEYS):
+            raise TableTypeError("key '%s' has Spark's type %s, which is not grouped" % (key, type_.simpleString()))
+        if _is_collated(type_):
+            raise TableTypeError("key '%s' has Spark's type %s: texts are grouped by their bytes, not by a collation" % (key, type_.simpleString()))
     for operation, column, _ in aggregates:
         if column is None:
             continue
         type_ = fields[column].dataType
+        if _is_collated(type_) and operation != "count":
+            raise TableTypeError("%s:%s: the column has Spark's type %s: texts are compared by their bytes, not by a collation" %
+                                 (operation, column, type_.simpleString()))
         numbers = _INTEGERS + _FLOATS
-        wanted = {"count": _KEYS, "count_distinct": _KEYS, "min": _KEYS, "max": _KEYS}.get(
-            operation, numbers + _DECIMAL)
+        known = tuple(kind for kind in _KEYS if kind is not types.NullType)
+        wanted = {"count": _KEYS, "count_distinct": _KEYS, "min": known, "max": known}.get(operation, numbers + _DECIMAL)
         if not isinstance(type_, wanted):
             raise TableTypeError("%s:%s: the column has Spark's type %s, of which there is no %s" %
                                (operation, column, type_.simpleString(), operation))
@@ -87,6 +113,58 @@ def _result_fields(fields, aggregates):
             type_ = types.DecimalType(min(38, fields[column].dataType.precision + 4), min(38, fields[column].dataType.scale + 4))
         result.append(types.StructField(_name(operation, column), type_ or fields[column].dataType, not is_count))
     return result
+
+
+def _resolved(session, names, asked):
+    """For each name that is asked for, the column's: as Spark, whatever its case unless spark.sql.caseSensitive is true."""
+    if session.conf.get("spark.sql.caseSensitive") == "true":
+        check_names(names, asked)
+        return {name: name for name in asked}
+    exact, any_case = set(names), {name.lower(): name for name in names}
+    found = {name: name if name in exact else any_case.get(name.lower(), name) for name in asked}
+    try:
+        check_names(names, found.values())
+    except ColumnError as error:
+        absent = next(name for name in found.values() if name not in exact)
+        if "." in absent and absent.partition(".")[0].lower() in any_case:
+            raise ColumnError("the table has no column '%s'; select a field of a struct as a column of its own first" % absent) from None
+        raise error
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def _python_lacks(python):
+    """What workers need and a Python that is named as theirs does not have; None: nothing."""
+    done = subprocess.run([python, "-c", "import pyarrow, pyspark, warpage"], capture_output=True, text=True, check=False)
+    return (done.stderr.strip().splitlines() or ["exit status %d" % done.returncode])[-1] if done.returncode else None
+
+
+def _check_workers(session):
+    """Workers of a local master take the Python that PYSPARK_PYTHON named when Spark started, else python3 of the PATH."""
+    try:
+        context = session.sparkContext
+        python, is_local = shutil.which(context.pythonExec), context.master.startswith("local[") or context.master == "local"
+    except (AttributeError, PySparkException):  # Spark Connect
+        return
+    if not is_local or python is None or os.path.abspath(python) == os.path.abspath(sys.executable):
+        return
+    lack = _python_lacks(python)
+    if lack:
+        raise WarpageError("Spark's workers take the Python %s, which lacks a package (%s): set PYSPARK_PYTHON to %s before Spark starts" %
+                           (python, lack, sys.executable))
+
+
+def _check_table(df):
+    if not hasattr(df, "mapInArrow"):
+        raise TableTypeError("not a DataFrame of Spark: an object of type %s.%s%s" % (
+            type(df).__module__, type(df).__name__,
+            "; spark.createDataFrame makes one of it, or warpage.groupby takes it" if hasattr(df, "__arrow_c_stream__") else ""))
+
+
+def _check_device(device):
+    if not isinstance(device, str) or not device.startswith(_DEVICES):
+        raise ArgumentError("device is %r: \"cpu\", \"cuda\" for the GPU that Spark has assigned to the task, or a device's name such as "
+                            "\"cuda:0\" or \"sim:k80\"" % (device,))
 
 
 def _build():
@@ -164,9 +242,11 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     """Groups of a Spark DataFrame's rows: a DataFrame with the columns of df.groupBy(*keys).agg(...), lazy.
 
     df            a DataFrame of Spark 4.0 or later
-    keys          a column's name or several: integers, floats, text, binary, dates, timestamps, booleans, decimals
+    keys          a column's name or several: integers, floats, text (by its bytes, without a collation), binary, dates,
+                  timestamps, intervals of days, booleans, decimals
     aggs          "count", "count:c", "sum:c", "avg:c", "min:c", "max:c", "var:c", "stddev:c", "median:c",
-                  "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or by name, sum="c"
+                  "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or a dict, {"c": ["sum", "max"], "*": "count"};
+                  or by name, sum="c"
     device        where tasks group: "cpu", "cuda" (the GPU that Spark has assigned to the task), or a device's name
     mode          "partial", the default: each partition is grouped, then groups are exchanged by key and merged; a task
                   in whose rows keys hardly recur sends the rows instead.
@@ -180,10 +260,9 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     A name that does not exist, a type that is not grouped and the like raise WarpageError before a job starts. A sum of
     integers that does not fit 64 bits fails the job.
     """
-    keys = [keys] if isinstance(keys, str) else list(keys)
-    aggregates = parse_aggregates(aggs, named)
-    if not keys:
-        raise ArgumentError("by which columns?")
+    _check_table(df)
+    _check_device(device)
+    keys, aggregates = key_names(keys), parse_aggregates(aggs, named)
     if not isinstance(memory_bytes, int) or memory_bytes <= 0:
         raise ArgumentError("memory_bytes is %r: how many bytes may a task take, such as 512 << 20" % (memory_bytes,))
     lists = [(operation, column) for operation, column, _ in aggregates if operation in native.DISTRIBUTIONS]
@@ -194,13 +273,16 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
         raise ArgumentError("mode '%s' is none of %s" % (mode, ", ".join(MODES)))
     if len(set(keys)) < len(keys):
         raise ArgumentError("a key is named twice: %s" % ", ".join(keys))
+    session = df.sparkSession
     columns = list(dict.fromkeys(keys + [column for _, column, _ in aggregates if column is not None]))
-    check_names(df.columns, columns)
-    fields = {field.name: field for field in df.schema}
+    found = _resolved(session, df.columns, columns)
     for name in columns:
-        if df.columns.count(name) > 1:
+        if df.columns.count(found[name]) > 1:
             raise ArgumentError("the table has the column '%s' twice" % name)
+    types_of = {field.name: field for field in df.schema}
+    fields = {name: types_of[found[name]] for name in columns}
     _check_types(fields, keys, aggregates)
+    _check_workers(session)
 
     # Columns have names of their own until the end, so that a key may be called "count", too.
     keys_in = ["k%d" % i for i in range(len(keys))]
@@ -209,9 +291,8 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     inside = [parse_aggregate(_text(operation, column and values_in[column])) for operation, column, _ in aggregates]
     inside_fields = {values_in[column]: fields[column] for column in wanted}
     key_fields = [types.StructField(name, fields[key].dataType) for name, key in zip(keys_in, keys)]
-    rows = df.select(*[df[_quoted(key)].alias(name) for name, key in zip(keys_in, keys)],
-                     *[df[_quoted(column)].alias(values_in[column]) for column in wanted])
-    session = df.sparkSession
+    rows = df.select(*[df[_quoted(found[key])].alias(name) for name, key in zip(keys_in, keys)],
+                     *[df[_quoted(found[column])].alias(values_in[column]) for column in wanted])
     batch_rows = max(0, int(session.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
     zone = session.conf.get("spark.sql.session.timeZone")
 
@@ -257,7 +338,9 @@ def sample(df, column, n=1_000_000, *, seed=0, confidence=0.95, device="cpu"):
 
     Each task returns one row: the estimate of its partition.
     """
-    check_names(df.columns, [column])
+    _check_table(df)
+    _check_device(device)
+    column = _resolved(df.sparkSession, df.columns, [column])[column]
     type_ = df.schema[column].dataType
     if not isinstance(type_, _INTEGERS + _FLOATS):
         raise TableTypeError("column '%s' has Spark's type %s, of which there are no means" % (column, type_.simpleString()))
@@ -265,6 +348,7 @@ def sample(df, column, n=1_000_000, *, seed=0, confidence=0.95, device="cpu"):
         raise ArgumentError("n is %r: how many values are to be read, 1 at least" % (n,))
     if not 0 < confidence < 1:
         raise ArgumentError("confidence is %r: a number between 0 and 1" % (confidence,))
+    _check_workers(df.sparkSession)
     rows = df.select(df[_quoted(column)].alias("v"))
     count = rows.count()
     if not count:

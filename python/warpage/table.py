@@ -2,10 +2,13 @@
 """Tables as chunks of columns: addresses of values in memory, and their owners."""
 import array
 import ctypes
+import datetime
+import decimal
+import glob
 import os
 import sys
 from warpage import arrow, native
-from warpage.native import ArgumentError, TYPES, TYPE_BYTES, TableTypeError, Texts, WarpageError
+from warpage.native import ArgumentError, FileError, TYPES, TYPE_BYTES, TableTypeError, Texts, WarpageError
 
 try:
     import numpy
@@ -50,6 +53,10 @@ class Part:
     def __init__(self, values, valid=None, valid_offset=0, owner=None):
         self.values, self.valid, self.valid_offset, self.owner = values, valid, valid_offset, owner
 
+    def from_row(self, first, type_):
+        """The values from a row on."""
+        return Part(self.values + first * TYPE_BYTES[type_], self.valid, self.valid_offset + first, self.owner) if first else self
+
 
 def bits_of(flags):
     """A bit for each of a sequence's values."""
@@ -64,12 +71,14 @@ def _codes_part(codes, valid, valid_offset, owner):
 
 
 def _encode(field, values):
-    """Codes of a list of texts."""
+    """Codes of a list of texts, or of bytes."""
+    kind = bytes if field.is_binary else str
     for row, value in enumerate(values):
-        if value is not None and not isinstance(value, str):
-            raise TableTypeError("row %d is %r, which is not text" % (row, value))
+        if value is not None and not isinstance(value, kind):
+            raise TableTypeError("column '%s': row %d is %r; a list has values of one type: text, bytes, bool, int and float, dates, "
+                                 "datetimes, timedeltas or decimals" % (field.name, row, value))
     try:
-        data = [b"" if value is None else value.encode() for value in values]
+        data = [b"" if value is None else value if field.is_binary else value.encode() for value in values]
     except UnicodeEncodeError as error:
         raise WarpageError("column '%s': %s" % (field.name, error)) from None
     offsets, at = (ctypes.c_int64 * (len(data) + 1))(), 0
@@ -106,12 +115,12 @@ def _text_field(name, keys, threads, format_="U"):
 
 def _from_numpy(name, values, keys, threads):
     interface = values.__array_interface__
-    order, kind, size = interface["typestr"][0], interface["typestr"][1], int(interface["typestr"][2:].split("[")[0])
+    order, kind = interface["typestr"][:2]
     if len(interface["shape"]) != 1:
         raise WarpageError("column '%s' has %d dimensions" % (name, len(interface["shape"])))
     if kind in "OU":
-        field = _text_field(name, keys, threads)
-        return field, _encode(field, values.tolist()), interface["shape"][0]
+        return *_from_list(name, values.tolist(), keys, threads), interface["shape"][0]
+    size = int(interface["typestr"][2:].split("[")[0])
     if order == (">" if sys.byteorder == "little" else "<"):
         raise WarpageError("column '%s' has the other byte order" % name)
     type_ = _type_of(kind, size, name)
@@ -140,8 +149,19 @@ def _from_buffer(name, values):
 
 
 def _from_list(name, values, keys, threads):
-    """Texts, or numbers: bool, int as int64, float. None is NULL."""
+    """Texts, bytes, or numbers: bool, int as int64, float; dates, datetimes, timedeltas, decimals. None is NULL."""
     kinds = {type(value) for value in values if value is not None}
+    if kinds == {bytes}:
+        field = _text_field(name, keys, threads, "Z")
+        return field, _encode(field, values)
+    if len(kinds) == 1 and kinds <= set(_INTEGERS_OF):
+        format_, values = _INTEGERS_OF[next(iter(kinds))](name, values)
+        field, part = _from_list(name, values, keys, threads)
+        field = Field(name, field.type, format_)
+        if format_ == "tdD":
+            owner = array.array("i", part.owner[0])
+            return Field(name, TYPES.index("int32"), format_), Part(owner.buffer_info()[0], part.valid, 0, (owner, part))
+        return field, part
     code, format_ = ("B", "b") if kinds == {bool} else ("q", None) if kinds == {int} else ("d", None)
     if not kinds or not kinds <= {bool, int, float} or bool in kinds and len(kinds) > 1:
         field = _text_field(name, keys, threads)
@@ -153,6 +173,62 @@ def _from_list(name, values, keys, threads):
     valid = bits_of(value is not None for value in values) if None in values else None
     return Field(name, TYPES.index(_FORMATS.get(code, "int64")), format_), \
         Part(owner.buffer_info()[0], ctypes.addressof(valid) if valid is not None else None, 0, (owner, valid))
+
+
+_EPOCH, _MICROSECOND = datetime.datetime(1970, 1, 1), datetime.timedelta(microseconds=1)
+
+
+def _dates(_, values):
+    return "tdD", [None if value is None else value.toordinal() - _EPOCH.toordinal() for value in values]
+
+
+def _datetimes(name, values):
+    """As Arrow's timestamps: microseconds, of UTC where datetimes have time zones."""
+    aware = {value.utcoffset() is not None for value in values if value is not None}
+    if len(aware) > 1:
+        raise TableTypeError("column '%s': some datetimes have a time zone and others have none" % name)
+    epoch = _EPOCH.replace(tzinfo=datetime.timezone.utc) if True in aware else _EPOCH
+    return "tsu:UTC" if True in aware else "tsu:", [None if value is None else (value - epoch) // _MICROSECOND for value in values]
+
+
+def _timedeltas(_, values):
+    return "tDu", [None if value is None else value // _MICROSECOND for value in values]
+
+
+def _decimals(name, values):
+    """As decimals of as many digits behind the point as one has."""
+    parts = [None if value is None else value.as_tuple() for value in values]
+    if any(part and not isinstance(part.exponent, int) for part in parts):
+        raise TableTypeError("column '%s': a list of decimals has no NaN and no infinity" % name)
+    scale = max(0, *(-part.exponent for part in parts if part)) if any(parts) else 0
+    context = decimal.Context(prec=60)
+    numbers = [None if value is None else int(value.scaleb(scale, context)) for value in values]
+    if any(abs(number) >= 10 ** 18 for number in numbers if number is not None) or scale > 18:
+        raise TableTypeError("column '%s': decimals of more than 18 digits in a list; pass an Arrow array, such as "
+                             "pyarrow.array" % name)
+    return "d:18,%d" % scale, numbers
+
+
+_INTEGERS_OF = {datetime.date: _dates, datetime.datetime: _datetimes, datetime.timedelta: _timedeltas, decimal.Decimal: _decimals}
+
+
+class _ArrayChunks:
+    """A column that an Arrow array or stream of its own has, such as a Series of Polars or pandas."""
+
+    def __init__(self, name, values, keys, threads):
+        schema, chunks = arrow.read(values)
+        self.column = _ArrowColumn(schema.structure, None, keys, threads, name)
+        self._chunks = [chunk for chunk in chunks if chunk.structure.length]
+        self._owner = schema
+        self.ends = []  # row numbers where chunks end
+        for chunk in self._chunks:
+            self.ends.append((self.ends[-1] if self.ends else 0) + chunk.structure.length)
+        self.length = self.ends[-1] if self.ends else 0
+
+    def part(self, first, count):
+        """Rows within a chunk."""
+        number = next(number for number, end in enumerate(self.ends) if first < end)
+        return self.column.part(self._chunks[number], first - (self.ends[number - 1] if number else 0), count)
 
 
 class Arrays:
@@ -167,9 +243,14 @@ class Arrays:
         fields, parts, lengths = [], [], []
         for name in names:
             values = self._columns[name]
-            if numpy is not None and not hasattr(values, "__array_interface__") and hasattr(values, "__array__"):
+            chunks = _array_chunks(name, values, keys, threads)
+            if chunks is not None:
+                values = chunks
+            elif numpy is not None and not hasattr(values, "__array_interface__") and hasattr(values, "__array__"):
                 values = numpy.asarray(values)
-            if hasattr(values, "__array_interface__"):
+            if chunks is not None:
+                field, part, length = chunks.column.field, chunks, chunks.length
+            elif hasattr(values, "__array_interface__"):
                 field, part, length = _from_numpy(name, values, keys, threads)
             elif isinstance(values, (list, tuple)):
                 field, part = _from_list(name, values, keys, threads)
@@ -184,7 +265,30 @@ class Arrays:
             fields.append(field)
             parts.append(part)
             lengths.append(length)
-        return fields, iter([(lengths[0], parts)])
+        return fields, _aligned(fields, parts, lengths[0])
+
+
+def _array_chunks(name, values, keys, threads):
+    """None: not by Arrow."""
+    if not hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__arrow_c_array__"):
+        return None
+    try:
+        return _ArrayChunks(name, values, keys, threads)
+    except ImportError:  # pandas without pyarrow
+        return None
+
+
+def _aligned(fields, parts, length):
+    """Chunks of columns, some of which have chunks of their own."""
+    chunked = [part for part in parts if isinstance(part, _ArrayChunks)]
+    if not chunked:
+        yield length, parts
+        return
+    ends = sorted({length, *range(SLICE, length, SLICE)}.union(*(part.ends for part in chunked)))
+    for first, end in zip([0] + ends, ends):
+        if end > first:
+            yield end - first, [part.part(first, end - first) if isinstance(part, _ArrayChunks) else part.from_row(first, field.type)
+                                for field, part in zip(fields, parts)]
 
 
 # ---- Arrow -----------------------------------------------------------------------------------------------------
@@ -195,6 +299,27 @@ _ARROW = {"c": "int8", "s": "int16", "i": "int32", "l": "int64", "C": "uint8", "
 _LAYOUTS = {"u": Texts.OFFSETS_32, "z": Texts.OFFSETS_32, "U": Texts.OFFSETS_64, "Z": Texts.OFFSETS_64,
             "vu": Texts.VIEWS, "vz": Texts.VIEWS}
 _ITEM_BYTES = {Texts.OFFSETS_32: 4, Texts.OFFSETS_64: 8, Texts.VIEWS: 16}
+
+
+_NOT_GROUPED = {"+l": "list", "+L": "large_list", "+vl": "list_view", "+vL": "large_list_view", "+w": "fixed_size_list",
+                "+s": "struct", "+m": "map", "+ud": "dense_union", "+us": "sparse_union", "+r": "run_end_encoded",
+                "tiM": "interval in months", "tiD": "interval of days and time", "tin": "interval of months, days and nanoseconds",
+                "_pli128": "int128, which only Polars has", "_plu128": "uint128, which only Polars has"}
+
+
+def _type_name(format_):
+    """Of a type that is not grouped."""
+    head, _, bits = format_.rpartition(",")
+    if format_.startswith("d:") and head.count(","):
+        return "decimal%s(%s)" % (bits, head[2:].replace(",", ", "))
+    return _NOT_GROUPED.get(format_.partition(":")[0], "'%s'" % format_)
+
+
+def _format_of(schema):
+    """A column's, and a decimal's number of bits: 32, 64 or 128."""
+    format_ = schema.format.decode()
+    head, _, bits = format_.rpartition(",")
+    return (head, int(bits)) if format_.startswith("d:") and head.count(",") and bits in ("32", "64", "128") else (format_, 128)
 
 
 def _arrow_type(format_):
@@ -213,13 +338,14 @@ def _text_column(format_, structure, offset):
 
 
 class _ArrowColumn:
-    """One column of all chunks."""
+    """One column of all chunks. `number`: of the schema's child; None: the schema is the column's."""
 
-    def __init__(self, schema, number, keys, threads):
-        child = schema.children[number].contents
-        self.number, self.format, self.piece = number, child.format.decode(), None
+    def __init__(self, schema, number, keys, threads, name=None):
+        child = schema if number is None else schema.children[number].contents
+        self.number, self.piece = number, None
+        self.format, self._bits = _format_of(child)
         self.dictionary_format = child.dictionary.contents.format.decode() if child.dictionary else None
-        name = (child.name or b"").decode()
+        name = (child.name or b"").decode() if name is None else name
         self._codes, self._codes_of = None, None
         metadata = arrow.metadata_of(child)
         text_format = self.dictionary_format or self.format
@@ -234,9 +360,17 @@ class _ArrowColumn:
         elif is_decimal(self.format):
             self.field = Field(name, INT64, self.format)
         else:
-            raise TableTypeError("column '%s' has Arrow's type '%s', which is not grouped" % (name, text_format))
+            raise TableTypeError("column '%s' has Arrow's type %s, which is not grouped" %
+                                 (name, _type_name(self.format if self.dictionary_format is None else "dictionary of " + text_format)))
 
         self.field.metadata = metadata
+
+    def _of(self, chunk):
+        """The column's structure in a chunk, and the first row's place in its buffers."""
+        if self.number is None:
+            return chunk.structure, chunk.structure.offset
+        structure = chunk.structure.children[self.number].contents
+        return structure, structure.offset + chunk.structure.offset
 
     def piece_of(self, piece):
         """The column of a decimal's piece: see include/warpage/partials.h."""
@@ -251,9 +385,8 @@ class _ArrowColumn:
                 part = self.piece_of(piece).part(chunk, 0, count)
                 native.rows_hash(native.Column(self.field.type, part.values, part.valid, part.valid_offset), count, hashes)
             return
-        structure = chunk.structure.children[self.number].contents
+        structure, offset = self._of(chunk)
         if self.field.is_text and self.dictionary_format is None:
-            offset = structure.offset + chunk.structure.offset
             native.rows_hash_texts(*_text_column(self.format, structure, offset), count, hashes)
             return
         if self.field.is_text:
@@ -263,8 +396,8 @@ class _ArrowColumn:
 
     def part(self, chunk, first, count):
         """Rows [first, first + count) of a chunk."""
-        structure = chunk.structure.children[self.number].contents
-        offset = structure.offset + chunk.structure.offset + first
+        structure, offset = self._of(chunk)
+        offset += first
         if self.format == "n":  # all NULL, without buffers
             zeros = (ctypes.c_uint8 * max(1, count))()
             return Part(ctypes.addressof(zeros), ctypes.addressof(zeros), 0, zeros)
@@ -300,6 +433,12 @@ class _ArrowColumn:
             values = (ctypes.c_float * max(1, count))()
             native.halves_widen((structure.buffers[1] or 0) + offset * 2, count, values)
             return Part(ctypes.addressof(values), valid, offset, (values, chunk))
+        if is_decimal(self.format) and self._bits < 128:
+            values = (structure.buffers[1] or 0) + offset * self._bits // 8
+            if self._bits == 64:
+                return Part(values, valid, offset, chunk)
+            longer = array.array("q", (ctypes.c_int32 * count).from_address(values))
+            return Part(longer.buffer_info()[0], valid, offset, (longer, chunk))
         if is_decimal(self.format):
             values = self._narrow((structure.buffers[1] or 0) + offset * 16, count, valid, offset)
             return Part(ctypes.addressof(values), valid, offset, (values, chunk))
@@ -430,34 +569,133 @@ def _named(path, batches):
         raise OSError("%s: %s" % (path, error)) from None
 
 
-def _open_path(path, columns):
-    """The columns of a file, by pyarrow, batch by batch."""
-    if not path.endswith((".parquet", ".arrow", ".feather", ".csv", ".tsv")):
-        raise ArgumentError("%s: the name of a file ends in .parquet, .arrow, .feather, .csv or .tsv" % path)
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_KINDS_OF_FILES = {".parquet": "parquet", ".arrow": "ipc", ".arrows": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv", ".tsv": "tsv"}
+
+
+def _kind_of(path):
+    """Of a file, by its name: "parquet", "ipc", "csv", "tsv"; None: none of them."""
+    base, ending = os.path.splitext(path)
+    if ending in _COMPRESSED:
+        ending = os.path.splitext(base)[1]
+        return _KINDS_OF_FILES.get(ending) if ending in (".csv", ".tsv") else None
+    return _KINDS_OF_FILES.get(ending)
+
+
+def _files_of(path):
+    """Those that a path stands for: of a folder, of a pattern, or it alone."""
+    if os.path.isdir(path):
+        found = []
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if name[0] not in "._")
+            found += [os.path.join(folder, name) for name in sorted(names) if name[0] not in "._"]
+        return found
+    if not os.path.exists(path) and set(path) & set("*?["):
+        return [file for found in sorted(glob.glob(path, recursive=True)) for file in _files_of(found)]
+    return [path]
+
+
+def _open_dataset(paths, columns):
+    """The rows of several files of one kind, which folders or patterns have; folders may be named "column=value"."""
+    what = paths[0] if len(paths) == 1 else "%s, …" % paths[0]
+    files = [file for path in paths for file in _files_of(path)]
+    kinds = {_kind_of(file): file for file in files}
+    if not files:
+        raise FileError("%s: there is no file" % what)
+    if len(kinds) > 1 or None in kinds:
+        raise FileError("%s: files of one kind are expected, whose names end in %s; found: %s" %
+                        (what, _endings(), ", ".join(sorted(kinds.values()))))
+    from pyarrow import csv, dataset
+    kind, base = next(iter(kinds)), paths[0] if len(paths) == 1 and os.path.isdir(paths[0]) else None
+    formats = {"parquet": lambda: dataset.ParquetFileFormat(
+        default_fragment_scan_options=dataset.ParquetFragmentScanOptions(page_checksum_verification=True)),
+               "ipc": dataset.IpcFileFormat, "csv": dataset.CsvFileFormat,
+               "tsv": lambda: dataset.CsvFileFormat(csv.ParseOptions(delimiter="\t"))}
+    format_ = formats[kind]()
+    options = {"partitioning": _partitioning(base, files, format_), "partition_base_dir": base} if base else {}
+    return _from_dataset(dataset.dataset(files, format=format_, **options), columns, what)
+
+
+def _partitioning(base, files, format_):
+    """Columns that the names of folders have, "column=value": of the type that they have in files, too, or else integers
+    where all values are some, or texts."""
+    import pyarrow
+    from pyarrow import dataset, fs
+    values, inside = {}, format_.inspect(files[0], fs.LocalFileSystem())
+    for file in files:
+        for part in os.path.relpath(os.path.dirname(file), base).split(os.sep):
+            name, sign, value = part.partition("=")
+            if sign and value != "__HIVE_DEFAULT_PARTITION__":
+                values.setdefault(name, set()).add(value)
+
+    def type_of(name):
+        if name in inside.names:
+            return inside.field(name).type
+        are_integers = all(value.lstrip("-").isdigit() and abs(int(value)) < 1 << 63 for value in values[name])
+        return pyarrow.int64() if are_integers else pyarrow.string()
+
+    return dataset.partitioning(pyarrow.schema([(name, type_of(name)) for name in values]), flavor="hive")
+
+
+def _from_dataset(source, columns, what="a dataset"):
+    """The columns of a dataset of pyarrow, batch by batch."""
+    import pyarrow
+    names = [name for name in source.schema.names if name in columns]
+    if len(names) < len(set(columns)):
+        names = source.schema.names  # a name is missing: check_names says so
+    reader = source.scanner(columns=names, batch_readahead=2, fragment_readahead=1).to_reader()
+    return ArrowTable(pyarrow.RecordBatchReader.from_batches(reader.schema, _named(what, reader)))
+
+
+def _endings():
+    return ", ".join(_KINDS_OF_FILES)
+
+
+def _open_file(path, columns):
+    import pyarrow
+    from pyarrow import csv, ipc, parquet
+    kind = _kind_of(path)
+    if kind == "parquet":
+        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        names = [name for name in file.schema_arrow.names if name in columns]
+        schema = pyarrow.schema([file.schema_arrow.field(name) for name in names])
+        if len(names) < len(set(columns)):
+            schema = file.schema_arrow  # a name is missing: check_names says so
+        return ArrowTable(pyarrow.RecordBatchReader.from_batches(schema, _named(path, file.iter_batches(columns=names))))
+    if kind in ("csv", "tsv"):
+        return ArrowTable(csv.open_csv(path, parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")))
+    with open(path, "rb") as file:
+        is_file = file.read(6) == b"ARROW1"
+    return ArrowTable(ipc.open_file(path).read_all() if is_file else ipc.open_stream(path))
+
+
+def _open_paths(paths, columns):
+    """The columns of files, by pyarrow, batch by batch."""
+    for path in paths:
+        if not os.path.isdir(path) and not set(path) & set("*?["):
+            if _kind_of(path) is None:
+                raise ArgumentError("%s: the name of a file ends in %s" % (path, _endings()))
+            if not os.path.exists(path):
+                raise FileError("%s: there is no such file" % path)
     try:
         import pyarrow
-        from pyarrow import csv, ipc, parquet
     except ImportError:
-        raise WarpageError("%s: reading files takes the package pyarrow: pip install pyarrow" % path) from None
+        raise WarpageError("%s: reading files takes the package pyarrow: pip install pyarrow" % paths[0]) from None
     try:
-        if path.endswith(".parquet"):
-            file = parquet.ParquetFile(path, page_checksum_verification=True)
-            names = [name for name in file.schema_arrow.names if name in columns]
-            schema = pyarrow.schema([file.schema_arrow.field(name) for name in names])
-            if len(names) < len(set(columns)):
-                schema = file.schema_arrow  # a name is missing: check_names says so
-            return ArrowTable(pyarrow.RecordBatchReader.from_batches(schema, _named(path, file.iter_batches(columns=names))))
-        if path.endswith((".csv", ".tsv")):
-            return ArrowTable(csv.open_csv(path, parse_options=csv.ParseOptions(delimiter="\t" if path[-3] == "t" else ",")))
-        return ArrowTable(ipc.open_file(path).read_all())
+        return _open_file(paths[0], columns) if len(paths) == 1 and os.path.isfile(paths[0]) else _open_dataset(paths, columns)
     except (pyarrow.ArrowException, OSError) as error:
-        raise WarpageError("%s: %s" % (path, str(error).split("\n", maxsplit=1)[0])) from None
+        if isinstance(error, WarpageError):
+            raise
+        raise FileError("%s: %s" % (paths[0], str(error).split("\n", maxsplit=1)[0])) from None
 
 
 def open_table(table, columns=()):
     """`columns`: those that are read of it."""
-    if isinstance(table, (str, os.PathLike)):
-        return _open_path(os.fspath(table), columns)
+    paths = [table] if isinstance(table, (str, os.PathLike)) else table
+    if isinstance(paths, (list, tuple)) and paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
+        return _open_paths([os.fspath(path) for path in paths], columns)
+    if type(table).__module__.startswith("pyspark."):
+        raise TableTypeError("a DataFrame of Spark is grouped by warpage.spark.groupby")
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):  # a LazyFrame of Polars
         names = table.collect_schema().names()
         table = table.select([name for name in names if name in columns] or names).collect()
@@ -465,4 +703,7 @@ def open_table(table, columns=()):
         return ArrowTable(table)
     if hasattr(table, "keys") and hasattr(table, "__getitem__"):
         return Arrays({name: table[name] for name in table.keys()})
-    raise TableTypeError("a %s is not a table; pass an object with Arrow's C data interface or a dict of arrays" % type(table).__name__)
+    if hasattr(table, "scanner") and hasattr(table, "schema"):  # a dataset of pyarrow
+        return _from_dataset(table, columns)
+    raise TableTypeError("not a table: an object of type %s; pass an object with Arrow's C data interface, a dict of arrays or "
+                         "lists, or paths of files" % type(table).__name__)

@@ -9,8 +9,8 @@
 static bool is_same(const wp_column *column, uint64_t a, uint64_t b) {
     const bool is_valid = wpi_is_valid(column, a);
     if (is_valid != wpi_is_valid(column, b)) return false;
-    return !is_valid || wpi_value_word(column->type, column->values, a) ==
-                            wpi_value_word(column->type, column->values, b);
+    return !is_valid || wpi_load_word(column->type, column->values, a) ==
+                            wpi_load_word(column->type, column->values, b);
 }
 
 uint64_t wp_runs_find(const wp_groups *pairs, uint32_t key_count, uint64_t *starts) {
@@ -39,7 +39,7 @@ void wp_runs_count_distinct(const wp_column *values, const uint64_t *starts, uin
 }
 
 static double number_at(const wp_column *values, uint64_t row) {
-    const uint64_t word = wpi_value_word(values->type, values->values, row);
+    const uint64_t word = wpi_load_word(values->type, values->values, row);
     if (wpi_type_is_float(values->type)) return wpi_double_of(word);
     return wpi_type_is_signed(values->type) ? (double)(int64_t)word : (double)word;
 }

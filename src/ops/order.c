@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Radix sort of row numbers. Where all keys, each as its distance from the least, are a word of 64
- * bits together, by the bytes of that; else key by key, from the last one's lowest byte to the
- * first one's highest. A byte that is the same in all rows is skipped after counting. */
+/* Radix sort of row numbers. Where all keys and the row are a word of 64 bits together: see
+ * order_words.c; else key by key, from the last one's lowest byte to the first one's highest. A
+ * byte that is the same in all rows is skipped after counting. */
 #include "ops/order.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
+#include "ops/order_words.h"
 #include "ops/shape.h"
 
 /* The word is stored beside the row number, so that a pass reads sequentially. */
@@ -78,12 +79,23 @@ static void replace(wpi_group_column *column, void *values, uint8_t *valid) {
     column->valid = valid;
 }
 
-static void gather(const sorting *s, const wpi_group_column *column, void *values, uint8_t *valid) {
+wp_status wpi_order_gather(wpi_group_column *column, uint64_t count, const uint64_t *rows,
+                           uint32_t step, wp_error *err) {
     const uint32_t bytes = wp_type_bytes(column->column.type);
-    for (uint64_t i = 0; i < s->count; i++) {
-        memcpy((char *)values + i * bytes, (char *)column->values + s->items[i].row * bytes, bytes);
-        valid[i] = column->valid[s->items[i].row];
+    const char *in = column->values;
+    void *values = NULL;
+    uint8_t *valid = NULL;
+    WP_TRY(alloc_column(column, count, &values, &valid, err));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t row = rows[i * step];
+        if (bytes == 8) /* of a known size */
+            memcpy((char *)values + 8 * i, in + 8 * row, 8);
+        else
+            memcpy((char *)values + i * bytes, in + row * bytes, bytes);
+        valid[i] = column->valid[row];
     }
+    replace(column, values, valid);
+    return WP_STATUS_OK;
 }
 
 wp_status wpi_order_place(wpi_group_column *columns, uint32_t column_count, uint64_t count,
@@ -151,7 +163,10 @@ static uint32_t take_packed(sorting *s, const wpi_group_column *columns, uint32_
 wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint32_t column_count,
                             uint64_t count, wp_error *err) {
     wp_status status = WP_STATUS_OK;
-    if (count == 0) return WP_STATUS_OK;
+    bool is_done = count == 0;
+    if (!is_done)
+        WP_TRY(wpi_order_by_words(columns, key_count, column_count, count, &is_done, err));
+    if (is_done) return WP_STATUS_OK;
     sorting s = {.count = count,
                  .items = wpi_cpu_memory_alloc(count * sizeof *s.items),
                  .next = wpi_cpu_memory_alloc(count * sizeof *s.next)};
@@ -167,13 +182,10 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
         sort_by_key(&s, &columns[key - 1]);
         sort_nulls_last(&s, &columns[key - 1]);
     }
-    for (uint32_t i = 0; i < column_count; i++) {
-        void *values = NULL;
-        uint8_t *valid = NULL;
-        WP_TRY_GOTO(alloc_column(&columns[i], count, &values, &valid, err), done);
-        gather(&s, &columns[i], values, valid);
-        replace(&columns[i], values, valid);
-    }
+    for (uint32_t i = 0; i < column_count; i++)
+        WP_TRY_GOTO(wpi_order_gather(&columns[i], count, &s.items[0].row,
+                                     sizeof(item) / sizeof(uint64_t), err),
+                    done);
 done:
     wpi_free(s.items);
     wpi_free(s.next);

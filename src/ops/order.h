@@ -13,7 +13,8 @@ typedef struct wpi_group_column {
     uint8_t *valid;
 } wpi_group_column;
 
-/** Puts all columns in order of the first `key_count`, the first key first, NULL last. NOMEM. */
+/** Puts all columns in order of the first `key_count`, the first key first, NULL last; the value of
+ * NULL is 0. NOMEM. */
 WP_NODISCARD wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count,
                                          uint32_t column_count, uint64_t count, wp_error *err);
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """warpage.groupby on arrays of Python's own, against a dictionary that does the same."""
 import array
+import datetime
+import decimal
 import doctest
 import random
 import sys
@@ -68,8 +70,10 @@ fails("'v' has 1 rows, 'k' has 2", {"k": ones, "v": array.array("i", [1])}, "k",
 fails("the aggregates are", {"k": ones}, "k", "middle:k")
 fails("of which column?", {"k": ones}, "k", "sum")
 fails("the column has no numbers", {"k": ones, "t": ["a", "b"]}, "k", "median:t")
-fails("row 1 is 2, which is not text", {"t": ["a", 2]}, "t")
-fails("is not a table", 7, "k")
+fails("column 't': row 1 is 2; a list has values of one type", {"t": ["a", 2]}, "t")
+fails("not a table: an object of type int", 7, "k")
+fails("keys are a column's name or a list of names", {"k": ones}, 7)
+fails("keys are a column's name or a list of names", {"k": ones}, [7])
 fails("is none of auto, direct", {"k": ones}, "k", strategy="fast")
 fails("there is no device", {"k": ones}, "k", device="gpu")
 
@@ -91,5 +95,27 @@ for kind, arguments in ((KeyError, (numbers, "q")), (TypeError, (7, "k")), (Valu
     else:
         raise AssertionError(kind)
 fails("neither an option nor one of", numbers, "k", None, mean="v")
+for other, own in (("mean", "avg"), ("nunique", "count_distinct"), ("std", "stddev"), ("summ", "sum")):
+    fails("did you mean '%s'?" % own, numbers, "k", other + ":v")
+assert warpage.groupby(numbers, "k", {"v": ["min", "max"], "k": "sum", "*": "count"}).names == ["k", "min_v", "max_v", "sum_k", "count"]
+
+# Lists of dates, times with and without zones, durations, decimals and bytes; what comes out is Python's, too.
+day, hour, utc = datetime.date(2024, 2, 29), datetime.timedelta(hours=1), datetime.timezone.utc
+noon = datetime.datetime(1969, 12, 31, 12, 0, 0, 7)
+for low, high in ((day, datetime.date(9999, 12, 31)), (noon, noon + hour), (noon.replace(tzinfo=utc), (noon + hour).replace(tzinfo=utc)),
+                  (-hour, 2 * hour), (decimal.Decimal("-0.5"), decimal.Decimal("12.25")), (b"\0", b"\xff\0")):
+    kept = warpage.groupby({"k": [high, low, None, high], "v": [low, low, high, high]}, "k", ["min:v", "max:v", "count"])
+    assert rows_of(kept) == [(low, low, low, 1), (high, low, high, 2), (None, high, high, 1)], kept
+aware = noon.replace(tzinfo=datetime.timezone(hour))
+(instant, _), = rows_of(warpage.groupby({"k": [aware, aware.astimezone(utc)]}, "k"))
+assert instant == aware and instant.utcoffset() == datetime.timedelta(0)
+assert rows_of(warpage.groupby({"k": [1], "v": [decimal.Decimal("1.5")]}, "k", "sum:v")) == [(1, decimal.Decimal("1.5"))]
+fails("some datetimes have a time zone", {"k": [noon, aware]}, "k")
+fails("more than 18 digits", {"k": [decimal.Decimal(10) ** 18]}, "k")
+fails("no NaN", {"k": [decimal.Decimal("nan")]}, "k")
+
+# Long texts, and those of several lines, take one line of a table each.
+shown = repr(warpage.groupby({"t": ["x" * 5000, "a\nb", "\u00e9\t", day.isoformat()]}, "t")).splitlines()
+assert [line.split()[0] for line in shown] == ["t", day.isoformat(), "a\\nb", "x" * 39 + "\u2026", "\u00e9\\t", "[4"], shown
 for module in (warpage, warpage.operators):
     assert doctest.testmod(module).failed == 0

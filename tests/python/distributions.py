@@ -103,7 +103,7 @@ t = pa.table({"k": [1], "t": ["x"], "d": [datetime.date(2013, 1, 1)], "l": [[1]]
 for aggregate, options, part in (("median:t", {}, "median:t: the column has no numbers"), ("quantile:d:0.5", {}, "quantile:d: the column has no numbers"),
                                  ("quantile:k", {}, "quantile:k: at which share"), ("quantile:k:2", {}, "from 0 to 1"),
                                  ("quantile:k:x", {}, "from 0 to 1"), ("median", {}, "median: of which column?"), ("quantile", {}, "quantile:COLUMN:0.9"),
-                                 (("median", "k", 0.5), {}, "the aggregates are"), ("count_distinct:l", {}, "'l' has Arrow's type '+l'"),
+                                 (("median", "k", 0.5), {}, "the aggregates are"), ("count_distinct:l", {}, "'l' has Arrow's type list,"),
                                  ("var:t", {}, "var:t: the column has no numbers"),
                                  ("median:k", {"partial": True}, "median:k has no partial form")):
     try:

@@ -2,8 +2,12 @@
 """warpage.groupby on tables of pyarrow, Polars, DuckDB, pandas and NumPy, and `warpage groupby` on Parquet and
 Arrow files, against DuckDB. Exit status 77: these packages are not there."""
 import csv
+import datetime
+import decimal
 import gc
+import gzip
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -15,6 +19,7 @@ try:
     import polars
     import pyarrow
     import pyarrow.csv
+    import pyarrow.dataset
     import pyarrow.feather
     import pyarrow.parquet
 except ImportError:
@@ -94,6 +99,50 @@ try:
 except warpage.WarpageError as error:
     assert "byte order" in str(error)
 
+# A column's own arrays of several packages in one table: chunks that end at different rows, and NumPy's of objects.
+size, names = 10_000, ["a", "b", "c", "d", "e", "f", "g"]
+mixed = {"a": pyarrow.chunked_array([[i % 7 for i in range(first, first + 1000)] for first in range(0, size, 1000)]),
+         "b": polars.Series(["t%d" % (i % 5) if i % 11 else None for i in range(size)]),
+         "c": pandas.Series(["p%d" % (i % 3) for i in range(size)]), "d": numpy.array(["o%d" % (i % 2) for i in range(size)], dtype=object),
+         "e": [i % 4 if i % 9 else None for i in range(size)], "f": polars.concat([polars.Series([True]), polars.Series([False] * (size - 1))],
+                                                                                    rechunk=False), "g": numpy.arange(size) % 2}
+plain = polars.DataFrame({name: column if isinstance(column, list) else polars.Series(pandas.Series(column).tolist() if name in "cd" else column)
+                          for name, column in mixed.items()})
+for keys in (["a"], ["b", "e"], ["c", "d"], names):
+    ours = warpage.groupby(mixed, keys, ["count", "sum:g", "count:e", "count_distinct:b"]).to_dict()
+    assert ours == warpage.groupby(plain, keys, ["count", "sum:g", "count:e", "count_distinct:b"]).to_dict(), keys
+assert len(warpage.groupby({"a": pyarrow.chunked_array([], pyarrow.int32())}, "a")) == 0
+
+# Decimals of DuckDB, whose format names their width; decimals of 64 bits.
+(total, least, mean), = warpage.groupby(duckdb.sql("select 1 k, (i / 4)::decimal(10, 2) p from range(5) r(i)"), "k",
+                                        ["sum:p", "min:p", "avg:p"]).to_polars().select("sum_p", "min_p", "avg_p").rows()
+assert (total, least, mean) == (decimal.Decimal("2.5"), 0, 0.5)
+for name, digits in (("decimal64", 12), ("decimal32", 9)) if hasattr(pyarrow, "decimal32") else ():
+    short = pyarrow.table({"k": pyarrow.array([decimal.Decimal("1.5"), None, decimal.Decimal("-2")], getattr(pyarrow, name)(digits, 3))})
+    assert rows_of(warpage.groupby(short, "k", "sum:k")) == [(-2, -2), (decimal.Decimal("1.5"),) * 2, (None, None)]
+
+# Dates and times as Python's and as NumPy's.
+times = polars.select(k=polars.Series([1, 2, 2]), d=polars.Series([datetime.date(2020, 1, 2), None, datetime.date(1900, 1, 1)]),
+                      t=polars.Series([datetime.datetime(2020, 1, 2, 3, 4, 5, 6)] * 3, dtype=polars.Datetime("ns", "Europe/Berlin")),
+                      h=polars.Series([datetime.time(1, 2, 3)] * 3), e=polars.Series([datetime.timedelta(days=-2)] * 3))
+kept = warpage.groupby(times, "k", max=["d", "t", "h", "e"])
+assert rows_of(kept) == [(1, *times.row(0)[1:]), (2, *times.row(2)[1:])], kept
+assert "2020-01-02 04:04:05.000006+01:00" in repr(kept), kept
+arrays = kept.to_numpy()
+assert [str(arrays[name].dtype) for name in kept.names[1:]] == ["datetime64[D]", "datetime64[ns]", "timedelta64[ns]", "timedelta64[us]"]
+assert arrays["max_d"].tolist() == [datetime.date(2020, 1, 2), datetime.date(1900, 1, 1)]
+far = warpage.groupby(pyarrow.table({"k": pyarrow.array([10**7], pyarrow.date32())}), "k")
+assert far.to_dict()["k"] == [10**7] and "10000000" in repr(far)  # beyond the year 9999
+
+# Types that are not grouped have names.
+for column, name in (([[1]], "large_list"), ([{"a": 1}], "struct")):
+    try:
+        warpage.groupby(polars.DataFrame({"k": column}), "k")
+    except TypeError as error:
+        assert "'k' has Arrow's type %s, which" % name in str(error), error
+    else:
+        raise AssertionError(name)
+
 # Files, by the command.
 with tempfile.TemporaryDirectory() as folder:
     files = {"t.parquet": pyarrow.parquet.write_table, "t.arrow": pyarrow.feather.write_feather}
@@ -121,11 +170,36 @@ with tempfile.TemporaryDirectory() as folder:
         groups = warpage.groupby(source, "k", ["sum:v", "count"])
         assert groups.to_dict() == wanted.to_dict(), source
     assert warpage.groupby(source, "k").to_polars().shape == (len(wanted), 2)
+
+    # Several files: a folder as Spark writes it, one whose folders are values, a pattern, a list, a dataset; compressed files.
+    plan = {"whole.parquet/part-0.parquet": some_rows[:100], "whole.parquet/part-1.parquet": some_rows[100:],
+            "by/w=1/a.parquet": some_rows[:100], "by/w=2/a.parquet": some_rows[100:]}
+    for path, rows in plan.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        pyarrow.parquet.write_table(rows, os.path.join(folder, path))
+    for path in ("whole.parquet/_SUCCESS", "whole.parquet/.part-0.parquet.crc"):
+        open(os.path.join(folder, path), "wb").close()
+    with gzip.open(folder + "/t.csv.gz", "wb") as file:
+        file.write(open(folder + "/t.csv", "rb").read())
+    with pyarrow.OSFile(folder + "/t.arrows", "wb") as file, pyarrow.ipc.new_stream(file, some_rows.schema) as writer:
+        writer.write_table(some_rows)
+    pieces = [pathlib.Path(folder) / "whole.parquet" / ("part-%d.parquet" % i) for i in (0, 1)]
+    for source in (folder + "/whole.parquet", folder + "/by", folder + "/by/*/*.parquet", pieces, folder + "/t.csv.gz", folder + "/t.arrows",
+                   pyarrow.dataset.dataset(folder + "/whole.parquet")):
+        assert warpage.groupby(source, "k", ["sum:v", "count"]).to_dict() == wanted.to_dict(), source
+    assert warpage.groupby(folder + "/by", "w").to_dict() == {"w": [1, 2], "count": [100, len(table) - 100]}
+    polars.DataFrame({"k": [1, 2, 2], "t": ["a", "b", None], "v": [1, 2, 3]}).write_parquet(folder + "/both", partition_by=["k", "t"])
+    assert rows_of(warpage.groupby(folder + "/both", ["t", "k"], "sum:v")) == [("a", 1, 1), ("b", 2, 2), (None, 2, 3)]  # in files, too
+
     open(folder + "/bad.parquet", "wb").write(b"PAR1 and nothing")
-    for path, part in (("/bad.parquet", "bad.parquet: "), ("/none.csv", "none.csv"), ("/t.parquet", "no column 'kk'")):
+    os.mkdir(folder + "/none")
+    for path, kind, part in (("/bad.parquet", OSError, "bad.parquet: "), ("/none.csv", OSError, "none.csv: there is no such file"),
+                             ("/t.parquet", KeyError, "no column 'kk'"), ("/by", KeyError, "no column 'kk'"),
+                             ("/none", OSError, "there is no file"), ("/*.x", OSError, "there is no file"), ("/t.*", OSError, "files of one kind"),
+                             ("/bad.p*t", OSError, "bad.parquet")):
         try:
-            warpage.groupby(folder + path, "k" if path != "/t.parquet" else "kk")
-        except warpage.WarpageError as error:
-            assert part in str(error), error
+            warpage.groupby(folder + path, "kk" if kind is KeyError else "k")
+        except kind as error:
+            assert isinstance(error, warpage.WarpageError) and part in str(error), error
         else:
             raise AssertionError(path)

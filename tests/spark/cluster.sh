@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs a command with a cluster of Apache Spark on 127.0.0.1, and ends the cluster with it:
 #
-#     cluster.sh [--workers N] [--apart] COMMAND...        (2 workers, of one core and 1 GB each)
+#     cluster.sh [--workers N] [--apart] [--gpus] COMMAND...        (2 workers, of one core and 1 GB each)
 #
+# --gpus: each worker has a resource gpu, with the address 0 at the first, 1 at the second and so on.
 # --apart: each worker has an address of its own, 127.0.0.2 and so on, so that Spark takes them for several hosts.
 # Prints the ports. The command has SPARK_MASTER (spark://127.0.0.1:PORT), SPARK_WORKERS (the workers' process ids; each
 # is the leader of a session with its executors and their Python) and SPARK_LOGS, a folder. Its exit status is the
@@ -19,8 +20,13 @@ if [ "${1:-}" = --apart ]; then
     is_apart=1
     shift
 fi
+has_gpus=
+if [ "${1:-}" = --gpus ]; then
+    has_gpus=1
+    shift
+fi
 [ $# -gt 0 ] || {
-    echo "usage: cluster.sh [--workers N] [--apart] COMMAND..." >&2
+    echo "usage: cluster.sh [--workers N] [--apart] [--gpus] COMMAND..." >&2
     exit 2
 }
 python=${WARPAGE_PYTHON:-python3}
@@ -115,6 +121,12 @@ echo "master $SPARK_MASTER"
 SPARK_WORKERS=
 number=1
 while [ $number -le "$count" ]; do
+    if [ -n "$has_gpus" ]; then
+        find="$SPARK_LOGS/find-gpu$number"
+        printf '#!/bin/sh\necho '\''{"name": "gpu", "addresses": ["%d"]}'\''\n' $((number - 1)) >"$find"
+        chmod +x "$find"
+        export SPARK_WORKER_OPTS="-Dspark.worker.resource.gpu.amount=1 -Dspark.worker.resource.gpu.discoveryScript=$find"
+    fi
     start worker$number org.apache.spark.deploy.worker.Worker --host "$(host_of $number)" --port 0 --webui-port 0 \
         --cores 1 --memory 1G --work-dir "$SPARK_LOGS/work$number" "$SPARK_MASTER"
     SPARK_WORKERS="$SPARK_WORKERS $!"

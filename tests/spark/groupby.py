@@ -30,6 +30,9 @@ import warpage.spark as ws
 SEED = int(os.environ.get("SEED", "4"))
 random_ = random.Random(SEED)
 print("SEED=%d" % SEED)
+said = subprocess.run([sys.executable, "-c", "import warpage.spark"], capture_output=True, text=True, check=True,
+                      env={**{name: value for name, value in os.environ.items() if name != "JAVA_HOME"}, "PATH": ""}).stderr
+assert "Spark needs a Java runtime" in said and "openjdk-17-jre-headless" in said, said
 spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3")
          .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "true")
          .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.sql.session.timeZone", "UTC")
@@ -111,7 +114,10 @@ for count in ("1", "3", "64"):
     spark.conf.set("spark.sql.shuffle.partitions", count)
     places = spark.createDataFrame([(place,) for place in ws._places(spark)], "p int").repartition(int(count), "p")
     assert places.select(functions.spark_partition_id()).distinct().count() == int(count), count
+check(spark.createDataFrame(rows(40, 0.2), SCHEMA).repartition(64), ["t", "i"], ["count", "sum:l", "min:t"])  # most are empty
+check(spark.range(0, 500, 1, 7).selectExpr("id k", "id % 9 v"), ["k"], ["count", "sum:v"])  # all keys differ
 spark.conf.set("spark.sql.shuffle.partitions", "3")
+check(spark.createDataFrame(spark.sparkContext.emptyRDD(), SCHEMA), ["t", "i"], ["count", "sum:l", "min:t"])  # no partition
 batch_bytes = "spark.sql.execution.arrow.maxBytesPerBatch"
 for size in ("1048576b", "1"):  # Spark's batches for the second stage
     spark.conf.set(batch_bytes, size)
@@ -154,6 +160,47 @@ for df, aggregates, part in ((big.filter("v > 0"), "sum:v", "sum:v: a sum does n
         assert part in str(error), error
     else:
         raise AssertionError("no error that says '%s'" % part)
+
+# Columns of NULL alone, and intervals of days.
+spans = spark.range(0, 60, 1, 4).selectExpr("if(id % 7 = 0, null, id % 4 * interval '1' day) i", "null v", "id % 3 k", "id")
+for number, keys in enumerate((["i"], ["v"], ["v", "k", "i"])):
+    check(spans, keys, ["count", "count:v", "sum:id", "min:i", "count:i"], mode=["partial", "exchange"][number % 2], memory_bytes=1)
+check(spans, ["k"], ["count_distinct:i", "count_distinct:v", "max:i"])
+
+# Names as Spark has them: whatever their case, unless it is to count; aggregates as a dict.
+named = spark.createDataFrame([(1, 2, 3), (1, 5, 7)], "Key int, `a.b` int, Value int")
+check(named, ["kEY"], ["sum:VALUE", "max:Value", "count"])
+assert ws.groupby(named, "Key", {"a.b": ["min", "max"], "*": "count"}).collect() == [(1, 2, 5, 2)]
+spark.conf.set("spark.sql.caseSensitive", "true")
+try:
+    ws.groupby(named, "key")
+except KeyError as error:
+    assert "no column 'key'; did you mean 'Key'?" in str(error), error
+else:
+    raise AssertionError("another case")
+spark.conf.unset("spark.sql.caseSensitive")
+for table, options, part in ((named.groupBy("Key"), {}, "not a DataFrame of Spark: an object of type pyspark.sql.group.GroupedData"),
+                             (7, {}, "not a DataFrame of Spark"), (named, {"device": "gpu"}, "device is 'gpu'"), (named, {"device": 7}, "device is 7"),
+                             (named.selectExpr("collate(string(Key), 'UTF8_LCASE') Key"), {}, "by their bytes, not by a collation"),
+                             (named.selectExpr("Key", "collate(string(Key), 'UTF8_LCASE') t"), {"max": "t"}, "max:t: the column has Spark's type string collate"),
+                             (named.selectExpr("struct(Key) s", "Value Key"), {"sum": "s.Key"}, "select a field of a struct"),
+                             (spans.selectExpr("k Key", "v"), {"min": "v"}, "min:v: the column has Spark's type void")):
+    try:
+        ws.groupby(table, "Key", **options)
+    except warpage.WarpageError as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("no error that says '%s'" % part)
+
+# Workers whose Python lacks a package: known before a job starts, where they are on this host.
+kept, spark.sparkContext.pythonExec = spark.sparkContext.pythonExec, "/bin/false"
+try:
+    ws.groupby(named, "Key")
+except warpage.WarpageError as error:
+    assert "workers take the Python /bin/false, which lacks a package (exit status 1): set PYSPARK_PYTHON to " in str(error), error
+else:
+    raise AssertionError("workers without packages")
+spark.sparkContext.pythonExec = kept
 
 # Errors before a job starts.
 df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")

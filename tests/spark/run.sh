@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs a test of the Python package as it lies in the build tree on a cluster: run.sh BUILD [--workers N] [--apart] TEST.py
+# Runs a test of the Python package as it lies in the build tree on a cluster: run.sh BUILD [--workers N] [--apart] [--gpus] TEST.py
 build=$1
 shift
 options=
@@ -9,6 +9,10 @@ if [ "$1" = --workers ]; then
     shift 2
 fi
 if [ "$1" = --apart ]; then
+    options="$options $1"
+    shift
+fi
+if [ "$1" = --gpus ]; then
     options="$options $1"
     shift
 fi
