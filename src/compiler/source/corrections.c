@@ -15,6 +15,7 @@
 #include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
+#include "compiler/source/template_keyword.h"
 #include "compiler/source/variable_arrays.h"
 
 typedef struct correction {
@@ -39,6 +40,7 @@ static const correction corrections[] = {
      wpi_device_launch_choose},
     {": error: variable-sized object may not be initialized", NULL, false,
      wpi_variable_array_change},
+    {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
 };
 
