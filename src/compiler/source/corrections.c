@@ -25,6 +25,12 @@ typedef struct correction {
     char *(*change)(const char *text, const char *at);
 } correction;
 
+/* A call of a dependent template without the word template, or a kernel that kernels launch. */
+static char *resolve_function(const char *text, const char *at) {
+    char *changed = wpi_template_keyword_call(text, at);
+    return changed ? changed : wpi_device_launch_choose(text, at);
+}
+
 static const correction corrections[] = {
     {": error: initialization is not supported for __shared__ variables", NULL, false,
      wpi_shared_object_change},
@@ -37,9 +43,11 @@ static const correction corrections[] = {
     {": error: no matching function for call to ", "call to __global__ function from", false,
      wpi_device_launch_change},
     {": error: reference to overloaded function could not be resolved", NULL, false,
-     wpi_device_launch_choose},
+     resolve_function},
     {": error: variable-sized object may not be initialized", NULL, false,
      wpi_variable_array_change},
+    {": error: missing 'template' keyword prior to dependent template name", NULL, false,
+     wpi_template_keyword_call},
     {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
 };
