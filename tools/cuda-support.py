@@ -150,7 +150,7 @@ DRIVER_ABSENT = [
 CUBLAS_REASONS = [
     ("banded and packed matrices", r"[gst]bmv|tbsv|tp[msr]|spmv|spr|h[bp]|tpttr|trttp|hp"),
     ("least squares, QR, inverses of batches", r"geqrf|gels|matinv"),
-    ("rotations other than `rot`", r"[Rr]ot"),
+    ("rotations of types named by arguments", r"[Rr]ot"),
     ("products that few programs call", r"gemvBatched|gemvStridedBatched|rkx|rk|gemm3m|gemmEx|gemm"),
     ("types named by arguments, for these operations", r"Ex$"),
 ]

@@ -229,6 +229,19 @@ CALL(scal)
 CALL(copy)
 CALL(swap)
 CALL(rotx)
+CALL(rotg)
+template <class... A> static cublasStatus_t rotm(float *, A... a) {
+    return cublasSrotm(handle, a...);
+}
+template <class... A> static cublasStatus_t rotm(double *, A... a) {
+    return cublasDrotm(handle, a...);
+}
+template <class... A> static cublasStatus_t rotmg(float *, A... a) {
+    return cublasSrotmg(handle, a...);
+}
+template <class... A> static cublasStatus_t rotmg(double *, A... a) {
+    return cublasDrotmg(handle, a...);
+}
 CALL(dotx)
 CALL(nrm2x)
 CALL(asumx)
@@ -329,6 +342,86 @@ template <class T, class R> static void vectors(double tolerance) {
     for (int i = 0; i < n; i++)
         y.host[place(n, incy, i)] = x.host[place(n, incx, i)];
     y.check("copy", tolerance);
+}
+
+/* Rotations that are made: c a + s b = r, c b - conj(s) a = 0, and c² + |s|² = 1. */
+template <class T, class R> static void made_rotation(T a, T b, double tolerance) {
+    T r = a, rest = b, s;
+    R c;
+    OK(rotg((T *)NULL, &r, &rest, &c, &s));
+    const value u = to_value(a), v = to_value(b), sine = to_value(s);
+    const double cosine = (double)c, size = std::abs(u) + std::abs(v);
+    CHECK(std::abs(cosine * u + sine * v - to_value(r)) <= tolerance * size);
+    CHECK(std::abs(cosine * v - std::conj(sine) * u) <= tolerance * size);
+    CHECK(std::abs(cosine * cosine + std::norm(sine) - 1) <= tolerance);
+}
+
+/* What a modified rotation's numbers say: flag, then h11, h21, h12, h22, of which the flag implies some. */
+template <class T> static void matrix_of(const T *param, double h[4]) {
+    const int flag = (int)param[0];
+    h[0] = flag == 0 || flag == -2 ? 1 : (double)param[1];
+    h[1] = flag == 1 ? -1 : flag == -2 ? 0 : (double)param[2];
+    h[2] = flag == 1 ? 1 : flag == -2 ? 0 : (double)param[3];
+    h[3] = flag == 0 || flag == -2 ? 1 : (double)param[4];
+}
+
+/* The rotation takes (x1, y1), weighted by d1 and d2, to (x1', 0), and keeps the weighted length; all numbers stay
+ * within what the scaling allows. */
+template <class T> static void made_modified(T d1, T d2, T x1, T y1, double tolerance) {
+    T a = d1, b = d2, x = x1, param[5] = {9, 9, 9, 9, 9};
+    double h[4];
+    OK(rotmg((T *)NULL, &a, &b, &x, (const T *)&y1, param));
+    matrix_of(param, h);
+    const double p = h[0] * (double)x1 + h[2] * (double)y1, q = h[1] * (double)x1 + h[3] * (double)y1;
+    const double length = (double)d1 * (double)x1 * (double)x1 + (double)d2 * (double)y1 * (double)y1;
+    CHECK(std::abs(p - (double)x) <= tolerance * (std::abs(h[0] * (double)x1) + std::abs(h[2] * (double)y1)));
+    CHECK(std::abs(q) <= tolerance * (std::abs(h[1] * (double)x1) + std::abs(h[3] * (double)y1)));
+    CHECK(std::abs((double)a * (double)x * (double)x - length) <= 10 * tolerance * length);
+    CHECK(std::abs((double)a) < 4096. * 4096 && std::abs((double)a) > 1. / (4096. * 4096));
+    if (b != 0 && param[0] != -2) CHECK(std::abs((double)b) < 4096. * 4096 && std::abs((double)b) > 1. / (4096. * 4096));
+}
+
+template <class T> static void rotations(double tolerance) {
+    const uint32_t kept = state; /* the other checks' numbers stay the same */
+    made_rotation<T, T>(3, -4, tolerance);
+    made_rotation<T, T>(-1, (T)0.25, tolerance);
+    made_rotation<T, T>(0, 2, tolerance);
+    made_rotation<T, T>(0, 0, tolerance);
+    T a = 3, b = -4, c, s; /* r has the sign of the larger; the code of b is 1/c here */
+    OK(rotg((T *)NULL, &a, &b, &c, &s));
+    CHECK(std::abs((double)a + 5) <= tolerance * 5 && std::abs((double)b * (double)c - 1) <= tolerance);
+    made_modified<T>(2, 3, 5, 1, tolerance);
+    made_modified<T>(2, 3, 1, 5, tolerance);
+    made_modified<T>((T)1e-9, (T)1e-9, 4, 3, tolerance);
+    made_modified<T>((T)1e9, (T)3e8, 4, 3, tolerance);
+    made_modified<T>(2, 3, 4, 0, tolerance);
+    T negative = -1, other = 1, x1 = 2, param[5];
+    const T y1 = 3;
+    OK(rotmg((T *)NULL, &negative, &other, &x1, &y1, param));
+    CHECK(negative == 0 && other == 0 && x1 == 0 && param[0] == -1 && param[1] == 0 && param[4] == 0);
+
+    const int n = 300, incx = 2, incy = -1;
+    for (int flag = -2; flag <= 1; flag++) {
+        array<T> x((size_t)n * 2), y(n), on_device(5);
+        T numbers[5] = {(T)flag, (T)0.5, (T)-1.5, (T)2.5, (T)0.75};
+        double h[4];
+        matrix_of(numbers, h);
+        const bool is_device = flag == 0;
+        for (int i = 0; i < 5; i++)
+            on_device.host[i] = numbers[i];
+        on_device.put();
+        OK(cublasSetPointerMode(handle, is_device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST));
+        OK(rotm((T *)NULL, n, x.device, incx, y.device, incy, (const T *)(is_device ? on_device.device : numbers)));
+        OK(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
+        for (int i = 0; i < n; i++) {
+            const value u = x.at(place(n, incx, i)), v = y.at(place(n, incy, i));
+            x.set(place(n, incx, i), h[0] * u + h[2] * v);
+            y.set(place(n, incy, i), h[1] * u + h[3] * v);
+        }
+        x.check("rotm", tolerance);
+        y.check("rotm", tolerance);
+    }
+    state = kept;
 }
 
 /* ---- level 2 ---- */
@@ -754,6 +847,11 @@ int main() {
         vectors<double, double>(1e-12);
         vectors<cuComplex, float>(2e-5);
         vectors<cuDoubleComplex, double>(1e-12);
+        rotations<float>(2e-6);
+        rotations<double>(1e-14);
+        made_rotation<cuComplex, float>(make_cuComplex(1.5f, -2), make_cuComplex(0.25f, 3), 2e-6);
+        made_rotation<cuDoubleComplex, double>(make_cuDoubleComplex(0, 0), make_cuDoubleComplex(1, -2), 1e-14);
+        made_rotation<cuDoubleComplex, double>(make_cuDoubleComplex(-7, 1), make_cuDoubleComplex(2, 5), 1e-14);
         matrix_and_vectors<float, float>(false, 1e-4);
         matrix_and_vectors<double, double>(false, 1e-11);
         matrix_and_vectors<cuComplex, float>(true, 1e-4);

@@ -3,6 +3,9 @@
 /* cuSOLVER's dense calls by what defines their results: factors multiply to the matrix, solutions solve, vectors are
  * orthogonal; both types, triangles, shapes, batches; numbers of failures; wrong arguments. */
 #include <cusolverDn.h>
+#ifndef CUSOLVER_COMMON_H_
+#error "helper_cuda.h of NVIDIA's samples looks for the header's guard"
+#endif
 #include <math.h>
 #include <vector>
 

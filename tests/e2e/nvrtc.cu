@@ -71,6 +71,40 @@ static void from_files(void) {
     CHECK(rmdir(path) == 0 && rmdir(folder) == 0);
 }
 
+/* Static variables are found by name, and take what the program writes into them. */
+static void static_variables(void) {
+    const char *text = "static __constant__ int table[4];\nstatic __device__ int scale = 2, seen;\n"
+                       "extern \"C\" __global__ void look(int *data) { __shared__ int s[32]; s[threadIdx.x] = scale; "
+                       "__syncthreads(); data[threadIdx.x] = table[threadIdx.x % 4] * s[0]; seen = 1; }\n";
+    const int values[] = {3, 5, 7, 9}, scale = 10;
+    int found[32], seen = 0;
+    CUdeviceptr at, data;
+    CUmodule module;
+    size_t bytes = 0;
+    nvrtcProgram program;
+    NVRTC_OK(nvrtcCreateProgram(&program, text, "static.cu", 0, NULL, NULL));
+    NVRTC_OK(nvrtcCompileProgram(program, 0, NULL));
+    char *ptx = text_of(nvrtcGetPTXSize, nvrtcGetPTX, program);
+    DRIVER_OK(cuModuleLoadData(&module, ptx));
+    DRIVER_OK(cuModuleGetGlobal(&at, &bytes, module, "table"));
+    CHECK_EQ(bytes, sizeof values);
+    DRIVER_OK(cuMemcpyHtoD(at, values, sizeof values));
+    DRIVER_OK(cuModuleGetGlobal(&at, NULL, module, "scale"));
+    DRIVER_OK(cuMemcpyHtoD(at, &scale, sizeof scale));
+    DRIVER_OK(cuMemAlloc(&data, sizeof found));
+    run(module, "look", data);
+    DRIVER_OK(cuMemcpyDtoH(found, data, sizeof found));
+    for (int i = 0; i < 32; i++)
+        CHECK_EQ(found[i], values[i % 4] * scale);
+    DRIVER_OK(cuModuleGetGlobal(&at, NULL, module, "seen"));
+    DRIVER_OK(cuMemcpyDtoH(&seen, at, sizeof seen));
+    CHECK_EQ(seen, 1);
+    DRIVER_OK(cuModuleUnload(module));
+    DRIVER_OK(cuMemFree(data));
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+    free(ptx);
+}
+
 int main(void) {
     nvrtcProgram program, wrong;
     const char *headers[] = {header}, *names[] = {"ops/twice.h"};
@@ -131,6 +165,8 @@ int main(void) {
     DRIVER_OK(cuModuleUnload(cubin));
     NVRTC_OK(nvrtcDestroyProgram(&program));
     CHECK(program == NULL);
+
+    static_variables();
 
     /* A mistake: the log has the file and the line. */
     NVRTC_OK(nvrtcCreateProgram(&wrong, "__global__ void k() {\n    undeclared = 1;\n}\n", NULL, 0,

@@ -278,6 +278,26 @@ cublasStatus_t cublasZrot_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, i
 cublasStatus_t cublasZdrot_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx,
                               cuDoubleComplex *y, int incy, const double *c, const double *s);
 
+/* The rotation that takes (a, b) to (r, 0). a becomes r; of real types, b what c and s can be had
+ * from. All numbers are where the pointer mode says. */
+cublasStatus_t cublasSrotg_v2(cublasHandle_t handle, float *a, float *b, float *c, float *s);
+cublasStatus_t cublasDrotg_v2(cublasHandle_t handle, double *a, double *b, double *c, double *s);
+cublasStatus_t cublasCrotg_v2(cublasHandle_t handle, cuComplex *a, cuComplex *b, float *c,
+                              cuComplex *s);
+cublasStatus_t cublasZrotg_v2(cublasHandle_t handle, cuDoubleComplex *a, cuDoubleComplex *b,
+                              double *c, cuDoubleComplex *s);
+
+/* Modified rotations: param is a flag, then h11, h21, h12, h22, of which the flags 0, 1 and -2
+ * imply some. */
+cublasStatus_t cublasSrotm_v2(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy,
+                              const float *param);
+cublasStatus_t cublasDrotm_v2(cublasHandle_t handle, int n, double *x, int incx, double *y,
+                              int incy, const double *param);
+cublasStatus_t cublasSrotmg_v2(cublasHandle_t handle, float *d1, float *d2, float *x1,
+                               const float *y1, float *param);
+cublasStatus_t cublasDrotmg_v2(cublasHandle_t handle, double *d1, double *d2, double *x1,
+                               const double *y1, double *param);
+
 /* ---- a matrix and vectors ---- */
 
 cublasStatus_t cublasSgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n,

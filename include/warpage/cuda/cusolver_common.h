@@ -2,6 +2,7 @@
 /** Types of cuSOLVER. */
 #ifndef WARPAGE_CUDA_CUSOLVER_COMMON_H
 #define WARPAGE_CUDA_CUSOLVER_COMMON_H
+#define CUSOLVER_COMMON_H_ /* helper_cuda.h of NVIDIA's samples looks for the guard */
 
 #include "library_types.h"
 

@@ -105,6 +105,52 @@ static void name_clusters(LLVMModuleRef module) {
     }
 }
 
+/* Whether an entry of llvm.global.annotations says that the program may look for the variable. */
+static bool says_kept(LLVMValueRef entry) {
+    static const char word[] = "warpage.kept";
+    LLVMValueRef text = behind_casts(LLVMGetOperand(entry, 1));
+    LLVMValueRef bytes = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
+    size_t length;
+    return bytes && LLVMIsConstantString(bytes) &&
+           strcmp(LLVMGetAsString(bytes, &length), word) == 0;
+}
+
+/* Static variables of a source that is compiled at run time are visible, as the program may look
+ * for them by name. Their annotations, which have kept clang from taking them for constants, go. */
+static void show_kept_variables(LLVMModuleRef module) {
+    LLVMValueRef list = LLVMGetNamedGlobal(module, "llvm.global.annotations");
+    LLVMValueRef entries = list ? LLVMGetInitializer(list) : NULL;
+    const unsigned count = entries ? (unsigned)LLVMGetArrayLength2(LLVMTypeOf(entries)) : 0;
+    LLVMValueRef *others = wpi_must_calloc(count + 1, sizeof *others);
+    unsigned other_count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef entry = LLVMGetOperand(entries, i);
+        LLVMValueRef variable = behind_casts(LLVMGetOperand(entry, 0));
+        if (!says_kept(entry)) {
+            others[other_count++] = entry;
+            continue;
+        }
+        const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(variable));
+        if (LLVMGetLinkage(variable) != LLVMInternalLinkage || LLVMIsGlobalConstant(variable) ||
+            (space != WP_SPACE_GLOBAL && space != WP_SPACE_CONSTANT))
+            continue;
+        LLVMSetLinkage(variable, LLVMExternalLinkage);
+        LLVMSetExternallyInitialized(variable, 1);
+    }
+    if (other_count < count) {
+        LLVMDeleteGlobal(list);
+        if (other_count > 0) {
+            LLVMTypeRef type = LLVMTypeOf(others[0]);
+            list =
+                LLVMAddGlobal(module, LLVMArrayType2(type, other_count), "llvm.global.annotations");
+            LLVMSetInitializer(list, LLVMConstArray2(type, others, other_count));
+            LLVMSetLinkage(list, LLVMAppendingLinkage);
+            LLVMSetSection(list, "llvm.metadata");
+        }
+    }
+    wpi_free(others);
+}
+
 static void drop_locations(LLVMModuleRef module) {
     unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(module), "srcloc", 6);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
@@ -142,6 +188,7 @@ wp_status wpi_finish_bitcode(const char *path, const wpi_options *o, wp_error *e
     if (o->lockstep) mark(module, WP_LOCKSTEP_ATTRIBUTE);
     if (o->registers_max != 0) limit_registers(module, o->registers_max);
     name_clusters(module);
+    show_kept_variables(module);
     drop_locations(module);
     drop_names(module);
     if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);

@@ -15,6 +15,7 @@
 #include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
+#include "compiler/source/template_keyword.h"
 #include "compiler/source/variable_arrays.h"
 
 typedef struct correction {
@@ -23,6 +24,12 @@ typedef struct correction {
     bool is_at_note;  /* the text to change is at the last such note */
     char *(*change)(const char *text, const char *at);
 } correction;
+
+/* A call of a dependent template without the word template, or a kernel that kernels launch. */
+static char *resolve_function(const char *text, const char *at) {
+    char *changed = wpi_template_keyword_call(text, at);
+    return changed ? changed : wpi_device_launch_choose(text, at);
+}
 
 static const correction corrections[] = {
     {": error: initialization is not supported for __shared__ variables", NULL, false,
@@ -36,9 +43,12 @@ static const correction corrections[] = {
     {": error: no matching function for call to ", "call to __global__ function from", false,
      wpi_device_launch_change},
     {": error: reference to overloaded function could not be resolved", NULL, false,
-     wpi_device_launch_choose},
+     resolve_function},
     {": error: variable-sized object may not be initialized", NULL, false,
      wpi_variable_array_change},
+    {": error: missing 'template' keyword prior to dependent template name", NULL, false,
+     wpi_template_keyword_call},
+    {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
 };
 

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cudart/driver/driver.h"
 #include "cudart/entry.h"
 #include "device/device.h"
@@ -305,6 +306,17 @@ static cudaError_t enter_managed(struct CUmod_st *m, const char *name, size_t si
     return cudaSuccess;
 }
 
+/* Static variables are found by their source's name: "table" is "_ZL5table" of the module. */
+static bool find_global(CUmodule m, const char *name, void **address, size_t *size_bytes) {
+    wp_module *module = wpi_image_module(m->handle);
+    char *internal = wpi_format("_ZL%zu%s", strlen(name), name);
+    const bool is_found =
+        wp_module_find_variable(module, name, address, size_bytes, NULL) == WP_STATUS_OK ||
+        wp_module_find_variable(module, internal, address, size_bytes, NULL) == WP_STATUS_OK;
+    wpi_free(internal);
+    return is_found;
+}
+
 static cudaError_t get_global(CUmodule m, const char *name, CUdeviceptr *at, size_t *bytes) {
     wp_device *device;
     void *address;
@@ -313,9 +325,7 @@ static cudaError_t get_global(CUmodule m, const char *name, CUdeviceptr *at, siz
     if (name == NULL || (at == NULL && bytes == NULL)) return wpi_note(cudaErrorInvalidValue);
     if (m == NULL || !wpi_handle_is_live(WPI_HANDLE_MODULE, m))
         return wpi_note(cudaErrorInvalidResourceHandle);
-    if (wp_module_find_variable(wpi_image_module(m->handle), name, &address, &size_bytes, NULL) !=
-        WP_STATUS_OK)
-        return wpi_note(cudaErrorSymbolNotFound);
+    if (!find_global(m, name, &address, &size_bytes)) return wpi_note(cudaErrorSymbolNotFound);
     wp_allocation known;
     size_t left_bytes;
     if (!wpi_allocation_find(address, &known, NULL) &&

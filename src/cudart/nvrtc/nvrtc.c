@@ -167,11 +167,16 @@ static bool is_default_device(const char *option) {
 
 static char *make_source(const struct _nvrtcProgram *p, bool is_default) {
     wpi_text text = {0};
-    if (is_default)
-        wpi_text_appendf(&text, "#pragma clang force_cuda_host_device begin\n#line 1 \"%s\"\n",
-                         p->name);
+    /* The program finds static variables, too, by name; clang takes them for its own. */
+    const bool has_static = strstr(p->source, "static") != NULL;
+    if (is_default) wpi_text_append(&text, "#pragma clang force_cuda_host_device begin\n");
+    if (has_static)
+        wpi_text_append(&text, "#pragma clang attribute push(__attribute__((annotate("
+                               "\"warpage.kept\"))), apply_to = variable(is_global))\n");
+    if (is_default || has_static) wpi_text_appendf(&text, "#line 1 \"%s\"\n", p->name);
     wpi_text_append(&text, p->source);
     wpi_text_append(&text, "\n");
+    if (has_static) wpi_text_append(&text, "#pragma clang attribute pop\n");
     if (is_default) wpi_text_append(&text, "#pragma clang force_cuda_host_device end\n");
     for (size_t i = 0; i < p->expressions.count; i++)
         wpi_text_appendf(

@@ -118,8 +118,8 @@ static __device__ wpi_partial join_block(wpi_reduction op, wpi_partial own, wpi_
 
 #define LAUNCHES(x)                                                                                \
     {                                                                                              \
-        axpy_##x, scal_##x, copy_##x, swap_##x, rot_##x, reduce_##x, gemv_##x, ger_##x, solve_##x, \
-            geam_##x, dgmm_##x, getrf_##x, permute_##x, identity_##x                               \
+        axpy_##x, scal_##x, copy_##x, swap_##x, rot_##x, rotm_##x, reduce_##x, gemv_##x, ger_##x,  \
+            solve_##x, geam_##x, dgmm_##x, getrf_##x, permute_##x, identity_##x                    \
     }
 
 extern "C" const wpi_blas_launches wpi_blas[WPI_BLAS_TYPES] = {LAUNCHES(s), LAUNCHES(d), LAUNCHES(c),

@@ -113,6 +113,9 @@ typedef struct wpi_blas_launches {
     cudaError_t (*swap)(cudaStream_t, long long n, wpi_vector x, wpi_vector y);
     cudaError_t (*rot)(cudaStream_t, long long n, wpi_vector x, wpi_vector y, wpi_scalar c,
                        wpi_scalar s, int is_real);
+    /** (x, y) = (h11 x + h12 y, h21 x + h22 y). */
+    cudaError_t (*rotm)(cudaStream_t, long long n, wpi_vector x, wpi_vector y, double h11,
+                        double h12, double h21, double h22);
     /** `result` is in device memory: the type's, of ASUM and NRM2 its real type's, else an int. */
     cudaError_t (*reduce)(cudaStream_t, wpi_reduction, long long n, wpi_vector x, wpi_vector y,
                           wpi_partial *partials, void *result);

@@ -40,6 +40,17 @@ extern "C" __global__ void NAME(wpk_rot)(long long n, wpi_vector x, wpi_vector y
     }
 }
 
+extern "C" __global__ void NAME(wpk_rotm)(long long n, wpi_vector x, wpi_vector y, double h11,
+                                          double h12, double h21, double h22) {
+    const T xx = NAME(make)((REAL)h11, 0), xy = NAME(make)((REAL)h12, 0);
+    const T yx = NAME(make)((REAL)h21, 0), yy = NAME(make)((REAL)h22, 0);
+    FOR_EACH(i, n) {
+        const T u = *NAME(at)(x, i), v = *NAME(at)(y, i);
+        *NAME(at)(x, i) = NAME(add)(NAME(mul)(xx, u), NAME(mul)(xy, v));
+        *NAME(at)(y, i) = NAME(add)(NAME(mul)(yx, u), NAME(mul)(yy, v));
+    }
+}
+
 /* ---- reductions: a partial result a block, then one block over these ---- */
 
 static __device__ wpi_partial NAME(term)(wpi_reduction op, wpi_vector x, wpi_vector y,
@@ -115,6 +126,11 @@ static cudaError_t NAME(swap)(cudaStream_t stream, long long n, wpi_vector x, wp
 static cudaError_t NAME(rot)(cudaStream_t stream, long long n, wpi_vector x, wpi_vector y,
                              wpi_scalar c, wpi_scalar s, int is_real) {
     return LAUNCH(NAME(wpk_rot), blocks(n), &n, &x, &y, &c, &s, &is_real);
+}
+
+static cudaError_t NAME(rotm)(cudaStream_t stream, long long n, wpi_vector x, wpi_vector y,
+                              double h11, double h12, double h21, double h22) {
+    return LAUNCH(NAME(wpk_rotm), blocks(n), &n, &x, &y, &h11, &h12, &h21, &h22);
 }
 
 static cudaError_t NAME(reduce)(cudaStream_t stream, wpi_reduction op, long long n, wpi_vector x,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Level 1: vectors. Calls with n <= 0 do nothing; reductions then give 0. */
+#include <math.h>
+#include <string.h>
+
 #include "libraries/cublas/cublas_handle.h"
 
 #define VECTOR(pointer, inc) wpi_cublas_vector(type, n, pointer, inc)
@@ -170,6 +173,194 @@ ROTATION(cublasCrot_v2, C, cuComplex, float, cuComplex, false)
 ROTATION(cublasCsrot_v2, C, cuComplex, float, float, true)
 ROTATION(cublasZrot_v2, Z, cuDoubleComplex, double, cuDoubleComplex, false)
 ROTATION(cublasZdrot_v2, Z, cuDoubleComplex, double, double, true)
+
+/* ---- making rotations: on the host, in double precision ---- */
+
+/* `count` numbers of the type, of which `handle` says where they are, as doubles; and back. */
+static cudaError_t move_numbers(cublasHandle_t handle, wpi_blas_type type, int count, void *at,
+                                double *numbers, bool is_back) {
+    float singles[5] = {0};
+    const bool is_single = type == WPI_BLAS_S || type == WPI_BLAS_C;
+    const size_t bytes = (size_t)count * (is_single ? sizeof *singles : sizeof *numbers);
+    void *here = is_single ? (void *)singles : (void *)numbers;
+    const bool is_device = handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+    for (int i = 0; i < count && is_back && is_single; i++)
+        singles[i] = (float)numbers[i];
+    if (!is_device) {
+        memcpy(is_back ? at : here, is_back ? here : at, bytes);
+    } else {
+        cudaError_t error = cudaMemcpyAsync(
+            is_back ? at : here, is_back ? here : at, bytes,
+            is_back ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, handle->stream);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
+        if (error != cudaSuccess) return error;
+    }
+    for (int i = 0; i < count && !is_back && is_single; i++)
+        numbers[i] = (double)singles[i];
+    return cudaSuccess;
+}
+
+#define READ(count, at, numbers)                                                                   \
+    CUBLAS_TRY(wpi_cublas_status(move_numbers(handle, type, count, at, numbers, false)))
+#define WRITE(count, at, numbers)                                                                  \
+    CUBLAS_TRY(wpi_cublas_status(move_numbers(handle, type, count, at, numbers, true)))
+
+/* The rotation that takes (a, b) to (r, 0); a becomes r, and b what c and s can be had from. */
+static cublasStatus_t rotg(cublasHandle_t handle, wpi_blas_type type, void *a, void *b, void *c,
+                           void *s) {
+    double first = 0, second = 0, cosine = 1, sine = 0, r = 0, code = 0;
+    CUBLAS_TRY(wpi_cublas_enter(handle));
+    if (a == NULL || b == NULL || c == NULL || s == NULL) return CUBLAS_STATUS_INVALID_VALUE;
+    READ(1, a, &first);
+    READ(1, b, &second);
+    const bool is_first = fabs(first) > fabs(second);
+    if (first != 0 || second != 0) {
+        r = copysign(hypot(first, second), is_first ? first : second);
+        cosine = first / r;
+        sine = second / r;
+        code = is_first ? sine : cosine != 0 ? 1 / cosine : 1;
+    }
+    WRITE(1, a, &r);
+    WRITE(1, b, &code);
+    WRITE(1, c, &cosine);
+    WRITE(1, s, &sine);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The same of complex numbers; c is real, and b stays. */
+static cublasStatus_t rotg_complex(cublasHandle_t handle, wpi_blas_type type, void *a,
+                                   const void *b, void *c, void *s) {
+    double first[2] = {0}, second[2] = {0}, cosine = 0, sine[2] = {1, 0};
+    CUBLAS_TRY(wpi_cublas_enter(handle));
+    if (a == NULL || b == NULL || c == NULL || s == NULL) return CUBLAS_STATUS_INVALID_VALUE;
+    READ(2, a, first);
+    READ(2, (void *)b, second);
+    const double size = hypot(first[0], first[1]), other = hypot(second[0], second[1]);
+    double r[2] = {second[0], second[1]};
+    if (size != 0) {
+        const double whole = hypot(size, other), re = first[0] / size, im = first[1] / size;
+        cosine = size / whole;
+        sine[0] = (re * second[0] + im * second[1]) / whole;
+        sine[1] = (im * second[0] - re * second[1]) / whole;
+        r[0] = re * whole;
+        r[1] = im * whole;
+    }
+    WRITE(2, a, r);
+    WRITE(1, c, &cosine);
+    WRITE(2, s, sine);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* A modified rotation's flag and matrix as cuBLAS passes them: the ones that the flag implies are
+ * not stored. */
+enum { FLAG, H11, H21, H12, H22, ROTM_NUMBERS };
+
+static void fill_implied(double *h) {
+    if (h[FLAG] == 0) h[H11] = h[H22] = 1;
+    if (h[FLAG] == 1) h[H12] = 1, h[H21] = -1;
+    if (h[FLAG] == -2) h[H11] = h[H22] = 1, h[H12] = h[H21] = 0;
+}
+
+static cublasStatus_t rotm(cublasHandle_t handle, wpi_blas_type type, int n, void *x, int incx,
+                           void *y, int incy, const void *param) {
+    double h[ROTM_NUMBERS] = {0};
+    CUBLAS_TRY(wpi_cublas_enter(handle));
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+    if (x == NULL || y == NULL || param == NULL) return CUBLAS_STATUS_INVALID_VALUE;
+    READ(ROTM_NUMBERS, (void *)param, h);
+    fill_implied(h);
+    return wpi_cublas_status(wpi_blas[type].rotm(handle->stream, n, VECTOR(x, incx),
+                                                 VECTOR(y, incy), h[H11], h[H12], h[H21], h[H22]));
+}
+
+/* Keeps a factor within 1/4096² to 4096², by steps of 4096 which its row of h takes over. */
+static void rescale(double *factor, double *h, int left, int right, double *x) {
+    static const double step = 4096;
+    while (*factor != 0 && (fabs(*factor) <= 1 / (step * step) || fabs(*factor) >= step * step)) {
+        const double by = fabs(*factor) < 1 ? step : 1 / step;
+        fill_implied(h);
+        h[FLAG] = -1;
+        *factor *= by * by;
+        h[left] /= by;
+        h[right] /= by;
+        if (x != NULL) *x /= by;
+    }
+}
+
+/* The modified rotation that takes (√d1 x1, √d2 y1) to (…, 0), by Lawson, Hanson, Kincaid and
+ * Krogh, "Basic linear algebra subprograms for Fortran usage", 1979. */
+static cublasStatus_t rotmg(cublasHandle_t handle, wpi_blas_type type, void *d1, void *d2, void *x1,
+                            const void *y1, void *param) {
+    double a = 0, b = 0, x = 0, y = 0, h[ROTM_NUMBERS] = {0};
+    CUBLAS_TRY(wpi_cublas_enter(handle));
+    if (d1 == NULL || d2 == NULL || x1 == NULL || y1 == NULL || param == NULL)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    READ(1, d1, &a);
+    READ(1, d2, &b);
+    READ(1, x1, &x);
+    READ(1, (void *)y1, &y);
+    const double p1 = a * x, p2 = b * y, q1 = p1 * x, q2 = p2 * y;
+    bool is_void = a < 0;
+    if (!is_void && p2 == 0) {
+        h[FLAG] = -2;
+    } else if (!is_void && fabs(q1) > fabs(q2)) {
+        h[H21] = -y / x;
+        h[H12] = p2 / p1;
+        const double u = 1 - h[H12] * h[H21];
+        is_void = u <= 0;
+        a /= u;
+        b /= u;
+        x *= u;
+    } else if (!is_void) {
+        is_void = q2 < 0;
+        h[FLAG] = 1;
+        h[H11] = p1 / p2;
+        h[H22] = x / y;
+        const double u = 1 + h[H11] * h[H22], kept = a;
+        a = b / u;
+        b = kept / u;
+        x = y * u;
+    }
+    if (is_void) {
+        a = b = x = 0;
+        memset(h, 0, sizeof h);
+        h[FLAG] = -1;
+    } else if (h[FLAG] != -2) {
+        rescale(&a, h, H11, H12, &x);
+        rescale(&b, h, H21, H22, NULL);
+    }
+    WRITE(1, d1, &a);
+    WRITE(1, d2, &b);
+    WRITE(1, x1, &x);
+    WRITE(ROTM_NUMBERS, param, h);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+#define MODIFIED_ROTATIONS(X, T)                                                                   \
+    WP_API cublasStatus_t cublas##X##rotg_v2(cublasHandle_t handle, T *a, T *b, T *c, T *s) {      \
+        return rotg(handle, WPI_BLAS_##X, a, b, c, s);                                             \
+    }                                                                                              \
+    WP_API cublasStatus_t cublas##X##rotm_v2(cublasHandle_t handle, int n, T *x, int incx, T *y,   \
+                                             int incy, const T *param) {                           \
+        return rotm(handle, WPI_BLAS_##X, n, x, incx, y, incy, param);                             \
+    }                                                                                              \
+    WP_API cublasStatus_t cublas##X##rotmg_v2(cublasHandle_t handle, T *d1, T *d2, T *x1,          \
+                                              const T *y1, T *param) {                             \
+        return rotmg(handle, WPI_BLAS_##X, d1, d2, x1, y1, param);                                 \
+    }
+
+MODIFIED_ROTATIONS(S, float)
+MODIFIED_ROTATIONS(D, double)
+
+WP_API cublasStatus_t cublasCrotg_v2(cublasHandle_t handle, cuComplex *a, cuComplex *b, float *c,
+                                     cuComplex *s) {
+    return rotg_complex(handle, WPI_BLAS_C, a, b, c, s);
+}
+
+WP_API cublasStatus_t cublasZrotg_v2(cublasHandle_t handle, cuDoubleComplex *a, cuDoubleComplex *b,
+                                     double *c, cuDoubleComplex *s) {
+    return rotg_complex(handle, WPI_BLAS_Z, a, b, c, s);
+}
 
 /* ---- types named by arguments: those of one type throughout ---- */
 

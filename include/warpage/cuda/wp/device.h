@@ -36,8 +36,9 @@ __device__ void *malloc(size_t bytes) __attribute__((nothrow, malloc));
 __device__ void __assertfail(const char *expression, const char *file, unsigned int line,
                              const char *function, size_t char_bytes);
 }
-/* What the C library's assert macro calls. A template, because a program may declare the function
- * itself for the host and the device, as libcu++ does where NDEBUG is defined. */
+/* What the C library's assert macro calls where only the host's is declared: NDEBUG on the command
+ * line, then undefined. A template, because programs and libcu++ may declare the function itself
+ * for the host and the device, too. */
 template <class Line>
 __device__ static __inline__ void __assert_fail(const char *expression, const char *file, Line line,
                                                 const char *function) {

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/source/template_keyword.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+
+#include "base/text.h"
+
+char *wpi_template_keyword_change(const char *text, const char *at) {
+    const char *before = at;
+    if (!isalpha((unsigned char)*at) && *at != '_') return NULL;
+    while (before > text && isspace((unsigned char)before[-1]))
+        before--;
+    const bool is_scope = before - text >= 2 && before[-1] == ':' && before[-2] == ':';
+    const bool is_arrow = before - text >= 2 && before[-1] == '>' && before[-2] == '-';
+    const bool is_member = before > text && before[-1] == '.';
+    if (!is_scope && !is_arrow && !is_member) return NULL;
+    return wpi_format("%.*stemplate %s", (int)(at - text), text, at);
+}
+
+static bool is_word_char(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Behind the list <…> that begins at `p`; NULL: it does not end, or is none. */
+static const char *behind_list(const char *p) {
+    int depth = 0;
+    for (; *p && *p != ';' && *p != '{'; p++) {
+        depth += (*p == '<') - (*p == '>');
+        if (depth == 0) return p + 1;
+    }
+    return NULL;
+}
+
+char *wpi_template_keyword_call(const char *text, const char *at) {
+    bool is_dependent = false; /* behind a list of arguments */
+    for (const char *p = at; is_word_char(*p);) {
+        const char *name = p;
+        while (is_word_char(*p))
+            p++;
+        if (*p == '<' && is_dependent)
+            return wpi_format("%.*stemplate %s", (int)(name - text), text, name);
+        if (*p == '<') {
+            p = behind_list(p);
+            if (!p) return NULL;
+            is_dependent = true;
+        }
+        if (p[0] != ':' || p[1] != ':') return NULL;
+        p += 2;
+    }
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** `typename traits<T>::rebind<int>`, which nvcc accepts and clang refuses: it wants the word
+ * `template` in front of a template that depends on a parameter. clang's error has its place
+ * (corrections.h). */
+#ifndef WP_COMPILER_TEMPLATE_KEYWORD_H
+#define WP_COMPILER_TEMPLATE_KEYWORD_H
+
+/** Inserts `template` in front of the name at `at`. The caller frees the result; NULL: there is no
+ * name behind ::, . or -> there. */
+char *wpi_template_keyword_change(const char *text, const char *at);
+
+/** The same of a call, `traits<T>::cast<4>(x)`, whose first word is at `at`: clang takes it for a
+ * comparison. NULL: it is no such call. */
+char *wpi_template_keyword_call(const char *text, const char *at);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Templates that depend on a parameter, without the word `template`: nvcc accepts them. */
+#include <memory>
+#include "check.h"
+
+template <typename T> struct vector_of {
+    template <int N> struct sized {
+        T data[N];
+    };
+    template <typename U> __host__ __device__ U converted(int i) const { return (U)values[i]; }
+    T values[4];
+};
+
+template <typename T, typename U> struct conversion {
+    template <int N> __host__ __device__ static void run(T *to, const U *from)
+    {
+        for (int i = 0; i < N; i++)
+            to[i] = (T)from[i];
+    }
+};
+
+template <typename T, int size> __device__ void convert_all(T *to, const vector_of<T> &from)
+{
+    conversion<T, T>::run<size>(to, from.values);
+}
+
+template <typename T, typename Allocator> struct table {
+    using other = typename std::allocator_traits<Allocator>::rebind_alloc<T>;
+    typename vector_of<T>::sized<4> slots;
+    __device__ T sum(const vector_of<T> &from)
+    {
+        T total = 0;
+        conversion<T, T>::run<4>(slots.data, slots.data);
+        T copy[4];
+        convert_all<T, 4>(copy, from);
+        for (int i = 0; i < 4; i++)
+            total += slots.data[i] * (T)(from.converted<float>(i) + (float)copy[i]);
+        return total;
+    }
+};
+
+template <typename T> __global__ void fill(T *out, vector_of<T> from)
+{
+    table<T, std::allocator<char>> t;
+    for (int i = 0; i < 4; i++)
+        t.slots.data[i] = (T)(i + threadIdx.x);
+    out[threadIdx.x] = t.sum(from);
+}
+
+int main()
+{
+    int *out = check_managed<int>(32);
+    vector_of<int> from = {{1, 2, 3, 4}};
+    fill<<<1, 32>>>(out, from);
+    KERNEL_OK();
+    for (int i = 0; i < 32; i++)
+        CHECK_EQ(out[i], 2 * (20 + 10 * i));
+    static_assert(sizeof(table<int, std::allocator<char>>::other) > 0, "");
+    return check_done();
+}
