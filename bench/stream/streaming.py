@@ -154,20 +154,22 @@ def known_from(path):
 
 
 def keep_rows(options):
-    """Adds what the record has of the columns to what is known; its rows of cpu, if these are kept; a sentence."""
+    """Adds what the record has of the columns, and --resume has not, to what is known; its rows of cpu, if these are kept; a sentence."""
     if not options.keep:
         return {}, ""
     path, *columns = options.keep
     record = json.loads(gzip.decompress(pathlib.Path(path).read_bytes()))
-    on_cpus = {}
+    on_cpus, cases = {}, {}
     for row in record["results"]:
         kept = {"ns": row["median_ns"], "times_ns": row["times_ns"], "shape": (0, 0), "chosen": row["chosen"]}
         if row["size"] == "cpu":
             on_cpus.setdefault(row["case"], {})[row["engine"]] = kept
-        elif row["engine"] in columns:
+        elif row["engine"] in columns and (row["case"], row["size"], row["engine"]) not in options.known:
             options.known[row["case"], row["size"], row["engine"]] = kept
-    names = ", ".join(f"`{column}`" for column in columns)
-    sentence = f"From the run of {record['date']}, commit {record['commit']}: {names}.\n"
+            cases.setdefault(row["engine"], {})[row["case"]] = True
+    names = "; ".join(f"`{c}`" + (f" of {', '.join(cases[c])}" if c in cases and len(cases[c]) < len(PROGRAMS) else "") for c in columns)
+    page = pathlib.Path(path).name.replace(".json.gz", ".md")
+    sentence = f"From [the run of {record['date']}]({page}), commit {record['commit']}: {names}.\n"
     return on_cpus if "cpu" in columns else {}, sentence
 
 
