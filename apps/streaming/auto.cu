@@ -15,7 +15,10 @@ enum {
     MEASURED_FROM = 48,
     /* A pilot may take so many times as long as its share of a longer run: copies that overlap with
      * nothing, threads without records. */
-    PILOT_UNFAIR = 3
+    PILOT_UNFAIR = 3,
+    /* As many as serve a launch with windows. */
+    STAGERS = 4,
+    BUFFERS = 2
 };
 /* A launch for a measurement may take so much of the expected time … */
 #define LAUNCH_MOST 0.01
@@ -66,8 +69,11 @@ static const char *name_of(int variant) {
 
 /* ---- the rule ---- */
 
+/* Where all stagers have work they are faster than the link, so that direct gains nothing. */
 static int staged(const app_streaming *job) {
-    return job->is_page_locked ? APP_STREAMING_DIRECT : APP_STREAMING_DOUBLE;
+    const bool is_shared =
+        job->buffer_bytes / BUFFERS >= job->stagers * (uint64_t)APP_STREAMING_STAGED_LEAST;
+    return job->is_page_locked && !is_shared ? APP_STREAMING_DIRECT : APP_STREAMING_DOUBLE;
 }
 
 /* What a streamed launch over all records would use. */
@@ -154,13 +160,15 @@ static bool is_worth_it(const measurement *m, int variant, double best_rate) {
 /* The rule's way on 1/32 of the records, then the others that may be faster; the best of them. */
 static int measure(const app_streaming *job, int by_rule, const pilot *p, uint64_t *first,
                    app_streaming_times *times) {
-    const int variants[] = {APP_STREAMING_FULL, staged(job), APP_STREAMING_ZEROCOPY,
-                            APP_STREAMING_VOLUME};
+    const int variants[] = {APP_STREAMING_FULL, staged(job),
+                            job->is_page_locked ? APP_STREAMING_DIRECT : staged(job),
+                            APP_STREAMING_ZEROCOPY, APP_STREAMING_VOLUME};
     const measurement m = {job, p, first, times};
     int best = by_rule;
     double best_rate = rate_of(&m, by_rule, PART_SHARE);
     for (size_t v = 0; v < sizeof variants / sizeof *variants && best_rate > 0.0; v++) {
-        if (variants[v] == by_rule || !is_worth_it(&m, variants[v], best_rate)) {
+        const bool is_again = v != 0 && variants[v] == variants[v - 1];
+        if (variants[v] == by_rule || is_again || !is_worth_it(&m, variants[v], best_rate)) {
             continue;
         }
         const double rate = rate_of(&m, variants[v], PART_SHARE);
@@ -179,7 +187,7 @@ static int choose(const app_streaming *job, uint64_t *first, app_streaming_times
     const bool is_measured = all / MEASURED_FROM >= planned.device_bytes;
     int by_rule = planned.has_windows ? staged(job) : APP_STREAMING_FULL;
     pilot p = {};
-    if (is_measured || (job->is_page_locked && !planned.has_windows)) {
+    if (is_measured || !planned.has_windows) {
         *first = app_streaming_end(job, 0, all / PILOT_SHARE);
         if (*first == 0) {
             if (job->explains) {
@@ -189,8 +197,8 @@ static int choose(const app_streaming *job, uint64_t *first, app_streaming_times
             return by_rule;
         }
         p = run_pilot(job, *first, times);
-        if (job->is_page_locked && p.share >= READS_MOST) {
-            by_rule = APP_STREAMING_DIRECT;
+        if (p.share >= READS_MOST) {
+            by_rule = staged(job);
         }
     }
     if (is_measured) {
@@ -209,7 +217,7 @@ static int choose(const app_streaming *job, uint64_t *first, app_streaming_times
     return by_rule;
 }
 
-void app_streaming_auto(const app_streaming *job, app_streaming_times *times) {
+static void run_chosen(const app_streaming *job, app_streaming_times *times) {
     const uint64_t all = app_streaming_bytes(job, 0, job->count);
     uint64_t first = 0;
     int chosen = staged(job);
@@ -225,4 +233,12 @@ void app_streaming_auto(const app_streaming *job, app_streaming_times *times) {
     if (first < job->count) {
         run_part(job, chosen, first, job->count, times);
     }
+}
+
+void app_streaming_auto(const app_streaming *job, app_streaming_times *times) {
+    app_streaming with_stagers = *job;
+    if (job->stagers == 0) {
+        with_stagers.stagers = STAGERS;
+    }
+    run_chosen(&with_stagers, times);
 }

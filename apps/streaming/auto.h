@@ -3,9 +3,8 @@
  * The fastest way to feed a kernel, chosen by measuring where there are enough data:
  *
  *     all records fit the buffers               staged: there is nothing to stream
- *     fewer data than MEASURED_FROM times       the rule: staged with windows, else full; but
- *     the buffers                               direct, if it is allowed, where the kernel reads
- *                                               most of the data
+ *     fewer data than MEASURED_FROM times       the rule: staged with windows, or where the kernel
+ *     the buffers                               reads most of the data; else full
  *     else                                      the rule's way, unless another one takes 5 % less
  *                                               time for 1/32 of the records
  *
@@ -13,9 +12,11 @@
  * records first, and no more if they take more than three times as long as the best so far; full and
  * volume nothing where a launch takes more than 1 % of the expected time.
  *
- * Staged: double, or direct if the records may be page-locked as a whole. Whether the kernel has
- * windows is known without a launch. A streamed launch of 1/512 of the records shows how much it
- * reads, and what a launch costs that does almost nothing. Thread rule: one thread.
+ * Staged: double, by four threads of the host (--stagers: another number), which are faster than
+ * the link; or direct, if the records may be page-locked as a whole and pieces are too small to be
+ * shared by so many. Whether the kernel has windows is known without a launch. A streamed launch of
+ * 1/512 of the records shows how much it reads, and what a launch costs that does almost nothing.
+ * Thread rule: one thread.
  */
 #ifndef APP_STREAMING_AUTO_H
 #define APP_STREAMING_AUTO_H

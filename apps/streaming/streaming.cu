@@ -39,6 +39,7 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     job->buffer_bytes = options->buffer.value;
     job->pinned_bytes = options->pinned.value;
     job->slots = options->slots;
+    job->stagers = (unsigned)options->stagers;
     job->without_patterns = options->without_patterns;
     job->with_windows = options->with_windows;
     job->is_page_locked = options->is_page_locked;
@@ -204,14 +205,53 @@ static void run_threads(const app_streaming *job, unsigned threads) {
 
 /* ---- by buffers ---- */
 
-/* A copy by the host, which takes simulated time on a simulated GPU. */
-static void host_copy(void *to, const void *from, uint64_t bytes) {
+typedef struct copy_share {
+    void *to;
+    const void *from;
+    uint64_t bytes;
+} copy_share;
+
+static void *copy_a_share(void *arg) {
+    const copy_share *share = (const copy_share *)arg;
+    memcpy(share->to, share->from, share->bytes);
+    return NULL;
+}
+
+static void copy_with_threads(void *to, const void *from, uint64_t bytes, unsigned threads) {
+    pthread_t *ids = (pthread_t *)app_allocate(threads, sizeof *ids, "threads");
+    copy_share *shares = (copy_share *)app_allocate(threads, sizeof *shares, "threads");
+    for (unsigned t = 0; t < threads; t++) {
+        const uint64_t first = bytes * t / threads, outer = bytes * (t + 1) / threads;
+        shares[t] = {(char *)to + first, (const char *)from + first, outer - first};
+        if (t != 0 && pthread_create(&ids[t], NULL, copy_a_share, &shares[t]) != 0) {
+            app_fail("a thread could not be started");
+        }
+    }
+    copy_a_share(&shares[0]);
+    for (unsigned t = 1; t < threads; t++) {
+        pthread_join(ids[t], NULL);
+    }
+    free(ids);
+    free(shares);
+}
+
+/* A copy by the host. On a simulated GPU it takes the simulated time of so many threads, so there
+ * one does it. */
+static void host_copy(const app_streaming *job, void *to, const void *from, uint64_t bytes) {
+    wp_device *device = wp_cudart_device();
+    const bool is_simulated = strncmp(wp_device_get_info(device)->spec, "sim:", 4) == 0;
+    const uint64_t shares = bytes / APP_STREAMING_STAGED_LEAST;
     wp_host_work work = {};
     wp_error err = {};
-    memcpy(to, from, bytes);
     work.read_bytes = bytes;
     work.written_bytes = bytes;
-    if (wp_device_host_work(wp_cudart_device(), &work, &err) != WP_STATUS_OK) {
+    work.threads = job->stagers < shares ? job->stagers : (uint32_t)shares;
+    if (is_simulated || work.threads <= 1) {
+        memcpy(to, from, bytes);
+    } else {
+        copy_with_threads(to, from, bytes, work.threads);
+    }
+    if (wp_device_host_work(device, &work, &err) != WP_STATUS_OK) {
         app_fail("%s", err.message);
     }
 }
@@ -247,7 +287,7 @@ static void take_back(const app_streaming *job, buffer *b) {
     }
     check(cudaEventSynchronize(b->done), "cudaEventSynchronize");
     if (job->is_written && b->pinned != NULL) {
-        host_copy((char *)job->records + offset_of(job, b->first), b->pinned,
+        host_copy(job, (char *)job->records + offset_of(job, b->first), b->pinned,
                   app_streaming_bytes(job, b->first, b->first + b->count));
     }
     b->count = 0;
@@ -261,7 +301,7 @@ static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t 
     char *records = (char *)job->records + offset_of(job, first);
     char *host = b->pinned != NULL ? b->pinned : records;
     if (b->pinned != NULL) {
-        host_copy(b->pinned, records, bytes);
+        host_copy(job, b->pinned, records, bytes);
     }
     check(cudaMemcpyAsync(b->device, host, bytes, cudaMemcpyHostToDevice, b->stream), "a copy");
     job->launch(job->object, b->device, first, count, b->stream);
@@ -376,6 +416,14 @@ static void *map_records(const app_streaming *job) {
     return mapped;
 }
 
+/* What the library has written names the bytes. */
+static void check_streamed(cudaError_t result) {
+    if (result == cudaErrorMemoryAllocation) {
+        app_fail("the buffers of the streamed kernel do not fit: see above, and --buffer");
+    }
+    check(result, "the streamed kernel");
+}
+
 static void run_full(const app_streaming *job, streamingVariant variant,
                      app_streaming_times *times) {
     streamingOptions options = {0};
@@ -391,8 +439,8 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     check(streamingSetOptions(&options), "streamingSetOptions");
     void *mapped = map_records(job);
     job->launch(job->object, mapped, 0, job->count, 0);
-    check(cudaGetLastError(), "the streamed kernel");
-    check(cudaDeviceSynchronize(), "the streamed kernel");
+    check_streamed(cudaGetLastError());
+    check_streamed(cudaDeviceSynchronize());
     check(streamingGetReport(&report), "streamingGetReport");
     times->to_device_bytes += report.sent_bytes + report.kept_sent_bytes;
     times->to_host_bytes += report.address_bytes + report.written_bytes;

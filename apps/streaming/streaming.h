@@ -5,7 +5,8 @@
  *     variant           data reach the kernel by
  *     serial, threads   (no GPU) one thread of the host; one for each processor
  *     single            a buffer on the device: copy, kernel, copy back, again
- *     double            two buffers, two streams: one is copied while the other is computed on
+ *     double            two buffers, two streams: one is copied while the other is computed on;
+ *                       --stagers: several host threads share the copies into page-locked memory
  *     direct            the same, without staging: all records are page-locked for it
  *     full              warpage/stream.h: one launch over all
  *     volume            the same, with a thread's data side by side, as they are in host memory
@@ -45,6 +46,9 @@ enum {
     APP_STREAMING_AUTO
 };
 
+/** Bytes that each of several threads that stage a piece has at least. */
+enum { APP_STREAMING_STAGED_LEAST = 128 << 10 };
+
 /** Records that stay on the device from one run of a job to the next; zeros at first. */
 typedef struct app_streaming_kept {
     uint64_t bytes; /* of device memory for them */
@@ -78,6 +82,7 @@ typedef struct app_streaming {
     bool without_patterns;  /* full */
     bool with_windows;      /* full: even where threads could run ahead */
     bool is_page_locked;    /* auto: the records may be page-locked as a whole, as for direct */
+    unsigned stagers;       /* single, double: threads that stage a piece; 0: 1, auto: 4 */
     bool plans_only;        /* full: the launch does nothing; streamingGetReport has its plan */
     bool explains;          /* auto: prints the reason of its choice to stderr */
     app_streaming_kept *kept; /* direct, full, volume, overlap: NULL: nothing stays */
@@ -95,11 +100,11 @@ typedef struct app_streaming_times {
 typedef struct app_streaming_options {
     int variant;
     app_size buffer, pinned, keep;
-    uint64_t blocks, threads, slots;
+    uint64_t blocks, threads, slots, stagers;
     bool without_patterns, with_windows, is_page_locked, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, {0, false}, 64, 128, 0, false, false, false, false}
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, {0, false}, 64, 128, 0, 0, false, false, false, false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
     {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
@@ -113,6 +118,8 @@ typedef struct app_streaming_options {
         {"--threads", APP_OPTION_COUNT, &(o).threads, "N", 1, 1024, "threads of a block"},         \
         {"--slots", APP_OPTION_COUNT, &(o).slots, "N", 1, 4096,                                    \
          "full: reads of a thread in a chunk, at most"},                                           \
+        {"--stagers", APP_OPTION_COUNT, &(o).stagers, "N", 1, 64,                                   \
+         "single, double: host threads that stage a piece (default: 1; auto: 4)"},                 \
         {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
          "full: every address is sent"},                                                           \
         {"--windows", APP_OPTION_FLAG, &(o).with_windows, NULL, 0, 0,                              \

@@ -3,8 +3,8 @@
 """Streaming beside its peers: the kernels of seven programs over more data than the device memory they may use, each way
 to feed them in the same run.
 
-    python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--resume LOG] [--quick] [--dry]
-    python3 bench/stream/streaming.py --page read-all [--shape 128x128]
+    python3 bench/stream/streaming.py [--build build/release] [--only PROGRAM...] [--resume LOG] [--keep RECORD COLUMN...]
+                                      [--quick] [--dry]
     python3 bench/stream/streaming.py --page indices [--shape 128x128]
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
@@ -12,12 +12,15 @@ and threads for each variant. `zerocopy-merged` is zero-copy with a thread for e
 read neighbouring records, as grid-stride loops do; text has no records. Data of managed memory are 125 % of device
 memory. On cpu it is wall time, the median of rounds in which every variant has its turn; there is no link, so ratios are
 told and not aimed at. The first run of each program and variant is compared with a serial computation. Inputs are
-generated, with seed 1. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes
-bench/results/<date>-streaming.json.gz and .md; with `--page`, another page, of simulated GPUs only: `read-all`, the
-choice of `auto` where data may be page-locked as a whole; `indices`, of an index that is in device memory or streamed.
+generated, with seed 1. `--keep`: columns of an earlier record (cpu: all of that device) are
+taken from it, and the page says so. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes
+bench/results/<date>-streaming.json.gz and .md; with `--page indices` another page, of simulated GPUs only: an index that is in
+device memory or streamed.
 """
 import argparse
 import datetime
+import gzip
+import json
 import os
 import pathlib
 import re
@@ -45,34 +48,30 @@ PROGRAMS = {
 }
 QUICK_RECORDS = {"K-means": 128 << 10, "Word Count": 256 << 10, "Netflix": 128 << 10, "Opinion Finder": 8 << 10, "DNA Assembly": 16 << 10,
                  "MasterCard Affinity": 8 << 10, "MasterCard, indexed": 24 << 10}
-LOCKED = "auto-page-locked"
-OURS = ("full", "auto", LOCKED)
-PEERS = ["double", "direct", "zerocopy", "zerocopy-merged"]
+OURS = ("full", "auto")
+LOCKED = ("direct", "zerocopy", "zerocopy-merged")  # page-lock the data as a whole
+PEERS = ["double", "double-4", "direct", "zerocopy", "zerocopy-merged"]
 DEVICES = {  # Kepler does not page.
-    "sim:gtx680@xeon-e5-quad": ["full", "auto", LOCKED, *PEERS],
-    "sim:gtx1080ti@xeon-e5-quad": ["full", "auto", LOCKED, *PEERS, "managed", "prefetch"],
+    "sim:gtx680@xeon-e5-quad": ["full", "auto", *PEERS],
+    "sim:gtx1080ti@xeon-e5-quad": ["full", "auto", *PEERS, "managed", "prefetch"],
 }
 ON_CPU = ["serial", "threads", "double", "direct", "full"]
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 INTRODUCTION = """One kernel of each program over data that exceed the device memory it may use. Simulated GPUs: simulated time; host work by
-the model of the host. `direct`: double buffering from records that are page-locked as a whole. `zerocopy-merged`: a thread a
-record, so that warps read neighbours. `auto`: what it chose; of affinity's two passes, the first's choice; `auto-page-locked` may
-page-lock the records as a whole, as `direct` and `zerocopy` do. CPU threads over
+the model of the host. `double` and `double-4`: double buffering through page-locked buffers, which one thread of the host fills, and
+four. `direct`: double buffering from records that are page-locked as a whole. `zerocopy-merged`: a thread a
+record, so that warps read neighbours. `auto`: what it chose, where its `double` has four threads, too; of affinity's two passes, the first's choice. Beside it: its time over
+the best other way that does not page-lock the records as a whole, as `direct` and `zerocopy` do. CPU threads over
 `full`: time of this machine's clock over simulated time (thesis: 3.0 on average, up to 7.2, with eight hardware threads).
 """
 SEARCH_NOTE = """Each way has the best of the same search over blocks and threads. Managed data are 125 % of device memory.
 """
 QUICK_NOTE = """Each way has 16 blocks of 128 threads. The data are 0.3 to 8 MiB, so fixed times weigh: a streamed launch needs about 0.2 ms until
 its first results, and a thread has few chunks. `auto` measures only where the data are 48 times the buffers; else it goes by
-whether the kernel has windows.
+whether the kernel has windows, and how much it reads.
 """
-TITLES = {None: "Streaming beside its peers", "read-all": "Streaming programs that read all or most of their data",
-          "indices": "Streaming an index beside the data"}
+TITLES = {None: "Streaming beside its peers", "indices": "Streaming an index beside the data"}
 INDEXED = "MasterCard, indexed"
-READ_ALL = ["Word Count", "MasterCard Affinity", "Opinion Finder"]
-READ_ALL_NOTE = """The three programs that read all or most of their data, beside the fastest way to feed them where data may be page-locked
-as a whole: `direct`, double buffering from the data. `auto-page-locked`: `--variant auto --page-locked`. Simulated time.
-"""
 # Where the index of the indexed program is: options.
 INDICES = {"full": [], "full-followed": ["--map-index"], "full-windows": ["--map-index", "--windows"]}
 INDICES_NOTE = """The indexed program, whose two kernels read 24 bytes of each line, from a place that an index has, 8 bytes a line. Simulated
@@ -105,8 +104,8 @@ def run(options, name, device, variant, shape, is_checked):
            "--blocks", str(shape[0]), "--threads", str(shape[1]), "--variant", variant.split("-")[0]]
     app += INDICES.get(variant, [])
     app += ["--check"] if is_checked else []
-    app += ["--explain"] if variant in ("auto", LOCKED) else []
-    app += ["--page-locked"] if variant == LOCKED else []
+    app += ["--explain"] if variant == "auto" else []
+    app += ["--stagers", "4"] if variant == "double-4" else []
     command = app
     if variant in ("managed", "prefetch"):
         command = [options.build / "bin/warpage", "run", "--device", device, "--oversubscribe", "125%", "--", *app]
@@ -146,21 +145,32 @@ def indices_of(devices):
     return "\n".join(lines) + "\n"
 
 
-def read_all_of(results):
-    lines = ["", "| program | GPU | `direct` | `auto-page-locked` | over `direct` |", "|---|---|---|---|---|"]
-    for name, devices in results.items():
-        for device, rows in devices.items():
-            direct, auto = rows["direct"]["ns"] / 1e6, rows[LOCKED]["ns"] / 1e6
-            lines.append(f"| {name} | {device} | {direct:.2f} ms | {auto:.2f} ms, {rows[LOCKED]['chosen']} | {auto / direct:.2f} |")
-    return "\n".join(lines) + "\n"
-
-
 def known_from(path):
     """Simulated rows that an earlier run printed before it was interrupted."""
     pattern = re.compile(r"^(.+), (sim:\S+), (\S+): ([0-9.]+) ms with (\d+) blocks of (\d+) ?(\w*)$", re.M)
     text = pathlib.Path(path).read_text(encoding="utf-8") if path else ""
     return {(name, device, variant): {"ns": float(ms) * 1e6, "shape": (int(blocks), int(threads)), "chosen": chosen}
             for name, device, variant, ms, blocks, threads, chosen in pattern.findall(text)}
+
+
+def keep_rows(options):
+    """Adds what the record has of the columns, and --resume has not, to what is known; its rows of cpu, if these are kept; a sentence."""
+    if not options.keep:
+        return {}, ""
+    path, *columns = options.keep
+    record = json.loads(gzip.decompress(pathlib.Path(path).read_bytes()))
+    on_cpus, cases = {}, {}
+    for row in record["results"]:
+        kept = {"ns": row["median_ns"], "times_ns": row["times_ns"], "shape": (0, 0), "chosen": row["chosen"]}
+        if row["size"] == "cpu":
+            on_cpus.setdefault(row["case"], {})[row["engine"]] = kept
+        elif row["engine"] in columns and (row["case"], row["size"], row["engine"]) not in options.known:
+            options.known[row["case"], row["size"], row["engine"]] = kept
+            cases.setdefault(row["engine"], {})[row["case"]] = True
+    names = "; ".join(f"`{c}`" + (f" of {', '.join(cases[c])}" if c in cases and len(cases[c]) < len(PROGRAMS) else "") for c in columns)
+    page = pathlib.Path(path).name.replace(".json.gz", ".md")
+    sentence = f"From [the run of {record['date']}]({page}), commit {record['commit']}: {names}.\n"
+    return on_cpus if "cpu" in columns else {}, sentence
 
 
 def on_cpu(options, name):
@@ -188,7 +198,7 @@ def page_of(results):
                     if any(v in devices[device] for devices in results.values())]
         lines += [f"\n## {device}\n", "Times in ms; in brackets, over `full`.\n" if is_simulated else "Wall time in ms.\n",
                   "| program | read | " + " | ".join(f"`{v}`" for v in variants) + " | full over the best peer |" +
-                  (" auto-page-locked over the best |" if is_simulated else "") + (" CPU threads over full |" if has_cpu else ""),
+                  (" `auto` over the best |" if is_simulated else "") + (" CPU threads over full |" if has_cpu else ""),
                   "|---|---|" + "---|" * (len(variants) + 1 + is_simulated + has_cpu)]
         for name, devices in results.items():
             rows, read = devices[device], PROGRAMS[name][3]
@@ -200,20 +210,20 @@ def page_of(results):
             peer, ns = best_peer(rows)
             lines.append(f"| {name} | {'all' if read is None else f'{read:.0%}'} | " + " | ".join(cells) +
                          f" | {full / ns:.2f} of `{peer}` |" +
-                         (" {1:.2f} of `{0}` |".format(*auto_over_best(rows)) if LOCKED in rows else " – |" if is_simulated else "") +
+                         (" {1:.2f} of `{0}` |".format(*auto_over_best(rows)) if is_simulated else "") +
                          (f" {devices['cpu']['threads']['ns'] / full:.1f} |" if has_cpu else ""))
     return "\n".join(lines) + "\n"
 
 
 def auto_over_best(rows):
-    """auto-page-locked over the fastest of all other ways."""
-    best, ns = min(((v, row["ns"]) for v, row in rows.items() if v not in ("auto", LOCKED)), key=lambda item: item[1])
-    return best, rows[LOCKED]["ns"] / ns
+    """auto over the fastest of the other ways that it may choose."""
+    best, ns = min(((v, row["ns"]) for v, row in rows.items() if v != "auto" and v not in LOCKED), key=lambda item: item[1])
+    return best, rows["auto"]["ns"] / ns
 
 
 def comparisons_of(results):
-    found = [{"case": name, "size": device, "engine": LOCKED, "against": best, "ratio": ratio, "aim": AIM, "is_met": ratio <= AIM}
-             for name, devices in results.items() for device, rows in devices.items() if LOCKED in rows
+    found = [{"case": name, "size": device, "engine": "auto", "against": best, "ratio": ratio, "aim": AIM, "is_met": ratio <= AIM}
+             for name, devices in results.items() for device, rows in devices.items() if "auto" in rows
              for best, ratio in [auto_over_best(rows)]]
     for name, devices in results.items():
         for device, rows in devices.items():
@@ -233,7 +243,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--only", nargs="+", choices=list(PROGRAMS), metavar="PROGRAM", help="some of " + ", ".join(PROGRAMS))
     parser.add_argument("--resume", metavar="LOG", help="what an interrupted run of the same commit printed: its simulated rows are not run again")
-    parser.add_argument("--page", choices=["read-all", "indices"], help="another page, of simulated GPUs only")
+    parser.add_argument("--keep", nargs="+", metavar=("RECORD", "COLUMN"), help="a .json.gz file, and columns that are not run again")
+    parser.add_argument("--page", choices=["indices"], help="another page, of simulated GPUs only")
     parser.add_argument("--shape", metavar="BLOCKSxTHREADS", help="this shape in place of the search")
     parser.add_argument("--quick", action="store_true", help="a fraction of the data, one shape, no paging")
     parser.add_argument("--rounds", type=int, default=3, help="on cpu")
@@ -241,19 +252,17 @@ def main():
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.known = known_from(options.resume)
+    kept_on_cpu, kept_sentence = keep_rows(options)
     commit, before = about.checked_out(), os.getloadavg()
     if options.page == "indices":
         results = {INDEXED: {device: simulate(options, INDEXED, device, list(INDICES)) for device in DEVICES}}
         text = indices_of(results[INDEXED])
-    elif options.page == "read-all":
-        results = {name: {device: simulate(options, name, device, ["direct", LOCKED]) for device in DEVICES} for name in READ_ALL}
-        text = read_all_of(results)
     else:
         results = {name: {} for name in options.only or PROGRAMS}
         for name, devices in results.items():
             devices.update((device, simulate(options, name, device, variants)) for device, variants in DEVICES.items())
         for name, devices in results.items():
-            devices["cpu"] = on_cpu(options, name)
+            devices["cpu"] = kept_on_cpu.get(name) or on_cpu(options, name)
         text = page_of(results)
     print(text)
     if options.dry:
@@ -261,7 +270,7 @@ def main():
     date = datetime.date.today().isoformat()
     command = shlex.join(["python3", "bench/stream/streaming.py", *(["--page", options.page] if options.page else []),
                           *(["--only", *options.only] if options.only else []), *(["--shape", options.shape] if options.shape else []),
-                          *(["--quick"] if options.quick else [])])
+                          *(["--keep", *options.keep] if options.keep else []), *(["--quick"] if options.quick else [])])
     record = {"schema": "warpage-bench-1", "bench": "streaming", "date": date, "commit": commit, "command": command,
               "machine": {**about.machine(), "load_average_before": before, "load_average_after": os.getloadavg()},
               "settings": {"programs": PROGRAMS, "shapes": SHAPES, "rounds_on_cpu": options.rounds, "quick": options.quick},
@@ -272,9 +281,9 @@ def main():
     stem = ROOT / f"bench/results/{date}-streaming{'-' + options.page if options.page else ''}"
     about.write_raw(stem, record)
     stem.with_suffix(".md").write_text(
-        f"# {TITLES[options.page]}\n\n{date}, commit {commit}. `{command}`\n\n" + {"indices": INDICES_NOTE, "read-all": READ_ALL_NOTE}.get(options.page, INTRODUCTION)
+        f"# {TITLES[options.page]}\n\n{date}, commit {commit}. `{command}`\n\n" + {"indices": INDICES_NOTE}.get(options.page, INTRODUCTION)
         + (QUICK_NOTE if options.quick else f"All launches have the shape {options.shape}.\n" if options.shape else SEARCH_NOTE)
-        + f"Load average {before[0]:.0f} at the start: it matters for cpu only.\n" + text, encoding="utf-8")
+        + kept_sentence + f"Load average {before[0]:.0f} at the start: it matters for cpu only.\n" + text, encoding="utf-8")
 
 
 main()

@@ -52,6 +52,7 @@ WP_API cudaError_t cudaMalloc(void **devPtr, size_t size) {
 WP_API cudaError_t cudaFree(void *devPtr) {
     wpi_graph_memory *of_graph = wpi_graph_memory_find(devPtr);
     if (of_graph != NULL) return wpi_graph_memory_free(of_graph);
+    WPI_TRY(wpi_refuse_reserved(devPtr));
     return release(devPtr, WP_MEMORY_DEVICE, WP_MEMORY_MANAGED);
 }
 

@@ -111,8 +111,8 @@ cudaError_t wpi_refuse_reserved(const void *address) {
         return cudaSuccess;
     const wp_status ignored =
         WP_FAIL(&err, INVALID,
-                "%p was reserved by streamingMalloc: only kernels can use it; copy from or to the "
-                "host memory that streamingMap tied to it",
+                "%p was reserved by streamingMalloc: only kernels can use it, streamingFree "
+                "frees it; copy from or to the host memory that streamingMap tied to it",
                 address);
     (void)ignored;
     return wpi_explain(cudaErrorInvalidValue, &err);

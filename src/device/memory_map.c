@@ -25,6 +25,8 @@ struct wpi_memory_map {
     _Atomic uint64_t counts[WP_MEMORY_COUNT];
 };
 
+static _Atomic(wpi_reserved_find) find_reserved;
+
 static uintptr_t base_of(const node *n) {
     return (uintptr_t)n->entry.allocation.base;
 }
@@ -223,4 +225,13 @@ bool wpi_memory_map_next(wpi_memory_map *map, const void *from, wpi_memory_entry
     if (n != NULL) *out = n->entry;
     pthread_rwlock_unlock(&map->lock);
     return n != NULL;
+}
+
+void wpi_memory_map_set_reserved(wpi_reserved_find find) {
+    atomic_store(&find_reserved, find);
+}
+
+bool wpi_memory_map_find_reserved(const void *address, void **base, size_t *size_bytes) {
+    const wpi_reserved_find find = atomic_load(&find_reserved);
+    return find != NULL && find(address, base, size_bytes);
 }

@@ -42,4 +42,12 @@ bool wpi_memory_map_nearest(wpi_memory_map *map, const void *address, const wp_d
 /** The lowest entry whose base is at or above `from`: walk the map with `from = base + 1`. */
 bool wpi_memory_map_next(wpi_memory_map *map, const void *from, wpi_memory_entry *out);
 
+/** Addresses without memory that the user of a device has reserved: the range that `address` is in.
+ */
+typedef bool (*wpi_reserved_find)(const void *address, void **base, size_t *size_bytes);
+/** For messages of faults. Another call replaces it. */
+void wpi_memory_map_set_reserved(wpi_reserved_find find);
+/** False: `address` is in none, or nothing knows of such ranges. */
+bool wpi_memory_map_find_reserved(const void *address, void **base, size_t *size_bytes);
+
 #endif

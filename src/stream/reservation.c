@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "device/memory_map.h"
 
 /* Aligned accesses do not begin in one block and end in the next. */
 enum { FILE_ALIGNMENT = 16 };
@@ -34,6 +35,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static reservation *reservations;
 static atomic_uint count;
 
+static bool find_reserved(const void *address, void **base, size_t *size_bytes) {
+    return wpi_reservation_find(address, base, size_bytes, NULL);
+}
+
 wp_status wpi_reservation_create(size_t size_bytes, void **out, wp_error *err) {
     *out = NULL;
     if (size_bytes == 0) return WP_FAIL(err, INVALID, "a reservation of 0 bytes");
@@ -53,6 +58,7 @@ wp_status wpi_reservation_create(size_t size_bytes, void **out, wp_error *err) {
     reservations = r;
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&count, 1);
+    wpi_memory_map_set_reserved(find_reserved);
     *out = base;
     return WP_STATUS_OK;
 }

@@ -11,6 +11,8 @@
 #ifndef WP_STREAM_STREAM_ACTOR_H
 #define WP_STREAM_STREAM_ACTOR_H
 
+#include <stdatomic.h>
+
 #include "stream/reservation.h"
 #include "stream/sent_bytes.h"
 #include "stream/stream_buffers.h"
@@ -43,6 +45,7 @@ typedef struct wpi_stream_side {
     uint64_t moved_bytes, index_moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts;
     wpi_stream_spans spans;
+    atomic_bool *has_told; /* of the launch: one failure is told */
     bool has_failed;
     wp_error failure;
 } wpi_stream_side;
@@ -68,7 +71,9 @@ uint64_t wpi_stream_buffer(const wpi_stream_side *side);
 uint32_t *wpi_stream_word(uint32_t *words, uint32_t set);
 /** The chunk is done: counts the time since it began. */
 void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side);
-/** Notes the failure; the kernel traps. */
+/** Tells a failure, unless another one of the launch has been told. */
+void wpi_stream_tell(atomic_bool *has_told, const wp_error *failure);
+/** Tells the failure; the kernel traps. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
 /** A thread of the block accessed what is not mapped, or what a file did not give. */
 void wpi_stream_note_outside(wpi_stream_side *side, const wpi_reservation_cursor *cursor,

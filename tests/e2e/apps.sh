@@ -191,6 +191,7 @@ for variant in serial threads single double direct full volume overlap zerocopy 
     check stream-kmeans --size 3000 --buffer 64KiB --blocks 3 --threads 100 --variant $variant
 done
 check stream-kmeans --size 1 --clusters 1 --blocks 1 --threads 1
+check stream-kmeans --size 20000 --buffer 1MiB --variant double --stagers 4 # which share what comes back, too
 check stream-kmeans --size 3000 --slots 4 --without-patterns
 awk 'BEGIN { for (i = 0; i < 300; i++) print i % 7, i % 11 * 2.5, -(i % 5), i }' >"$TMP/points4"
 check stream-kmeans --input "$TMP/points4" --size 5000 --clusters 7 --iterations 3

@@ -65,6 +65,11 @@ wrong 1 "bad.dat:1: expected user, movie, rating and time" stream-netflix --inpu
 printf '7::10::1::5\n' >"$TMP/bad.dat"
 wrong 1 "has no movie with two ratings" stream-netflix --input "$TMP/bad.dat"
 wrong 2 "needs a unit" stream-netflix --buffer 3
+if exe=$(program stream-netflix); then
+    "$exe" --size 3000 --buffer 1KiB >"$TMP/stdout" 2>"$TMP/stderr" && fail "buffers of 1 KiB: succeeded"
+    grep -Eq 'smallest buffers of a streamed launch take [0-9]+ bytes of device memory, but 1024 may' "$TMP/stderr" &&
+        grep -q 'do not fit: see above, and --buffer$' "$TMP/stderr" || { fail "buffers of 1 KiB:"; cat "$TMP/stderr"; }
+fi
 wrong 2 "pinned-memory needs a unit" stream-netflix --pinned-memory 3
 check "full" stream-netflix --size 3000 --blocks 9 --threads 32 --pinned-memory 128KiB
 wrong 2 "must hold at least 2 records of 40 bytes" stream-netflix --variant double --buffer 70B
@@ -107,6 +112,7 @@ mv "$TMP/first" "$TMP/text"
 check "$all" stream-affinity --size 3000 $shape --indexed
 cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --indexed prints another result"
 check "single double" stream-affinity --size 300 --buffer 1KiB --blocks 2 --threads 32
+check "serial single double" stream-affinity --size 8000 --buffer 600KiB --blocks 2 --threads 64 --stagers 3
 check "full volume" stream-affinity --size 3000 $shape --indexed --map-index
 cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --map-index prints another result"
 check "full" stream-affinity --size 500 --blocks 2 --threads 32 --indexed --map-index --windows
@@ -230,8 +236,10 @@ auto() { # what was chosen, how many measurements there were, why not; app, argu
 }
 auto 'full|volume|double|zerocopy' '[3-6]' '' stream-netflix --size 20000 --buffer 16KiB --blocks 2 --threads 32
 auto double 0 'unmeasured .* fit the buffers of 64.0 KiB' stream-netflix --size 1000 --buffer 64KiB
-auto full 0 'streamed with address threads' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32
 auto double 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto double 0 'streamed with windows' stream-affinity --size 30000 --buffer 1MiB --page-locked
 auto direct 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 auto direct 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked

@@ -28,6 +28,14 @@ __global__ void await(volatile int *flag, int *out) { // another block's answer
     *out = 1;
 }
 
+struct view {
+    int *data;
+    long count;
+};
+__global__ void hidden(view v) { // only parameters are streamed
+    if (threadIdx.x < v.count) v.data[threadIdx.x] = 1;
+}
+
 int main(int argc, char **argv) {
     enum { COUNT = 1000 };
     static int host[COUNT];
@@ -45,7 +53,10 @@ int main(int argc, char **argv) {
     else if (!strcmp(what, "same")) shift<<<1, 32>>>(a, a, COUNT);
     else if (!strcmp(what, "communicate")) await<<<2, 32>>>(a, memory);
     else if (!strcmp(what, "copy")) return cudaMemcpy(memory, a, 4, cudaMemcpyDefault) != cudaSuccess;
+    else if (!strcmp(what, "free")) return cudaFree(a) != cudaSuccess;
+    else if (!strcmp(what, "structure")) hidden<<<1, 32>>>(view{a, COUNT});
     else if (!strcmp(what, "past")) twice<<<2, 32>>>(a, COUNT + 3);
+    else if (!strcmp(what, "all-past")) twice<<<8, 32>>>(a + COUNT - 1, COUNT);
     else if (!strcmp(what, "past-index")) follow<<<1, 32>>>(a, memory);
     else if (!strcmp(what, "past-windows")) look<<<1, 32>>>(a, memory);
     else if (!strcmp(what, "index-past")) follow<<<1, 32>>>(a + COUNT - 20, memory);
@@ -79,6 +90,10 @@ for WARPAGE_DEVICE in cpu sim:gtx680; do
     try same "parameters 1 and 0 are mapped to the same memory"
     try communicate "kernel await\(.*\) cannot be streamed: .*mistakes.cu:21 is a volatile access to mapped data: blocks cannot communicate"
     try copy "was reserved by streamingMalloc: only kernels can use it"
+    try free "was reserved by streamingMalloc: only kernels can use it, streamingFree frees it"
+    try structure "accessed address .*, byte [0-9]+ of the streaming reservation of 4000 bytes at .*: a mapped pointer must be a parameter of the kernel"
+    try all-past "kernel twice.* reads 4 bytes at offset [0-9]+ .*, where nothing is mapped"
+    [ "$(grep -c 'nothing is mapped' "$TMP/stderr")" -eq 1 ] || { echo "  all-past: several blocks told it"; failures=1; }
     try past "kernel twice\(.*\): block 1, thread (8|9|10) reads 4 bytes at offset 40(00|04|08) \(element 100[012]\) of the streaming reservation"
     try past-index "kernel follow\(.*\): block 0, thread 7 reads 4 bytes at offset 20000 \(element 5000\) of the streaming reservation"
     try index-past "kernel follow\(.*\): block 0, thread 20 reads 4 bytes at offset 4000 \(element 1000\) of the streaming reservation"

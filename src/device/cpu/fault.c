@@ -228,8 +228,18 @@ static const char *kind_name(wp_memory_kind kind) {
 void wpi_fault_describe(const wp_device *device, const void *address, char *out, size_t out_bytes) {
     wpi_memory_entry entry;
     int64_t distance_bytes;
+    void *base;
+    size_t size_bytes;
     if ((uintptr_t)address < 4096) {
         snprintf(out, out_bytes, "a NULL pointer or close to one");
+        return;
+    }
+    if (wpi_memory_map_find_reserved(address, &base, &size_bytes)) {
+        snprintf(
+            out, out_bytes,
+            "byte %zu of the streaming reservation of %zu bytes at %p: a mapped pointer must be "
+            "a parameter of the kernel, not in a structure or in memory",
+            (size_t)((uintptr_t)address - (uintptr_t)base), size_bytes, base);
         return;
     }
     if (!wpi_memory_map_nearest(wpi_memory_map_global(), address, device, &entry,
