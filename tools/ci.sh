@@ -59,7 +59,7 @@ run_tests() { # stage, preset, more options of ctest
 asan() { build asan && run_tests asan asan -L 'unit|contract|ir|cli|model'; }
 tsan() { build tsan && run_tests tsan tsan -L 'unit|contract'; }
 release() {
-    tools/ptxas.sh >/dev/null # if this fails, the tests that need it say so
+    tools/ptxas.sh >/dev/null && tools/ptxas.sh 11 >/dev/null # if this fails, the tests that need them say so
     build release && run_tests release release
 }
 optional() {
