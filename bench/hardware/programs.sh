@@ -1,20 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the programs of `warpage reproduce hardware` in FOLDER: Rodinia's backprop, hotspot and lud, unmodified, compiled
-# by wpcc from a public copy (git clone https://github.com/yuhc/gpu-rodinia), with the inputs of their runs.
+# Makes the programs of `warpage reproduce hardware` in FOLDER, unmodified, compiled by wpcc from public copies, with the
+# inputs of their runs: Rodinia's backprop, hotspot, lud and b+tree, of NVIDIA's samples binomialOptions,
+# fastWalshTransform and histogram, and Parboil's mri-q.
 #
-#     bench/hardware/programs.sh FOLDER [RODINIA]     RODINIA: a copy that is there already
+#     bench/hardware/programs.sh FOLDER     copies in FOLDER/rodinia, FOLDER/cuda-samples and FOLDER/parboil are taken
 #
 # wpcc is the one in $PATH, or build/release/bin/wpcc.
 set -eu
-[ $# -ge 1 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 folder=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
 wpcc=$(command -v wpcc || echo "$root/build/release/bin/wpcc")
 [ -x "$wpcc" ] || { echo "programs.sh: no wpcc: build Warpage, or put it into \$PATH" >&2; exit 1; }
 mkdir -p "$folder"
-rodinia=${2:-$folder/rodinia}
-[ -d "$rodinia" ] || git clone --quiet --depth 1 https://github.com/yuhc/gpu-rodinia "$rodinia"
+copy() { # folder, repository, branch
+    [ -d "$folder/$1" ] || git clone --quiet --depth 1 --branch "$3" "https://github.com/$2" "$folder/$1"
+}
+copy rodinia yuhc/gpu-rodinia master
+copy cuda-samples NVIDIA/cuda-samples v12.9
+copy parboil yuhc/gpu-parboil master
+rodinia=$folder/rodinia
+samples=$folder/cuda-samples/Samples
+parboil=$folder/parboil
 
 # As their makefiles compile them.
 cuda=$rodinia/cuda
@@ -23,6 +31,30 @@ cuda=$rodinia/cuda
 "$wpcc" -O2 -w "$cuda/hotspot/hotspot.cu" -o "$folder/hotspot"
 "$wpcc" -O3 -use_fast_math -w -I "$cuda/lud/common" "$cuda/lud/cuda/lud.cu" "$cuda/lud/cuda/lud_kernel.cu" \
     "$cuda/lud/common/common.c" -o "$folder/lud"
+tree=$cuda/b+tree
+"$wpcc" -O3 -w -I "$tree" "$tree"/main.c "$tree"/kernel/kernel_gpu_cuda_wrapper.cu "$tree"/kernel/kernel_gpu_cuda_wrapper_2.cu \
+    "$tree"/util/timer/timer.c "$tree"/util/num/num.c "$tree"/util/cuda/cuda.cu -o "$folder/b+tree"
+
+for sample in 5_Domain_Specific/binomialOptions 5_Domain_Specific/fastWalshTransform 2_Concepts_and_Techniques/histogram; do
+    "$wpcc" -O2 -w -I "$samples/../Common" "$samples/$sample"/*.cpp "$samples/$sample"/*.cu -o "$folder/${sample#*/}"
+done
+mriq=$parboil/benchmarks/mri-q/src/cuda
+"$wpcc" -O3 -w --use_fast_math -I "$parboil/common/include" -I "$mriq" "$mriq/main.cu" "$mriq/file.cc" \
+    "$parboil/common/src/parboil_cuda.c" -o "$folder/mri-q"
+
+# b+tree's keys, a million in any order, and its commands; mri-q's large data set has as many points and samples.
+seq 1000000 | awk 'BEGIN { srand(1) } { printf "%.9f %d\n", rand(), $1 }' | sort | awk 'BEGIN { print 1000000 } { print $2 }' \
+    >"$folder/mil.txt"
+printf 'j 6000 3000\nk 10000\n' >"$folder/command.txt"
+python3 - "$folder/mri-q.bin" <<'DATA'
+import array, random, struct, sys
+samples, points = 2048, 262144
+random.seed(1)
+with open(sys.argv[1], "wb") as file:
+    file.write(struct.pack("<ii", samples, points))
+    for count in (samples, samples, samples, points, points, points, samples, samples):
+        array.array("f", [random.random() for _ in range(count)]).tofile(file)
+DATA
 
 # hotspot reads its chip: random numbers, as its kernels do not branch on values.
 for side in 64 128 256 512 1024; do
@@ -34,4 +66,4 @@ WHAT
             'BEGIN { srand(1); for (i = 0; i < n; i++) printf "%.6f\n", low + span * rand() }' >"$folder/${name}_$side"
     done
 done
-echo "made backprop, hotspot, lud and inputs in $folder: export WARPAGE_PROGRAMS=$folder"
+echo "made eight programs and their inputs in $folder: export WARPAGE_PROGRAMS=$folder"
