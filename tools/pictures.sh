@@ -4,8 +4,8 @@
 # All of them, or those named:
 # In docs/pictures: run-page.webp (README), slow-gather.webp, slow-stencil.webp, slow-bfs.webp (docs/guide/source.md),
 # with the command that the tests take screenshots with, tests/support/screenshot.sh; needs Chromium. And
-# accuracy-p100.svg (README), accuracy-p100-ptxas.svg, accuracy-titan-ptxas.svg (docs/guide/accuracy.md): the recorded
-# rows of `warpage reproduce hardware`.
+# accuracy-p100.svg (README), accuracy-p100-ptxas.svg, accuracy-v100.svg, accuracy-titan-ptxas.svg
+# (docs/guide/accuracy.md): the recorded rows of `warpage reproduce hardware`.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -47,6 +47,6 @@ PYTHON
     echo "docs/pictures/accuracy-$1.svg: $(wc -c <"$root/docs/pictures/accuracy-$1.svg") bytes"
 }
 
-for figure in p100 p100-ptxas titan-ptxas; do
+for figure in p100 p100-ptxas v100 titan-ptxas; do
     plot $figure
 done
