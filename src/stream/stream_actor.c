@@ -211,8 +211,8 @@ void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side) {
     wpi_stream_spans_add(&side->spans, side->since_ns, now_ns);
 }
 
-void wpi_stream_tell(atomic_bool *has_told, const wp_error *failure) {
-    if (failure->message[0] != '\0' && !atomic_exchange(has_told, true))
+void wpi_stream_report(atomic_bool *is_reported, const wp_error *failure) {
+    if (failure->message[0] != '\0' && !atomic_exchange(is_reported, true))
         wpi_log(WP_LOG_ERROR, "stream", "%s", failure->message);
 }
 
@@ -221,7 +221,7 @@ wp_actor_answer wpi_stream_fail(wpi_stream_side *side) {
     const wpi_stream_launch *l = launch_of(side);
     uint32_t *words[] = {l->answered, l->stored};
     side->has_failed = true;
-    wpi_stream_tell(side->has_told, &side->failure);
+    wpi_stream_report(side->is_reported, &side->failure);
     for (int i = 0; i < 2; i++) {
         const wp_status ignored = wp_queue_fill(side->down, wpi_stream_word(words[i], side->set),
                                                 WPI_STREAM_END, sizeof(uint32_t), 1, NULL);

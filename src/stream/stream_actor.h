@@ -45,7 +45,7 @@ typedef struct wpi_stream_side {
     uint64_t moved_bytes, index_moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts;
     wpi_stream_spans spans;
-    atomic_bool *has_told; /* of the launch: one failure is told */
+    atomic_bool *is_reported; /* whether a failure of the launch is in the log */
     bool has_failed;
     wp_error failure;
 } wpi_stream_side;
@@ -71,9 +71,9 @@ uint64_t wpi_stream_buffer(const wpi_stream_side *side);
 uint32_t *wpi_stream_word(uint32_t *words, uint32_t set);
 /** The chunk is done: counts the time since it began. */
 void wpi_stream_note_worked(const wp_actor *actor, wpi_stream_side *side);
-/** Tells a failure, unless another one of the launch has been told. */
-void wpi_stream_tell(atomic_bool *has_told, const wp_error *failure);
-/** Tells the failure; the kernel traps. */
+/** Logs a failure, but only the first of a launch. */
+void wpi_stream_report(atomic_bool *is_reported, const wp_error *failure);
+/** Logs the failure; the kernel traps. */
 wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
 /** A thread of the block accessed what is not mapped, or what a file did not give. */
 void wpi_stream_note_outside(wpi_stream_side *side, const wpi_reservation_cursor *cursor,

@@ -279,7 +279,7 @@ wp_status wpi_stream_context_take(wp_device *device, wpi_stream_context **out, w
         x->is_queued = false;
         x->number = ++launches;
         atomic_store(&x->has_ended, false);
-        atomic_store(&x->has_told, false);
+        atomic_store(&x->is_reported, false);
         *out = x;
     }
     pthread_mutex_unlock(&lock);

@@ -31,7 +31,7 @@ typedef struct wpi_stream_context {
     bool is_used;
     bool is_queued; /* its launch is complete: it can be retired when that has ended */
     atomic_bool has_ended;
-    atomic_bool has_told;            /* why the launch fails */
+    atomic_bool is_reported;         /* whether a failure of the launch is in the log */
     uint64_t actors_ended_ns;        /* when that was set, on the actors' clock */
     char *name;                      /* of the kernel, mangled */
     char windows[WPI_STREAM_REASON]; /* why it has windows; "": it has not */

@@ -221,7 +221,7 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
     for (uint32_t i = 0; i < count; i++) {
         const wpi_stream_side side = {.buffers = &x->buffers,
                                       .kernel_name = code->display_name,
-                                      .has_told = &x->has_told,
+                                      .is_reported = &x->is_reported,
                                       .reads_own = code->facts.reads_own != 0,
                                       .down = x->down,
                                       .up = x->up,
@@ -285,7 +285,7 @@ static wp_status start_services(wpi_stream_context *x, const wpi_stream_code *co
     for (uint32_t i = 0; i < count; i++) {
         wpi_window_service *s = &x->services[i];
         s->kernel_name = code->display_name;
-        s->has_told = &x->has_told;
+        s->is_reported = &x->is_reported;
         s->down = x->down;
         s->up = x->up;
         s->sent = &x->sent;

@@ -339,7 +339,7 @@ static bool send(wpi_window_service *s) {
 static wp_actor_answer fail(wpi_window_service *s) {
     const wpi_window_launch *l = launch_of(s);
     s->has_failed = true;
-    wpi_stream_tell(s->has_told, &s->failure);
+    wpi_stream_report(s->is_reported, &s->failure);
     const wp_status ignored = wp_queue_fill(s->down, l->answered, WPI_STREAM_END, sizeof(uint32_t),
                                             launch_threads(l), NULL);
     (void)ignored; /* the device has failed, and with it the kernel */

@@ -42,7 +42,7 @@ typedef struct wpi_window_service {
     uint64_t moved_bytes[WPI_STREAM_WINDOWS], write_moved_bytes; /* of files, that were charged */
     wpi_stream_counts counts, write_counts;
     wpi_stream_spans spans;
-    atomic_bool *has_told; /* of the launch: one failure is told */
+    atomic_bool *is_reported; /* whether a failure of the launch is in the log */
     bool has_failed;
     wp_error failure;
 } wpi_window_service;

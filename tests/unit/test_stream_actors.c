@@ -261,11 +261,11 @@ static outcome run(int failing_call, bool reads_own, form reads) {
                .base = (uintptr_t)base,
                .index_base = (uintptr_t)index_base};
     wpi_stream_side sides[2];
-    atomic_bool has_told = false;
+    atomic_bool is_reported = false;
     for (int i = 0; i < 2; i++)
         sides[i] = (wpi_stream_side){.buffers = &buffers,
                                      .kernel_name = "k",
-                                     .has_told = &has_told,
+                                     .is_reported = &is_reported,
                                      .reads_own = reads_own,
                                      .down = down,
                                      .up = up};

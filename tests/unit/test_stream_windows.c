@@ -188,12 +188,12 @@ static outcome run(int failing_call, uint32_t granules) {
     assert_u64(l->set_count, SETS);
     const uint32_t group_count = l->group_count;
     wpi_window_service services[SETS] = {{0}};
-    atomic_bool has_told = false;
+    atomic_bool is_reported = false;
     wp_actor *actors[SETS];
     slow_queues_of(device, failing_call);
     for (uint32_t g = 0; g < group_count; g++) {
-        services[g] =
-            (wpi_window_service){.kernel_name = "k", .down = down, .up = up, .has_told = &has_told};
+        services[g] = (wpi_window_service){
+            .kernel_name = "k", .down = down, .up = up, .is_reported = &is_reported};
         assert_status_ok(wpi_window_service_init(&services[g], &buffers, g, &err), &err);
         assert_status_ok(wp_actor_start(device, "windows", wpi_window_service_step, &services[g],
                                         &actors[g], &err),

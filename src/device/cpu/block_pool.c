@@ -262,7 +262,7 @@ static void arrive_at_grid(wpi_worker *worker, wpi_block *block) {
     pthread_mutex_lock(&pool->lock);
     block->grid_generation = atomic_load_explicit(&launch->grid_generation, memory_order_relaxed);
     if (++launch->grid_arrived == launch->block_count) {
-        launch->grid_arrived = 0;
+        launch->grid_arrived = launch->blocks_asleep = 0; /* their workers are still to wake up */
         atomic_fetch_add(&launch->grid_generation, 1);
         announce_change(pool);
     }
@@ -512,6 +512,7 @@ static wpi_launch *fall_asleep(wpi_worker *worker) {
     wpi_launch *stuck = NULL;
     for (wpi_block *b = worker->parked_head; b != NULL; b = b->next) {
         wpi_launch *launch = b->launch;
+        b->asleep_generation = atomic_load(&launch->grid_generation);
         launch->blocks_asleep++;
         if (launch->grid_arrived != 0 &&
             launch->blocks_asleep + launch->blocks_finished == launch->block_count)
@@ -520,9 +521,11 @@ static wpi_launch *fall_asleep(wpi_worker *worker) {
     return stuck;
 }
 
+/* A grid barrier that completed meanwhile has counted them down. */
 static void wake_up(wpi_worker *worker) {
     for (wpi_block *b = worker->parked_head; b != NULL; b = b->next)
-        b->launch->blocks_asleep--;
+        b->launch->blocks_asleep -=
+            b->asleep_generation == atomic_load(&b->launch->grid_generation);
 }
 
 /* Sleeps until a grid barrier completes, if no block can go on. */

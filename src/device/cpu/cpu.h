@@ -236,7 +236,8 @@ struct wpi_block {
     bool waits_for_cluster; /* no thread can continue before the barrier completes */
 
     bool is_at_grid;
-    uint32_t grid_generation; /* the generation when it arrived at the grid barrier */
+    uint32_t grid_generation;   /* the generation when it arrived at the grid barrier */
+    uint32_t asleep_generation; /* … when its worker fell asleep */
 
     struct wpi_lane_words *trace; /* [thread_count] of traced code, for device/sim; not owned */
     uint16_t
