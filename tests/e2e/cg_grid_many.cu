@@ -1,4 +1,3 @@
-// DEVICES: cpu
 // ENV: WARPAGE_WORKERS=4
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grid barriers one after the other, with more workers than processors: those that are still to wake up
@@ -17,7 +16,7 @@ __global__ void count(int *rounds_of, int rounds)
 
 int main(void)
 {
-    int *rounds_of = check_managed<int>(8), rounds = 5000;
+    int *rounds_of = check_managed<int>(8), rounds = 2000;
     void *args[] = {&rounds_of, &rounds};
     for (int b = 0; b < 8; b++)
         rounds_of[b] = 0;
