@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels of our own rooms, compiled by the wpcc just built.
+# Kernels of our own rooms, compiled by the wpcc just built; or taken from another build of the same sources, whose wpcc
+# has no sanitizer and is faster (tools/ci.sh).
 set(WARPAGE_CPU_ISA all CACHE STRING "processors that our own kernels are compiled for (wpcc --cpu-isa)")
+set(WARPAGE_KERNELS_FROM "" CACHE PATH "a build folder whose compiled kernels are used in place of compiling them")
 
 function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
@@ -8,13 +10,19 @@ function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)
         set(object ${CMAKE_CURRENT_BINARY_DIR}/objects/${folder}/${name}.o)
-        add_custom_command(
-            OUTPUT ${object}
-            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/objects/${folder}
-            COMMAND wpcc -O2 -Wall -fPIC --cpu-isa=${WARPAGE_CPU_ISA} -I ${CMAKE_CURRENT_SOURCE_DIR}/src -I ${CMAKE_CURRENT_SOURCE_DIR}/include
-                    -MD -MF ${object}.d -c ${source} -o ${object}
-            DEPENDS wpcc devicelib nvptxlib ${source} DEPFILE ${object}.d
-            COMMENT "wpcc ${folder}/${name}.cu" VERBATIM)
+        if(WARPAGE_KERNELS_FROM)
+            set(compiled ${WARPAGE_KERNELS_FROM}/objects/${folder}/${name}.o)
+            add_custom_command(OUTPUT ${object} COMMAND ${CMAKE_COMMAND} -E copy ${compiled} ${object}
+                               DEPENDS ${compiled} COMMENT "Taking ${folder}/${name}.o" VERBATIM)
+        else()
+            add_custom_command(
+                OUTPUT ${object}
+                COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/objects/${folder}
+                COMMAND wpcc -O2 -Wall -fPIC --cpu-isa=${WARPAGE_CPU_ISA} -I ${CMAKE_CURRENT_SOURCE_DIR}/src -I ${CMAKE_CURRENT_SOURCE_DIR}/include
+                        -MD -MF ${object}.d -c ${source} -o ${object}
+                DEPENDS wpcc devicelib nvptxlib ${source} DEPFILE ${object}.d
+                COMMENT "wpcc ${folder}/${name}.cu" VERBATIM)
+        endif()
         set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
         list(APPEND objects ${object})
     endforeach()
