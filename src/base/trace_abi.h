@@ -37,15 +37,16 @@ typedef enum wp_trace_class {
     WP_TRACE_FP16,    /* add, multiply, fused multiply-add of two halves */
     WP_TRACE_FP32,    /* add, multiply, fused multiply-add, compare, minimum */
     WP_TRACE_FP64,
-    WP_TRACE_SPECIAL,  /* reciprocal, square root, sine, exponential: approximations in hardware */
-    WP_TRACE_CONVERT,  /* between number formats, population count, find first set */
-    WP_TRACE_CONTROL,  /* branch, call, return, exit */
-    WP_TRACE_CONSTANT, /* load from constant memory or of a parameter with a computed address */
-    WP_TRACE_LOCAL,    /* load or store of the thread's own arrays */
-    WP_TRACE_TEXTURE,  /* texture or surface access */
-    WP_TRACE_WARP,     /* shuffle, vote, match, reduce */
-    WP_TRACE_SYNC,     /* barrier, fence */
-    WP_TRACE_TENSOR,   /* matrix product; one counts 16 x 8 x 8 products of halves */
+    WP_TRACE_SPECIAL,   /* reciprocal, square root, sine, exponential: approximations in hardware */
+    WP_TRACE_CONVERT,   /* between formats of up to 32 bits, population count, find first set */
+    WP_TRACE_CONTROL,   /* branch, call, return, exit */
+    WP_TRACE_CONSTANT,  /* load from constant memory or of a parameter with a computed address */
+    WP_TRACE_LOCAL,     /* load or store of the thread's own arrays */
+    WP_TRACE_TEXTURE,   /* texture or surface access */
+    WP_TRACE_WARP,      /* shuffle, vote, match, reduce */
+    WP_TRACE_SYNC,      /* barrier, fence */
+    WP_TRACE_TENSOR,    /* matrix product; one counts 16 x 8 x 8 products of halves */
+    WP_TRACE_CONVERT64, /* between number formats, from or to one of 64 bits */
     WP_TRACE_CLASS_COUNT /* must be last */
 } wp_trace_class;
 

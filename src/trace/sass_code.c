@@ -66,7 +66,9 @@ static bool is_word(const char *opcode, const char *word) {
 
 static uint8_t class_of(const char *opcode) {
     for (size_t i = 0; i < ROWS(classes); i++) {
-        if (strncmp(opcode, classes[i].word, strlen(classes[i].word)) == 0) return classes[i].class;
+        if (strncmp(opcode, classes[i].word, strlen(classes[i].word)) != 0) continue;
+        const bool is_wide = classes[i].class == WP_TRACE_CONVERT && strstr(opcode, "64") != NULL;
+        return is_wide ? WP_TRACE_CONVERT64 : classes[i].class;
     }
     return WP_TRACE_INT;
 }

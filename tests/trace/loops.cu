@@ -98,3 +98,19 @@ extern "C" __global__ void long_block(volatile int *x)
 #pragma unroll
     for (int i = 0; i < 100; i++) x[i] = i;
 }
+
+// Conversions of 64-bit formats are a class of their own.
+// CHECK-LABEL: function conversions
+// CHECK-COUNT-3: issue convert64 1 chain 1
+// CHECK-LABEL: function narrow
+// CHECK: issue convert 1 chain 1
+extern "C" __global__ void conversions(double *d, float *f, int *i, long long *l)
+{
+    f[0] = (float)d[0];
+    d[1] = (double)i[0];
+    f[1] = (float)l[0];
+}
+extern "C" __global__ void narrow(float *f, int *i)
+{
+    f[0] = (float)i[0];
+}

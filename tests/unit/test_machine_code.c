@@ -17,65 +17,79 @@ static void instructions_have_their_classes(void **state) {
         uint64_t word;
         int class;
     } rows[] = {
-        {60, 0x4c98078000870001, WP_TRACE_INT},      /* MOV R1, c[0x0][0x20] */
-        {60, 0x5c58000000070000, WP_TRACE_FP32},     /* FADD */
-        {60, 0x4c68000000070000, WP_TRACE_FP32},     /* FMUL, of a constant */
-        {60, 0x3280000000070000, WP_TRACE_FP32},     /* FFMA, of a number */
-        {60, 0x5c70000000070000, WP_TRACE_FP64},     /* DADD */
-        {60, 0x5c50000000070000, WP_TRACE_FP64},     /* DMNMX */
-        {60, 0x5900000000070000, WP_TRACE_FP64},     /* DSET */
-        {60, 0x5b00000000070000, WP_TRACE_INT},      /* XMAD */
-        {60, 0x5080000000470000, WP_TRACE_SPECIAL},  /* MUFU */
-        {60, 0xeed4200000070000, WP_OPCODE_ACCESS},  /* LDG */
-        {60, 0xef4c000000070000, WP_OPCODE_ACCESS},  /* LDS */
-        {60, 0xef44000000070000, WP_TRACE_LOCAL},    /* LDL */
-        {60, 0xebf8000000070000, WP_OPCODE_ACCESS},  /* RED */
-        {60, 0xf0a81b8000070000, WP_TRACE_SYNC},     /* BAR */
-        {60, 0xe30000000007000f, WP_TRACE_CONTROL},  /* EXIT */
-        {60, 0xe2400fffff87000f, WP_OPCODE_NONE},    /* BRA to itself */
-        {60, 0x50b0000000070f00, WP_OPCODE_NONE},    /* NOP */
-        {35, 0x64c03c00089c0006, WP_TRACE_INT},      /* MOV R1, c[0x0][0x44] */
-        {35, 0x86400000109c0026, WP_TRACE_INT},      /* S2R */
-        {35, 0x407fffffb01c0405, WP_TRACE_INT},      /* IADD, of a number */
-        {35, 0x743fffffffa7c01e, WP_TRACE_INT},      /* MOV32I */
-        {35, 0x51082400051c0002, WP_TRACE_IMUL},     /* IMAD */
-        {35, 0x2e00000000000002, WP_TRACE_IMUL},     /* IMUL32I */
-        {35, 0xa100000000000001, WP_TRACE_IMUL},     /* IMAD, of a number */
-        {35, 0xcc001c0006042432, WP_TRACE_FP32},     /* FFMA */
-        {35, 0x9403fefc0004181d, WP_TRACE_FP32},     /* FFMA, of a number */
-        {35, 0xe340800004041c26, WP_TRACE_FP32},     /* FMUL */
-        {35, 0xc34081f800042021, WP_TRACE_FP32},     /* FMUL, of a number */
-        {35, 0x2000000000000002, WP_TRACE_FP32},     /* FMUL32I */
-        {35, 0x4240000000000002, WP_TRACE_FP32},     /* FSET */
-        {35, 0xddf41c007f9c183e, WP_TRACE_FP32},     /* FSETP */
-        {35, 0xdb80000000000002, WP_TRACE_FP64},     /* DFMA */
-        {35, 0xbb80000000000001, WP_TRACE_FP64},     /* DFMA, of a number */
-        {35, 0xe380000000000002, WP_TRACE_FP64},     /* DADD */
-        {35, 0xe5c0000000000002, WP_TRACE_CONVERT},  /* I2F */
-        {35, 0x8400000002841c22, WP_TRACE_SPECIAL},  /* MUFU */
-        {35, 0x7880000000000002, WP_TRACE_WARP},     /* SHFL */
-        {35, 0x6800000000000002, WP_OPCODE_ACCESS},  /* ATOM */
-        {35, 0xc480000000000000, WP_OPCODE_ACCESS},  /* LD */
-        {35, 0xe4c03c000324001c, WP_OPCODE_ACCESS},  /* ST */
-        {35, 0x7ac0000000000002, WP_OPCODE_ACCESS},  /* STS */
-        {35, 0x7a80000000000002, WP_TRACE_LOCAL},    /* STL */
-        {35, 0x7c80000000000002, WP_TRACE_CONSTANT}, /* LDC */
-        {35, 0x8540000000000002, WP_TRACE_SYNC},     /* BAR */
-        {35, 0x19000000001c003c, WP_TRACE_CONTROL},  /* RET */
-        {35, 0x12007ffffc1c003c, WP_OPCODE_NONE},    /* BRA to itself */
-        {35, 0x85800000001c3c02, WP_OPCODE_NONE},    /* NOP */
-        {70, 0x0000000000007919, WP_TRACE_INT},      /* S2R */
-        {70, 0x0000000000007223, WP_TRACE_FP32},     /* FFMA */
-        {70, 0x0000000000007a24, WP_TRACE_IMUL},     /* IMAD */
-        {80, 0x000000000000723c, WP_TRACE_TENSOR},   /* HMMA */
-        {70, 0x0000000000007381, WP_OPCODE_ACCESS},  /* LDG */
-        {70, 0x0000000000007983, WP_TRACE_LOCAL},    /* LDL */
-        {70, 0x0000000000007387, WP_TRACE_LOCAL},    /* STL */
-        {70, 0x0000000000007b82, WP_TRACE_CONSTANT}, /* LDC */
-        {70, 0x0000000000007308, WP_TRACE_SPECIAL},  /* MUFU */
-        {70, 0x0000000000007b1d, WP_TRACE_SYNC},     /* BAR */
-        {70, 0x000000000000794d, WP_TRACE_CONTROL},  /* EXIT */
-        {70, 0xfffffff000007947, WP_OPCODE_NONE},    /* BRA to itself */
+        {60, 0x4c98078000870001, WP_TRACE_INT},       /* MOV R1, c[0x0][0x20] */
+        {60, 0x5c58000000070000, WP_TRACE_FP32},      /* FADD */
+        {60, 0x4c68000000070000, WP_TRACE_FP32},      /* FMUL, of a constant */
+        {60, 0x3280000000070000, WP_TRACE_FP32},      /* FFMA, of a number */
+        {60, 0x5c70000000070000, WP_TRACE_FP64},      /* DADD */
+        {60, 0x5c50000000070000, WP_TRACE_FP64},      /* DMNMX */
+        {60, 0x5900000000070000, WP_TRACE_FP64},      /* DSET */
+        {60, 0x5b00000000070000, WP_TRACE_INT},       /* XMAD */
+        {60, 0x5080000000470000, WP_TRACE_SPECIAL},   /* MUFU */
+        {60, 0xeed4200000070000, WP_OPCODE_ACCESS},   /* LDG */
+        {60, 0xef4c000000070000, WP_OPCODE_ACCESS},   /* LDS */
+        {60, 0xef44000000070000, WP_TRACE_LOCAL},     /* LDL */
+        {60, 0xebf8000000070000, WP_OPCODE_ACCESS},   /* RED */
+        {60, 0xf0a81b8000070000, WP_TRACE_SYNC},      /* BAR */
+        {60, 0xe30000000007000f, WP_TRACE_CONTROL},   /* EXIT */
+        {60, 0xe2400fffff87000f, WP_OPCODE_NONE},     /* BRA to itself */
+        {60, 0x50b0000000070f00, WP_OPCODE_NONE},     /* NOP */
+        {35, 0x64c03c00089c0006, WP_TRACE_INT},       /* MOV R1, c[0x0][0x44] */
+        {35, 0x86400000109c0026, WP_TRACE_INT},       /* S2R */
+        {35, 0x407fffffb01c0405, WP_TRACE_INT},       /* IADD, of a number */
+        {35, 0x743fffffffa7c01e, WP_TRACE_INT},       /* MOV32I */
+        {35, 0x51082400051c0002, WP_TRACE_IMUL},      /* IMAD */
+        {35, 0x2e00000000000002, WP_TRACE_IMUL},      /* IMUL32I */
+        {35, 0xa100000000000001, WP_TRACE_IMUL},      /* IMAD, of a number */
+        {35, 0xcc001c0006042432, WP_TRACE_FP32},      /* FFMA */
+        {35, 0x9403fefc0004181d, WP_TRACE_FP32},      /* FFMA, of a number */
+        {35, 0xe340800004041c26, WP_TRACE_FP32},      /* FMUL */
+        {35, 0xc34081f800042021, WP_TRACE_FP32},      /* FMUL, of a number */
+        {35, 0x2000000000000002, WP_TRACE_FP32},      /* FMUL32I */
+        {35, 0x4240000000000002, WP_TRACE_FP32},      /* FSET */
+        {35, 0xddf41c007f9c183e, WP_TRACE_FP32},      /* FSETP */
+        {35, 0xdb80000000000002, WP_TRACE_FP64},      /* DFMA */
+        {35, 0xbb80000000000001, WP_TRACE_FP64},      /* DFMA, of a number */
+        {35, 0xe380000000000002, WP_TRACE_FP64},      /* DADD */
+        {35, 0xe5c0000000000002, WP_TRACE_CONVERT},   /* I2F */
+        {35, 0xe540000000002802, WP_TRACE_CONVERT},   /* F2F, both of 32 bits */
+        {35, 0xe540000000002c02, WP_TRACE_CONVERT64}, /* F2F.F64.F32 */
+        {35, 0xe540000000003802, WP_TRACE_CONVERT64}, /* F2F.F32.F64 */
+        {35, 0xc540000000003801, WP_TRACE_CONVERT64}, /* F2F.F32.F64, of a number */
+        {35, 0xe5c0000000003802, WP_TRACE_CONVERT64}, /* I2F.F32.U64 */
+        {35, 0xe580000000002c02, WP_TRACE_CONVERT64}, /* F2I.U64.F32 */
+        {60, 0x5ca8000000070a00, WP_TRACE_CONVERT},   /* F2F, both of 32 bits */
+        {60, 0x5ca8000000070b00, WP_TRACE_CONVERT64}, /* F2F.F64.F32 */
+        {60, 0x5ca8000000070e00, WP_TRACE_CONVERT64}, /* F2F.F32.F64 */
+        {60, 0x5cb8000000070e00, WP_TRACE_CONVERT64}, /* I2F.F32.U64 */
+        {60, 0x4cb0000000070f00, WP_TRACE_CONVERT64}, /* F2I.U64.F64, of constant memory */
+        {60, 0x5c08000000070e00, WP_TRACE_CONVERT},   /* POPC, which has no sizes there */
+        {35, 0x8400000002841c22, WP_TRACE_SPECIAL},   /* MUFU */
+        {35, 0x7880000000000002, WP_TRACE_WARP},      /* SHFL */
+        {35, 0x6800000000000002, WP_OPCODE_ACCESS},   /* ATOM */
+        {35, 0xc480000000000000, WP_OPCODE_ACCESS},   /* LD */
+        {35, 0xe4c03c000324001c, WP_OPCODE_ACCESS},   /* ST */
+        {35, 0x7ac0000000000002, WP_OPCODE_ACCESS},   /* STS */
+        {35, 0x7a80000000000002, WP_TRACE_LOCAL},     /* STL */
+        {35, 0x7c80000000000002, WP_TRACE_CONSTANT},  /* LDC */
+        {35, 0x8540000000000002, WP_TRACE_SYNC},      /* BAR */
+        {35, 0x19000000001c003c, WP_TRACE_CONTROL},   /* RET */
+        {35, 0x12007ffffc1c003c, WP_OPCODE_NONE},     /* BRA to itself */
+        {35, 0x85800000001c3c02, WP_OPCODE_NONE},     /* NOP */
+        {70, 0x0000000000007919, WP_TRACE_INT},       /* S2R */
+        {70, 0x0000000000007223, WP_TRACE_FP32},      /* FFMA */
+        {70, 0x0000000000007a24, WP_TRACE_IMUL},      /* IMAD */
+        {80, 0x000000000000723c, WP_TRACE_TENSOR},    /* HMMA */
+        {70, 0x0000000000007381, WP_OPCODE_ACCESS},   /* LDG */
+        {70, 0x0000000000007983, WP_TRACE_LOCAL},     /* LDL */
+        {70, 0x0000000000007387, WP_TRACE_LOCAL},     /* STL */
+        {70, 0x0000000000007b82, WP_TRACE_CONSTANT},  /* LDC */
+        {70, 0x0000000000007308, WP_TRACE_SPECIAL},   /* MUFU */
+        {70, 0x0000000000007305, WP_TRACE_CONVERT},   /* F2I */
+        {70, 0x0000000000007310, WP_TRACE_CONVERT64}, /* F2F.F64.F32 */
+        {70, 0x0000000000007b1d, WP_TRACE_SYNC},      /* BAR */
+        {70, 0x000000000000794d, WP_TRACE_CONTROL},   /* EXIT */
+        {70, 0xfffffff000007947, WP_OPCODE_NONE},     /* BRA to itself */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         unsigned char code[48] = {0};

@@ -160,6 +160,13 @@ static bool only_addresses_use(LLVMValueRef value) {
     return true;
 }
 
+/* Of the 64-bit formats conversions have a rate of their own. */
+static void cost_conversion(const tracer *t, LLVMValueRef i, trace_cost *cost) {
+    LLVMTypeRef type = LLVMTypeOf(i), from = LLVMTypeOf(LLVMGetOperand(i, 0));
+    const bool is_wide = words_of(t, scalar_of(type)) == 2 || words_of(t, scalar_of(from)) == 2;
+    add_lanes(cost, is_wide ? WP_TRACE_CONVERT64 : WP_TRACE_CONVERT, type, 1);
+}
+
 static void cost_extension(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     LLVMValueRef from = LLVMGetOperand(i, 0);
     unsigned bits = bits_of(t, scalar_of(LLVMTypeOf(from)));
@@ -318,7 +325,7 @@ bool wpi_trace_cost(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     case LLVMFPToSI:
     case LLVMFPToUI:
     case LLVMSIToFP:
-    case LLVMUIToFP: add_lanes(cost, WP_TRACE_CONVERT, type, 1); break;
+    case LLVMUIToFP: cost_conversion(t, i, cost); break;
     case LLVMGetElementPtr: cost_address(i, cost); break;
     case LLVMLoad:
     case LLVMStore:

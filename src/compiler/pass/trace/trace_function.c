@@ -284,14 +284,24 @@ static const row *find(const char *name, LLVMTypeRef result) {
     }
 }
 
+/* A conversion of a double or of a 64-bit integer. */
+static bool is_wide(const char *name, LLVMTypeRef result) {
+    static const char *const parts[] = {"double2", "2ll", "2ull", "_ll2", "_ull2", "llrint"};
+    if (LLVMGetTypeKind(result) == LLVMDoubleTypeKind) return true;
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+        if (strstr(name, parts[p]) != NULL) return true;
+    return false;
+}
+
 void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef result) {
     const row *found = find(name, result);
+    const wp_trace_class conversion = is_wide(name, result) ? WP_TRACE_CONVERT64 : WP_TRACE_CONVERT;
     const struct {
         wp_trace_class class;
         uint8_t count;
     } parts[] = {{WP_TRACE_INT, found->integer},     {WP_TRACE_IMUL, found->multiply},
                  {WP_TRACE_FP32, found->fp32},       {WP_TRACE_FP64, found->fp64},
-                 {WP_TRACE_SPECIAL, found->special}, {WP_TRACE_CONVERT, found->convert},
+                 {WP_TRACE_SPECIAL, found->special}, {conversion, found->convert},
                  {WP_TRACE_CONTROL, found->control}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         cost->count[parts[p].class] = (uint16_t)(cost->count[parts[p].class] + parts[p].count);
