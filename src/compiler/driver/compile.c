@@ -93,6 +93,8 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
     if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
+    if (job->leaves_templates)
+        ADD(command, "-fdelayed-template-parsing", "-Wno-delayed-template-parsing-in-cxx20");
     /* CUB launches kernels from kernels in relocatable code, unless this is defined. */
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1", "-DCUB_DISABLE_CDP=");
     add_libraries(job, command);
@@ -214,6 +216,15 @@ static wp_status run_device_front_end(wpi_compile_job *job, const wpi_input *inp
     return status;
 }
 
+/* nvcc finds out about names that are not declared in a function of a template only if that is
+ * used; clang everywhere, except if it is to read such functions at their use. A program whose
+ * names are all declared is not compiled so, as some could then mean later declarations. */
+static bool leave_templates(wpi_compile_job *job, const char *talk) {
+    if (job->leaves_templates || !strstr(talk, ": error: use of undeclared identifier '"))
+        return false;
+    return job->leaves_templates = true;
+}
+
 static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
                                   const char *bitcode, wp_error *err) {
     const wpi_options *o = job->options;
@@ -228,6 +239,7 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
         if (status != WP_STATUS_OK) {
             char *plain = without_colours(&talk);
             if (wpi_corrections_apply(job, plain, &is_again, err) != WP_STATUS_OK) is_again = false;
+            is_again = is_again || leave_templates(job, plain);
             wpi_free(plain);
         }
     }
@@ -437,6 +449,7 @@ static wp_status compile_cuda(wpi_compile_job *job, const wpi_input *input, cons
     wp_status status = compile_cuda_joined(job, input, output, temp, err);
     wpi_free(job->overlay);
     job->overlay = NULL;
+    job->leaves_templates = false;
     return status;
 }
 
