@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names that nvcc takes as they are: one that is declared nowhere, in a function of a template that is not used,
- * and a function with the name of a built-in one of clang's. */
+ * a function with the name of a built-in one of clang's, and a class that each side declares in its own way. */
 #include <stdint.h>
 
 #include "check.h"
@@ -27,9 +27,26 @@ template <int limbs> struct number {
     }
 };
 
+#ifdef __CUDA_ARCH__
+struct place {
+    __device__ explicit place(int scale) : at(scale * (int)threadIdx.x) {}
+#else
+struct place {
+    __host__ explicit place(long long) : at(0) {}
+    __host__ place(int, int) : at(0) {}
+#endif
+    int at;
+};
+
+template <int scale> __device__ int place_of()
+{
+    place here(scale);
+    return here.at;
+}
+
 __global__ void sums(const uint32_t *x, uint32_t *out)
 {
-    out[threadIdx.x] = number<4>::sum(x + 4 * threadIdx.x);
+    out[threadIdx.x] = number<4>::sum(x + place_of<4>());
 }
 
 int main(void)

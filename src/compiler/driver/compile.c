@@ -77,9 +77,10 @@ static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
 
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
-    /* nvcc accepts variadic functions in device code as long as no kernel calls them. */
+    /* nvcc accepts variadic functions in device code as long as no kernel calls them; and calls for
+     * which only functions of the other side are found, in code that this side does not run. */
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-        "-fcuda-allow-variadic-functions", "-Xclang", "-target-sdk-version=" SDK_VERSION,
+        "-fcuda-allow-variadic-functions", "-fgpu-defer-diag", "-Xclang", "-target-sdk-version=" SDK_VERSION,
         "-isystem", job->tools->include_dir);
     wpi_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
