@@ -80,8 +80,8 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     /* nvcc accepts variadic functions in device code as long as no kernel calls them; and calls for
      * which only functions of the other side are found, in code that this side does not run. */
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-        "-fcuda-allow-variadic-functions", "-fgpu-defer-diag", "-Xclang", "-target-sdk-version=" SDK_VERSION,
-        "-isystem", job->tools->include_dir);
+        "-fcuda-allow-variadic-functions", "-fgpu-defer-diag", "-Xclang",
+        "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
     wpi_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
         ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
@@ -114,6 +114,24 @@ static uint64_t unit_id(const wpi_compile_job *job, const wpi_input *input, cons
     return id;
 }
 
+/* nvcc has the host's compiler preprocess the device side, too. */
+static void add_preprocessor_words(const wpi_compile_job *job, wpi_strings *command) {
+    static const char *const with_value[] = {"-include", "-isystem", "-iquote", "-idirafter", NULL};
+    const wpi_strings *words = &job->compiler_args;
+    wpi_strings found = {0};
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->items[i];
+        bool has_value = strlen(word) == 2 && strchr("DUI", word[1]) != NULL;
+        for (size_t n = 0; with_value[n]; n++)
+            has_value = has_value || strcmp(word, with_value[n]) == 0;
+        if (word[0] != '-' || !word[1] || (!has_value && !strchr("DUI", word[1]))) continue;
+        wpi_strings_add(&found, word);
+        if (has_value && i + 1 < words->count) wpi_strings_add(&found, words->items[++i]);
+    }
+    wpi_host_args_add(job, command, &found);
+    wpi_strings_deinit(&found);
+}
+
 static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
     ADD(command, job->tools->clang, "--driver-mode=g++", "--cuda-device-only");
@@ -124,6 +142,7 @@ static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wp
                      : o->arch >= 80 ? "70"
                                      : "63");
     add(command, lenient);
+    add_preprocessor_words(job, command);
     add_language(job, command, input);
     /* Warnings come from the host side. Like nvcc, no conclusions from types about which accesses
      * meet: many kernels write halves and read words of them. */
