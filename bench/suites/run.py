@@ -275,6 +275,8 @@ INPUTS = {
     ("hecbench", "multimaterial"): "volfrac.dat",
     ("hecbench", "nn"): "../data/nn/cane4_0.db",
     ("hecbench", "tonemapping"): "../tonemapping-sycl/input.hdr",
+    ("various", "LonestarGPU: dmr"): "mesh",
+    ("various", "LonestarGPU: pta"): "constraints",
 }
 
 # Programs that show an error, and end with another status than 0 where CUDA works as documented.
@@ -639,7 +641,7 @@ class Various(Suite):
 
     def runs(self, name, folder, work):
         run = self.rows[name][2]
-        return [] if run == "-" else [["sh", "-c", "{ " + run.replace("{inputs}", self.inputs) + "; }"]], folder
+        return [["sh", "-c", "{ " + run.replace("{inputs}", self.inputs) + "; }"]], folder
 
 
 SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl": Cccl, "healthcare": Projects,
