@@ -28,6 +28,8 @@ import sys
 import tempfile
 import time
 
+import inputs
+
 FIELDS = ["suite", "program", "built", "ran", "checked", "reason"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -59,6 +61,7 @@ NO_FAILURE = re.compile(r"\b(0|no|without|zero)\s+(\w+\s+){0,2}(fail|mismatch|er
                         r"( count)?\s*[:=]\s*(0|no|none)\b", re.I)
 PASSED = re.compile(r"\b(PASS(ED|ES)?|passed|test succeeded|results? (is |are )?correct|verified|verification success\w*|"
                     r"results? match\w*|success(ful|fully)?|Test (is )?OK|Status\s*:\s*OK|SUCCESS)\b", re.I)
+COUNTED = re.compile(r"\b(no|number)\.? of (errors|mismatches|failures)\s*[:=]\s*[1-9]", re.I)
 COMPARES = re.compile(r"EXIT_SUCCESS\s*:\s*EXIT_FAILURE|sdkCompare|compareData|[bB]?[tT]est_?[rR]esult|[L]2 ?norm|assert\(|"
                       r"AssertEquals|exit\(1\)|return 1;|abort\(\)|\bpass(ed)? = (false|true)")
 
@@ -148,7 +151,8 @@ def judge(output, source):
     if differing:
         return ("yes", "own check") if differing.group(1) == "0" else ("no", "its own check fails: " + clean(differing.group(0)))
     for line in output.splitlines():
-        if FAILED.search(line) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line):
+        failed = FAILED.search(line) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line)
+        if failed or COUNTED.search(line):
             return "no", "its own check fails: " + clean(line)
     if PASSED.search(output) or any(NO_FAILURE.search(line) for line in output.splitlines()):
         return "yes", "own check"
@@ -271,6 +275,8 @@ INPUTS = {
     ("hecbench", "multimaterial"): "volfrac.dat",
     ("hecbench", "nn"): "../data/nn/cane4_0.db",
     ("hecbench", "tonemapping"): "../tonemapping-sycl/input.hdr",
+    ("various", "LonestarGPU: dmr"): "mesh",
+    ("various", "LonestarGPU: pta"): "constraints",
 }
 
 # Programs that show an error, and end with another status than 0 where CUDA works as documented.
@@ -609,13 +615,42 @@ class OptimCuda(Files):
     left_out = "^cutlass/|^large|Triton"
 
 
+class Various(Suite):
+    """Programs of various.txt, in clones of many repositories."""
+    title = "Programs of many repositories"
+    build_note = "by its makefile, or by one command"
+
+    def __init__(self, args, env):
+        super().__init__(args, env)
+        with open(os.path.join(HERE, "various.txt"), encoding="utf-8") as file:
+            rows = [line.strip().split(" | ", 3) for line in file if not line.startswith("#")]
+        self.rows = {name: (os.path.join(args.source, folder), build, run) for name, folder, build, run in rows}
+        self.inputs = ""
+
+    def programs(self):
+        return [(name, folder) for name, (folder, _, _) in self.rows.items() if os.path.exists(folder)]
+
+    def prepare(self):
+        self.inputs = tempfile.mkdtemp(prefix="suite-inputs-")
+        atexit.register(shutil.rmtree, self.inputs, ignore_errors=True)
+        inputs.write(self.inputs)
+        return ""
+
+    def build(self, name, folder, work):
+        return self.command(["sh", "-c", self.rows[name][1]], folder)
+
+    def runs(self, name, folder, work):
+        run = self.rows[name][2]
+        return [["sh", "-c", "{ " + run.replace("{inputs}", self.inputs) + "; }"]], folder
+
+
 SUITES = {"cuda-samples": CudaSamples, "shoc": Shoc, "hecbench": HecBench, "cccl": Cccl, "healthcare": Projects,
           "cuda-programming": CudaProgramming, "learn-cuda": LearnCuda, "cuda-freshman": Freshman,
           "cuda-training-series": TrainingSeries, "cuda-course": CudaCourse, "llm.c": LlmC,
           "polybench-acc": PolybenchAcc, "optim-cuda": OptimCuda, "library-samples": LibrarySamples, "beaver": Beaver,
           "professional-cuda": ProfessionalCuda, "cuda-by-example": CudaByExample, "crash-course": CrashCourse,
           "developer-blog": DeveloperBlog, "enccs": Enccs, "how-to-optimize": HowToOptimize,
-          "cuda-for-engineers": CudaForEngineers, "moderngpu": ModernGpu}
+          "cuda-for-engineers": CudaForEngineers, "moderngpu": ModernGpu, "various": Various}
 
 
 def attempt(suite, name, folder, work):

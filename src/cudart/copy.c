@@ -63,20 +63,18 @@ wp_device *wpi_memory_owner(const void *pointer) {
     return is_device ? device : NULL;
 }
 
-/* Whether memory of a class may be on a side that `kind` calls "host" or "device". */
-static bool can_be_host(wpi_memory_class class) {
-    return class != WPI_MEMORY_DEVICE;
-}
-
+/* The side that `kind` calls "device" must not be pageable memory of the host's. The side that it
+ * calls "host" may be any memory: with unified addressing a pointer to device memory works there.
+ */
 static bool can_be_device(wpi_memory_class class) {
     return class != WPI_MEMORY_PAGEABLE;
 }
 
 static bool is_kind_right(enum cudaMemcpyKind kind, wpi_memory_class dst, wpi_memory_class src) {
     switch (kind) {
-    case cudaMemcpyHostToHost: return can_be_host(dst) && can_be_host(src);
-    case cudaMemcpyHostToDevice: return can_be_device(dst) && can_be_host(src);
-    case cudaMemcpyDeviceToHost: return can_be_host(dst) && can_be_device(src);
+    case cudaMemcpyHostToHost: return dst != WPI_MEMORY_DEVICE && src != WPI_MEMORY_DEVICE;
+    case cudaMemcpyHostToDevice: return can_be_device(dst);
+    case cudaMemcpyDeviceToHost: return can_be_device(src);
     case cudaMemcpyDeviceToDevice: return can_be_device(dst) && can_be_device(src);
     default: return true;
     }

@@ -88,5 +88,20 @@ int main(void)
     CUDA_OK(cudaFree(e));
     CUDA_OK(cudaStreamDestroy(stream));
     cudaGetLastError();
+    /* device memory where the kind says host: unified addressing */
+    {
+        int *first, *second, value = 7, got = 0;
+        CUDA_OK(cudaMalloc(&first, sizeof(int)));
+        CUDA_OK(cudaMalloc(&second, sizeof(int)));
+        CUDA_OK(cudaMemcpy(first, &value, sizeof(int), cudaMemcpyHostToDevice));
+        CUDA_OK(cudaMemcpy(second, first, sizeof(int), cudaMemcpyHostToDevice));
+        CUDA_OK(cudaMemcpy(&got, second, sizeof(int), cudaMemcpyDeviceToHost));
+        CHECK_EQ(got, 7);
+        CUDA_OK(cudaMemset(first, 0, sizeof(int)));
+        CUDA_OK(cudaMemcpy(first, second, sizeof(int), cudaMemcpyDeviceToHost));
+        CUDA_OK(cudaMemcpy(&got, first, sizeof(int), cudaMemcpyDeviceToHost));
+        CHECK_EQ(got, 7);
+        CHECK_ERROR(cudaMemcpy(&got, first, sizeof(int), cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    }
     return check_done();
 }

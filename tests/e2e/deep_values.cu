@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value in which each of 32 steps uses the one before several times, stored in 16 bits under a guard: the vectoriser
- * must not follow every way through it (compiling would not end). */
+/* A value in which each of 32 steps uses the one before several times, stored in 16 bits under a guard, or by one
+ * thread: the vectoriser must not follow every way through it (compiling would not end). */
 #include <cuda_fp16.h>
 
 #include "check.h"
@@ -23,6 +23,31 @@ __global__ void store_halves(const float *in, half *out, int n)
         out[i] = __float2half(v);
 }
 
+/* the largest of a block's values */
+__global__ void store_largest(const float *in, float *out, int n)
+{
+    __shared__ float words[32], largest;
+    float v = -1;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        v = v < in[i] ? in[i] : v;
+    for (int way = 16; way > 0; way /= 2) {
+        float other = __shfl_down_sync(~0u, v, way);
+        v = v < other ? other : v;
+    }
+    if (threadIdx.x % 32 == 0)
+        words[threadIdx.x / 32] = v;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 1; i < 32; i++)
+            v = v < words[i] ? words[i] : v;
+    }
+    if (threadIdx.x == 0)
+        largest = v;
+    __syncthreads();
+    out[threadIdx.x] = largest;
+}
+
 int main(void)
 {
     const int n = 1000;
@@ -34,5 +59,12 @@ int main(void)
     KERNEL_OK();
     for (int i = 0; i < n; i++)
         CHECK(fabsf(__half2float(out[i]) - (in[i] > -0.5f ? deep(in[i]) : in[i])) < 2e-3f);
+    float *each = check_managed<float>(1024), *all = check_managed<float>(1024);
+    for (int i = 0; i < 1024; i++)
+        all[i] = i * 7 % 1024;
+    store_largest<<<1, 1024>>>(all, each, 1024);
+    KERNEL_OK();
+    for (int i = 0; i < 1024; i++)
+        CHECK(each[i] == 1023);
     return check_done();
 }

@@ -63,6 +63,8 @@ try 15 -Iinclude -ftz=true -prec-div=false -prec-sqrt=true -fmad=false program.c
 for standard in c++11 c++14 c++17 c++20; do try 15 -Iinclude -std=$standard program.cu; done
 try 15 -Iinclude -std c++14 --default-stream legacy program.cu
 try 15 -Iinclude -Xlinker -O1 -Xcompiler -fopenmp -lgomp -lm -lpthread program.cu
+try 45 -Xcompiler -Wall,-DVALUE=4,-Iinclude program.cu
+try 45 -Xcompiler -I -Xcompiler include -Xcompiler "-D VALUE=4 -DUNWANTED" -Xcompiler -UUNWANTED program.cu
 try 1015 -Iinclude -DWITH_LIBRARY program.cu -Llib -llibrary
 try 1015 -Iinclude -DWITH_LIBRARY program.cu -L lib -l library
 try 1015 -Iinclude -DWITH_LIBRARY program.cu objects/library.o

@@ -20,6 +20,21 @@ __global__ void with_local(int *p)
     p[threadIdx.x] = scratch[p[threadIdx.x] & 127];
 }
 
+__global__ void with_registers(float *p)
+{
+    float v[100];
+#pragma unroll
+    for (int i = 0; i < 100; i++)
+        v[i] = p[threadIdx.x + i * 1024];
+    for (int turn = 0; turn < (int)p[0]; turn++)
+#pragma unroll
+        for (int i = 0; i < 100; i++)
+            v[i] = v[i] * v[(i + 7) % 100] + 1.0f;
+#pragma unroll
+    for (int i = 0; i < 100; i++)
+        p[threadIdx.x + i * 1024] = v[i];
+}
+
 static size_t shared_for(int block) { return block * sizeof(int); }
 
 int main(void)
@@ -37,6 +52,8 @@ int main(void)
     CHECK_EQ(a.maxThreadsPerBlock, 192);
     CUDA_OK(cudaFuncGetAttributes(&a, with_local));
     CHECK(a.localSizeBytes >= 1600);
+    CUDA_OK(cudaFuncGetAttributes(&a, with_registers));
+    CHECK(a.numRegs > 32 && a.numRegs * a.maxThreadsPerBlock <= prop.regsPerBlock);
 
     int blocks = 0, fewer = 0;
     for (int threads = 32; threads <= 1024; threads *= 2) {

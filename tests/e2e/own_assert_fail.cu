@@ -17,8 +17,15 @@ __global__ void at_most(int *out, const int *in, int n, int most)
         out[i] = in[i] + 1;
 }
 
+/* the host's function is called on the host, although __LINE__ is an int */
+template <class T> __host__ __device__ T positive(T value)
+{
+    return value > 0 ? value : (__assert_fail("value > 0", __FILE__, __LINE__, __func__), value);
+}
+
 int main()
 {
+    CHECK_EQ(positive(3), 3);
     const int n = 64;
     int *in = check_managed<int>(n), *out = check_managed<int>(n);
     for (int i = 0; i < n; i++)

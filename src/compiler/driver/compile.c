@@ -77,10 +77,11 @@ static void add_libraries(const wpi_compile_job *job, wpi_strings *command) {
 
 static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
-    /* nvcc accepts variadic functions in device code as long as no kernel calls them. */
+    /* nvcc accepts variadic functions in device code as long as no kernel calls them; and calls for
+     * which only functions of the other side are found, in code that this side does not run. */
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-        "-fcuda-allow-variadic-functions", "-Xclang", "-target-sdk-version=" SDK_VERSION,
-        "-isystem", job->tools->include_dir);
+        "-fcuda-allow-variadic-functions", "-fgpu-defer-diag", "-Xclang",
+        "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
     wpi_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
         ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
@@ -93,6 +94,8 @@ static void add_language(wpi_compile_job *job, wpi_strings *command, const wpi_i
     wpi_strings_add(command, "-Wno-error"); /* clang has warnings that others lack */
     if (o->quiet_warnings) wpi_strings_add(command, "-w");
     if (o->fast_math) wpi_strings_add(command, "-D__USE_FAST_MATH__=1");
+    if (job->leaves_templates)
+        ADD(command, "-fdelayed-template-parsing", "-Wno-delayed-template-parsing-in-cxx20");
     /* CUB launches kernels from kernels in relocatable code, unless this is defined. */
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1", "-DCUB_DISABLE_CDP=");
     add_libraries(job, command);
@@ -111,6 +114,24 @@ static uint64_t unit_id(const wpi_compile_job *job, const wpi_input *input, cons
     return id;
 }
 
+/* nvcc has the host's compiler preprocess the device side, too. */
+static void add_preprocessor_words(const wpi_compile_job *job, wpi_strings *command) {
+    static const char *const with_value[] = {"-include", "-isystem", "-iquote", "-idirafter", NULL};
+    const wpi_strings *words = &job->compiler_args;
+    wpi_strings found = {0};
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->items[i];
+        bool has_value = strlen(word) == 2 && strchr("DUI", word[1]) != NULL;
+        for (size_t n = 0; with_value[n]; n++)
+            has_value = has_value || strcmp(word, with_value[n]) == 0;
+        if (word[0] != '-' || !word[1] || (!has_value && !strchr("DUI", word[1]))) continue;
+        wpi_strings_add(&found, word);
+        if (has_value && i + 1 < words->count) wpi_strings_add(&found, words->items[++i]);
+    }
+    wpi_host_args_add(job, command, &found);
+    wpi_strings_deinit(&found);
+}
+
 static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
     ADD(command, job->tools->clang, "--driver-mode=g++", "--cuda-device-only");
@@ -121,6 +142,7 @@ static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wp
                      : o->arch >= 80 ? "70"
                                      : "63");
     add(command, lenient);
+    add_preprocessor_words(job, command);
     add_language(job, command, input);
     /* Warnings come from the host side. Like nvcc, no conclusions from types about which accesses
      * meet: many kernels write halves and read words of them. */
@@ -214,6 +236,15 @@ static wp_status run_device_front_end(wpi_compile_job *job, const wpi_input *inp
     return status;
 }
 
+/* nvcc finds out about names that are not declared in a function of a template only if that is
+ * used; clang everywhere, except if it is to read such functions at their use. A program whose
+ * names are all declared is not compiled so, as some could then mean later declarations. */
+static bool leave_templates(wpi_compile_job *job, const char *talk) {
+    if (job->leaves_templates || !strstr(talk, ": error: use of undeclared identifier '"))
+        return false;
+    return job->leaves_templates = true;
+}
+
 static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
                                   const char *bitcode, wp_error *err) {
     const wpi_options *o = job->options;
@@ -228,6 +259,7 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
         if (status != WP_STATUS_OK) {
             char *plain = without_colours(&talk);
             if (wpi_corrections_apply(job, plain, &is_again, err) != WP_STATUS_OK) is_again = false;
+            is_again = is_again || leave_templates(job, plain);
             wpi_free(plain);
         }
     }
@@ -437,6 +469,7 @@ static wp_status compile_cuda(wpi_compile_job *job, const wpi_input *input, cons
     wp_status status = compile_cuda_joined(job, input, output, temp, err);
     wpi_free(job->overlay);
     job->overlay = NULL;
+    job->leaves_templates = false;
     return status;
 }
 

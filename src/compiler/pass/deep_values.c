@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps LLVM 19's loop vectoriser from code on which it does not end. What it cannot vectorise,
- * such as a conditional store of 16 bits, it does lane by lane, and moves what only that
- * instruction needs next to it. To do so it follows the operands of operands without noting which
- * ones it has seen: once for every way there. A value that is used twice by each of 40 steps has
- * 2^40 ways.
+/* Keeps LLVM 19's loop vectoriser from code on which it does not end. A conditional instruction
+ * that it cannot vectorise, such as a store of 16 bits, or by one thread, it does lane by lane, and
+ * moves what only that instruction needs next to it. To do so it follows the operands of operands
+ * without noting which ones it has seen: once for every way there. A value that is used twice by
+ * each of 40 steps has 2^40 ways.
  *
  *     ways(value) = 1 + sum of ways(operand)        phis of loops: none
  *
@@ -26,19 +26,36 @@ static uint64_t ways_to(const wpi_map *ways, LLVMValueRef instruction) {
     return sum < WAYS_MOST ? sum : WAYS_MOST;
 }
 
+/* Whether neighbouring threads access neighbouring elements, in some loop over threads. */
+static bool is_row(const wpi_loops *loops, uint32_t block, LLVMValueRef address) {
+    if (!LLVMIsAGetElementPtrInst(address)) return false;
+    const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+    for (uint32_t l = 0; l < loops->loop_count; l++) {
+        wpi_thread_loop t;
+        if (loops->loops[l].contains[block] && wpi_thread_loop_match(loops, &loops->loops[l], &t) &&
+            !wpi_thread_loop_has(&t, LLVMGetOperand(address, 0)) &&
+            wpi_thread_loop_is_linear(&t, LLVMGetOperand(address, last)))
+            return true;
+    }
+    return false;
+}
+
 /* What the processor has no masked vector instruction for. */
-static bool is_done_by_lane(const wpi_compile *c, LLVMValueRef instruction) {
+static bool is_done_by_lane(const wpi_compile *c, const wpi_loops *loops, uint32_t block,
+                            LLVMValueRef instruction) {
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMUDiv:
     case LLVMSDiv:
     case LLVMURem:
     case LLVMSRem: return true;
+    case LLVMLoad: return !is_row(loops, block, LLVMGetOperand(instruction, 0));
     case LLVMStore: {
         LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 0));
         const LLVMTypeKind kind = LLVMGetTypeKind(type);
         return c->isa == WP_CPU_ISA_BASELINE || kind == LLVMHalfTypeKind ||
                kind == LLVMBFloatTypeKind ||
-               (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) < 32);
+               (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) < 32) ||
+               !is_row(loops, block, LLVMGetOperand(instruction, 1));
     }
     default: return false;
     }
@@ -52,8 +69,10 @@ static bool is_header(const wpi_loops *loops, uint32_t block) {
 
 static void mark_loops(wpi_compile *c, wpi_loops *loops, bool *is_marked, uint32_t block) {
     for (uint32_t l = 0; l < loops->loop_count; l++) {
-        if (is_marked[l] || !loops->loops[l].contains[block]) continue;
-        wpi_loop_hint(c, loops->blocks[loops->loops[l].latch], "llvm.loop.disable_nonforced");
+        const wpi_loop *loop = &loops->loops[l];
+        if (is_marked[l] || !loop->contains[block]) continue;
+        if (wpi_loops_dominates(loops, block, loop->latch)) continue; /* not conditional */
+        wpi_loop_hint(c, loops->blocks[loop->latch], "llvm.loop.disable_nonforced");
         is_marked[l] = true;
     }
 }
@@ -70,7 +89,8 @@ static void look_at(wpi_compile *c, LLVMValueRef function) {
             if (cuts && LLVMIsAPHINode(i)) continue;
             const uint64_t count = ways_to(&ways, i);
             wpi_map_set(&ways, i, (void *)(uintptr_t)count);
-            if (count == WAYS_MOST && is_done_by_lane(c, i)) mark_loops(c, &loops, is_marked, b);
+            if (count == WAYS_MOST && is_done_by_lane(c, &loops, b, i))
+                mark_loops(c, &loops, is_marked, b);
         }
     }
     wpi_free(is_marked);

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/source/builtin_names.h"
 #include "compiler/source/device_launches.h"
 #include "compiler/source/macro_pragmas.h"
 #include "compiler/source/misplaced_attributes.h"
@@ -49,6 +50,8 @@ static const correction corrections[] = {
     {": error: missing 'template' keyword prior to dependent template name", NULL, false,
      wpi_template_keyword_call},
     {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
+    {": error: static declaration of '", "' is a builtin with type '", false,
+     wpi_builtin_name_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
 };
 

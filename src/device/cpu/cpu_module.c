@@ -65,6 +65,15 @@ static uint64_t address_params(const wp_cpu_kernel *code) {
     return mask;
 }
 
+/* Where registers do not limit a block, programs that compute the limit from the attributes must
+ * find the largest block possible. */
+static uint32_t registers_for(const wp_device_info *device, uint32_t registers,
+                              uint32_t threads_max) {
+    if (device->register_granule != 0 || threads_max == 0) return registers;
+    const uint32_t most = device->registers_per_block / threads_max;
+    return registers < most || most == 0 ? registers : most;
+}
+
 static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_cpu_kernel *kernel,
                              wp_error *err) {
     *kernel = (wpi_cpu_kernel){
@@ -81,8 +90,10 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
                            i, align);
         }
     }
-    const uint32_t registers = wpi_registers_at_most(&device->info, code->register_estimate);
-    const uint32_t threads_max = wpi_occupancy_threads(&device->info, registers);
+    uint32_t registers = wpi_registers_at_most(&device->info, code->register_estimate);
+    uint32_t threads_max = wpi_occupancy_threads(&device->info, registers);
+    if (code->max_threads != 0 && code->max_threads < threads_max) threads_max = code->max_threads;
+    registers = registers_for(&device->info, registers, threads_max);
     kernel->has_states = code->regions == NULL || code->region_count > 1;
     kernel->has_requests = code->regions == NULL;
     for (uint32_t s = 1; s < code->region_count && code->regions != NULL; s++) {
@@ -97,9 +108,7 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
                  .shared_static_bytes = code->shared_static_bytes,
                  .local_bytes = code->local_bytes,
                  .register_count = registers,
-                 .threads_per_block_max = code->max_threads != 0 && code->max_threads < threads_max
-                                              ? code->max_threads
-                                              : threads_max}};
+                 .threads_per_block_max = threads_max}};
     kernel->shared_dynamic_max = shared_dynamic_default(code);
     return WP_STATUS_OK;
 }

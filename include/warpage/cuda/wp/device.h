@@ -38,12 +38,15 @@ __device__ void __assertfail(const char *expression, const char *file, unsigned 
 }
 /* What the C library's assert macro calls where only the host's is declared: NDEBUG on the command
  * line, then undefined. A template, because programs and libcu++ may declare the function itself
- * for the host and the device, too. */
+ * for the host and the device, too. Not on the host side, whose own function is no exact match for
+ * the type of __LINE__. */
+#ifdef __CUDA_ARCH__
 template <class Line>
 __device__ static __inline__ void __assert_fail(const char *expression, const char *file, Line line,
                                                 const char *function) {
     __assertfail(expression, file, line, function, sizeof(char));
 }
+#endif
 
 namespace std {
 __device__ static __inline__ void free(void *pointer) {
