@@ -84,8 +84,20 @@ assert along["filled_lines"] <= 64 * (1024 - 60) / 16 + 64 and along["flushed_li
 assert apart["structures"][0]["seldom"] == 64 and apart["filled_lines"] == 0, apart
 assert none["plain_launches"] == 1 and none["reason"] == "the kernel has no loops", none
 assert along["cached_instructions"] > along["instructions"] > 0
+# A block takes all of the shared memory (crowded), neighbours read neighbours (apart): not these.
+on = {name: row["l1_launches"] for name, row in rows.items()}
+wanted = {"along": 0, "apart": 0, "alike": 1, "crowded": 0, "indirect": 1, "no_loop": 0}
+assert on == (wanted if sys.argv[2] == "sim:titan-black" else dict.fromkeys(wanted, 0)), on
 END
 done
+grep -q "hardware's L1  *in 1 of the plain launches" "$TMP/r.txt" || { cat "$TMP/r.txt"; exit 1; }
+alike_ns() {
+    "$WARPAGE" run --device sim:titan-black --report "$TMP/k.json" -- "$TMP/a" &&
+        python3 -c 'import json, sys
+print([k["time_ns"] for k in json.load(open(sys.argv[1]))["kernels"] if k["display_name"].startswith("alike")][0])' "$TMP/k.json"
+}
+chosen=$(alike_ns) without=$(WARPAGE_SOFTWARE_CACHE_L1=off alike_ns)
+[ "$chosen" -lt "$without" ] || { echo "$chosen, $without without L1"; exit 1; }
 WARPAGE_SOFTWARE_CACHE=off "$WARPAGE" run -- "$TMP/a" 2>&1 | grep -q 'cached kernel' && exit 1
 "$WARPAGE" run --check -- "$TMP/a" >"$TMP/c.txt" 2>&1 || { cat "$TMP/c.txt"; exit 1; }
 grep -q 'plain because  *--check runs the plain kernel' "$TMP/c.txt"
