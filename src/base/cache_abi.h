@@ -72,6 +72,9 @@ typedef struct wpi_cache_facts {
     uint32_t alike;    /* … and those of which lanes read the same address, which are not in it */
     uint32_t runs;     /* bits: structures of which loops load or store whole lines */
     uint32_t l1;       /* WPI_CACHE_L1_NONE … */
+    uint32_t apart;    /* bits: structures that a loop accesses at addresses that are far apart for
+                          neighbouring threads of a row (threadIdx.x) … */
+    uint32_t rows;     /* … and at addresses that depend on the row */
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
 } wpi_cache_facts;

@@ -118,8 +118,9 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     WP_TRY(wpi_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
     code->hits_pct = (uint32_t)hits.number;
     code->threshold = (uint32_t)threshold.number;
+    code->caches_together = is_on(DATA_EXITS);
     code->may_be_cached =
-        is_on(DATA_EXITS) ? (1u << code->facts.structures) - 1 : code->facts.together;
+        code->caches_together ? (1u << code->facts.structures) - 1 : code->facts.together;
     code->has_runs = code->facts.runs != 0 && is_on(RUNS);
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;

@@ -31,6 +31,7 @@ struct wpi_cache_code {
     wpi_cache_counts *counts; /* on the device */
     uint32_t shared_max_bytes, hits_pct, threshold;
     uint32_t may_be_cached; /* bits: structures */
+    bool caches_together;   /* also what lanes access side by side */
     bool counts_are_on;
     bool has_runs;   /* loops that need no lines */
     bool may_use_l1; /* the hardware's, for launches of the plain kernel */

@@ -21,6 +21,10 @@ enum { ARGUMENTS_MAX = 512, OWN_ARGUMENTS = 3 };
  * up for it (naive matrix multiplication, K-means). */
 enum { PARALLELISM_LOSS_MAX = 2 };
 
+/* From this length on a row of threads makes few transactions of a warp's loads, if its threads
+ * read the same or neighbouring elements. */
+enum { ROW_THREADS_MIN = 8 };
+
 static uint64_t aligned(uint64_t bytes) {
     return (bytes + WPI_CACHE_ALIGN_BYTES - 1) / WPI_CACHE_ALIGN_BYTES * WPI_CACHE_ALIGN_BYTES;
 }
@@ -90,8 +94,15 @@ static bool pays_l1(const wpi_cache_code *code, uint64_t blocks, uint32_t block_
     }
 }
 
+/* Whether the lanes of a warp are in lines of their own in something that may be cached. */
+static bool has_lanes_apart(const wpi_cache_code *code, uint32_t row_threads) {
+    const wpi_cache_facts *facts = &code->facts;
+    const uint32_t apart = facts->apart | (row_threads < ROW_THREADS_MIN ? facts->rows : 0);
+    return code->caches_together || (code->may_be_cached & apart) != 0;
+}
+
 static void plan_cached(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
-                        uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
+                        uint32_t row_threads, uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
     *out = (wpi_cache_plan){.reason = code->facts.reason};
     if (code->cached == NULL) return;
     out->reason = "--check runs the plain kernel, so that findings name the program's own accesses";
@@ -104,6 +115,10 @@ static void plan_cached(const wpi_cache_code *code, uint64_t blocks, uint32_t bl
             "transaction without a cache (WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches "
             "nevertheless)";
     if (code->may_be_cached == 0) return;
+    out->reason = "the lanes of a warp access what its loops may cache side by side, or at few "
+                  "addresses, which are few transactions without a cache "
+                  "(WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches nevertheless)";
+    if (!has_lanes_apart(code, row_threads)) return;
     const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
     const uint64_t own_bytes = aligned(shared_dynamic_bytes);
     out->reason = "a block fits the device only without the cache: the cached form takes more "
@@ -130,8 +145,8 @@ static void plan_cached(const wpi_cache_code *code, uint64_t blocks, uint32_t bl
 }
 
 void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
-                         uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
-    plan_cached(code, blocks, block_threads, shared_dynamic_bytes, out);
+                         uint32_t row_threads, uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
+    plan_cached(code, blocks, block_threads, row_threads, shared_dynamic_bytes, out);
     out->prefers_l1 = out->reason != NULL && !code->is_checked &&
                       pays_l1(code, blocks, block_threads, shared_dynamic_bytes);
 }
@@ -188,7 +203,8 @@ wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     const uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
     wpi_cache_plan plan;
-    wpi_cache_plan_make(code, blocks, threads, launch->shared_dynamic_bytes, &plan);
+    wpi_cache_plan_make(code, blocks, threads, launch->block.x, launch->shared_dynamic_bytes,
+                        &plan);
     if (plan.reason == NULL && wp_kernel_get_info(code->plain)->param_count > ARGUMENTS_MAX)
         plan.reason = "the kernel has more than 512 parameters";
     plan.prefers_l1 &= !launch->is_cooperative; /* all its blocks have to be resident */
@@ -204,7 +220,7 @@ wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp
 uint32_t wpi_cache_occupancy_blocks(const wpi_cache_code *code, uint32_t block_threads,
                                     uint32_t shared_dynamic_bytes) {
     wpi_cache_plan plan;
-    wpi_cache_plan_make(code, 0, block_threads, shared_dynamic_bytes, &plan);
+    wpi_cache_plan_make(code, 0, block_threads, block_threads, shared_dynamic_bytes, &plan);
     return plan.reason != NULL
                ? wp_kernel_occupancy_blocks(code->plain, block_threads, shared_dynamic_bytes)
                : wp_kernel_occupancy_blocks(code->cached, block_threads, plan.shared_dynamic_bytes);

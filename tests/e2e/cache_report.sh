@@ -11,6 +11,11 @@ __global__ void along(const char *in, unsigned *out, int n) {
 }
 __global__ void apart(const int *in, unsigned *out, int n) {
     unsigned s = 0;
+    for (int i = 0; i < n; i++) s += in[(threadIdx.x * 65 + 64 * i) % (64 * 1024)];
+    out[threadIdx.x] = s;
+}
+__global__ void beside(const int *in, unsigned *out, int n) {
+    unsigned s = 0;
     for (int i = 0; i < n; i++) s += in[threadIdx.x + 64 * i];
     out[threadIdx.x] = s;
 }
@@ -41,6 +46,7 @@ int main() {
     along<<<1, 64>>>((const char *)in, out, 1024);
     apart<<<1, 64>>>((const int *)in, out, 1024);
     alike<<<1, 64>>>((const int *)in, out, 1024);
+    beside<<<1, 64>>>((const int *)in, out, 1024);
     crowded<<<1, 64>>>((const char *)in, out, 1024);
     indirect<<<1, 64>>>((const char *)in, out, 1024);
     no_loop<<<1, 64>>>(out);
@@ -63,6 +69,7 @@ for device in $DEVICES sim:titan-black; do
     grep -q 'parameter 0 in, read-only  *9[0-9]\.[0-9] % hits of [0-9]* monitored; cached$' "$TMP/r.txt"
     grep -q 'parameter 0 in, read-only  *0\.0 % hits of [0-9]* monitored; not cached: at most 50 % hits, loops that end where data say, or one address for all lanes$' "$TMP/r.txt"
     grep -q 'plain because  *what its loops may cache the lanes of a warp read at the same addresses' "$TMP/r.txt"
+    grep -q 'plain because  *the lanes of a warp access what its loops may cache side by side' "$TMP/r.txt"
     grep -q 'plain because  *the kernel has no loops' "$TMP/r.txt"
     grep -q 'plain because  *its loops call functions through pointers' "$TMP/r.txt"
     [ $device != sim:titan-black ] ||
@@ -84,9 +91,9 @@ assert along["filled_lines"] <= 64 * (1024 - 60) / 16 + 64 and along["flushed_li
 assert apart["structures"][0]["seldom"] == 64 and apart["filled_lines"] == 0, apart
 assert none["plain_launches"] == 1 and none["reason"] == "the kernel has no loops", none
 assert along["cached_instructions"] > along["instructions"] > 0
-# A block takes all of the shared memory (crowded), neighbours read neighbours (apart): not these.
+# A block takes all of the shared memory (crowded), nothing is read again (beside): not these.
 on = {name: row["l1_launches"] for name, row in rows.items()}
-wanted = {"along": 0, "apart": 0, "alike": 1, "crowded": 0, "indirect": 1, "no_loop": 0}
+wanted = {"along": 0, "apart": 0, "alike": 1, "beside": 0, "crowded": 0, "indirect": 1, "no_loop": 0}
 assert on == (wanted if sys.argv[2] == "sim:titan-black" else dict.fromkeys(wanted, 0)), on
 END
 done

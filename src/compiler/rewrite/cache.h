@@ -98,9 +98,8 @@ void wpi_cache_forget_note(LLVMValueRef instruction);
 bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
                         uint32_t *bytes, bool *is_write);
 
-/** What the hardware's L1 has to hold, where the kernel runs as written: WPI_CACHE_L1_NONE … After
- * the notes. */
-uint32_t wpi_cache_l1_of(const wpi_cache *k, const wpi_cache_loops *loops);
+/** Sets facts.apart, facts.rows and facts.l1. After the notes. */
+void wpi_cache_note_lanes(wpi_cache *k, const wpi_cache_loops *loops);
 
 /** Whether a pointer was loaded from the launch of a streamed kernel: then it is of the buffers of
  * streaming, which are no memory of the program's. */

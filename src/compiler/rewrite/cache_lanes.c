@@ -23,6 +23,7 @@ typedef struct survey {
     LLVMTargetDataRef layout;
     LLVMValueRef phis[LINKS_MAX]; /* being looked at, outermost first */
     uint32_t phi_count, steps;
+    bool has_rows; /* depends on threadIdx.y or .z, which a row of threads has in common */
 } survey;
 
 static bool is_number(int64_t step) {
@@ -95,8 +96,9 @@ static int64_t call_step(survey *s, LLVMValueRef call, int depth) {
     if (strncmp(name, sreg, sizeof sreg - 1) == 0) {
         const char *which = name + sizeof sreg - 1;
         if (strcmp(which, "tid.x") == 0 || strcmp(which, "laneid") == 0) return 1;
-        return strncmp(which, "ctaid", 5) == 0 || strncmp(which, "ntid", 4) == 0 ||
-                       strncmp(which, "nctaid", 6) == 0
+        s->has_rows |= strcmp(which, "tid.y") == 0 || strcmp(which, "tid.z") == 0;
+        return strncmp(which, "tid.", 4) == 0 || strncmp(which, "ctaid", 5) == 0 ||
+                       strncmp(which, "ntid", 4) == 0 || strncmp(which, "nctaid", 6) == 0
                    ? 0
                    : APART;
     }
@@ -160,23 +162,42 @@ static bool is_in_loop(const wpi_cache_loops *loops, uint32_t block) {
     return false;
 }
 
-uint32_t wpi_cache_l1_of(const wpi_cache *k, const wpi_cache_loops *loops) {
+/* The step of an address is that of a few lines for a warp. */
+static bool is_together(int64_t step) {
+    return is_number(step) && step <= NEIGHBOURS_BYTES && step >= -NEIGHBOURS_BYTES;
+}
+
+static void note_access(wpi_cache *k, survey *s, LLVMValueRef i, bool *has_apart, bool *has_same) {
+    LLVMValueRef pointer;
+    uint32_t bytes;
+    bool is_write;
+    const wpi_cache_note note = wpi_cache_noted(i);
+    if ((note.act != WPI_CACHE_ACCESS && note.act != WPI_CACHE_OUTSIDE) ||
+        !wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write))
+        return;
+    s->phi_count = s->steps = 0;
+    s->has_rows = false;
+    const int64_t step = step_of(s, pointer, 0);
+    const bool is_apart = !is_together(step);
+    if (note.act == WPI_CACHE_ACCESS && is_apart) k->facts.apart |= 1u << note.structure;
+    if (note.act == WPI_CACHE_ACCESS && s->has_rows) k->facts.rows |= 1u << note.structure;
+    if (!LLVMIsALoadInst(i)) return;
+    *has_apart |= is_apart || s->has_rows;
+    *has_same |= step == 0;
+}
+
+void wpi_cache_note_lanes(wpi_cache *k, const wpi_cache_loops *loops) {
     survey s = {.layout = LLVMGetModuleDataLayout(k->c->module)};
-    uint32_t l1 = WPI_CACHE_L1_NONE;
+    bool has_apart = false, has_same = false;
     for (uint32_t b = 0; b < loops->found.block_count; b++) {
         LLVMValueRef i =
             is_in_loop(loops, b) ? LLVMGetFirstInstruction(loops->found.blocks[b]) : NULL;
         for (; i; i = LLVMGetNextInstruction(i)) {
-            const wpi_cache_act act = wpi_cache_noted(i).act;
-            if (calls_function(i)) return WPI_CACHE_L1_THREADS;
-            if (!LLVMIsALoadInst(i) || (act != WPI_CACHE_ACCESS && act != WPI_CACHE_OUTSIDE))
-                continue;
-            s.phi_count = s.steps = 0;
-            const int64_t step = step_of(&s, LLVMGetOperand(i, 0), 0);
-            if (!is_number(step) || step > NEIGHBOURS_BYTES || step < -NEIGHBOURS_BYTES)
-                return WPI_CACHE_L1_THREADS;
-            if (step == 0) l1 = WPI_CACHE_L1_WARPS;
+            has_apart |= calls_function(i);
+            note_access(k, &s, i, &has_apart, &has_same);
         }
     }
-    return l1;
+    k->facts.l1 = has_apart  ? WPI_CACHE_L1_THREADS
+                  : has_same ? WPI_CACHE_L1_WARPS
+                             : WPI_CACHE_L1_NONE;
 }
