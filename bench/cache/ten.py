@@ -6,7 +6,8 @@
 
 Each variant runs with every launch of the program's list; the times are those of the best, summed over kernels. The
 thesis's rule caches what loops access that end where data say, and knows no loads of whole lines. The last lines are the
-means. Results are checked against a serial loop where that takes no longer than the run.
+means. On `sim:titan-black` plain launches of `wpcc --cache` choose the hardware's L1 where it has a line for each
+thread; "without L1" keeps them from it. Results are checked against a serial loop where that takes no longer than the run.
 """
 import argparse
 import json
@@ -32,7 +33,9 @@ PLAIN = {"WARPAGE_SOFTWARE_CACHE": "off"}
 VARIANTS = {  # name: hardware L1, environment
     "no L1": ("off", PLAIN),
     "hardware L1": ("on", PLAIN),
-    "thesis": ("off", {"WARPAGE_SOFTWARE_CACHE_RUNS": "off", "WARPAGE_SOFTWARE_CACHE_DATA_EXITS": "on"}),
+    "thesis": ("off", {"WARPAGE_SOFTWARE_CACHE_RUNS": "off", "WARPAGE_SOFTWARE_CACHE_DATA_EXITS": "on",
+                       "WARPAGE_SOFTWARE_CACHE_L1": "off"}),
+    "without L1": ("off", {"WARPAGE_SOFTWARE_CACHE_L1": "off"}),  # wpcc --cache that never chooses the hardware's L1
     "wpcc --cache": ("off", {}),
     "both": ("on", {}),  # wpcc --cache with the hardware's L1
 }

@@ -37,7 +37,8 @@ PROGRAMS = {
     "cached-stream-affinity streamed": f"--size 256 {OVER_LINK}",
 }
 OF_STREAMED = ("plain", "cache", "all")
-THESIS = {"WARPAGE_SOFTWARE_CACHE_RUNS": "off", "WARPAGE_SOFTWARE_CACHE_DATA_EXITS": "on"}
+THESIS = {"WARPAGE_SOFTWARE_CACHE_RUNS": "off", "WARPAGE_SOFTWARE_CACHE_DATA_EXITS": "on",
+          "WARPAGE_SOFTWARE_CACHE_L1": "off"}
 VARIANTS = {
     "plain": {"WARPAGE_SOFTWARE_CACHE": "off"},
     "cache": {},

@@ -64,6 +64,9 @@ typedef struct wp_device_info {
     uint32_t link_generation, link_generation_max;
     uint32_t sm_groups;          /* GPCs: all blocks of a cluster are in one; 0: unknown */
     uint32_t cluster_blocks_max; /* blocks of a thread-block cluster; 0: it has none */
+    /** L1 of an SM for a launch that prefers it (wp_launch), and the shared memory that an SM has
+     * then; 0: launches have no choice. */
+    uint64_t l1_preferred_bytes, l1_preferred_shared_bytes;
 } wp_device_info;
 
 /** An allocation, which wp_memory_find looks up by any address inside it. */
@@ -94,6 +97,9 @@ typedef struct wp_launch {
     void **args; /* a pointer to each parameter; wp_queue_launch copies them */
     bool is_cooperative;
     wp_dim3 cluster; /* blocks of a cluster, which are resident together; 0: as the kernel says */
+    /** A hint, for devices whose wp_device_info has an l1_preferred_bytes: global loads look up L1,
+     * and L1 gets the larger share of what it divides with shared memory. */
+    bool prefers_l1;
 } wp_launch;
 
 /** Opens the device named by `spec`; see `warpage devices`. */

@@ -342,6 +342,7 @@ typedef struct wp_run_cached {
     bool has_counts;    /* left, stayed, lines and the structures' numbers were counted */
     bool registers_are_estimated;
     uint64_t launches, plain_launches;
+    uint64_t l1_launches; /* of the plain ones: with the hardware's L1 */
     uint64_t lines, threads_per_sm,
         shared_left_bytes;                      /* of the last cached launch; lines: a thread */
     uint64_t registers, plain_registers;        /* of a thread */

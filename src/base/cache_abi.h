@@ -48,6 +48,15 @@ static inline uint32_t wpi_cache_row_bytes(uint32_t threads, uint32_t line_bytes
 
 #define WPI_CACHE_VARIABLE UINT32_MAX
 
+/** Where the kernel as written runs: what L1 must have lines for, if it is to hold a line until it
+ * is read again. */
+enum {
+    WPI_CACHE_L1_NONE = 0, /* nothing is read again */
+    WPI_CACHE_L1_THREADS,  /* one for each thread of an SM: lanes are in lines of their own */
+    WPI_CACHE_L1_WARPS     /* for each warp: its lanes read the same or neighbouring elements */
+};
+#define WPI_CACHE_L1_LINE_BYTES 128
+
 /** What the compiler found in a kernel: a device variable `<kernel>$cache$facts`. */
 typedef struct wpi_cache_facts {
     uint32_t structures;                        /* 0: there is no cached form */
@@ -62,6 +71,10 @@ typedef struct wpi_cache_facts {
     uint32_t together; /* bits: structures in copied loops, but in no loop that data may end … */
     uint32_t alike;    /* … and those of which lanes read the same address, which are not in it */
     uint32_t runs;     /* bits: structures of which loops load or store whole lines */
+    uint32_t l1;       /* WPI_CACHE_L1_NONE … */
+    uint32_t apart;    /* bits: structures that a loop accesses at addresses that are far apart for
+                          neighbouring threads of a row (threadIdx.x) … */
+    uint32_t rows;     /* … and at addresses that depend on the row */
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
 } wpi_cache_facts;

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "report/recorder.h"
 
-enum { IS_ON, COUNTS, HITS, THRESHOLD, RUNS, DATA_EXITS };
+enum { IS_ON, COUNTS, HITS, THRESHOLD, RUNS, DATA_EXITS, L1 };
 
 const wpi_param wpi_cache_params[] = {
     [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
@@ -31,6 +31,10 @@ const wpi_param wpi_cache_params[] = {
     [DATA_EXITS] = {"software-cache-data-exits", WP_UNIT_FLAG, "off", 0, 1,
                     "cached kernels cache also what loops access that end where data say; the "
                     "lanes of a warp come apart in them, and each waits for the others' misses"},
+    [L1] = {"software-cache-l1", WP_UNIT_FLAG, "on", 0, 1,
+            "where the launch of a cached kernel runs it as written, and L1 has a line for each of "
+            "an SM's threads, loads use the hardware's L1 on GPUs that leave the choice to the "
+            "program"},
     {0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -93,6 +97,7 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
                       wp_error *err) {
     WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, err));
     code->facts.reason[WPI_CACHE_REASON - 1] = '\0';
+    code->may_use_l1 = is_on(L1);
     if (code->facts.structures != 0 && (code->facts.line_bytes == 0 || code->facts.ways == 0))
         return WP_FAIL(err, PARSE,
                        "%s was compiled with --cache by another version of wpcc; compile the "
@@ -113,8 +118,9 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     WP_TRY(wpi_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
     code->hits_pct = (uint32_t)hits.number;
     code->threshold = (uint32_t)threshold.number;
+    code->caches_together = is_on(DATA_EXITS);
     code->may_be_cached =
-        is_on(DATA_EXITS) ? (1u << code->facts.structures) - 1 : code->facts.together;
+        code->caches_together ? (1u << code->facts.structures) - 1 : code->facts.together;
     code->has_runs = code->facts.runs != 0 && is_on(RUNS);
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;
@@ -159,6 +165,7 @@ void wpi_cache_code_note(wpi_cache_code *code, const wpi_cache_plan *plan) {
     code->launches++;
     if (plan->reason != NULL) {
         code->plain_launches++;
+        code->l1_launches += plan->prefers_l1;
         code->plain_reason = plan->reason;
     } else {
         code->last = *plan;
@@ -195,6 +202,7 @@ static void collect(wpi_cache_code *code) {
     wp_run_cached row = {.name = (char *)(uintptr_t)plain->name,
                          .launches = code->launches,
                          .plain_launches = code->plain_launches,
+                         .l1_launches = code->l1_launches,
                          .has_counts = code->counts_are_on,
                          .registers_are_estimated = strncmp(device->spec, "cuda", 4) != 0,
                          .plain_registers = plain->register_count,
@@ -215,7 +223,7 @@ static void collect(wpi_cache_code *code) {
     for (uint32_t s = 0; s < code->facts.structures; s++)
         describe_structure(code, &counts, s, &row.structures[s]);
     wpi_report_cached(&row);
-    code->launches = code->plain_launches = 0;
+    code->launches = code->plain_launches = code->l1_launches = 0;
 }
 
 void wpi_cache_collect(void) {

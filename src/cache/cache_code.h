@@ -19,6 +19,7 @@ typedef struct wpi_cache_plan {
     uint32_t lines_offset_bytes, shared_dynamic_bytes;
     uint32_t blocks_per_sm, threads_per_sm;
     uint64_t shared_left_bytes; /* of an SM */
+    bool prefers_l1;            /* the plain kernel runs with the hardware's L1 */
 } wpi_cache_plan;
 
 typedef struct wpi_cache_code wpi_cache_code;
@@ -30,11 +31,13 @@ struct wpi_cache_code {
     wpi_cache_counts *counts; /* on the device */
     uint32_t shared_max_bytes, hits_pct, threshold;
     uint32_t may_be_cached; /* bits: structures */
+    bool caches_together;   /* also what lanes access side by side */
     bool counts_are_on;
     bool has_runs;   /* loops that need no lines */
+    bool may_use_l1; /* the hardware's, for launches of the plain kernel */
     bool is_checked; /* `--check`: the plain kernel runs */
     /* What the report will say. */
-    uint64_t launches, plain_launches;
+    uint64_t launches, plain_launches, l1_launches;
     wpi_cache_plan last;
     const char *plain_reason; /* of the last plain launch */
     wpi_cache_code *next;

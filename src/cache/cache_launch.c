@@ -21,6 +21,10 @@ enum { ARGUMENTS_MAX = 512, OWN_ARGUMENTS = 3 };
  * up for it (naive matrix multiplication, K-means). */
 enum { PARALLELISM_LOSS_MAX = 2 };
 
+/* From this length on a row of threads makes few transactions of a warp's loads, if its threads
+ * read the same or neighbouring elements. */
+enum { ROW_THREADS_MIN = 8 };
+
 static uint64_t aligned(uint64_t bytes) {
     return (bytes + WPI_CACHE_ALIGN_BYTES - 1) / WPI_CACHE_ALIGN_BYTES * WPI_CACHE_ALIGN_BYTES;
 }
@@ -67,8 +71,38 @@ static uint32_t cacheable_structures(const wpi_cache_code *code, uint32_t thread
     return (uint32_t)structures;
 }
 
-void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
-                         uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
+/* Whether a launch of the plain kernel is faster with the hardware's L1, where that is a choice: a
+ * line has to stay until it is read again, so there must be one for each thread, or, where the
+ * lanes of a warp read the same or neighbouring elements, for each warp (docs/rooms/cache.md). */
+static bool pays_l1(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
+                    uint32_t shared_dynamic_bytes) {
+    const wp_device_info *device = wp_device_get_info(code->device);
+    const uint32_t resident =
+        resident_blocks(code, code->plain, blocks, block_threads, shared_dynamic_bytes);
+    if (!code->may_use_l1 || device->l1_preferred_bytes == 0 || resident == 0) return false;
+    uint64_t with_l1 = resident;
+    const uint64_t shared_bytes =
+        wp_kernel_get_info(code->plain)->shared_static_bytes + (uint64_t)shared_dynamic_bytes;
+    if (shared_bytes != 0)
+        with_l1 = least(resident, device->l1_preferred_shared_bytes / shared_bytes);
+    if (PARALLELISM_LOSS_MAX * with_l1 <= resident) return false;
+    const uint64_t lines = device->l1_preferred_bytes / WPI_CACHE_L1_LINE_BYTES;
+    switch (code->facts.l1) {
+    case WPI_CACHE_L1_THREADS: return with_l1 * block_threads <= lines;
+    case WPI_CACHE_L1_WARPS: return with_l1 * ((block_threads + 31) / 32) <= lines;
+    default: return false;
+    }
+}
+
+/* Whether the lanes of a warp are in lines of their own in something that may be cached. */
+static bool has_lanes_apart(const wpi_cache_code *code, uint32_t row_threads) {
+    const wpi_cache_facts *facts = &code->facts;
+    const uint32_t apart = facts->apart | (row_threads < ROW_THREADS_MIN ? facts->rows : 0);
+    return code->caches_together || (code->may_be_cached & apart) != 0;
+}
+
+static void plan_cached(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
+                        uint32_t row_threads, uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
     *out = (wpi_cache_plan){.reason = code->facts.reason};
     if (code->cached == NULL) return;
     out->reason = "--check runs the plain kernel, so that findings name the program's own accesses";
@@ -81,6 +115,10 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
             "transaction without a cache (WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches "
             "nevertheless)";
     if (code->may_be_cached == 0) return;
+    out->reason = "the lanes of a warp access what its loops may cache side by side, or at few "
+                  "addresses, which are few transactions without a cache "
+                  "(WARPAGE_SOFTWARE_CACHE_DATA_EXITS=on caches nevertheless)";
+    if (!has_lanes_apart(code, row_threads)) return;
     const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
     const uint64_t own_bytes = aligned(shared_dynamic_bytes);
     out->reason = "a block fits the device only without the cache: the cached form takes more "
@@ -104,6 +142,13 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     if (out->lines != 0 || code->has_runs) return;
     out->shared_dynamic_bytes = shared_dynamic_bytes;
     out->reason = "the shared memory that is left is less than a line for each thread of an SM";
+}
+
+void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
+                         uint32_t row_threads, uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
+    plan_cached(code, blocks, block_threads, row_threads, shared_dynamic_bytes, out);
+    out->prefers_l1 = out->reason != NULL && !code->is_checked &&
+                      pays_l1(code, blocks, block_threads, shared_dynamic_bytes);
 }
 
 void wpi_cache_plan_note(const wpi_cache_code *code, uint32_t block_threads,
@@ -158,11 +203,15 @@ wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     const uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
     wpi_cache_plan plan;
-    wpi_cache_plan_make(code, blocks, threads, launch->shared_dynamic_bytes, &plan);
+    wpi_cache_plan_make(code, blocks, threads, launch->block.x, launch->shared_dynamic_bytes,
+                        &plan);
     if (plan.reason == NULL && wp_kernel_get_info(code->plain)->param_count > ARGUMENTS_MAX)
         plan.reason = "the kernel has more than 512 parameters";
+    plan.prefers_l1 &= !launch->is_cooperative; /* all its blocks have to be resident */
     wpi_cache_plan_note(code, threads, launch->shared_dynamic_bytes);
-    const wp_status status = plan.reason != NULL ? wp_queue_launch(queue, launch, err)
+    wp_launch plain = *launch;
+    plain.prefers_l1 |= plan.prefers_l1;
+    const wp_status status = plan.reason != NULL ? wp_queue_launch(queue, &plain, err)
                                                  : queue_cached(code, queue, launch, &plan, err);
     if (status == WP_STATUS_OK) wpi_cache_code_note(code, &plan);
     return status;
@@ -171,7 +220,7 @@ wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp
 uint32_t wpi_cache_occupancy_blocks(const wpi_cache_code *code, uint32_t block_threads,
                                     uint32_t shared_dynamic_bytes) {
     wpi_cache_plan plan;
-    wpi_cache_plan_make(code, 0, block_threads, shared_dynamic_bytes, &plan);
+    wpi_cache_plan_make(code, 0, block_threads, block_threads, shared_dynamic_bytes, &plan);
     return plan.reason != NULL
                ? wp_kernel_occupancy_blocks(code->plain, block_threads, shared_dynamic_bytes)
                : wp_kernel_occupancy_blocks(code->cached, block_threads, plan.shared_dynamic_bytes);

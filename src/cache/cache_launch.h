@@ -6,9 +6,9 @@
 #include "cache/cache_code.h"
 
 /** How many lines a thread gets, and why the plain kernel runs if it does. `blocks`: of the grid;
- * 0: as many as the device takes. Changes nothing. */
+ * 0: as many as the device takes. `row_threads`: blockDim.x. Changes nothing. */
 void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
-                         uint32_t shared_dynamic_bytes, wpi_cache_plan *out);
+                         uint32_t row_threads, uint32_t shared_dynamic_bytes, wpi_cache_plan *out);
 /** Tells a recorder what of the device a plan follows from, so that a trace is not replayed where
  * the plan would be another. */
 void wpi_cache_plan_note(const wpi_cache_code *code, uint32_t block_threads,

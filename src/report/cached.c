@@ -18,12 +18,14 @@ typedef struct field {
     const char *name;
     size_t offset;
     bool is_sum;
+    bool is_new; /* records of older versions lack it: 0 */
 } field;
 
 static const field fields[] = {
-#define FIELD(name, is_sum) {#name, offsetof(wp_run_cached, name), is_sum}
+#define FIELD(name, is_sum) {#name, offsetof(wp_run_cached, name), is_sum, false}
     FIELD(launches, true),
     FIELD(plain_launches, true),
+    {"l1_launches", offsetof(wp_run_cached, l1_launches), true, true},
     FIELD(lines, false),
     FIELD(threads_per_sm, false),
     FIELD(shared_left_bytes, false),
@@ -42,7 +44,7 @@ static const field fields[] = {
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 static const field parts[] = {
-#define FIELD(name, is_sum) {#name, offsetof(wp_run_cached_structure, name), is_sum}
+#define FIELD(name, is_sum) {#name, offsetof(wp_run_cached_structure, name), is_sum, false}
     FIELD(parameter, false), FIELD(accesses, true), FIELD(hits, true),
     FIELD(chosen, true),     FIELD(seldom, true),   FIELD(crowded, true),
 #undef FIELD
@@ -160,7 +162,8 @@ json_t *wpi_cached_to_json(const wp_run_record *record) {
 static void numbers_from_json(wpi_json_reader *r, const json_t *object, void *row,
                               const field *list, size_t count) {
     for (size_t i = 0; i < count; i++)
-        *number_of(row, &list[i]) = wpi_json_read_number(r, object, list[i].name);
+        if (!list[i].is_new || json_object_get(object, list[i].name) != NULL)
+            *number_of(row, &list[i]) = wpi_json_read_number(r, object, list[i].name);
 }
 
 static void structure_from_json(wpi_json_reader *r, const json_t *object,
@@ -278,6 +281,10 @@ static void visit_facts(const wp_run_cached *row, wpi_text *out, fact_fn fact) {
                    row->plain_launches);
     fact(out, "launches", text);
     if (row->reason != NULL && row->plain_launches != 0) fact(out, "plain because", row->reason);
+    if (row->l1_launches != 0) {
+        (void)snprintf(text, sizeof text, "in %" PRIu64 " of the plain launches", row->l1_launches);
+        fact(out, "hardware's L1", text);
+    }
     if (row->plain_launches == row->launches) return;
     (void)snprintf(text, sizeof text,
                    "%" PRIu64 ": %s of shared memory left, %" PRIu64 " threads an SM%s", row->lines,

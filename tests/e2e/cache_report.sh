@@ -11,6 +11,11 @@ __global__ void along(const char *in, unsigned *out, int n) {
 }
 __global__ void apart(const int *in, unsigned *out, int n) {
     unsigned s = 0;
+    for (int i = 0; i < n; i++) s += in[(threadIdx.x * 65 + 64 * i) % (64 * 1024)];
+    out[threadIdx.x] = s;
+}
+__global__ void beside(const int *in, unsigned *out, int n) {
+    unsigned s = 0;
     for (int i = 0; i < n; i++) s += in[threadIdx.x + 64 * i];
     out[threadIdx.x] = s;
 }
@@ -41,6 +46,7 @@ int main() {
     along<<<1, 64>>>((const char *)in, out, 1024);
     apart<<<1, 64>>>((const int *)in, out, 1024);
     alike<<<1, 64>>>((const int *)in, out, 1024);
+    beside<<<1, 64>>>((const int *)in, out, 1024);
     crowded<<<1, 64>>>((const char *)in, out, 1024);
     indirect<<<1, 64>>>((const char *)in, out, 1024);
     no_loop<<<1, 64>>>(out);
@@ -63,6 +69,7 @@ for device in $DEVICES sim:titan-black; do
     grep -q 'parameter 0 in, read-only  *9[0-9]\.[0-9] % hits of [0-9]* monitored; cached$' "$TMP/r.txt"
     grep -q 'parameter 0 in, read-only  *0\.0 % hits of [0-9]* monitored; not cached: at most 50 % hits, loops that end where data say, or one address for all lanes$' "$TMP/r.txt"
     grep -q 'plain because  *what its loops may cache the lanes of a warp read at the same addresses' "$TMP/r.txt"
+    grep -q 'plain because  *the lanes of a warp access what its loops may cache side by side' "$TMP/r.txt"
     grep -q 'plain because  *the kernel has no loops' "$TMP/r.txt"
     grep -q 'plain because  *its loops call functions through pointers' "$TMP/r.txt"
     [ $device != sim:titan-black ] ||
@@ -84,8 +91,29 @@ assert along["filled_lines"] <= 64 * (1024 - 60) / 16 + 64 and along["flushed_li
 assert apart["structures"][0]["seldom"] == 64 and apart["filled_lines"] == 0, apart
 assert none["plain_launches"] == 1 and none["reason"] == "the kernel has no loops", none
 assert along["cached_instructions"] > along["instructions"] > 0
+# A block takes all of the shared memory (crowded), nothing is read again (beside): not these.
+on = {name: row["l1_launches"] for name, row in rows.items()}
+wanted = {"along": 0, "apart": 0, "alike": 1, "beside": 0, "crowded": 0, "indirect": 1, "no_loop": 0}
+assert on == (wanted if sys.argv[2] == "sim:titan-black" else dict.fromkeys(wanted, 0)), on
 END
 done
+grep -q "hardware's L1  *in 1 of the plain launches" "$TMP/r.txt" || { cat "$TMP/r.txt"; exit 1; }
+alike_ns() {
+    "$WARPAGE" run --device sim:titan-black --report "$TMP/k.json" -- "$TMP/a" &&
+        python3 -c 'import json, sys
+print([k["time_ns"] for k in json.load(open(sys.argv[1]))["kernels"] if k["display_name"].startswith("alike")][0])' "$TMP/k.json"
+}
+# A trace keeps the choice.
+"$WARPAGE" trace record --device sim:titan-black -o "$TMP/t.wpt" -- "$TMP/a"
+"$WARPAGE" trace replay --device sim:titan-black --report "$TMP/p.json" "$TMP/t.wpt"
+"$WARPAGE" run --device sim:titan-black --report "$TMP/k.json" -- "$TMP/a"
+python3 - "$TMP/k.json" "$TMP/p.json" <<'END'
+import json, sys
+ran, replayed = ({k["display_name"]: k["time_ns"] for k in json.load(open(name))["kernels"]} for name in sys.argv[1:])
+assert all(abs(replayed[name] / ran[name] - 1) < 0.02 for name in ran), (ran, replayed)
+END
+chosen=$(alike_ns) without=$(WARPAGE_SOFTWARE_CACHE_L1=off alike_ns)
+[ $((chosen * 5)) -lt $((without * 4)) ] || { echo "$chosen, $without without L1"; exit 1; }
 WARPAGE_SOFTWARE_CACHE=off "$WARPAGE" run -- "$TMP/a" 2>&1 | grep -q 'cached kernel' && exit 1
 "$WARPAGE" run --check -- "$TMP/a" >"$TMP/c.txt" 2>&1 || { cat "$TMP/c.txt"; exit 1; }
 grep -q 'plain because  *--check runs the plain kernel' "$TMP/c.txt"

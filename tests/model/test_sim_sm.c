@@ -372,6 +372,50 @@ static void stores_do_not_pile_up(void **state) {
     rig_close(&r);
 }
 
+/* Eight lanes read eight lines, which fall into one of L1's 32 sets of four, or into three of 96:
+ * if L1 has its larger size they are found again. */
+static uint64_t l1_hits(const char *preferred, bool prefers_l1, uint32_t shared_bytes,
+                        uint32_t *resident_most) {
+    const script_stop path[] = {{LOAD, 0xff}};
+    const wp_trace_site cached_sites[] = {{.access = WP_TRACE_LOAD,
+                                           .space = WP_TRACE_GLOBAL,
+                                           .cache = WP_TRACE_CACHE_ALL,
+                                           .size_bytes = 4},
+                                          sites[1]};
+    wp_trace_tables cached_tables = tables;
+    cached_tables.sites = cached_sites;
+    rig r;
+    RIG_OPEN(&r, ONE_SM, NO_TLB, "l1.on=off", "l1.bytes=16KiB", "l1.ways=4", "l1.hash=modulo",
+             "shared.bytes=48KiB", "shared.cta_bytes=48KiB", preferred, );
+    script *s = new_script(path, 1, 4, 1);
+    s->source.tables = &cached_tables;
+    s->source.prefers_l1 = prefers_l1;
+    s->source.shared_bytes_per_cta = shared_bytes;
+    s->repeats = 10;
+    s->stride = 32 * 128;
+    (void)script_run(&r, s);
+    const uint64_t hits = rig_count(&r, "l1.hits");
+    *resident_most = s->resident_most;
+    free(s);
+    rig_close(&r);
+    return hits;
+}
+
+static void a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory(void **state) {
+    (void)state;
+    uint32_t resident;
+    assert_u64(l1_hits("l1.preferred=48KiB", false, 12 << 10, &resident), 0);
+    assert_int_equal(resident, 4);
+    assert_u64(l1_hits("l1.preferred=48KiB", true, 12 << 10, &resident), 8 * (4 * 10 - 1));
+    assert_int_equal(resident, 1);
+    assert_u64(l1_hits("l1.preferred=16KiB", true, 12 << 10, &resident), 0);
+    assert_int_equal(resident, 4);
+    /* A hint: it has none where there is no choice, or a CTA would not fit. */
+    assert_u64(l1_hits("l1.preferred=0B", true, 12 << 10, &resident), 0);
+    assert_u64(l1_hits("l1.preferred=48KiB", true, 20 << 10, &resident), 0);
+    assert_int_equal(resident, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
@@ -386,6 +430,7 @@ int main(void) {
         cmocka_unit_test(greedy_schedulers_stay_and_others_go_round),
         cmocka_unit_test(throughput_is_concurrency_over_latency),
         cmocka_unit_test(stores_do_not_pile_up),
+        cmocka_unit_test(a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory),
     };
     return wp_test_main(tests);
 }

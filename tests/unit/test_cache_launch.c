@@ -37,6 +37,7 @@ static int start(void **state) {
                             .cached = &cached,
                             .may_be_cached = 1,
                             .facts = {.structures = WPI_CACHE_STRUCTURES,
+                                      .apart = 1,
                                       .line_bytes = WPI_CACHE_LINE_BYTES,
                                       .ways = 1}};
     return 0;
@@ -44,7 +45,7 @@ static int start(void **state) {
 
 static wpi_cache_plan plan(uint64_t blocks, uint32_t threads, uint32_t shared_bytes) {
     wpi_cache_plan made;
-    wpi_cache_plan_make(&code, blocks, threads, shared_bytes, &made);
+    wpi_cache_plan_make(&code, blocks, threads, threads, shared_bytes, &made);
     return made;
 }
 
@@ -159,6 +160,72 @@ static void loops_over_consecutive_elements_need_no_lines(void **state) {
     assert_u64(made.shared_dynamic_bytes, 48 * KIB);
 }
 
+static void what_lanes_access_side_by_side_is_not_cached(void **state) {
+    (void)state;
+    wpi_cache_plan made;
+    code.facts.apart = 0;
+    assert_non_null(strstr(plan(15, 128, 0).reason, "side by side, or at few addresses"));
+    code.facts.rows = 1; /* a row of 16 threads reads one address, one of 4 no less often */
+    wpi_cache_plan_make(&code, 15, 256, 16, 0, &made);
+    assert_non_null(made.reason);
+    wpi_cache_plan_make(&code, 15, 256, 4, 0, &made);
+    assert_null(made.reason);
+    code.facts.rows = 2; /* of a structure that is not cached anyway */
+    wpi_cache_plan_make(&code, 15, 256, 4, 0, &made);
+    assert_non_null(made.reason);
+    code.caches_together = true;
+    assert_null(plan(15, 128, 0).reason);
+}
+
+/* 384 lines of 128 bytes, for at most as many threads of an SM, or warps. */
+static void a_plain_launch_prefers_l1_where_it_has_a_line_for_each_thread(void **state) {
+    (void)state;
+    code.may_be_cached = 0;
+    code.may_use_l1 = true;
+    code.facts.l1 = WPI_CACHE_L1_THREADS;
+    assert_false(plan(15, 128, 0).prefers_l1); /* the device leaves no choice */
+    device.info.l1_preferred_bytes = 48 * KIB;
+    device.info.l1_preferred_shared_bytes = 16 * KIB;
+    assert_true(plan(15, 384, 0).prefers_l1);
+    assert_false(plan(15, 416, 0).prefers_l1);
+    assert_true(plan(15 * 3, 128, 0).prefers_l1); /* three blocks an SM */
+    assert_false(plan(15 * 4, 128, 0).prefers_l1);
+    code.facts.l1 = WPI_CACHE_L1_WARPS;
+    assert_true(plan(0, 1024, 0).prefers_l1); /* 64 warps */
+    code.facts.l1 = WPI_CACHE_L1_NONE;
+    assert_false(plan(15, 128, 0).prefers_l1);
+}
+
+static void l1_is_not_preferred_where_that_would_halve_the_resident_threads(void **state) {
+    (void)state;
+    code.may_be_cached = 0;
+    code.may_use_l1 = true;
+    code.facts.l1 = WPI_CACHE_L1_WARPS;
+    device.info.l1_preferred_bytes = 48 * KIB;
+    device.info.l1_preferred_shared_bytes = 16 * KIB;
+    plain.info.shared_static_bytes = 3 * KIB;
+    assert_true(plan(0, 256, 0).prefers_l1);        /* 5 of 8 blocks have room */
+    assert_false(plan(0, 256, KIB).prefers_l1);     /* 4 of 8 */
+    assert_true(plan(15, 256, 8 * KIB).prefers_l1); /* the grid has no more than one */
+    assert_false(plan(15, 256, 16 * KIB).prefers_l1);
+}
+
+static void a_cached_launch_and_a_program_under_check_leave_l1_as_it_is(void **state) {
+    (void)state;
+    code.may_use_l1 = true;
+    code.facts.l1 = WPI_CACHE_L1_THREADS;
+    device.info.l1_preferred_bytes = 48 * KIB;
+    device.info.l1_preferred_shared_bytes = 16 * KIB;
+    assert_null(plan(15, 128, 0).reason);
+    assert_false(plan(15, 128, 0).prefers_l1);
+    code.may_be_cached = 0;
+    assert_true(plan(15, 128, 0).prefers_l1);
+    code.is_checked = true;
+    assert_false(plan(15, 128, 0).prefers_l1);
+    code.is_checked = code.may_use_l1 = false;
+    assert_false(plan(15, 128, 0).prefers_l1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(full_sms_of_48_kib_have_one_line_a_thread, start),
@@ -175,6 +242,12 @@ int main(void) {
         cmocka_unit_test_setup(without_a_cached_form_the_reason_is_the_compilers, start),
         cmocka_unit_test_setup(where_loops_end_by_data_the_plain_kernel_runs, start),
         cmocka_unit_test_setup(loops_over_consecutive_elements_need_no_lines, start),
+        cmocka_unit_test_setup(what_lanes_access_side_by_side_is_not_cached, start),
+        cmocka_unit_test_setup(a_plain_launch_prefers_l1_where_it_has_a_line_for_each_thread,
+                               start),
+        cmocka_unit_test_setup(l1_is_not_preferred_where_that_would_halve_the_resident_threads,
+                               start),
+        cmocka_unit_test_setup(a_cached_launch_and_a_program_under_check_leave_l1_as_it_is, start),
     };
     return wp_test_main(tests);
 }

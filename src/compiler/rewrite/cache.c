@@ -131,6 +131,8 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     if (is_streamed) k.launch = LLVMGetParam(k.body, LLVMCountParams(k.kernel->function) - 1);
     wpi_cache_loops_init(&loops, k.body);
     wpi_cache_note_accesses(&k, &loops);
+    wpi_cache_note_lanes(&k, &loops);
+    if (is_streamed) k.facts.l1 = WPI_CACHE_L1_NONE;
     wpi_cache_choose_loops(&k, &loops);
     k.facts.pad_bytes = pad_bytes(&k);
     wpi_cache_find_runs(&k, &loops);

@@ -4,6 +4,7 @@
  *
  *     alone.c          a module that has only the kernel
  *     cache_access.c   numbers the structures and notes on each access what the cache does with it
+ *     cache_lanes.c    how far apart the lanes of a warp read, for the hardware's L1
  *     cache_loop.c     chooses the nests of loops, and the loops in them that are copied
  *     cache_run.c      finds loops over consecutive elements, for which lines are loaded directly,
  * with cache_step.c, cache_guard.c and, for cache_copy.c, cache_line.c cache_copy.c     makes the
@@ -96,6 +97,9 @@ void wpi_cache_forget_note(LLVMValueRef instruction);
 /** Address, bytes and whether it writes; false: no load, store or atomic operation. */
 bool wpi_cache_describe(const wpi_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
                         uint32_t *bytes, bool *is_write);
+
+/** Sets facts.apart, facts.rows and facts.l1. After the notes. */
+void wpi_cache_note_lanes(wpi_cache *k, const wpi_cache_loops *loops);
 
 /** Whether a pointer was loaded from the launch of a streamed kernel: then it is of the buffers of
  * streaming, which are no memory of the program's. */

@@ -567,6 +567,7 @@ wp_status wpi_launch_command(const wp_launch *from, wpi_command **out, wp_error 
     l->shared_dynamic_bytes = from->shared_dynamic_bytes;
     l->args = (void *const *)(void *)args;
     l->is_cooperative = from->is_cooperative;
+    l->prefers_l1 = from->prefers_l1;
     l->cluster = cluster;
     l->cluster_size = cluster.x * cluster.y * cluster.z;
     l->is_explicit_cluster = from->cluster.x != 0 || kernel->code->cluster_dim[0] != 0;

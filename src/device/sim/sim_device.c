@@ -138,6 +138,10 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->shared_bytes_per_sm = p->shared_bytes;
     info->shared_bytes_per_block_optin = p->shared_bytes_per_cta;
     info->l2_bytes = p->l2.bytes;
+    if (p->l1.preferred_bytes != 0) {
+        info->l1_preferred_bytes = p->l1.preferred_bytes;
+        info->l1_preferred_shared_bytes = p->shared_bytes - (p->l1.preferred_bytes - p->l1.bytes);
+    }
     info->clock_hz = p->core_hz;
     info->host_pointers_are_device_pointers = true;
     info->has_page_faults = p->paging.is_on;

@@ -7,7 +7,7 @@
 #define NONE WPI_MEMORY_NONE
 
 static bool may_use_l1(const wpi_memory *m, const wpi_access *access) {
-    return m->profile->l1.is_on && access->cache != WP_TRACE_CACHE_GLOBAL &&
+    return (m->profile->l1.is_on || access->prefers_l1) && access->cache != WP_TRACE_CACHE_GLOBAL &&
            access->cache != WP_TRACE_CACHE_VOLATILE && access->kind <= WP_TRACE_STORE;
 }
 

@@ -157,7 +157,7 @@ static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answ
 static bool stays_in_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     const wpi_memory_part p = *wpi_part_of(m, number);
     wpi_cache_answer found;
-    if (!m->profile->l1.is_on) return false;
+    if (!m->profile->l1.is_on && !at->l1.is_used) return false;
     const bool is_atomic =
         p.request.kind != WP_TRACE_STORE; /* performed in L2: L1's copy becomes stale */
     const wpi_cache_tally before = wpi_cache_tally_of(&at->l1);
@@ -301,8 +301,11 @@ void wpi_memory_go_on(wpi_memory *m, uint32_t number) {
 
 wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_error *err) {
     const uint32_t mshrs = profile->l1.mshrs;
+    wpi_cache_profile largest = profile->l1;
+    if (largest.preferred_bytes != 0) largest.bytes = largest.preferred_bytes;
     at->stalled = at->stores = at->fences = WPI_FIFO_EMPTY;
-    WP_TRY(wpi_cache_init(&at->l1, &profile->l1, err));
+    WP_TRY(wpi_cache_init(&at->l1, &largest, err));
+    wpi_cache_resize(&at->l1, profile->l1.bytes);
     at->mshrs = wpi_calloc(mshrs, sizeof *at->mshrs);
     if (!wpi_index_init(&at->under_way, 0) || at->mshrs == NULL)
         return WP_FAIL(err, NOMEM, "%u MSHRs of L1", mshrs);

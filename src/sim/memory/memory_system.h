@@ -41,6 +41,7 @@ typedef struct wpi_access {
     uint32_t sm;
     uint8_t kind;              /* wp_trace_access */
     uint8_t cache;             /* wp_trace_cache */
+    bool prefers_l1;           /* its launch does */
     uint8_t size_bytes;        /* of each lane: 1 to 16 */
     uint32_t mask;             /* not 0 */
     const uint64_t *addresses; /* [WPI_LANES]; read during the call */
@@ -155,8 +156,9 @@ void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);
  * There must be managed memory. */
 void wpi_memory_set_history(wpi_memory *memory, wpi_page_history *history);
 
-/** A launch begins: invalidates L1 caches (other SMs and the host may have written). */
-void wpi_memory_begin_launch(wpi_memory *memory);
+/** A launch begins: invalidates L1 caches (other SMs and the host may have written). If no other is
+ * running, they get the size that it prefers; else they keep theirs. */
+void wpi_memory_begin_launch(wpi_memory *memory, bool prefers_l1, bool is_alone);
 /** Invalidates TLBs and the walk cache. No access may be in flight. */
 void wpi_memory_flush_tlbs(wpi_memory *memory);
 

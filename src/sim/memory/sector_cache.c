@@ -251,6 +251,11 @@ static void free_last(wpi_cache *cache, set at) {
     }
 }
 
+void wpi_cache_resize(wpi_cache *cache, uint64_t bytes) {
+    const uint64_t sets = bytes / WPI_LINE_BYTES / cache->ways;
+    if (sets != cache->sets.by) cache->sets = wpi_divider_of(sets);
+}
+
 void wpi_cache_invalidate(wpi_cache *cache) {
     if (!cache->is_used) return; /* common: many launches use few SMs */
     cache->is_used = false;

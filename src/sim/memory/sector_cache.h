@@ -86,6 +86,8 @@ void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t 
 void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_time_ps now);
 /** Returns the valid sectors of a line. Changes nothing. */
 uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wpi_time_ps now);
+/** Gives an empty cache of one slice another size, at most that with which it was created. */
+void wpi_cache_resize(wpi_cache *cache, uint64_t bytes);
 /** Invalidates all sectors that are neither pending nor dirty. */
 void wpi_cache_invalidate(wpi_cache *cache);
 

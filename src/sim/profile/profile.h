@@ -173,6 +173,7 @@ typedef struct wpi_tlb_profile {
 typedef struct wpi_cache_profile {
     bool is_on; /* L1: for global loads without a cache operator */
     uint64_t bytes;
+    uint64_t preferred_bytes; /* L1: for a launch that prefers it to shared memory; 0: as `bytes` */
     uint32_t ways;
     uint64_t sector_bytes; /* of a line of WPI_LINE_BYTES */
     uint32_t slices;       /* L2; 1 for an L1 */

@@ -73,6 +73,22 @@ static wp_status check_cache(const wpi_profile *p, const char *section, const wp
     return WP_STATUS_OK;
 }
 
+static wp_status check_preferred_l1(const wpi_profile *p, wp_error *err) {
+    const uint64_t set_bytes = (uint64_t)p->l1.ways * WPI_LINE_BYTES;
+    const uint64_t bytes = p->l1.preferred_bytes;
+    if (bytes == 0) return WP_STATUS_OK;
+    if (bytes < p->l1.bytes || bytes % set_bytes != 0 || bytes / set_bytes > UINT32_MAX)
+        return REFUSE(p, "l1.preferred", err,
+                      "%llu bytes are no number of sets of %u lines of 128 bytes, or less than "
+                      "l1.bytes",
+                      (ull)bytes, p->l1.ways);
+    if (bytes - p->l1.bytes > p->shared_bytes)
+        return REFUSE(p, "l1.preferred", err, "there is less shared memory than L1 would take");
+    if (p->l1.write == WPI_WRITE_BACK)
+        return REFUSE(p, "l1.preferred", err, "an L1 that keeps stores does not change its size");
+    return WP_STATUS_OK;
+}
+
 /* Parses "6x8,1x17" to the ways of each set. Returns the number of sets; 0: not of that form. */
 static uint32_t read_sets(const char *text, uint32_t ways[WPI_TLB_SETS_MAX]) {
     uint32_t count = 0;
@@ -294,6 +310,7 @@ wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {
     WP_TRY(check_floorplan(profile, err));
     WP_TRY(check_sm(profile, err));
     WP_TRY(check_cache(profile, "l1", &profile->l1, err));
+    WP_TRY(check_preferred_l1(profile, err));
     WP_TRY(check_cache(profile, "l2", &profile->l2, err));
     WP_TRY(check_tlbs(profile, err));
     WP_TRY(check_itlb(profile, err));

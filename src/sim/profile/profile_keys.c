@@ -105,6 +105,9 @@ const wpi_key wpi_keys[] = {
      "global loads without a cache operator look up L1"},
     {"l1.bytes", WPI_KEY_BYTES, "32KiB", 128, 1 << 30, AT(l1.bytes), NULL,
      "size of the L1 cache of an SM"},
+    {"l1.preferred", WPI_KEY_BYTES, "0B", 0, 1 << 30, AT(l1.preferred_bytes), NULL,
+     "size of L1 for a launch that prefers it, whose loads look it up even with l1.on=off; shared "
+     "memory has less by as much as L1 has more; 0: launches have no choice"},
     {"l1.ways", WPI_KEY_NUMBER, "4", 1, 1024, AT(l1.ways), NULL, "lines of 128 bytes in a set"},
     {"l1.sector", WPI_KEY_BYTES, "32B", 32, 128, AT(l1.sector_bytes), NULL,
      "bytes that a miss fetches: 32B, 64B or 128B"},

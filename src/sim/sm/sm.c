@@ -33,6 +33,16 @@ static uint64_t shared_of(const wpi_profile *profile, const wpi_warp_source *sou
     return (source->shared_bytes_per_cta + unit - 1) / unit * unit;
 }
 
+/* Shared memory of an SM with the L1 that the launch prefers. */
+static uint64_t shared_bytes_for(const wpi_profile *p, const wpi_warp_source *source) {
+    return p->shared_bytes - (source->prefers_l1 ? p->l1.preferred_bytes - p->l1.bytes : 0);
+}
+
+bool wpi_sm_may_prefer_l1(const wpi_profile *p, const wpi_warp_source *source) {
+    return source->prefers_l1 && p->l1.preferred_bytes != 0 &&
+           shared_of(p, source) <= shared_bytes_for(p, source);
+}
+
 bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
                           const char **what) {
     *what = NULL;
@@ -47,7 +57,7 @@ bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source) {
     const wpi_profile *p = sm->profile;
     return sm->ctas_used < p->ctas && sm->warps_used + source->warps_per_cta <= p->warps &&
            sm->threads_used + source->threads_per_cta <= p->threads &&
-           sm->shared_bytes_used + shared_of(p, source) <= p->shared_bytes &&
+           sm->shared_bytes_used + shared_of(p, source) <= shared_bytes_for(p, source) &&
            sm->registers_used + registers_of(p, source) <= usable_registers(p, source);
 }
 
@@ -60,7 +70,9 @@ uint32_t wpi_sm_room(const wpi_sm *sm, const wpi_warp_source *source) {
     uint64_t room = p->ctas - sm->ctas_used;
     room = fewest(room, p->warps - sm->warps_used, source->warps_per_cta);
     room = fewest(room, p->threads - sm->threads_used, source->threads_per_cta);
-    room = fewest(room, p->shared_bytes - sm->shared_bytes_used, shared_of(p, source));
+    const uint64_t shared_bytes = shared_bytes_for(p, source);
+    if (shared_bytes < sm->shared_bytes_used) return 0; /* of a launch beside it */
+    room = fewest(room, shared_bytes - sm->shared_bytes_used, shared_of(p, source));
     const uint64_t registers = usable_registers(p, source);
     if (registers < sm->registers_used) return 0;
     return (uint32_t)fewest(room, registers - sm->registers_used, registers_of(p, source));

@@ -55,6 +55,8 @@ WP_NODISCARD wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number
                                      wpi_engine *engine, wpi_memory *memory,
                                      const wpi_sm_parent *parent, wpi_sm **out, wp_error *err);
 void wpi_sm_destroy(wpi_sm *sm); /* NULL allowed */
+/** Whether a launch gets the L1 that it prefers: there is one, and a CTA fits beside it. */
+bool wpi_sm_may_prefer_l1(const wpi_profile *profile, const wpi_warp_source *source);
 /** Whether a CTA of `source` fits beside the resident ones; and on an empty SM (*what: the resource
  * that lacks). */
 bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);

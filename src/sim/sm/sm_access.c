@@ -162,6 +162,7 @@ static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     const wpi_access access = {.sm = sm->number,
                                .kind = site->access,
                                .cache = site->cache,
+                               .prefers_l1 = warp->cta->launch->source->prefers_l1,
                                .size_bytes = site->size_bytes,
                                .mask = lanes_of(warp, site, addresses),
                                .addresses = addresses,
