@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value in which each of 32 steps uses the one before several times, stored in 16 bits under a guard: the vectoriser
- * must not follow every way through it (compiling would not end). */
+/* A value in which each of 32 steps uses the one before several times, stored under a guard in 16 bits, or by one thread
+ * in 32: the vectoriser must not follow every way through it (compiling would not end). */
 #include <cuda_fp16.h>
 
 #include "check.h"
@@ -23,6 +23,28 @@ __global__ void store_halves(const float *in, half *out, int n)
         out[i] = __float2half(v);
 }
 
+/* One thread reduces what 48 threads have stored. */
+__global__ void store_largest(const float *in, float *out)
+{
+    __shared__ float tile[48], all;
+    float own = in[threadIdx.x];
+    for (int d = 16; d > 0; d /= 2)
+        own = fmaxf(own, __shfl_down_sync(~0u, own, d));
+    if (threadIdx.x < 48)
+        tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (in[threadIdx.x] == in[0]) {
+        float most = own;
+#pragma unroll
+        for (int i = 0; i < 48; i++)
+            most = most > tile[i] ? most : tile[i];
+        all = most;
+        out[1] = most / 2;
+    }
+    __syncthreads();
+    out[2 + threadIdx.x] = all;
+}
+
 int main(void)
 {
     const int n = 1000;
@@ -34,5 +56,9 @@ int main(void)
     KERNEL_OK();
     for (int i = 0; i < n; i++)
         CHECK(fabsf(__half2float(out[i]) - (in[i] > -0.5f ? deep(in[i]) : in[i])) < 2e-3f);
+    float *most = check_managed<float>(66);
+    store_largest<<<1, 64>>>(in + 900, most);
+    KERNEL_OK();
+    CHECK(most[1] == in[947] / 2 && most[2] == in[947] && most[65] == in[947]);
     return check_done();
 }
