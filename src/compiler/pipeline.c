@@ -113,6 +113,7 @@ static const pass passes[] = {
     {"lower-intrinsics", wpi_pass_lower_intrinsics, ALL},
     {"inline-stops", wpi_pass_inline_stops, ALL},
     {"clean", clean, ALL},
+    {"spare-steps", wpi_pass_spare_steps, FAST},
     {"lockstep", wpi_pass_lockstep, ALL},
     {"warp-synchronous", wpi_pass_warp_synchronous, ALL},
     {"check", wpi_pass_check, CHECK},
