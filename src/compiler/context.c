@@ -331,9 +331,10 @@ wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *e
     return WP_STATUS_OK;
 }
 
-wp_status wpi_target_host_quick(LLVMTargetMachineRef *out, wp_error *err) {
-    static LLVMTargetMachineRef machine;
-    WP_TRY(make_host("x86-64", LLVMCodeGenLevelLess, &machine, err));
-    *out = machine;
+wp_status wpi_target_host_quick(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err) {
+    static LLVMTargetMachineRef machines[2];
+    const bool is_v3 = isa == WP_CPU_ISA_X86_64_V3;
+    WP_TRY(make_host(is_v3 ? "x86-64-v3" : "x86-64", LLVMCodeGenLevelLess, &machines[is_v3], err));
+    *out = machines[is_v3];
     return WP_STATUS_OK;
 }

@@ -79,7 +79,7 @@ typedef struct wpi_compile {
     uint64_t image_id;
     wp_cpu_isa isa;
     bool refers_to_variables; /* … that the code for another instruction set defines */
-    bool is_quick;            /* `optimize` found the module large: less optimised baseline code */
+    bool is_quick;            /* `optimize` found the module large: its code is generated quickly */
     const char *devicelib_path;
     const struct wpi_machine_code *machine; /* machine/machine_code.h; NULL: costs are estimated */
     uint32_t shared_common_bytes;           /* shared memory of functions that were not inlined */
@@ -135,7 +135,8 @@ WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err
 WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, bool is_specific,
                                            LLVMTargetMachineRef *out, wp_error *err);
 WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);
-/** For baseline code that is compiled quickly: see `is_quick`. */
-WP_NODISCARD wp_status wpi_target_host_quick(LLVMTargetMachineRef *out, wp_error *err);
+/** For code that is generated quickly: see `is_quick`. */
+WP_NODISCARD wp_status wpi_target_host_quick(wp_cpu_isa isa, LLVMTargetMachineRef *out,
+                                             wp_error *err);
 
 #endif

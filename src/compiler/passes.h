@@ -56,6 +56,10 @@ WP_NODISCARD wp_status wpi_pass_trace(wpi_compile *c, wp_error *err);
  *  undefined symbols are libc, libm and `wp_rt_*`, else fails naming the missing function. */
 WP_NODISCARD wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err);
 
+/** spare_steps (except in variants that record): drops the steps of matrix loads and stores between
+ * accesses that no order of the lanes can change. Needs: clean. */
+WP_NODISCARD wp_status wpi_pass_spare_steps(wpi_compile *c, wp_error *err);
+
 /** lockstep: a stop before every volatile access to shared memory, and at the back edge of every
  *  loop that waits for another thread. Needs: shared memory still in its address space, lower_asm,
  *  whose marks it removes. */

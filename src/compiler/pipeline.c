@@ -57,37 +57,55 @@ static void allow_short_vectors(void) {
     is_done = true;
 }
 
-/* Instructions from which on baseline code, which processors older than AVX2 run, is compiled with
- * less effort: kernels of C++ libraries, of which one call brings ten. */
-#define LARGE 30000
+/* Instructions of a module from which on it is compiled with less effort, as kernels of C++
+ * libraries, of which one call brings ten: baseline code, which processors older than AVX2 run, and
+ * code for newer ones, which is not vectorised either if the module is huge. */
+#define LARGE_BASELINE 30000
+#define LARGE 60000
+#define VERY_LARGE 400000
 
-static bool is_large(LLVMModuleRef module) {
-    unsigned count = 0;
+static uint32_t count_instructions(LLVMModuleRef module) {
+    uint32_t count = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-                if (++count > LARGE) return true;
-    return false;
+                count++;
+    return count;
 }
+
+/* In large modules a loop has one vector body, and addresses stay as they are: LLVM's search for
+ * cheaper ones grows faster than the code, and takes a third of the time. */
+static void save_effort(void) {
+    static bool is_done;
+    const char *const words[] = {"wpcc", "-force-vector-interleave=1", "-disable-lsr"};
+    if (!is_done) LLVMParseCommandLineOptions(3, words, NULL);
+    is_done = true;
+}
+
+/* The front end has optimised the code; what the passes above added is optimised. */
+#define BRIEF                                                                                      \
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,"   \
+    "lcssa,loop-mssa(licm),gvn,dse,simplifycfg),globaldce"
 
 static wp_status optimize(wpi_compile *c, wp_error *err) {
-    allow_short_vectors();
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
-    c->is_quick = c->isa == WP_CPU_ISA_BASELINE && is_large(c->module);
-    return wpi_compile_run(c, c->is_quick ? "default<O1>" : "default<O3>", machine, err);
+    const bool is_baseline = c->isa == WP_CPU_ISA_BASELINE;
+    const uint32_t count = count_instructions(c->module);
+    const bool is_large = count > (is_baseline ? LARGE_BASELINE : LARGE);
+    c->is_quick = is_large && (is_baseline || count > VERY_LARGE);
+    if (is_large)
+        save_effort();
+    else
+        allow_short_vectors();
+    return wpi_compile_run(c, c->is_quick ? BRIEF : "default<O3>", machine, err);
 }
 
-/* Recorded kernels stay as a GPU runs them: no vectorisation, and no loop becomes a call. The front
- * end has optimised the code; only code added later is optimised. */
+/* Recorded kernels stay as a GPU runs them: no vectorisation, and no loop becomes a call. */
 static wp_status optimize_recorded(wpi_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
-    return wpi_compile_run(c,
-                           "cgscc(inline),function(sroa,early-cse<memssa>,"
-                           "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
-                           "loop-mssa(licm),gvn,dse,simplifycfg),globaldce",
-                           machine, err);
+    return wpi_compile_run(c, "cgscc(inline)," BRIEF, machine, err);
 }
 
 /* The kinds of code that a pass applies to. */
@@ -113,6 +131,7 @@ static const pass passes[] = {
     {"lower-intrinsics", wpi_pass_lower_intrinsics, ALL},
     {"inline-stops", wpi_pass_inline_stops, ALL},
     {"clean", clean, ALL},
+    {"spare-steps", wpi_pass_spare_steps, FAST},
     {"lockstep", wpi_pass_lockstep, ALL},
     {"warp-synchronous", wpi_pass_warp_synchronous, ALL},
     {"check", wpi_pass_check, CHECK},
@@ -183,7 +202,7 @@ wp_status wpi_pipeline_run(wpi_compile *c, const wpi_pipeline_options *options, 
 
 wp_status wpi_emit_object(wpi_compile *c, const char *path, wp_error *err) {
     LLVMTargetMachineRef machine;
-    WP_TRY(c->is_quick ? wpi_target_host_quick(&machine, err)
+    WP_TRY(c->is_quick ? wpi_target_host_quick(c->isa, &machine, err)
                        : wpi_target_host(c->isa, &machine, err));
     char *message = NULL;
     if (!LLVMTargetMachineEmitToFile(machine, c->module, path, LLVMObjectFile, &message))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value in which each of 32 steps uses the one before several times, stored in 16 bits under a guard, or by one
- * thread: the vectoriser must not follow every way through it (compiling would not end). */
+/* A value in which each of 32 steps uses the one before several times, stored under a guard in 16 bits, or by one thread
+ * in 32: the vectoriser must not follow every way through it (compiling would not end). */
 #include <cuda_fp16.h>
 
 #include "check.h"
@@ -23,8 +23,30 @@ __global__ void store_halves(const float *in, half *out, int n)
         out[i] = __float2half(v);
 }
 
+/* One thread reduces what 48 threads have stored. */
+__global__ void store_largest(const float *in, float *out)
+{
+    __shared__ float tile[48], all;
+    float own = in[threadIdx.x];
+    for (int d = 16; d > 0; d /= 2)
+        own = fmaxf(own, __shfl_down_sync(~0u, own, d));
+    if (threadIdx.x < 48)
+        tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (in[threadIdx.x] == in[0]) {
+        float most = own;
+#pragma unroll
+        for (int i = 0; i < 48; i++)
+            most = most > tile[i] ? most : tile[i];
+        all = most;
+        out[1] = most / 2;
+    }
+    __syncthreads();
+    out[2 + threadIdx.x] = all;
+}
+
 /* the largest of a block's values */
-__global__ void store_largest(const float *in, float *out, int n)
+__global__ void largest_of_block(const float *in, float *out, int n)
 {
     __shared__ float words[32], largest;
     float v = -1;
@@ -59,10 +81,14 @@ int main(void)
     KERNEL_OK();
     for (int i = 0; i < n; i++)
         CHECK(fabsf(__half2float(out[i]) - (in[i] > -0.5f ? deep(in[i]) : in[i])) < 2e-3f);
+    float *most = check_managed<float>(66);
+    store_largest<<<1, 64>>>(in + 900, most);
+    KERNEL_OK();
+    CHECK(most[1] == in[947] / 2 && most[2] == in[947] && most[65] == in[947]);
     float *each = check_managed<float>(1024), *all = check_managed<float>(1024);
     for (int i = 0; i < 1024; i++)
         all[i] = i * 7 % 1024;
-    store_largest<<<1, 1024>>>(all, each, 1024);
+    largest_of_block<<<1, 1024>>>(all, each, 1024);
     KERNEL_OK();
     for (int i = 0; i < 1024; i++)
         CHECK(each[i] == 1023);

@@ -18,6 +18,11 @@ static uint64_t *set_of(const wpi_live *live, uint64_t *sets, uint32_t block) {
     return sets + (size_t)block * live->word_count;
 }
 
+const uint64_t *wpi_live_in(const wpi_live *live, LLVMBasicBlockRef block) {
+    const uint32_t b = wpi_map_index(&live->block_index, block);
+    return b == UINT32_MAX ? NULL : live->in + (size_t)b * live->word_count;
+}
+
 static void number(wpi_live *live, bool (*is_tracked)(LLVMValueRef, void *), void *state) {
     for (int round = 0; round < 2; round++) {
         live->value_count = 0;
@@ -71,17 +76,19 @@ void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLV
             if (own != UINT32_MAX) set_bit(def, own);
         }
     }
+    uint64_t *out = wpi_must_calloc(live->word_count, sizeof *out);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = live->block_count; b-- > 0;) {
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(live->blocks[b]);
+            memcpy(out, set_of(live, at_end, b), live->word_count * sizeof *out);
+            for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
+                const uint64_t *in = wpi_live_in(live, LLVMGetSuccessor(terminator, s));
+                for (uint32_t w = 0; w < live->word_count; w++)
+                    out[w] |= in[w];
+            }
             for (uint32_t w = 0; w < live->word_count; w++) {
-                uint64_t out = set_of(live, at_end, b)[w];
-                for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
-                    uint32_t t = wpi_map_index(&live->block_index, LLVMGetSuccessor(terminator, s));
-                    out |= set_of(live, live->in, t)[w];
-                }
-                uint64_t in = set_of(live, uses, b)[w] | (out & ~set_of(live, defs, b)[w]);
+                uint64_t in = set_of(live, uses, b)[w] | (out[w] & ~set_of(live, defs, b)[w]);
                 uint64_t *old = &set_of(live, live->in, b)[w];
                 if (in != *old) {
                     *old = in;
@@ -93,11 +100,12 @@ void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLV
     wpi_free(defs);
     wpi_free(uses);
     wpi_free(at_end);
+    wpi_free(out);
 }
 
 bool wpi_live_is_in(const wpi_live *live, LLVMBasicBlockRef block, uint32_t value) {
-    uint32_t b = wpi_map_index(&live->block_index, block);
-    return b != UINT32_MAX && has_bit(live->in + (size_t)b * live->word_count, value);
+    const uint64_t *in = wpi_live_in(live, block);
+    return in && has_bit(in, value);
 }
 
 void wpi_live_deinit(wpi_live *live) {

@@ -25,6 +25,9 @@ typedef struct wpi_live {
  *  whose end operands of `user` are needed, or NULL for the user's own place. */
 void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
                    LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state);
+/** The values that are live at the start of a block, `word_count` words of bits; NULL: it cannot be
+ * reached. */
+const uint64_t *wpi_live_in(const wpi_live *live, LLVMBasicBlockRef block);
 bool wpi_live_is_in(const wpi_live *live, LLVMBasicBlockRef block, uint32_t value);
 void wpi_live_deinit(wpi_live *live);
 

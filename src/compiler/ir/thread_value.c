@@ -356,11 +356,21 @@ static bool evaluate_sum(wpi_thread_node *n, const wpi_thread_node *a, const wpi
                          int64_t factor, uint32_t threads) {
     if (!a->is_known || !b->is_known || !add_terms(n, a, b, factor)) return false;
     allocate(n, a->varies || b->varies);
-    for (uint32_t t = 0; t < (n->varies ? threads : 1); t++) {
-        uint64_t sum = (uint64_t)wpi_thread_node_at(a, t) +
-                       (uint64_t)factor * (uint64_t)wpi_thread_node_at(b, t);
-        n->number[t] = n->term_count ? (int64_t)sum : sign_extended(sum, n->bits);
-    }
+    const uint32_t count = n->varies ? threads : 1;
+    const int64_t *const x = a->number, *const y = b->number;
+    const uint64_t times = (uint64_t)factor, first = (uint64_t)x[0], last = times * (uint64_t)y[0];
+    int64_t *const restrict sum = n->number;
+    if (a->varies && b->varies)
+        for (uint32_t t = 0; t < count; t++)
+            sum[t] = (int64_t)((uint64_t)x[t] + times * (uint64_t)y[t]);
+    else if (a->varies)
+        for (uint32_t t = 0; t < count; t++)
+            sum[t] = (int64_t)((uint64_t)x[t] + last);
+    else
+        for (uint32_t t = 0; t < count; t++)
+            sum[t] = (int64_t)(first + times * (uint64_t)y[t]);
+    for (uint32_t t = 0; n->term_count == 0 && n->bits < 64 && t < count; t++)
+        sum[t] = sign_extended((uint64_t)sum[t], n->bits);
     return true;
 }
 
@@ -489,8 +499,9 @@ static bool evaluate(wpi_thread_values *v, wpi_thread_node *n, wpi_block_shape s
     }
 }
 
-void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape) {
-    for (uint32_t i = 0; i < v->count; i++) {
+void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape, uint32_t first,
+                                uint32_t outer) {
+    for (uint32_t i = first; i < outer; i++) {
         wpi_thread_node *n = &v->nodes[i];
         n->term_count = 0;
         n->is_known = evaluate(v, n, shape);

@@ -56,8 +56,9 @@ void wpi_thread_values_init(wpi_thread_values *v, wpi_compile *c, LLVMValueRef k
 void wpi_thread_values_deinit(wpi_thread_values *v);
 /** Adds the node of `value` and of all its operands; nodes move when others are added. */
 uint32_t wpi_thread_values_add(wpi_thread_values *v, LLVMValueRef value);
-/** Evaluates all nodes. */
-void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape);
+/** Evaluates the nodes `first` to `outer` - 1; those before are evaluated for the same shape. */
+void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape, uint32_t first,
+                                uint32_t outer);
 
 /** Whether the node is known, and without unknowns. */
 bool wpi_thread_node_is_number(const wpi_thread_node *node);

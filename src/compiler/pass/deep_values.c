@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps LLVM 19's loop vectoriser from code on which it does not end. A conditional instruction
- * that it cannot vectorise, such as a store of 16 bits, or by one thread, it does lane by lane, and
+/* Keeps LLVM 19's loop vectoriser from code on which it does not end. What it cannot vectorise,
+ * such as a store under a condition that the processor has no mask for, it does lane by lane, and
  * moves what only that instruction needs next to it. To do so it follows the operands of operands
  * without noting which ones it has seen: once for every way there. A value that is used twice by
  * each of 40 steps has 2^40 ways.
  *
- *     ways(value) = 1 + sum of ways(operand)        phis of loops: none
+ *     ways(value) = 1 + sum of ways(operand)        phis of loops, loads: none
  *
  * Loops with too many ways to one such instruction are not vectorised. */
 #include "base/must.h"
@@ -26,39 +26,66 @@ static uint64_t ways_to(const wpi_map *ways, LLVMValueRef instruction) {
     return sum < WAYS_MOST ? sum : WAYS_MOST;
 }
 
-/* Whether neighbouring threads access neighbouring elements, in some loop over threads. */
-static bool is_row(const wpi_loops *loops, uint32_t block, LLVMValueRef address) {
-    if (!LLVMIsAGetElementPtrInst(address)) return false;
-    const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
-    for (uint32_t l = 0; l < loops->loop_count; l++) {
-        wpi_thread_loop t;
-        if (loops->loops[l].contains[block] && wpi_thread_loop_match(loops, &loops->loops[l], &t) &&
-            !wpi_thread_loop_has(&t, LLVMGetOperand(address, 0)) &&
-            wpi_thread_loop_is_linear(&t, LLVMGetOperand(address, last)))
-            return true;
+/* Whether an access has the address base + i * size in a loop over threads. */
+static bool is_adjacent(const wpi_thread_loop *t, LLVMValueRef pointer, uint64_t size_bytes) {
+    if (!LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2 ||
+        wpi_thread_loop_has(t, LLVMGetOperand(pointer, 0)))
+        return false;
+    LLVMTypeRef element = LLVMGetGEPSourceElementType(pointer);
+    LLVMTypeKind kind = LLVMGetTypeKind(element);
+    LLVMValueRef index = LLVMGetOperand(pointer, 1);
+    uint64_t unit = kind == LLVMFloatTypeKind     ? 4
+                    : kind == LLVMDoubleTypeKind  ? 8
+                    : kind == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) / 8
+                                                  : 0;
+    if (unit == 1 && LLVMIsAInstruction(index) && LLVMGetInstructionOpcode(index) == LLVMMul &&
+        LLVMIsAConstantInt(LLVMGetOperand(index, 1))) {
+        unit = LLVMConstIntGetZExtValue(LLVMGetOperand(index, 1));
+        index = LLVMGetOperand(index, 0);
     }
-    return false;
+    return unit == size_bytes && wpi_thread_loop_is_linear(t, index);
 }
 
-/* What the processor has no masked vector instruction for. */
+/* Bytes of what the processor reads and writes under a mask; 0: it cannot. */
+static uint64_t masked_bytes(const wpi_compile *c, LLVMTypeRef type) {
+    if (c->isa == WP_CPU_ISA_BASELINE) return 0;
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMFloatTypeKind: return 4;
+    case LLVMDoubleTypeKind:
+    case LLVMPointerTypeKind: return 8;
+    case LLVMIntegerTypeKind: {
+        const unsigned bits = LLVMGetIntTypeWidth(type);
+        return bits == 32 || bits == 64 ? bits / 8 : 0;
+    }
+    default: return 0;
+    }
+}
+
+/* Whether an instruction under a condition is done lane by lane. */
 static bool is_done_by_lane(const wpi_compile *c, const wpi_loops *loops, uint32_t block,
                             LLVMValueRef instruction) {
-    switch (LLVMGetInstructionOpcode(instruction)) {
-    case LLVMUDiv:
-    case LLVMSDiv:
-    case LLVMURem:
-    case LLVMSRem: return true;
-    case LLVMLoad: return !is_row(loops, block, LLVMGetOperand(instruction, 0));
-    case LLVMStore: {
-        LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 0));
-        const LLVMTypeKind kind = LLVMGetTypeKind(type);
-        return c->isa == WP_CPU_ISA_BASELINE || kind == LLVMHalfTypeKind ||
-               kind == LLVMBFloatTypeKind ||
-               (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) < 32) ||
-               !is_row(loops, block, LLVMGetOperand(instruction, 1));
+    const bool is_store = LLVMIsAStoreInst(instruction) != NULL;
+    if (!is_store && !LLVMIsALoadInst(instruction)) {
+        const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+        return opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem;
     }
-    default: return false;
-    }
+    LLVMTypeRef type = LLVMTypeOf(is_store ? LLVMGetOperand(instruction, 0) : instruction);
+    const uint64_t bytes = masked_bytes(c, type);
+    wpi_thread_loop t;
+    for (uint32_t l = 0; bytes != 0 && l < loops->loop_count; l++)
+        if (loops->loops[l].contains[block] && wpi_thread_loop_match(loops, &loops->loops[l], &t) &&
+            is_adjacent(&t, LLVMGetOperand(instruction, is_store ? 1 : 0), bytes))
+            return false;
+    return true;
+}
+
+/* Whether some iterations of a loop leave out the block. */
+static bool is_conditional(const wpi_loops *loops, uint32_t block) {
+    for (uint32_t l = 0; l < loops->loop_count; l++)
+        if (loops->loops[l].contains[block] &&
+            !wpi_loops_dominates(loops, block, loops->loops[l].latch))
+            return true;
+    return false;
 }
 
 static bool is_header(const wpi_loops *loops, uint32_t block) {
@@ -69,10 +96,8 @@ static bool is_header(const wpi_loops *loops, uint32_t block) {
 
 static void mark_loops(wpi_compile *c, wpi_loops *loops, bool *is_marked, uint32_t block) {
     for (uint32_t l = 0; l < loops->loop_count; l++) {
-        const wpi_loop *loop = &loops->loops[l];
-        if (is_marked[l] || !loop->contains[block]) continue;
-        if (wpi_loops_dominates(loops, block, loop->latch)) continue; /* not conditional */
-        wpi_loop_hint(c, loops->blocks[loop->latch], "llvm.loop.disable_nonforced");
+        if (is_marked[l] || !loops->loops[l].contains[block]) continue;
+        wpi_loop_hint(c, loops->blocks[loops->loops[l].latch], "llvm.loop.disable_nonforced");
         is_marked[l] = true;
     }
 }
@@ -88,8 +113,9 @@ static void look_at(wpi_compile *c, LLVMValueRef function) {
              i = LLVMGetNextInstruction(i)) {
             if (cuts && LLVMIsAPHINode(i)) continue;
             const uint64_t count = ways_to(&ways, i);
-            wpi_map_set(&ways, i, (void *)(uintptr_t)count);
-            if (count == WAYS_MOST && is_done_by_lane(c, &loops, b, i))
+            const uint64_t here = LLVMIsALoadInst(i) ? 1 : count; /* it follows no loads */
+            wpi_map_set(&ways, i, (void *)(uintptr_t)here);
+            if (count == WAYS_MOST && is_conditional(&loops, b) && is_done_by_lane(c, &loops, b, i))
                 mark_loops(c, &loops, is_marked, b);
         }
     }

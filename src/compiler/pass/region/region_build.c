@@ -34,8 +34,8 @@ typedef struct region {
     LLVMBasicBlockRef entry, round, row, head, latch, next, done;
     bool *is_cloned;  /* [plan->block_count] */
     bool *is_reached; /* [state_count]: a thread may stop there */
-    wpi_map block_index, values, blocks;
-    LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT */
+    wpi_map values, blocks;
+    LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT; NULL: not reached */
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
     LLVMValueRef *local;           /* [slot_count]: the region's own copy of a slot */
     LLVMValueRef *base;            /* [slot_count]: address of the slot of thread 0 */
@@ -66,10 +66,7 @@ static bool is_stop_block(LLVMBasicBlockRef block) {
 }
 
 static uint32_t state_of(region *r, LLVMBasicBlockRef block) {
-    LLVMValueRef stop = LLVMGetFirstInstruction(block);
-    for (uint32_t s = 1; s < r->plan->state_count; s++)
-        if (r->plan->kernel->stops[s].call == stop) return s;
-    return 0;
+    return wpi_map_index(&r->plan->state_index, LLVMGetFirstInstruction(block));
 }
 
 /* The block of the kernel in which a state begins. */
@@ -105,14 +102,14 @@ static void find_reachable(region *r) {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < r->begin_count; i++) {
         stack[depth] = start_of(r, r->begins[i]);
-        r->is_cloned[wpi_map_index(&r->block_index, stack[depth++])] = true;
+        r->is_cloned[wpi_map_index(&r->plan->block_index, stack[depth++])] = true;
     }
     while (depth) {
         LLVMBasicBlockRef from = stack[--depth], way = only_way(r, from);
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
             LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, s);
-            uint32_t index = wpi_map_index(&r->block_index, to);
+            uint32_t index = wpi_map_index(&r->plan->block_index, to);
             if (way && to != way) continue;
             if (is_stop_block(to)) r->is_reached[state_of(r, to)] = true;
             if (is_stop_block(to) || r->is_cloned[index]) continue;
@@ -196,7 +193,7 @@ static void connect_block(region *r, LLVMBasicBlockRef block) {
         if (LLVMIsAPHINode(i)) {
             for (unsigned n = 0; n < LLVMCountIncoming(i); n++) {
                 LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, n);
-                uint32_t index = wpi_map_index(&r->block_index, from);
+                uint32_t index = wpi_map_index(&r->plan->block_index, from);
                 if (index == UINT32_MAX || !r->is_cloned[index]) continue;
                 LLVMBasicBlockRef way = only_way(r, from);
                 if (way && way != block) continue;
@@ -496,21 +493,17 @@ static void build_stub(region *r, uint32_t state, LLVMValueRef value) {
 
 /* Finds the slots that the copied blocks use and write; others are unchanged in the frame. */
 static void find_touched(region *r) {
-    wpi_map slot_index = {0};
-    for (uint32_t s = 0; s < r->plan->slot_count; s++)
-        wpi_map_set_index(&slot_index, r->plan->slots[s].memory, s);
     for (uint32_t b = 0; b < r->plan->block_count; b++) {
         if (!r->is_cloned[b]) continue;
         LLVMBasicBlockRef block = r->plan->blocks[b];
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
             for (int o = 0; o < LLVMGetNumOperands(i); o++) {
-                uint32_t s = wpi_map_index(&slot_index, LLVMGetOperand(i, (unsigned)o));
+                uint32_t s = wpi_map_index(&r->plan->slot_index, LLVMGetOperand(i, (unsigned)o));
                 if (s == UINT32_MAX) continue;
                 r->is_touched[s] = true;
                 if (LLVMIsAStoreInst(i)) r->is_written[s] = true;
             }
     }
-    wpi_map_deinit(&slot_index);
 }
 
 /* ---- vectorisation hints ---- */
@@ -616,10 +609,14 @@ static void build_done(region *r, uint32_t common) {
     LLVMBuildRet(r->at, next);
 }
 
+static bool is_used(LLVMBasicBlockRef stub) {
+    return stub && LLVMGetFirstUse(LLVMBasicBlockAsValue(stub));
+}
+
 static uint32_t count_exits(region *r) {
     uint32_t exits = 0;
     for (uint32_t s = 0; s <= r->plan->state_count; s++)
-        exits += LLVMGetFirstUse(LLVMBasicBlockAsValue(r->stubs[s])) != NULL;
+        exits += is_used(r->stubs[s]);
     return exits;
 }
 
@@ -649,9 +646,6 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     r.is_written = wpi_must_calloc(plan->slot_count + 1, sizeof *r.is_written);
     r.stubs = wpi_must_calloc(plan->state_count + 1, sizeof *r.stubs);
     r.votes = wpi_must_calloc(plan->state_count + 1, sizeof *r.votes);
-    for (uint32_t b = 0; b < plan->block_count; b++)
-        wpi_map_set_index(&r.block_index, plan->blocks[b], b);
-
     r.entry = add_block(&r, "entry");
     r.round = add_block(&r, "round");
     r.row = add_block(&r, "row");
@@ -661,7 +655,7 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) wpi_map_set(&r.blocks, plan->blocks[b], add_block(&r, "body"));
     for (uint32_t s = 0; s <= plan->state_count; s++)
-        r.stubs[s] = add_block(&r, "stop");
+        if (s == plan->state_count || r.is_reached[s]) r.stubs[s] = add_block(&r, "stop");
     r.latch = add_block(&r, "latch");
     r.next = add_block(&r, "next");
     r.done = add_block(&r, "done");
@@ -676,7 +670,8 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     r.is_mixed = !r.next_state && count_exits(&r) != 1;
     uint32_t common = WP_STATE_MIXED;
     for (uint32_t s = 0; s <= plan->state_count; s++) {
-        if (!LLVMGetFirstUse(LLVMBasicBlockAsValue(r.stubs[s]))) {
+        if (!r.stubs[s]) continue;
+        if (!is_used(r.stubs[s])) {
             LLVMDeleteBasicBlock(r.stubs[s]);
             continue;
         }
@@ -688,7 +683,6 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     mark_parallel(&r);
 
     LLVMDisposeBuilder(r.at);
-    wpi_map_deinit(&r.block_index);
     wpi_map_deinit(&r.values);
     wpi_map_deinit(&r.blocks);
     wpi_free(r.is_cloned);

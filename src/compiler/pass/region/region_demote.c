@@ -144,6 +144,18 @@ static void demote_value(wpi_region_plan *plan, const wpi_live *live, uint32_t i
     rewrite_uses(c, value, memory);
 }
 
+/* Bits of the values that are live at any stop. The caller frees them. */
+static uint64_t *live_at_stops(const wpi_region_plan *plan, const wpi_live *live) {
+    uint64_t *all = wpi_must_calloc(live->word_count, sizeof *all);
+    for (uint32_t s = 1; s < plan->state_count; s++) {
+        const uint64_t *in =
+            wpi_live_in(live, LLVMGetInstructionParent(plan->kernel->stops[s].call));
+        for (uint32_t w = 0; in && w < live->word_count; w++)
+            all[w] |= in[w];
+    }
+    return all;
+}
+
 void wpi_region_demote(wpi_region_plan *plan) {
     LLVMValueRef function = plan->kernel->function;
     /* Finds the program's local memory first, so that slots do not count as such. */
@@ -161,16 +173,14 @@ void wpi_region_demote(wpi_region_plan *plan) {
 
     wpi_live live;
     wpi_live_init(&live, function, is_tracked, use_block, plan);
+    uint64_t *crossing = live_at_stops(plan, &live);
     for (uint32_t v = 0; v < live.value_count; v++) {
-        bool crosses = false;
-        for (uint32_t s = 1; s < plan->state_count && !crosses; s++)
-            crosses =
-                wpi_live_is_in(&live, LLVMGetInstructionParent(plan->kernel->stops[s].call), v);
-        if (!crosses) continue;
+        if (!(crossing[v / 64] >> (v % 64) & 1)) continue;
         if (recompute_cost(live.values[v]) <= RECOMPUTE_MAX)
             rewrite_uses(plan->c, live.values[v], NULL);
         else
             demote_value(plan, &live, v);
     }
+    wpi_free(crossing);
     wpi_live_deinit(&live);
 }

@@ -166,7 +166,20 @@ void wpi_region_split(wpi_region_plan *plan) {
     plan->step = wpi_region_step_of(&plan->uniform);
 }
 
+void wpi_region_plan_index(wpi_region_plan *plan) {
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        wpi_map_set_index(&plan->block_index, plan->blocks[b], b);
+    for (uint32_t s = 0; s < plan->slot_count; s++)
+        wpi_map_set_index(&plan->slot_index, plan->slots[s].memory, s);
+    /* Of the two states of a round, the first. */
+    for (uint32_t s = plan->state_count; s-- > 1;)
+        wpi_map_set_index(&plan->state_index, plan->kernel->stops[s].call, s);
+}
+
 void wpi_region_plan_deinit(wpi_region_plan *plan) {
+    wpi_map_deinit(&plan->block_index);
+    wpi_map_deinit(&plan->slot_index);
+    wpi_map_deinit(&plan->state_index);
     for (uint32_t s = 0; s < plan->slot_count; s++)
         wpi_free(plan->slots[s].is_live);
     wpi_free(plan->slots);

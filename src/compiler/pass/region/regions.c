@@ -95,8 +95,9 @@ static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
     uint64_t most = 0;
     for (uint32_t b = 0; b < live.block_count; b++) {
         uint64_t alive = 0;
+        const uint64_t *in = wpi_live_in(&live, live.blocks[b]);
         for (uint32_t v = 0; v < live.value_count; v++)
-            if (wpi_live_is_in(&live, live.blocks[b], v))
+            if (in[v / 64] >> (v % 64) & 1)
                 alive += (LLVMABISizeOfType(layout, LLVMTypeOf(live.values[v])) + 3) / 4;
         if (alive > most) most = alive;
     }
@@ -170,6 +171,7 @@ static void build_regions(wpi_compile *c, wpi_kernel_ir *kernel) {
     wpi_region_plan plan = {.c = c, .kernel = kernel};
     wpi_region_split(&plan);
     wpi_region_demote(&plan);
+    wpi_region_plan_index(&plan);
     plan.is_whole = wpi_region_is_whole(&plan);
     if (plan.state_count == 1) kernel->frame_bytes = 0;
     kernel->regions = wpi_must_calloc(kernel->region_count, sizeof *kernel->regions);

@@ -36,6 +36,7 @@ typedef struct wpi_region_plan {
     uint32_t slot_count;
     LLVMBasicBlockRef *blocks; /* of the kernel, reverse post order, after the split */
     uint32_t block_count;
+    wpi_map block_index, slot_index, state_index; /* of blocks, of slots by memory, of stops */
     wpi_uniform uniform;
     wpi_region_step step;
     bool has_local_arrays; /* local memory shared by all threads of a region's loop */
@@ -63,6 +64,8 @@ bool wpi_region_stop_is_in_step(const wpi_uniform *u, wpi_region_step step, LLVM
 uint64_t wpi_region_instructions(LLVMValueRef kernel, uint64_t enough);
 /** Gives every value that is live across a stop a slot, or recomputes it where it is used. */
 void wpi_region_demote(wpi_region_plan *plan);
+/** Fills the maps of blocks, slots and states, before the first region is built. */
+void wpi_region_plan_index(wpi_region_plan *plan);
 /** Builds the function of one state. */
 LLVMValueRef wpi_region_build(wpi_region_plan *plan, uint32_t state);
 /** Builds one function in which threads may begin in any of these states, which are yields, and

@@ -58,7 +58,8 @@ typedef struct access {
     uint32_t block, place; /* its event */
     guard *guards;
     uint32_t guard_count;
-    uint32_t *unknowns; /* nodes in its address that a repetition redefines */
+    uint32_t value_count; /* nodes up to here are needed for its address and its guards */
+    uint32_t *unknowns;   /* nodes in its address that a repetition redefines */
     uint32_t unknown_count;
     bool *meets_block,
         *meets_warp; /* [access_count]: reached without a barrier; … or warp operation */
@@ -228,6 +229,7 @@ static bool find_accesses(search *s) {
                 a->block = b;
                 a->address = wpi_thread_values_add(&s->values, pointers[n]);
                 find_guards(s, a);
+                a->value_count = s->values.count;
                 stores += a->is_store;
             }
         }
@@ -386,11 +388,16 @@ static bool do_clash(search *s, const access *a, const access *b, bool in_warp) 
            wpi_touches_clash(&s->touches, a->touch, b->touch, in_warp);
 }
 
-static bool is_possible(search *s, uint32_t threads) {
+/* Evaluates values as far as the answer needs them. */
+static bool is_possible(search *s, wpi_block_shape shape) {
+    const uint32_t threads = shape.x * shape.y * shape.z;
     bool is_active[WP_BLOCK_THREADS_MAX];
     wpi_touches_start(&s->touches, threads);
-    for (uint32_t n = 0; n < s->access_count; n++) {
+    for (uint32_t n = 0, evaluated = 0; n < s->access_count; n++) {
         access *a = &s->accesses[n];
+        wpi_thread_values_evaluate(&s->values, shape, evaluated, a->value_count);
+        s->touches.work += (uint64_t)(a->value_count - evaluated) * threads;
+        evaluated = a->value_count;
         const wpi_thread_node *address = &s->values.nodes[a->address];
         a->is_considered = address->is_known;
         if (!a->is_considered) continue;
@@ -436,9 +443,7 @@ static bool try_shape(search *s, wpi_block_shape shape, bool *any_possible) {
     bool one_warp_fits = !s->has_block_barrier || threads_max <= WP_WARP_LANES;
     if (threads < WP_WARP_LANES || threads > threads_max) return true;
     if (threads == WP_WARP_LANES && !one_warp_fits) return true;
-    wpi_thread_values_evaluate(&s->values, shape);
-    s->touches.work += (uint64_t)s->values.count * threads;
-    if (!is_possible(s, threads)) return s->touches.work < WORK_MAX;
+    if (!is_possible(s, shape)) return s->touches.work < WORK_MAX;
     *any_possible = true;
     return note_clashes(s) && s->touches.work < WORK_MAX;
 }
