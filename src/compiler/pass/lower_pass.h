@@ -66,4 +66,7 @@ int wpi_lower_cache_mark(LLVMValueRef access);
 void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what);
 bool wpi_lower_has_note(LLVMValueRef instruction, const char *what);
 
+/** Estimates the registers of each kernel for which that is not done. */
+void wpi_estimate_registers(wpi_compile *c);
+
 #endif

@@ -112,6 +112,13 @@ static uint32_t registers_of(wpi_compile *c, const wpi_kernel_ir *k) {
     return assembled != 0 ? assembled : estimate_registers(c, k);
 }
 
+void wpi_estimate_registers(wpi_compile *c) {
+    for (uint32_t k = 0; k < c->kernel_count; k++) {
+        wpi_kernel_ir *kernel = &c->kernels[k];
+        if (kernel->register_estimate == 0) kernel->register_estimate = registers_of(c, kernel);
+    }
+}
+
 /* Local memory is in the frame, so its size must be constant. */
 static wp_status check_local_memory(const wpi_kernel_ir *kernel, wp_error *err) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b;
@@ -191,8 +198,7 @@ static void build_regions(wpi_compile *c, wpi_kernel_ir *kernel) {
 static wp_status describe_kernels(wpi_compile *c, wp_error *err) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         WP_TRY(check_local_memory(&c->kernels[k], err));
-    for (uint32_t k = 0; k < c->kernel_count; k++)
-        c->kernels[k].register_estimate = registers_of(c, &c->kernels[k]);
+    wpi_estimate_registers(c);
     return WP_STATUS_OK;
 }
 
