@@ -35,7 +35,7 @@ typedef struct region {
     bool *is_cloned;  /* [plan->block_count] */
     bool *is_reached; /* [state_count]: a thread may stop there */
     wpi_map values, blocks;
-    LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT; NULL: not reached */
+    LLVMBasicBlockRef *end_blocks; /* [state_count + 1]; the last is EXIT; NULL: not reached */
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
     LLVMValueRef *local;           /* [slot_count]: the region's own copy of a slot */
     LLVMValueRef *base;            /* [slot_count]: address of the slot of thread 0 */
@@ -156,7 +156,8 @@ static void clone_phi(region *r, LLVMValueRef phi) {
 }
 
 static LLVMBasicBlockRef place_of(region *r, LLVMBasicBlockRef block) {
-    return is_stop_block(block) ? r->stubs[state_of(r, block)] : wpi_map_get(&r->blocks, block);
+    return is_stop_block(block) ? r->end_blocks[state_of(r, block)]
+                                : wpi_map_get(&r->blocks, block);
 }
 
 static void clone_block(region *r, LLVMBasicBlockRef block) {
@@ -171,7 +172,7 @@ static void clone_block(region *r, LLVMBasicBlockRef block) {
         } else if (LLVMIsAPHINode(i)) {
             clone_phi(r, i);
         } else if (LLVMIsAReturnInst(i)) {
-            wpi_map_set(&r->values, i, LLVMBuildBr(r->at, r->stubs[r->plan->state_count]));
+            wpi_map_set(&r->values, i, LLVMBuildBr(r->at, r->end_blocks[r->plan->state_count]));
         } else if (!is_dropped(i)) {
             LLVMValueRef copy = LLVMInstructionClone(i);
             LLVMInsertIntoBuilder(r->at, copy);
@@ -469,8 +470,8 @@ static LLVMValueRef cast_vote(region *r, const wpi_stop_point *stop, uint32_t st
     return state_by_vote(r, state, wish);
 }
 
-static void build_stub(region *r, uint32_t state, LLVMValueRef value) {
-    LLVMPositionBuilderAtEnd(r->at, r->stubs[state]);
+static void build_end_block(region *r, uint32_t state, LLVMValueRef value) {
+    LLVMPositionBuilderAtEnd(r->at, r->end_blocks[state]);
     LLVMValueRef thread64 = LLVMBuildZExt(r->at, r->id[WP_ID_THREAD], r->c->i64, "");
     if (state < r->plan->state_count) {
         const wpi_stop_point *stop = &r->plan->kernel->stops[state];
@@ -609,14 +610,14 @@ static void build_done(region *r, uint32_t common) {
     LLVMBuildRet(r->at, next);
 }
 
-static bool is_used(LLVMBasicBlockRef stub) {
-    return stub && LLVMGetFirstUse(LLVMBasicBlockAsValue(stub));
+static bool is_used(LLVMBasicBlockRef block) {
+    return block && LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
 }
 
 static uint32_t count_exits(region *r) {
     uint32_t exits = 0;
     for (uint32_t s = 0; s <= r->plan->state_count; s++)
-        exits += is_used(r->stubs[s]);
+        exits += is_used(r->end_blocks[s]);
     return exits;
 }
 
@@ -644,7 +645,7 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     r.base = wpi_must_calloc(plan->slot_count + 1, sizeof *r.base);
     r.is_touched = wpi_must_calloc(plan->slot_count + 1, sizeof *r.is_touched);
     r.is_written = wpi_must_calloc(plan->slot_count + 1, sizeof *r.is_written);
-    r.stubs = wpi_must_calloc(plan->state_count + 1, sizeof *r.stubs);
+    r.end_blocks = wpi_must_calloc(plan->state_count + 1, sizeof *r.end_blocks);
     r.votes = wpi_must_calloc(plan->state_count + 1, sizeof *r.votes);
     r.entry = add_block(&r, "entry");
     r.round = add_block(&r, "round");
@@ -655,7 +656,7 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) wpi_map_set(&r.blocks, plan->blocks[b], add_block(&r, "body"));
     for (uint32_t s = 0; s <= plan->state_count; s++)
-        if (s == plan->state_count || r.is_reached[s]) r.stubs[s] = add_block(&r, "stop");
+        if (s == plan->state_count || r.is_reached[s]) r.end_blocks[s] = add_block(&r, "stop");
     r.latch = add_block(&r, "latch");
     r.next = add_block(&r, "next");
     r.done = add_block(&r, "done");
@@ -670,14 +671,14 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     r.is_mixed = !r.next_state && count_exits(&r) != 1;
     uint32_t common = WP_STATE_MIXED;
     for (uint32_t s = 0; s <= plan->state_count; s++) {
-        if (!r.stubs[s]) continue;
-        if (!is_used(r.stubs[s])) {
-            LLVMDeleteBasicBlock(r.stubs[s]);
+        if (!r.end_blocks[s]) continue;
+        if (!is_used(r.end_blocks[s])) {
+            LLVMDeleteBasicBlock(r.end_blocks[s]);
             continue;
         }
         uint32_t value = s == plan->state_count ? WP_STATE_EXIT : s;
         if (!r.is_mixed) common = value;
-        build_stub(&r, s, wpi_const32(c, value));
+        build_end_block(&r, s, wpi_const32(c, value));
     }
     build_done(&r, common);
     mark_parallel(&r);
@@ -692,7 +693,7 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
     wpi_free(r.base);
     wpi_free(r.is_touched);
     wpi_free(r.is_written);
-    wpi_free(r.stubs);
+    wpi_free(r.end_blocks);
     wpi_free(r.votes);
 }
 
