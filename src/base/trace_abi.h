@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define WP_TRACE_VERSION 5u
+#define WP_TRACE_VERSION 6u
 #define WP_TRACE_STRIDE                                                                            \
     32u /* words from a lane's word to its next: one for each lane of a warp                       \
          */
@@ -118,7 +118,10 @@ typedef enum wp_trace_access {
 typedef enum wp_trace_space {
     WP_TRACE_GENERIC = 0, /* known from the address; it may be of the thread's stack */
     WP_TRACE_GLOBAL,
-    WP_TRACE_SHARED
+    WP_TRACE_SHARED,
+    WP_TRACE_CONST, /* constant memory or parameters, at an address that may differ between threads;
+                       the word is the offset in the variable or parameter */
+    WP_TRACE_SPACE_COUNT /* must be last */
 } wp_trace_space;
 
 /** PTX's cache operators. */

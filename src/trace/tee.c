@@ -63,7 +63,7 @@ static void append_entry(wpi_tee *tee, slot *s, uint32_t warp, const uint8_t *ou
 /* ---- addresses ------------------------------------------------------------------------------ */
 
 static uint64_t in_trace(const wp_trace_site *site, const wpi_windows *windows, uint64_t address) {
-    if (site->space == WP_TRACE_GLOBAL) return address;
+    if (site->space == WP_TRACE_GLOBAL || site->space == WP_TRACE_CONST) return address;
     const uint64_t in_shared = address - windows->shared, in_local = address - windows->local;
     if (site->space == WP_TRACE_SHARED || in_shared < windows->shared_bytes)
         return WPI_TRACE_SHARED_BASE + in_shared;

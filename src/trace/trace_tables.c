@@ -99,7 +99,7 @@ static bool is_place_good(const wp_trace_tables *t, uint32_t place) {
 
 static bool is_site_good(const wp_trace_tables *t, const wp_trace_site *s) {
     return is_place_good(t, s->place) && s->access < WP_TRACE_ACCESS_COUNT &&
-           s->space <= WP_TRACE_SHARED && s->cache <= WP_TRACE_CACHE_TEXTURE &&
+           s->space < WP_TRACE_SPACE_COUNT && s->cache <= WP_TRACE_CACHE_TEXTURE &&
            s->size_bytes >= 1 && s->size_bytes <= 16;
 }
 

@@ -48,7 +48,10 @@ int main() {
     CHECK(after.used >= before.used + (4 << 20));
     CUDA_OK(cudaFree(memory));
 
-    if (nvmlDeviceGetClockInfo(device, NVML_CLOCK_SM, &number) == NVML_SUCCESS) CHECK_EQ((int)number, prop.clockRate / 1000);
+    OK(nvmlDeviceGetClockInfo(device, NVML_CLOCK_SM, &number));
+    CHECK_EQ((int)number, prop.clockRate / 1000);
+    OK(nvmlDeviceGetClockInfo(device, NVML_CLOCK_MEM, &number)); /* 0: not known */
+    CHECK_EQ((int)number, prop.memoryClockRate / 1000);
     IS(nvmlDeviceGetClockInfo(device, NVML_CLOCK_VIDEO, &number), NOT_SUPPORTED);
     IS(nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU, &number), NOT_SUPPORTED);
     IS(nvmlDeviceGetPowerUsage(device, &number), NOT_SUPPORTED);

@@ -416,6 +416,65 @@ static void a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory(void 
     assert_int_equal(resident, 2);
 }
 
+/* A launch reads what the one before it has read, or written. */
+static uint64_t l2_hits_again(const char *cold, uint32_t before) {
+    const script_stop first[] = {{before, ALL}}, second[] = {{LOAD, ALL}};
+    rig r;
+    RIG_OPEN(&r, ONE_SM, cold, );
+    script *s = new_script(first, 1, 1, 1);
+    (void)script_run(&r, s);
+    free(s);
+    const uint64_t hits_before = rig_count(&r, "l2.hits");
+    s = new_script(second, 1, 1, 1);
+    (void)script_run(&r, s);
+    free(s);
+    const uint64_t hits = rig_count(&r, "l2.hits") - hits_before;
+    rig_close(&r);
+    return hits;
+}
+
+static void a_cold_l2_keeps_nothing_of_the_kernel_before(void **state) {
+    (void)state;
+    assert_u64(l2_hits_again("l2.cold=off", LOAD), 4);
+    assert_u64(l2_hits_again("l2.cold=on", LOAD), 0);
+    assert_u64(l2_hits_again("l2.cold=off", STORE), 4);
+    assert_u64(l2_hits_again("l2.cold=on", STORE), 0);
+}
+
+/* Four warps, one a scheduler, load from constant memory ten times, words that are `stride` apart
+ * in neighbouring lanes. */
+static uint64_t constant_ns(uint64_t stride, uint32_t warps) {
+    const script_stop path[] = {{LOAD, ALL}};
+    const wp_trace_site const_sites[] = {
+        {.access = WP_TRACE_LOAD, .space = WP_TRACE_CONST, .size_bytes = 4}, sites[1]};
+    wp_trace_tables const_tables = tables;
+    const_tables.sites = const_sites;
+    rig r;
+    RIG_OPEN(&r, ONE_SM, "class.constant.latency=20cycles", "class.constant.lanes=64", );
+    script *s = new_script(path, 1, 1, warps);
+    s->source.tables = &const_tables;
+    s->repeats = 10;
+    s->stride = stride;
+    const wpi_time_ps time = script_run(&r, s);
+    assert_u64(s->numbers.warp_instructions, warps * 10);
+    assert_u64(rig_count(&r, "l2.hits"), 0);
+    free(s);
+    rig_close(&r);
+    return time / WP_PS_PER_NS;
+}
+
+/* "If a warp's threads read several words, the throughput decreases by their number": each turn of
+ * a scheduler's 16 lanes takes two cycles. */
+static void lanes_that_read_several_words_of_constant_memory_take_turns(void **state) {
+    (void)state;
+    const uint64_t one = constant_ns(0, 4);
+    assert_u64(one, 10 * (20 + 2));
+    assert_u64(constant_ns(1, 4), one + 10 * 2 * (8 - 1));
+    assert_u64(constant_ns(4, 4), one + 10 * 2 * (32 - 1));
+    /* The turns of a scheduler's two warps do not overlap; their latency does. */
+    assert_u64(constant_ns(4, 8), 2 * 10 * 2 * 32 + 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
@@ -430,6 +489,8 @@ int main(void) {
         cmocka_unit_test(greedy_schedulers_stay_and_others_go_round),
         cmocka_unit_test(throughput_is_concurrency_over_latency),
         cmocka_unit_test(stores_do_not_pile_up),
+        cmocka_unit_test(a_cold_l2_keeps_nothing_of_the_kernel_before),
+        cmocka_unit_test(lanes_that_read_several_words_of_constant_memory_take_turns),
         cmocka_unit_test(a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory),
     };
     return wp_test_main(tests);

@@ -30,7 +30,7 @@ of_tables() {
     $1 == "kernel" { kernel[$2] = 1 }
     $1 == "function" { name = $2 }
     # Fetches are not ld and st.
-    $1 == "access" && $5 != "texture" && name in kernel { print name, $3 == "reduce" ? "atomic" : $3, $4, $6 }' "$1"
+    $1 == "access" && $5 != "texture" && $4 != "const" && name in kernel { print name, $3 == "reduce" ? "atomic" : $3, $4, $6 }' "$1"
 }
 
 status=0

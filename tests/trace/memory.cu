@@ -30,12 +30,18 @@ extern "C" __global__ void only_reads(const float *__restrict__ x, float *__rest
     out[threadIdx.x] = x[threadIdx.x];
 }
 
-// Constants, parameters and the thread's own arrays are instructions.
+// Constants, parameters and the thread's own arrays are instructions, unless lanes may read different
+// words of constant memory.
 // CHECK-LABEL: function elsewhere
-// CHECK-NOT: access {{[0-9]+}} load
+// CHECK-NOT: issue constant
+// CHECK-DAG: access {{[0-9]+}} load const ca 4 bytes line {{[0-9]+}} numbers
+// CHECK-DAG: access {{[0-9]+}} load const ca 4 bytes line {{[0-9]+}} parameter 0 p
+// CHECK-DAG: issue local
+// CHECK: access {{[0-9]+}} store global ca 4 bytes
+// CHECK-LABEL: function alike
+// CHECK-NOT: load const
 // CHECK: issue constant 2 chain
-// CHECK: issue local
-// CHECK-NOT: access {{[0-9]+}} load
+// CHECK-NOT: load const
 // CHECK: access {{[0-9]+}} store global ca 4 bytes
 struct table {
     int v[16];
@@ -46,6 +52,11 @@ extern "C" __global__ void elsewhere(table p, int *out, int n)
     int own[32];
     for (int i = 0; i < 32; i++) own[i] = i * n;
     out[threadIdx.x] = numbers[threadIdx.x] + p.v[threadIdx.x & 15] + own[n & 31];
+}
+
+extern "C" __global__ void alike(table p, int *out, int n)
+{
+    out[threadIdx.x] = numbers[blockIdx.x + n] + p.v[n & 15];
 }
 
 // CHECK-LABEL: function atomics

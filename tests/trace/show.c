@@ -19,7 +19,7 @@ static const char *const classes[WP_TRACE_CLASS_COUNT] = {
 static const char *const ops[WP_TRACE_OP_COUNT] = {"issue", "access", "wait", "fence",
                                                    "stop",  "clock",  "call", "return"};
 static const char *const kinds[WP_TRACE_ACCESS_COUNT] = {"load", "store", "atomic", "reduce"};
-static const char *const spaces[] = {"generic", "global", "shared"};
+static const char *const spaces[WP_TRACE_SPACE_COUNT] = {"generic", "global", "shared", "const"};
 static const char *const caches[] = {"ca", "cg", "cs", "volatile", "nc", "texture"};
 
 static void show_site(const wp_trace_site *s) {

@@ -143,6 +143,8 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
         info->l1_preferred_shared_bytes = p->shared_bytes - (p->l1.preferred_bytes - p->l1.bytes);
     }
     info->clock_hz = p->core_hz;
+    info->memory_bus_bits = p->dram.bus_bits;
+    info->memory_clock_hz = p->dram.bytes_per_s * 8 / p->dram.bus_bits / 2; /* two bits a clock */
     info->host_pointers_are_device_pointers = true;
     info->has_page_faults = p->paging.is_on;
     info->sm_groups = p->gpcs;

@@ -189,8 +189,8 @@ static uint64_t simulated(const wpi_threads *threads, const slot *s, uint64_t ad
     return wpi_addresses_find(threads->addresses, address);
 }
 
-/* Translates the block's addresses. Those known to be in shared memory are unchanged; most others
- * are in the arena. */
+/* Translates the block's addresses. Those known to be in shared memory, and offsets in constant
+ * memory, are unchanged; most others are in the arena. */
 static void simulate_addresses(const wpi_threads *threads, const slot *s, const wpi_warp_block *at,
                                uint64_t *addresses) {
     const wp_trace_tables *tables = threads->source.tables;
@@ -199,8 +199,9 @@ static void simulate_addresses(const wpi_threads *threads, const slot *s, const 
     uint64_t *lanes = addresses;
     for (const wp_trace_step *outer = step + block->step_count; step < outer; step++) {
         if (step->op != WP_TRACE_ACCESS) continue;
-        const bool is_shared = tables->sites[step->value].space == WP_TRACE_SHARED;
-        if (!is_shared && !(at->mask == ~0u && wpi_arena_has_all(lanes, WP_WARP_LANES))) {
+        const uint8_t space = tables->sites[step->value].space;
+        const bool is_final = space == WP_TRACE_SHARED || space == WP_TRACE_CONST;
+        if (!is_final && !(at->mask == ~0u && wpi_arena_has_all(lanes, WP_WARP_LANES))) {
             for (uint32_t left = at->mask; left != 0; left &= left - 1) {
                 const uint32_t lane = (uint32_t)__builtin_ctz(left);
                 lanes[lane] = simulated(threads, s, lanes[lane]);

@@ -255,8 +255,10 @@ WP_API nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t 
     NVML_TRY(enter(device, clock, &info));
     if ((unsigned)type >= NVML_CLOCK_COUNT) return NVML_ERROR_INVALID_ARGUMENT;
     if (type == NVML_CLOCK_VIDEO) return NVML_ERROR_NOT_SUPPORTED;
-    return put_known((type == NVML_CLOCK_MEM ? info->memory_clock_hz : info->clock_hz) / 1000000,
-                     clock);
+    /* Programs stop where a clock cannot be had: one that is not known is 0. */
+    *clock =
+        (unsigned)((type == NVML_CLOCK_MEM ? info->memory_clock_hz : info->clock_hz) / 1000000);
+    return NVML_SUCCESS;
 }
 
 /* Clocks do not change. */

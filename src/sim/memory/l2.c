@@ -193,6 +193,11 @@ void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near) {
     wpi_cache_expect_set(&l2->slices[place >> SET_BITS].cache, place & SET_MASK, is_near);
 }
 
+void wpi_l2_empty(wpi_l2 *l2, wpi_time_ps now) {
+    for (uint32_t s = 0; s < l2->profile->l2.slices; s++)
+        wpi_cache_empty(&l2->slices[s].cache, now);
+}
+
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
     const wpi_time_ps arrival = ledger->at;
     const uint32_t sectors = wpi_sector_count(request->sectors);

@@ -70,6 +70,9 @@ void wpi_l2_deinit(wpi_l2 *l2); /* `{0}` is fine */
 uint32_t wpi_l2_place(const wpi_l2 *l2, uint64_t line);
 void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near);
 
+/** Empties its cache; what is dirty is written in no time. */
+void wpi_l2_empty(wpi_l2 *l2, wpi_time_ps now);
+
 /** Serves a request that arrives at ledger->at. The ledger then ends when data or result leave L2
  * for the SM (LOAD, ATOMIC), or when the write is done (STORE, REDUCE). */
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger);

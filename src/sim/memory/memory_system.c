@@ -191,6 +191,7 @@ void wpi_memory_begin_launch(wpi_memory *m, bool prefers_l1, bool is_alone) {
         wpi_cache_invalidate(&at->l1);
         if (is_alone && at->under_way.count == 0) wpi_cache_resize(&at->l1, bytes);
     }
+    if (m->profile->l2.is_cold && is_alone) wpi_l2_empty(&m->l2, wpi_engine_now(m->engine));
 }
 
 void wpi_memory_flush_tlbs(wpi_memory *m) {

@@ -256,6 +256,14 @@ void wpi_cache_resize(wpi_cache *cache, uint64_t bytes) {
     if (sets != cache->sets.by) cache->sets = wpi_divider_of(sets);
 }
 
+void wpi_cache_empty(wpi_cache *cache, wpi_time_ps now) {
+    for (uint32_t place = 0; place < cache->sets.by * cache->ways; place++) {
+        settle(&cache->lines[place], now);
+        cache->lines[place].dirty = 0;
+    }
+    wpi_cache_invalidate(cache);
+}
+
 void wpi_cache_invalidate(wpi_cache *cache) {
     if (!cache->is_used) return; /* common: many launches use few SMs */
     cache->is_used = false;

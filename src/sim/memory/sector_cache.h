@@ -90,6 +90,8 @@ uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wpi_time_ps now);
 void wpi_cache_resize(wpi_cache *cache, uint64_t bytes);
 /** Invalidates all sectors that are neither pending nor dirty. */
 void wpi_cache_invalidate(wpi_cache *cache);
+/** Invalidates all sectors that are not pending; dirty ones are written elsewhere. */
+void wpi_cache_empty(wpi_cache *cache, wpi_time_ps now);
 
 /** Hits, merges and misses, to count those of one request. */
 typedef struct wpi_cache_tally {

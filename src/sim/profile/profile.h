@@ -182,6 +182,7 @@ typedef struct wpi_cache_profile {
     wpi_write write;
     uint64_t bytes_per_s;    /* L2: of all slices together */
     uint64_t sm_bytes_per_s; /* L2: to one SM */
+    bool is_cold;            /* L2: empty when a kernel begins that runs alone */
     wpi_time_ps atomic_ps;   /* L2: between two operations on one address */
     wpi_hash hash;           /* line to set, and to slice */
 } wpi_cache_profile;
@@ -290,6 +291,7 @@ typedef struct wpi_profile {
     struct {
         uint32_t channels, banks; /* banks of a channel */
         uint64_t bytes_per_s;     /* of all channels together */
+        uint32_t bus_bits;
         uint32_t efficiency_percent;
         wpi_time_ps turnaround_ps; /* from reads to writes and back */
         uint32_t write_batch;      /* lines written between two turns */

@@ -141,6 +141,8 @@ const wpi_key wpi_keys[] = {
      "interval between atomic operations on one address; a slice processes one sector at a time"},
     {"l2.hash", WPI_KEY_CHOICE, "xor", 0, 0, AT(l2.hash), "modulo xor",
      "mapping of lines to slices and sets"},
+    {"l2.cold", WPI_KEY_FLAG, "off", 0, 0, AT(l2.is_cold), NULL,
+     "L2 is written back and emptied before a kernel that runs alone, in no time, as profilers do"},
 
     {"page.bytes", WPI_KEY_BYTES, "2MiB", 4096, 32 << 20, AT(page_bytes), NULL,
      "page size of the page table; a power of two"},
@@ -245,6 +247,8 @@ const wpi_key wpi_keys[] = {
     {"dram.banks", WPI_KEY_NUMBER, "16", 1, 256, AT(dram.banks), NULL, "banks of a channel"},
     {"dram.bandwidth", WPI_KEY_RATE, "300GB/s", 1000000, ANY_RATE, AT(dram.bytes_per_s), NULL,
      "bandwidth of all channels together"},
+    {"dram.bus", WPI_KEY_NUMBER, "256", 8, 65536, AT(dram.bus_bits), NULL,
+     "bits of the memory bus, and with the bandwidth its clock, which programs may ask for"},
     {"dram.efficiency", WPI_KEY_PERCENT, "100%", 1, 100, AT(dram.efficiency_percent), NULL,
      "percentage of the bandwidth that remains beside refresh and other gaps"},
     {"dram.turnaround", WPI_KEY_TIME, "0ns", 0, ANY_PS, AT(dram.turnaround_ps), NULL,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A warp's memory accesses: to global memory through the LSU, to shared memory by banks. */
+/* A warp's memory accesses: to global memory through the LSU, to shared memory by banks, to
+ * constant memory word by word. */
 #include "sim/sm/sm_parts.h"
 
 /* ---- stores in line at the LSU ---- */
@@ -35,7 +36,7 @@ static bool is_in(uint64_t address, uint64_t base, uint64_t bytes) {
     return address - base < bytes;
 }
 
-typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL, PLACE_CLUSTER } place;
+typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL, PLACE_CLUSTER, PLACE_CONST } place;
 
 static bool is_any_remote(const wpi_warp_run *warp, const uint64_t *addresses) {
     const wpi_windows *windows = &warp->cta->windows;
@@ -50,6 +51,7 @@ static place place_of(const wpi_warp_run *warp, const wp_trace_site *site,
                       const uint64_t *addresses) {
     if (site->space == WP_TRACE_GLOBAL) return PLACE_GLOBAL;
     if (site->space == WP_TRACE_SHARED) return PLACE_SHARED;
+    if (site->space == WP_TRACE_CONST) return PLACE_CONST;
     const wpi_windows *windows = &warp->cta->windows;
     const uint64_t address = addresses[__builtin_ctz(warp->block.mask)];
     if (is_in(address, windows->cluster, windows->cluster_bytes))
@@ -91,19 +93,33 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     }
 }
 
-/* Sectors of 32 bytes that the lanes touch; atomics on one word are one after the other. */
-static uint32_t sectors_of(const wpi_warp_run *warp, const uint64_t *addresses) {
-    enum { SECTOR_BYTES = 32 };
+/* Aligned pieces of memory of that size which hold the lanes' first bytes. */
+static uint32_t pieces_of(const wpi_warp_run *warp, const uint64_t *addresses, uint32_t bytes) {
     uint64_t seen[WPI_LANES];
     uint32_t count = 0;
     for (uint32_t left = warp->block.mask; left != 0; left &= left - 1) {
-        const uint64_t sector = addresses[__builtin_ctz(left)] / SECTOR_BYTES;
+        const uint64_t piece = addresses[__builtin_ctz(left)] / bytes;
         uint32_t i = 0;
-        while (i < count && seen[i] != sector)
+        while (i < count && seen[i] != piece)
             i++;
-        if (i == count) seen[count++] = sector;
+        if (i == count) seen[count++] = piece;
     }
     return count;
+}
+
+/* The constant cache gives one word at a time to all lanes that want it. It is the scheduler's, and
+ * always hits. */
+static void access_const(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
+                         const uint64_t *addresses, wpi_time_ps now) {
+    const wpi_sm *sm = warp->sm;
+    wpi_scheduler *scheduler = warp->scheduler;
+    const wpi_time_ps slot_ps = sm->slot_ps[WP_TRACE_CONSTANT],
+                      pipe_ps = sm->pipe_ps[WP_TRACE_CONSTANT];
+    const uint32_t turns = pieces_of(warp, addresses, site->size_bytes);
+    const wpi_time_ps start = scheduler->constant_free_at > now ? scheduler->constant_free_at : now;
+    scheduler->constant_free_at = start + turns * (slot_ps > pipe_ps ? slot_ps : pipe_ps);
+    wpi_engine_at(sm->engine, scheduler->constant_free_at + sm->latency_ps[WP_TRACE_CONSTANT],
+                  shared_answered, warp, number);
 }
 
 /* Some lane accesses the shared memory of another SM: the SM sends and receives sectors. */
@@ -111,7 +127,7 @@ static void access_cluster(wpi_warp_run *warp, uint32_t number, const wp_trace_s
                            const uint64_t *addresses, wpi_time_ps now) {
     enum { SECTOR_BYTES = 32 };
     wpi_sm *sm = warp->sm;
-    const uint32_t bytes = sectors_of(warp, addresses) * SECTOR_BYTES;
+    const uint32_t bytes = pieces_of(warp, addresses, SECTOR_BYTES) * SECTOR_BYTES;
     const uint32_t rate = sm->profile->cluster_bytes_per_cycle;
     warp->cta->launch->numbers.shared_accesses++;
     wpi_line_add(counts_of(warp, number), WP_RUN_LINE_SHARED_ACCESSES, 1);
@@ -201,6 +217,8 @@ bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_ti
         access_shared(warp, step->value, site, addresses, now);
     } else if (where == PLACE_CLUSTER) {
         access_cluster(warp, step->value, site, addresses, now);
+    } else if (where == PLACE_CONST) {
+        access_const(warp, step->value, site, addresses, now);
     } else if (where == PLACE_GLOBAL) {
         access_global(warp, step->value, site, addresses,
                       warp->cta->launch->source->is_in_step && !is_now, now);

@@ -100,7 +100,7 @@ struct wpi_cta {
 struct wpi_scheduler {
     wpi_sm *sm;
     wpi_time_ps free_at;
-    wpi_time_ps pipe_free_at[WPI_PIPE_COUNT];
+    wpi_time_ps pipe_free_at[WPI_PIPE_COUNT], constant_free_at;
     wpi_ready *ready;   /* oldest first */
     wpi_warp_run *last; /* issued last; NULL: none */
     bool has_event;     /* for free_at */
@@ -144,7 +144,7 @@ void wpi_warp_resume_at(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps time
 void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
 /** Adds an outstanding answer of the site to the scoreboard; false: it is full. */
 bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
-/** The site has an answer: of shared memory, if `answer` is NULL. */
+/** The site has an answer: of shared or constant memory, if `answer` is NULL. */
 void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, const wpi_answer *answer,
                        wpi_time_ps now);
 void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);

@@ -67,6 +67,12 @@ static void divide(wpi_warp_run *warp, wpi_line_count *counts, const wpi_answer 
     if (rest != 0) spend(warp, counts, what[most], rest);
 }
 
+/* A wait for memory of the SM. */
+static wpi_warp_time what_of(const wpi_warp_run *warp, uint32_t site) {
+    const wp_trace_site *from = &warp->cta->launch->source->tables->sites[site];
+    return from->space == WP_TRACE_CONST ? WPI_WARP_TIME_EXECUTE : WPI_WARP_TIME_SHARED;
+}
+
 void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer, wpi_time_ps now) {
     if (site == WPI_FENCE_SITE) {
         wpi_warp_spent(warp, WPI_WARP_TIME_FENCE, now);
@@ -76,7 +82,7 @@ void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer
     wpi_line_count *counts =
         has_lines(warp) ? &warp->cta->launch->source->lines->sites[site] : NULL;
     if (answer == NULL)
-        spend(warp, counts, WPI_WARP_TIME_SHARED, now - warp->counted_ps);
+        spend(warp, counts, what_of(warp, site), now - warp->counted_ps);
     else
         divide(warp, counts, answer, now - warp->counted_ps);
     warp->counted_ps = now;

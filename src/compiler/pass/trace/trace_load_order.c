@@ -59,7 +59,7 @@ static bool is_wall(LLVMValueRef i) {
 }
 
 static bool is_parameter(const trace_access *a) {
-    return a->memory == TRACE_CONSTANT || a->memory == TRACE_OPERAND;
+    return a->memory == TRACE_CONSTANT || a->memory == TRACE_OPERAND || a->space == WP_TRACE_CONST;
 }
 
 /* Whether the two may alias. Memory that is neither shared nor global may be any. */

@@ -93,6 +93,10 @@ void wpi_trace_plan_begin(const tracer *t, const trace_block *block, trace_plan 
     }
     for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         plan->planned[class] = is_kept(class) ? plan->estimated[class] : block->planned[class];
+    /* recorded loads of constant memory are accesses, not issued besides */
+    uint32_t *constants = &plan->planned[WP_TRACE_CONSTANT];
+    for (uint32_t a = 0; a < block->access_count && *constants != 0; a++)
+        *constants -= wpi_map_has(&t->spread, block->accesses[a]);
     plan->paired = block->planned[WPI_MACHINE_PAIRED];
 }
 

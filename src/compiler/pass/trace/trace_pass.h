@@ -6,6 +6,7 @@
  *     trace_load_order.c   loads go first
  *     trace_cut.c          functions are cut into blocks
  *     trace_site.c         descriptions of accesses
+ *     trace_const.c        constant memory at addresses that differ between threads
  *     trace_place.c        lines of the source
  *     trace_cost.c         cost of an instruction on a GPU
  *     trace_function.c     cost of a function
@@ -52,6 +53,7 @@ typedef struct tracer {
     wpi_map block_of; /* LLVM's block → index; an empty block has none */
     wpi_map site_of;  /* access → index */
     wpi_map place_of; /* hash of file, line and calls → index */
+    wpi_map spread;   /* loads of constant memory whose address may differ between threads */
 } tracer;
 
 /** `items` with room for one more than `count`. */
@@ -96,6 +98,9 @@ typedef struct trace_access {
  * decides. */
 bool wpi_trace_is_read_only(const wpi_compile *c, LLVMValueRef load);
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
+/** Finds the loads of constant memory that a warp's lanes may make at several addresses, in one
+ * variable or parameter. */
+void wpi_trace_find_spread(tracer *t, LLVMValueRef function);
 /** Whether it is a fetch from a texture, or an access to a surface. */
 bool wpi_trace_is_texture(LLVMValueRef instruction);
 /** Whether it queries a place of a fetch: an access whose address is the call's result. */

@@ -117,13 +117,25 @@ static bool describe(const tracer *t, LLVMValueRef i, trace_access *a) {
     return true;
 }
 
-static trace_memory memory_of(int space, const wpi_pointer_roots *from, LLVMValueRef pointer) {
+static trace_memory memory_of(const tracer *t, LLVMValueRef i, int space,
+                              const wpi_pointer_roots *from, LLVMValueRef pointer) {
     bool is_operand = is_constant_address(pointer);
     if (is_block(from)) return TRACE_OPERAND;
     switch (space) {
     case WP_SPACE_LOCAL: return TRACE_PRIVATE;
-    case WP_SPACE_CONSTANT: return is_operand ? TRACE_OPERAND : TRACE_CONSTANT;
+    case WP_SPACE_CONSTANT:
+        if (wpi_map_has(&t->spread, i)) return TRACE_SITE;
+        return is_operand ? TRACE_OPERAND : TRACE_CONSTANT;
     default: return TRACE_SITE;
+    }
+}
+
+static wp_trace_space recorded_space(int space) {
+    switch (space) {
+    case WP_SPACE_GLOBAL: return WP_TRACE_GLOBAL;
+    case WP_SPACE_SHARED: return WP_TRACE_SHARED;
+    case WP_SPACE_CONSTANT: return WP_TRACE_CONST;
+    default: return WP_TRACE_GENERIC;
     }
 }
 
@@ -149,10 +161,8 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
     wpi_pointer_roots from = wpi_pointer_roots_of(a.pointer);
     int space = (int)LLVMGetPointerAddressSpace(LLVMTypeOf(a.pointer));
     if (space == WP_SPACE_GENERIC) space = common_space(t, &from);
-    a.memory = memory_of(space, &from, a.pointer);
-    a.space = space == WP_SPACE_GLOBAL   ? WP_TRACE_GLOBAL
-              : space == WP_SPACE_SHARED ? WP_TRACE_SHARED
-                                         : WP_TRACE_GENERIC;
+    a.memory = memory_of(t, i, space, &from, a.pointer);
+    a.space = recorded_space(space);
     a.cache = cache_of(i);
     a.base = base_of(t, &from);
     return a;

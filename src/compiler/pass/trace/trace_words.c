@@ -115,11 +115,16 @@ static LLVMValueRef made_by(const tracer *t, LLVMValueRef access) {
     return wpi_trace_access(t, access).pointer == access ? LLVMGetNextInstruction(access) : access;
 }
 
-static LLVMValueRef address_word(recorder *r, LLVMValueRef access, LLVMValueRef pointer) {
-    if (pointer == access) return pointer;
+static LLVMValueRef address(recorder *r, LLVMValueRef pointer) {
     if (LLVMTypeOf(pointer) != r->c->ptr)
         pointer = LLVMBuildAddrSpaceCast(r->at, pointer, r->c->ptr, "");
     return LLVMBuildPtrToInt(r->at, pointer, r->c->i64, "");
+}
+
+static LLVMValueRef address_word(recorder *r, const trace_access *a, LLVMValueRef access) {
+    if (a->pointer == access) return access;
+    LLVMValueRef word = address(r, a->pointer);
+    return a->space == WP_TRACE_CONST ? LLVMBuildSub(r->at, word, address(r, a->base), "") : word;
 }
 
 /* Replaces a clock read by one of the simulated GPU's clock. */
@@ -173,8 +178,8 @@ static void record_block(recorder *r, const tracer *t, uint32_t number) {
     for (uint32_t a = 0; a < block->access_count; a++) {
         LLVMValueRef access = block->accesses[a];
         LLVMPositionBuilderBefore(r->at, made_by(t, access));
-        LLVMValueRef word = address_word(r, access, wpi_trace_access(t, access).pointer);
-        write_word(r, cursor, 1 + a, word);
+        trace_access recorded = wpi_trace_access(t, access);
+        write_word(r, cursor, 1 + a, address_word(r, &recorded, access));
     }
     if (wpi_trace_has_barrier_word(block))
         write_word(r, cursor, words - 1, barrier_word(r, block->end));
