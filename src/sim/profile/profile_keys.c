@@ -141,7 +141,7 @@ const wpi_key wpi_keys[] = {
      "interval between atomic operations on one address; a slice processes one sector at a time"},
     {"l2.hash", WPI_KEY_CHOICE, "xor", 0, 0, AT(l2.hash), "modulo xor",
      "mapping of lines to slices and sets"},
-    {"l2.cold", WPI_KEY_FLAG, "off", 0, 0, AT(l2.is_cold), NULL,
+    {"l2.cold", WPI_KEY_FLAG, "off", 0, 1, AT(l2.is_cold), NULL,
      "L2 is written back and emptied before a kernel that runs alone, in no time, as profilers do"},
 
     {"page.bytes", WPI_KEY_BYTES, "2MiB", 4096, 32 << 20, AT(page_bytes), NULL,
