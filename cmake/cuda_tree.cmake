@@ -51,6 +51,12 @@ function(wp_cuda_tree)
         target_link_libraries(cudart_static PRIVATE wp_flags ${CMAKE_DL_LIBS})
         target_link_options(cudart_static PRIVATE ${wp_shared_link_options} -Wl,-z,initfirst) # before other libraries
         install(TARGETS cudart_static LIBRARY DESTINATION lib/warpage/nvidia)
+        add_library(program_clock SHARED src/libraries/program_clock/program_clock.c)
+        set_target_properties(program_clock PROPERTIES PREFIX "" LINKER_LANGUAGE C INTERPROCEDURAL_OPTIMIZATION OFF
+                              LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage)
+        target_link_libraries(program_clock PRIVATE wp_flags ${CMAKE_DL_LIBS})
+        target_link_options(program_clock PRIVATE ${wp_shared_link_options})
+        install(TARGETS program_clock LIBRARY DESTINATION lib/warpage)
     endif()
     install(FILES ${names}/libwarpage.so.0 ${names}/libcuda.so.1 DESTINATION lib/warpage/nvidia)
 

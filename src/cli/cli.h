@@ -156,5 +156,7 @@ extern const wpi_cli_option wpi_study_options[];
  * those built by nvcc look for it (LD_LIBRARY_PATH), and in place of NVIDIA's runtime in them
  * (LD_PRELOAD). */
 void wpi_nvidia_names_use(void);
+/** Adds to the environment of a program what makes its clocks follow a simulated GPU. */
+wp_status wpi_program_clock_use(wpi_strings *environment, wp_error *err);
 
 #endif

@@ -35,6 +35,7 @@ enum option_index {
     DEVICE_MEMORY = OVERSUBSCRIBE + 4,
     WORKERS,
     IN_STEP,
+    SIMULATED_CLOCK,
     CHECK,
     REPORT,
     OUTPUT,
@@ -51,10 +52,10 @@ enum option_index {
 };
 
 const wpi_cli_option wpi_run_options[] = {
-    [DEVICE] =
-        {"device", "SPEC",
-         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them; several "
-         "for one program: cpu,cpu or sim:p100,sim:p100"},
+    [DEVICE] = {"device", "SPEC",
+                "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists "
+                "them; several "
+                "for one program: cpu,cpu or sim:p100,sim:p100"},
     [AS] = WPI_AS_OPTION,
     [SET] =
         {"set", "KEY=VALUE",
@@ -69,6 +70,10 @@ const wpi_cli_option wpi_run_options[] = {
                  "execute threads in step with simulated time: auto (default: in kernels that read "
                  "a clock or "
                  "wait for other blocks), always or never"},
+    [SIMULATED_CLOCK] =
+        {"simulated-clock", NULL,
+         "the clocks that the program reads (clock_gettime, gettimeofday, std::chrono, clock) "
+         "follow the simulated GPU; its own code takes no time on them"},
     [CHECK] =
         {"check", NULL,
          "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
@@ -138,6 +143,15 @@ static wp_status set_in_step(const char *when, wpi_strings *environment, wp_erro
     return WP_STATUS_OK;
 }
 
+/* Other devices have no events of pages, no counts by line, and no clock of their own. */
+static wp_status check_simulated(const char *device, const char *what, wp_error *err) {
+    if (device == NULL) device = getenv("WARPAGE_DEVICE");
+    if (device != NULL && strncmp(device, "sim:", 4) == 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "%s: only simulated GPUs can tell: name one, as in --device sim:gtx1080ti",
+                   what);
+}
+
 /* Checks values and turns them into environment rows. */
 static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environment,
                                  wp_error *err) {
@@ -168,6 +182,10 @@ static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environm
             return WP_FAIL(err, UNSUPPORTED, "--check: this libwarpage cannot check kernels");
         wpi_strings_add(environment, "WARPAGE_CHECK=1");
     }
+    if (values[SIMULATED_CLOCK] != NULL) {
+        WP_TRY(check_simulated(values[DEVICE], "--simulated-clock", err));
+        WP_TRY(wpi_program_clock_use(environment, err));
+    }
     return set_selection(values, environment, err);
 }
 
@@ -177,15 +195,6 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     wpi_free(dir);
     if (!exists) return WP_FAIL(err, INVALID, "--%s %s: its folder does not exist", option, path);
     return WP_STATUS_OK;
-}
-
-/* Other devices have no events of pages, and no counts by line. */
-static wp_status check_simulated(const char *device, const char *what, wp_error *err) {
-    if (device == NULL) device = getenv("WARPAGE_DEVICE");
-    if (device != NULL && strncmp(device, "sim:", 4) == 0) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID,
-                   "%s: only simulated GPUs can tell: name one, as in --device sim:gtx1080ti",
-                   what);
 }
 
 static wp_status check_pages(const char *device, const char *pages, wp_error *err) {

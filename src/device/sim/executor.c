@@ -31,6 +31,20 @@ static uint64_t now_ns(const wpi_executor *base) {
     return atomic_load(&((const wpi_sim_executor *)(const void *)base)->now_ps) / WP_PS_PER_NS;
 }
 
+/* The clock of the process's simulated GPUs, which libraries/program_clock finds by its name. */
+static _Atomic uint64_t process_ps;
+
+WP_API uint64_t wpi_simulated_ns(void);
+WP_API uint64_t wpi_simulated_ns(void) {
+    return atomic_load(&process_ps) / WP_PS_PER_NS;
+}
+
+void wpi_executor_publish_time(wpi_sim_executor *x) {
+    const uint64_t now = x->lead->base_ps + wpi_engine_now(x->engine);
+    atomic_store(&x->lead->now_ps, now);
+    if (now > atomic_load(&process_ps)) atomic_store(&process_ps, now);
+}
+
 void wpi_executor_fail(wpi_sim_executor *x, const wp_error *error) {
     wpi_cpu_device_fail(x->device, error);
 }
@@ -231,7 +245,7 @@ static void run_model(wpi_sim_executor *x) {
     const bool is_at_rest =
         x->lead->running == NULL && x->lead->actors.live == 0 && wpi_engine_pending(x->engine) == 0;
     if (!is_at_rest && spread_failure(x)) give_up(x);
-    atomic_store(&x->lead->now_ps, x->lead->base_ps + wpi_engine_now(x->engine));
+    wpi_executor_publish_time(x);
     pthread_mutex_lock(x->device->lock);
     x->lead->is_working = false;
     pthread_cond_broadcast(&x->lead->pace.polled);

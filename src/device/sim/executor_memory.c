@@ -43,7 +43,7 @@ static void pass_until(wpi_sim_executor *x, wpi_time_ps time) {
     pthread_mutex_unlock(x->device->lock);
     while (wpi_engine_now(x->engine) < time && !atomic_load(&x->device->has_failed))
         wpi_engine_run_until(x->engine, time);
-    atomic_store(&x->lead->now_ps, x->lead->base_ps + wpi_engine_now(x->engine));
+    wpi_executor_publish_time(x);
     pthread_mutex_lock(x->device->lock);
     x->lead->is_working = false;
     pthread_cond_broadcast(&x->lead->pace.polled);

@@ -97,6 +97,8 @@ static inline bool wpi_queue_starts_host_call(const wpi_cpu_queue *queue) {
     return wpi_queue_first(queue)->kind == WPI_COMMAND_HOST_CALL;
 }
 
+/** Other threads, and the program's clocks, see the model's time. */
+void wpi_executor_publish_time(wpi_sim_executor *x);
 /** The device has failed. */
 void wpi_executor_fail(wpi_sim_executor *x, const wp_error *error);
 

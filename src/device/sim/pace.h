@@ -18,7 +18,8 @@
 
 #include "device/sim/host/turns.h"
 
-/* Simulated time of a poll by a host thread, and of the model's slice while no host thread waits. */
+/* Simulated time of a poll by a host thread, and of the model's slice while no host thread waits.
+ */
 #define WPI_POLL_PS WP_PS_PER_US
 
 /** The paced object's operations. Called with the lock held. */
