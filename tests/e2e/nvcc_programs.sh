@@ -20,6 +20,10 @@ for name in managed_variables managed_advice device_queries wide_integers host_m
         done
     done
 done
+# Clocks that follow the simulated GPU, with a runtime that is loaded for the static one alone.
+"$nvcc" -std=c++17 -w "$E2E/sim/simulated_clock.cu" -o clocks
+"$WARPAGE" run --device sim:v100 --simulated-clock -- ./clocks >said 2>talk
+awk '$1 == "event" && $4 > $2 - 1.5 && $4 < $2 + 1.5 { found = 1 } END { exit !found }' said || { cat said talk; exit 1; }
 # Without a symbol table, and without `warpage`: a sentence.
 strip constant_symbols-static -o stripped
 "$WARPAGE" run -- ./stripped >said 2>talk && { echo "the stripped program succeeded"; exit 1; }

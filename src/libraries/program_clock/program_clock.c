@@ -8,7 +8,7 @@
  * A reading takes time, so a loop that waits for a moment ends. Libwarpage itself reads real
  * clocks; so do sleeps and waits with a time limit, which are the C library's. Any thread.
  */
-#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
+#define _GNU_SOURCE /* dladdr, RTLD_NOLOAD */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -43,13 +43,15 @@ static int64_t real_ns(clockid_t clock) {
 
 typedef uint64_t (*clock_fn)(void);
 
-/* Libwarpage's, once it is loaded. */
+/* Libwarpage's, once it is loaded; what replaces a static runtime loads it for itself alone. */
 static clock_fn simulated_clock(void) {
     static _Atomic(clock_fn) found;
     clock_fn clock = atomic_load(&found);
-    if (clock == NULL) {
-        *(void **)&clock = dlsym(RTLD_DEFAULT, "wpi_simulated_ns");
+    void *library = clock == NULL ? dlopen("libwarpage.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (library != NULL) {
+        *(void **)&clock = dlsym(library, "wpi_simulated_ns");
         atomic_store(&found, clock);
+        (void)dlclose(library);
     }
     return clock;
 }
