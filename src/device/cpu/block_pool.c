@@ -435,10 +435,17 @@ static bool run_parked(wpi_worker *worker, bool *sleeps) {
     return has_progressed;
 }
 
+/* Whether a block of `launch` may wait for blocks of `own`, a kernel's launch: then no thread may
+ * hold blocks of both. Kernels wait for what their own threads launched, which is deeper. */
+static bool may_wait_for(const wpi_launch *launch, const wpi_launch *own) {
+    return own != NULL && own->depth != 0 && launch->depth <= own->depth;
+}
+
 /* A launch other than `own` that has blocks left. Takes a reference. */
 static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
     for (wpi_launch *launch = pool->launches; launch != NULL; launch = launch->following) {
         if (launch == own || !has_blocks_left(launch) || wants_relief(launch)) continue;
+        if (may_wait_for(launch, own)) continue;
         launch->refs++;
         return launch;
     }
