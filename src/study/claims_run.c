@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study/claims_run.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "base/time.h"
 #include "warpage/report.h"
 
-/* "name value" lines become an object of numbers. */
+/* "name value" lines become an object of numbers; a value that is a word is none. */
 static wp_status parse_values(const char *text, json_t *values, const char *program,
                               wp_error *err) {
     while (*text != '\0') {
@@ -23,8 +24,10 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
         WP_CHECK(line != NULL);
         char *space = strrchr(line, ' ');
         const double value = space != NULL ? strtod(space + 1, &end) : 0.0;
-        const bool is_good = space != NULL && end != space + 1 && *end == '\0' && isfinite(value);
-        if (is_good) {
+        const bool is_number = space != NULL && end != space + 1 && *end == '\0' && isfinite(value);
+        const bool is_good = is_number || (space != NULL && space == strchr(line, ' ') &&
+                                           space != line && isalpha((unsigned char)space[1]));
+        if (is_number) {
             *space = '\0';
             WP_CHECK(json_object_set_new(values, line, json_real(value)) == 0);
         }
