@@ -154,8 +154,13 @@ static void what_programs_print_is_checked(void **state) {
     wp_error err = {0};
     write_claims(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], "
                       "\"published\": 1}]}");
-    assert_status_fails(run(&figure, "x one\\\\n", &err), WP_STATUS_PARSE, &err, "'x one'");
-    wpi_figure_deinit(&figure);
+    const char *const lines[] = {"x is one\\\\n", "x\\\\n", " one\\\\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        assert_status_fails(run(&figure, lines[i], &err), WP_STATUS_PARSE, &err, "not NAME VALUE");
+        wpi_figure_deinit(&figure);
+    }
+    assert_status_fails(run(&figure, "x one\\\\n", &err), WP_STATUS_PARSE, &err, "'a'");
+    wpi_figure_deinit(&figure); /* a word is no value */
     assert_status_fails(run(&figure, "z 1\\\\n", &err), WP_STATUS_PARSE, &err, "'a'");
     wpi_figure_deinit(&figure);
 }
