@@ -3,9 +3,12 @@
  *
  * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
  * without __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes
- * together. (Shared memory that is not volatile: warp_synchronous.c; all accesses: --lockstep.)
- * Code that runs in step with simulated time needs none: its lanes stop before every access, until
- * the model makes it for all that execute it together.
+ * together. In global memory, where `volatile` is also for other blocks, they are for code in which
+ * a lane stores to one place and, without a branch between, loads from another of the same array,
+ * as the last steps of a sum do, in functions that never wait. (Shared memory that is not volatile:
+ * warp_synchronous.c; all accesses: --lockstep.) Code that runs in step with simulated time needs
+ * none: its lanes stop before every access, until the model makes it for all that execute it
+ * together.
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
  * waits if its condition depends on a volatile or atomic access inside it, by value or by the
@@ -63,6 +66,58 @@ static void add_steps(wpi_compile *c, LLVMValueRef function) {
             LLVMPositionBuilderBefore(c->builder, i);
             wpi_lower_stop(c, c->builder, WP_STOP_STEP, NULL, NULL, NULL);
         }
+}
+
+/* ---- exchange in global memory ---- */
+
+/* A volatile access to memory that may be global. */
+static bool is_volatile_global(const wpi_ir_access *a) {
+    if (a->kind != WP_ACCESS_READ && a->kind != WP_ACCESS_WRITE) return false;
+    const uint32_t space = wpi_access_space(a);
+    return LLVMGetVolatile(a->instruction) &&
+           (space == WP_SPACE_GENERIC || space == WP_SPACE_GLOBAL) &&
+           !LLVMIsAAllocaInst(wpi_pointer_base(a->pointer));
+}
+
+/* Whether straight code loads from another place of the array that it stores to. */
+static bool is_exchanged(const wpi_ir_access *store) {
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(store->instruction);
+    LLVMValueRef base = wpi_pointer_base(store->pointer);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        const wpi_ir_access load = wpi_access_of(i);
+        if (load.kind == WP_ACCESS_READ && load.pointer != store->pointer &&
+            is_volatile_global(&load) && wpi_pointer_base(load.pointer) == base)
+            return true;
+    }
+    return false;
+}
+
+/* Arrays in global memory by which the lanes of a warp exchange values in this block of code. */
+static void find_exchanged(LLVMBasicBlockRef block, wpi_map *arrays) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        const wpi_ir_access a = wpi_access_of(i);
+        if (a.kind != WP_ACCESS_WRITE || !is_volatile_global(&a) || !is_exchanged(&a)) continue;
+        LLVMValueRef base = wpi_pointer_base(a.pointer);
+        wpi_map_set(arrays, base, base);
+    }
+}
+
+static bool is_exchange(const wpi_map *arrays, LLVMValueRef instruction) {
+    const wpi_ir_access a = wpi_access_of(instruction);
+    return is_volatile_global(&a) && wpi_map_has(arrays, wpi_pointer_base(a.pointer));
+}
+
+static void add_exchange_steps(wpi_compile *c, LLVMValueRef function) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        wpi_map arrays = {0};
+        find_exchanged(b, &arrays);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!is_exchange(&arrays, i)) continue;
+            LLVMPositionBuilderBefore(c->builder, i);
+            wpi_lower_stop(c, c->builder, WP_STOP_STEP, NULL, NULL, NULL);
+        }
+        wpi_map_deinit(&arrays);
+    }
 }
 
 /* ---- loops that wait ---- */
@@ -336,8 +391,10 @@ static void remove_retry_marks(LLVMValueRef function) {
         }
 }
 
-static void add_yields(wpi_compile *c, LLVMValueRef function) {
+/* Whether there is a loop that waits. */
+static bool add_yields(wpi_compile *c, LLVMValueRef function) {
     wpi_loops l;
+    bool waits = false;
     wpi_loops_init(&l, function);
     patience *found = wpi_must_calloc(l.loop_count + 1, sizeof *found);
     uint32_t *postdom =
@@ -350,6 +407,7 @@ static void add_yields(wpi_compile *c, LLVMValueRef function) {
     remove_retry_marks(function);
     for (uint32_t i = 0; i < l.loop_count; i++) {
         const patience is = found[i];
+        waits = waits || is != GOES_ON;
         if (is == GOES_ON || (is == WAITS && has_host_pause(&l, &l.loops[i]))) continue;
         LLVMBasicBlockRef latch = l.blocks[l.loops[i].latch], header = l.blocks[l.loops[i].header];
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(latch);
@@ -363,6 +421,7 @@ static void add_yields(wpi_compile *c, LLVMValueRef function) {
     }
     wpi_free(found);
     wpi_loops_deinit(&l);
+    return waits;
 }
 
 wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err) {
@@ -370,7 +429,8 @@ wp_status wpi_pass_lockstep(wpi_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         if (!c->variant.is_in_step) add_steps(c, f);
-        add_yields(c, f);
+        const bool waits = add_yields(c, f);
+        if (!c->variant.is_in_step && !waits && !wpi_lockstep_is_whole(f)) add_exchange_steps(c, f);
     }
     return WP_STATUS_OK;
 }
