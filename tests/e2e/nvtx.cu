@@ -4,6 +4,8 @@
  * library that older programs link. */
 #include "check.h"
 #include <nvToolsExt.h>
+#include <nvToolsExtCuda.h>
+#include <nvToolsExtCudaRt.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 
@@ -24,6 +26,12 @@ int main()
     CHECK(nvtxDomainRangePop(domain) == 0);
     nvtxRangeEnd(nvtxRangeStart("range"));
     nvtxNameCategory(1, "category");
+    cudaStream_t stream;
+    CUDA_OK(cudaStreamCreate(&stream));
+    nvtxNameCudaDevice(0, "device");
+    nvtxNameCudaStreamA(stream, "stream");
+    nvtxNameCuStreamW((CUstream)stream, L"stream");
+    CUDA_OK(cudaStreamDestroy(stream));
     nvtxDomainDestroy(domain);
     return check_done();
 }
