@@ -8,19 +8,19 @@ static uint64_t fold(uint64_t hash, uint64_t word) {
 }
 
 static void remember(wpi_spin_round *lane, uint64_t address, uint8_t bytes) {
-    if (lane->count == WPI_ROUND_VALUES || bytes > sizeof(uint64_t)) return;
+    if (lane->count == WPI_ROUND_VALUES || bytes == 0 || bytes > sizeof(uint64_t)) return;
     lane->places[lane->count] = (const void *)(uintptr_t)address;
     lane->bytes[lane->count++] = bytes;
 }
 
-/* Gets the sizes of a block's accesses, in order. True: one of them stores. */
+/* Gets the sizes of a block's accesses, in order; 0: of constants. True: one of them stores. */
 static bool look_at(const wp_trace_tables *tables, const wp_trace_block *block, uint8_t *sizes) {
     bool stores = false;
     for (uint32_t s = 0; s < block->step_count; s++) {
         const wp_trace_step *step = &tables->steps[block->first_step + s];
         if (step->op != WP_TRACE_ACCESS) continue;
         const wp_trace_site *site = &tables->sites[step->value];
-        *sizes++ = site->size_bytes;
+        *sizes++ = site->space == WP_TRACE_CONST ? 0 : site->size_bytes;
         stores = stores || site->access == WP_TRACE_STORE || site->access == WP_TRACE_REDUCE;
     }
     return stores;
