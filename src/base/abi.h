@@ -399,10 +399,15 @@ typedef struct wp_check_site {
     uint32_t object; /* wp_check_object */
     uint32_t size_bytes;
     uint32_t align_bytes;
+    uint32_t flags; /* WP_CHECK_SITE_… */
     /* Of a barrier: equal for copies of one place in the source, reached by the same calls; 0: it
      * is unknown. */
     uint32_t place;
 } wp_check_site;
+
+#define WP_CHECK_SITE_VOLATILE 1u
+#define WP_CHECK_SITE_ATOMIC 2u /* a load or store that is atomic */
+#define WP_CHECK_SITE_VALUE 4u  /* wp_rt_race gets the value that is stored */
 
 /** An access of this site at `address` is good if address - first < limit, unsigned; limit 0:
  * nothing is. */
@@ -418,6 +423,16 @@ void *wp_rt_check(void *address, uint32_t site);
 void *wp_rt_check_object(void *address, uint32_t site, void *base, uint64_t size_bytes);
 /** An access to `size_bytes` bytes: `size_bytes`, or 0 if they must not be touched. */
 uint64_t wp_rt_check_range(void *address, uint32_t site, uint64_t size_bytes);
+
+/* The variant `races` is `check` that also reports what other threads may access, before it is
+ * done, and where a thread meets others, on both sides. */
+
+/** An access to memory that is not the thread's own. `value`: what a store puts there, if the site
+ * says so. */
+void wp_rt_race(const void *address, uint64_t size_bytes, uint64_t value, uint32_t site,
+                uint32_t thread);
+/** The thread synchronises: an operation of its warp, a barrier, an atomic, a fence. */
+void wp_rt_race_sync(uint32_t thread);
 
 #pragma GCC visibility pop
 

@@ -14,11 +14,12 @@
 static const struct {
     const char *word;
     wpi_variant_kind kind;
-    bool is_in_step;
-} words[] = {{"copy", WP_VARIANT_COPY, false},
-             {"check", WP_VARIANT_CHECK, false},
-             {"trace", WP_VARIANT_TRACE, false},
-             {"instep", WP_VARIANT_TRACE, true}};
+    bool is_in_step, finds_races;
+} words[] = {{.word = "copy", .kind = WP_VARIANT_COPY},
+             {.word = "check", .kind = WP_VARIANT_CHECK},
+             {.word = "races", .kind = WP_VARIANT_CHECK, .finds_races = true},
+             {.word = "trace", .kind = WP_VARIANT_TRACE},
+             {.word = "instep", .kind = WP_VARIANT_TRACE, .is_in_step = true}};
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
 /* "@60" behind the kind. */
@@ -39,6 +40,7 @@ static bool parse_word(const char *text, size_t whole_length, wpi_variant *out) 
         if (strlen(words[i].word) != length || strncmp(words[i].word, text, length) != 0) continue;
         out->kind = words[i].kind;
         out->is_in_step = words[i].is_in_step;
+        out->finds_races = words[i].finds_races;
         return sign == NULL || parse_arch(sign, whole_length - length, out);
     }
     return false;
@@ -75,7 +77,8 @@ wp_status wpi_variant_parse(const char *text, wpi_variant *out, wp_error *err) {
 
 const char *wpi_variant_word(const wpi_variant *variant) {
     for (size_t i = 0; i < WORD_COUNT; i++)
-        if (words[i].kind == variant->kind && words[i].is_in_step == variant->is_in_step)
+        if (words[i].kind == variant->kind && words[i].is_in_step == variant->is_in_step &&
+            words[i].finds_races == variant->finds_races)
             return words[i].word;
     return "";
 }
@@ -91,7 +94,7 @@ char *wpi_variant_text(const wpi_variant *variant) {
 }
 
 bool wpi_variant_equals(const wpi_variant *a, const wpi_variant *b) {
-    if (a->kind != b->kind || a->is_in_step != b->is_in_step ||
+    if (a->kind != b->kind || a->is_in_step != b->is_in_step || a->finds_races != b->finds_races ||
         a->machine_arch != b->machine_arch || a->rewrites.count != b->rewrites.count)
         return false;
     for (size_t i = 0; i < a->rewrites.count; i++)

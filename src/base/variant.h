@@ -6,6 +6,7 @@
  *
  *     copy                   the program's own code, with variables elsewhere
  *     check                  accesses are tested
+ *     races                  … and compared with those of other threads
  *     trace                  what the threads do is recorded
  *     instep                 … and each access waits for simulated time
  *     trace@60               … with the instructions that ptxas makes for sm_60
@@ -32,6 +33,7 @@ typedef enum wpi_variant_kind {
 typedef struct wpi_variant {
     wpi_variant_kind kind;
     bool is_in_step;       /* of TRACE only */
+    bool finds_races;      /* of CHECK only */
     uint32_t machine_arch; /* of TRACE only: costs are those of machine code; 0: an estimate */
     wpi_strings rewrites;  /* NAME or NAME:ARGUMENT each, in the order in which they run */
 } wpi_variant;

@@ -77,7 +77,8 @@ const wpi_cli_option wpi_run_options[] = {
     [CHECK] =
         {"check", NULL,
          "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
-         "barriers and leaks; exit with status 1 if any is found"},
+         "barriers, races within blocks and leaks; exit with status 1 if any is found. "
+         "WARPAGE_CHECK_RACES=0: no races, which take most of the time"},
     [REPORT] = {"report", "FILE", WPI_REPORT_DOC},
     [OUTPUT] = {"output", "DIR",
                 "write the report in every form, plots and a web page, index.html, to DIR"},

@@ -23,16 +23,16 @@ fail() { echo "$1"; cat out talk; exit 1; }
 run() { WARPAGE_LOG=device.variant:info ./mistakes "$@" >out 2>talk; }
 
 run none || fail "first run"
-grep -q "made 'check' with " talk || fail "not made by wpcc"
-[ "$(find cache -name 'check-*' | wc -l)" -eq 1 ] || fail "the cache holds $(ls cache)"
+grep -q "made 'races' with " talk || fail "not made by wpcc"
+[ "$(find cache -name 'races-*' | wc -l)" -eq 1 ] || fail "the cache holds $(ls cache)"
 run none || fail "second run"
 grep -q 'from the cache' talk || fail "made twice"
 
-for file in cache/check-*.so; do
+for file in cache/races-*.so; do
     printf 'not a library' >"$file"
 done
 run none || fail "a damaged library is not made again"
-grep -q "made 'check' with " talk || fail "a damaged library was taken"
+grep -q "made 'races' with " talk || fail "a damaged library was taken"
 grep -q 'nothing found' talk || fail "not checked"
 
 # Cut short at a page, as by a full disk or a crash, in each kind of variant: the loader would die of SIGBUS.
@@ -41,7 +41,7 @@ for file in cache/*.so; do
     truncate -s 8192 "$file"
 done
 run none || fail "a truncated library is not made again"
-grep -q "made 'check' with " talk || fail "a truncated library was taken"
+grep -q "made 'races' with " talk || fail "a truncated library was taken"
 for again in made from; do
     WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 WARPAGE_LOG=device.variant:info ./mistakes >out 2>talk || fail "truncated: exit status $?"
     grep -q "device.variant: .*$again" talk || fail "truncated: not '$again'"
@@ -51,9 +51,9 @@ done
 chmod go+w cache
 run none || fail "a cache that others can write ends the program"
 [ "$(grep -c 'can be written by other users and is not used; run: chmod go-w' talk)" -eq 1 ] || fail "an open folder is not told"
-grep -q "made 'check' with " talk || fail "a library of an open folder was loaded"
+grep -q "made 'races' with " talk || fail "a library of an open folder was loaded"
 chmod go-w cache
-chmod go+w cache/check-*.so
+chmod go+w cache/races-*.so
 run none || fail "a library that others can write ends the program"
 grep -q "can be written by other users and is not used" talk || fail "an open file is not told"
 run none || fail "not made again"
@@ -71,5 +71,5 @@ grep -q 'the kernels could not be checked' talk || fail "an unchecked run looks 
 [ -z "$(ls empty)" ] || fail "something was left in the cache"
 WARPAGE_CACHE="$TMP/empty" WARPAGE_WPCC=/bin/false "$WARPAGE" run --check -- ./mistakes none >out 2>talk
 [ $? -eq 1 ] || fail "not checked, yet a success"
-grep -q "/bin/false could not compile the variant 'check'" talk || fail "a failing wpcc is not told"
+grep -q "/bin/false could not compile the variant 'races'" talk || fail "a failing wpcc is not told"
 exit 0

@@ -68,5 +68,5 @@ extern "C" __global__ void barrier(int *p)
 
 // An atomic inlined from a header counts as where it was called: this file, whatever the number.
 // SITES-NOT: .h\00
-// SITES: @wp_check_sites = constant [{{[0-9]+}} x { ptr, ptr, ptr, i32, i32, i32, i32, i32, i32 }]
+// SITES: @wp_check_sites = constant [{{[0-9]+}} x { ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, i32 }]
 // SITES: @wp_check_site_count = constant i32 {{[0-9]+}}

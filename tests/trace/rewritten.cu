@@ -21,5 +21,5 @@
 // STREAM: function scale$stream
 
 // UNKNOWN: counting: unknown rewrite; the rewrites are: cache, counted
-// VARIANT: variant 'traced': unknown; the variants are: copy, check, trace, instep
+// VARIANT: variant 'traced': unknown; the variants are: copy, check, races, trace, instep
 extern "C" __global__ void scale(const int *x, int *y) { y[threadIdx.x] = x[threadIdx.x] * 3; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of src/device/cpu/check_memory.c: where an address lies among live and freed allocations.
+/* Tests of src/device/cpu/check/check_memory.c: where an address lies among live and freed
+ * allocations.
  */
-#include "device/cpu/access_check.h"
+#include "device/cpu/check/access_check.h"
 #include "wp_test.h"
 
 typedef struct maps {

@@ -255,6 +255,7 @@ struct wpi_block {
     size_t shared_capacity, frame_capacity, thread_capacity;
     size_t guard_capacity, barrier_site_capacity; /* access_check.c, as the members below */
     const struct wp_check_site *guard_sites;      /* sites of the guards; NULL: guards are empty */
+    struct wpi_races *races; /* check/race_check.c; NULL: they are not looked for */
     uint64_t guard_removals; /* of the memory map, when they were last emptied */
     bool has_own_guards;     /* some are of memory of this block only */
     size_t storage_bytes;    /* total, for the limit on parked blocks */

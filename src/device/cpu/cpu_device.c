@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/units.h"
-#include "device/cpu/access_check.h"
+#include "device/cpu/check/access_check.h"
 #include "device/cpu/queue.h"
 #include "report/recorder.h"
 

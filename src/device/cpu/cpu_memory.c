@@ -17,8 +17,8 @@
  * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_… */
-#include "device/cpu/access_check.h"
 #include "device/cpu/arena.h"
+#include "device/cpu/check/access_check.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

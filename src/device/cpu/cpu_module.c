@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/trace_abi.h"
-#include "device/cpu/access_check.h"
+#include "device/cpu/check/access_check.h"
 #include "device/cpu/code.h"
 #include "device/cpu/cpu.h"
 #include "device/image.h"

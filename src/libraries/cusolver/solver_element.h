@@ -557,7 +557,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_s
     }
     __syncthreads();
     EACH(j, 0, n) values[j] = norms[(int)order[j]];
-    const T smallest = values[0] * EPSILON * (T)c.m;
+    const T smallest = norms[(int)order[0]] * EPSILON * (T)c.m;
     __syncthreads();
     EACH(j, 0, c.vt != NULL ? c.vt_rows : 0) {
         for (int i = 0; i < n; i++) {

@@ -132,6 +132,7 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
         wpi_const32(c, o ? (uint32_t)o->object : WP_CHECK_ANY),
         wpi_const32(c, a ? (uint32_t)a->size_bytes : 0),
         wpi_const32(c, a ? a->align_bytes : 0),
+        wpi_const32(c, a ? a->flags : 0),
         wpi_const32(c, a || !place.file ? 0 : place_number(k, instruction)),
     };
     k->sites = wpi_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
@@ -146,7 +147,8 @@ uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o) {
 
 static void export_sites(checker *k) {
     wpi_compile *c = k->c;
-    LLVMTypeRef words[] = {c->ptr, c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
+    LLVMTypeRef words[] = {c->ptr, c->ptr, c->ptr, c->i32, c->i32,
+                           c->i32, c->i32, c->i32, c->i32, c->i32};
     LLVMTypeRef type = LLVMStructTypeInContext(c->context, words, sizeof words / sizeof *words, 0);
     LLVMValueRef values[] = {LLVMConstArray2(type, k->sites, k->site_count),
                              wpi_const32(c, k->site_count)};
@@ -432,8 +434,11 @@ static void check_function(checker *k, LLVMValueRef function) {
     uint32_t count = LLVMCountBasicBlocks(function);
     LLVMBasicBlockRef *blocks = wpi_must_calloc(count + 1, sizeof *blocks);
     LLVMGetBasicBlocks(function, blocks);
+    const bool finds_races = k->c->variant.finds_races;
+    if (finds_races) wpi_check_races_choose(k, function);
     for (uint32_t b = 0; b < count; b++)
         check_block(k, blocks[b]);
+    if (finds_races) wpi_check_races_say(k, function);
     wpi_free(blocks);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Internals of the pass `check`: check_pass.c puts guards before single accesses, check_run.c
- * finds accesses that can be tested together. */
+ * finds accesses that can be tested together, check_races.c reports accesses to the runtime. */
 #ifndef WP_PASS_CHECK_H
 #define WP_PASS_CHECK_H
 
@@ -26,6 +26,7 @@ typedef struct access {
     wp_check_access kind;
     uint64_t size_bytes; /* 0: known only at run time */
     uint32_t align_bytes;
+    uint32_t flags; /* WP_CHECK_SITE_… */
 } access;
 
 /* The object that an address is based on. */
@@ -79,5 +80,10 @@ check_run wpi_check_run_find(checker *k, LLVMValueRef *all, uint32_t count, uint
  *
  * `sites` ([count of all]) receives the sites that guards must use. */
 void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t *sites);
+
+/** Chooses the accesses that may race with other threads', before they get guards; then makes the
+ * kernel report them, and where its threads synchronise. */
+void wpi_check_races_choose(checker *k, LLVMValueRef function);
+void wpi_check_races_say(checker *k, LLVMValueRef function);
 
 #endif

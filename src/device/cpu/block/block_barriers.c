@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Block barriers of threads that do not stop together. */
-#include "device/cpu/access_check.h"
 #include "device/cpu/block/block_parts.h"
+#include "device/cpu/check/access_check.h"
+#include "device/cpu/check/race_check.h"
 
 uint32_t wpi_barrier_id(const wpi_block *block, uint32_t t) {
     if (wpi_block_is_plain(block, block->pub.states[t])) return 0;
@@ -48,6 +49,7 @@ static void release_barrier(wpi_block *block, uint32_t id) {
     if (is_only && barrier->count == 0 && barrier->arrived == 0 && wpi_block_is_checked(block) &&
         !is_counted(block)) {
         wpi_check_barrier(block);
+        wpi_races_barrier(block);
     }
     for (uint32_t pass = 0; pass < 2; pass++) { /* count, then set results */
         for (uint32_t w = 0; w < block->warp_count; w++) {

@@ -5,8 +5,9 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "device/cpu/access_check.h"
 #include "device/cpu/block/block_parts.h"
+#include "device/cpu/check/access_check.h"
+#include "device/cpu/check/race_check.h"
 
 #define STACK_OF_CALLS_BYTES ((size_t)16384) /* minimum beside large local arrays */
 #define PAGE_BYTES ((size_t)4096)
@@ -185,6 +186,7 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
     block->outer = pub->thread_count;
     block->is_at_grid = block->is_at_cluster = block->waits_for_cluster = false;
     if (block->has_device_errors) wpi_device_errors_clear(block);
+    wpi_races_begin(block);
     block->is_mixed = block->launch->kernel->code->regions == NULL;
     if (!block->is_mixed) return;
 

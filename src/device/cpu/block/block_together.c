@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks whose live threads are all in one state. A stop that completes for all of them at once (a
  * barrier, a warp operation of whole warps) costs no work per thread. */
-#include "device/cpu/access_check.h"
 #include "device/cpu/block/block_parts.h"
+#include "device/cpu/check/access_check.h"
+#include "device/cpu/check/race_check.h"
 
 typedef enum completion { COMPLETES, WAITS, YIELDS, AT_GRID, AT_CLUSTER } completion;
 
@@ -113,10 +114,10 @@ static bool waits_at_cluster(const wpi_block *block) {
 static completion complete_together(wpi_block *block) {
     const wp_cpu_region *region = &wpi_block_code(block)->regions[block->state];
     const uint32_t kind = WP_STOP_KIND(region->stop);
-    const bool is_partial = block->outer - block->first != block->pub.thread_count;
-    if (is_partial && wpi_block_is_checked(block) && is_barrier(kind) &&
-        is_for_all(block, region)) {
-        wpi_check_barrier(block);
+    if (wpi_block_is_checked(block) && is_barrier(kind) && is_for_all(block, region)) {
+        const bool is_partial = block->outer - block->first != block->pub.thread_count;
+        if (is_partial) wpi_check_barrier(block);
+        wpi_races_barrier(block);
     }
     if ((region->flags & WP_CPU_REGION_PLAIN) != 0 || kind == WP_STOP_STEP ||
         kind == WP_STOP_ROUND || kind == WP_STOP_CUT) {

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "device/cpu/access_check.h"
+#include "device/cpu/check/access_check.h"
 
 #define QUARANTINE_MAX 1024u
 #define GAP_BYTES ((size_t)64 * 1024)

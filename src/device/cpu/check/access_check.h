@@ -23,6 +23,9 @@ static inline bool wpi_check_is_on(void) {
     return wpi_check_enabled;
 }
 
+/** Whether races between threads of a block are looked for, too. */
+bool wpi_check_finds_races(void);
+
 /** Reads the parameters. PARSE, INVALID. */
 WP_NODISCARD wp_status wpi_check_start(wp_error *err);
 
@@ -55,7 +58,7 @@ wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, co
 
 /* ---- kernels ---- */
 
-/** Loads the variant "check" of `code`, with the same variables. */
+/** Loads the variant "check" or "races" of `code`, with the same variables. */
 WP_NODISCARD wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
                                       uint32_t instance, void *const *variables,
                                       wpi_variant_library *out, wp_error *err);
