@@ -186,7 +186,7 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
     block->outer = pub->thread_count;
     block->is_at_grid = block->is_at_cluster = block->waits_for_cluster = false;
     if (block->has_device_errors) wpi_device_errors_clear(block);
-    wpi_races_begin(block);
+    wpi_races_begin(block, number);
     block->is_mixed = block->launch->kernel->code->regions == NULL;
     if (!block->is_mixed) return;
 

@@ -11,6 +11,10 @@
 #include "device/cpu/check/findings.h"
 #include "device/cpu/check/race_table.h"
 
+/* Of a launch, the first blocks are watched, and then one in some: what races does so in most. */
+#define WATCHED_FIRST 256u
+#define WATCHED_EVERY 16u
+
 /* Memory of the allocation that a site last accessed. */
 typedef struct extent {
     uintptr_t first, outer;
@@ -22,6 +26,7 @@ struct wpi_races {
     size_t site_capacity;
     const wp_check_site *sites; /* whose extents these are */
     uint64_t removals;          /* of the memory map, when they were last emptied */
+    bool is_watched;            /* the block that now runs */
 };
 
 /* ---- storage ---- */
@@ -56,8 +61,11 @@ bool wpi_races_prepare(wpi_block *block) {
                                       block->launch->shared_dynamic_bytes);
 }
 
-void wpi_races_begin(wpi_block *block) {
-    if (block->races != NULL) wpi_race_table_begin(block->races->table, block->pub.shared);
+void wpi_races_begin(wpi_block *block, uint64_t number) {
+    wpi_races *r = block->races;
+    if (r == NULL) return;
+    r->is_watched = number < WATCHED_FIRST || number % WATCHED_EVERY == 0;
+    wpi_race_table_begin(r->table, block->pub.shared);
 }
 
 void wpi_races_release(wpi_block *block) {
@@ -159,7 +167,9 @@ void wp_rt_race(const void *pointer, uint64_t size_bytes, uint64_t value, uint32
                 uint32_t thread) {
     wpi_block *block = (wpi_block *)wp_rt_block; /* its first member */
     const uintptr_t address = (uintptr_t)pointer;
-    if (size_bytes == 0 || !is_common(block, address, size_bytes, site)) return;
+    if (!block->races->is_watched || size_bytes == 0 ||
+        !is_common(block, address, size_bytes, site))
+        return;
     const wpi_race_access now = {.site = site,
                                  .thread = (uint16_t)thread,
                                  .flags = flags_of(&block->launch->kernel->sites[site])};
@@ -169,5 +179,6 @@ void wp_rt_race(const void *pointer, uint64_t size_bytes, uint64_t value, uint32
 }
 
 void wp_rt_race_sync(uint32_t thread) {
-    wpi_race_table_sync(((wpi_block *)wp_rt_block)->races->table, thread);
+    const wpi_races *r = ((wpi_block *)wp_rt_block)->races;
+    if (r->is_watched) wpi_race_table_sync(r->table, thread);
 }
