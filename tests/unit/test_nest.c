@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Work that kernels queue: nested grids, order, tails, waiting blocks, limits, failures. */
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "cpu_program.h"
@@ -200,6 +201,22 @@ static void blocks_wait_for_what_they_launched(void **state) {
     }
 }
 
+/* More than a worker holds of one launch, which is 4096 blocks. */
+static void very_many_blocks_wait(void **state) {
+    fixture *f = *state;
+    enum { BLOCKS = 6000 };
+    static uint32_t states[2 * BLOCKS];
+    static int64_t numbers[BLOCKS];
+    uint32_t *at = states;
+    int64_t *numbers_at = numbers;
+    memset(states, 0, sizeof states);
+    assert_status_ok(wpi_device_set_limit(f->device, WPI_LIMIT_PENDING_LAUNCHES, 20000, &f->err),
+                     &f->err);
+    run(f, "wait", BLOCKS, 1, (void *[]){&at, &numbers_at});
+    for (uint32_t b = 0; b < BLOCKS; b++)
+        assert_int_equal(states[2 * b + 1], 8);
+}
+
 static void the_number_of_waiting_launches_is_limited(void **state) {
     fixture *f = *state;
     static atomic_uint counts[3];
@@ -239,6 +256,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(blocks_wait_for_what_they_launched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(blocks_wait_for_what_they_launched, set_up_alone,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(very_many_blocks_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(very_many_blocks_wait, set_up_alone, tear_down),
         cmocka_unit_test_setup_teardown(the_number_of_waiting_launches_is_limited, set_up_alone,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_failure_ends_the_others, set_up, tear_down),

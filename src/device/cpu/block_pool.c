@@ -9,7 +9,8 @@
  * Workers take chunks of blocks by an atomic counter. A block that can only wait (as wpi_block_run
  * returns) is parked, and the worker takes a new block of the launch, runs its parked ones in turn,
  * or takes a block of another launch. A parked block stays with its worker. So a block that another
- * one waits for will run, while memory for parked blocks lasts.
+ * one waits for will run, while memory for parked blocks lasts. Blocks that wait only for what they
+ * launched have no turns: they are dormant until that is done (nested/nest_blocks.c).
  */
 #include "device/cpu/cpu.h"
 
@@ -36,6 +37,7 @@
 #define CHUNKS_PER_WORKER 16u /* so that workers finish at about the same time */
 #define IDLE_YIELDS 64u       /* fruitless rounds before a worker sleeps between rounds */
 #define IDLE_SLEEP_NS 20000
+#define DORMANT_SLEEP_NS 1000000 /* the longest sleep of a worker whose blocks are all dormant */
 
 struct wpi_pool {
     wpi_cpu_device *device;
@@ -45,7 +47,9 @@ struct wpi_pool {
     wpi_worker *workers;    /* [worker_count] */
     wpi_worker *free_workers;
     uint32_t worker_count;
-    uint32_t waiter_count; /* threads that wait for `changed` */
+    uint32_t waiter_count;    /* threads that wait for `changed` */
+    uint32_t sleeper_count;   /* … of them, workers with dormant blocks */
+    _Atomic uint32_t aborted; /* launches so far */
     pthread_t *helpers;
     uint32_t helper_count, helper_idle_count;
     bool is_stopping;
@@ -184,6 +188,7 @@ static void abort_launch(wpi_worker *worker, wpi_launch *launch) {
     wpi_pool *pool = worker->pool;
     pthread_mutex_lock(&pool->lock);
     atomic_store(&launch->is_aborted, true);
+    atomic_fetch_add(&pool->aborted, 1);
     announce_change(pool);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -208,7 +213,7 @@ static void park(wpi_worker *worker, wpi_block *block) {
     }
     worker->parked_tail = block;
     worker->parked_count++;
-    worker->parked_bytes += block->storage_bytes;
+    worker->held_bytes += block->storage_bytes;
 }
 
 static wpi_block *unpark(wpi_worker *worker) {
@@ -216,8 +221,35 @@ static wpi_block *unpark(wpi_worker *worker) {
     worker->parked_head = block->next;
     if (worker->parked_head == NULL) worker->parked_tail = NULL;
     worker->parked_count--;
-    worker->parked_bytes -= block->storage_bytes;
+    worker->held_bytes -= block->storage_bytes;
     return block;
+}
+
+/* Keeps a block that waits: dormant, if it waits for what it launched. */
+static void put_aside(wpi_worker *worker, wpi_block *block) {
+    if (!block->awaits_nested || !wpi_nest_sleep(block)) {
+        park(worker, block);
+        return;
+    }
+    worker->dormant_count++;
+    worker->held_bytes += block->storage_bytes;
+}
+
+/* Parks dormant blocks that may go on; all, if a launch was aborted. */
+static void wake_dormant(wpi_worker *worker) {
+    const uint32_t aborted = atomic_load_explicit(&worker->pool->aborted, memory_order_relaxed);
+    wpi_block *next, *block = wpi_nest_wake_up(worker, aborted != worker->aborted_seen);
+    worker->aborted_seen = aborted;
+    for (; block != NULL; block = next) {
+        next = block->next;
+        worker->dormant_count--;
+        worker->held_bytes -= block->storage_bytes;
+        park(worker, block);
+    }
+}
+
+static uint32_t held_count(const wpi_worker *worker) {
+    return worker->parked_count + worker->dormant_count;
 }
 
 /* The block has ended, or its launch was aborted. */
@@ -299,13 +331,15 @@ static bool run_block(wpi_worker *worker, wpi_block *block) {
     case WPI_OUTCOME_DONE: finish(worker, block, true); return true;
     case WPI_OUTCOME_GRID: arrive_at_grid(worker, block); return true;
     case WPI_OUTCOME_CLUSTER: wait_for_cluster(worker, block); return true;
-    default: park(worker, block); return outcome == WPI_OUTCOME_PROGRESSED;
+    default: put_aside(worker, block); return outcome == WPI_OUTCOME_PROGRESSED;
     }
 }
 
+/* Deeper launches may have more: those that launched them wait, and are held. */
 static bool can_hold_more(const wpi_worker *worker, const wpi_launch *launch) {
-    if (worker->parked_count == 0 || launch->is_cooperative) return true;
-    return worker->parked_count < PARKED_MAX && worker->parked_bytes < PARKED_BYTES_MAX;
+    const uint32_t times = 1 + launch->depth;
+    if (held_count(worker) == 0 || launch->is_cooperative) return true;
+    return held_count(worker) < times * PARKED_MAX && worker->held_bytes < times * PARKED_BYTES_MAX;
 }
 
 static bool take_range(wpi_worker *worker, wpi_launch *launch) {
@@ -357,7 +391,7 @@ static void start_cluster(wpi_worker *worker, wpi_block **blocks, uint64_t numbe
 /* Out of memory for more blocks: the parked ones can end without these, unless the launch is
  * cooperative. */
 static bool fail_memory(wpi_worker *worker, wpi_launch *launch) {
-    if (worker->parked_count != 0 && !launch->is_cooperative) return false;
+    if (held_count(worker) != 0 && !launch->is_cooperative) return false;
     (void)WP_FAIL(&worker->error, NOMEM,
                   "kernel %s: no host memory for a block of %" PRIu32 " threads",
                   launch->kernel->display_name, launch->thread_count);
@@ -398,11 +432,11 @@ static bool run_new(wpi_worker *worker, wpi_launch *launch) {
             } else if (outcome == WPI_OUTCOME_CLUSTER) {
                 wait_for_cluster(worker, block);
             } else {
-                park(worker, block);
+                put_aside(worker, block);
             }
             return true;
         }
-    } while (worker->parked_count == 0 && take_range(worker, launch));
+    } while (held_count(worker) == 0 && take_range(worker, launch));
 stop:
     worker->current = NULL;
     wpi_block_release(block);
@@ -441,15 +475,20 @@ static bool may_wait_for(const wpi_launch *launch, const wpi_launch *own) {
     return own != NULL && own->depth != 0 && launch->depth <= own->depth;
 }
 
-/* A launch other than `own` that has blocks left. Takes a reference. */
-static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
+/* A launch other than `own` that has blocks left. */
+static wpi_launch *other_launch(const wpi_pool *pool, const wpi_launch *own) {
     for (wpi_launch *launch = pool->launches; launch != NULL; launch = launch->following) {
         if (launch == own || !has_blocks_left(launch) || wants_relief(launch)) continue;
-        if (may_wait_for(launch, own)) continue;
-        launch->refs++;
-        return launch;
+        if (!may_wait_for(launch, own)) return launch;
     }
     return NULL;
+}
+
+/* The same, with a reference. */
+static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
+    wpi_launch *launch = other_launch(pool, own);
+    if (launch != NULL) launch->refs++;
+    return launch;
 }
 
 /* The same for a launch with clusters, to which there is one reference. */
@@ -553,8 +592,40 @@ static void sleep_at_barriers(wpi_worker *worker) {
     if (stuck != NULL) abort_launch(worker, stuck);
 }
 
+/* The time after the longest sleep of a worker with dormant blocks. */
+static struct timespec dormant_until(void) {
+    struct timespec at;
+    timespec_get(&at, TIME_UTC);
+    at.tv_nsec += DORMANT_SLEEP_NS;
+    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    return at;
+}
+
+/* Sleeps until something may have changed for a worker, none of whose blocks can go on, and some
+ * are dormant: what they launched may wait for this worker. */
+static void sleep_dormant(wpi_worker *worker, const wpi_launch *own) {
+    wpi_pool *pool = worker->pool;
+    const struct timespec until = dormant_until();
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_load(&worker->woken) == NULL &&
+        atomic_load(&pool->aborted) == worker->aborted_seen && other_launch(pool, own) == NULL &&
+        !can_any_go_on(worker)) {
+        pool->waiter_count++;
+        pool->sleeper_count++;
+        pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
+        pool->waiter_count--;
+        pool->sleeper_count--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 /* Without progress in a round, sleeps until a grid barrier completes, or for a moment. */
-static void rest(wpi_worker *worker, bool sleeps, uint32_t *idle_rounds) {
+static void rest(wpi_worker *worker, const wpi_launch *own, bool sleeps, uint32_t *idle_rounds) {
+    if (sleeps && worker->dormant_count != 0) {
+        sleep_dormant(worker, own);
+        return;
+    }
     if (sleeps) {
         sleep_at_barriers(worker);
         return;
@@ -584,18 +655,19 @@ static void run_worker(wpi_worker *worker, wpi_launch *launch) {
         if (atomic_load_explicit(&launch->is_aborted, memory_order_relaxed)) {
             worker->range_next = worker->range_outer;
         }
+        wake_dormant(worker);
         bool has_progressed = run_new(worker, launch);
-        if (worker->parked_count == 0) {
+        if (held_count(worker) == 0) {
             if (has_progressed) continue;
             break;
         }
         bool sleeps;
         if (run_parked(worker, &sleeps)) has_progressed = true;
-        if (worker->parked_count == 0 || has_progressed || run_foreign(worker, launch)) {
+        if (held_count(worker) == 0 || has_progressed || run_foreign(worker, launch)) {
             idle_rounds = 0;
             continue;
         }
-        rest(worker, sleeps, &idle_rounds);
+        rest(worker, launch, sleeps, &idle_rounds);
     }
     wpi_worker_add_up(worker);
     wp_rt_block = NULL;
@@ -633,6 +705,12 @@ void wpi_pool_return(wpi_pool *pool, wpi_worker *worker) {
     pthread_mutex_lock(&pool->lock);
     worker->next_free = pool->free_workers;
     pool->free_workers = worker;
+    announce_change(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void wpi_pool_announce(wpi_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
     announce_change(pool);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -704,6 +782,7 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
 
     pthread_mutex_lock(&pool->lock);
     list_launch(pool, launch);
+    if (pool->sleeper_count != 0) announce_change(pool);
     while (has_blocks_left(launch) || launch->refs != 0) {
         if (wants_relief(launch)) {
             pthread_mutex_unlock(&pool->lock);

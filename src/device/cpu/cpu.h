@@ -127,9 +127,12 @@ struct wpi_worker {
     uint32_t cluster_count;
     bool has_guards;                      /* stacks of fibers end in a guard page */
     wpi_block *parked_head, *parked_tail; /* in order of parking */
-    uint32_t parked_count;
-    size_t parked_bytes;
-    uint64_t range_next, range_outer; /* blocks taken from the launch, not yet started */
+    wpi_block *dormant;                   /* they wait for what they launched; device->lock */
+    _Atomic(wpi_block *) woken;           /* … that is done; written under that lock */
+    uint32_t parked_count, dormant_count; /* dormant: until they are parked again */
+    size_t held_bytes;                    /* storage of both */
+    uint32_t aborted_seen;                /* pool->aborted when it last looked */
+    uint64_t range_next, range_outer;     /* blocks taken from the launch, not yet started */
 
     sigjmp_buf escape; /* target of errors in kernel code */
     bool is_failing;   /* a fiber failed: escape once back on the worker's stack */
@@ -175,6 +178,9 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 wpi_worker *wpi_pool_borrow(wpi_pool *pool);
 void wpi_pool_return(wpi_pool *pool, wpi_worker *worker);
 
+/** Wakes workers that sleep as their blocks wait: for some that is over. */
+void wpi_pool_announce(wpi_pool *pool);
+
 /** Adds up what kernel code on this worker has counted: before its launch may end (worker_sums.c).
  */
 void wpi_worker_add_up(wpi_worker *worker);
@@ -192,17 +198,18 @@ _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
 /** A warp of a mixed block: every lane is in exactly one of these sets. */
 typedef struct wpi_warp {
-    uint32_t ready;       /* may run */
-    uint32_t op;          /* at a warp operation with a mask */
-    uint32_t meet;        /* at an operation for the present lanes, or at a step */
-    uint32_t barrier;     /* at a block barrier */
-    uint32_t grid;        /* at the grid barrier */
-    uint32_t yielded;     /* yields to other lanes */
-    uint32_t held;        /* waits until its trace has been read */
-    uint32_t exited;      /* returned, or beyond the end of the block */
-    uint32_t passed_over; /* times that others ran before `yielded` */
-    uint32_t cluster;     /* at the cluster's barrier */
-    uint32_t met_last;    /* the lane that wpi_block_meet_in_turn chose last */
+    uint32_t ready;         /* may run */
+    uint32_t op;            /* at a warp operation with a mask */
+    uint32_t meet;          /* at an operation for the present lanes, or at a step */
+    uint32_t barrier;       /* at a block barrier */
+    uint32_t grid;          /* at the grid barrier */
+    uint32_t yielded;       /* yields to other lanes */
+    uint32_t held;          /* waits until its trace has been read */
+    uint32_t exited;        /* returned, or beyond the end of the block */
+    uint32_t passed_over;   /* times that others ran before `yielded` */
+    uint32_t cluster;       /* at the cluster's barrier */
+    uint32_t met_last;      /* the lane that wpi_block_meet_in_turn chose last */
+    uint32_t awaits_nested; /* when they last ran, waited for grids that the block launched */
 } wpi_warp;
 
 typedef struct wpi_barrier {
@@ -215,8 +222,9 @@ struct wpi_block {
     wp_cpu_block pub; /* first: kernel code sees this */
     wpi_launch *launch;
     wpi_worker *worker;
-    wpi_block *next; /* in the worker's lists */
-    bool holds_ref;  /* holds a reference to a launch that is not its worker's own */
+    wpi_block *next;     /* in the worker's lists */
+    wpi_block *previous; /* … of dormant blocks */
+    bool holds_ref;      /* holds a reference to a launch that is not its worker's own */
 
     /* While all live threads are in the same state they are a range. */
     bool is_mixed;
@@ -240,7 +248,11 @@ struct wpi_block {
     uint32_t grid_generation;   /* the generation when it arrived at the grid barrier */
     uint32_t asleep_generation; /* … when its worker fell asleep */
 
-    struct wpi_lane_words *trace; /* [thread_count] of traced code, for device/sim; not owned */
+    struct wpi_lane_words *trace;  /* [thread_count] of traced code, for device/sim; not owned */
+    bool awaits_nested;            /* all that could run wait for commands of the block (nested/) */
+    uint32_t awaiting_count;       /* … threads that found this, since it was set to 0 */
+    uint64_t awaited_least;        /* … the least number up to which they must be done */
+    struct wpi_nest_block *awaits; /* while it is dormant */
     uint16_t
         *device_errors; /* [thread_count]: the last error of each thread (nested/); NULL: none */
     bool has_device_errors; /* some are not 0 */
@@ -277,6 +289,8 @@ void wpi_block_release(wpi_block *block); /* back to the worker's store */
 void wpi_block_destroy(wpi_block *block); /* NULL allowed */
 /** Sets `block` to the entry of block number `number` of its launch. */
 void wpi_block_start(wpi_block *block, uint64_t number);
+/** Its number by its indices in the grid, x first. */
+uint64_t wpi_block_grid_number(const wpi_block *block);
 /** Runs until the block is done or can only wait. Call again to continue; after GRID, once the grid
  * barrier is complete. */
 wpi_outcome wpi_block_run(wpi_block *block);

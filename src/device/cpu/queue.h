@@ -48,6 +48,8 @@ typedef struct wpi_command {
     /* Of a command that a kernel's thread queued (nested/nest.h): */
     struct wpi_nest *nest; /* NULL: the host queued it */
     uint64_t stream, number, block;
+    struct wpi_nest_block *of_block;     /* … other than a tail, until it is done */
+    struct wpi_command *earlier, *later; /* of that block */
     union {
         struct {
             wp_copy_kind kind; /* of a replayed copy, whose memory does not exist */

@@ -83,6 +83,15 @@ static bool is_any_at_cluster(const wpi_block *block) {
     return false;
 }
 
+/* Whether all lanes that yielded wait for grids that the block launched. */
+static bool awaits_nested(const wpi_block *block) {
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        const wpi_warp *warp = &block->warps[w];
+        if ((warp->yielded & ~warp->awaits_nested) != 0 || warp->cluster != 0) return false;
+    }
+    return true;
+}
+
 wpi_outcome wpi_block_run_mixed(wpi_block *block) {
     uint32_t yields = 0;
     bool has_progressed = false;
@@ -110,8 +119,9 @@ wpi_outcome wpi_block_run_mixed(wpi_block *block) {
         if ((ready | meeting) != 0) continue;
         if (held != 0) return WPI_OUTCOME_HELD;
         if (yielded != 0) {
-            if (!pass_progressed &&
-                (!wpi_block_lets_yield_pass(block) || ++yields > WPI_YIELD_PASSES)) {
+            block->awaits_nested = awaits_nested(block);
+            if (block->awaits_nested || (!pass_progressed && (!wpi_block_lets_yield_pass(block) ||
+                                                              ++yields > WPI_YIELD_PASSES))) {
                 return wpi_block_waits_outside(has_progressed);
             }
             make_ready(block);

@@ -161,6 +161,12 @@ void wpi_block_destroy(wpi_block *block) {
     wpi_free(block);
 }
 
+uint64_t wpi_block_grid_number(const wpi_block *block) {
+    const wp_cpu_block *b = &block->pub;
+    return b->block_idx[0] + (uint64_t)b->grid_dim[0] *
+                                 (b->block_idx[1] + (uint64_t)b->grid_dim[1] * b->block_idx[2]);
+}
+
 void wpi_block_start(wpi_block *block, uint64_t number) {
     wp_cpu_block *pub = &block->pub;
     const wp_dim3 grid = block->launch->grid;

@@ -156,6 +156,7 @@ wpi_outcome wpi_block_run_together(wpi_block *block) {
     if (block->is_at_cluster && waits_at_cluster(block)) return WPI_OUTCOME_CLUSTER;
     block->is_at_cluster = false;
     for (;;) {
+        block->awaiting_count = 0;
         const uint32_t next = regions[block->state].run(&block->pub, block->first, block->outer);
         if (next == WP_STATE_EXIT) return WPI_OUTCOME_DONE;
         if (next != WP_STATE_MIXED) {
@@ -169,7 +170,9 @@ wpi_outcome wpi_block_run_together(wpi_block *block) {
         switch (complete_together(block)) {
         case COMPLETES: has_progressed = true; break;
         case YIELDS:
-            if (!wpi_block_lets_yield_pass(block) || ++yields > WPI_YIELD_PASSES) {
+            block->awaits_nested = block->awaiting_count == block->outer - block->first;
+            if (block->awaits_nested || !wpi_block_lets_yield_pass(block) ||
+                ++yields > WPI_YIELD_PASSES) {
                 return wpi_block_waits_outside(has_progressed);
             }
             break;

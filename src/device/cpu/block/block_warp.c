@@ -204,6 +204,7 @@ bool wpi_warp_run(wpi_block *block, uint32_t w) {
         const uint32_t lanes = wpi_warp_smallest_state(block, w, warp->ready);
         const uint32_t state = block->pub.states[w * WP_WARP_LANES + wpi_lanes_lowest(lanes)];
         warp->ready &= ~lanes;
+        warp->awaits_nested &= ~lanes;
         block->warps_run |= 1u << w;
         run_lanes(block, w, lanes, state);
         if ((lanes & ~warp->yielded) != 0) has_progressed = true;

@@ -40,10 +40,12 @@ static void destroy(wpi_nest *nest) {
     pthread_cond_destroy(&nest->changed);
     wpi_free(nest->events);
     wpi_free(nest->waits);
+    wpi_free(nest->blocks.buckets);
     wpi_free(nest);
 }
 
-void wpi_nest_add(wpi_nest *nest, wpi_command *command, bool is_tail) {
+bool wpi_nest_add(wpi_nest *nest, wpi_command *command, bool is_tail) {
+    if (!is_tail && !wpi_nest_blocks_add(&nest->blocks, command)) return false;
     wpi_command ***last = is_tail ? &nest->tails_last : &nest->waiting_last;
     command->nest = nest;
     command->next = NULL;
@@ -51,6 +53,7 @@ void wpi_nest_add(wpi_nest *nest, wpi_command *command, bool is_tail) {
     *last = &command->next;
     if (!is_tail) atomic_fetch_add(&nest->launch->nest_waiting, 1);
     pthread_cond_broadcast(&nest->changed);
+    return true;
 }
 
 /* ---- order ---- */
@@ -114,16 +117,6 @@ wpi_command *wpi_nest_take_any(wpi_cpu_device *device) {
     return NULL;
 }
 
-static bool is_open(const wpi_command *list, uint64_t block, uint64_t number) {
-    for (const wpi_command *c = list; c != NULL; c = c->next)
-        if (c->block == block && c->number <= number) return true;
-    return false;
-}
-
-bool wpi_nest_has_done(const wpi_nest *nest, uint64_t block, uint64_t number) {
-    return !is_open(nest->running, block, number) && !is_open(nest->waiting, block, number);
-}
-
 /* ---- ends ---- */
 
 void *wpi_nest_done(wpi_command *command) {
@@ -133,6 +126,7 @@ void *wpi_nest_done(wpi_command *command) {
         link = &(*link)->next;
     *link = command->next;
     nest->device->nested_running--;
+    wpi_nest_blocks_remove(&nest->blocks, command);
     wpi_command_free(command);
     pthread_cond_broadcast(&nest->changed);
     const bool is_complete = is_empty(nest) && (nest->is_ended || nest->launch == NULL);
@@ -155,9 +149,10 @@ bool wpi_nest_end(wpi_launch *launch, void *owner) {
     return is_complete;
 }
 
-static void drop(wpi_command *list) {
+static void drop(wpi_nest *nest, wpi_command *list) {
     while (list != NULL) {
         wpi_command *next = list->next;
+        wpi_nest_blocks_remove(&nest->blocks, list);
         wpi_command_free(list);
         list = next;
     }
@@ -166,8 +161,8 @@ static void drop(wpi_command *list) {
 void wpi_nest_abandon(wpi_launch *launch) {
     wpi_nest *nest = launch->nest;
     if (nest == NULL) return;
-    drop(nest->waiting);
-    drop(nest->tails);
+    drop(nest, nest->waiting);
+    drop(nest, nest->tails);
     nest->waiting = nest->tails = NULL;
     if (nest->running == NULL) {
         destroy(nest);

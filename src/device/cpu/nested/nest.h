@@ -27,6 +27,19 @@ typedef struct wpi_nest_wait {
     uint64_t after_stream, after;
 } wpi_nest_wait;
 
+/** Commands of one block that wait or run, other than tails: nest_blocks.c. */
+typedef struct wpi_nest_block {
+    struct wpi_nest_block *next; /* in its bucket */
+    uint64_t number;
+    wpi_command *first, *last; /* in the order of their numbers */
+    wpi_block *dormant;        /* it waits for some of them, and only for them; NULL: no */
+} wpi_nest_block;
+
+typedef struct wpi_nest_blocks {
+    wpi_nest_block **buckets;
+    uint32_t bucket_count, count;
+} wpi_nest_blocks;
+
 typedef struct wpi_nest {
     struct wpi_nest *next; /* of the device */
     wpi_cpu_device *device;
@@ -39,7 +52,8 @@ typedef struct wpi_nest {
     wpi_command *waiting, **waiting_last; /* in the order of the calls */
     wpi_command *tails, **tails_last;
     wpi_command *running;
-    uint64_t queued; /* commands so far */
+    wpi_nest_blocks blocks; /* that queued those which wait or run */
+    uint64_t queued;        /* commands so far */
     wpi_nest_event *events;
     uint32_t event_count;
     wpi_nest_wait *waits;
@@ -48,10 +62,22 @@ typedef struct wpi_nest {
 
 /** The nest of the block's grid, made if absent; NULL: out of memory. */
 wpi_nest *wpi_nest_of(wpi_block *block);
-/** Takes a command of kind `command`, whose stream is set. */
-void wpi_nest_add(wpi_nest *nest, wpi_command *command, bool is_tail);
+/** Takes a command whose stream, number and block are set. False: out of memory. */
+bool wpi_nest_add(wpi_nest *nest, wpi_command *command, bool is_tail);
 /** Whether commands of `block` up to `number` are done. */
 bool wpi_nest_has_done(const wpi_nest *nest, uint64_t block, uint64_t number);
+
+/** Adds an open command of a block. False: out of memory. */
+bool wpi_nest_blocks_add(wpi_nest_blocks *blocks, wpi_command *command);
+/** The command is done: wakes its block if that is dormant and may go on. */
+void wpi_nest_blocks_remove(wpi_nest_blocks *blocks, const wpi_command *command);
+
+/** Without the lock, on the CPU: a block whose threads all wait for commands of its own
+ * (awaits_nested) becomes one of its worker's dormant ones. False: some are done. */
+bool wpi_nest_sleep(wpi_block *block);
+/** Without the lock, on the thread that holds the worker: takes the dormant blocks that may go on,
+ * or all; a list. */
+wpi_block *wpi_nest_wake_up(wpi_worker *worker, bool all);
 
 /** The next command that can start, which then runs; NULL: none. */
 wpi_command *wpi_nest_take(wpi_nest *nest);

@@ -57,18 +57,13 @@ static int64_t get_error(wpi_block *block, uint32_t thread, bool forgets) {
     return error;
 }
 
-static uint64_t number_of(const wpi_block *block) {
-    const wp_cpu_block *b = &block->pub;
-    return b->block_idx[0] + (uint64_t)b->grid_dim[0] *
-                                 (b->block_idx[1] + (uint64_t)b->grid_dim[1] * b->block_idx[2]);
-}
-
 /* 0: there is no such stream. */
 static uint64_t key_of(const wpi_block *block, uint64_t stream, uint32_t thread, uint64_t number) {
     switch (stream) {
     case STREAM_NULL:
-    case STREAM_LEGACY: return KEY(KEY_BLOCK) | number_of(block);
-    case STREAM_PER_THREAD: return KEY(KEY_THREAD) | number_of(block) * THREADS_MAX | thread;
+    case STREAM_LEGACY: return KEY(KEY_BLOCK) | wpi_block_grid_number(block);
+    case STREAM_PER_THREAD:
+        return KEY(KEY_THREAD) | wpi_block_grid_number(block) * THREADS_MAX | thread;
     case STREAM_TAIL: return KEY(KEY_TAIL);
     case STREAM_FIRE_AND_FORGET: return KEY(KEY_ALONE) | number;
     default: return KEY_KIND(stream) == KEY_NAMED ? stream : 0;
@@ -93,9 +88,11 @@ static int32_t add(wpi_block *block, wpi_command *command, uint64_t stream, uint
     } else {
         command->number = nest->queued = number;
         command->stream = key;
-        command->block = number_of(block);
-        wpi_nest_add(nest, command, KEY_KIND(key) == KEY_TAIL);
-        if (device->executor != NULL) device->executor->nested(device->executor);
+        command->block = wpi_block_grid_number(block);
+        if (!wpi_nest_add(nest, command, KEY_KIND(key) == KEY_TAIL))
+            error = OUT_OF_MEMORY;
+        else if (device->executor != NULL)
+            device->executor->nested(device->executor);
     }
     pthread_mutex_unlock(device->lock);
     if (error == SUCCESS) return SUCCESS;
@@ -186,12 +183,22 @@ static int64_t begin_sync(wpi_block *block, uint32_t thread) {
     return is_good ? number : -fail(block, thread, OUT_OF_MEMORY);
 }
 
-static bool has_synced(wpi_block *block, uint64_t number) {
+/* Notes that the thread waits, and for what, so that its block need not look again and again. */
+static void note_waiting(wpi_block *block, uint64_t number, uint32_t thread) {
+    if (block->launch->device->executor != NULL) return;
+    if (number < block->awaited_least) block->awaited_least = number;
+    block->awaiting_count++;
+    if (block->is_mixed)
+        block->warps[thread / WP_WARP_LANES].awaits_nested |= 1u << thread % WP_WARP_LANES;
+}
+
+static bool has_synced(wpi_block *block, uint64_t number, uint32_t thread) {
     const wpi_launch *launch = block->launch;
     pthread_mutex_lock(launch->device->lock);
-    const bool is_done =
-        launch->nest == NULL || wpi_nest_has_done(launch->nest, number_of(block), number);
+    const bool is_done = launch->nest == NULL ||
+                         wpi_nest_has_done(launch->nest, wpi_block_grid_number(block), number);
     pthread_mutex_unlock(launch->device->lock);
+    if (!is_done) note_waiting(block, number, thread);
     return is_done;
 }
 
@@ -307,7 +314,7 @@ int64_t wp_rt_device_call(uint32_t call, uint64_t a, uint64_t b, uint64_t c, uin
     case WP_DEVICE_FILL: return fill(block, a, b, c, d, thread);
     case WP_DEVICE_NAME: return make_name(block);
     case WP_DEVICE_SYNC_BEGIN: return begin_sync(block, thread);
-    case WP_DEVICE_SYNC_IS_DONE: return has_synced(block, a);
+    case WP_DEVICE_SYNC_IS_DONE: return has_synced(block, a, thread);
     case WP_DEVICE_RECORD:
     case WP_DEVICE_WAIT_EVENT: return use_event(block, call, a, d, thread);
     case WP_DEVICE_ATTRIBUTE: return attribute(block, a, thread);
