@@ -148,8 +148,7 @@ static wp_status set_in_step(const char *when, wpi_strings *environment, wp_erro
 static wp_status check_simulated(const char *device, const char *what, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (device != NULL && strncmp(device, "sim:", 4) == 0) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID,
-                   "%s: only simulated GPUs can tell: name one, as in --device sim:gtx1080ti",
+    return WP_FAIL(err, INVALID, "%s needs a simulated GPU: name one, as in --device sim:gtx1080ti",
                    what);
 }
 
