@@ -31,7 +31,7 @@ extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 
 #include "cuda_texture_types.h"
 #include "wp/texture.h"
-#if defined(__CUDACC_EXTENDED_LAMBDA__) && __cplusplus >= 201402L
+#if defined(__CUDACC_EXTENDED_LAMBDA__) && __cplusplus >= 201103L
 #include "wp/lambda.h"
 #endif
 #if __cplusplus >= 201103L && !defined(__CUDACC_RTC__)

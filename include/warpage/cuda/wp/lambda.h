@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * nvcc's questions about types of lambdas, for -extended-lambda and C++14 or later. A lambda
+ * nvcc's questions about types of lambdas, for -extended-lambda and C++11 or later. A lambda
  * without __device__ counts as a __host__ __device__ one, because clang lets kernels call it.
  */
 #ifndef WARPAGE_CUDA_WP_LAMBDA_H
@@ -9,19 +9,17 @@
 namespace wp_lambda {
 
 /* clang names the type of a lambda "(lambda at file:line:column)". */
+constexpr bool begins(const char *text, const char *word) {
+    return *word == '\0' || (*text == *word && begins(text + 1, word + 1));
+}
+/* By halves: names of types are long, and C++11 has no loops here. */
+constexpr bool has_lambda(const char *text, unsigned length) {
+    return length <= 1
+               ? begins(text, "(lambda at ")
+               : has_lambda(text, length / 2) || has_lambda(text + length / 2, length - length / 2);
+}
 template <class T> constexpr bool is_closure() {
-    const char *name = __PRETTY_FUNCTION__;
-    const char word[] = "(lambda at ";
-    for (; *name != '\0'; name++) {
-        int i = 0;
-        while (word[i] != '\0' && name[i] == word[i]) {
-            i++;
-        }
-        if (word[i] == '\0') {
-            return true;
-        }
-    }
-    return false;
+    return has_lambda(__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1);
 }
 
 template <class T> T &&value();
