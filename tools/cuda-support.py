@@ -167,7 +167,7 @@ CUSOLVER_REASONS = [
 CUSPARSE_REASONS = [
     ("blocked and sliced formats", r"[Bb]sr|Ell"),
     ("sums and other products of two sparse matrices, user's operations", r"SpGEMM|SpMMOp|geam|gemm"),
-    ("calls that the generic ones replaced (CUDA 12)", r"csrs[vm]2|dense"),
+    ("calls that the generic ones replaced (CUDA 12)", r"csrs[vm]2"),
     ("others", r"."),
 ]
 NVML_REASONS = [
@@ -185,7 +185,7 @@ CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAl
 CUSOLVER_GROUPS = [("systems", r"potr|getr|geqrf|orgqr|ormqr"), ("eigenvalues and singular values", r"sye|syg|gesv|Syevj|Gesvdj"),
                    ("handles", r".")]
 CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|gtsv|ilu|ic02|Ilu|Ic02"),
-                   ("conversions", r"Dense|coo|csr2|Csr2|sort|nnz|Identity"),
+                   ("conversions", r"[Dd]ense|coo|csr2|Csr2|sort|nnz|Identity"),
                    ("handles, descriptions", r".")]
 NVML_GROUPS = [("start, errors, system", r"Init|Shutdown|ErrorString|System"), ("the device", r"Device")]
 NVRTC_GROUPS = [("programs", r"Program|Compile|NameExpression|LoweredName"), ("results", r"PTX|CUBIN"),

@@ -485,6 +485,8 @@ template <typename T> struct typed;
         static constexpr auto bands = cusparse##X##gtsv2StridedBatch;                                                           \
         static constexpr auto mv = cusparse##X##csrmv;                                                                          \
         static constexpr auto count = cusparse##X##nnz;                                                                         \
+        static constexpr auto from_dense = cusparse##X##dense2csr;                                                              \
+        static constexpr auto to_dense = cusparse##X##csr2dense;                                                                \
     };
 TYPED(S, float)
 TYPED(D, double)
@@ -568,6 +570,18 @@ template <typename T> void check_factors() {
     const std::vector<int> got = counts.get();
     for (int i = 0; i < n; i++)
         CHECK_EQ(got[i], whole.host.offsets[i + 1] - whole.host.offsets[i]);
+
+    /* From dense to rows that count from 1, and back. */
+    OK(cusparseSetMatIndexBase(plain, CUSPARSE_INDEX_BASE_ONE));
+    device<int> offsets(std::vector<int>((size_t)n + 1, -1)), at(std::vector<int>((size_t)total, -1));
+    device<T> values{std::vector<T>((size_t)total)}, again(to<T>(full<T>(n, n)));
+    OK(typed<T>::from_dense(handle, n, n, plain, dense.data, n, counts.data, values.data, offsets.data, at.data));
+    for (int i = 0; i <= n; i++)
+        CHECK_EQ(offsets.get()[i], whole.host.offsets[i] + 1);
+    for (int k = 0; k < total; k++)
+        CHECK_EQ(at.get()[k], whole.host.at[k] + 1);
+    OK(typed<T>::to_dense(handle, n, n, plain, values.data, offsets.data, at.data, again.data, n));
+    check_close("csr2dense", again.get(), a);
     OK(cusparseDestroyMatDescr(plain));
 }
 

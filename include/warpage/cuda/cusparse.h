@@ -712,6 +712,36 @@ cusparseStatus_t cusparseZcsric02(cusparseHandle_t handle, int m, int nnz,
 
 /* ---- calls before CUDA 11 and 12, for older programs ---- */
 
+cusparseStatus_t cusparseSdense2csr(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const float *A, int lda,
+                                    const int *nnzPerRow, float *csrVal, int *csrRowPtr,
+                                    int *csrColInd);
+cusparseStatus_t cusparseScsr2dense(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const float *csrVal,
+                                    const int *csrRowPtr, const int *csrColInd, float *A, int lda);
+cusparseStatus_t cusparseDdense2csr(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const double *A, int lda,
+                                    const int *nnzPerRow, double *csrVal, int *csrRowPtr,
+                                    int *csrColInd);
+cusparseStatus_t cusparseDcsr2dense(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const double *csrVal,
+                                    const int *csrRowPtr, const int *csrColInd, double *A, int lda);
+cusparseStatus_t cusparseCdense2csr(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const cuComplex *A, int lda,
+                                    const int *nnzPerRow, cuComplex *csrVal, int *csrRowPtr,
+                                    int *csrColInd);
+cusparseStatus_t cusparseCcsr2dense(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const cuComplex *csrVal,
+                                    const int *csrRowPtr, const int *csrColInd, cuComplex *A,
+                                    int lda);
+cusparseStatus_t cusparseZdense2csr(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const cuDoubleComplex *A,
+                                    int lda, const int *nnzPerRow, cuDoubleComplex *csrVal,
+                                    int *csrRowPtr, int *csrColInd);
+cusparseStatus_t cusparseZcsr2dense(cusparseHandle_t handle, int m, int n,
+                                    const cusparseMatDescr_t descrA, const cuDoubleComplex *csrVal,
+                                    const int *csrRowPtr, const int *csrColInd, cuDoubleComplex *A,
+                                    int lda);
 cusparseStatus_t cusparseScsrmv(cusparseHandle_t handle, cusparseOperation_t transA, int m, int n,
                                 int nnz, const float *alpha, const cusparseMatDescr_t descrA,
                                 const float *csrVal, const int *csrRowPtr, const int *csrColInd,

@@ -46,6 +46,57 @@ static cusparseStatus_t count(cusparseHandle_t handle, wpi_blas_type type,
     return OK;
 }
 
+/* ---- dense and CSR ---- */
+
+/* The entries of each row are counted again: their starts are needed as 64-bit numbers. */
+static cusparseStatus_t to_rows(cusparseHandle_t handle, wpi_blas_type type,
+                                const cusparseMatDescr_t descr, const wpi_sparse_dense *from,
+                                const wpi_sparse *to) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (to->lines < 0 || to->width < 0 || from->column < to->lines || descr == NULL ||
+        to->offsets.data == NULL)
+        return INVALID;
+    long long *starts;
+    CUSPARSE_CUDA(cudaMalloc((void **)&starts, sizeof *starts * (size_t)(to->lines + 1)));
+    const wpi_sparse_launches *calls = &wpi_sparse_of[type];
+    cudaError_t error = calls->count(handle->stream, from, to->lines, to->width, starts);
+    if (error == cudaSuccess) error = wpi_sparse_scan(handle->stream, starts, starts, to->lines);
+    if (error == cudaSuccess)
+        error = wpi_sparse_store(handle->stream, starts, &to->offsets, to->lines);
+    if (error == cudaSuccess) error = calls->gather_lines(handle->stream, from, to, starts);
+    const cudaError_t freed = cudaFree(starts); /* waits for them */
+    CUSPARSE_CUDA(error);
+    return wpi_cusparse_status(freed);
+}
+
+static cusparseStatus_t to_dense(cusparseHandle_t handle, wpi_blas_type type,
+                                 const cusparseMatDescr_t descr, const wpi_sparse *from,
+                                 const wpi_sparse_dense *to) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (from->lines < 0 || from->width < 0 || to->column < from->lines || descr == NULL)
+        return INVALID;
+    return wpi_cusparse_status(wpi_sparse_of[type].spread_lines(handle->stream, from, to));
+}
+
+#define DENSE(X, T)                                                                                \
+    WP_API cusparseStatus_t cusparse##X##dense2csr(                                                \
+        cusparseHandle_t handle, int m, int n, const cusparseMatDescr_t descrA, const T *A,        \
+        int lda, const int *nnzPerRow, T *csrVal, int *csrRowPtr, int *csrColInd) {                \
+        (void)nnzPerRow;                                                                           \
+        const wpi_sparse_dense from = {.data = (void *)(uintptr_t)A, .row = 1, .column = lda};     \
+        const wpi_sparse to = wpi_cusparse_rows(csrVal, csrRowPtr, csrColInd, m, n, 0,             \
+                                                descrA == NULL ? 0 : (int)descrA->index_base);     \
+        return to_rows(handle, WPI_BLAS_##X, descrA, &from, &to);                                  \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparse##X##csr2dense(                                                \
+        cusparseHandle_t handle, int m, int n, const cusparseMatDescr_t descrA, const T *csrVal,   \
+        const int *csrRowPtr, const int *csrColInd, T *A, int lda) {                               \
+        const wpi_sparse from = wpi_cusparse_rows(csrVal, csrRowPtr, csrColInd, m, n, 0,           \
+                                                  descrA == NULL ? 0 : (int)descrA->index_base);   \
+        const wpi_sparse_dense to = {.data = A, .row = 1, .column = lda};                          \
+        return to_dense(handle, WPI_BLAS_##X, descrA, &from, &to);                                 \
+    }
+
 /* ---- incomplete factors ---- */
 
 struct csrilu02Info {
@@ -270,7 +321,8 @@ static cusparseStatus_t product(cusparseHandle_t handle, wpi_blas_type type,
     BAND(X, T, gtsv2, true)                                                                        \
     BAND(X, T, gtsv2_nopivot, false)                                                               \
     BAND_BATCH(X, T)                                                                               \
-    PRODUCTS(X, T)
+    PRODUCTS(X, T)                                                                                 \
+    DENSE(X, T)
 
 CALLS(S, float)
 CALLS(D, double)
