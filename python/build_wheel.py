@@ -31,8 +31,7 @@ Summary: Group-by that keeps its speed past the TLB, on the processor and on GPU
 License: Apache-2.0
 Requires-Python: >=3.9
 Provides-Extra: spark
-Requires-Dist: pyspark>=4.0; extra == "spark"
-Requires-Dist: pyarrow>=15; extra == "spark"
+Requires-Dist: pyspark[sql]>=4.0; extra == "spark"
 Description-Content-Type: text/markdown
 
 `warpage.groupby(table, keys, aggs)` groups tables in memory: of pyarrow, Polars, DuckDB and pandas, or arrays of

@@ -5,12 +5,13 @@
     ws.groupby(df, ["user", "item"], ["count", "sum:price", "avg:price"])
     ws.sweep(["./nw", "--memory", "managed"], {"device": ["sim:k80", "sim:p100"], "l2.bytes": ["1MiB", "2MiB"]})
 
-Takes pyspark from 4.0 on, pyarrow, and a Java runtime: pip install pyspark pyarrow.
+Takes pyspark from 4.0 on with pyarrow and pandas, and a Java runtime: pip install "pyspark[sql]".
 
 From Spark 4.1 on, spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647") halves what passing rows to Python
 costs: with less, Spark adds up a batch's bytes for each row. Batches then have spark.sql.execution.arrow.maxRecordsPerBatch rows.
 """
 import functools
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -30,10 +31,13 @@ try:
     from pyspark.sql import types
     from pyspark.sql.pandas.types import to_arrow_schema
 except ImportError as _error:
-    raise ImportError("warpage.spark needs the packages pyspark and pyarrow (%s): pip install pyspark pyarrow" % _error) from None
+    raise ImportError("warpage.spark needs the packages pyspark and pyarrow (%s): pip install \"pyspark[sql]\"" % _error) from None
 
 if int(pyspark.__version__.split(".")[0]) < 4:
     raise ImportError("warpage.spark needs Spark 4.0 or later; pyspark is %s" % pyspark.__version__)
+
+if importlib.util.find_spec("pandas") is None:
+    raise ImportError("warpage.spark needs the package pandas, without which pyspark does not pass rows to Python: pip install \"pyspark[sql]\"")
 
 from warpage.spark_sweep import sweep  # noqa: E402
 
@@ -135,7 +139,7 @@ def _resolved(session, names, asked):
 @functools.lru_cache(maxsize=None)
 def _python_lacks(python):
     """What workers need and a Python that is named as theirs does not have; None: nothing."""
-    done = subprocess.run([python, "-c", "import pyarrow, pyspark, warpage"], capture_output=True, text=True, check=False)
+    done = subprocess.run([python, "-c", "import pyarrow, warpage"], capture_output=True, text=True, check=False)
     return (done.stderr.strip().splitlines() or ["exit status %d" % done.returncode])[-1] if done.returncode else None
 
 

@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
     with zipfile.ZipFile(wheel) as file:
         names = file.namelist()
         metadata = file.read([name for name in names if name.endswith("/METADATA")][0]).decode()
-    assert 'Requires-Dist: pyspark>=4.0; extra == "spark"' in metadata
+    assert 'Requires-Dist: pyspark[sql]>=4.0; extra == "spark"' in metadata
     for part in ("libwarpage_ops.so.0", "libwarpage.so.0", "libjansson.so.4", "libzstd.so.1", "libinih.so.1"):
         assert "warpage/lib/" + part in names, part
 

@@ -4,13 +4,17 @@ status 77: pyspark, pyarrow or Java is missing."""
 import contextlib
 import datetime
 import decimal
+import gzip
+import importlib.util
 import io
 import math
 import os
+import pathlib
 import random
 import shutil
 import subprocess
 import sys
+import tempfile
 
 try:
     import pyarrow  # noqa: F401
@@ -33,6 +37,9 @@ print("SEED=%d" % SEED)
 said = subprocess.run([sys.executable, "-c", "import warpage.spark"], capture_output=True, text=True, check=True,
                       env={**{name: value for name, value in os.environ.items() if name != "JAVA_HOME"}, "PATH": ""}).stderr
 assert "Spark needs a Java runtime" in said and "openjdk-17-jre-headless" in said, said
+said = subprocess.run([sys.executable, "-c", "import sys; sys.modules['pandas'] = None; import warpage.spark"], capture_output=True, text=True,
+                      check=False).stderr.splitlines()[-1]
+assert "needs the package pandas" in said and 'pip install "pyspark[sql]"' in said, said
 spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3")
          .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "true")
          .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.sql.session.timeZone", "UTC")
@@ -201,6 +208,23 @@ except warpage.WarpageError as error:
 else:
     raise AssertionError("workers without packages")
 spark.sparkContext.pythonExec = kept
+
+# The example: compressed TSV, where NA and nothing are NULL.
+spec = importlib.util.spec_from_file_location("example", pathlib.Path(__file__).resolve().parents[2] / "examples/spark_groupby.py")
+example = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(example)
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "log.tsv.gz")
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write("host\turl\tcode\tbytes\tshare\n")
+        file.writelines("%s\t/%d,%d\t%s\t%s\t%s\n" % ("" if i % 13 == 0 else "h%d" % (i % 7), i % 3, i % 5, "NA" if i % 11 == 0 else 200 + i % 2, i * 7919 % 1000,
+                                                   "NaN" if i % 17 == 0 else i / 8) for i in range(2000))
+    logged = example.read(spark, path)
+    assert dict(logged.dtypes) == {"host": "string", "url": "string", "code": "int", "bytes": "int", "share": "double"}, logged.dtypes
+    asked = ["count", "count:code", "sum:bytes", "avg:bytes", "var:share", "quantile:bytes:0.9", "count_distinct:url"]
+    own = example.own(logged, ["host", "code"], asked).collect()
+    assert len(own) == 24 and example.are_same(ws.groupby(logged, ["host", "code"], asked).collect(), own, 2), own
+    assert not example.are_same([own[1], *own[1:]], own, 2) and not example.are_same(own[1:], own, 2)
 
 # Errors before a job starts.
 df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")
