@@ -21,6 +21,12 @@ for package in numpy pandas pyarrow polars duckdb pyspark axe_playwright_python;
         status=1
     }
 done
+# What pyspark's client of Spark Connect needs.
+$venv/bin/python3 -c "import grpc_status, zstandard, google.rpc.error_details_pb2" 2>/dev/null ||
+    $venv/bin/python3 -m pip install --quiet --disable-pip-version-check "pyspark[connect]" >&2 || {
+    echo "optional: what pyspark[connect] needs could not be installed" >&2
+    status=1
+}
 tools/nvcc.sh >&2 || status=1
 echo "$PWD/$venv/bin/python3"
 exit $status

@@ -117,7 +117,7 @@ def sweep(program, vary, *, spark=None, output=None, **options):
         raise WarpageError("there is no active Spark session: pass spark=...")
     context = getattr(spark, "_sc", None)
     if context is None:
-        raise WarpageError("a sweep needs a session with a Spark context, which sessions of Spark Connect have not")
+        raise WarpageError("a sweep needs a Spark context, which a session of Spark Connect does not have: begin the session by master(…), not by remote(…)")
     keys = list(vary)
     with _folder(output) as folder:
         words = [*command.compare_words(vary, options), "--output", folder]
