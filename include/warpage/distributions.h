@@ -46,6 +46,33 @@ WP_API void wp_runs_extreme(const wp_column *values, const uint64_t *starts, uin
 WP_API void wp_runs_take(const wp_column *values, const uint64_t *rows, uint64_t count, void *out,
                          uint8_t *valid);
 
+/**
+ * Quantiles where few groups have many values that hardly recur, so that pairs would be as many as
+ * rows: the values are kept, in lists, and selected from. On the processor.
+ *
+ *     rows ─► wp_lists_add ─► a number for each row, that of its group ─► group-by by the keys, min
+ * of the numbers ─► wp_lists_quantile
+ */
+typedef struct wp_lists wp_lists;
+
+/** Lists of one column: of the spec, keys, texts, the type of the one value, and thread_count are
+ * read. INVALID, NOMEM. */
+WP_NODISCARD WP_API wp_status wp_lists_open(const wp_groupby_spec *spec, wp_lists **out,
+                                            wp_error *err);
+WP_API void wp_lists_close(wp_lists *lists);
+
+/** Adds a chunk of rows. `numbers`: [row_count], equal for rows of a group. INVALID: columns are
+ * not as specified, or a quantile has been taken. NOMEM. */
+WP_NODISCARD WP_API wp_status wp_lists_add(wp_lists *lists, const wp_column *keys,
+                                           const wp_column *values, uint64_t row_count,
+                                           uint32_t *numbers, wp_error *err);
+
+/** As wp_runs_quantile, for groups of these numbers, each of which is there once. INVALID: a number
+ * is none of a group's. NOMEM. */
+WP_NODISCARD WP_API wp_status wp_lists_quantile(wp_lists *lists, const uint32_t *numbers,
+                                                uint64_t count, double share, double *out,
+                                                uint8_t *valid, wp_error *err);
+
 #ifdef __cplusplus
 }
 #endif

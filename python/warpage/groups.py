@@ -309,6 +309,38 @@ def _bits(flags, length):
     return bits, ctypes.addressof(bits)
 
 
+def _quantiles(memory, flags, length, name, scale):
+    for row in range(length if scale else 0):
+        memory[row] /= 10 ** scale
+    bits, valid = _bits(flags, length)
+    return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0), (memory, bits))
+
+
+class Lists:
+    """A column's values, in a list for each group, for quantiles where values hardly recur (wp_lists_open)."""
+
+    def __init__(self, handle):
+        self._handle, self._result, self._number = handle, None, None
+
+    def __del__(self):
+        native.lists_close(self._handle)
+
+    def add(self, keys, values, row_count):
+        """The address of a number for each row, that of its group; and what holds it."""
+        memory = (ctypes.c_uint32 * row_count)()
+        native.lists_add(self._handle, keys, values, row_count, memory)
+        return ctypes.addressof(memory), memory
+
+    def bind(self, result, number):
+        """`number`: of the aggregate that has the groups' numbers."""
+        self._result, self._number, self.length = result, number, result.length
+
+    def quantile(self, share, name, scale):
+        memory, flags = (ctypes.c_double * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()
+        native.lists_quantile(self._handle, self._result.values(self._number).values, self.length, share, memory, flags)
+        return _quantiles(memory, flags, self.length, name, scale)
+
+
 class Runs:
     """Groups by the keys and one column more, in order: a run of rows for each group, from which a column is made."""
 
@@ -333,10 +365,7 @@ class Runs:
             native.decimals_double(decimals, rows, scale, numbers)
             values, scale = native.Column(native.TYPES.index("float64"), ctypes.addressof(numbers), values.contents.valid, 0), 0
         native.runs_quantile(values, self._result.values(0).values, self._starts, self.length, share, memory, flags)
-        for row in range(self.length if scale else 0):
-            memory[row] /= 10 ** scale
-        bits, valid = _bits(flags, self.length)
-        return _Column(name, None, native.Column(native.TYPES.index("float64"), ctypes.addressof(memory), valid, 0), (memory, bits))
+        return _quantiles(memory, flags, self.length, name, scale)
 
     def extreme(self, is_largest, name, field, text):
         """`field`: of the column, of texts or decimals."""

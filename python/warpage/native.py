@@ -177,6 +177,10 @@ runs_count_distinct = declare("wp_runs_count_distinct", None, POINTER(Column), c
 runs_quantile = declare("wp_runs_quantile", None, POINTER(Column), c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p)
 runs_extreme = declare("wp_runs_extreme", None, POINTER(Column), c_void_p, c_uint64, c_bool, c_void_p)
 runs_take = declare("wp_runs_take", None, POINTER(Column), c_void_p, c_uint64, c_void_p, c_void_p)
+_lists_open = declare("wp_lists_open", c_int, POINTER(Spec), POINTER(c_void_p), POINTER(Error))
+lists_close = declare("wp_lists_close", None, c_void_p)
+_lists_add = declare("wp_lists_add", c_int, c_void_p, POINTER(Column), POINTER(Column), c_uint64, c_void_p, POINTER(Error))
+_lists_quantile = declare("wp_lists_quantile", c_int, c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p, POINTER(Error))
 _rows_hash = declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
 _rows_divide = declare("wp_rows_divide", None, c_void_p, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p)
@@ -279,6 +283,22 @@ def groupby_finish(groupby):
     groups, error = c_void_p(), Error()
     check(_finish(groupby, byref(groups), byref(error)), error)
     return groups
+
+
+def lists_open(spec):
+    lists, error = c_void_p(), Error()
+    check(_lists_open(byref(spec), byref(lists), byref(error)), error)
+    return lists
+
+
+def lists_add(lists, keys, values, row_count, numbers):
+    error = Error()
+    check(_lists_add(lists, keys, values, row_count, numbers, byref(error)), error)
+
+
+def lists_quantile(lists, numbers, count, share, out, valid):
+    error = Error()
+    check(_lists_quantile(lists, numbers, count, share, out, valid, byref(error)), error)
 
 
 def rows_hash(column, count, hashes):

@@ -7,13 +7,14 @@ A plan has the library's aggregates for what was asked, and how columns of the r
     groupby, partial      avg:c ─► SUM_LOW c, SUM_HIGH c, COUNT c         ─► sum_c as decimal, count_c
     merge                 avg:c ─► SUM of three pieces of sum_c, of count_c ─► joined, divided
 """
+import collections
 import ctypes
 import difflib
 import itertools
 import os
 from typing import Any, Dict, Sequence, Tuple, Union
 from warpage import native
-from warpage.groups import Groups, Result, Runs
+from warpage.groups import Groups, Lists, Result, Runs
 from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError, WarpageError
 from warpage.table import ArrowTable, Tables, is_decimal, is_wide, open_table, scale_of
 
@@ -165,12 +166,15 @@ class _Plan:
         self.aggregates, self.outputs = [], []  # (operation, column); functions that make a column of a Result
         self.weights = {}  # of columns of means: the columns of their counts
         self.runs = {}  # of columns that take a group-by of their own
+        self.more = set()  # of these, those of which more than quantiles are asked for
         self._count_format = "l" if settings["counts"] == "int64" else None
         self._text = settings["text"]
 
     def _distribution(self, operation, column, name, fields):
         """Adds an aggregate that is made of runs."""
         self.runs.setdefault(column, None)
+        if not isinstance(operation, Quantile):
+            self.more.add(column)
         if operation == "count_distinct":
             self.outputs.append(lambda r: self.runs[column].count_distinct(name, self._count_format))
         elif isinstance(operation, Quantile):
@@ -390,7 +394,20 @@ def _spec(keys, nullable, values, aggregates, options, weights=None):
         (ctypes.c_uint32 * len(values))(*(places[weights.get(field.name)] for field in values)) if weights else None)
 
 
-def _run(device, parts, chunks, places):
+_Part = collections.namedtuple("_Part", "values valid valid_offset")  # of a column
+
+
+def _with_numbers(lists, columns, places, row_count):
+    """A chunk's columns with those of numbers of groups, which `lists` make, and what holds these. `lists`: (Lists, keys, field)."""
+    columns, held = list(columns), []
+    for one, keys, field in lists:
+        address, memory = one.add(_columns(columns, places, keys, True), _columns(columns, places, [field], False), row_count)
+        columns.append(_Part(address, None, 0))
+        held.append(memory)
+    return columns, held
+
+
+def _run(device, parts, chunks, places, lists=()):
     """The results of group-bys that read the same chunks, and their explanations. `parts`: (spec, keys, values)."""
     with native.Device(device) as handle:
         opened = []
@@ -400,14 +417,29 @@ def _run(device, parts, chunks, places):
             for row_count, columns in chunks:
                 if row_count == 0:
                     continue
+                columns, held = _with_numbers(lists, columns, places, row_count)
                 for groupby_handle, (_, keys, values) in zip(opened, parts):
                     native.groupby_add(groupby_handle, _columns(columns, places, keys, True),
                                        _columns(columns, places, values, False), row_count)
+                del held
             return [(Result(native.groupby_finish(groupby_handle)),
                      (native.groupby_explain(groupby_handle) or b"").decode(errors="replace")) for groupby_handle in opened]
         finally:
             for groupby_handle in opened:
                 native.groupby_close(groupby_handle)
+
+
+# A look at so many rows says whether lists are kept: if groups have so many of the rows each, and so many of the pairs of keys
+# and value differ.
+LOOK_ROWS, LOOK_ROWS_LEAST, LISTED_ROWS, LISTED_SHARE = 1 << 16, 1 << 14, 8, 0.9
+
+
+class _Number:
+    """The field of a column of groups' numbers."""
+    type, is_text = native.TYPES.index("uint32"), False
+
+    def __init__(self, name):
+        self.name = name
 
 
 class _Query:
@@ -431,23 +463,58 @@ class _Query:
         """For each key, whether it may be NULL in a chunk."""
         return [not field.is_text and bool(parts[self.places[field.name]].valid) for field in self.keys]
 
-    def run(self, chunks, nullable, sort):
+    def _options(self, sort):
         given = self.settings
-        options = native.Options(strategy=_choice("strategy", native.STRATEGIES, given["strategy"]),
-                                 placement=_choice("placement", native.PLACEMENTS, given["placement"]),
-                                 scope_bytes=given["scope_bytes"], memory_bytes=given["memory_bytes"],
-                                 thread_count=given["threads"], group_count=given["groups"], is_sorted=sort,
-                                 profile=None if given["profile"] is None else str(given["profile"]).encode())
-        parts = [(_spec(self.keys, nullable, self.values, self.plan.aggregates, options, self.plan.weights), self.keys,
-                  self.values)]
-        for field in self.run_fields:
-            keys = self.keys + [field]
-            parts.append((_spec(keys, nullable + [not field.is_text], [], [("count", None)], options), keys, []))
+        return native.Options(strategy=_choice("strategy", native.STRATEGIES, given["strategy"]),
+                              placement=_choice("placement", native.PLACEMENTS, given["placement"]),
+                              scope_bytes=given["scope_bytes"], memory_bytes=given["memory_bytes"],
+                              thread_count=given["threads"], group_count=given["groups"], is_sorted=sort,
+                              profile=None if given["profile"] is None else str(given["profile"]).encode())
+
+    def _pairs(self, field, nullable, options):
+        """A group-by of its own, by the keys and a column."""
+        keys = self.keys + [field]
+        return _spec(keys, nullable + [not field.is_text], [], [("count", None)], options), keys, []
+
+    def _listed(self, head, nullable):
+        """The columns of whose values lists are kept, as their pairs with the keys would hardly be fewer than the rows. By the
+        first rows, `head`: a chunk."""
+        fields = [field for field in self.run_fields if field.name not in self.plan.more and not field.is_text]
+        rows = min(LOOK_ROWS, head[0]) if head else 0
+        if not fields or rows < LOOK_ROWS_LEAST or self.settings["device"] != "cpu":
+            return []
+        options = self._options(False)
+        parts = [(_spec(self.keys, nullable, [], [("count", None)], options), self.keys, [])]
+        parts += [self._pairs(field, nullable, options) for field in fields]
+        (groups, _), *pairs = _run("cpu", parts, [(rows, head[1])], self.places)
+        if rows < LISTED_ROWS * groups.length:
+            return []
+        return [field for field, (result, _) in zip(fields, pairs) if result.length >= LISTED_SHARE * rows]
+
+    def run(self, chunks, nullable, sort):
+        options, chunks = self._options(sort), iter(chunks)
+        head = next((chunk for chunk in chunks if chunk[0]), None) if self.run_fields else None
+        chunks = itertools.chain([head], chunks) if head else chunks
+        listed, lists, values = self._listed(head, nullable), [], list(self.values)
+        aggregates, places = list(self.plan.aggregates), dict(self.places)
+        for field in listed:
+            number = _Number((field.name, "number"))
+            spec = _spec(self.keys, nullable, [field], [], options)
+            lists.append((Lists(native.lists_open(spec)), self.keys, field))
+            places[number.name] = len(places)
+            values.append(number)
+            aggregates.append(("min", number.name))
+        pairs = [field for field in self.run_fields if field not in listed]
+        parts = [(_spec(self.keys, nullable, values, aggregates, options, self.plan.weights), self.keys, values)]
+        parts += [self._pairs(field, nullable, options) for field in pairs]
         try:
-            whole, *others = _run(given["device"], parts, chunks, self.places)
+            whole, *others = _run(self.settings["device"], parts, chunks, places, lists)
         except WarpageError as error:
             raise _name_sum(error, self.plan.aggregates) from None
-        for field, (result, _) in zip(self.run_fields, others):
+        for number, (one, _, field) in enumerate(lists, len(self.plan.aggregates)):
+            one.bind(whole[0], number)
+            self.plan.runs[field.name] = one
+        for field, (result, _) in zip(pairs, others):
             runs = Runs(result, len(self.keys))
             if runs.length != whole[0].length:
                 raise WarpageError("the groups of column '%s' are not those of the keys" % field.name)
@@ -581,7 +648,8 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     integers are exact: one that does not fit 64 bits is an error.
 
     sort        in order of keys, NULL last, texts by bytes; always where a median, a quantile, distinct values or an
-                extreme of texts are asked for, which are exact and take memory for the distinct values of each group
+                extreme of texts are asked for, which are exact and take memory for the distinct values of each group (medians and
+                quantiles of values that hardly recur: for all values)
     partial     return columns that warpage.merge merges with those of other rows: an average as sum and count, sums
                 of integers as decimal(38, 0)
     counts      "uint64" or "int64": the type of counts
