@@ -23,6 +23,15 @@
 #define NO_GROUP UINT32_MAX /* of a row whose value is NULL */
 #define NULL_KEY 0u         /* the number of a group whose key has no word; others are from 1 */
 
+/* A thread's numbers of the last keys, by their words: most rows need no look-up. */
+#define CACHE_BITS 12u
+#define CACHE_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+typedef struct cached {
+    uint64_t word;
+    uint32_t number; /* 0: none */
+} cached;
+
 typedef struct segment {
     struct segment *next;
     uint64_t row_count;
@@ -113,15 +122,36 @@ static uint64_t word_of(wp_type type, const void *values, uint64_t row) {
     return wpi_ordered_float(wpi_bits_of(number) & ~((uint64_t)(number != number) << 63));
 }
 
-static wp_status add_batch(add_step *s, uint64_t first, uint32_t count, uint32_t *number_max,
-                           wp_error *err) {
+/* Numbers of words, from 1. */
+static wp_status number_words(wpi_codes *codes, cached *cache, const uint64_t *words,
+                              uint32_t count, uint32_t *numbers, wp_error *err) {
+    uint64_t missed[WPI_CODES_BATCH];
+    uint32_t rows[WPI_CODES_BATCH], found[WPI_CODES_BATCH], missed_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const cached *at = &cache[words[i] * CACHE_FACTOR >> (64 - CACHE_BITS)];
+        numbers[i] = at->number;
+        if (at->number != 0 && at->word == words[i]) continue;
+        missed[missed_count] = words[i];
+        rows[missed_count++] = i;
+    }
+    if (missed_count == 0) return WP_STATUS_OK;
+    WP_TRY(wpi_codes_number(codes, missed, missed_count, found, err));
+    for (uint32_t i = 0; i < missed_count; i++) {
+        numbers[rows[i]] = found[i] + 1;
+        cache[missed[i] * CACHE_FACTOR >> (64 - CACHE_BITS)] = (cached){missed[i], found[i] + 1};
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status add_batch(add_step *s, cached *cache, uint64_t first, uint32_t count,
+                           uint32_t *number_max, wp_error *err) {
     uint64_t words[WPI_CODES_BATCH];
     uint8_t nulls[WPI_CODES_BATCH];
     uint32_t *numbers = s->numbers + first;
     WP_TRY(wpi_keys_pack(s->lists->keys, s->keys, first, count, words, nulls, err));
-    WP_TRY(wpi_codes_number(s->lists->codes, words, count, numbers, err));
+    WP_TRY(number_words(s->lists->codes, cache, words, count, numbers, err));
     for (uint32_t i = 0; i < count; i++) {
-        numbers[i] = nulls[i] != 0 ? NULL_KEY : numbers[i] + 1;
+        if (nulls[i] != 0) numbers[i] = NULL_KEY;
         *number_max = numbers[i] > *number_max ? numbers[i] : *number_max;
         s->to->words[first + i] = word_of(s->values->type, s->values->values, first + i);
         s->to->numbers[first + i] = wpi_is_valid(s->values, first + i) ? numbers[i] : NO_GROUP;
@@ -129,14 +159,14 @@ static wp_status add_batch(add_step *s, uint64_t first, uint32_t count, uint32_t
     return WP_STATUS_OK;
 }
 
-static wp_status add_morsels(add_step *s, uint32_t *number_max, wp_error *err) {
+static wp_status add_morsels(add_step *s, cached *cache, uint32_t *number_max, wp_error *err) {
     for (;;) {
         const uint64_t first = atomic_fetch_add(&s->next, MORSEL_ROWS);
         if (first >= s->to->row_count) return WP_STATUS_OK;
         const uint64_t rest = s->to->row_count - first;
         const uint64_t end = first + (rest < MORSEL_ROWS ? rest : MORSEL_ROWS);
         for (uint64_t at = first; at < end; at += WPI_CODES_BATCH)
-            WP_TRY(add_batch(s, at,
+            WP_TRY(add_batch(s, cache, at,
                              (uint32_t)(end - at < WPI_CODES_BATCH ? end - at : WPI_CODES_BATCH),
                              number_max, err));
     }
@@ -145,7 +175,10 @@ static wp_status add_morsels(add_step *s, uint32_t *number_max, wp_error *err) {
 static void add_rows(void *object, uint32_t thread) {
     add_step *s = object;
     uint32_t number_max = 0;
-    s->statuses[thread] = add_morsels(s, &number_max, &s->errors[thread]);
+    cached *cache = wpi_calloc((size_t)1 << CACHE_BITS, sizeof *cache);
+    s->statuses[thread] = cache != NULL ? add_morsels(s, cache, &number_max, &s->errors[thread])
+                                        : WP_FAIL(&s->errors[thread], NOMEM, "lists of values");
+    wpi_free(cache);
     uint32_t count = atomic_load(&s->number_count);
     while (count <= number_max &&
            !atomic_compare_exchange_weak(&s->number_count, &count, number_max + 1)) {
