@@ -3,12 +3,14 @@
 
 https://arrow.apache.org/docs/format/CDataInterface.html
 """
+import atexit
 import ctypes
 import errno
 import itertools
 import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, py_object
 from typing import TYPE_CHECKING
+from warpage import native
 from warpage.native import StreamError
 
 if TYPE_CHECKING:
@@ -144,7 +146,7 @@ _numbers = itertools.count(1)
 def _keep(structure, release, *things):
     number = next(_numbers)
     structure.private_data = number
-    structure.release = ctypes.cast(release, c_void_p).value
+    structure.release = release
     _kept[number] = things
 
 
@@ -175,6 +177,15 @@ def _release_stream(pointer):
     pointer.contents.release = None
 
 
+def _release_by(*functions):
+    native.release_by(*(ctypes.cast(function, c_void_p) for function in functions))
+
+
+# A consumer may release after Python has ended, and then must not call it.
+_release_by(_release_schema, _release_array, _release_stream)
+atexit.register(_release_by, None, None, None)
+
+
 def _pointers(kind, structures):
     return (POINTER(kind) * max(1, len(structures)))(*map(ctypes.pointer, structures))
 
@@ -188,7 +199,7 @@ def fill_schema(out, format_, name="", children=(), dictionary=None, metadata=No
         out.dictionary = ctypes.pointer(dictionary)
     data = _metadata(metadata) if metadata else None
     out.metadata = ctypes.addressof(data) if data is not None else None
-    _keep(out, _release_schema, children, pointers, dictionary, out.format, out.name, data)
+    _keep(out, native.RELEASE_SCHEMA, children, pointers, dictionary, out.format, out.name, data)
     return out
 
 
@@ -201,7 +212,7 @@ def fill_array(out, length, buffers, owner, children=(), dictionary=None):
     out.n_children, out.children = len(children), pointers
     if dictionary is not None:
         out.dictionary = ctypes.pointer(dictionary)
-    _keep(out, _release_array, children, pointers, addresses, dictionary, owner)
+    _keep(out, native.RELEASE_ARRAY, children, pointers, addresses, dictionary, owner)
     return out
 
 
@@ -243,7 +254,7 @@ def chunks_capsule(make_schema, chunks):
     stream.get_schema = ctypes.cast(get_schema, c_void_p).value
     stream.get_next = ctypes.cast(get_next, c_void_p).value
     stream.get_last_error = ctypes.cast(get_last_error, c_void_p).value
-    _keep(stream, _release_stream, get_schema, get_next, get_last_error)
+    _keep(stream, native.RELEASE_STREAM, get_schema, get_next, get_last_error)
     _streams.append(stream)
     return _capsule_new(ctypes.addressof(stream), b"arrow_array_stream", None)
 

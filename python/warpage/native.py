@@ -181,6 +181,9 @@ _lists_open = declare("wp_lists_open", c_int, POINTER(Spec), POINTER(c_void_p), 
 lists_close = declare("wp_lists_close", None, c_void_p)
 _lists_add = declare("wp_lists_add", c_int, c_void_p, POINTER(Column), POINTER(Column), c_uint64, c_void_p, POINTER(Error))
 _lists_quantile = declare("wp_lists_quantile", c_int, c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p, POINTER(Error))
+release_by = declare("wp_release_by", None, c_void_p, c_void_p, c_void_p)
+RELEASE_SCHEMA, RELEASE_ARRAY, RELEASE_STREAM = (ctypes.cast(getattr(_library, "wp_release_" + kind), c_void_p).value
+                                                 for kind in ("schema", "array", "stream"))
 _rows_hash = declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))
 _rows_divide = declare("wp_rows_divide", None, c_void_p, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p)

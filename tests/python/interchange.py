@@ -203,3 +203,8 @@ with tempfile.TemporaryDirectory() as folder:
             assert isinstance(error, warpage.WarpageError) and part in str(error), error
         else:
             raise AssertionError(path)
+
+# A table that outlives Python's own end.
+code = "import builtins, warpage; builtins.kept = warpage.groupby({'k': ['a', 'b'], 'n': [1, 2]}, ['k', 'n'], text='utf8').to_arrow()"
+done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+assert done.returncode == 0 and not done.stderr, done
