@@ -47,8 +47,9 @@ WP_API void wp_runs_take(const wp_column *values, const uint64_t *rows, uint64_t
                          uint8_t *valid);
 
 /**
- * Quantiles where few groups have many values that hardly recur, so that pairs would be as many as
- * rows: the values are kept, in lists, and selected from. On the processor.
+ * Quantiles and numbers of distinct values where few groups have many values that hardly recur, so
+ * that pairs would be as many as rows: the values are kept, in lists, and selected from. On the
+ * processor.
  *
  *     rows ─► wp_lists_add ─► a number for each row, that of its group ─► group-by by the keys, min
  * of the numbers ─► wp_lists_quantile
@@ -72,6 +73,10 @@ WP_NODISCARD WP_API wp_status wp_lists_add(wp_lists *lists, const wp_column *key
 WP_NODISCARD WP_API wp_status wp_lists_quantile(wp_lists *lists, const uint32_t *numbers,
                                                 uint64_t count, double share, double *out,
                                                 uint8_t *valid, wp_error *err);
+
+/** The same as wp_runs_count_distinct. */
+WP_NODISCARD WP_API wp_status wp_lists_count_distinct(wp_lists *lists, const uint32_t *numbers,
+                                                      uint64_t count, uint64_t *out, wp_error *err);
 
 #ifdef __cplusplus
 }

@@ -317,7 +317,7 @@ def _quantiles(memory, flags, length, name, scale):
 
 
 class Lists:
-    """A column's values, in a list for each group, for quantiles where values hardly recur (wp_lists_open)."""
+    """A column's values, in a list for each group, where values hardly recur (wp_lists_open)."""
 
     def __init__(self, handle):
         self._handle, self._result, self._number = handle, None, None
@@ -334,6 +334,11 @@ class Lists:
     def bind(self, result, number):
         """`number`: of the aggregate that has the groups' numbers."""
         self._result, self._number, self.length = result, number, result.length
+
+    def count_distinct(self, name, format_):
+        memory = (ctypes.c_uint64 * max(1, self.length))()
+        native.lists_count_distinct(self._handle, self._result.values(self._number).values, self.length, memory)
+        return _Column(name, format_, native.Column(native.TYPES.index("uint64"), ctypes.addressof(memory), None, 0), memory)
 
     def quantile(self, share, name, scale):
         memory, flags = (ctypes.c_double * max(1, self.length))(), (ctypes.c_uint8 * max(1, self.length))()

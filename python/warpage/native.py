@@ -181,6 +181,7 @@ _lists_open = declare("wp_lists_open", c_int, POINTER(Spec), POINTER(c_void_p), 
 lists_close = declare("wp_lists_close", None, c_void_p)
 _lists_add = declare("wp_lists_add", c_int, c_void_p, POINTER(Column), POINTER(Column), c_uint64, c_void_p, POINTER(Error))
 _lists_quantile = declare("wp_lists_quantile", c_int, c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p, POINTER(Error))
+_lists_count_distinct = declare("wp_lists_count_distinct", c_int, c_void_p, c_void_p, c_uint64, c_void_p, POINTER(Error))
 release_by = declare("wp_release_by", None, c_void_p, c_void_p, c_void_p)
 RELEASE_SCHEMA, RELEASE_ARRAY, RELEASE_STREAM = (ctypes.cast(getattr(_library, "wp_release_" + kind), c_void_p).value
                                                  for kind in ("schema", "array", "stream"))
@@ -302,6 +303,11 @@ def lists_add(lists, keys, values, row_count, numbers):
 def lists_quantile(lists, numbers, count, share, out, valid):
     error = Error()
     check(_lists_quantile(lists, numbers, count, share, out, valid, byref(error)), error)
+
+
+def lists_count_distinct(lists, numbers, count, out):
+    error = Error()
+    check(_lists_count_distinct(lists, numbers, count, out, byref(error)), error)
 
 
 def rows_hash(column, count, hashes):

@@ -166,15 +166,12 @@ class _Plan:
         self.aggregates, self.outputs = [], []  # (operation, column); functions that make a column of a Result
         self.weights = {}  # of columns of means: the columns of their counts
         self.runs = {}  # of columns that take a group-by of their own
-        self.more = set()  # of these, those of which more than quantiles are asked for
         self._count_format = "l" if settings["counts"] == "int64" else None
         self._text = settings["text"]
 
     def _distribution(self, operation, column, name, fields):
         """Adds an aggregate that is made of runs."""
         self.runs.setdefault(column, None)
-        if not isinstance(operation, Quantile):
-            self.more.add(column)
         if operation == "count_distinct":
             self.outputs.append(lambda r: self.runs[column].count_distinct(name, self._count_format))
         elif isinstance(operation, Quantile):
@@ -479,7 +476,7 @@ class _Query:
     def _listed(self, head, nullable):
         """The columns of whose values lists are kept, as their pairs with the keys would hardly be fewer than the rows. By the
         first rows, `head`: a chunk."""
-        fields = [field for field in self.run_fields if field.name not in self.plan.more and not field.is_text]
+        fields = [field for field in self.run_fields if not field.is_text]
         rows = min(LOOK_ROWS, head[0]) if head else 0
         if not fields or rows < LOOK_ROWS_LEAST or self.settings["device"] != "cpu":
             return []
@@ -648,8 +645,8 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     integers are exact: one that does not fit 64 bits is an error.
 
     sort        in order of keys, NULL last, texts by bytes; always where a median, a quantile, distinct values or an
-                extreme of texts are asked for, which are exact and take memory for the distinct values of each group (medians and
-                quantiles of values that hardly recur: for all values)
+                extreme of texts are asked for, which are exact and take memory for the distinct values of each group (medians, quantiles
+                and distinct values of what hardly recurs: for all values)
     partial     return columns that warpage.merge merges with those of other rows: an average as sum and count, sums
                 of integers as decimal(38, 0)
     counts      "uint64" or "int64": the type of counts

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantiles by selection:
+ * Quantiles by selection, and numbers of distinct values:
  *
  *     chunks ─► segments: (group's number, value's word) of each row ─► values, group after group
  * ─► selection
@@ -112,14 +112,13 @@ typedef struct add_step {
     wp_error errors[WPI_CPU_THREADS_MAX];
 } add_step;
 
-/* As a double, whose order is the same: -0 is 0, and a NaN the largest. */
+/* In ordered form. -0 is 0, and all NaN are one. */
 static uint64_t word_of(wp_type type, const void *values, uint64_t row) {
     const uint64_t word = wpi_load_word(type, values, row);
-    double number = wpi_type_is_float(type)    ? wpi_double_of(word)
-                    : wpi_type_is_signed(type) ? (double)(int64_t)word
-                                               : (double)word;
-    number = number != number ? (double)NAN : number + 0.0;
-    return wpi_ordered_float(wpi_bits_of(number) & ~((uint64_t)(number != number) << 63));
+    if (!wpi_type_is_float(type)) return wpi_ordered_integer(type, word);
+    const double number = wpi_double_of(word);
+    const uint64_t nan = UINT64_C(0x7ff8000000000000);
+    return wpi_ordered_float(number != number ? nan : wpi_bits_of(number + 0.0));
 }
 
 /* Numbers of words, from 1. */
@@ -352,52 +351,126 @@ static uint64_t select_word(uint64_t *words, uint64_t count, uint64_t place) {
     return words[0];
 }
 
-static double number_of(uint64_t word) {
-    return wpi_double_of(wpi_unordered_float(word));
+static double number_of(wp_type type, uint64_t word) {
+    if (wpi_type_is_float(type)) return wpi_double_of(wpi_unordered_float(word));
+    const uint64_t number = wpi_unordered_integer(type, word);
+    return wpi_type_is_signed(type) ? (double)(int64_t)number : (double)number;
 }
 
 /* As wp_runs_quantile adds. */
-static double quantile_of(uint64_t *words, uint64_t count, double share) {
+static double quantile_of(wp_type type, uint64_t *words, uint64_t count, double share) {
     const double position = (double)(count - 1) * share;
     const double below = floor(position), above = ceil(position);
-    const double low = number_of(select_word(words, count, (uint64_t)below));
+    const double low = number_of(type, select_word(words, count, (uint64_t)below));
     if (below == above) return low;
     uint64_t next = UINT64_MAX;
     for (uint64_t i = (uint64_t)above; i < count; i++)
         next = words[i] < next ? words[i] : next;
-    const double high = number_of(next);
+    const double high = number_of(type, next);
     return low == high ? low : (above - position) * low + (position - below) * high;
 }
 
-typedef struct select_step {
+/* ---- results, one for each group; threads take groups in turns ---- */
+
+typedef struct result_step {
     const wp_lists *lists;
     const uint32_t *numbers;
     uint64_t count;
     double share, *out;
     uint8_t *valid;
+    uint64_t *distinct;
+    uint64_t slot_count; /* of a thread's set of words: a power of two, for the largest group */
+    uint64_t *slots;     /* [thread][slot_count] */
     _Atomic uint64_t next;
-} select_step;
+} result_step;
+
+/* The next group's words; false: there are no more. */
+static bool next_group(result_step *s, uint64_t *index, uint64_t **words, uint64_t *count) {
+    *index = atomic_fetch_add(&s->next, 1);
+    if (*index >= s->count) return false;
+    const uint64_t *starts = s->lists->starts + s->numbers[*index];
+    *words = s->lists->words + starts[0];
+    *count = starts[1] - starts[0];
+    return true;
+}
 
 static void select_groups(void *object, uint32_t thread) {
-    select_step *s = object;
+    result_step *s = object;
+    uint64_t index, *words, count;
     (void)thread;
-    for (uint64_t i = atomic_fetch_add(&s->next, 1); i < s->count;
-         i = atomic_fetch_add(&s->next, 1)) {
-        const uint64_t *starts = s->lists->starts + s->numbers[i];
-        const uint64_t count = starts[1] - starts[0];
-        s->valid[i] = count != 0;
-        s->out[i] = count != 0 ? quantile_of(s->lists->words + starts[0], count, s->share) : 0;
+    while (next_group(s, &index, &words, &count)) {
+        s->valid[index] = count != 0;
+        s->out[index] =
+            count != 0 ? quantile_of(s->lists->shape.values[0], words, count, s->share) : 0;
     }
 }
 
-wp_status wp_lists_quantile(wp_lists *lists, const uint32_t *numbers, uint64_t count, double share,
-                            double *out, uint8_t *valid, wp_error *err) {
+static uint64_t slots_for(uint64_t count) {
+    uint64_t slots = 16;
+    while (slots < 2 * count)
+        slots *= 2;
+    return slots;
+}
+
+/* 0 is an empty slot, and counted apart. */
+static uint64_t distinct_of(const uint64_t *words, uint64_t count, uint64_t *slots) {
+    const uint64_t mask = slots_for(count) - 1;
+    uint64_t distinct = 0;
+    bool has_zero = false;
+    memset(slots, 0, (mask + 1) * sizeof *slots);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t word = words[i];
+        uint64_t at = (word ^ word >> 32) * CACHE_FACTOR;
+        at = (at ^ at >> 32) & mask;
+        has_zero |= word == 0;
+        while (slots[at] != word && slots[at] != 0)
+            at = (at + 1) & mask;
+        distinct += slots[at] != word;
+        slots[at] = word;
+    }
+    return distinct + has_zero;
+}
+
+static void count_groups(void *object, uint32_t thread) {
+    result_step *s = object;
+    uint64_t index, *words, count;
+    while (next_group(s, &index, &words, &count))
+        s->distinct[index] = distinct_of(words, count, s->slots + thread * s->slot_count);
+}
+
+static wp_status begin_results(wp_lists *lists, const uint32_t *numbers, uint64_t count,
+                               wp_error *err) {
     if (lists->words == NULL) WP_TRY(gather(lists, err));
     for (uint64_t i = 0; i < count; i++)
         if (numbers[i] >= lists->number_count)
             return WP_FAIL(err, INVALID, "group %u is not one of the lists", numbers[i]);
-    select_step s = {lists, numbers, count, share, out, valid, 0};
-    wpi_cpu_parallel(count < lists->thread_count ? (uint32_t)count : lists->thread_count,
-                     select_groups, &s);
+    return WP_STATUS_OK;
+}
+
+static uint32_t threads_for(const wp_lists *lists, uint64_t count) {
+    return count < lists->thread_count ? (uint32_t)count : lists->thread_count;
+}
+
+wp_status wp_lists_quantile(wp_lists *lists, const uint32_t *numbers, uint64_t count, double share,
+                            double *out, uint8_t *valid, wp_error *err) {
+    WP_TRY(begin_results(lists, numbers, count, err));
+    result_step s = {lists, numbers, count, share, out, valid, NULL, 0, NULL, 0};
+    wpi_cpu_parallel(threads_for(lists, count), select_groups, &s);
+    return WP_STATUS_OK;
+}
+
+wp_status wp_lists_count_distinct(wp_lists *lists, const uint32_t *numbers, uint64_t count,
+                                  uint64_t *out, wp_error *err) {
+    WP_TRY(begin_results(lists, numbers, count, err));
+    result_step s = {lists, numbers, count, 0, NULL, NULL, out, 0, NULL, 0};
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t slots = slots_for(lists->starts[numbers[i] + 1] - lists->starts[numbers[i]]);
+        s.slot_count = slots > s.slot_count ? slots : s.slot_count;
+    }
+    const uint32_t threads = threads_for(lists, count);
+    s.slots = wpi_malloc((threads * s.slot_count + 1) * sizeof *s.slots);
+    if (s.slots == NULL) return WP_FAIL(err, NOMEM, "sets of values");
+    wpi_cpu_parallel(threads, count_groups, &s);
+    wpi_free(s.slots);
     return WP_STATUS_OK;
 }

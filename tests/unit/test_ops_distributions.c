@@ -177,6 +177,15 @@ static void lists_have_the_quantiles_of_runs(void **state) {
                 assert_near(quantiles[group], a + (b - a) * (at - low), 1e-12);
             }
         }
+        uint64_t distinct[GROUPS];
+        assert_status_ok(wp_lists_count_distinct(lists, asked, GROUPS, distinct, &err), &err);
+        for (uint32_t group = 0; group < GROUPS; group++) {
+            const uint32_t count = values_of(group, sorted);
+            uint64_t different = count != 0;
+            for (uint32_t i = 1; i < count; i++)
+                different += sorted[i] != sorted[i - 1];
+            assert_u64(distinct[group], different);
+        }
         const wp_column column = {.type = WP_TYPE_INT32, .values = all_keys};
         assert_status_fails(wp_lists_add(lists, &column, &column, 1, numbers, &err),
                             WP_STATUS_INVALID, &err, "have been taken");
@@ -204,6 +213,7 @@ static void lists_order_all_values(void **state) {
     for (uint32_t i = 0; i < 2; i++) {
         const wp_groupby_spec spec = {
             .key_count = 1, .value_count = 1, .keys = &key, .values = &cases[i].type};
+        uint64_t distinct[3];
         const wp_column keys_in = {.type = WP_TYPE_INT8, .values = group, .valid = &key_valid};
         const wp_column column = {.type = cases[i].type, .values = cases[i].values};
         wp_error err = {0};
@@ -225,6 +235,8 @@ static void lists_order_all_values(void **state) {
                 assert_true(flags[at] == 1 &&
                             (out[at] == wanted[at] || (isnan(out[at]) && isnan(wanted[at]))));
         }
+        assert_status_ok(wp_lists_count_distinct(lists, asked, 3, distinct, &err), &err);
+        assert_true(distinct[0] == 4 && distinct[1] == 2 && distinct[2] == 1);
         wp_lists_close(lists);
     }
 }
@@ -254,12 +266,15 @@ static void lists_say_what_they_do_not_take(void **state) {
     for (uint64_t n = 1;; n++) { /* every allocation may fail */
         double out;
         uint8_t flag;
+        uint64_t distinct;
         wpi_alloc_fail_at(n);
         wp_status status = wp_lists_open(&spec, &lists, &err);
         if (status == WP_STATUS_OK)
             status = wp_lists_add(lists, &column, &column, 1, &number, &err);
         if (status == WP_STATUS_OK)
             status = wp_lists_quantile(lists, &number, 1, 0.5, &out, &flag, &err);
+        if (status == WP_STATUS_OK)
+            status = wp_lists_count_distinct(lists, &number, 1, &distinct, &err);
         wpi_alloc_fail_at(0);
         wp_lists_close(lists);
         lists = NULL;
