@@ -25,5 +25,5 @@ grep -qx "day $(($(date +%s) / 86400))" first || fail "another day: $(cat first)
 "$WARPAGE" run --device sim:v100 ./clocks 2>/dev/null |
     awk '$1 == "event" && $4 > 2 * $2 { found = 1 } END { exit !found }' || fail "real clocks are simulated, too"
 "$WARPAGE" run --simulated-clock ./clocks 2>err && fail "accepted on cpu"
-grep -q -- '--simulated-clock: only simulated GPUs' err || fail "no reason: $(cat err)"
+grep -q -- '--simulated-clock needs a simulated GPU' err || fail "no reason: $(cat err)"
 exit $failures
