@@ -8,7 +8,7 @@
     spark_groupby.py access.tsv.gz host,url count,sum:bytes
 
 FILE: Parquet, or CSV or TSV with names in its first line, where NA and nothing are NULL; compressed, too
-(.gz, .bz2; .zst from Spark 4.1 on). URL: Spark's master, such as spark://127.0.0.1:7077; local[2] if there is none. Prints the largest groups.
+(.gz, .bz2, .zst). URL: Spark's master, such as spark://127.0.0.1:7077; local[2] if there is none. Prints the largest groups.
 """
 import argparse
 import math
