@@ -56,14 +56,18 @@ NEEDS = [
 NOT_THERE = {"nvvm": "libNVVM", "npp": "NPP", "nvjpeg": "nvJPEG",
              "nvJitLink": "nvJitLink"}
 
-FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|errors? detected)\b", re.I)
+FAILED = re.compile(r"\b(FAIL(ED|URE|S)?|mismatch(es)?|incorrect|not correct|wrong result|(do|does) not match|errors? detected)\b", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|without|zero)\s+(\w+\s+){0,2}(fail|mismatch|error|incorrect)|(fail\w*|mismatch\w*|errors?)"
                         r"( count)?\s*[:=]\s*(0|no|none)\b", re.I)
 PASSED = re.compile(r"\b(PASS(ED|ES)?|passed|test succeeded|results? (is |are )?correct|verified|verification success\w*|"
-                    r"results? match\w*|success(ful|fully)?|Test (is )?OK|Status\s*:\s*OK|SUCCESS)\b", re.I)
+                    r"(results?|arrays?) match\w*|success(ful|fully)?|Test (is )?OK|Status\s*:\s*OK|SUCCESS)\b", re.I)
 COUNTED = re.compile(r"\b(no|number)\.? of (errors|mismatches|failures)\s*[:=]\s*[1-9]", re.I)
 COMPARES = re.compile(r"EXIT_SUCCESS\s*:\s*EXIT_FAILURE|sdkCompare|compareData|[bB]?[tT]est_?[rR]esult|[L]2 ?norm|assert\(|"
                       r"AssertEquals|exit\(1\)|return 1;|abort\(\)|\bpass(ed)? = (false|true)")
+# What a source has that says so where results differ, and nothing otherwise.
+TELLS = re.compile(r'"(Test failed!|Validation failure|Arrays do not match|Error! data)')
+# What a program prints of an error of a CUDA call, and goes on.
+PRINTS_ERROR = re.compile(r"^Error: \S+\.cu:\d+, code: (?!600\b)\d+", re.M)  # 600: not ready
 
 
 # What wpcc says where a kernel launches kernels.
@@ -147,17 +151,22 @@ def judge(output, source):
     """Whether a program that ended well was checked, and how."""
     if re.search(r"^\[run_demo\] PASS", output, re.M):
         return "yes", "own check"
+    compared = re.search(r"^\[compared\] (.*)", output, re.M)
+    if compared:
+        return "yes", "compared " + compared.group(1)
     differing = re.search(r"^Non-Matching CPU-GPU Outputs.*: (\d+)", output, re.M)
     if differing:
         return ("yes", "own check") if differing.group(1) == "0" else ("no", "its own check fails: " + clean(differing.group(0)))
     for line in output.splitlines():
-        failed = FAILED.search(line) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line)
+        failed = (PRINTS_ERROR.search(line) or FAILED.search(line)) and not NO_FAILURE.search(line) and not re.search(r"ssertion `|as expected", line)
         if failed or COUNTED.search(line):
             return "no", "its own check fails: " + clean(line)
     if PASSED.search(output) or any(NO_FAILURE.search(line) for line in output.splitlines()):
         return "yes", "own check"
     if COMPARES.search(source):
         return "yes", "own comparison, by exit status"
+    if TELLS.search(source):
+        return "yes", "own check, which prints nothing"
     return "no", "ran, but nothing to compare with"
 
 
@@ -249,6 +258,9 @@ SMALLER = {
     ("cuda-programming", "08-shared-memory/bank"): ["1024"],
     ("learn-cuda", "Chapter03/03_cuda_thread_programming/01_warp_and_thread_block/cuda_thread_block"): ["4", "128"],
     ("learn-cuda", "Chapter04/04_kernel_execution/08_openmp_cuda/openmp_gpus"): ["4"],
+    ("professional-cuda", "solutions/chapter04/memTransfer"): ["8"],
+    ("professional-cuda", "solutions/chapter04/pinMemTransfer"): ["8"],
+    ("professional-cuda", "solutions/chapter05/reduceInteger"): ["128", "20"],
 }
 
 # Programs for several devices, whose number they do not ask for.
@@ -256,6 +268,15 @@ DEVICES = {
     ("cuda-training-series", "hw7/multi"): 4,
     ("cuda-training-series", "hw7/multi_solution"): 4,
     ("learn-cuda", "Chapter06/06_multigpu/02_gaussian_multi_gpu/gaussian_multi_gpu_p2p"): 4,
+    ("professional-cuda", "examples/chapter08/cufft-multi"): 2,
+    ("professional-cuda", "examples/chapter09/simple2DFD"): 2,
+    ("professional-cuda", "examples/chapter09/simpleMultiGPU"): 2,
+    ("professional-cuda", "examples/chapter09/simpleP2P_PingPong"): 2,
+    ("professional-cuda", "solutions/chapter09/simple2DFDModified"): 2,
+    ("professional-cuda", "solutions/chapter09/simpleMultiGPUEvents"): 2,
+    ("professional-cuda", "solutions/chapter09/simpleMultiGPUEvents-initial"): 2,
+    ("professional-cuda", "solutions/chapter09/simpleP2P_PingPong"): 2,
+    ("professional-cuda", "solutions/chapter09/simpleP2P_PingPongDefault"): 2,
 }
 
 # Inputs that programs name themselves; they are not run where the repository does not have these.
@@ -275,6 +296,9 @@ INPUTS = {
     ("hecbench", "multimaterial"): "volfrac.dat",
     ("hecbench", "nn"): "../data/nn/cane4_0.db",
     ("hecbench", "tonemapping"): "../tonemapping-sycl/input.hdr",
+    ("moderngpu", "demo/bfs"): "demo/coPapersCiteseer/coPapersCiteseer.mtx",
+    ("moderngpu", "demo/bfs2"): "demo/coPapersCiteseer/coPapersCiteseer.mtx",
+    ("moderngpu", "demo/bfs3"): "demo/coPapersCiteseer/coPapersCiteseer.mtx",
     ("various", "LonestarGPU: dmr"): "mesh",
     ("various", "LonestarGPU: pta"): "constraints",
 }
@@ -284,6 +308,9 @@ SHOW_AN_ERROR = {
     ("cuda-programming", "04-error-check/check1api"): "copies in the wrong direction",
     ("cuda-programming", "04-error-check/check2kernel"): "a block of 1280 threads",
     ("learn-cuda", "Chapter05/05_debug_profiling/03_cuda_error/sgemm"): "a kernel gets a NULL pointer",
+    ("professional-cuda", "solutions/chapter02/sumMatrixOnGPU-2D-grid-2D-block-integer"): "a block of 2048 threads",
+    ("professional-cuda", "examples/chapter10/debug-hazards"): "barriers are missing",
+    ("professional-cuda", "examples/chapter10/debug-segfault"): "a kernel gets an array of NULL pointers",
 }
 
 
@@ -465,8 +492,9 @@ class Beaver(Suite):
 
 # Libraries that a program is linked with because it includes their header.
 LIBRARIES = [("cublas", r"cublas(_v2|Xt)?\.h|cublasLt\.h"), ("cublasLt", r"cublasLt\.h"), ("cufft", r"cufft\.h"),
-             ("curand", r"curand\.h"), ("cusolver", r"cusolver\w+\.h"), ("cusparse", r"cusparse"),
-             ("nvrtc", r"nvrtc\.h"), ("cuda", r"cuda\.h"), ("nvidia-ml", r"nvml\.h")]
+             ("curand", r"curand(_kernel)?\.h"), ("cusolver", r"cusolver\w+\.h"), ("cusparse", r"cusparse"),
+             ("nvrtc", r"nvrtc\.h"), ("cuda", r"cuda\.h"), ("nvidia-ml", r"nvml\.h"),
+             ("nvToolsExt", r"nvToolsExt\w*\.h")]
 
 
 class Files(Suite):
@@ -566,6 +594,20 @@ class PolybenchAcc(Files):
 class ProfessionalCuda(Files):
     title = "Professional CUDA C Programming (a book's programs)"
     flags = ["-arch=sm_70", "-Xcompiler", "-fopenmp", "-rdc=true"]
+    crypt_arguments = {"config": "128", "flexible": "128", "openmp": "128 2 0.25"}
+
+    def runs(self, name, folder, work):
+        found = re.search(r"/crypt\.(\w+)$", name)
+        if not found:
+            return super().runs(name, folder, work)
+        # As the book runs it; the host's version says what is right.
+        more = self.crypt_arguments.get(found.group(1), "")
+        script = f'''set -e; cd {work}
+            for c in crypt generate_data generate_userkey; do gcc -O2 -w -o $c {os.path.dirname(folder)}/$c.c; done
+            ./generate_data data 65536; ./generate_userkey key; ./crypt encrypt data host key
+            ./program encrypt data secret key {more}; ./program decrypt secret back key {more}
+            cmp secret host; cmp back data; echo "[compared] with the host's version, and back"'''
+        return [["sh", "-c", script]], work
 
 
 class CudaByExample(Files):
@@ -596,10 +638,30 @@ class HowToOptimize(Files):
     flags = ["-arch=sm_80"]
 
 
-class CudaForEngineers(Files):
+class CudaForEngineers(Suite):
+    """Folders with a makefile; those without CUDA are left out."""
     title = "CUDA for Engineers (a book's programs)"
-    flags = ["-arch=sm_70"]
-    has_parts = True
+    build_note = "by its makefile"
+
+    def programs(self):
+        return [(os.path.basename(os.path.dirname(makefile)), os.path.dirname(makefile))
+                for makefile in sorted(glob.glob(os.path.join(self.args.source, "*", "Makefile")))
+                if glob.glob(os.path.join(os.path.dirname(makefile), "*.cu")) or "npp" in makefile]
+
+    def sources(self, folder):
+        text = ""
+        for path in sorted(glob.glob(os.path.join(folder, "*"))):
+            if re.search(r"\.(cu|cuh|cpp)$|/(kernel|interactions|aux_functions)\.h$", path):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    text += file.read() + "\n"
+        return text
+
+    def build(self, name, folder, work):
+        shutil.copytree(folder, work, dirs_exist_ok=True)
+        return self.command(["make", f"NVCC={self.args.toolkit}/bin/nvcc"], work)
+
+    def runs(self, name, folder, work):
+        return [["./main.exe"]], work
 
 
 class ModernGpu(Files):
@@ -607,6 +669,10 @@ class ModernGpu(Files):
     flags = ["-arch=sm_70", "-std=c++14", "--expt-extended-lambda", "--expt-relaxed-constexpr"]
     includes = ["src"]
     left_out = "^src/"
+    other_parts = [("^demo/bfs", ["{}/demo/graph.cxx"])]
+
+    def runs(self, name, folder, work):
+        return super().runs(name, folder, work)[0], self.root
 
 
 class OptimCuda(Files):
@@ -707,7 +773,7 @@ def attempt(suite, name, folder, work):
         if waived and status in (0, 2):
             return row("-", "-", "-", "waives itself: " + clean(waived.group(0)))
         shown = SHOW_AN_ERROR.get((suite.args.suite, name))
-        if shown and status is not None and status > 0:
+        if shown and (status > 0 or PRINTS_ERROR.search(text)):
             return row("yes", "yes", "yes", f"shows an error, which is found: {shown}")
         absent = re.search(r"^File (\S+\.\w+) is not available", text, re.M)
         if absent and status != 0 and not os.path.exists(os.path.join(folder, absent.group(1))):
