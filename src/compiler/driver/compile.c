@@ -17,6 +17,7 @@
 #include "compiler/driver/finish.h"
 #include "compiler/driver/job.h"
 #include "compiler/driver/stream_option.h"
+#include "compiler/driver/unroll.h"
 #include "compiler/rewrite/rewrite.h"
 #include "compiler/source/corrections.h"
 #include "compiler/source/header_cache.h"
@@ -219,7 +220,8 @@ static wp_status run_device_front_end(wpi_compile_job *job, const wpi_input *inp
     /* Kernels keep their loads and stores as written: no vectors, no memset or memcpy from
      * loops. */
     ADD(&command, "-O2", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
-        "-disable-loop-idiom-all");
+        "-disable-loop-idiom-all", "-mllvm", "-unroll-allow-partial=false", "-mllvm",
+        "-unroll-runtime=false");
     wpi_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
     /* As in nvcc, functions, quotients and fused products are approximate. The order of sums,
      * infinities, NaNs and signed zeros are preserved, unlike with -ffast-math. */
@@ -264,6 +266,7 @@ static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, 
         }
     }
     print_talk(job, &talk);
+    if (status == WP_STATUS_OK && !o->print_only) status = wpi_unroll_bitcode(bitcode, err);
     if (status == WP_STATUS_OK && !o->print_only) status = wpi_finish_bitcode(bitcode, o, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
         status = rewrite(job, bitcode, err);
