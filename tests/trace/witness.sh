@@ -17,7 +17,7 @@ cat >"$tmp/wpcc" <<END
 #!/bin/sh
 for word; do
     shift
-    [ "\$word" = --variant=check ] && word=--variant=\$WITNESS_VARIANT
+    [ "\$word" = --variant=races ] && word=--variant=\$WITNESS_VARIANT
     set -- "\$@" "\$word"
 done
 exec "$build/bin/wpcc" "\$@"
