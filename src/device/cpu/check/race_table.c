@@ -198,13 +198,22 @@ static const event *conflict(const wpi_race_table *t, const granule *g, const ev
     return NULL;
 }
 
+static bool is_as_new(const event *e, const event *now) {
+    return e->clock == now->clock && (e->bytes & now->bytes) == now->bytes;
+}
+
+/* Keeps two readers, of two warps where there are: whoever writes races with one of them. */
 static void keep_read(granule *g, const event *now) {
     event *r = g->reads;
-    const uint16_t thread = now->access.thread;
-    uint32_t at = r[0].clock <= r[1].clock ? 0 : 1;
-    if (r[1].bytes == 0 || r[1].access.thread == thread) at = 1;
-    if (r[0].bytes == 0 || r[0].access.thread == thread) at = 0;
-    r[at] = *now;
+    const uint32_t a = r[0].access.thread, b = r[1].access.thread, thread = now->access.thread;
+    const bool is_third_warp =
+        a / WP_WARP_LANES == b / WP_WARP_LANES && a / WP_WARP_LANES != thread / WP_WARP_LANES;
+    if (r[0].bytes == 0 || a == thread)
+        r[0] = *now;
+    else if (r[1].bytes == 0 || b == thread || is_third_warp)
+        r[1] = *now;
+    else if (!is_as_new(&r[0], now) || !is_as_new(&r[1], now))
+        r[r[0].clock <= r[1].clock ? 0 : 1] = *now;
 }
 
 bool wpi_race_table_access(wpi_race_table *t, const wpi_race_access *now, uintptr_t address,
