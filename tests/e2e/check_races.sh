@@ -33,6 +33,7 @@ expect warps_shared 1 '1 finding' ': race between warps of a block$' \
     "races.cu:$(line_of "another warp's"), with no __syncthreads\(\) in between$|races.cu:$(line_of 'each its own'), with no __syncthreads\(\) in between$"
 grep -q 'lockstep' talk && { echo "warps_shared: --lockstep does not help"; failed=1; }
 expect lost_update 1 '1 finding' "kernel lost_update, .*races.cu:$(line_of 'void lost_update'): race between lanes of a warp$"
+expect template 1 '1 finding' '^warpage check: kernel counters::lost<2>, .*: race between lanes of a warp$'
 expect variable 1 '1 finding' "kernel variable, .*races.cu:$(line_of 'all others add'): race between lanes of a warp$" \
     'thread \(1,0,0\) of block \(0,0,0\) updates atomically 4 bytes at byte 0 of the variable total,$' \
     "which thread \(0,0,0\) wrote at .*races.cu:$(line_of 'one sets it')"

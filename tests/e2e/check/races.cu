@@ -31,6 +31,10 @@ __global__ void warps_shared(int *out, const int *in)
 
 __global__ void lost_update(int *count) { count[0] += 1; }
 
+namespace counters {
+template <int STEP> __global__ void lost(int *count) { count[0] += STEP; }
+} // namespace counters
+
 __device__ int total;
 
 __global__ void variable(int n)
@@ -95,6 +99,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "lanes_global")) lanes_global<<<1, 32>>>(out, in);
     if (!strcmp(what, "warps_shared")) warps_shared<<<1, N>>>(out, in);
     if (!strcmp(what, "lost_update")) lost_update<<<2, 32>>>(out);
+    if (!strcmp(what, "template")) counters::lost<2><<<2, 32>>>(out);
     if (!strcmp(what, "variable")) variable<<<1, 32>>>(3);
     if (!strcmp(what, "right")) right<<<16, N>>>(out, in, out + N, bytes);
     if (!strcmp(what, "locked")) locked<<<16, N>>>(out, out + 1);

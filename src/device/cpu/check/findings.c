@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/param.h"
 #include "device/cpu/check/access_check.h"
 
 #define LEAKS_SHOWN_MAX 16u
+#define NAME_COLUMNS 60u
 
 const wpi_param wpi_check_params[] = {
     {"check", WP_UNIT_FLAG, "off", 0, 1,
@@ -154,8 +156,17 @@ bool wpi_finding_note(const wpi_cpu_kernel *kernel, const wp_check_site *site,
     return is_first;
 }
 
+/* Templates are demangled here: only names that are said are worth the C++ runtime's time. */
+static void say_kernel(wpi_text *text, const char *name) {
+    char *whole = wpi_cxx_demangle(name);
+    char *brief = whole != NULL ? wpi_cxx_name_short(whole, NAME_COLUMNS) : NULL;
+    wpi_text_appendf(text, "kernel %s", brief != NULL ? brief : name);
+    wpi_free(brief);
+    wpi_free(whole);
+}
+
 static void say_place(wpi_text *text, const char *kernel, const wp_check_site *site) {
-    wpi_text_appendf(text, "kernel %s", kernel);
+    say_kernel(text, kernel);
     if (site->file != NULL) wpi_text_appendf(text, ", %s:%" PRIu32, site->file, site->line);
 }
 
