@@ -112,6 +112,6 @@ awk 'length > 400 { exit 1 }' sweep/report.txt || fail "lines of the text are no
 
 # Other devices have no parts that can cost nothing.
 "$WARPAGE" run --estimate ./program fine >out 2>err && fail "--estimate on the CPU"
-grep -q 'only simulated GPUs' err && [ ! -s out ] || fail "--estimate on the CPU: $(cat err out)"
+grep -q 'needs a simulated GPU' err && [ ! -s out ] || fail "--estimate on the CPU: $(cat err out)"
 
 [ $failures -eq 0 ]
