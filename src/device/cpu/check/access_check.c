@@ -14,7 +14,7 @@
 #include "device/cpu/check/findings.h"
 #include "device/cpu/check/race_check.h"
 
-#define DUMMY_BYTES 64u                /* no access is wider */
+#define HARMLESS_BYTES 64u             /* no access is wider */
 #define NEAR_BYTES ((uint64_t)1 << 30) /* a more distant allocation is not reported */
 
 /* ---- storage of blocks ---- */
@@ -147,8 +147,9 @@ static wpi_block *block_here(void) {
     return (wpi_block *)wp_rt_block; /* its first member */
 }
 
-static void *dummy(void) {
-    static _Thread_local _Alignas(DUMMY_BYTES) char memory[DUMMY_BYTES];
+/* The memory that an invalid access is given, so that the kernel goes on: it reads as 0. */
+static void *harmless(void) {
+    static _Thread_local _Alignas(HARMLESS_BYTES) char memory[HARMLESS_BYTES];
     memset(memory, 0, sizeof memory);
     return memory;
 }
@@ -325,9 +326,9 @@ void *wp_rt_check(void *address, uint32_t index) {
     range memory;
     if (!is_aligned(address, site)) {
         report_misaligned(block, site, address);
-        return dummy();
+        return harmless();
     }
-    if (!find_memory(block, site, address, site->size_bytes, &memory)) return dummy();
+    if (!find_memory(block, site, address, site->size_bytes, &memory)) return harmless();
     block->pub.guards[index] = (wp_check_guard){
         .first = memory.first, .limit = memory.outer - memory.first - site->size_bytes + 1};
     return address;
@@ -338,7 +339,7 @@ void *wp_rt_check_object(void *address, uint32_t index, void *base, uint64_t obj
     const wp_check_site *site = &block->launch->kernel->sites[index];
     if (contains(range_at(base, object_bytes), address, site->size_bytes)) {
         report_misaligned(block, site, address);
-        return dummy();
+        return harmless();
     }
     if (wpi_finding_note(block->launch->kernel, site, NULL, WPI_FINDING_OUT_OF_BOUNDS)) {
         wpi_text text = {0};
@@ -348,7 +349,7 @@ void *wp_rt_check_object(void *address, uint32_t index, void *base, uint64_t obj
         wpi_finding_finish(&text, block);
     }
     wpi_finding_stop(block, WPI_FINDING_OUT_OF_BOUNDS, true);
-    return dummy();
+    return harmless();
 }
 
 uint64_t wp_rt_check_range(void *address, uint32_t index, uint64_t size_bytes) {

@@ -202,7 +202,7 @@ static bool is_as_new(const event *e, const event *now) {
     return e->clock == now->clock && (e->bytes & now->bytes) == now->bytes;
 }
 
-/* Keeps two readers, of two warps where there are: whoever writes races with one of them. */
+/* Keeps two readers, of two warps where there are: another writer races with one of them. */
 static void keep_read(granule *g, const event *now) {
     event *r = g->reads;
     const uint32_t a = r[0].access.thread, b = r[1].access.thread, thread = now->access.thread;
