@@ -42,6 +42,9 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     job->stagers = (unsigned)options->stagers;
     job->without_patterns = options->without_patterns;
     job->with_windows = options->with_windows;
+    job->fetches_addresses = options->fetches_addresses;
+    job->with_flags = options->with_flags;
+    job->host_threads = (unsigned)options->host_threads;
     job->is_page_locked = options->is_page_locked;
     job->explains = options->explains;
 }
@@ -433,6 +436,9 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
     options.with_windows = job->with_windows;
+    options.fetches_addresses = job->fetches_addresses;
+    options.with_flags = job->with_flags;
+    options.host_threads = job->host_threads;
     options.plan_only = job->plans_only;
     options.variant = variant;
     options.host_bytes = job->host_bytes;

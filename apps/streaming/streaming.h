@@ -30,7 +30,8 @@
 
 #include "common/options.h"
 
-#define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|volume|overlap|zerocopy|managed|prefetch|auto"
+#define APP_STREAMING_VARIANTS                                                                     \
+    "serial|threads|single|double|direct|full|volume|overlap|zerocopy|managed|prefetch|auto"
 enum {
     APP_STREAMING_SERIAL,
     APP_STREAMING_THREADS,
@@ -58,7 +59,7 @@ typedef struct app_streaming_kept {
 } app_streaming_kept;
 
 typedef struct app_streaming {
-    void *records; /* host memory; may be NULL with a source */
+    void *records;               /* host memory; may be NULL with a source */
     const char *source, *target; /* files, for full, volume and overlap; NULL: none. All have
                                   * record_bytes */
     uint64_t host_bytes;         /* of host memory for them; 0: default */
@@ -76,15 +77,18 @@ typedef struct app_streaming {
     /** Does the same on the host for records [first, outer). */
     void (*on_host)(void *object, void *records, uint64_t first, uint64_t outer);
     void *object;
-    uint64_t buffer_bytes;  /* of device memory for buffers; not managed, zerocopy */
-    uint64_t pinned_bytes;  /* full: of page-locked memory for them, at most; 0: no limit */
-    uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
-    bool without_patterns;  /* full */
-    bool with_windows;      /* full: even where threads could run ahead */
-    bool is_page_locked;    /* auto: the records may be page-locked as a whole, as for direct */
-    unsigned stagers;       /* single, double: threads that stage a piece; 0: 1, auto: 4 */
-    bool plans_only;        /* full: the launch does nothing; streamingGetReport has its plan */
-    bool explains;          /* auto: prints the reason of its choice to stderr */
+    uint64_t buffer_bytes;    /* of device memory for buffers; not managed, zerocopy */
+    uint64_t pinned_bytes;    /* full: of page-locked memory for them, at most; 0: no limit */
+    uint64_t slots;           /* full: reads of a thread in a chunk; 0: default */
+    bool without_patterns;    /* full */
+    bool with_windows;        /* full: even where threads could run ahead */
+    bool fetches_addresses;   /* full: they are collected on the device, and fetched by copies */
+    bool with_flags;          /* full: in place of a barrier for each chunk */
+    unsigned host_threads;    /* full: that serve the launch, at most; 0: default */
+    bool is_page_locked;      /* auto: the records may be page-locked as a whole, as for direct */
+    unsigned stagers;         /* single, double: threads that stage a piece; 0: 1, auto: 4 */
+    bool plans_only;          /* full: the launch does nothing; streamingGetReport has its plan */
+    bool explains;            /* auto: prints the reason of its choice to stderr */
     app_streaming_kept *kept; /* direct, full, volume, overlap: NULL: nothing stays */
 } app_streaming;
 
@@ -100,33 +104,104 @@ typedef struct app_streaming_times {
 typedef struct app_streaming_options {
     int variant;
     app_size buffer, pinned, keep;
-    uint64_t blocks, threads, slots, stagers;
-    bool without_patterns, with_windows, is_page_locked, explains;
+    uint64_t blocks, threads, slots, stagers, host_threads;
+    bool without_patterns, with_windows, fetches_addresses, with_flags, is_page_locked, explains;
 } app_streaming_options;
 
-#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, {0, false}, {0, false}, 64, 128, 0, 0, false, false, false, false}
+#define APP_STREAMING_DEFAULTS                                                                     \
+    {APP_STREAMING_FULL,                                                                           \
+     {UINT64_C(16) << 20, true},                                                                   \
+     {0, false},                                                                                   \
+     {0, false},                                                                                   \
+     64,                                                                                           \
+     128,                                                                                          \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     false,                                                                                        \
+     false,                                                                                        \
+     false,                                                                                        \
+     false,                                                                                        \
+     false,                                                                                        \
+     false}
 /** Rows of a program's table of options. */
 #define APP_STREAMING_ROWS(o)                                                                      \
-    {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
-     "how data reach the kernel"},                                                                 \
-        {"--buffer", APP_OPTION_SIZE, &(o).buffer, "BYTES", 0, 0,                                  \
+    {"--variant", APP_OPTION_CHOICE,          &(o).variant, APP_STREAMING_VARIANTS, 0,             \
+     0,           "how data reach the kernel"},                                                    \
+        {"--buffer",                                                                               \
+         APP_OPTION_SIZE,                                                                          \
+         &(o).buffer,                                                                              \
+         "BYTES",                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
          "device memory for buffers of single, double, direct and full"},                          \
-        {"--pinned-memory", APP_OPTION_SIZE, &(o).pinned, "BYTES", 0, 0,                           \
+        {"--pinned-memory",                                                                        \
+         APP_OPTION_SIZE,                                                                          \
+         &(o).pinned,                                                                              \
+         "BYTES",                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
          "full: page-locked host memory for buffers, at most (default: no limit)"},                \
-        {"--blocks", APP_OPTION_COUNT, &(o).blocks, "N", 1, 2147483647,                            \
-         "thread blocks of a launch"},                                                             \
+        {"--blocks", APP_OPTION_COUNT,           &(o).blocks, "N", 1,                              \
+         2147483647, "thread blocks of a launch"},                                                 \
         {"--threads", APP_OPTION_COUNT, &(o).threads, "N", 1, 1024, "threads of a block"},         \
-        {"--slots", APP_OPTION_COUNT, &(o).slots, "N", 1, 4096,                                    \
+        {"--slots",                                                                                \
+         APP_OPTION_COUNT,                                                                         \
+         &(o).slots,                                                                               \
+         "N",                                                                                      \
+         1,                                                                                        \
+         4096,                                                                                     \
          "full: reads of a thread in a chunk, at most"},                                           \
-        {"--stagers", APP_OPTION_COUNT, &(o).stagers, "N", 1, 64,                                   \
+        {"--stagers",                                                                              \
+         APP_OPTION_COUNT,                                                                         \
+         &(o).stagers,                                                                             \
+         "N",                                                                                      \
+         1,                                                                                        \
+         64,                                                                                       \
          "single, double: host threads that stage a piece (default: 1; auto: 4)"},                 \
-        {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
+        {"--without-patterns",         APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,         \
          "full: every address is sent"},                                                           \
-        {"--windows", APP_OPTION_FLAG, &(o).with_windows, NULL, 0, 0,                              \
+        {"--windows",                                                                              \
+         APP_OPTION_FLAG,                                                                          \
+         &(o).with_windows,                                                                        \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
          "full: no threads run ahead, even where they could"},                                     \
-        {"--page-locked", APP_OPTION_FLAG, &(o).is_page_locked, NULL, 0, 0,                        \
+        {"--fetch-addresses",                                                                      \
+         APP_OPTION_FLAG,                                                                          \
+         &(o).fetches_addresses,                                                                   \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         "full: addresses are collected on the device, and fetched by copies"},                    \
+        {"--flags",                                                                                \
+         APP_OPTION_FLAG,                                                                          \
+         &(o).with_flags,                                                                          \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         "full: flags of each buffer in place of a barrier for each chunk"},                       \
+        {"--host-threads",                                                                         \
+         APP_OPTION_COUNT,                                                                         \
+         &(o).host_threads,                                                                        \
+         "N",                                                                                      \
+         1,                                                                                        \
+         4096,                                                                                     \
+         "full: that serve the launch, at most (default: two a block)"},                           \
+        {"--page-locked",                                                                          \
+         APP_OPTION_FLAG,                                                                          \
+         &(o).is_page_locked,                                                                      \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
          "auto: the records may be page-locked as a whole, for direct"},                           \
-        {"--explain", APP_OPTION_FLAG, &(o).explains, NULL, 0, 0,                                  \
+        {"--explain",                                                                              \
+         APP_OPTION_FLAG,                                                                          \
+         &(o).explains,                                                                            \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
          "auto: print the reason of the choice"}
 /** Hands the options to a job; ends the program if --buffer has no unit. */
 void app_streaming_set(app_streaming *job, const app_streaming_options *options);
@@ -160,7 +235,12 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
  *  has the first `--keep` bytes stay on the device until app_streaming_let_go. Host code must not
  *  change the records between runs. */
 #define APP_STREAMING_KEEP_ROW(o)                                                                  \
-    {"--keep", APP_OPTION_SIZE, &(o).keep, "BYTES", 0, 0,                                          \
+    {"--keep",                                                                                     \
+     APP_OPTION_SIZE,                                                                              \
+     &(o).keep,                                                                                    \
+     "BYTES",                                                                                      \
+     0,                                                                                            \
+     0,                                                                                            \
      "direct, full, volume, overlap: device memory in which records stay for the next run"}
 void app_streaming_keep(app_streaming *job, app_streaming_kept *kept,
                         const app_streaming_options *options);

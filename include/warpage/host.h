@@ -59,8 +59,7 @@ WP_NODISCARD WP_API wp_status wp_queue_host_work(wp_queue *queue, const wp_host_
 typedef struct wp_actor wp_actor;
 
 typedef enum wp_actor_answer {
-    WP_ACTOR_GOES_ON =
-        0, /* step again, after the declared work, when the watched word has changed */
+    WP_ACTOR_GOES_ON = 0, /* step again, after the declared work, when a watched word has changed */
     WP_ACTOR_ENDS
 } wp_actor_answer;
 
@@ -74,9 +73,10 @@ typedef wp_actor_answer (*wp_actor_step)(wp_actor *actor, void *object);
 WP_NODISCARD WP_API wp_status wp_actor_start(wp_device *device, const char *name,
                                              wp_actor_step step, void *object, wp_actor **out,
                                              wp_error *err);
-/** In a step: the next one comes when `*word` is no longer `value`; at once, if it is not now. The
- * word lies in mapped memory (WP_MEMORY_PINNED or registered), 4 bytes, aligned. A step that
- * watches nothing and declares nothing is called again after host.poll. */
+/** In a step: the next one comes when `*word` is no longer `value`; at once, if it is not now. May
+ * be called for several words: a change of one is enough. Words lie in mapped memory
+ * (WP_MEMORY_PINNED or registered), 4 bytes, aligned. A step that watches nothing and declares
+ * nothing is called again after host.poll. */
 WP_API void wp_actor_watch(wp_actor *actor, const volatile uint32_t *word, uint32_t value);
 /** Waits until the actor has ended. The device's sticky error, if its kernels failed meanwhile:
  * then the actor is ended as well, without another step. */

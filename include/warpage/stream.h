@@ -126,6 +126,13 @@ typedef struct streamingOptions {
     uint32_t with_windows; /* 1: windows, even where threads could run ahead */
     uint32_t plan_only; /* 1: launches with mapped data do nothing, but streamingGetReport has what
                          * they would use: bytes, blocks, sets, slots, has_windows */
+    /* Other ways that the thesis names (sections 4.3 and 4.3.3), for launches without windows: */
+    uint32_t fetches_addresses; /* 1: threads that run ahead collect addresses in device memory, and
+                                 * the host fetches them by copies */
+    uint32_t with_flags;   /* 1: buffers have flags that say when they may be filled again, in place
+                            * of a barrier of the block for each chunk. Not where data are kept */
+    uint32_t host_threads; /* that serve a launch, at most, with windows, too; 0: two for each block
+                            * that has buffers, one if it writes nothing; with windows up to four */
 } streamingOptions;
 /** cudaErrorInvalidValue: NULL, or no such variant. */
 WP_API cudaError_t streamingSetOptions(const streamingOptions *options);

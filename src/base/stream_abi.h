@@ -82,7 +82,7 @@ typedef struct wpi_stream_row {
 /** One row. Offsets are from the start of a buffer. Only classes are written. */
 typedef struct wpi_stream_class {
     uint32_t read_slots, write_slots; /* of a thread, in a chunk */
-    uint64_t address_offset;          /* words of reads, 8 bytes a slot; pinned */
+    uint64_t address_offset;          /* words of reads, 8 bytes a slot */
     uint64_t data_offset;             /* device, and the pinned copy that is sent */
     uint64_t read_step, thread_step;  /* bytes to the thread's next place, to the next thread */
     uint64_t target_offset;           /* addresses of writes, 8 bytes a slot; pinned */
@@ -113,13 +113,15 @@ typedef struct wpi_stream_launch {
     uint32_t set_count;
     char *addresses, *data, *targets, *values; /* [set][buffer] of so many bytes: */
     uint64_t addresses_bytes, data_bytes, targets_bytes, values_bytes;
-    uint32_t *read_counts;  /* pinned, [set][buffer][row][half] */
+    /* What address threads send is pinned, or, if the host fetches it by copies, in device memory.
+     */
+    uint32_t *read_counts;  /* [set][buffer][row][half] */
     uint32_t *write_counts; /* pinned, [set][buffer][class][half] */
     /* So many of a thread's reads in this chunk, of this row, are the turns of a loop with so
      * many sites: their addresses follow from `patterns`, those of later reads from words. As
      * read_counts. */
     uint32_t *pattern_reads, *pattern_sites;
-    wpi_stream_stride *patterns; /* pinned, [set][buffer][row][WPI_STREAM_SITES][half] */
+    wpi_stream_stride *patterns; /* [set][buffer][row][WPI_STREAM_SITES][half] */
     uint32_t looks_for_patterns;
     uint32_t has_lines; /* a place is a line of slots */
     uint32_t *asked;    /* pinned, a word a set: chunks whose addresses are there */
@@ -136,7 +138,12 @@ typedef struct wpi_stream_launch {
     /* Data on the device. Address threads fill the slots of a chunk themselves if all of its reads
      * are patterns in such data, and say so. */
     uint32_t kept_count;
+    /* 1: flags say when a buffer may be filled again, in place of a barrier of the block for each
+     * chunk. Nothing is kept then. */
+    uint32_t has_flags;
     uint32_t *filled; /* pinned, a word a buffer: 1 if there is nothing to send */
+    uint32_t *taken;  /* with flags, device: chunks whose addresses the host has read */
+    uint32_t *used;   /* with flags, pinned: chunks whose data have been computed with */
     wpi_stream_kept kept[WPI_STREAM_KEPT];
 } wpi_stream_launch;
 
@@ -180,7 +187,8 @@ typedef struct wpi_stream_thread {
     uint32_t thread;     /* in its half */
     uint32_t set, first; /* the set's chunks before this block */
     uint32_t chunk;      /* of this block; WPI_STREAM_END: none yet */
-    uint32_t kept_count; /* of the launch */
+    uint32_t kept_count; /* of the launch, as … */
+    uint32_t has_flags;  /* … this */
     uint32_t reads[WPI_STREAM_ROWS], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
     uint32_t allowed[WPI_STREAM_CLASSES];                        /* writes, at most */
     char *read_at[WPI_STREAM_ROWS];                              /* the next slot, or word */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actors on real-time devices: one thread each. A thread that waits for a word polls it, yields,
+/* Actors on real-time devices: one thread each. A thread that waits for words polls them, yields,
  * and after a while sleeps in between, as kernels of the CPU device need the processors. */
 #include "device/device.h"
 
@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "device/watched_words.h"
 
 #define YIELDS 2000u         /* polls before it sleeps in between */
 #define SLEEP_NS 20000       /* as little as a timer gives */
@@ -24,23 +25,18 @@ typedef struct thread_actor {
     pthread_mutex_t lock;
     bool is_joined; /* under the lock */
     atomic_bool is_stopping;
-    const volatile uint32_t *word; /* NULL: no word is watched */
-    uint32_t value;
+    wpi_watched_words words;
 } thread_actor;
-
-static bool has_changed(const thread_actor *a) {
-    return __atomic_load_n(a->word, __ATOMIC_ACQUIRE) != a->value;
-}
 
 static bool must_end(const thread_actor *a) {
     return atomic_load(&a->is_stopping) ||
            wp_device_sticky_error(a->base.device, NULL) != WP_STATUS_OK;
 }
 
-/* Waits until the word changes. False: the actor must end. */
+/* Waits until a word changes. False: the actor must end. */
 static bool await_change(const thread_actor *a) {
     const struct timespec moment = {.tv_nsec = SLEEP_NS};
-    for (uint32_t looks = 1; !has_changed(a); looks++) {
+    for (uint32_t looks = 1; !wpi_watched_words_are_due(&a->words); looks++) {
         if (looks % LOOKS_PER_ERROR == 0 && must_end(a)) return false;
         if (looks < YIELDS)
             sched_yield();
@@ -53,9 +49,9 @@ static bool await_change(const thread_actor *a) {
 static void *run(void *arg) {
     thread_actor *a = arg;
     while (!must_end(a)) {
-        a->word = NULL;
+        wpi_watched_words_clear(&a->words);
         if (a->base.step(&a->base, a->base.object) == WP_ACTOR_ENDS) break;
-        if (a->word == NULL)
+        if (a->words.count == 0)
             sched_yield();
         else if (!await_change(a))
             break;
@@ -94,9 +90,7 @@ static wp_status start(const wp_actor *actor, wp_actor **out, wp_error *err) {
 }
 
 static void watch(wp_actor *actor, const volatile uint32_t *word, uint32_t value) {
-    thread_actor *a = (thread_actor *)(void *)actor;
-    a->word = word;
-    a->value = value;
+    wpi_watched_words_add(&((thread_actor *)(void *)actor)->words, word, value);
 }
 
 static void join(thread_actor *a) {
@@ -116,6 +110,7 @@ static void destroy(wp_actor *actor) {
     atomic_store(&a->is_stopping, true);
     join(a);
     pthread_mutex_destroy(&a->lock);
+    wpi_watched_words_deinit(&a->words);
     wpi_free(a);
 }
 

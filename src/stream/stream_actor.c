@@ -20,11 +20,16 @@ static const wpi_stream_launch *launch_of(const wpi_stream_side *side) {
     return side->buffers->launch_source;
 }
 
-/* How many slots of a row, or for writes of a class, each thread used. */
-static const uint32_t *counts_of(const wpi_stream_side *side, bool is_write, uint32_t r) {
+wp_actor_answer wpi_stream_await(wpi_stream_side *side, const uint32_t *word, uint32_t value) {
+    side->awaited = word;
+    side->awaited_value = value;
+    return WP_ACTOR_GOES_ON;
+}
+
+const uint32_t *wpi_stream_counts_of(const wpi_stream_side *side, bool is_write, uint32_t r) {
     const wpi_stream_launch *l = launch_of(side);
     const uint32_t rows = is_write ? WPI_STREAM_CLASSES : l->row_count;
-    return (is_write ? l->write_counts : l->read_counts) +
+    return (is_write ? l->write_counts : side->buffers->requests.read_counts) +
            (wpi_stream_buffer(side) * rows + r) * l->half;
 }
 
@@ -49,7 +54,7 @@ static void count_writes(wpi_stream_side *side, uint32_t k, uint32_t thread, uin
 
 static void count_row(wpi_stream_side *side, bool is_write, uint32_t r) {
     const wpi_stream_launch *l = launch_of(side);
-    const uint32_t *counts = counts_of(side, is_write, r);
+    const uint32_t *counts = wpi_stream_counts_of(side, is_write, r);
     side->slots[r] = 0;
     if ((is_write ? l->classes[r].write_slots : l->classes[r].read_slots) == 0) return;
     for (uint32_t t = 0; t < l->half; t++) {
@@ -78,7 +83,7 @@ void wpi_stream_count_filled(wpi_stream_side *side) {
     memset(side->slots, 0, sizeof side->slots);
     side->words = side->accesses = side->bytes = side->lines = side->lines_in_order = 0;
     for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
-        const uint32_t *counts = counts_of(side, false, k);
+        const uint32_t *counts = wpi_stream_counts_of(side, false, k);
         if (l->classes[k].read_slots == 0) continue;
         side->words += l->half / 2; /* counts have 4 bytes */
         for (uint32_t t = 0; t < l->half; t++) {
@@ -92,7 +97,7 @@ void wpi_stream_count_filled(wpi_stream_side *side) {
 /* Thread by thread: what one thread reads lies together (4.3.2). */
 static bool visit_reads(wpi_stream_side *side, uint32_t r, char *places, wpi_stream_visit visit) {
     const wpi_stream_launch *l = launch_of(side);
-    const uint32_t *counts = counts_of(side, false, r);
+    const uint32_t *counts = wpi_stream_counts_of(side, false, r);
     const uint32_t class = l->rows[r].class, shift = wpi_stream_line_shift(l->has_lines, class);
     const uint32_t last = (1u << shift) - 1;
     for (uint32_t t = 0; t < l->half && side->slots[r] != 0; t++) {
@@ -115,7 +120,7 @@ static bool visit_reads(wpi_stream_side *side, uint32_t r, char *places, wpi_str
 /* In the order of the slots. */
 static bool visit_writes(wpi_stream_side *side, uint32_t k, char *places, wpi_stream_visit visit) {
     const uint32_t half = launch_of(side)->half;
-    const uint32_t *counts = counts_of(side, true, k);
+    const uint32_t *counts = wpi_stream_counts_of(side, true, k);
     const uint64_t *targets = targets_of(side, k);
     for (uint32_t slot = 0; slot < side->slots[k]; slot++) {
         for (uint32_t t = 0; t < half; t++) {

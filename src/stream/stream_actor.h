@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The host's side of one set of buffers: two state machines, each driven by an actor
- * (warpage/host.h).
+ * The host's side of one set of buffers: two state machines, driven by an actor (warpage/host.h)
+ * that serves one of them or several (stream_server.h).
  *
- *     gather: WAIT ─asked─► LINES ─► SEND ─► WAIT
- *     store:  WAIT ─wrote─► RETURN ─returned─► LINES ─► TELL ─► WAIT
+ *     gather: WAIT ─asked─┬────────────────────────────────────────────────────┬► LINES ─► SEND ─►
+ * WAIT └► COUNTS ─fetched─► ADDRESSES ─fetched─► (on the device) ┘ store:  WAIT ─wrote─► RETURN
+ * ─returned─► LINES ─► TELL ─► WAIT
  *
- * A step never waits. What a state declares as work takes its time before the next step.
+ * A step never waits: it says which word it waits for. What a state declares as work takes its time
+ * before the next step.
  */
 #ifndef WP_STREAM_STREAM_ACTOR_H
 #define WP_STREAM_STREAM_ACTOR_H
@@ -23,18 +25,25 @@
 typedef struct wpi_stream_counts {
     uint64_t chunks, accesses, useful_bytes, copied_bytes;
     uint64_t words;          /* addresses, bases and strides */
+    uint64_t fetched_bytes;  /* … by copies, with what is behind the last of each thread */
     uint64_t repeated_bytes; /* of those sent, that had been sent before; not always counted */
     uint64_t worked_ns;
 } wpi_stream_counts;
 
-typedef struct wpi_stream_side {
+typedef struct wpi_stream_side wpi_stream_side;
+struct wpi_stream_side {
+    wp_actor_answer (*step)(wp_actor *actor, wpi_stream_side *side);
+    const uint32_t *awaited; /* the word that it waits for to change from this: */
+    uint32_t awaited_value;
+    bool has_ended;
     const wpi_stream_buffers *buffers;
     const char *kernel_name;
     bool reads_own;      /* data are gathered when writes of three chunks before are in place */
     wp_queue *down, *up; /* copies to the device, and back */
     uint32_t set;
-    uint32_t chunk;  /* the next to serve */
-    uint32_t thread; /* whose access is visited */
+    uint32_t chunk;   /* the next to serve */
+    uint32_t thread;  /* whose access is visited */
+    uint32_t fetches; /* of addresses from the device, so far */
     uint32_t state;
     /* Of the chunk; lines: of host memory that it touches. */
     uint64_t words, accesses, bytes, lines, lines_in_order;
@@ -48,13 +57,22 @@ typedef struct wpi_stream_side {
     atomic_bool *is_reported; /* whether a failure of the launch is in the log */
     bool has_failed;
     wp_error failure;
-} wpi_stream_side;
+};
 
-wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *side);
-wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *side);
+wp_actor_answer wpi_stream_gather_step(wp_actor *actor, wpi_stream_side *side);
+wp_actor_answer wpi_stream_store_step(wp_actor *actor, wpi_stream_side *side);
 
 /* ---- shared by the two ---- */
 
+/** Ends the step: the side waits for `word` to change. */
+wp_actor_answer wpi_stream_await(wpi_stream_side *side, const uint32_t *word, uint32_t value);
+/** How many slots of a row, or for writes of a class, each thread used in the chunk. */
+const uint32_t *wpi_stream_counts_of(const wpi_stream_side *side, bool is_write, uint32_t row);
+
+/** Queues copies of what address threads left in device memory: counts; then, when these are there,
+ * patterns and words. buffers->fetched counts both. */
+bool wpi_stream_fetch_counts(wpi_stream_side *side);
+bool wpi_stream_fetch_addresses(wpi_stream_side *side);
 /** Counts what the chunk used: slots, accesses, bytes, lines; not those lines that are found by
  * following an index: a visit does. */
 void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write);

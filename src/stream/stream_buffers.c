@@ -33,6 +33,12 @@ static uint64_t patterns_bytes(const wpi_stream_launch *l) {
                     sizeof(wpi_stream_stride));
 }
 
+/* Counts and patterns; addresses are in l->addresses_bytes. */
+static uint64_t requests_bytes(const wpi_stream_launch *l) {
+    return 3 * counts_bytes(l, l->row_count) + patterns_bytes(l) +
+           round_up(buffers_of(l) * l->addresses_bytes);
+}
+
 typedef struct plan {
     wpi_stream_layout *out;
     const wpi_stream_facts *facts;
@@ -71,13 +77,13 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
     }
     const uint64_t buffers = buffers_of(l), words = words_bytes(l);
     const uint64_t flags = round_up(buffers * sizeof(uint32_t));
-    out->device_bytes = buffers * (l->data_bytes + l->values_bytes) + 4 * words +
-                        times_bytes(l, out->has_log) + round_up(sizeof *l);
-    out->pinned_bytes =
-        buffers * (l->addresses_bytes + l->data_bytes + l->targets_bytes + l->values_bytes) +
-        3 * counts_bytes(l, l->row_count) + counts_bytes(l, WPI_STREAM_CLASSES) +
-        patterns_bytes(l) + 5 * words + 3 * flags + round_up(sizeof *l) +
-        times_bytes(l, out->has_log);
+    out->device_bytes = buffers * (l->data_bytes + l->values_bytes) + (4 + l->has_flags) * words +
+                        times_bytes(l, out->has_log) + round_up(sizeof *l) +
+                        (out->has_fetched ? requests_bytes(l) : 0);
+    out->pinned_bytes = buffers * (l->data_bytes + l->targets_bytes + l->values_bytes) +
+                        requests_bytes(l) + counts_bytes(l, WPI_STREAM_CLASSES) +
+                        (5 + l->has_flags + out->has_fetched) * words + (3 + l->has_flags) * flags +
+                        round_up(sizeof *l) + times_bytes(l, out->has_log);
     /* A log does not change the launch that it is of. */
     const uint64_t log_bytes = times_bytes(l, out->has_log) - times_bytes(l, false);
     return (wpi_stream_needs){out->device_bytes - log_bytes, out->pinned_bytes - log_bytes};
@@ -105,12 +111,14 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
     const wp_dim3 block = shape->block;
     const uint32_t threads = block.x * block.y * block.z, need = largest_need(facts);
     *out = (wpi_stream_layout){.has_log = shape->has_log,
+                               .has_fetched = shape->has_fetched,
                                .launch = {.block_x = block.x,
                                           .block_y = block.y,
                                           .block_z = block.z,
                                           .threads = threads,
                                           .half = (threads + 31) / 32 * 32,
                                           .looks_for_patterns = shape->looks_for_patterns,
+                                          .has_flags = shape->has_flags,
                                           .has_lines = facts->has_lines}};
     fill_rows(&out->launch, facts);
     const plan p = {out, facts, shape->is_original};
@@ -121,6 +129,16 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                   err);
     out->slots = turns * need;
     return WP_STATUS_OK;
+}
+
+static wpi_stream_requests take_requests(char **at, const wpi_stream_launch *l) {
+    wpi_stream_requests r;
+    r.read_counts = wpi_stream_take(at, counts_bytes(l, l->row_count));
+    r.pattern_reads = wpi_stream_take(at, counts_bytes(l, l->row_count));
+    r.pattern_sites = wpi_stream_take(at, counts_bytes(l, l->row_count));
+    r.patterns = wpi_stream_take(at, patterns_bytes(l));
+    r.addresses = wpi_stream_take(at, buffers_of(l) * l->addresses_bytes);
+    return r;
 }
 
 void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
@@ -134,18 +152,18 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
     l.block = wpi_stream_take(&pinned, words);
     b->returned = wpi_stream_take(&pinned, words);
     b->placed = wpi_stream_take(&pinned, words);
+    if (l.has_flags != 0) l.used = wpi_stream_take(&pinned, words);
+    b->has_fetched = layout->has_fetched;
+    b->fetched = layout->has_fetched ? wpi_stream_take(&pinned, words) : NULL;
     b->times_bytes = times_bytes(&l, layout->has_log);
     b->times = wpi_stream_take(&pinned, b->times_bytes);
     memset(m->pinned, 0, (size_t)(pinned - (char *)m->pinned));
     b->answer_flags = wpi_stream_take(&pinned, flags);
     b->store_flags = wpi_stream_take(&pinned, flags);
     l.filled = wpi_stream_take(&pinned, flags);
-    l.read_counts = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
+    b->taken_flags = l.has_flags != 0 ? wpi_stream_take(&pinned, flags) : NULL;
     l.write_counts = wpi_stream_take(&pinned, counts_bytes(&l, WPI_STREAM_CLASSES));
-    l.pattern_reads = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
-    l.pattern_sites = wpi_stream_take(&pinned, counts_bytes(&l, l.row_count));
-    l.patterns = wpi_stream_take(&pinned, patterns_bytes(&l));
-    l.addresses = wpi_stream_take(&pinned, buffers * l.addresses_bytes);
+    b->requests = take_requests(&pinned, &l);
     b->data_copy = wpi_stream_take(&pinned, buffers * l.data_bytes);
     l.targets = wpi_stream_take(&pinned, buffers * l.targets_bytes);
     b->value_copy = wpi_stream_take(&pinned, buffers * l.values_bytes);
@@ -155,10 +173,17 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
     l.stored = wpi_stream_take(&device, words);
     l.busy = wpi_stream_take(&device, words);
     l.chunks = wpi_stream_take(&device, words);
+    if (l.has_flags != 0) l.taken = wpi_stream_take(&device, words);
     l.times = wpi_stream_take(&device, b->times_bytes);
     if (layout->has_log) l.log = l.times + (uint64_t)l.set_count * 2 * WPI_STREAM_TIMES;
     l.data = wpi_stream_take(&device, buffers * l.data_bytes);
     l.values = wpi_stream_take(&device, buffers * l.values_bytes);
+    const wpi_stream_requests sent = layout->has_fetched ? take_requests(&device, &l) : b->requests;
+    l.addresses = sent.addresses;
+    l.read_counts = sent.read_counts;
+    l.pattern_reads = sent.pattern_reads;
+    l.pattern_sites = sent.pattern_sites;
+    l.patterns = sent.patterns;
     b->launch = wpi_stream_take(&device, sizeof l);
     *b->launch_source = l;
 }
@@ -166,5 +191,5 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_memory *m,
 void wpi_stream_buffers_words(const wpi_stream_buffers *b, const wpi_stream_memory *m, char **first,
                               uint64_t *bytes) {
     *first = m->memory;
-    *bytes = 4 * words_bytes(b->launch_source) + b->times_bytes;
+    *bytes = (4 + b->launch_source->has_flags) * words_bytes(b->launch_source) + b->times_bytes;
 }

@@ -22,7 +22,7 @@ static uint64_t launches;
 
 static void add_counts(streamingReport *r, const wpi_stream_counts *c, bool is_write) {
     r->accesses += c->accesses;
-    r->address_bytes += c->words * sizeof(uint64_t);
+    r->address_bytes += c->fetched_bytes != 0 ? c->fetched_bytes : c->words * sizeof(uint64_t);
     if (is_write) {
         r->written_bytes += c->useful_bytes;
     } else {
@@ -147,9 +147,13 @@ static void retire_locked(wpi_stream_context *x) {
     wpi_free(x->actors);
     wpi_free(x->gather);
     wpi_free(x->store);
+    wpi_free(x->served);
+    wpi_free(x->servers);
     wpi_free(x->services);
     x->actors = NULL;
     x->gather = x->store = NULL;
+    x->served = NULL;
+    x->servers = NULL;
     x->services = NULL;
     x->set_count = x->service_count = x->actor_count = 0;
     x->is_used = false;

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 #include "stream/kept_data.h"
-#include "stream/stream_actor.h"
+#include "stream/stream_server.h"
 #include "stream/window_service.h"
 #include "warpage/stream.h"
 
@@ -22,6 +22,8 @@ typedef struct wpi_stream_context {
     wp_event *began, *ended;         /* of the kernel */
     wp_event *over;                  /* of all that belongs to the launch */
     wpi_stream_side *gather, *store; /* [set_count] */
+    wpi_stream_side **served;        /* of these, those that work, as servers have them */
+    wpi_stream_server *servers;      /* [actor_count] */
     wpi_window_buffers window_buffers;
     wpi_window_service *services; /* [service_count]: of a launch with windows, instead */
     uint32_t set_count, service_count;

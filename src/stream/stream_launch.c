@@ -164,6 +164,9 @@ static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                                   o.device_bytes != 0 ? o.device_bytes : default_bytes(device),
                               .pinned_bytes_max = o.pinned_bytes,
                               .has_log = wpi_report_has_timeline(),
+                              .has_fetched = o.fetches_addresses != 0,
+                              .has_flags = o.with_flags != 0,
+                              .host_threads = o.host_threads,
                               .looks_for_patterns = o.without_patterns == 0,
                               .is_original = o.variant != streamingFull,
                               .slots_max = o.slots};
@@ -209,16 +212,44 @@ static void note_kept(wpi_stream_context *x, uint32_t *count, wpi_stream_kept *r
 
 /* ---- a launch with address threads ---- */
 
-static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code, wp_error *err) {
-    const uint32_t count = x->buffers.launch_source->set_count;
-    x->gather = wpi_calloc(count, sizeof *x->gather);
-    x->store = wpi_calloc(count, sizeof *x->store);
-    x->actors = wpi_calloc(2 * (size_t)count, sizeof *x->actors);
-    if (x->gather == NULL || x->store == NULL || x->actors == NULL)
+/* Server i has the sides i, i + servers, … of all: of each set the one that gathers, and, if there
+ * are twice as many, the one that stores. */
+static wp_status start_servers(wpi_stream_context *x, uint32_t sides, wp_error *err) {
+    const uint32_t sides_per_set = sides / x->set_count;
+    wpi_stream_side **next = x->served;
+    for (uint32_t i = 0; i < x->actor_count; i++) {
+        wpi_stream_server *s = &x->servers[i];
+        s->sides = next;
+        for (uint32_t n = i; n < sides; n += x->actor_count)
+            *next++ = (n % sides_per_set == 0 ? x->gather : x->store) + n / sides_per_set;
+        s->count = (uint32_t)(next - s->sides);
+        WP_TRY(wp_actor_start(x->device,
+                              s->count != 1 ? "serving a streamed kernel"
+                              : s->sides[0]->step == wpi_stream_gather_step
+                                  ? "gathering for a streamed kernel"
+                                  : "storing for a streamed kernel",
+                              wpi_stream_server_step, s, &x->actors[i], err));
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code,
+                              const wpi_stream_shape *shape, wp_error *err) {
+    const uint32_t sets = x->buffers.launch_source->set_count;
+    const uint32_t sides = has_writes(&code->facts) ? 2 * sets : sets;
+    const uint32_t servers =
+        shape->host_threads != 0 && shape->host_threads < sides ? shape->host_threads : sides;
+    x->gather = wpi_calloc(sets, sizeof *x->gather);
+    x->store = wpi_calloc(sets, sizeof *x->store);
+    x->served = wpi_calloc(sides, sizeof *x->served);
+    x->servers = wpi_calloc(servers, sizeof *x->servers);
+    x->actors = wpi_calloc(servers, sizeof *x->actors);
+    if (x->gather == NULL || x->store == NULL || x->served == NULL || x->servers == NULL ||
+        x->actors == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
-    x->set_count = count;
-    x->actor_count = 2 * count;
-    for (uint32_t i = 0; i < count; i++) {
+    x->set_count = sets;
+    x->actor_count = servers;
+    for (uint32_t i = 0; i < sets; i++) {
         const wpi_stream_side side = {.buffers = &x->buffers,
                                       .kernel_name = code->display_name,
                                       .is_reported = &x->is_reported,
@@ -228,15 +259,12 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
                                       .sent = &x->sent,
                                       .set = i};
         x->gather[i] = x->store[i] = side;
+        x->gather[i].step = wpi_stream_gather_step;
+        x->store[i].step = wpi_stream_store_step;
         WP_TRY(wpi_stream_spans_init(&x->gather[i].spans, i, err));
         WP_TRY(wpi_stream_spans_init(&x->store[i].spans, i, err));
-        WP_TRY(wp_actor_start(x->device, "gathering for a streamed kernel", wpi_stream_gather_step,
-                              &x->gather[i], &x->actors[2 * i], err));
-        if (has_writes(&code->facts))
-            WP_TRY(wp_actor_start(x->device, "storing for a streamed kernel", wpi_stream_store_step,
-                                  &x->store[i], &x->actors[2 * i + 1], err));
     }
-    return WP_STATUS_OK;
+    return start_servers(x, sides, err);
 }
 
 static wp_status plan_slices(const wpi_stream_code *code, const wpi_stream_shape *shape,
@@ -271,7 +299,7 @@ static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *co
     p->times = x->buffers.times;
     p->device_times = l->times;
     p->times_bytes = x->buffers.times_bytes;
-    return start_actors(x, code, err);
+    return start_actors(x, code, shape, err);
 }
 
 /* ---- a launch with windows ---- */
@@ -434,9 +462,11 @@ wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
     WP_TRY(check_overlap(code, launch->args, err));
     if (options_now().plan_only != 0) return plan_launch(device, launch, code, err);
     WP_TRY(wpi_stream_context_take(device, &x, err));
-    const wpi_stream_shape shape = shape_of(device, launch, code);
+    wpi_stream_shape shape = shape_of(device, launch, code);
     note_mapped(x, launch, code);
     WP_TRY_GOTO(find_kept(x, queue, launch, code, err), failed);
+    /* Address threads that fill slots need the computation to be done with them. */
+    if (x->kept.count != 0) shape.has_flags = false;
     WP_TRY_GOTO(
         (code->facts.windows != 0 ? prepare_windows : prepare_slices)(x, code, &shape, &p, err),
         failed);

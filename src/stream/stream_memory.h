@@ -12,9 +12,12 @@ typedef struct wpi_stream_shape {
     uint64_t device_bytes_max;
     uint64_t pinned_bytes_max; /* 0: no limit */
     bool looks_for_patterns;
-    bool is_original;   /* the layout of data */
-    bool has_log;       /* of stages, for the timeline */
-    uint32_t slots_max; /* of a thread, of the class with the largest need */
+    bool is_original; /* the layout of data */
+    bool has_log;     /* of stages, for the timeline */
+    bool has_fetched; /* what address threads send is in device memory, and fetched by copies */
+    bool has_flags;   /* in place of a barrier for each chunk */
+    uint32_t host_threads; /* that serve the launch, at most; 0: as many as there is to do */
+    uint32_t slots_max;    /* of a thread, of the class with the largest need */
 } wpi_stream_shape;
 
 /** Both allocations. The host's copies of what crosses the link in bulk, and its words, are

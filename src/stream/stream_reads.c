@@ -5,17 +5,20 @@
 
 static wpi_stream_entries entries_of(const wpi_stream_side *side, uint32_t r, uint32_t thread) {
     const wpi_stream_launch *l = side->buffers->launch_source;
+    const wpi_stream_requests *sent = &side->buffers->requests;
     const uint64_t buffer = wpi_stream_buffer(side), row = buffer * l->row_count + r;
-    const char *words = l->addresses + buffer * l->addresses_bytes + l->classes[r].address_offset;
+    const char *words =
+        sent->addresses + buffer * l->addresses_bytes + l->classes[r].address_offset;
     const uint64_t at = row * l->half + thread;
-    const uint32_t count = l->pattern_reads[at];
-    return (wpi_stream_entries){.pattern = l->patterns + row * WPI_STREAM_SITES * l->half + thread,
+    const uint32_t count = sent->pattern_reads[at];
+    return (wpi_stream_entries){.pattern =
+                                    sent->patterns + row * WPI_STREAM_SITES * l->half + thread,
                                 .word = (const uint64_t *)(const void *)words + thread,
                                 .class = l->rows[r].class,
                                 .half = l->half,
                                 .pattern_left = count,
-                                .sites = count == 0 ? 0 : l->pattern_sites[at],
-                                .words = count == 0 ? 0 : 2 * (uint64_t)l->pattern_sites[at],
+                                .sites = count == 0 ? 0 : sent->pattern_sites[at],
+                                .words = count == 0 ? 0 : 2 * (uint64_t)sent->pattern_sites[at],
                                 .is_followed = r >= WPI_STREAM_CLASSES,
                                 .last_line = UINT64_MAX - 1};
 }

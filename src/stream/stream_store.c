@@ -34,8 +34,7 @@ static bool tell(wpi_stream_side *side) {
                          &side->failure) == WP_STATUS_OK;
 }
 
-wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
-    wpi_stream_side *side = object;
+wp_actor_answer wpi_stream_store_step(wp_actor *actor, wpi_stream_side *side) {
     const wpi_stream_buffers *b = side->buffers;
     const wpi_stream_launch *l = b->launch_source;
     uint32_t *const words = side->state == RETURN ? b->returned : l->wrote;
@@ -43,10 +42,8 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
     const uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
     char *values = b->value_copy + wpi_stream_buffer(side) * l->values_bytes;
     wp_host_work work = {0};
-    if ((side->state == WAIT || side->state == RETURN) && value <= side->chunk) {
-        wp_actor_watch(actor, word, value);
-        return WP_ACTOR_GOES_ON;
-    }
+    if ((side->state == WAIT || side->state == RETURN) && value <= side->chunk)
+        return wpi_stream_await(side, word, value);
     switch (side->state) {
     case WAIT:
         if (value == WPI_STREAM_END) return WP_ACTOR_ENDS;

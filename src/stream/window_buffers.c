@@ -56,8 +56,12 @@ static uint64_t device_words_bytes(const wpi_window_launch *l) {
            times_bytes(l);
 }
 
-static void set_groups(wpi_window_launch *l, uint32_t sets) {
-    const uint32_t most = sets < GROUPS_MAX ? sets : GROUPS_MAX;
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static void set_groups(wpi_window_launch *l, uint32_t sets, uint32_t groups_max) {
+    const uint32_t most = least(sets, groups_max);
     l->set_count = sets;
     l->sets_per_group = (sets + most - 1) / most;
     l->group_count = (sets + l->sets_per_group - 1) / l->sets_per_group;
@@ -69,7 +73,7 @@ static void set_groups(wpi_window_launch *l, uint32_t sets) {
 static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns) {
     wpi_window_layout *out = object;
     wpi_window_launch *l = &out->launch;
-    set_groups(l, sets);
+    set_groups(l, sets, out->groups_max);
     l->granules = turns;
     if (l->write_slots != 0) l->write_slots = turns < WRITES_MAX ? turns : WRITES_MAX;
     l->step = out->is_original ? 1 : WPI_WINDOW_LANES;
@@ -87,7 +91,9 @@ static wpi_stream_needs fill_layout(void *object, uint32_t sets, uint32_t turns)
 wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream_shape *shape,
                                  wpi_window_layout *out, wp_error *err) {
     const uint32_t threads = shape->block.x * shape->block.y * shape->block.z;
+    const uint32_t served = shape->host_threads;
     *out = (wpi_window_layout){.is_original = shape->is_original,
+                               .groups_max = served != 0 ? least(served, GROUPS_MAX) : GROUPS_MAX,
                                .reads_own = facts->reads_own != 0,
                                .launch = {.threads = (threads + 31) / 32 * 32,
                                           .windows = facts->windows,

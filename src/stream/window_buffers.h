@@ -10,7 +10,8 @@
 typedef struct wpi_window_layout {
     wpi_window_launch launch;
     bool is_original; /* a thread's data lie together */
-    bool reads_own;   /* threads may read what they wrote */
+    uint32_t groups_max;
+    bool reads_own; /* threads may read what they wrote */
     uint64_t pinned_bytes, device_bytes;
 } wpi_window_layout;
 

@@ -44,6 +44,7 @@ shape="--buffer 64KiB --blocks 3 --threads 100"
 check "$all overlap" stream-netflix --size 20000 $shape
 check "single full" stream-netflix --size 1 --blocks 1 --threads 1
 check "serial full" stream-netflix --size 3000 --slots 4 --without-patterns
+check "serial full" stream-netflix --size 3000 --fetch-addresses --flags --host-threads 2
 # Users 7 and 9 agree, 8 rates the other way round; the pairs of 7 are (1,1) (4,4) (9,9) and (1,9) (4,6) (9,1):
 # n=6, sums 28 and 30, of squares 196 and 216, of products 140.
 printf '7::10::1::5\n9::10::1::6\n8::10::9::7\n7::11::4::5\n9::11::4::6\n8::11::6::7\n7::12::9::5\n9::12::9::6\n8::12::1::7\n' \

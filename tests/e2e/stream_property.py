@@ -296,7 +296,12 @@ class Kernel:
         n = rng.choice([1, 2, 3, 31, 97, 200, 331])
         slots, active = rng.choice([0, 1, 1, 2, 3, 7, 20]), rng.choice([0, 1, 1, 2])
         triple = "dim3({}, {}, {})".format
-        return f"{{{n}, {triple(*grid)}, {triple(*block)}, {{0, {slots}, {active}}}}}"
+        rng = random.Random(f"{n} {grid} {block} {slots} {active}")  # the program stays as it is
+        without_patterns, variant = rng.choice([0, 0, 1]), rng.choice(["Full", "Full", "Volume"])
+        fetches, flags, threads = rng.choice([0, 0, 1]), rng.choice([0, 1]), rng.choice([0, 0, 1, 2, 3])
+        options = (f"{{0, {slots}, {without_patterns}, {active}, streaming{variant}, 0, 0, 0, 0, "
+                   f"{fetches}, {flags}, {threads}}}")
+        return f"{{{n}, {triple(*grid)}, {triple(*block)}, {options}}}"
 
 
 def program(seed, count, launches):

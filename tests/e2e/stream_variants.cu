@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variants of a streamed launch, which send other data in other layouts, have the results of a launch over device
  * memory: reads of several widths, a part of each record, what a thread has written, addresses that follow the data; with
- * every size of the buffers. */
+ * every size of the buffers. So have the other ways in which device and host can work together. */
 #include <string.h>
 #include <warpage/stream.h>
 
@@ -63,10 +63,9 @@ static unsigned long long run(item *items, long count, unsigned blocks, unsigned
 }
 
 /* Bytes that the launch of `part` sent. */
-static unsigned long long compare(streamingVariant variant, long count, unsigned blocks, unsigned threads, unsigned slots) {
+static unsigned long long compare(streamingOptions options, long count, unsigned blocks, unsigned threads, unsigned slots) {
     const size_t bytes = (size_t)count * sizeof(item);
     item *host = (item *)calloc(count, sizeof *host), *result = (item *)malloc(bytes), *device, *mapped;
-    streamingOptions options = {};
     streamingReport report;
     for (long i = 0; i < count; i++) {
         host[i].weight = (double)(i * 7 % 1000);
@@ -78,7 +77,6 @@ static unsigned long long compare(streamingVariant variant, long count, unsigned
     CUDA_OK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
     const unsigned long long expected = run(device, count, blocks, threads, NULL);
     CUDA_OK(cudaMemcpy(result, device, bytes, cudaMemcpyDeviceToHost));
-    options.variant = variant;
     options.slots = slots;
     CUDA_OK(streamingSetOptions(&options));
     CUDA_OK(streamingMalloc(&mapped, bytes));
@@ -99,10 +97,21 @@ int main(void) {
     CHECK_ERROR(streamingSetOptions(&options), cudaErrorInvalidValue);
     CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
     for (int v = streamingFull; v <= streamingOverlap; v++) {
-        const streamingVariant variant = (streamingVariant)v;
-        sent[v] = compare(variant, 3000, 2, 64, 0);
-        compare(variant, 500, 3, 40, 16);
-        compare(variant, 1, 1, 1, 0);
+        options.variant = (streamingVariant)v;
+        sent[v] = compare(options, 3000, 2, 64, 0);
+        compare(options, 500, 3, 40, 16);
+        compare(options, 1, 1, 1, 0);
+    }
+    /* Addresses that are fetched, flags in place of barriers, one host thread: what is sent is the same. */
+    for (unsigned ways = 1; ways < 8; ways++) {
+        options = {};
+        options.fetches_addresses = ways & 1;
+        options.with_flags = ways >> 1 & 1;
+        options.host_threads = ways >> 2 & 1;
+        CHECK_EQ(compare(options, 3000, 2, 64, 0), sent[streamingFull]);
+        options.without_patterns = 1;
+        options.blocks = 1;
+        compare(options, 500, 3, 40, 16);
     }
     CHECK(sent[streamingOverlap] > 2 * sent[streamingVolume]);
     CHECK(sent[streamingVolume] <= sent[streamingFull]);

@@ -11,7 +11,7 @@
 
 #include "device/device.h"
 #include "slow_queue.h"
-#include "stream/stream_actor.h"
+#include "stream/stream_server.h"
 #include "wp_random.h"
 #include "wp_test.h"
 
@@ -126,12 +126,21 @@ static void fill_slots(const model *m, uint32_t n) {
             data[read_at(l, s, t)] = value_in(m, n, read_word(n, s, t));
 }
 
+/* The buffer of chunk n can be filled: the host has read it, or, without flags, all is done with
+ * it. */
+static bool is_free(const model *m, uint32_t n) {
+    if (n < WPI_STREAM_BUFFERS) return true;
+    const uint32_t done = m->l->has_flags ? __atomic_load_n(m->l->taken, __ATOMIC_ACQUIRE)
+                                          : atomic_load(&m->computed);
+    return done + WPI_STREAM_BUFFERS > n;
+}
+
 static void *address_threads(void *arg) {
     model *m = arg;
     const wpi_stream_launch *l = m->l;
     uint64_t random = 1;
     for (uint32_t n = 0; n < CHUNKS; n++) {
-        while (n >= WPI_STREAM_BUFFERS && atomic_load(&m->computed) + WPI_STREAM_BUFFERS <= n) {
+        while (!is_free(m, n)) {
             if (atomic_load(&m->is_over)) return NULL;
             sched_yield();
         }
@@ -191,6 +200,7 @@ static void *compute_threads(void *arg) {
         slow_delay((uint32_t)wp_random_next(&random));
         compute_chunk(m, n);
         __atomic_store_n(l->wrote, n + 1, __ATOMIC_RELEASE);
+        if (l->has_flags) __atomic_store_n(l->used, n + 1, __ATOMIC_RELEASE);
         atomic_store(&m->computed, n + 1);
     }
     (void)await(l->stored, CHUNKS, m);
@@ -206,8 +216,10 @@ typedef struct outcome {
 } outcome;
 
 typedef enum form { PLAIN, LINES, INDEXED_READS, KEPT } form;
+/* How it is served: bits. */
+enum { OWN = 1, FLAGS = 2, FETCHED = 4, ONE_SERVER = 8, WAYS = 16 };
 
-static outcome run(int failing_call, bool reads_own, form reads) {
+static outcome run(int failing_call, uint32_t ways, form reads) {
     static uint32_t results[CHUNKS * THREADS * SLOTS];
     const bool is_indexed = reads == INDEXED_READS;
     wpi_stream_facts facts = {.read_need = {0, 0, SLOTS, 0, 0},
@@ -224,13 +236,15 @@ static outcome run(int failing_call, bool reads_own, form reads) {
                                     .set_count_max = 1,
                                     .device_bytes_max = 1 << 20,
                                     .slots_max = SLOTS,
+                                    .has_flags = reads != KEPT && (ways & FLAGS) != 0,
+                                    .has_fetched = (ways & FETCHED) != 0,
                                     .looks_for_patterns = true};
     wp_device *device;
     wp_queue *down, *up;
     wpi_stream_layout layout;
     wpi_stream_buffers buffers = {0};
     wpi_stream_memory memory = {0};
-    wp_actor *gather, *store;
+    wp_actor *actors[2] = {NULL};
     wp_error err = {0};
     void *base, *index_base;
     pthread_t ahead, compute;
@@ -263,17 +277,23 @@ static outcome run(int failing_call, bool reads_own, form reads) {
     wpi_stream_side sides[2];
     atomic_bool is_reported = false;
     for (int i = 0; i < 2; i++)
-        sides[i] = (wpi_stream_side){.buffers = &buffers,
-                                     .kernel_name = "k",
-                                     .is_reported = &is_reported,
-                                     .reads_own = reads_own,
-                                     .down = down,
-                                     .up = up};
+        sides[i] =
+            (wpi_stream_side){.buffers = &buffers,
+                              .kernel_name = "k",
+                              .is_reported = &is_reported,
+                              .step = i == 0 ? wpi_stream_gather_step : wpi_stream_store_step,
+                              .reads_own = (ways & OWN) != 0,
+                              .down = down,
+                              .up = up};
+    wpi_stream_side *served[2] = {&sides[0], &sides[1]};
+    wpi_stream_server servers[2] = {{.sides = &served[0], .count = 1},
+                                    {.sides = &served[1], .count = 1}};
+    if ((ways & ONE_SERVER) != 0) servers[0].count = 2;
     slow_queues_of(device, failing_call);
-    assert_status_ok(
-        wp_actor_start(device, "gather", wpi_stream_gather_step, &sides[0], &gather, &err), &err);
-    assert_status_ok(
-        wp_actor_start(device, "store", wpi_stream_store_step, &sides[1], &store, &err), &err);
+    for (uint32_t i = 0; i < ((ways & ONE_SERVER) != 0 ? 1u : 2u); i++)
+        assert_status_ok(
+            wp_actor_start(device, "server", wpi_stream_server_step, &servers[i], &actors[i], &err),
+            &err);
     assert_int_equal(pthread_create(&ahead, NULL, address_threads, &m), 0);
     assert_int_equal(pthread_create(&compute, NULL, compute_threads, &m), 0);
     assert_int_equal(pthread_join(compute, NULL), 0);
@@ -281,8 +301,8 @@ static outcome run(int failing_call, bool reads_own, form reads) {
     assert_int_equal(pthread_join(ahead, NULL), 0);
     __atomic_store_n(m.l->asked, WPI_STREAM_END, __ATOMIC_RELEASE);
     __atomic_store_n(m.l->wrote, WPI_STREAM_END, __ATOMIC_RELEASE);
-    wp_actor_destroy(gather);
-    wp_actor_destroy(store);
+    wp_actor_destroy(actors[0]);
+    wp_actor_destroy(actors[1]);
 
     outcome o = {.has_failed = sides[0].has_failed || sides[1].has_failed, .wrong = m.wrong};
     for (uint32_t n = 0; n < CHUNKS; n++)
@@ -310,8 +330,8 @@ static uint64_t words_in_all(void) {
 
 static void every_slot_is_filled_before_it_is_read(void **state) {
     (void)state;
-    for (int round = 0; round < 12; round++) {
-        const outcome o = run(-1, round / 4 == 1, (form)(round % 4));
+    for (uint32_t round = 0; round < 2 * WAYS; round++) {
+        const outcome o = run(-1, round % WAYS, (form)((round / 4 + round / WAYS) % 4));
         if (o.wrong != NULL) fail_msg("%s", o.wrong);
         assert_false(o.has_failed);
         assert_u64(o.stored, words_in_all());
@@ -321,7 +341,8 @@ static void every_slot_is_filled_before_it_is_read(void **state) {
 static void a_call_that_fails_ends_the_launch(void **state) {
     (void)state;
     for (int call = 0; call < 3 * CHUNKS; call += 7) {
-        const outcome o = run(call, false, (form)(call % 3));
+        const uint32_t ways = (uint32_t)call / 7 % WAYS & ~(uint32_t)OWN;
+        const outcome o = run(call, ways, (form)(call % 3));
         if (o.wrong != NULL) fail_msg("%s", o.wrong);
         assert_true(o.has_failed);
         assert_true(o.stored < words_in_all());

@@ -5,15 +5,15 @@
 
 #include "base/alloc.h"
 #include "device/host_copies.h"
+#include "device/watched_words.h"
 #include "report/recorder.h"
 
 struct wpi_sim_actor {
     wp_actor base; /* first */
     wpi_actors *actors;
     wpi_sim_actor *next;
-    const volatile uint32_t *word; /* NULL: no word is watched */
-    uint32_t value;
-    bool is_watching; /* waits for the word to change; no event is scheduled */
+    wpi_watched_words words;
+    bool is_watching; /* waits for one of them to change; no event is scheduled */
     bool is_under_way;
     bool is_stepping;
     bool has_ended;
@@ -29,15 +29,12 @@ static bool is_none(const wp_host_work *work) {
     return work->read_bytes == 0 && work->written_bytes == 0;
 }
 
-static bool has_changed(const wpi_sim_actor *a) {
-    return __atomic_load_n(a->word, __ATOMIC_ACQUIRE) != a->value;
-}
-
 static void unlink_actor(wpi_sim_actor *a) {
     wpi_sim_actor **link = &a->actors->first;
     while (*link != a)
         link = &(*link)->next;
     *link = a->next;
+    wpi_watched_words_deinit(&a->words);
     wpi_free(a);
 }
 
@@ -72,7 +69,7 @@ static void look(void *object, uint64_t token, wpi_time_ps now) {
     wpi_sim_actor *a = object;
     (void)token;
     if (!arrive(a)) return;
-    if (a->word == NULL || has_changed(a))
+    if (wpi_watched_words_are_due(&a->words))
         go_at(a, now + a->actors->profile->poll_ps, step);
     else
         a->is_watching = true;
@@ -95,7 +92,7 @@ static void step(void *object, uint64_t token, wpi_time_ps now) {
     wpi_actors *actors = a->actors;
     (void)token;
     if (!arrive(a)) return;
-    a->word = NULL;
+    wpi_watched_words_clear(&a->words);
     a->declared = (wp_host_work){0};
     a->copied = (wp_host_work){0};
     a->commands = 0;
@@ -145,8 +142,7 @@ wp_status wpi_actors_start(wpi_actors *actors, const wp_actor *actor, wp_actor *
 
 void wpi_actor_watch_word(wp_actor *actor, const volatile uint32_t *word, uint32_t value) {
     wpi_sim_actor *a = (wpi_sim_actor *)(void *)actor;
-    a->word = word;
-    a->value = value;
+    wpi_watched_words_add(&a->words, word, value);
 }
 
 bool wpi_actor_has_ended(const void *actor) {
@@ -163,7 +159,7 @@ void wpi_actors_free(wpi_actors *actors, wp_actor *actor) {
 
 void wpi_actors_look(wpi_actors *actors) {
     for (wpi_sim_actor *a = actors->first; a != NULL; a = a->next) {
-        if (!a->is_watching || !has_changed(a)) continue;
+        if (!a->is_watching || !wpi_watched_words_are_due(&a->words)) continue;
         a->is_watching = false;
         go_at(a, wpi_engine_now(actors->engine) + actors->profile->notice_ps, step);
     }
@@ -210,8 +206,9 @@ void wpi_actors_work(wpi_actors *actors, const wp_host_work *work, wpi_event_fn 
 bool wpi_actors_describe_wait(const wpi_actors *actors, char *out, size_t out_bytes) {
     for (const wpi_sim_actor *a = actors->first; a != NULL; a = a->next) {
         if (!a->is_watching) continue;
+        const wpi_watched_word *w = &a->words.list[0];
         (void)snprintf(out, out_bytes, "host actor '%s' waits for the word at %p to change from %u",
-                       a->base.name, (const void *)(uintptr_t)a->word, a->value);
+                       a->base.name, (const void *)(uintptr_t)w->word, w->value);
         return true;
     }
     return false;

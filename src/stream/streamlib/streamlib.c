@@ -76,6 +76,7 @@ INLINE void __wp_stream_begin(thread_state *s, const wpi_stream_launch *l) {
     s->z = s->thread / l->block_x / l->block_y;
     s->chunk = WPI_STREAM_END;
     s->kept_count = l->kept_count;
+    s->has_flags = l->has_flags;
     EACH_CLASS {
         s->lowest[k] = UINT64_MAX;
         s->highest[k] = 0;
@@ -216,6 +217,25 @@ static INLINE void fill_from_kept(const thread_state *s, uint32_t reads) {
     if (s->thread == 0) *(volatile uint32_t *)&l->filled[buffer_of(s)] = is_filled;
 }
 
+/* One barrier of the block for each chunk: with the computation three chunks behind. */
+static INLINE void meet_computation(const thread_state *s, uint32_t is_last) {
+    const uint32_t ahead = WPI_STREAM_BUFFERS;
+    uint32_t barriers = s->chunk >= ahead;
+    if (is_last) barriers = s->chunk < ahead ? s->chunk : ahead;
+    for (uint32_t i = 0; i < barriers; i++)
+        meet_all();
+}
+
+/* Until the host has read the addresses that are in the next chunk's buffer. */
+static INLINE void await_taken(const thread_state *s, uint32_t is_last) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t chunk = s->first + s->chunk;
+    if (is_last || chunk < WPI_STREAM_BUFFERS) return;
+    if (s->thread == 0) await(word_of(l->taken, s->set), chunk + 1 - WPI_STREAM_BUFFERS);
+    __nvvm_bar_warp_sync(0xffffffffu);
+    meet(1, l->half);
+}
+
 /* Ends the chunk that this address thread was at, if any, and begins the next. The launch has
  * `rows`; bits of `reads` are those with addresses. */
 INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint32_t reads,
@@ -231,12 +251,10 @@ INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint3
         s->chunk++;
         if (s->thread == 0) *(volatile uint32_t *)word_of(l->asked, s->set) = s->first + s->chunk;
         note_time(s, 0, WORKED);
-        /* One barrier of the block for each chunk: with the computation three chunks behind. */
-        const uint32_t ahead = WPI_STREAM_BUFFERS;
-        uint32_t barriers = s->chunk >= ahead;
-        if (all) barriers = s->chunk < ahead ? s->chunk : ahead;
-        for (uint32_t i = 0; i < barriers; i++)
-            meet_all();
+        if (s->has_flags)
+            await_taken(s, all);
+        else
+            meet_computation(s, all);
         note_time(s, 0, WAITED);
         if (all) return WPI_STREAM_ENDS;
     } else {
@@ -273,7 +291,10 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
         if (s->thread == 0 && writes != 0)
             *(volatile uint32_t *)word_of(l->wrote, s->set) = s->first + s->chunk;
         note_time(s, 1, WORKED);
-        meet_all();
+        if (!s->has_flags)
+            meet_all();
+        else if (s->thread == 0)
+            *(volatile uint32_t *)word_of(l->used, s->set) = s->first + s->chunk;
         if (all) {
             if (writes != 0 && s->thread == 0)
                 await(word_of(l->stored, s->set), s->first + s->chunk);
