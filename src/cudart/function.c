@@ -68,6 +68,15 @@ static cudaError_t set_shared_max(const wp_device_info *info, wpi_function *f, i
     return cudaSuccess;
 }
 
+static cudaError_t set_carveout(wpi_function *f, int pct) {
+    wp_error err = {0};
+    if (pct < cudaSharedmemCarveoutDefault || pct > cudaSharedmemCarveoutMaxShared)
+        return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_result(wpi_kernel_set_carveout(f->kernel, pct, &err), &err));
+    f->shared_carveout_pct = pct;
+    return cudaSuccess;
+}
+
 WP_API cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value) {
     wp_device *device;
     wpi_function *f;
@@ -75,11 +84,7 @@ WP_API cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute
     switch (attr) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         return set_shared_max(wp_device_get_info(device), f, value);
-    case cudaFuncAttributePreferredSharedMemoryCarveout:
-        if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
-            return wpi_note(cudaErrorInvalidValue);
-        f->shared_carveout_pct = value;
-        return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout: return set_carveout(f, value);
     case cudaFuncAttributeClusterDimMustBeSet:
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:

@@ -677,6 +677,13 @@ uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t block_thre
     return wpi_occupancy_blocks(&device->info, &kernel->info, block_threads, shared_dynamic_bytes);
 }
 
+wp_status wpi_kernel_set_carveout(wp_kernel *kernel, int pct, wp_error *err) {
+    const wpi_module_ops *ops = kernel->device->ops->module;
+    if (ops->set_carveout != NULL) WP_TRY(ops->set_carveout(kernel, pct, err));
+    kernel->shared_carveout = (uint8_t)(pct + 1);
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes, wp_error *err) {
     const wp_device *device = kernel->device;
     const uint64_t bytes = (uint64_t)dynamic_bytes + kernel->info.shared_static_bytes;

@@ -47,6 +47,7 @@ struct wp_module {
 struct wp_kernel {
     wp_device *device;
     wp_kernel_info info;
+    uint8_t shared_carveout; /* wpi_kernel_set_carveout; 0: none is preferred, else 1 + percent */
 };
 
 /** Numbers that cudaDeviceSetLimit changes. */
@@ -153,6 +154,8 @@ typedef struct wpi_module_ops {
     /** Optional; defaults to refusing anything above shared_bytes_per_block. Static shared bytes
      *  plus `bytes` are within shared_bytes_per_block_optin. */
     wp_status (*set_shared_max)(wp_kernel *kernel, uint32_t bytes, wp_error *err);
+    /** Optional: -1 is no preference. */
+    wp_status (*set_carveout)(wp_kernel *kernel, int pct, wp_error *err);
     /** Where parameter `i` of a kernel is in a buffer of all, as PTX lays them out. `i` is below
      * the number of parameters. */
     wpi_param_place (*param_place)(const wp_kernel *kernel, uint32_t i);
@@ -298,6 +301,9 @@ WP_NODISCARD wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, 
  *  and dynamic together are limited to 48 KiB. */
 WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes,
                                                  wp_error *err);
+/** Prefers a share of an SM's memory, in percent of the most that there is, as shared memory, and
+ * the rest as L1, for launches from now on; -1: the device chooses (cudaFuncSetAttribute). */
+WP_NODISCARD wp_status wpi_kernel_set_carveout(wp_kernel *kernel, int pct, wp_error *err);
 wpi_param_place wpi_kernel_param_place(const wp_kernel *kernel, uint32_t i);
 /** Gives the variables of a module their initial values, if it is used again after unloading. No
  * work may be in progress. */

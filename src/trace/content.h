@@ -22,6 +22,7 @@ void wpi_origin_deinit(wpi_origin *origin);
 #define WPI_LAUNCH_COOPERATIVE 1u
 #define WPI_LAUNCH_IN_STEP 2u /* not recorded: depends on time */
 #define WPI_LAUNCH_PREFERS_L1 4u
+#define WPI_LAUNCH_CARVEOUT_SHIFT 24 /* the source's shared_carveout */
 
 /** A launch, without its warps. */
 typedef struct wpi_trace_launch {

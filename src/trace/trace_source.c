@@ -223,6 +223,7 @@ wp_status wpi_trace_source_create(wpi_trace *trace, uint64_t number, wpi_source_
         .shared_bytes_per_cta = launch.shared_static_bytes + launch.shared_dynamic_bytes,
         .registers_per_thread = launch.registers,
         .prefers_l1 = (launch.flags & WPI_LAUNCH_PREFERS_L1) != 0,
+        .shared_carveout = (uint8_t)(launch.flags >> WPI_LAUNCH_CARVEOUT_SHIFT),
     };
     source->access_max = most_accesses(source->base.tables);
     *out = source;

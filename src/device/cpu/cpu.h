@@ -91,6 +91,7 @@ struct wpi_launch {
     void *const *args;
     bool is_cooperative;
     bool prefers_l1;          /* for simulated GPUs */
+    uint8_t shared_carveout;  /* for simulated GPUs */
     bool is_explicit_cluster; /* it has clusters, maybe of one block */
     wp_dim3 cluster;          /* 1, 1, 1: none */
     uint32_t cluster_size;    /* blocks; those of a cluster have consecutive numbers */

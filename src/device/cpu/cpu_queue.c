@@ -568,6 +568,7 @@ wp_status wpi_launch_command(const wp_launch *from, wpi_command **out, wp_error 
     l->args = (void *const *)(void *)args;
     l->is_cooperative = from->is_cooperative;
     l->prefers_l1 = from->prefers_l1;
+    l->shared_carveout = from->kernel->shared_carveout;
     l->cluster = cluster;
     l->cluster_size = cluster.x * cluster.y * cluster.z;
     l->is_explicit_cluster = from->cluster.x != 0 || kernel->code->cluster_dim[0] != 0;

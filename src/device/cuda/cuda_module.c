@@ -571,6 +571,17 @@ static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err
                           "raising a kernel's shared memory", err);
 }
 
+/* GPUs whose two sizes are fixed take it, too. */
+static wp_status set_carveout(wp_kernel *kernel, int pct, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(kernel->device);
+    wpi_cu_function function;
+    WP_TRY(wpi_cuda_enter(device, err));
+    WP_TRY(wpi_cuda_kernel_function(kernel, &function, err));
+    return wpi_cuda_check(
+        device, device->cu->function_set_attribute(function, WPI_CU_FUNCTION_CARVEOUT, pct),
+        "preferring a size of shared memory", err);
+}
+
 static wpi_param_place param_place(const wp_kernel *kernel, uint32_t i) {
     wpi_param_place place;
     wpi_ptx_param(((const wpi_cuda_kernel *)kernel)->params, i, &place.offset_bytes,
@@ -585,5 +596,6 @@ const wpi_module_ops wpi_cuda_module_ops = {
     .find_variable = find_variable,
     .occupancy_blocks = occupancy_blocks,
     .set_shared_max = set_shared_max,
+    .set_carveout = set_carveout,
     .param_place = param_place,
 };

@@ -95,6 +95,7 @@ enum {
     WPI_CU_FUNCTION_LOCAL_BYTES = 3,
     WPI_CU_FUNCTION_REGISTERS = 4,
     WPI_CU_FUNCTION_SHARED_DYNAMIC_MAX = 8,
+    WPI_CU_FUNCTION_CARVEOUT = 9, /* percent of the most shared memory; -1: none is preferred */
     WPI_CU_FUNCTION_CLUSTER_WIDTH = 11, /* height, depth: the next two */
     WPI_CU_FUNCTION_LARGE_CLUSTERS = 14
 };

@@ -312,6 +312,7 @@ static wp_status launch(replay *r, const wpi_op *op, wp_error *err) {
         command->u.launch.shared_dynamic_bytes = from.shared_dynamic_bytes;
         command->u.launch.is_cooperative = (from.flags & WPI_LAUNCH_COOPERATIVE) != 0;
         command->u.launch.prefers_l1 = (from.flags & WPI_LAUNCH_PREFERS_L1) != 0;
+        command->u.launch.shared_carveout = (uint8_t)(from.flags >> WPI_LAUNCH_CARVEOUT_SHIFT);
         command->u.launch.block_count = wpi_trace_launch_cta_count(&from);
         command->u.launch.cluster = (wp_dim3){1, 1, 1};
         command->u.launch.cluster_size = 1;

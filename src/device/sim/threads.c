@@ -503,6 +503,7 @@ wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_address
         .registers_per_thread = kernel->base.info.register_count,
         .is_in_step = kernel->tables->is_in_step != 0,
         .prefers_l1 = launch->prefers_l1,
+        .shared_carveout = launch->shared_carveout,
     };
     measure_blocks(threads, kernel->tables);
     *out = threads;

@@ -435,7 +435,8 @@ wp_status wpi_recorder_launch(wpi_recorder *r, const wpi_launch *launch, wpi_war
         .kernel = kernel,
         .flags = (launch->is_cooperative ? WPI_LAUNCH_COOPERATIVE : 0) |
                  (is_in_step ? WPI_LAUNCH_IN_STEP : 0) |
-                 (launch->prefers_l1 ? WPI_LAUNCH_PREFERS_L1 : 0),
+                 (launch->prefers_l1 ? WPI_LAUNCH_PREFERS_L1 : 0) |
+                 (uint32_t)launch->shared_carveout << WPI_LAUNCH_CARVEOUT_SHIFT,
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
         .block = {launch->block.x, launch->block.y, launch->block.z},
         .shared_static_bytes = launch->kernel->code->shared_static_bytes,

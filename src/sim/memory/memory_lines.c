@@ -303,6 +303,8 @@ wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_e
     const uint32_t mshrs = profile->l1.mshrs;
     wpi_cache_profile largest = profile->l1;
     if (largest.preferred_bytes != 0) largest.bytes = largest.preferred_bytes;
+    if (profile->carveout_count != 0)
+        largest.bytes += profile->shared_bytes - profile->carveouts[0];
     at->stalled = at->stores = at->fences = WPI_FIFO_EMPTY;
     WP_TRY(wpi_cache_init(&at->l1, &largest, err));
     wpi_cache_resize(&at->l1, profile->l1.bytes);

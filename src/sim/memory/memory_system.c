@@ -183,13 +183,11 @@ void wpi_memory_set_history(wpi_memory *m, wpi_page_history *history) {
     wpi_paging_set_history(m->paging, history);
 }
 
-void wpi_memory_begin_launch(wpi_memory *m, bool prefers_l1, bool is_alone) {
-    const wpi_cache_profile *l1 = &m->profile->l1;
-    const uint64_t bytes = prefers_l1 ? l1->preferred_bytes : l1->bytes;
+void wpi_memory_begin_launch(wpi_memory *m, uint64_t l1_bytes, bool is_alone) {
     for (uint32_t i = 0; i < m->profile->sm_count; i++) {
         wpi_memory_sm *at = &m->sms[i];
         wpi_cache_invalidate(&at->l1);
-        if (is_alone && at->under_way.count == 0) wpi_cache_resize(&at->l1, bytes);
+        if (is_alone && at->under_way.count == 0) wpi_cache_resize(&at->l1, l1_bytes);
     }
     if (m->profile->l2.is_cold && is_alone) wpi_l2_empty(&m->l2, wpi_engine_now(m->engine));
 }

@@ -158,7 +158,7 @@ void wpi_memory_set_history(wpi_memory *memory, wpi_page_history *history);
 
 /** A launch begins: invalidates L1 caches (other SMs and the host may have written). If no other is
  * running, they get the size that it prefers, and a cold L2 is emptied; else they keep theirs. */
-void wpi_memory_begin_launch(wpi_memory *memory, bool prefers_l1, bool is_alone);
+void wpi_memory_begin_launch(wpi_memory *memory, uint64_t l1_bytes, bool is_alone);
 /** Invalidates TLBs and the walk cache. No access may be in flight. */
 void wpi_memory_flush_tlbs(wpi_memory *memory);
 

@@ -138,6 +138,7 @@ void wpi_profile_destroy(wpi_profile *profile) {
     wpi_free(profile->name);
     wpi_free(profile->title);
     wpi_free(profile->disabled_text);
+    wpi_free(profile->carveout_text);
     wpi_free(profile->host.title);
     wpi_free(profile);
 }

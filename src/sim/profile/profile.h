@@ -31,6 +31,7 @@
 #define WPI_TLB_LEVELS_MAX 4u
 #define WPI_TLB_SETS_MAX 4096u
 #define WPI_SMS_MAX 512u
+#define WPI_CARVEOUTS_MAX 16u
 #define WPI_LINE_BYTES 128u /* of every cache */
 #define WPI_SECTOR_BYTES 32u
 
@@ -222,6 +223,10 @@ typedef struct wpi_profile {
     uint64_t shared_bytes; /* for all of its CTAs */
     uint64_t shared_bytes_per_cta;
     uint64_t shared_granule_bytes;
+    /* Sizes that shared memory can have, ascending; the last is shared_bytes. None: fixed. */
+    uint64_t carveouts[WPI_CARVEOUTS_MAX];
+    uint32_t carveout_count;
+    char *carveout_text;
     uint32_t registers;
     uint32_t register_granule; /* registers are allocated to a warp in multiples of it */
     uint32_t schedulers;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/units.h"
 #include "policy/migrate.h"
 #include "policy/tlb_sharing.h"
 #include "sim/profile/floorplan.h"
@@ -51,6 +52,50 @@ static wp_status check_sm(wpi_profile *p, wp_error *err) {
     if (!is_power_of_two(p->shared_bank_bytes))
         return REFUSE(p, "shared.bank_bytes", err, "%llu is not a power of two",
                       (ull)p->shared_bank_bytes);
+    return WP_STATUS_OK;
+}
+
+/* Each size leaves L1 a whole number of sets. */
+static wp_status check_carveout(const wpi_profile *p, uint64_t bytes, uint64_t before_bytes,
+                                wp_error *err) {
+    const uint64_t set_bytes = (uint64_t)p->l1.ways * WPI_LINE_BYTES;
+    if (p->carveout_count != 0 && bytes <= before_bytes)
+        return REFUSE(p, "shared.carveouts", err, "sizes must ascend");
+    if (bytes > p->shared_bytes)
+        return REFUSE(p, "shared.carveouts", err, "%llu bytes are more than shared.bytes",
+                      (ull)bytes);
+    if ((p->shared_bytes - bytes) % set_bytes != 0)
+        return REFUSE(p, "shared.carveouts", err,
+                      "what %llu bytes leave to L1 is no number of sets of %u lines of 128 bytes",
+                      (ull)bytes, p->l1.ways);
+    return WP_STATUS_OK;
+}
+
+static wp_status check_carveouts(wpi_profile *p, wp_error *err) {
+    char list[256], *rest = NULL;
+    uint64_t bytes = 0;
+    p->carveout_count = 0;
+    if (snprintf(list, sizeof list, "%s", p->carveout_text) >= (int)sizeof list)
+        return REFUSE(p, "shared.carveouts", err, "more than %zu characters", sizeof list - 1);
+    for (char *one = strtok_r(list, ", ", &rest); one != NULL; one = strtok_r(NULL, ", ", &rest)) {
+        const uint64_t before_bytes = bytes;
+        wp_error detail = {0};
+        const wp_status status = wpi_parse_bytes(one, &bytes, &detail);
+        if (status != WP_STATUS_OK)
+            return wpi_profile_complain(p, "shared.carveouts", status, err, "%s", detail.message);
+        if (p->carveout_count == WPI_CARVEOUTS_MAX)
+            return REFUSE(p, "shared.carveouts", err, "more than %u sizes", WPI_CARVEOUTS_MAX);
+        WP_TRY(check_carveout(p, bytes, before_bytes, err));
+        p->carveouts[p->carveout_count++] = bytes;
+    }
+    if (p->carveout_count == 0) return WP_STATUS_OK;
+    if (bytes != p->shared_bytes)
+        return REFUSE(p, "shared.carveouts", err, "the last size is not shared.bytes");
+    if (p->l1.preferred_bytes != 0)
+        return REFUSE(p, "l1.preferred", err, "launches choose by shared.carveouts");
+    if (p->l1.write == WPI_WRITE_BACK)
+        return REFUSE(p, "shared.carveouts", err,
+                      "an L1 that keeps stores does not change its size");
     return WP_STATUS_OK;
 }
 
@@ -310,6 +355,7 @@ wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {
     WP_TRY(check_floorplan(profile, err));
     WP_TRY(check_sm(profile, err));
     WP_TRY(check_cache(profile, "l1", &profile->l1, err));
+    WP_TRY(check_carveouts(profile, err));
     WP_TRY(check_preferred_l1(profile, err));
     WP_TRY(check_cache(profile, "l2", &profile->l2, err));
     WP_TRY(check_tlbs(profile, err));

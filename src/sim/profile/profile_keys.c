@@ -85,6 +85,9 @@ const wpi_key wpi_keys[] = {
      "shared memory available to one CTA"},
     {"shared.granule", WPI_KEY_BYTES, "256B", 1, 1 << 20, AT(shared_granule_bytes), NULL,
      "shared memory of a CTA is allocated in multiples of this"},
+    {"shared.carveouts", WPI_KEY_TEXT, "", 0, 0, AT(carveout_text), NULL,
+     "sizes of shared memory that a launch can have, ascending, the last is shared.bytes: 0,32KiB,96KiB; "
+     "L1 has l1.bytes and what is left; empty: both sizes are fixed"},
     {"shared.banks", WPI_KEY_NUMBER, "32", 1, 64, AT(shared_banks), NULL, "banks of shared memory"},
     {"shared.bank_bytes", WPI_KEY_BYTES, "4B", 4, 8, AT(shared_bank_bytes), NULL,
      "width of a bank: 4B or 8B"},

@@ -225,7 +225,7 @@ static bool can_ever_hold_cluster(const wpi_gpu *gpu, const wpi_warp_source *sou
 wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end, void *object,
                          wp_error *err) {
     const char *what;
-    source->prefers_l1 = wpi_sm_may_prefer_l1(gpu->profile, source);
+    wpi_sm_share_l1(gpu->profile, source);
     if (!wpi_sm_can_ever_hold(gpu->profile, source, &what)) {
         return WP_FAIL(err, LAUNCH, "a block of %u threads needs more %s than an SM of %s has",
                        source->threads_per_cta, what, gpu->profile->title);
@@ -251,7 +251,7 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
     while (*link != NULL)
         link = &(*link)->next;
     *link = launch;
-    wpi_memory_begin_launch(gpu->memory, source->prefers_l1, gpu->launches == launch);
+    wpi_memory_begin_launch(gpu->memory, source->l1_bytes, gpu->launches == launch);
     feed_all(gpu);
     return WP_STATUS_OK;
 }

@@ -7,98 +7,6 @@
 #include "base/alloc.h"
 #include "sim/sm/sm_parts.h"
 
-/* ---- room ---- */
-
-/* Registers are allocated to warps in whole units, and each scheduler has a share of them for its
- * own warps, as in NVIDIA's occupancy calculation. */
-static uint64_t registers_of_warp(const wpi_profile *profile, const wpi_warp_source *source) {
-    const uint64_t unit = profile->register_granule;
-    return (source->registers_per_thread * WPI_LANES + unit - 1) / unit * unit;
-}
-
-static uint64_t registers_of(const wpi_profile *profile, const wpi_warp_source *source) {
-    return registers_of_warp(profile, source) * source->warps_per_cta;
-}
-
-/* The SM's registers that warps of this kernel can use: the rest of each share is too small for
- * another warp. */
-static uint64_t usable_registers(const wpi_profile *profile, const wpi_warp_source *source) {
-    const uint64_t warp = registers_of_warp(profile, source);
-    if (warp == 0) return profile->registers;
-    return profile->registers / profile->schedulers / warp * warp * profile->schedulers;
-}
-
-static uint64_t shared_of(const wpi_profile *profile, const wpi_warp_source *source) {
-    const uint64_t unit = profile->shared_granule_bytes;
-    return (source->shared_bytes_per_cta + unit - 1) / unit * unit;
-}
-
-/* Shared memory of an SM with the L1 that the launch prefers. */
-static uint64_t shared_bytes_for(const wpi_profile *p, const wpi_warp_source *source) {
-    return p->shared_bytes - (source->prefers_l1 ? p->l1.preferred_bytes - p->l1.bytes : 0);
-}
-
-bool wpi_sm_may_prefer_l1(const wpi_profile *p, const wpi_warp_source *source) {
-    return source->prefers_l1 && p->l1.preferred_bytes != 0 &&
-           shared_of(p, source) <= shared_bytes_for(p, source);
-}
-
-bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
-                          const char **what) {
-    *what = NULL;
-    if (source->threads_per_cta > profile->threads || source->warps_per_cta > profile->warps)
-        *what = "threads";
-    if (shared_of(profile, source) > profile->shared_bytes) *what = "bytes of shared memory";
-    if (registers_of(profile, source) > usable_registers(profile, source)) *what = "registers";
-    return *what == NULL;
-}
-
-bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source) {
-    const wpi_profile *p = sm->profile;
-    return sm->ctas_used < p->ctas && sm->warps_used + source->warps_per_cta <= p->warps &&
-           sm->threads_used + source->threads_per_cta <= p->threads &&
-           sm->shared_bytes_used + shared_of(p, source) <= shared_bytes_for(p, source) &&
-           sm->registers_used + registers_of(p, source) <= usable_registers(p, source);
-}
-
-static uint64_t fewest(uint64_t room, uint64_t left, uint64_t each) {
-    return each != 0 && left / each < room ? left / each : room;
-}
-
-uint32_t wpi_sm_room(const wpi_sm *sm, const wpi_warp_source *source) {
-    const wpi_profile *p = sm->profile;
-    uint64_t room = p->ctas - sm->ctas_used;
-    room = fewest(room, p->warps - sm->warps_used, source->warps_per_cta);
-    room = fewest(room, p->threads - sm->threads_used, source->threads_per_cta);
-    const uint64_t shared_bytes = shared_bytes_for(p, source);
-    if (shared_bytes < sm->shared_bytes_used) return 0; /* of a launch beside it */
-    room = fewest(room, shared_bytes - sm->shared_bytes_used, shared_of(p, source));
-    const uint64_t registers = usable_registers(p, source);
-    if (registers < sm->registers_used) return 0;
-    return (uint32_t)fewest(room, registers - sm->registers_used, registers_of(p, source));
-}
-
-uint32_t wpi_sm_room_when_empty(const wpi_profile *profile, const wpi_warp_source *source) {
-    const wpi_sm empty = {.profile = profile};
-    return wpi_sm_room(&empty, source);
-}
-
-static void take_room(wpi_sm *sm, const wpi_warp_source *source) {
-    sm->ctas_used++;
-    sm->warps_used += source->warps_per_cta;
-    sm->threads_used += source->threads_per_cta;
-    sm->shared_bytes_used += shared_of(sm->profile, source);
-    sm->registers_used += registers_of(sm->profile, source);
-}
-
-static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
-    sm->ctas_used--;
-    sm->warps_used -= source->warps_per_cta;
-    sm->threads_used -= source->threads_per_cta;
-    sm->shared_bytes_used -= shared_of(sm->profile, source);
-    sm->registers_used -= registers_of(sm->profile, source);
-}
-
 /* ---- barriers ---- */
 
 static void unblock(wpi_warp_run *warp, uint32_t lanes, wpi_time_ps now) {
@@ -306,7 +214,7 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wpi_ti
     cta->link = &sm->ctas;
     if (cta->next != NULL) cta->next->link = &cta->next;
     sm->ctas = cta;
-    take_room(sm, source);
+    wpi_sm_take_room(sm, source);
     for (uint32_t w = 0; w < cta->warp_count; w++)
         start_warp(sm, cta, w, when);
     return WP_STATUS_OK;
@@ -319,7 +227,7 @@ static void end_cta(wpi_sm *sm, wpi_cta *cta) {
     if (cta->next != NULL) cta->next->link = cta->link;
     cta->next = sm->free_ctas;
     sm->free_ctas = cta;
-    give_room(sm, launch->source);
+    wpi_sm_give_room(sm, launch->source);
     launch->source->ops->finish(launch->source, cta->slot);
     sm->parent.cta_ended(sm->parent.object, sm, launch);
 }

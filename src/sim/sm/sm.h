@@ -55,14 +55,15 @@ WP_NODISCARD wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number
                                      wpi_engine *engine, wpi_memory *memory,
                                      const wpi_sm_parent *parent, wpi_sm **out, wp_error *err);
 void wpi_sm_destroy(wpi_sm *sm); /* NULL allowed */
-/** Whether a launch gets the L1 that it prefers: there is one, and a CTA fits beside it. */
-bool wpi_sm_may_prefer_l1(const wpi_profile *profile, const wpi_warp_source *source);
+/** Divides an SM's memory between L1 and shared memory for a launch, as the driver would: sets the
+ * two sizes in `source`, and clears its prefers_l1 if that has no effect. */
+void wpi_sm_share_l1(const wpi_profile *profile, wpi_warp_source *source);
 /** Whether a CTA of `source` fits beside the resident ones; and on an empty SM (*what: the resource
  * that lacks). */
 bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);
 bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
                           const char **what);
-/** How many more CTAs of `source` fit. */
+/** How many more CTAs of `source` fit, beside its L1. */
 uint32_t wpi_sm_room(const wpi_sm *sm, const wpi_warp_source *source);
 uint32_t wpi_sm_room_when_empty(const wpi_profile *profile, const wpi_warp_source *source);
 /** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Internals of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
- * (issue), sm_time.c (where warps' time goes). */
+/** Internals of an SM: sm.c (CTAs), sm_room.c (how many), sm_warp.c (steps), sm_access.c
+ * (accesses), sm_scheduler.c (issue), sm_time.c (where warps' time goes). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -166,6 +166,11 @@ void wpi_warp_waited(wpi_warp_run *warp, uint32_t site, const wpi_answer *answer
 bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now);
 /** Issues an access. False: not issued, the warp waits. */
 bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wpi_time_ps now);
+
+/* sm_room.c */
+/** A CTA of `source` begins, and ends. */
+void wpi_sm_take_room(wpi_sm *sm, const wpi_warp_source *source);
+void wpi_sm_give_room(wpi_sm *sm, const wpi_warp_source *source);
 
 /* sm_scheduler.c */
 /** The warp is ready: issues now, or when the scheduler is free. */

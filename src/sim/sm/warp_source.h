@@ -71,7 +71,9 @@ struct wpi_warp_source {
     uint32_t shared_bytes_per_cta;
     uint32_t cluster_size; /* CTAs of a cluster, which have consecutive numbers; at least 1 */
     uint32_t registers_per_thread;
-    bool prefers_l1;        /* as wp_launch's; wpi_gpu_launch clears it where that has no effect */
+    bool prefers_l1;         /* as wp_launch's; wpi_gpu_launch clears it where that has no effect */
+    uint8_t shared_carveout; /* preferred: 1 + percent of the most shared memory; 0: none */
+    uint64_t shared_bytes_per_sm, l1_bytes; /* set by wpi_gpu_launch: wpi_sm_share_l1 */
     bool is_in_step;        /* each access ends its block, and is performed by `reach` */
     uint64_t run_count;     /* incremented when threads ran: a waiting warp may continue */
     wpi_line_counts *lines; /* counts of the kernel's code, by the tables; NULL: not counted */

@@ -116,10 +116,11 @@ EXPORT wpi_cu_result cuFuncGetAttribute(int *value, int attribute, wpi_cu_functi
 EXPORT wpi_cu_result cuFuncSetAttribute(wpi_cu_function function, int attribute, int value) {
     CALL_IN_CONTEXT("cuFuncSetAttribute");
     fake_kernel *k = result == 0 ? fake_check_function(function, "cuFuncSetAttribute") : NULL;
-    if (result == 0 && (k == NULL || attribute != 8 || value < 0 ||
-                        (unsigned)value + k->info->shared_static_bytes > 166912))
-        result = WPI_CU_INVALID_VALUE;
-    if (result == 0) k->shared_dynamic_max = value;
+    const bool is_carveout = attribute == 9 && value >= -1 && value <= 100;
+    const bool is_max = attribute == 8 && value >= 0 && k != NULL &&
+                        (unsigned)value + k->info->shared_static_bytes <= 166912;
+    if (result == 0 && (k == NULL || (!is_carveout && !is_max))) result = WPI_CU_INVALID_VALUE;
+    if (result == 0 && is_max) k->shared_dynamic_max = value;
     RETURN;
 }
 
