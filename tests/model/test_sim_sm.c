@@ -372,10 +372,10 @@ static void stores_do_not_pile_up(void **state) {
     rig_close(&r);
 }
 
-/* Eight lanes read eight lines, which fall into one of L1's 32 sets of four, or into three of 96:
- * if L1 has its larger size they are found again. */
-static uint64_t l1_hits(const char *preferred, bool prefers_l1, uint32_t shared_bytes,
-                        uint32_t *resident_most) {
+/* Eight lanes read eight lines, which fall into one of L1's 32 sets of four, or into two or more if
+ * it has a larger size: then they are found again. */
+static uint64_t l1_hits_with(const char *sizes, bool prefers_l1, uint8_t shared_carveout,
+                             uint32_t shared_bytes, uint32_t *resident_most) {
     const script_stop path[] = {{LOAD, 0xff}};
     const wp_trace_site cached_sites[] = {{.access = WP_TRACE_LOAD,
                                            .space = WP_TRACE_GLOBAL,
@@ -386,10 +386,11 @@ static uint64_t l1_hits(const char *preferred, bool prefers_l1, uint32_t shared_
     cached_tables.sites = cached_sites;
     rig r;
     RIG_OPEN(&r, ONE_SM, NO_TLB, "l1.on=off", "l1.bytes=16KiB", "l1.ways=4", "l1.hash=modulo",
-             "shared.bytes=48KiB", "shared.cta_bytes=48KiB", preferred, );
+             "shared.bytes=48KiB", "shared.cta_bytes=48KiB", sizes, );
     script *s = new_script(path, 1, 4, 1);
     s->source.tables = &cached_tables;
     s->source.prefers_l1 = prefers_l1;
+    s->source.shared_carveout = shared_carveout;
     s->source.shared_bytes_per_cta = shared_bytes;
     s->repeats = 10;
     s->stride = 32 * 128;
@@ -399,6 +400,31 @@ static uint64_t l1_hits(const char *preferred, bool prefers_l1, uint32_t shared_
     free(s);
     rig_close(&r);
     return hits;
+}
+
+static uint64_t l1_hits(const char *preferred, bool prefers_l1, uint32_t shared_bytes,
+                        uint32_t *resident_most) {
+    return l1_hits_with(preferred, prefers_l1, 0, shared_bytes, resident_most);
+}
+
+static void l1_has_what_shared_memory_leaves(void **state) {
+    (void)state;
+    const char *sizes = "shared.carveouts=0B, 16KiB, 32KiB, 48KiB";
+    const uint64_t most = 8 * 4 * (10 - 1); /* CTAs may miss at the same time */
+    uint32_t resident;
+    assert_true(l1_hits_with(sizes, true, 0, 0, &resident) >= most); /* 64 KiB */
+    /* As many CTAs as fit come first. */
+    assert_u64(l1_hits_with(sizes, true, 0, 12 << 10, &resident), 0);
+    assert_int_equal(resident, 4);
+    /* A program may prefer fewer, but one fits. */
+    assert_true(l1_hits_with(sizes, true, 1 + 50, 12 << 10, &resident) >= most);
+    assert_int_equal(resident, 2);
+    assert_true(l1_hits_with(sizes, true, 1 + 0, 12 << 10, &resident) >= most);
+    assert_int_equal(resident, 1);
+    assert_u64(l1_hits_with(sizes, true, 1 + 100, 0, &resident), 0);
+    /* Without sizes to choose from a preference has no effect. */
+    assert_u64(l1_hits_with("shared.carveouts=", true, 1 + 0, 12 << 10, &resident), 0);
+    assert_int_equal(resident, 4);
 }
 
 static void a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory(void **state) {
@@ -491,6 +517,7 @@ int main(void) {
         cmocka_unit_test(stores_do_not_pile_up),
         cmocka_unit_test(a_cold_l2_keeps_nothing_of_the_kernel_before),
         cmocka_unit_test(lanes_that_read_several_words_of_constant_memory_take_turns),
+        cmocka_unit_test(l1_has_what_shared_memory_leaves),
         cmocka_unit_test(a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory),
     };
     return wp_test_main(tests);
