@@ -50,7 +50,8 @@ typedef struct wp_device_info {
     uint32_t registers_per_sm, registers_per_block;
     uint32_t register_granule; /* registers are allocated to warps in multiples of it; 0: unknown */
     uint32_t schedulers;       /* per SM; they divide its registers equally; 0: unknown */
-    uint32_t shared_granule_bytes; /* allocation unit of shared memory of a block; 0: unknown */
+    uint32_t shared_granule_bytes;  /* allocation unit of shared memory of a block; 0: unknown */
+    uint32_t shared_reserved_bytes; /* of a block, by the system */
     uint64_t shared_bytes_per_block, shared_bytes_per_block_optin, shared_bytes_per_sm;
     uint64_t memory_bytes; /* total that cudaMalloc can allocate */
     uint64_t constant_bytes, l2_bytes;

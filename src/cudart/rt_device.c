@@ -198,6 +198,7 @@ static void fill_properties(const wp_device *device, struct cudaDeviceProp *p) {
         .cooperativeLaunch = 1,
         .clusterLaunch = info->cluster_blocks_max != 0,
         .sharedMemPerBlockOptin = info->shared_bytes_per_block_optin,
+        .reservedSharedMemPerBlock = info->shared_reserved_bytes,
         .maxBlocksPerMultiProcessor = (int)info->blocks_per_sm_max,
         .hostRegisterSupported = 1,
         .memoryPoolsSupported = 1,

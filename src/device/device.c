@@ -740,7 +740,8 @@ uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info
     blocks = at_most(blocks, device->threads_per_sm_max, threads);
     blocks = at_most(blocks, warps_by_registers(device, kernel->register_count), threads / 32);
     const uint64_t asked_bytes = (uint64_t)kernel->shared_static_bytes + shared_dynamic_bytes;
-    const uint64_t shared_bytes = rounded_up(asked_bytes, device->shared_granule_bytes);
+    const uint64_t shared_bytes =
+        rounded_up(asked_bytes + device->shared_reserved_bytes, device->shared_granule_bytes);
     if (asked_bytes > device->shared_bytes_per_block_optin) return 0;
     return (uint32_t)at_most(blocks, device->shared_bytes_per_sm, shared_bytes);
 }

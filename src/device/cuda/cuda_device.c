@@ -156,6 +156,7 @@ static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {
     info->registers_per_block = ask(device, WPI_CU_ATTRIBUTE_REGISTERS_PER_BLOCK);
     info->shared_bytes_per_block = ask(device, WPI_CU_ATTRIBUTE_SHARED_PER_BLOCK);
     info->shared_bytes_per_block_optin = ask(device, WPI_CU_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN);
+    info->shared_reserved_bytes = (uint32_t)ask(device, WPI_CU_ATTRIBUTE_SHARED_RESERVED);
     if (info->shared_bytes_per_block_optin < info->shared_bytes_per_block)
         info->shared_bytes_per_block_optin = info->shared_bytes_per_block;
     info->shared_bytes_per_sm = ask(device, WPI_CU_ATTRIBUTE_SHARED_PER_SM);

@@ -135,6 +135,7 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->register_granule = p->register_granule;
     info->schedulers = p->schedulers;
     info->shared_granule_bytes = (uint32_t)p->shared_granule_bytes;
+    info->shared_reserved_bytes = (uint32_t)p->shared_reserved_bytes;
     info->shared_bytes_per_sm = p->shared_bytes;
     info->shared_bytes_per_block_optin = p->shared_bytes_per_cta;
     info->l2_bytes = p->l2.bytes;

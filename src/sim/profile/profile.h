@@ -223,6 +223,7 @@ typedef struct wpi_profile {
     uint64_t shared_bytes; /* for all of its CTAs */
     uint64_t shared_bytes_per_cta;
     uint64_t shared_granule_bytes;
+    uint64_t shared_reserved_bytes; /* of a CTA, by the system */
     /* Sizes that shared memory can have, ascending; the last is shared_bytes. None: fixed. */
     uint64_t carveouts[WPI_CARVEOUTS_MAX];
     uint32_t carveout_count;

@@ -85,6 +85,8 @@ const wpi_key wpi_keys[] = {
      "shared memory available to one CTA"},
     {"shared.granule", WPI_KEY_BYTES, "256B", 1, 1 << 20, AT(shared_granule_bytes), NULL,
      "shared memory of a CTA is allocated in multiples of this"},
+    {"shared.reserved", WPI_KEY_BYTES, "0B", 0, 1 << 16, AT(shared_reserved_bytes), NULL,
+     "shared memory that the system takes of each CTA"},
     {"shared.carveouts", WPI_KEY_TEXT, "", 0, 0, AT(carveout_text), NULL,
      "sizes of shared memory that a launch can have, ascending, the last is shared.bytes: 0,32KiB,96KiB; "
      "L1 has l1.bytes and what is left; empty: both sizes are fixed"},

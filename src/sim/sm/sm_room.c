@@ -24,7 +24,7 @@ static uint64_t usable_registers(const wpi_profile *profile, const wpi_warp_sour
 
 static uint64_t shared_of(const wpi_profile *profile, const wpi_warp_source *source) {
     const uint64_t unit = profile->shared_granule_bytes;
-    return (source->shared_bytes_per_cta + unit - 1) / unit * unit;
+    return (source->shared_bytes_per_cta + profile->shared_reserved_bytes + unit - 1) / unit * unit;
 }
 
 /* ---- what L1 and shared memory have of an SM ---- */
