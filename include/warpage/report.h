@@ -276,6 +276,8 @@ typedef struct wp_run_kernel {
     uint64_t *values;  /* of all launches, by column of the simulation; NULL: not simulated */
     char *launched_by; /* a kernel that launched it, demangled: another one, or itself if only that
                           did; NULL: the host */
+    uint64_t swapped_blocks; /* times that a block left its simulated SM while it waited for kernels
+                                that it launched */
 } wp_run_kernel;
 
 typedef struct wp_run_copies {

@@ -154,6 +154,14 @@ void wpi_report_launched_by(const char *name, const char *parent) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void wpi_report_swapped(const char *name, uint64_t blocks) {
+    if (!wpi_report_enabled || blocks == 0) return;
+    (void)pthread_mutex_lock(&mutex);
+    wp_run_kernel *k = find_kernel(name);
+    if (k != NULL) k->swapped_blocks += blocks;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 bool wpi_report_has_timeline(void) {
     if (!wpi_report_enabled) return false;
     (void)pthread_mutex_lock(&mutex);

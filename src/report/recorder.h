@@ -31,6 +31,8 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
                        const uint32_t block[3], uint64_t start_ns, uint64_t end_ns);
 /** … which the kernel `parent` launched. Both names are as there. */
 void wpi_report_launched_by(const char *name, const char *parent);
+/** Blocks of it were swapped out while they waited for kernels that they launched. */
+void wpi_report_swapped(const char *name, uint64_t blocks);
 /** Counters of a launch on a simulated GPU, reported before by wpi_report_kernel, in the columns of
  *  wpi_report_simulation; always the same number. */
 void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,

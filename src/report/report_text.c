@@ -21,6 +21,16 @@ static void append_rate(wpi_text *out, uint64_t bytes, uint64_t time_ns) {
     wpi_text_appendf(out, "%10.2f GB/s", gigabytes_per_s);
 }
 
+static void append_nested(const wp_run_kernel *k, wpi_text *out) {
+    char *parent = k->launched_by != NULL ? wpi_cxx_name_short(k->launched_by, NAME_WIDTH) : NULL;
+    if (parent != NULL) wpi_text_appendf(out, "    launched by %s\n", parent);
+    wpi_free(parent);
+    if (k->swapped_blocks != 0)
+        wpi_text_appendf(out,
+                         "    %" PRIu64 " times a block left its SM while it waited for kernels\n",
+                         k->swapped_blocks);
+}
+
 static void append_kernels(const wp_run_record *record, wpi_text *out) {
     char total[32], mean[32], longest[32];
     if (record->kernel_count == 0) {
@@ -39,10 +49,7 @@ static void append_kernels(const wp_run_record *record, wpi_text *out) {
                          k->threads, wpi_format_duration(k->time_ns, total),
                          wpi_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
                          wpi_format_duration(k->time_max_ns, longest));
-        if (k->launched_by == NULL) continue;
-        char *parent = wpi_cxx_name_short(k->launched_by, NAME_WIDTH);
-        wpi_text_appendf(out, "    launched by %s\n", parent);
-        wpi_free(parent);
+        append_nested(k, out);
     }
 }
 

@@ -38,3 +38,9 @@ case $(time_of 10ms) in 4[0-9].*ms) ;; *) time_of 10ms; exit 1 ;; esac
 case $(time_of 0ns) in *us) ;; *) time_of 0ns; exit 1 ;; esac
 "$WARPAGE" trace record --device sim:p100 -o tree.wpt -- ./tree >said 2>talk && { echo "a trace was recorded"; exit 1; }
 grep -q "was launched by a kernel; a trace holds launches by the host only" talk said || { cat said talk; exit 1; }
+# Blocks that left their SM while they waited for kernels are counted; two runs give the same bytes.
+"$WPCC" "$E2E/nested_swapped.cu" -o swapped 2>talk
+for run in 1 2; do "$WARPAGE" run --device sim:p100 --output $run -- ./swapped >said 2>&1 || { cat said; exit 1; }; done
+cmp 1/report.json 2/report.json
+[ "$(grep -c '"swapped_blocks": [1-9]' 1/report.json)" = 2 ] || { cat 1/report.json; exit 1; }
+grep -q '^    [1-9][0-9]* times a block left its SM while it waited for kernels$' 1/report.txt || { cat 1/report.txt; exit 1; }

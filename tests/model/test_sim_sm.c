@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SMs against arithmetic: how many CTAs fit, what issue and latency take, that divergence
- * serialises, who gets the turn, that stores do not pile up. Cycles of 1 ns. */
+ * serialises, who gets the turn, that stores do not pile up, that CTAs which wait make room. Cycles
+ * of 1 ns. */
 #include "base/abi.h"
 #include "device/device.h"
+#include "sim/engine/reserve.h"
 #include "sim_script.h"
 
 #define ALL (~0u)
@@ -501,6 +503,112 @@ static void lanes_that_read_several_words_of_constant_memory_take_turns(void **s
     assert_u64(constant_ns(4, 8), 2 * 10 * 2 * 32 + 20);
 }
 
+/* ---- CTAs that wait for grids ---- */
+
+/* CTAs of one warp that wait once for a grid each. */
+typedef struct waiting {
+    script script; /* first */
+    uint32_t waits[SCRIPT_CTAS_MAX];
+    uint32_t continued_on[SCRIPT_CTAS_MAX]; /* SM */
+} waiting;
+
+static waiting *new_waiting(uint64_t ctas) {
+    static const script_stop path[] = {{CHAIN, ALL}};
+    waiting *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    script *s = new_script(path, 1, ctas, 1);
+    w->script = *s;
+    free(s);
+    w->script.source.shared_bytes_per_cta = 48 * 1024;
+    return w;
+}
+
+enum { WILL_WAIT = 0, WAITS, DONE };
+
+static wpi_source_answer next_or_wait(wpi_warp_source *source, uint32_t slot, uint32_t warp,
+                                      uint32_t blocked, wpi_warp_block *out) {
+    waiting *w = (waiting *)(void *)source;
+    if (w->waits[slot] != DONE) {
+        w->waits[slot] = WAITS;
+        return WPI_SOURCE_WAIT;
+    }
+    return script_next(source, slot, warp, blocked, out);
+}
+
+static bool awaits_grids(void *object, uint32_t slot) {
+    return ((waiting *)object)->waits[slot] == WAITS;
+}
+
+static bool grids_done(void *object, uint32_t slot, uint32_t sm) {
+    waiting *w = object;
+    w->waits[slot] = DONE;
+    w->continued_on[slot] = sm;
+    return true;
+}
+
+static wp_status start_waiting(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint32_t *slot,
+                               wpi_windows *windows, wp_error *err) {
+    const wp_status status = script_start(source, cta, sm, slot, windows, err);
+    ((waiting *)(void *)source)->waits[*slot] = WILL_WAIT;
+    return status;
+}
+
+static const wpi_warp_source_ops waiting_ops = {
+    .start = start_waiting, .next = next_or_wait, .finish = script_finish};
+
+static void ctas_that_wait_for_grids_make_room_for_them_and_pay_for_their_state(void **state) {
+    (void)state;
+    enum {
+        CTAS = 5,
+        HELD = 2 /* CTAs of 48 KiB on the SM */,
+        STATE_BYTES = 48 * 1024 + 32 * 16 * 4
+    };
+    const wpi_time_ps move_ps = wpi_bytes_ps(STATE_BYTES, UINT64_C(10000000000)),
+                      latency_ps = 300 * WP_PS_PER_NS;
+    rig r;
+    RIG_OPEN(&r, ONE_SM, NO_TLB, "dram.bandwidth=10GB/s", "l2.sm_bandwidth=20GB/s",
+             "dram.latency=100ns", "l2.latency=200ns", );
+    wp_error err = {0};
+    wpi_gpu *gpu;
+    assert_status_ok(wpi_gpu_create(r.profile, r.engine, r.memory, &gpu, &err), &err);
+    waiting *parents = new_waiting(CTAS);
+    parents->script.source.ops = &waiting_ops;
+    parents->script.source.waits = (wpi_source_waits){awaits_grids, grids_done, parents};
+    static const script_stop path[] = {{CHAIN, ALL}};
+    script *child = new_script(path, 1, 1, 1);
+    child->source.ops = &script_ops;
+    child->source.shared_bytes_per_cta = 48 * 1024;
+    child->source.is_nested = true;
+    assert_status_ok(wpi_gpu_launch(gpu, &parents->script.source, script_ended, parents, &err),
+                     &err);
+    wpi_engine_run(r.engine);
+    assert_int_equal(parents->script.resident, HELD);
+    const wpi_time_ps before = wpi_engine_now(r.engine);
+    assert_status_ok(wpi_gpu_launch(gpu, &child->source, script_ended, child, &err), &err);
+    wpi_engine_run(r.engine);
+    assert_true(child->is_done);
+    /* The newest parent's state leaves first; then the chain of 100 instructions runs. */
+    assert_u64(child->numbers.end_ps - before, move_ps + latency_ps + 600 * WP_PS_PER_NS);
+    assert_int_equal(parents->script.resident, HELD); /* no further one begins beside it */
+    const wpi_time_ps done = wpi_engine_now(r.engine);
+    wpi_gpu_grids_done(gpu, &parents->script.source, HELD - 1);
+    wpi_engine_run(r.engine);
+    /* It came back, ended, and another one waits in its place. */
+    assert_int_equal(parents->script.resident, HELD);
+    assert_true(wpi_engine_now(r.engine) - done >= move_ps + latency_ps + 600 * WP_PS_PER_NS);
+    while (!parents->script.is_done) {
+        for (uint32_t slot = 0; slot < HELD; slot++)
+            if (awaits_grids(parents, slot)) wpi_gpu_grids_done(gpu, &parents->script.source, slot);
+        wpi_engine_run(r.engine);
+    }
+    assert_u64(parents->script.numbers.ctas, CTAS);
+    assert_u64(parents->script.numbers.swapped_ctas, 1);
+    wpi_gpu_destroy(gpu);
+    free(parents);
+    free(child);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
@@ -518,6 +626,7 @@ int main(void) {
         cmocka_unit_test(a_cold_l2_keeps_nothing_of_the_kernel_before),
         cmocka_unit_test(lanes_that_read_several_words_of_constant_memory_take_turns),
         cmocka_unit_test(l1_has_what_shared_memory_leaves),
+        cmocka_unit_test(ctas_that_wait_for_grids_make_room_for_them_and_pay_for_their_state),
         cmocka_unit_test(a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory),
     };
     return wp_test_main(tests);

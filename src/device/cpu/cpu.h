@@ -250,10 +250,11 @@ struct wpi_block {
     uint32_t asleep_generation; /* … when its worker fell asleep */
 
     struct wpi_lane_words *trace;  /* [thread_count] of traced code, for device/sim; not owned */
+    uint32_t slot;                 /* … its number there */
     bool awaits_nested;            /* all that could run wait for commands of the block (nested/) */
     uint32_t awaiting_count;       /* … threads that found this, since it was set to 0 */
     uint64_t awaited_least;        /* … the least number up to which they must be done */
-    struct wpi_nest_block *awaits; /* while it is dormant */
+    struct wpi_nest_block *awaits; /* while it is dormant, or threads are held for commands */
     uint16_t
         *device_errors; /* [thread_count]: the last error of each thread (nested/); NULL: none */
     bool has_device_errors; /* some are not 0 */
@@ -376,6 +377,9 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address);
 
 #define WPI_OP_EXIT 0xffu /* request of a fiber that has returned */
 #define WPI_OP_HELD 0xfeu /* … of one that is held: wpi_block_let_go */
+
+/** The reason `a` of threads that wait for commands of their own block, under an executor. */
+#define WPI_HELD_FOR_NESTED UINT64_MAX
 
 /** From a fiber: holds the running thread; `a` and `b` tell the holder why. Returns the holder's
  * answer. */

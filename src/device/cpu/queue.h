@@ -84,6 +84,8 @@ typedef struct wpi_executor {
     void (*queued)(struct wpi_executor *executor); /* a command was queued */
     /* A thread of a kernel queued one, on the thread that executes the kernel */
     void (*nested)(struct wpi_executor *executor);
+    /* Threads of a block are held for such commands (wpi_nest_await), and some of these are done */
+    void (*nested_done)(struct wpi_executor *executor, struct wpi_block *block);
     /* A host thread waits: the executor may run on it until `is_done(arg)`, or return before. */
     void (*wait_until)(struct wpi_executor *executor, bool (*is_done)(const void *),
                        const void *arg);

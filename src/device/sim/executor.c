@@ -333,6 +333,13 @@ static void nested(wpi_executor *base) {
     wpi_engine_stop(x->lead->engine);
 }
 
+static void nested_done(wpi_executor *base, wpi_block *block) {
+    const wpi_job *j = ((wpi_sim_executor *)(void *)base)->lead->running;
+    while (j != NULL && &j->command->u.launch != block->launch)
+        j = j->next;
+    if (j != NULL) wpi_gpu_grids_done(j->executor->gpu, j->source, block->slot);
+}
+
 static void wait_until(wpi_executor *base, bool (*is_done)(const void *), const void *arg) {
     wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
     x->lead->host_threads++;
@@ -424,7 +431,7 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     *out = NULL;
     wpi_sim_executor *x = wpi_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
-    x->base = (wpi_executor){queued, nested, wait_until, waited, poll, now_ns};
+    x->base = (wpi_executor){queued, nested, nested_done, wait_until, waited, poll, now_ns};
     x->lead = lead != NULL ? lead : x;
     x->device = device;
     x->profile = profile;

@@ -64,6 +64,7 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
         wpi_report_kernel(j->queue, name, grid, block, (base_ps + numbers->start_ps) / WP_PS_PER_NS,
                           (base_ps + numbers->end_ps) / WP_PS_PER_NS);
         note_parent(j, name);
+        wpi_report_swapped(name, numbers->swapped_ctas);
     }
     wpi_text_deinit(&own);
     j->is_good = is_good;
@@ -211,6 +212,8 @@ static void start_launch(void *object, uint64_t token, wpi_time_ps now) {
     wp_status status = open_source(j, &source, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
+    j->source = source;
+    if (source != NULL) source->is_nested = j->command->nest != NULL;
     if (x->observer != NULL && status == WP_STATUS_OK)
         source->lines = wpi_observer_lines(x->observer, j->observed, launch->kernel->code->name,
                                            source->tables);

@@ -32,6 +32,7 @@ typedef struct wpi_job {
     wpi_threads *threads;       /* of a launch, … */
     wpi_trace_source *replayed; /* … or of a launch in a trace */
     wpi_tee *tee;               /* NULL: not recorded */
+    wpi_warp_source *source;    /* of one of these */
     wpi_observed *observed;
     uint64_t number; /* of a launch, from 1 */
     bool is_good;    /* the launch has completed */

@@ -439,7 +439,7 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
     threads->activity->warps += source->warps_per_cta;
     wpi_activity_seen(threads->activity);
     *windows = s->windows = windows_of(s->block);
-    *number = (uint32_t)(s - threads->slots);
+    *number = s->block->slot = (uint32_t)(s - threads->slots);
     return WP_STATUS_OK;
 }
 
@@ -448,6 +448,36 @@ static void finish(wpi_warp_source *source, uint32_t number) {
     (void)wpi_cluster_leave(threads->slots[number].block);
     give_slot(threads, &threads->slots[number]);
     threads->activity->warps -= source->warps_per_cta;
+}
+
+/* ---- waiting for grids ---- */
+
+static uint32_t lanes_that_wait(const slot *s, uint32_t warp) {
+    uint32_t lanes = 0;
+    for (uint32_t left = s->block->warps[warp].held; left != 0; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const wp_cpu_request *r = &s->block->pub.requests[(size_t)warp * WP_WARP_LANES + lane];
+        lanes |= (uint32_t)(r->a == WPI_HELD_FOR_NESTED) << lane;
+    }
+    return lanes;
+}
+
+static bool awaits_grids(void *object, uint32_t number) {
+    const wpi_threads *threads = object;
+    for (uint32_t w = 0; w < threads->source.warps_per_cta; w++)
+        if (lanes_that_wait(&threads->slots[number], w) != 0) return true;
+    return false;
+}
+
+/* Lanes whose grids are not complete are held again at once. */
+static bool grids_done(void *object, uint32_t number, uint32_t sm) {
+    wpi_threads *threads = object;
+    slot *s = &threads->slots[number];
+    for (uint32_t w = 0; w < threads->source.warps_per_cta; w++)
+        wpi_block_let_go(s->block, w, lanes_that_wait(s, w));
+    s->block->pub.sm_id = sm;
+    wpi_activity_seen(threads->activity);
+    return run(threads, s);
 }
 
 /* ---- the source ---- */
@@ -505,6 +535,8 @@ wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_address
         .prefers_l1 = launch->prefers_l1,
         .shared_carveout = launch->shared_carveout,
     };
+    if (kernel->trace == NULL || (kernel->trace->flags & WP_TRACE_KERNEL_LAUNCHES) != 0)
+        threads->source.waits = (wpi_source_waits){awaits_grids, grids_done, threads};
     measure_blocks(threads, kernel->tables);
     *out = threads;
     return WP_STATUS_OK;

@@ -41,6 +41,8 @@ static json_t *kernel_to_json(const wp_run_kernel *kernel, const wp_run_simulati
     if (kernel->shape_count != 0) wpi_json_set(object, "shapes", wpi_shapes_to_json(kernel));
     if (kernel->launched_by != NULL)
         wpi_json_set(object, "launched_by", wpi_json_string(kernel->launched_by));
+    if (kernel->swapped_blocks != 0)
+        wpi_json_set(object, "swapped_blocks", wpi_json_number(kernel->swapped_blocks));
     if (simulation == NULL || kernel->values == NULL) return object;
     const wp_run_column *time = wpi_simulation_column(simulation, "kernel_time_ps");
     const wp_run_column *work = wpi_simulation_column(simulation, "kernel_thread_instructions");
@@ -144,6 +146,8 @@ static void read_kernel(wpi_json_reader *r, const json_t *object,
     wpi_shapes_from_json(r, json_object_get(object, "shapes"), out);
     if (json_object_get(object, "launched_by") != NULL)
         out->launched_by = wpi_json_read_string(r, object, "launched_by");
+    if (json_object_get(object, "swapped_blocks") != NULL)
+        out->swapped_blocks = wpi_json_read_number(r, object, "swapped_blocks");
     if (simulation == NULL) return;
     out->overlapped = (uint64_t)json_integer_value(json_object_get(object, "overlapped_launches"));
     out->values = wpi_simulation_values_from_json(simulation, object);

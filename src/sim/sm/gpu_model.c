@@ -6,30 +6,12 @@
 
 #include "base/alloc.h"
 #include "sim/paging/paging.h"
-#include "sim/profile/floorplan.h"
-#include "sim/sm/sm.h"
-
-struct wpi_gpu {
-    const wpi_profile *profile;
-    wpi_engine *engine;
-    wpi_memory *memory;
-    wpi_sm **sms;
-    uint32_t sm_count;
-    uint32_t last_fed;               /* SM that got the last CTA */
-    uint32_t first_fed;              /* SM at which the last round of feed_all began */
-    wpi_grid *launches;              /* in progress, oldest first */
-    wpi_grid *ended;                 /* reported, not yet freed */
-    wpi_launch_numbers past;         /* sums of launches that have ended */
-    wpi_time_ps busy_ps, busy_since; /* with launches in progress */
-    bool is_ending_ctas;             /* ends held CTAs; new ones start afterwards */
-    wpi_time_ps quiet_ps;            /* when they last did */
-    wpi_utilisation warps;
-    wpi_floorplan plan;
-};
+#include "sim/sm/gpu_parts.h"
 
 /* Adds the counters of launches, not their times. */
 static void add_numbers(wpi_launch_numbers *sum, const wpi_launch_numbers *more) {
     sum->ctas += more->ctas;
+    sum->swapped_ctas += more->swapped_ctas;
     sum->warp_instructions += more->warp_instructions;
     sum->thread_instructions += more->thread_instructions;
     sum->blocks += more->blocks;
@@ -61,6 +43,7 @@ static void free_launches(wpi_grid **list) {
     while (*list != NULL) {
         wpi_grid *launch = *list;
         *list = launch->next;
+        wpi_free(launch->by_slot);
         wpi_free(launch);
     }
 }
@@ -82,15 +65,16 @@ static bool has_room(const wpi_gpu *gpu, const wpi_sm *sm, const wpi_warp_source
                                     : wpi_sm_has_room(sm, source);
 }
 
+/* Those that were swapped out come before others of their launch, so their number is bounded. */
 static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
     for (wpi_grid *l = gpu->launches; l != NULL; l = l->next) {
-        if (l->next_cta < l->source->cta_count && has_room(gpu, sm, l->source)) return l;
+        const bool is_next = l->next_cta < l->source->cta_count && l->swapped_out == 0;
+        if (is_next && has_room(gpu, sm, l->source)) return l;
     }
     return NULL;
 }
 
-/* Starts the launch's next CTA on the SM. */
-static bool start_next(wpi_gpu *gpu, wpi_grid *launch, wpi_sm *sm) {
+bool wpi_gpu_start_next(wpi_gpu *gpu, wpi_grid *launch, wpi_sm *sm) {
     const wpi_time_ps now = wpi_engine_now(gpu->engine);
     const wpi_time_ps start = launch->numbers.start_ps + gpu->profile->kernel_ps;
     const wpi_time_ps open = gpu->quiet_ps > start ? gpu->quiet_ps : start;
@@ -114,7 +98,7 @@ static bool start_cluster(wpi_gpu *gpu, wpi_grid *launch, const wpi_sm *first) {
         const uint32_t number = (at + i) % gpu->sm_count;
         wpi_sm *sm = gpu->sms[number];
         if (gpu->plan.gpc[number] != gpc || !wpi_sm_has_room(sm, launch->source)) continue;
-        if (!start_next(gpu, launch, sm)) return false;
+        if (!wpi_gpu_start_next(gpu, launch, sm)) return false;
         left--;
     }
     return true;
@@ -122,14 +106,15 @@ static bool start_cluster(wpi_gpu *gpu, wpi_grid *launch, const wpi_sm *first) {
 
 /* Starts a CTA on the SM, or a cluster in its GPC, if one fits. */
 static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
+    if (gpu->due != NULL && wpi_gpu_swap_in_on(gpu, sm)) return true;
     wpi_grid *launch = oldest_with_ctas(gpu, sm);
     if (launch == NULL) return false;
     return launch->source->cluster_size > 1 ? start_cluster(gpu, launch, sm)
-                                            : start_next(gpu, launch, sm);
+                                            : wpi_gpu_start_next(gpu, launch, sm);
 }
 
-/* Starts CTAs on all SMs with room: one per SM in turn, or (fill) one SM after the other. */
-static void feed_all(wpi_gpu *gpu) {
+/* One per SM in turn, or (fill) one SM after the other. */
+void wpi_gpu_feed_all(wpi_gpu *gpu) {
     const uint32_t placement = gpu->profile->cta_placement;
     const uint32_t first =
         placement == WPI_CTA_PLACEMENT_ROTATE ? (gpu->last_fed + 1) % gpu->sm_count : 0;
@@ -185,7 +170,7 @@ static void links_are_quiet(void *object, uint64_t token, wpi_time_ps now) {
         wpi_sm_end_ctas(gpu->sms[i]);
     gpu->is_ending_ctas = false;
     gpu->quiet_ps = now;
-    feed_all(gpu);
+    wpi_gpu_feed_all(gpu);
 }
 
 static bool may_end_cta(void *object, wpi_time_ps now) {
@@ -207,6 +192,10 @@ static void at_grid(void *object, wpi_grid *launch) {
     launch->ctas_at_grid = 0;
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         wpi_sm_release_grid(gpu->sms[i], launch);
+}
+
+static void cta_waits(void *object) {
+    wpi_gpu_want_room(object);
 }
 
 /* ---- launches ---- */
@@ -252,7 +241,8 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
         link = &(*link)->next;
     *link = launch;
     wpi_memory_begin_launch(gpu->memory, source->l1_bytes, gpu->launches == launch);
-    feed_all(gpu);
+    wpi_gpu_feed_all(gpu);
+    if (source->is_nested && launch->next_cta < source->cta_count) wpi_gpu_want_room(gpu);
     return WP_STATUS_OK;
 }
 
@@ -330,7 +320,7 @@ void wpi_gpu_statistics(const wpi_gpu *gpu, wpi_visit visit, void *object) {
 
 void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
     uint32_t warps = 0;
-    uint64_t ctas = 0;
+    uint64_t ctas = 0, swapped_out = 0;
     bool has_one = false;
     snprintf(out, out_bytes, "no warp is there");
     for (uint32_t i = 0; i < 2 * gpu->sm_count && !has_one; i++)
@@ -338,8 +328,10 @@ void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
             wpi_sm_describe_wait(gpu->sms[i % gpu->sm_count], i < gpu->sm_count, out, out_bytes);
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         warps += wpi_sm_warp_count(gpu->sms[i]);
-    for (const wpi_grid *l = gpu->launches; l != NULL; l = l->next)
+    for (const wpi_grid *l = gpu->launches; l != NULL; l = l->next) {
         ctas += l->source->cta_count - l->next_cta;
+        swapped_out += l->swapped_out;
+    }
     size_t length = strlen(out);
     if (warps > 1) snprintf(out + length, out_bytes - length, "; %u warps are there", warps);
     length = strlen(out);
@@ -347,6 +339,10 @@ void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
         snprintf(out + length, out_bytes - length,
                  "; %llu CTAs have no place before one of those there ends",
                  (unsigned long long)ctas);
+    length = strlen(out);
+    if (swapped_out != 0)
+        snprintf(out + length, out_bytes - length, "; %llu CTAs are swapped out",
+                 (unsigned long long)swapped_out);
 }
 
 wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_memory *memory,
@@ -357,11 +353,13 @@ wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_mem
     gpu->profile = profile;
     gpu->engine = engine;
     gpu->memory = memory;
+    gpu->due_last = &gpu->due;
     wpi_floorplan_init(&gpu->plan, profile);
     gpu->sms = wpi_calloc(profile->sm_count, sizeof(wpi_sm *));
     wp_status status = WP_STATUS_OK;
     if (gpu->sms == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulated GPU"), failed);
-    const wpi_sm_parent parent = {cta_ended, failed, may_end_cta, at_grid, gpu, &gpu->warps};
+    const wpi_sm_parent parent = {cta_ended, failed, may_end_cta, at_grid,
+                                  cta_waits, gpu,    &gpu->warps};
     wpi_utilisation_init(&gpu->warps, profile->slice_ps,
                          (uint64_t)profile->sm_count * profile->warps);
     for (; gpu->sm_count < profile->sm_count; gpu->sm_count++) {
@@ -381,6 +379,7 @@ void wpi_gpu_destroy(wpi_gpu *gpu) {
     if (gpu == NULL) return;
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         wpi_sm_destroy(gpu->sms[i]);
+    wpi_gpu_destroy_swapped(gpu);
     free_launches(&gpu->launches);
     free_launches(&gpu->ended);
     wpi_free(gpu->sms);

@@ -43,6 +43,7 @@ typedef enum wpi_warp_time {
 typedef struct wpi_launch_numbers {
     wpi_time_ps start_ps, end_ps;
     uint64_t ctas;
+    uint64_t swapped_ctas; /* times that one left its SM while it waited for grids */
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks;                          /* of code, executed by warps */
     uint64_t accesses[WP_TRACE_ACCESS_COUNT]; /* warp instructions to global memory */
@@ -66,6 +67,9 @@ void wpi_gpu_destroy(wpi_gpu *gpu); /* NULL allowed; launches in progress are dr
  *  large). The source must exist until `end` has been called. */
 WP_NODISCARD wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end,
                                       void *object, wp_error *err);
+/** The grids for which threads of this slot of the launch waited are complete (wpi_source_waits):
+ * they continue, in an event now or when the CTA is back on an SM. */
+void wpi_gpu_grids_done(wpi_gpu *gpu, const wpi_warp_source *source, uint32_t slot);
 /** Progress of the oldest launch; false: none is in progress. */
 typedef struct wpi_gpu_progress {
     void *object; /* of wpi_gpu_launch */

@@ -149,6 +149,60 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wpi_time_ps now) {
     }
 }
 
+/* ---- waiting for grids ---- */
+
+/* Lanes at a barrier, at a join or at a warp operation wait for other lanes of the CTA. */
+static bool can_only_wait(const wpi_warp_run *warp) {
+    return (warp->state == WPI_WARP_STALLS || warp->state == WPI_WARP_BARRIER) &&
+           warp->score_count == 0;
+}
+
+bool wpi_cta_waits_for_grids(const wpi_cta *cta) {
+    const wpi_source_waits *waits = &cta->launch->source->waits;
+    if (waits->awaits_grids == NULL || cta->is_due || cta->launch->source->cluster_size > 1)
+        return false;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        if (cta->warps[w] != NULL && !can_only_wait(cta->warps[w])) return false;
+    }
+    return waits->awaits_grids(waits->object, cta->slot);
+}
+
+void wpi_cta_note_waiting(const wpi_cta *cta) {
+    const wpi_sm *sm = cta->sm;
+    if (cta->launch->source->waits.awaits_grids != NULL && wpi_cta_waits_for_grids(cta))
+        sm->parent.cta_waits(sm->parent.object);
+}
+
+void wpi_cta_continue(wpi_cta *cta, wpi_time_ps now) {
+    const wpi_source_waits *waits = &cta->launch->source->waits;
+    const wpi_sm *sm = cta->sm;
+    cta->is_due = false;
+    if (!waits->grids_done(waits->object, cta->slot, sm->number)) {
+        sm->parent.failed(sm->parent.object, cta->launch);
+        return;
+    }
+    wpi_cta_wake_stalled(cta, now);
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        wpi_warp_run *warp = cta->warps[w];
+        if (warp != NULL && warp->state == WPI_WARP_BARRIER)
+            wpi_warp_resume_at(warp, WPI_WARP_TIME_BARRIER, now);
+    }
+}
+
+/* The CTA by its number in the source. */
+static bool note_slot(wpi_grid *launch, wpi_cta *cta) {
+    if (launch->source->waits.awaits_grids == NULL) return true;
+    if (cta->slot >= launch->slot_count) {
+        const uint32_t count = 2 * (cta->slot + 1);
+        wpi_cta **grown = wpi_realloc(launch->by_slot, count * sizeof(wpi_cta *));
+        if (grown == NULL) return false;
+        launch->by_slot = grown;
+        launch->slot_count = count;
+    }
+    launch->by_slot[cta->slot] = cta;
+    return true;
+}
+
 /* ---- CTAs ---- */
 
 static wpi_cta *obtain_cta(wpi_sm *sm, uint32_t warps) {
@@ -198,8 +252,9 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wpi_ti
         return status;
     }
     cta->launch = launch;
+    cta->sm = sm;
     cta->cluster = NULL;
-    if (source->cluster_size > 1 && !join_cluster(launch, cta)) {
+    if (!note_slot(launch, cta) || (source->cluster_size > 1 && !join_cluster(launch, cta))) {
         source->ops->finish(source, cta->slot);
         cta->next = sm->free_ctas;
         sm->free_ctas = cta;
@@ -210,21 +265,31 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wpi_ti
     cta->threads_left = source->threads_per_cta;
     cta->threads_at_grid = cta->stalled = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
-    cta->next = sm->ctas;
-    cta->link = &sm->ctas;
-    if (cta->next != NULL) cta->next->link = &cta->next;
-    sm->ctas = cta;
+    cta->is_due = false;
+    wpi_sm_link_cta(sm, cta);
     wpi_sm_take_room(sm, source);
+    if (when < sm->vacant_ps) when = sm->vacant_ps;
     for (uint32_t w = 0; w < cta->warp_count; w++)
         start_warp(sm, cta, w, when);
     return WP_STATUS_OK;
 }
 
+void wpi_sm_link_cta(wpi_sm *sm, wpi_cta *cta) {
+    cta->next = sm->ctas;
+    cta->link = &sm->ctas;
+    if (cta->next != NULL) cta->next->link = &cta->next;
+    sm->ctas = cta;
+}
+
+void wpi_cta_unlink(wpi_cta *cta) {
+    *cta->link = cta->next;
+    if (cta->next != NULL) cta->next->link = cta->link;
+}
+
 static void end_cta(wpi_sm *sm, wpi_cta *cta) {
     wpi_grid *launch = cta->launch;
     leave_cluster(cta);
-    *cta->link = cta->next;
-    if (cta->next != NULL) cta->next->link = cta->link;
+    wpi_cta_unlink(cta);
     cta->next = sm->free_ctas;
     sm->free_ctas = cta;
     wpi_sm_give_room(sm, launch->source);
@@ -243,20 +308,28 @@ void wpi_cta_note_exits(wpi_warp_run *warp, wpi_time_ps now) {
     complete_grid(warp->sm, warp->cta);
 }
 
+void wpi_warp_end_residence(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps until) {
+    wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
+    wpi_warp_spent(warp, what, until);
+    numbers->resident_warp_ps += until - warp->start_ps;
+    for (uint32_t kind = 0; kind < WPI_WARP_TIME_COUNT; kind++)
+        numbers->warp_ps[kind] += warp->spent_ps[kind];
+    wpi_utilisation_add(warp->sm->parent.warps, warp->start_ps, until);
+}
+
 void wpi_cta_warp_ended(wpi_warp_run *warp, wpi_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_sm *sm = warp->sm;
-    wpi_warp_spent(warp, WPI_WARP_TIME_DRAIN, now);
-    cta->launch->numbers.resident_warp_ps += now - warp->start_ps;
-    for (uint32_t what = 0; what < WPI_WARP_TIME_COUNT; what++)
-        cta->launch->numbers.warp_ps[what] += warp->spent_ps[what];
-    wpi_utilisation_add(sm->parent.warps, warp->start_ps, now);
+    wpi_warp_end_residence(warp, WPI_WARP_TIME_DRAIN, now);
     cta->warps[warp->number] = NULL;
     wpi_warp_set_state(warp, WPI_WARP_FREE);
     if (warp->scheduler->last == warp) warp->scheduler->last = NULL;
     warp->next = sm->free_warps;
     sm->free_warps = warp;
-    if (--cta->warps_left == 0 && sm->parent.may_end_cta(sm->parent.object, now)) end_cta(sm, cta);
+    if (--cta->warps_left != 0)
+        wpi_cta_note_waiting(cta);
+    else if (sm->parent.may_end_cta(sm->parent.object, now))
+        end_cta(sm, cta);
 }
 
 void wpi_sm_end_ctas(wpi_sm *sm) {
@@ -323,6 +396,7 @@ static void free_ctas(wpi_cta *cta, bool is_live) {
         wpi_cta *next = cta->next;
         if (is_live) leave_cluster(cta);
         wpi_free(cta->warps);
+        wpi_free(cta->saved);
         wpi_free(cta);
         cta = next;
     }

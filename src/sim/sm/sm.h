@@ -21,6 +21,7 @@
 
 typedef struct wpi_sm wpi_sm;
 typedef struct wpi_grid wpi_grid;
+typedef struct wpi_cta wpi_cta;
 
 /** Calls of an SM to its GPU. */
 typedef struct wpi_sm_parent {
@@ -31,6 +32,8 @@ typedef struct wpi_sm_parent {
     /** A CTA's threads are at the grid barrier, but those that have returned; wpi_sm_release_grid
      * releases them. */
     void (*at_grid)(void *object, wpi_grid *launch);
+    /** All threads of a CTA wait for grids that some of them launched. */
+    void (*cta_waits)(void *object);
     void *object;
     wpi_utilisation *warps; /* utilisation by resident warps */
 } wpi_sm_parent;
@@ -43,6 +46,10 @@ struct wpi_grid {
     const wpi_code *code; /* NULL: instruction fetches are not simulated */
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
+    wpi_cta **by_slot; /* [slot_count]: by their numbers in the source, if its threads may wait for
+                          grids */
+    uint32_t slot_count;
+    uint64_t swapped_out;            /* CTAs that are */
     struct wpi_cta_cluster *cluster; /* that its next CTA joins; NULL: it begins one */
     wpi_bus distributor;             /* starts a CTA every gpu.cta_interval */
     uint64_t ctas_at_grid;
@@ -69,6 +76,10 @@ uint32_t wpi_sm_room_when_empty(const wpi_profile *profile, const wpi_warp_sourc
 /** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */
 WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta,
                                         wpi_time_ps when, wp_error *err);
+/** The grids that threads of the resident CTA waited for are complete: they continue. */
+void wpi_cta_continue(wpi_cta *cta, wpi_time_ps now);
+/** Registers and shared memory that a CTA of `source` occupies. */
+uint64_t wpi_sm_state_bytes(const wpi_profile *profile, const wpi_warp_source *source);
 /** Ends the CTAs that may_end_cta held. */
 void wpi_sm_end_ctas(wpi_sm *sm);
 /** Releases the launch's threads, which are all at the grid barrier. */

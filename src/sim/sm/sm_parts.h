@@ -9,7 +9,6 @@
 #include "sim/sm/shared_banks.h"
 #include "sim/sm/sm.h"
 
-typedef struct wpi_cta wpi_cta;
 typedef struct wpi_cta_cluster wpi_cta_cluster;
 typedef struct wpi_warp_run wpi_warp_run;
 typedef struct wpi_scheduler wpi_scheduler;
@@ -83,6 +82,7 @@ struct wpi_cta {
     wpi_cta *next;  /* in the SM's list, or in the free list */
     wpi_cta **link; /* the pointer to it in the SM's list */
     wpi_grid *launch;
+    wpi_sm *sm; /* on which it is */
     wpi_warp_run **warps;
     uint32_t warp_capacity;
     uint32_t warp_count, warps_left;
@@ -95,6 +95,10 @@ struct wpi_cta {
     wpi_cta_cluster *cluster; /* NULL: none */
     uint64_t run_count;       /* the source's, when stalled warps were last asked */
     uint32_t stalled;         /* warps in state STALLS */
+    bool is_due;              /* grids that its threads wait for are complete */
+    wpi_warp_run *saved;      /* [warp_count] while it is swapped out (cta_swap.c); `number` is
+                                 warp_count where a warp has ended; NULL: it is resident */
+    wpi_time_ps saved_ps;     /* … when its state has reached DRAM */
 };
 
 struct wpi_scheduler {
@@ -128,6 +132,8 @@ struct wpi_sm {
     uint32_t warps_going; /* in state BUSY or READY */
     wpi_time_ps lsu_free_at, shared_free_at, cluster_free_at;
     wpi_time_ps cluster_latency_ps;
+    wpi_bus state_port;    /* for the state of CTAs that are swapped */
+    wpi_time_ps vacant_ps; /* when the last one that was swapped out has left its room */
     wpi_warp_run *in_line, **in_line_last; /* queue of the LSU: state QUEUES */
     wpi_cta *ctas, *free_ctas;
     wpi_warp_run *free_warps;
@@ -180,6 +186,15 @@ void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wpi_time_p
                         wpi_time_ps slots_ps);
 
 /* sm.c */
+/** Takes the CTA from its list; adds it to the SM's. */
+void wpi_cta_unlink(wpi_cta *cta);
+void wpi_sm_link_cta(wpi_sm *sm, wpi_cta *cta);
+/** Counts the warp's residence until `until`. */
+void wpi_warp_end_residence(wpi_warp_run *warp, wpi_warp_time what, wpi_time_ps until);
+/** Whether all threads of the resident CTA wait, some of them for grids. */
+bool wpi_cta_waits_for_grids(const wpi_cta *cta);
+/** A warp has begun to wait, or has ended: its CTA may be one of those. */
+void wpi_cta_note_waiting(const wpi_cta *cta);
 /** Lanes of the warp arrive at barrier `id` of `count` threads (0: all). `waits`: they wait there,
  * not only arrive. */
 void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,

@@ -118,3 +118,8 @@ void wpi_sm_give_room(wpi_sm *sm, const wpi_warp_source *source) {
     sm->shared_bytes_used -= shared_of(sm->profile, source);
     sm->registers_used -= registers_of(sm->profile, source);
 }
+
+uint64_t wpi_sm_state_bytes(const wpi_profile *profile, const wpi_warp_source *source) {
+    enum { REGISTER_BYTES = 4 };
+    return registers_of(profile, source) * REGISTER_BYTES + shared_of(profile, source);
+}

@@ -39,6 +39,8 @@ void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, const wpi_answer *ans
         wpi_warp_ready(warp, 0, now);
     } else if (warp->state == WPI_WARP_DRAINS && warp->score_count == 0) {
         wpi_cta_warp_ended(warp, now);
+    } else if (warp->score_count == 0 && !wpi_warp_is_going(warp->state)) {
+        wpi_cta_note_waiting(warp->cta);
     }
 }
 
@@ -273,7 +275,7 @@ static bool fetch(wpi_warp_run *warp, wpi_time_ps now) {
         wpi_warp_set_state(warp, WPI_WARP_DRAINS);
         if (warp->score_count == 0) wpi_cta_warp_ended(warp, now);
         return false;
-    case WPI_SOURCE_WAIT: return false;
+    case WPI_SOURCE_WAIT: wpi_cta_note_waiting(cta); return false;
     case WPI_SOURCE_SPIN:
         wpi_warp_resume_at(warp, WPI_WARP_TIME_THREADS, now + SPIN_CYCLES * warp->sm->cycle_ps);
         return false;

@@ -43,6 +43,15 @@ typedef enum wpi_source_answer {
 
 typedef struct wpi_warp_source wpi_warp_source;
 
+/** Threads that wait for grids which they launched (wpi_gpu_grids_done). */
+typedef struct wpi_source_waits {
+    /** Whether threads of the slot do; NULL: none of the launch ever does. */
+    bool (*awaits_grids)(void *object, uint32_t slot);
+    /** These grids are complete: the threads continue, on SM `sm`. False: the kernel failed. */
+    bool (*grids_done)(void *object, uint32_t slot, uint32_t sm);
+    void *object;
+} wpi_source_waits;
+
 typedef struct wpi_warp_source_ops {
     /** CTA number `cta` starts on SM `sm`; `*slot` identifies it until `finish`. Called in order of
      * `cta`. */
@@ -71,6 +80,8 @@ struct wpi_warp_source {
     uint32_t shared_bytes_per_cta;
     uint32_t cluster_size; /* CTAs of a cluster, which have consecutive numbers; at least 1 */
     uint32_t registers_per_thread;
+    wpi_source_waits waits;
+    bool is_nested;          /* launched by a kernel, whose threads may wait for it */
     bool prefers_l1;         /* as wp_launch's; wpi_gpu_launch clears it where that has no effect */
     uint8_t shared_carveout; /* preferred: 1 + percent of the most shared memory; 0: none */
     uint64_t shared_bytes_per_sm, l1_bytes; /* set by wpi_gpu_launch: wpi_sm_share_l1 */

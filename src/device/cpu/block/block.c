@@ -28,7 +28,7 @@ wpi_outcome wpi_block_run(wpi_block *block) {
     wp_rt_block = &block->pub;
     if (wpi_block_is_checked(block)) block->worker->check_stack = __builtin_frame_address(0);
     block->waits_for_cluster = block->awaits_nested = false;
-    block->awaited_least = UINT64_MAX;
+    if (block->awaits == NULL) block->awaited_least = UINT64_MAX;
     for (;;) {
         const wpi_outcome outcome =
             block->is_mixed ? wpi_block_run_mixed(block) : wpi_block_run_together(block);

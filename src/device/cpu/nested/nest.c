@@ -161,6 +161,7 @@ static void drop(wpi_nest *nest, wpi_command *list) {
 void wpi_nest_abandon(wpi_launch *launch) {
     wpi_nest *nest = launch->nest;
     if (nest == NULL) return;
+    wpi_nest_blocks_forget_waiting(&nest->blocks);
     drop(nest, nest->waiting);
     drop(nest, nest->tails);
     nest->waiting = nest->tails = NULL;

@@ -32,7 +32,8 @@ typedef struct wpi_nest_block {
     struct wpi_nest_block *next; /* in its bucket */
     uint64_t number;
     wpi_command *first, *last; /* in the order of their numbers */
-    wpi_block *dormant;        /* it waits for some of them, and only for them; NULL: no */
+    wpi_block *dormant;        /* it waits for some of them, and only for them; under an executor,
+                                  threads of it are held for some of them; NULL: no */
 } wpi_nest_block;
 
 typedef struct wpi_nest_blocks {
@@ -75,6 +76,11 @@ void wpi_nest_blocks_remove(wpi_nest_blocks *blocks, const wpi_command *command)
 /** Without the lock, on the CPU: a block whose threads all wait for commands of its own
  * (awaits_nested) becomes one of its worker's dormant ones. False: some are done. */
 bool wpi_nest_sleep(wpi_block *block);
+/** Under an executor: its `nested_done` is to be called when commands of the block up to `number`
+ * are done. False: they are. */
+bool wpi_nest_await(wpi_block *block, uint64_t number);
+/** The blocks of the nest's grid are gone: nothing waits for its commands. */
+void wpi_nest_blocks_forget_waiting(wpi_nest_blocks *blocks);
 /** Without the lock, on the thread that holds the worker: takes the dormant blocks that may go on,
  * or all; a list. */
 wpi_block *wpi_nest_wake_up(wpi_worker *worker, bool all);

@@ -76,17 +76,27 @@ bool wpi_nest_has_done(const wpi_nest *nest, uint64_t block, uint64_t number) {
 
 /* ---- dormant blocks ---- */
 
+static void stop_awaiting(wpi_block *block) {
+    block->awaits->dormant = NULL;
+    block->awaits = NULL;
+}
+
 /* Takes a block from its worker's dormant ones. */
 static void unlist(wpi_block *block) {
     wpi_worker *worker = block->worker;
     *(block->previous != NULL ? &block->previous->next : &worker->dormant) = block->next;
     if (block->next != NULL) block->next->previous = block->previous;
-    block->awaits->dormant = NULL;
-    block->awaits = NULL;
+    stop_awaiting(block);
 }
 
 static void wake(wpi_block *block) {
     wpi_worker *worker = block->worker;
+    struct wpi_executor *executor = worker->device->executor;
+    if (executor != NULL) {
+        stop_awaiting(block);
+        executor->nested_done(executor, block);
+        return;
+    }
     unlist(block);
     block->next = atomic_load_explicit(&worker->woken, memory_order_relaxed);
     atomic_store(&worker->woken, block);
@@ -111,6 +121,24 @@ bool wpi_nest_sleep(wpi_block *block) {
     }
     pthread_mutex_unlock(launch->device->lock);
     return sleeps;
+}
+
+bool wpi_nest_await(wpi_block *block, uint64_t number) {
+    const wpi_launch *launch = block->launch;
+    wpi_nest_block *awaits =
+        launch->nest != NULL ? find(&launch->nest->blocks, wpi_block_grid_number(block)) : NULL;
+    if (awaits == NULL || has_done(awaits, number)) return false;
+    if (block->awaits == NULL || number < block->awaited_least) block->awaited_least = number;
+    block->awaits = awaits;
+    awaits->dormant = block;
+    return true;
+}
+
+void wpi_nest_blocks_forget_waiting(wpi_nest_blocks *blocks) {
+    for (uint32_t i = 0; i < blocks->bucket_count; i++) {
+        for (wpi_nest_block *block = blocks->buckets[i]; block != NULL; block = block->next)
+            if (block->dormant != NULL) stop_awaiting(block->dormant);
+    }
 }
 
 wpi_block *wpi_nest_wake_up(wpi_worker *worker, bool all) {

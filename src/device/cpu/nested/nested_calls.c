@@ -185,15 +185,27 @@ static int64_t begin_sync(wpi_block *block, uint32_t thread) {
 
 /* Notes that the thread waits, and for what, so that its block need not look again and again. */
 static void note_waiting(wpi_block *block, uint64_t number, uint32_t thread) {
-    if (block->launch->device->executor != NULL) return;
     if (number < block->awaited_least) block->awaited_least = number;
     block->awaiting_count++;
     if (block->is_mixed)
         block->warps[thread / WP_WARP_LANES].awaits_nested |= 1u << thread % WP_WARP_LANES;
 }
 
+/* Under an executor the thread is held meanwhile: others of its block go on. */
+static bool wait_held(wpi_block *block, uint64_t number) {
+    wpi_cpu_device *device = block->launch->device;
+    for (;;) {
+        pthread_mutex_lock(device->lock);
+        const bool waits = wpi_nest_await(block, number);
+        pthread_mutex_unlock(device->lock);
+        if (!waits) return true;
+        (void)wpi_fiber_hold(WPI_HELD_FOR_NESTED, number);
+    }
+}
+
 static bool has_synced(wpi_block *block, uint64_t number, uint32_t thread) {
     const wpi_launch *launch = block->launch;
+    if (launch->device->executor != NULL) return wait_held(block, number);
     pthread_mutex_lock(launch->device->lock);
     const bool is_done = launch->nest == NULL ||
                          wpi_nest_has_done(launch->nest, wpi_block_grid_number(block), number);
