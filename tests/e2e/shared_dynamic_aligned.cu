@@ -21,7 +21,8 @@ __device__ unsigned char *in_function() {
 
 __global__ void by_function(unsigned long long *out) {
     __shared__ int before[5];
-    before[threadIdx.x % 5] = 1;
+    if (threadIdx.x < 5) before[threadIdx.x] = 1;
+    __syncthreads();
     if (threadIdx.x == 0) out[0] = (unsigned long long)(size_t)in_function() % 128, out[1] = before[0] == 1;
 }
 
