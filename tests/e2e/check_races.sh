@@ -2,7 +2,7 @@
 # `warpage run --check`: races between threads of a block are found, with both lines, and nothing else is called one.
 cd "$TMP" || exit 2
 export WARPAGE_CACHE="$TMP/cache"
-"$WPCC" "$E2E/check/races.cu" -o races || exit 1
+"$WPCC" -arch=sm_70 "$E2E/check/races.cu" -o races || exit 1
 failed=0
 
 line_of() { grep -n "$1" "$E2E/check/races.cu" | head -n 1 | cut -d: -f1; }
@@ -37,7 +37,7 @@ expect template 1 '1 finding' '^warpage check: kernel counters::lost<2>, .*: rac
 expect variable 1 '1 finding' "kernel variable, .*races.cu:$(line_of 'all others add'): race between lanes of a warp$" \
     'thread \(1,0,0\) of block \(0,0,0\) updates atomically 4 bytes at byte 0 of the variable total,$' \
     "which thread \(0,0,0\) wrote at .*races.cu:$(line_of 'one sets it')"
-for right in right locked reversed; do
+for right in right locked reversed vectors; do
     expect $right 0 'nothing found'
 done
 

@@ -29,6 +29,8 @@ typedef enum wpi_id {
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
 #define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
 #define WP_CACHE_METADATA "wp.cache"      /* a wp_trace_cache: PTX's cache operator */
+/* Of a volatile vector: PTX makes an atomic access of it. */
+#define WP_ATOMIC_METADATA "wp.atomic"
 /* A fence at block scope. */
 #define WP_BLOCK_METADATA "wp.block_scope"
 /* A yield in a retry loop that does not wait for another thread. */

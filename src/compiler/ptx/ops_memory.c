@@ -111,7 +111,10 @@ static LLVMValueRef load_whole(wpi_ptx *t, LLVMTypeRef type, LLVMValueRef base, 
     }
     LLVMValueRef vector = LLVMBuildLoad2(t->b, type, base, "");
     finish(t, vector, &whole, bytes);
-    if (is_atomic_vector(a, bytes)) fence_vector(t, a);
+    if (is_atomic_vector(a, bytes)) {
+        wpi_lower_note(t->c, vector, WP_ATOMIC_METADATA);
+        fence_vector(t, a);
+    }
     return vector;
 }
 
@@ -126,7 +129,9 @@ static void store_whole(wpi_ptx *t, LLVMValueRef vector, LLVMValueRef base, cons
         whole.is_volatile = true;
         whole.ordering = LLVMAtomicOrderingNotAtomic;
     }
-    finish(t, LLVMBuildStore(t->b, vector, base), &whole, bytes);
+    LLVMValueRef store = LLVMBuildStore(t->b, vector, base);
+    finish(t, store, &whole, bytes);
+    if (is_atomic_vector(a, bytes)) wpi_lower_note(t->c, store, WP_ATOMIC_METADATA);
 }
 
 static LLVMValueRef element_address(wpi_ptx *t, LLVMValueRef base, unsigned index, unsigned bytes) {

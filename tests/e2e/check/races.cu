@@ -85,6 +85,16 @@ __global__ void reversed(int *out)
     out[blockIdx.x * N + threadIdx.x] = tile[N - 1 - threadIdx.x];
 }
 
+/* PTX makes atomic accesses of whole vectors. */
+__global__ void vectors(ulonglong2 *pairs, int *out)
+{
+    ulonglong2 *pair = &pairs[threadIdx.x % 4], v;
+    for (int turn = 0; turn < 3; turn++)
+        asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(pair), "l"(1ull), "l"(threadIdx.x + 0ull) : "memory");
+    asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(v.x), "=l"(v.y) : "l"(pair) : "memory");
+    out[threadIdx.x] = (int)v.x;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -104,6 +114,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "right")) right<<<16, N>>>(out, in, out + N, bytes);
     if (!strcmp(what, "locked")) locked<<<16, N>>>(out, out + 1);
     if (!strcmp(what, "reversed")) reversed<<<16, N>>>(out);
+    if (!strcmp(what, "vectors")) vectors<<<1, N>>>((ulonglong2 *)in, out);
     puts(cudaGetErrorName(cudaDeviceSynchronize()));
     cudaFree(in);
     cudaFree(out);

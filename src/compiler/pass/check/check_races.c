@@ -115,6 +115,12 @@ static unsigned race_kind(const checker *k) {
     return LLVMGetMDKindIDInContext(k->c->context, RACE_METADATA, sizeof RACE_METADATA - 1);
 }
 
+static bool is_atomic_access(LLVMValueRef i) {
+    return (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) &&
+           (LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic ||
+            wpi_lower_has_note(i, WP_ATOMIC_METADATA));
+}
+
 static void mark(checker *k, LLVMValueRef instruction, const wpi_ir_access *what,
                  LLVMValueRef pointer, bool is_write) {
     access a = {.instruction = instruction,
@@ -124,8 +130,7 @@ static void mark(checker *k, LLVMValueRef instruction, const wpi_ir_access *what
     if (what->kind == WP_ACCESS_ATOMIC) a.kind = WP_CHECK_ATOMIC;
     const bool is_load = LLVMIsALoadInst(instruction), is_store = LLVMIsAStoreInst(instruction);
     if ((is_load || is_store) && LLVMGetVolatile(instruction)) a.flags |= WP_CHECK_SITE_VOLATILE;
-    if ((is_load || is_store) && LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic)
-        a.flags |= WP_CHECK_SITE_ATOMIC;
+    if (is_atomic_access(instruction)) a.flags |= WP_CHECK_SITE_ATOMIC;
     if (is_store && a.size_bytes <= sizeof(uint64_t)) a.flags |= WP_CHECK_SITE_VALUE;
     const origin o = wpi_check_origin(k, pointer);
     LLVMValueRef site = wpi_const32(k->c, wpi_check_add_site(k, &a, &o));
@@ -205,8 +210,7 @@ static bool is_meeting(LLVMValueRef stop) {
 
 static bool is_atomic(const wpi_ir_access *a) {
     if (a->kind == WP_ACCESS_ATOMIC || a->kind == WP_ACCESS_FENCE) return true;
-    return (LLVMIsALoadInst(a->instruction) || LLVMIsAStoreInst(a->instruction)) &&
-           LLVMGetOrdering(a->instruction) != LLVMAtomicOrderingNotAtomic;
+    return is_atomic_access(a->instruction);
 }
 
 static void say_instruction(checker *k, LLVMValueRef i) {
