@@ -417,13 +417,18 @@ if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
     endforeach()
 endif()
 
-wp_add_test(dependency_law unit ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
-wp_add_test(compiler_allocations unit ${CMAKE_SOURCE_DIR}/tools/check-allocations.sh)
-# docs/guide/cuda-support.md is what headers and sources say, and what the libraries export.
-if(TARGET libwarpage AND Python3_FOUND)
-    wp_add_test(cuda_support cli ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/cuda-support.py
-                --check ${CMAKE_BINARY_DIR}/lib/warpage/cuda/lib64)
-    wp_add_test(suites_run cli ${Python3_EXECUTABLE} ${wp_tests}/cli/suites_run.py)
+# What reads sources, or runs only programs of others, is the same under sanitizers.
+if(NOT WARPAGE_SANITIZE)
+    wp_add_test(dependency_law unit ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
+    wp_add_test(compiler_allocations unit ${CMAKE_SOURCE_DIR}/tools/check-allocations.sh)
+    if(Python3_FOUND)
+        wp_add_test(suites_run cli ${Python3_EXECUTABLE} ${wp_tests}/cli/suites_run.py)
+        # docs/guide/cuda-support.md is what headers and sources say, and what the libraries export.
+        if(TARGET libwarpage)
+            wp_add_test(cuda_support cli ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/cuda-support.py
+                        --check ${CMAKE_BINARY_DIR}/lib/warpage/cuda/lib64)
+        endif()
+    endif()
 endif()
 # What `make install` installs, used without the build tree.
 if(TARGET apps)

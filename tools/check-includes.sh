@@ -7,72 +7,59 @@
 # Prints each line that breaks a rule; exit 1 then.
 cd "$(dirname "$0")/.." || exit 2
 
-allowed() { # room -> rooms it may include from
-    case $1 in
-    base) echo "base" ;;
-    report) echo "report base" ;;
-    policy) echo "policy base" ;;
-    sim) echo "sim policy report base" ;;
-    trace) echo "trace sim report base" ;;
-    device/sim) echo "device/sim device/cpu device trace sim policy report base" ;;
-    device/devicelib) echo "device/devicelib device base" ;;
-    device/cpu) echo "device/cpu device/devicelib device report base" ;;
-    device/cuda) echo "device/cuda device/devicelib device report base" ;;
-    device) echo "device report base" ;;
-    stream) echo "stream cache device report base" ;;
-    cache) echo "cache device report base" ;;
-    cudart) echo "cudart stream cache device report base" ;;
-    compiler) echo "compiler base" ;;
-    table) echo "table base" ;;
-    mapreduce) echo "mapreduce table_io base" ;;
-    table_io) echo "table_io base" ;;
-    cli) echo "cli study probe table_io report base" ;;
-    study) echo "study report base" ;;
-    probe) echo "probe report base" ;;
-    libraries) echo "libraries base" ;;
-    gpu) echo "gpu report base" ;;
-    ops) echo "ops gpu report base" ;;
-    *) echo "$1 device report base" ;;
-    esac
-}
-
-room_of() { # path below src/ -> room
-    case $1 in
-    device/*/*) echo "$1" | cut -d/ -f1,2 ;;
-    *) echo "${1%%/*}" ;;
-    esac
-}
-
 broken=0
 list=$(mktemp) || exit 2
 trap 'rm -f "$list"' EXIT
-find src -name '*.[chS]' | sort >"$list"
-while IFS= read -r file; do
-    room=$(room_of "${file#src/}")
-    for include in $(sed -n 's/^# *include *"\([^"]*\)".*/\1/p' "$file"); do
-        case $include in
-        warpage/*) continue ;;
-        */*) ;;
-        *)
-            echo "$file: \"$include\": name the room, as in \"base/fail.h\""
-            broken=1
-            continue
-            ;;
-        esac
-        target=$(room_of "$include")
-        case " $(allowed "$room") " in
-        *" $target "*) ;;
-        *)
-            echo "$file: $room must not see $target (\"$include\")"
-            broken=1
-            ;;
-        esac
-        if [ ! -f "src/$include" ]; then
-            echo "$file: \"$include\" does not exist"
-            broken=1
-        fi
-    done
-done <"$list"
+find src -type f >"$list"
+find src -name '*.[chS]' | sort | xargs awk -v list="$list" '
+    BEGIN { # room -> rooms it may include from
+        may["base"] = "base"
+        may["report"] = "report base"
+        may["policy"] = "policy base"
+        may["sim"] = "sim policy report base"
+        may["trace"] = "trace sim report base"
+        may["device/sim"] = "device/sim device/cpu device trace sim policy report base"
+        may["device/devicelib"] = "device/devicelib device base"
+        may["device/cpu"] = "device/cpu device/devicelib device report base"
+        may["device/cuda"] = "device/cuda device/devicelib device report base"
+        may["device"] = "device report base"
+        may["stream"] = "stream cache device report base"
+        may["cache"] = "cache device report base"
+        may["cudart"] = "cudart stream cache device report base"
+        may["compiler"] = "compiler base"
+        may["table"] = "table base"
+        may["mapreduce"] = "mapreduce table_io base"
+        may["table_io"] = "table_io base"
+        may["cli"] = "cli study probe table_io report base"
+        may["study"] = "study report base"
+        may["probe"] = "probe report base"
+        may["libraries"] = "libraries base"
+        may["gpu"] = "gpu report base"
+        may["ops"] = "ops gpu report base"
+        while ((getline file <list) > 0) exists[file]
+    }
+    function room_of(path,   part, count) { # path below src/ -> room
+        count = split(path, part, "/")
+        return part[1] == "device" && count > 2 ? part[1] "/" part[2] : part[1]
+    }
+    function complain(words) { print FILENAME ": " words; broken = 1 }
+    FNR == 1 {
+        room = room_of(substr(FILENAME, 5))
+        allowed = " " (room in may ? may[room] : room " device report base") " "
+    }
+    /^# *include *"/ {
+        split($0, part, "\"")
+        include = part[2]
+        if (include ~ /^warpage\//) next
+        if (include !~ /\//) {
+            complain("\"" include "\": name the room, as in \"base/fail.h\"")
+            next
+        }
+        target = room_of(include)
+        if (!index(allowed, " " target " ")) complain(room " must not see " target " (\"" include "\")")
+        if (!(("src/" include) in exists)) complain("\"" include "\" does not exist")
+    }
+    END { exit broken }' || broken=1
 
 find src -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed 's|/[^/]*$||' | sort | uniq -c |
     awk '$1 > 25 { print $2 ": " $1 " sources in one folder, 25 at most"; bad = 1 } END { exit bad }' || broken=1
