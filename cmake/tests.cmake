@@ -414,6 +414,9 @@ if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
             continue()
         endif()
         wp_add_test(${name} ptx ${wp_tests}/ptx/assemble.sh ${wp_bin}/wpcc ${WARPAGE_LLC} ${source})
+        if(source MATCHES "/e2e/") # compiled with the program
+            wp_use_programs(ptx.${name} ${name})
+        endif()
     endforeach()
 endif()
 
@@ -480,7 +483,7 @@ endforeach()
 # that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.
 foreach(cost e2e.compile.cache_runs:8 e2e.compile.wgmma:10 e2e.cluster_ways:45 cli.groupby_sqlite:8 cli.spark_cluster:100 cli.spark_connect:40 cli.spark_faults:25 cli.spark_groupby:90 cli.spark_speculation:60 cli.wpcc_header_cache:13 contract.ops_devices:8 contract.ops_devices_fake_cuda:7
         e2e.apps:10 e2e.apps_heaps:15 e2e.cuda.apps_heaps:20 e2e.pagerank_mapreduce:15 e2e.cuda.pagerank_mapreduce:8 e2e.apps_table:20 e2e.bad/mapreduce:20 e2e.cuda.apps_table:40 e2e.cmake_project:9 e2e.compile.cg_reduce:6 e2e.compile.cg_wide_tiles:14 e2e.compile.table_random:11 e2e.cuda.apps:13
-        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.report_page:12 e2e.verdict:7 e2e.table_callback:15 e2e.table_random:7 e2e.sim.table_beyond_memory:6 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 e2e.stream_indices:20 e2e.stream_property:20 e2e.stream_property_cached:25 e2e.stream_cached:25 e2e.cuda.stream_cached:25 e2e.sim.stream_cached:25 e2e.compile.stream_cached:25 ptx.stream_cached:15 model.probe_any:10 model.probe_visible:8 model.sim_every_policy:8
+        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.report_page:12 e2e.verdict:7 e2e.table_callback:15 e2e.table_random:7 e2e.sim.table_beyond_memory:6 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 e2e.stream_indices:20 e2e.stream_property:20 e2e.stream_property_cached:25 e2e.stream_cached:25 e2e.cuda.stream_cached:25 e2e.sim.stream_cached:25 e2e.compile.stream_cached:25 model.probe_any:10 model.probe_visible:8 model.sim_every_policy:8
         profiles.some:9 sim.deadlock:7 sim.determinism:20 sim.every_policy:9 sim.policies_end:12 sim.in_step_cause:6 sim.page_history:6 sim.policy_files:15 sim.paging:17 sim.probe:20 sim.scale:8
         unit.fuzz_profile:6 guide.add-a-tlb-sharing-policy:14 guide.unified-memory:30)
     string(REPLACE ":" ";" cost ${cost})

@@ -17,7 +17,8 @@
 # Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (500, for each compilation,
 # each run of a program and each script), KEEP=1, WPCC_FLAGS
 # (more options for the programs, -O0 say), DEVICES ("cpu"; "cpu cuda:0" runs the programs on both). Programs that run
-# several times are compiled once: COMPILE_TO=folder leaves them there and runs nothing, COMPILED=folder runs them.
+# several times are compiled once: COMPILE_TO=folder leaves them there, with their PTX as X.ptx, and runs nothing;
+# COMPILED=folder runs them.
 # Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 all were skipped.
 
 E2E=$(cd "$(dirname "$0")" && pwd) || exit 2
@@ -79,8 +80,13 @@ compile() { # file, exe
 
 run_program() { # file
     if [ -n "$COMPILE_TO" ]; then
-        compile "$1" "$COMPILE_TO/$(basename "$1" .cu)"
-        return
+        exe=$COMPILE_TO/$(basename "$1" .cu)
+        rm -f "$exe.ptx"
+        WPCC_FLAGS="$WPCC_FLAGS --keep --keep-dir $TMP/kept"
+        mkdir "$TMP/kept" && compile "$1" "$exe" || return 1
+        set -- "$TMP"/kept/*.ptx
+        [ $# -ne 1 ] || [ ! -e "$1" ] || mv "$1" "$exe.ptx" # several: of a streamed program
+        return 0
     fi
     devices=$(devices_of "$1")
     [ -n "$devices" ] || { echo "only on $(header "$1" DEVICES)"; return 77; }
