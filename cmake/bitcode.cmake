@@ -1,4 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+set(WARPAGE_KERNELS_FROM "" CACHE PATH "a build folder whose device libraries and compiled kernels are used in place of compiling them")
+
+# wp_take(FILE): a file of this build folder, copied from WARPAGE_KERNELS_FROM, a build of the same sources whose wpcc has
+# no sanitizer and is faster (tools/ci.sh).
+function(wp_take file)
+    file(RELATIVE_PATH name ${CMAKE_CURRENT_BINARY_DIR} ${file})
+    set(made ${WARPAGE_KERNELS_FROM}/${name})
+    add_custom_command(OUTPUT ${file} COMMAND ${CMAKE_COMMAND} -E copy ${made} ${file} DEPENDS ${made}
+                       COMMENT "Taking ${name}" VERBATIM)
+endfunction()
+
 # wp_bitcode(PARTS "SOURCES" FOLDER TARGET [FLAGS...]): C files as bitcode for a target of clang's, one file
 # each in a folder; PARTS becomes their paths.
 function(wp_bitcode parts sources folder target)
@@ -6,6 +17,11 @@ function(wp_bitcode parts sources folder target)
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)
         set(part ${folder}/${name}.bc)
+        list(APPEND made ${part})
+        if(WARPAGE_KERNELS_FROM)
+            wp_take(${part})
+            continue()
+        endif()
         add_custom_command(
             OUTPUT ${part}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
@@ -14,7 +30,6 @@ function(wp_bitcode parts sources folder target)
                     -MD -MF ${part}.d -emit-llvm -c ${source} -o ${part}
             DEPENDS ${source} DEPFILE ${part}.d
             COMMENT "Compiling ${name}.c to bitcode for ${target}" VERBATIM)
-        list(APPEND made ${part})
     endforeach()
     set(${parts} ${made} PARENT_SCOPE)
 endfunction()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels of our own rooms, compiled by the wpcc just built; or taken from another build of the same sources, whose wpcc
-# has no sanitizer and is faster (tools/ci.sh).
+# Kernels of our own rooms, compiled by the wpcc just built; or taken from another build (wp_take).
 set(WARPAGE_CPU_ISA all CACHE STRING "processors that our own kernels are compiled for (wpcc --cpu-isa)")
-set(WARPAGE_KERNELS_FROM "" CACHE PATH "a build folder whose compiled kernels are used in place of compiling them")
 
 function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
@@ -11,9 +9,7 @@ function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
         get_filename_component(name ${source} NAME_WE)
         set(object ${CMAKE_CURRENT_BINARY_DIR}/objects/${folder}/${name}.o)
         if(WARPAGE_KERNELS_FROM)
-            set(compiled ${WARPAGE_KERNELS_FROM}/objects/${folder}/${name}.o)
-            add_custom_command(OUTPUT ${object} COMMAND ${CMAKE_COMMAND} -E copy ${compiled} ${object}
-                               DEPENDS ${compiled} COMMENT "Taking ${folder}/${name}.o" VERBATIM)
+            wp_take(${object})
         else()
             add_custom_command(
                 OUTPUT ${object}

@@ -21,6 +21,12 @@ function(wp_nvptxlib target)
     wp_bitcode(parts "${sources}" ${folder} nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature
                -Xclang +ptx63 -ffreestanding)
     set(library ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/nvptxlib.bc)
+    add_custom_target(${target} ALL DEPENDS ${library})
+    install(FILES ${library} DESTINATION lib/warpage)
+    if(WARPAGE_KERNELS_FROM)
+        wp_take(${library})
+        return()
+    endif()
     add_custom_command(
         OUTPUT ${folder}/libclc.ll
         COMMAND ${WARPAGE_LLVM_DIS} ${WARPAGE_LIBCLC} -o ${folder}/libclc.raw.ll
@@ -38,6 +44,4 @@ function(wp_nvptxlib target)
                 "-internalize-public-api-list=__nv_*,__wp_*,__cxa_pure_virtual" ${folder}/whole.bc
                 -o ${library}
         DEPENDS ${parts} ${folder}/libclc.ll COMMENT "Linking nvptxlib.bc" VERBATIM)
-    add_custom_target(${target} ALL DEPENDS ${library})
-    install(FILES ${library} DESTINATION lib/warpage)
 endfunction()
