@@ -29,5 +29,7 @@ END
 unset WARPAGE_PYTHON
 export WARPAGE_JOBS=2 WARPAGE_CI_NOTE='A bare system was not tried.' PATH="$PWD/bin:$PATH"
 tools/ci.sh test optional | sed -E 's/^([a-z]+( +[0-9]+){3}) +[0-9]+/\1/' # without seconds
+echo : | script bin/cmake
+tools/ci.sh asan release | grep ^ctest # the tests of passes once
 echo 'exit 1' | script tools/setup.sh
 tools/ci.sh test
