@@ -2,7 +2,8 @@
 /* Whatever text a profile is: it loads, or the reader says what is wrong in one sentence.
  *
  * With -DWP_FUZZ (clang -fsanitize=fuzzer) a libFuzzer target; otherwise a driver that tries the
- * files named, and for each of them cut at every byte and with every line replaced by damaged ones.
+ * files named, and for each of them cut at every seventh byte and with every line replaced by
+ * damaged ones; after --every N with every N-th of these.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,8 @@ static void try_replaced(const char *text, size_t first, size_t outer, const cha
     wpi_free(changed);
 }
 
+static size_t every = 1;
+
 static void try_file(const char *text) {
     static const char *const damage[] = {"",
                                          "[",
@@ -67,22 +70,30 @@ static void try_file(const char *text) {
                                          "sms = 0",
                                          "base = ../k80"};
     try_text(text);
-    for (size_t at = 0; at < strlen(text); at += 7)
+    for (size_t at = 0; at < strlen(text); at += 7 * every)
         try_replaced(text, at, strlen(text), "");
+    size_t number = 0;
     for (const char *line = text; *line != '\0';) {
         const size_t first = (size_t)(line - text), length = strcspn(line, "\n");
-        for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++)
+        for (size_t i = number; i < sizeof damage / sizeof damage[0]; i += every)
             try_replaced(text, first, first + length, damage[i]);
         const char *equals = memchr(line, '=', length);
         if (equals != NULL)
-            for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++)
+            for (size_t i = number; i < sizeof damage / sizeof damage[0]; i += every)
                 try_replaced(text, (size_t)(equals - text) + 1, first + length, damage[i]);
+        number = (number + 1) % every;
         line += length + (line[length] == '\n');
     }
 }
 
 int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
+    int first = 1;
+    if (argc > 3 && strcmp(argv[1], "--every") == 0) {
+        every = strtoul(argv[2], NULL, 10);
+        first = 3;
+    }
+    if (every == 0) return 2;
+    for (int i = first; i < argc; i++) {
         wp_error err = {0};
         char *text = NULL;
         size_t size_bytes = 0;

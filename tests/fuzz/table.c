@@ -4,7 +4,8 @@
  * in small pieces by several threads, which must come to the same.
  *
  * With -DWP_FUZZ (clang -fsanitize=fuzzer) a libFuzzer target; otherwise a driver that tries the
- * files named, and for each of them cut at every byte and with every byte replaced by others.
+ * files named, and for each of them cut at every byte and with every byte replaced by others; after
+ * --every N at every N-th byte.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -121,11 +122,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #ifndef WP_FUZZ
 
+static size_t every = 1;
+
 static void try_file(char *data, size_t size) {
     static const char others[] = "\",\n\r9-.e\xff";
-    for (size_t length = 0; length <= size; length++)
+    try_data(data, size);
+    for (size_t length = 0; length < size; length += every)
         try_data(data, length);
-    for (size_t at = 0; at < size; at++) {
+    for (size_t at = 0; at < size; at += every) {
         const char before = data[at];
         for (size_t i = 0; i < sizeof others; i++) { /* the last one is NUL */
             data[at] = others[i];
@@ -136,7 +140,13 @@ static void try_file(char *data, size_t size) {
 }
 
 int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
+    int first = 1;
+    if (argc > 3 && strcmp(argv[1], "--every") == 0) {
+        every = strtoul(argv[2], NULL, 10);
+        first = 3;
+    }
+    if (every == 0) return 2;
+    for (int i = first; i < argc; i++) {
         wp_error err = {0};
         char *data = NULL;
         size_t size_bytes = 0;
