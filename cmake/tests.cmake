@@ -202,12 +202,18 @@ function(wp_on_machine test)
     wp_set_environment(${test} DEVICES=cuda:0 WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
 endfunction()
 
+# Of the rooms that start threads, tests that start none (no clone with CLONE_THREAD in strace).
+set(wp_without_threads devicelib|lower_asm|mangled_input|memory_map|metrics|nvptxlib|race_table|run_record|sim_addresses|sim_allocations|sim_merge|sim_rounds|sim_variables|table_number|trace_code|trace_file|trace_import)
+
 foreach(label unit contract model)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${wp_tests}/${label}/test_*.c)
     foreach(source ${sources})
         # The thread sanitizer has nothing to find where no threads are started: in the simulator, the policies, the
         # compiler, the command line and most of base.
         file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|stream|table_io|trace|warpage)/)")
+        if(source MATCHES "/test_(${wp_without_threads})\\.c$")
+            set(has_threads "")
+        endif()
         if(has_threads OR NOT WARPAGE_SANITIZE STREQUAL thread)
             wp_unit_test(${source} ${label})
         endif()

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/sanitizer.h"
 #include "base/text.h"
 #include "wp_random.h"
 #include "wp_test.h"
@@ -317,6 +318,12 @@ static void check_reading(const random_table *t, const reading *r, const reading
     assert_string_equal(r->err.message, whole->err.message);
 }
 
+#ifdef WP_HAS_TSAN
+enum { TABLES = 100 }; /* 1,500 threads */
+#else
+enum { TABLES = 400 };
+#endif
+
 /* The table and the reported error depend neither on how the text is cut nor on which thread reads
  * which piece. */
 static void pieces_of_any_size_are_the_same_table(void **state) {
@@ -325,7 +332,7 @@ static void pieces_of_any_size_are_the_same_table(void **state) {
     uint64_t seed = said != NULL ? strtoull(said, NULL, 10) | 1 : 7;
     printf("SEED=%llu\n", (unsigned long long)seed);
     char *path = wpi_path_join(folder, "r.csv");
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < TABLES; i++) {
         random_table t;
         wp_error err = {0};
         make_random_table(&t, wp_random_next(&seed));

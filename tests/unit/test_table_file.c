@@ -11,10 +11,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sanitizer.h"
 #include "table/table_state.h"
 #include "table_model.h"
 #include "wp_random.h"
 #include "wp_test.h"
+
+#ifdef WP_HAS_TSAN
+enum { DAMAGES = 30 }; /* one thread reads the files */
+#else
+enum { DAMAGES = 300 };
+#endif
 
 static wp_table *fill_one(uint32_t organisation, wp_postpone **postpone, fill *f) {
     wp_table_spec spec = WP_TABLE_SPEC_INIT;
@@ -79,7 +86,7 @@ static void a_saved_table_is_the_same_and_a_damaged_one_is_refused(void **state)
         const size_t count = fread(bytes, 1, sizeof bytes, file);
         (void)fclose(file);
         uint64_t seed = 7;
-        for (int i = 0; i < 300; i++) { /* cut, then a changed byte */
+        for (int i = 0; i < DAMAGES; i++) { /* cut, then a changed byte */
             const size_t at = wp_random_next(&seed) % count;
             write_file(path, bytes, at);
             assert_status_fails(wp_table_open(path, &opened, &err), WP_STATUS_PARSE, &err, path);
