@@ -4,6 +4,7 @@
 # a table, also get apps/streaming and apps/sepo, which use Warpage's headers.
 # Those called cache-* are compiled with wpcc --cache; of some others there is a second program, cached-<name>, whose
 # own sources are.
+set(WARPAGE_APPS_CPU_ISA all CACHE STRING "processors that the programs of apps/ are compiled for (wpcc --cpu-isa)")
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
 file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
 list(TRANSFORM app_names REPLACE "/.*" "")
@@ -25,7 +26,7 @@ function(wp_app_object source out)
     endif()
     add_custom_command(
         OUTPUT ${object}
-        COMMAND wpcc -O2 -Wall ${flags} -I ${apps} -MD -MF ${object}.d -c ${source} -o ${object}
+        COMMAND wpcc -O2 -Wall --cpu-isa=${WARPAGE_APPS_CPU_ISA} ${flags} -I ${apps} -MD -MF ${object}.d -c ${source} -o ${object}
         DEPENDS wpcc libwarpage devicelib cachelib ${source}
                 ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cachelib-16.bc DEPFILE ${object}.d
         COMMENT "wpcc ${name}" VERBATIM)
