@@ -11,11 +11,13 @@
 #   test      asan tsan release: what `make test` runs
 # Every stage runs, also when one before it failed. Ends with a line for each stage, and the sum alone on the last
 # line: `N passed, N failed, N skipped`, out of what CTest noted in build/results. Exit status: 0 if nothing failed.
-# WARPAGE_JOBS sets how many jobs build and test at once (default: all processors); WARPAGE_CI_NOTE is a line to
-# print before the last; WARPAGE_APPS_CPU_ISA the processors that the release build compiles the programs of apps/ for.
+# WARPAGE_JOBS sets how many jobs build and test at once (default: as many as there are processors, and one test more);
+# WARPAGE_CI_NOTE is a line to print before the last; WARPAGE_APPS_CPU_ISA the processors that the release build compiles
+# the programs of apps/ for.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 jobs=${WARPAGE_JOBS:-$(nproc)}
+tests=${WARPAGE_JOBS:-$((jobs + 1))} # tests also wait: for files, other processes, and time to pass
 results=build/results
 
 stages=
@@ -53,7 +55,7 @@ run_tests() { # stage, preset, more options of ctest
     preset=$2
     shift 2
     echo "==== tests: $preset"
-    ctest --preset "$preset" -j "$jobs" --no-tests=error --output-junit "$result" "$@"
+    ctest --preset "$preset" -j "$tests" --no-tests=error --output-junit "$result" "$@"
     [ -f "$result" ] || problem="CTest, which left no results"
 }
 
