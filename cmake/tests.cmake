@@ -120,10 +120,15 @@ set_target_properties(ptx_machine PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_options(ptx_machine PRIVATE -frounding-math -ffp-contract=off)
 target_link_libraries(ptx_machine PRIVATE wp_flags m)
 
-# The stand-in for NVIDIA's driver, which executes kernels on that machine; and one that is too old.
+# The stand-in for NVIDIA's driver, which executes kernels on that machine; and one that is too old, which differs in
+# stream.c.
 file(GLOB wp_fake_sources CONFIGURE_DEPENDS ${wp_tests}/support/fake_cuda/*.c)
+list(REMOVE_ITEM wp_fake_sources ${wp_tests}/support/fake_cuda/stream.c)
+add_library(fake_cuda_common OBJECT ${wp_fake_sources})
+target_include_directories(fake_cuda_common PRIVATE ${wp_tests}/support)
+target_link_libraries(fake_cuda_common PRIVATE wp_flags)
 foreach(variant fake_cuda fake_cuda_old)
-    add_library(${variant} MODULE ${wp_fake_sources})
+    add_library(${variant} MODULE $<TARGET_OBJECTS:fake_cuda_common> ${wp_tests}/support/fake_cuda/stream.c)
     set_target_properties(${variant} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(${variant} PRIVATE ${wp_tests}/support)
     target_link_libraries(${variant} PRIVATE ptx_machine wp_flags Threads::Threads m)
