@@ -82,4 +82,9 @@ same() { # app, arguments...
 same stream-kmeans --size 4000 --blocks 2 --threads 64 --buffer 256KiB
 same stream-wordcount --size 50K --blocks 4 --threads 64 --buffer 256KiB
 
+# What streams a kernel has no races, for those who look for them in the kernel: it has windows, whose requests the host orders.
+"$WPCC" -w -I "$E2E" "$E2E/stream_launches.cu" -o "$TMP/launches" || fail "stream_launches.cu: not compiled"
+WARPAGE_DEVICE=cpu WARPAGE_CHECK=1 "$TMP/launches" >"$TMP/stdout" 2>"$TMP/stderr" || { fail "launches: failed"; cat "$TMP/stderr"; }
+! grep ': race' "$TMP/stderr" || fail "launches: races in what streams it"
+
 [ "$failures" -eq 0 ]

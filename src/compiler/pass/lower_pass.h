@@ -29,7 +29,8 @@ typedef enum wpi_id {
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
 #define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
 #define WP_CACHE_METADATA "wp.cache"      /* a wp_trace_cache: PTX's cache operator */
-/* Of a volatile vector: PTX makes an atomic access of it. */
+/* Of a volatile vector, of which PTX makes an atomic access, and of accesses that the host orders:
+ * they are no races. */
 #define WP_ATOMIC_METADATA "wp.atomic"
 /* A fence at block scope. */
 #define WP_BLOCK_METADATA "wp.block_scope"

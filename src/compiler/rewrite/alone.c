@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/rewrite/rewrite.h"
 
 /* ---- variables: the copy declares them, the program defines them ---- */
@@ -122,14 +123,23 @@ static void drop_target(LLVMValueRef function) {
                                          names[i], (unsigned)strlen(names[i]));
 }
 
+/* The library's threads take turns with the host, which a search for races does not see. */
+static void take_as_ordered(wpi_compile *c, LLVMValueRef function) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) wpi_lower_note(c, i, WP_ATOMIC_METADATA);
+}
+
 wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix, wp_error *err) {
     wpi_compile *c = alone->c;
     LLVMModuleRef library = NULL;
     WP_TRY(open_library(c, file, &library, err));
     LLVMSetTarget(library, LLVMGetTarget(c->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
-    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
         drop_target(f);
+        take_as_ordered(c, f);
+    }
     if (LLVMLinkModules2(c->module, library))
         return WP_FAIL(err, TOOLCHAIN, "%s does not fit the program; reinstall warpage", file);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
