@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifndef WP_FUZZ
+#include "every.h"
 
 /* A file's text with the bytes [first, outer) replaced. */
 static void try_replaced(const char *text, size_t first, size_t outer, const char *by) {
@@ -47,8 +48,6 @@ static void try_replaced(const char *text, size_t first, size_t outer, const cha
     try_text(changed);
     wpi_free(changed);
 }
-
-static size_t every = 1;
 
 static void try_file(const char *text) {
     static const char *const damage[] = {"",
@@ -87,13 +86,7 @@ static void try_file(const char *text) {
 }
 
 int main(int argc, char **argv) {
-    int first = 1;
-    if (argc > 3 && strcmp(argv[1], "--every") == 0) {
-        every = strtoul(argv[2], NULL, 10);
-        first = 3;
-    }
-    if (every == 0) return 2;
-    for (int i = first; i < argc; i++) {
+    for (int i = read_every(argc, argv); i < argc; i++) {
         wp_error err = {0};
         char *text = NULL;
         size_t size_bytes = 0;

@@ -121,8 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifndef WP_FUZZ
-
-static size_t every = 1;
+#include "every.h"
 
 static void try_file(char *data, size_t size) {
     static const char others[] = "\",\n\r9-.e\xff";
@@ -140,13 +139,7 @@ static void try_file(char *data, size_t size) {
 }
 
 int main(int argc, char **argv) {
-    int first = 1;
-    if (argc > 3 && strcmp(argv[1], "--every") == 0) {
-        every = strtoul(argv[2], NULL, 10);
-        first = 3;
-    }
-    if (every == 0) return 2;
-    for (int i = first; i < argc; i++) {
+    for (int i = read_every(argc, argv); i < argc; i++) {
         wp_error err = {0};
         char *data = NULL;
         size_t size_bytes = 0;
