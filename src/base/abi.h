@@ -86,7 +86,8 @@ typedef enum wp_stop {
 
 /** The operation that a stopped thread requests, and its result. Written by the region before it
  *  stops (all fields), answered by the scheduler in `result`, read by the next region. A plain
- *  barrier over all threads (`WP_CPU_REGION_PLAIN`), a step and a yield write none. */
+ *  barrier over all threads (`WP_CPU_REGION_PLAIN`), a step and a yield write none; nor does a warp
+ *  operation of whole warps (`WP_CPU_REGION_ALIKE`). */
 typedef struct wp_cpu_request {
     uint32_t op;   /* wp_stop and flags */
     uint32_t mask; /* lanes, or thread count of a barrier */
@@ -136,6 +137,7 @@ struct wp_cpu_block {
     /* Shared memory of the cluster: that of rank r lies at cluster_shared + r * stride. */
     char *cluster_shared;
     uint64_t cluster_stride_bytes; /* 0: no cluster */
+    uint32_t *words, *lane_words;  /* [thread_count]: see WP_CPU_REGION_ALIKE */
 };
 
 /** Numbers of barriers: 0 to 15 are the program's; then each warpgroup (four warps) has one. */
@@ -153,12 +155,23 @@ extern _Thread_local wp_cpu_block *wp_rt_block __attribute__((tls_model("initial
  *  replaced every call. `point` numbers the call site in program order (smaller is earlier). */
 uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint64_t b);
 
+/** Performs a warp operation (WP_CPU_REGION_ALIKE) for all warps of a block whose threads are all
+ *  there. */
+void wp_rt_warps(wp_cpu_block *block, uint32_t op, uint64_t b);
+
 /** Runs the threads [first, outer), all in this region's state. Returns the common next state, or
  *  WP_STATE_MIXED after writing `block->states[t]` for each of them. */
 typedef uint32_t (*wp_region_fn)(wp_cpu_block *block, uint32_t first, uint32_t outer);
 typedef void (*wp_thread_fn)(wp_cpu_block *block);
 
 #define WP_CPU_REGION_PLAIN 1u /* stop is BARRIER over all threads, id 0: no request is written */
+/** The stop is a warp operation (WARP_SYNC, SHFL, VOTE, REDUX) whose mask names all lanes, or that
+ *  takes those that reach it together; `b` is the region's. A thread writes the lower half of `a`
+ *  into `block->words[thread]`, and finds that of the result there. (Whether a shuffle's source is
+ *  in range follows from lane and b.) */
+#define WP_CPU_REGION_ALIKE 2u
+/** In the region's `b`: its lower half is each thread's own, in `block->lane_words[thread]`. */
+#define WP_WORDS_OWN_LANES 0x80000000u
 
 /** State s: why a thread stopped there, and the function that continues it. States are numbered in
  *  reverse post order: among lanes of a warp the smallest state runs first, so that lanes meet
@@ -167,6 +180,7 @@ typedef struct wp_cpu_region {
     wp_region_fn run;
     uint32_t stop; /* wp_stop and WP_STOP_FLAG_ACTIVE of the stop that led here; NONE for state 0 */
     uint32_t flags;
+    uint64_t b; /* ALIKE: the operand beside the value */
 } wp_cpu_region;
 
 typedef struct wp_cpu_param {
@@ -178,6 +192,7 @@ typedef struct wp_cpu_param {
 #define WP_CPU_KERNEL_SPINS 2u     /* has yields: its blocks may wait for other blocks */
 #define WP_CPU_KERNEL_WARP 4u      /* has warp operations or steps */
 #define WP_CPU_KERNEL_LAUNCHES 8u  /* launches kernels */
+#define WP_CPU_KERNEL_WORDS 16u    /* uses block->words */
 
 typedef struct wp_cpu_kernel {
     const char *name;             /* mangled, as in PTX */

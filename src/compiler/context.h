@@ -34,6 +34,8 @@ typedef struct wpi_stop_point {
     LLVMValueRef call; /* the call of wp_rt_stop, first in its block */
     uint32_t op;       /* wp_stop and flags */
     bool is_plain;     /* barrier over all threads: no request */
+    bool is_alike;     /* WP_CPU_REGION_ALIKE */
+    uint64_t b;        /* … wp_cpu_region.b */
     /* A round has two states: of threads that continue the loop, then of those that left it. */
     bool is_last_round;
 } wpi_stop_point;

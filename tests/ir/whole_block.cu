@@ -2,8 +2,9 @@
 // RUN: %wpcc -c %s -o %t.o --print-after=merge 2>&1 | FileCheck %s --check-prefix=MERGE
 // RUN: %wpcc -c %s -o %t.o --print-after=ahead 2>&1 | FileCheck %s --check-prefix=AHEAD
 // Threads that stay together need no scheduler: one function calls the regions, which come into it. Then the loop over
-// tiles is a loop with a counter again, and asks for the rows of its next turn. A warp operation, and a barrier that
-// only some threads come to, need the scheduler.
+// tiles is a loop with a counter again, and asks for the rows of its next turn. So does a warp operation of all lanes
+// for which a thread only stores its word. One of half a warp, and a barrier that only some threads come to, need the
+// scheduler.
 
 // CHECK-LABEL: define internal i32 @_Z5tilesPKfPfj.whole(ptr
 // CHECK: [[UNIFORM:%uniform]] = alloca
@@ -11,6 +12,14 @@
 // CHECK: call i32 @_Z5tilesPKfPfj.r1(ptr
 // CHECK: call i32 @_Z5tilesPKfPfj.r2(ptr
 // CHECK: ret i32 -2
+// CHECK-LABEL: define internal i32 @_Z5lanesPf.r1(ptr
+// CHECK: [[WORD:%[0-9]+]] = trunc i64 %{{[0-9]+}} to i32
+// CHECK-NEXT: store i32 [[WORD]], ptr
+// CHECK-NEXT: store i32 2, ptr
+// CHECK-LABEL: define internal i32 @_Z5lanesPf.whole(ptr
+// CHECK: call i32 @_Z5lanesPf.r1(ptr
+// CHECK: call void @wp_rt_warps(ptr %0, i32 9, i64 133143986177)
+// CHECK: call i32 @_Z5lanesPf.r2(ptr
 // CHECK-NOT: .whole(
 // MERGE-LABEL: define internal i32 @_Z5tilesPKfPfj.whole(ptr
 // MERGE-NOT: call i32
@@ -38,6 +47,11 @@ __global__ void tiles(const float *b, float *out, unsigned n) {
 __global__ void lanes(float *x) {
     __syncthreads();
     x[threadIdx.x] += __shfl_down_sync(~0u, x[threadIdx.x], 1);
+}
+
+__global__ void half(float *x) {
+    __syncthreads();
+    if (threadIdx.x < 16) x[threadIdx.x] += __shfl_down_sync(0xffff, x[threadIdx.x], 1);
 }
 
 __global__ void some(float *x, int n) {

@@ -128,7 +128,7 @@ static const wp_cpu_param pointer_only[] = {{8, 8}};
 static const wp_cpu_param int_only[] = {{4, 4}};
 static const wp_cpu_param pointer_int[] = {{8, 8}, {4, 4}};
 
-#define PROGRAM_REGION(name) static const wp_cpu_region region_##name[] = {{run_##name, 0, 0}};
+#define PROGRAM_REGION(name) static const wp_cpu_region region_##name[] = {{.run = run_##name}};
 PROGRAM_REGION(add)
 PROGRAM_REGION(shared_size)
 PROGRAM_REGION(fault)
@@ -139,7 +139,7 @@ PROGRAM_REGION(set_managed)
 PROGRAM_REGION(fetch)
 PROGRAM_REGION(nothing)
 
-static const wp_cpu_region region_wait[] = {{run_wait, 0, 0}, {run_wait, WP_STOP_YIELD, 0}};
+static const wp_cpu_region region_wait[] = {{.run = run_wait}, {.run = run_wait, .stop = WP_STOP_YIELD}};
 
 #define PROGRAM_KERNEL(kernel_name, body, kernel_params, count)                                    \
     {.name = kernel_name,                                                                          \

@@ -36,6 +36,8 @@ static void blocks_keep_their_fields(void **state) {
     AT(wp_cpu_block, cluster_rank, 192);
     AT(wp_cpu_block, cluster_shared, 208);
     AT(wp_cpu_block, cluster_stride_bytes, 216);
+    AT(wp_cpu_block, words, 224);
+    AT(wp_cpu_block, lane_words, 232);
     AT(wp_cpu_request, op, 0);
     AT(wp_cpu_request, mask, 4);
     AT(wp_cpu_request, a, 8);
@@ -70,7 +72,8 @@ static void tables_of_a_program_keep_their_fields(void **state) {
     AT(wp_cpu_region, run, 0);
     AT(wp_cpu_region, stop, 8);
     AT(wp_cpu_region, flags, 12);
-    assert_u64(sizeof(wp_cpu_region), 16);
+    AT(wp_cpu_region, b, 16);
+    assert_u64(sizeof(wp_cpu_region), 24);
     assert_u64(sizeof(wp_cpu_param), 8);
     AT(wp_cpu_variable, name, 0);
     AT(wp_cpu_variable, address, 8);

@@ -43,12 +43,12 @@ static LLVMValueRef regions_of(wpi_compile *c, const wpi_kernel_ir *kernel) {
     LLVMValueRef *items = wpi_must_calloc(kernel->region_count + 1, sizeof *items);
     for (uint32_t s = 0; s < region_count(kernel); s++) {
         const wpi_stop_point *stop = &kernel->stops[s];
-        uint32_t flags =
-            s && stop->is_plain && stop->op == WP_STOP_BARRIER ? WP_CPU_REGION_PLAIN : 0;
+        uint32_t flags = stop->is_alike ? WP_CPU_REGION_ALIKE : 0;
+        if (s && stop->is_plain && stop->op == WP_STOP_BARRIER) flags = WP_CPU_REGION_PLAIN;
         LLVMValueRef run = kernel->whole ? kernel->whole : kernel->regions[s];
         LLVMValueRef fields[] = {run, wpi_const32(c, s ? stop->op : WP_STOP_NONE),
-                                 wpi_const32(c, flags)};
-        items[s] = record(c, fields, 3);
+                                 wpi_const32(c, flags), wpi_const64(c, stop->b)};
+        items[s] = record(c, fields, 4);
     }
     LLVMValueRef made = array(c, items, region_count(kernel), "wp.regions");
     wpi_free(items);

@@ -266,7 +266,7 @@ struct wpi_block {
     uint32_t free_stack_count;
     char *frame_memory;  /* allocation that contains pub.frame */
     char *shared_memory; /* of the block itself: pub.shared, unless it is part of a cluster's */
-    size_t shared_capacity, frame_capacity, thread_capacity;
+    size_t shared_capacity, frame_capacity, thread_capacity, word_capacity;
     size_t guard_capacity, barrier_site_capacity; /* access_check.c, as the members below */
     const struct wp_check_site *guard_sites;      /* sites of the guards; NULL: guards are empty */
     struct wpi_races *races; /* check/race_check.c; NULL: they are not looked for */

@@ -36,7 +36,7 @@ typedef struct region {
     bool *is_reached; /* [state_count]: a thread may stop there */
     wpi_map values, blocks;
     LLVMBasicBlockRef *end_blocks; /* [state_count + 1]; the last is EXIT; NULL: not reached */
-    LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
+    LLVMValueRef id[WP_ID_COUNT], shared, states, requests, words, lane_words, frame, threads64;
     LLVMValueRef *local;           /* [slot_count]: the region's own copy of a slot */
     LLVMValueRef *base;            /* [slot_count]: address of the slot of thread 0 */
     LLVMValueRef *initial;         /* [slot_count]: a uniform slot's value at the start */
@@ -259,6 +259,8 @@ static void build_entry(region *r) {
     r->shared = field(r, offsetof(wp_cpu_block, shared), c->ptr);
     r->states = field(r, offsetof(wp_cpu_block, states), c->ptr);
     r->requests = field(r, offsetof(wp_cpu_block, requests), c->ptr);
+    r->words = field(r, offsetof(wp_cpu_block, words), c->ptr);
+    r->lane_words = field(r, offsetof(wp_cpu_block, lane_words), c->ptr);
     r->frame = field(r, offsetof(wp_cpu_block, frame), c->ptr);
     LLVMValueRef threads = field(r, offsetof(wp_cpu_block, thread_count), c->i32);
     r->threads64 = LLVMBuildZExt(r->at, threads, c->i64, "");
@@ -320,10 +322,18 @@ static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value) {
     return LLVMBuildStore(r->at, value, wpi_lower_block_field(r->c, r->at, r->block, offset));
 }
 
+static wpi_word_places word_places(region *r, LLVMValueRef thread64) {
+    return (wpi_word_places){.word = element(r, r->words, thread64, sizeof(uint32_t)),
+                             .lane = element(r, r->lane_words, thread64, sizeof(uint32_t))};
+}
+
 /* The result of the stop at which the thread begins. */
 static LLVMValueRef answer(region *r, uint32_t state, LLVMValueRef thread64) {
     const wpi_stop_point *stop = &r->plan->kernel->stops[state];
     if (stop->op == WP_STOP_ROUND) return wpi_const64(r->c, !stop->is_last_round);
+    if (stop->is_alike)
+        return wpi_region_take_word(r->c, r->at, stop, r->id[WP_ID_THREAD],
+                                    word_places(r, thread64));
     LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
     LLVMValueRef offset = wpi_const64(r->c, offsetof(wp_cpu_request, result));
     LLVMValueRef address = LLVMBuildInBoundsGEP2(r->at, r->c->i8, request, &offset, 1, "");
@@ -482,7 +492,12 @@ static void build_end_block(region *r, uint32_t state, LLVMValueRef value) {
             LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
             LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, r->local[s], ""), address);
         }
-        if (!stop->is_plain) store_request(r, stop->call, thread64);
+        if (stop->is_alike)
+            wpi_region_give_word(r->c, r->at, stop, mapped(r, LLVMGetOperand(stop->call, 3)),
+                                 mapped(r, LLVMGetOperand(stop->call, 4)),
+                                 word_places(r, thread64));
+        else if (!stop->is_plain)
+            store_request(r, stop->call, thread64);
         if (r->next_state) LLVMBuildStore(r->at, value, r->next_state);
         if (r->votes[state]) value = cast_vote(r, stop, state);
     } else if (r->next_state) {

@@ -26,8 +26,9 @@ static bool writes_no_request(uint32_t op) {
            kind == WP_STOP_CLUSTER_WAIT || wpi_region_is_free(op);
 }
 
-static void add_flags(wpi_kernel_ir *kernel, uint32_t op) {
-    uint32_t kind = WP_STOP_KIND(op);
+static void add_flags(wpi_kernel_ir *kernel, const wpi_stop_point *stop) {
+    const uint32_t kind = WP_STOP_KIND(stop->op);
+    if (stop->is_alike) kernel->flags |= WP_CPU_KERNEL_WORDS;
     if (kind == WP_STOP_GRID) kernel->flags |= WP_CPU_KERNEL_GRID_SYNC;
     if (kind == WP_STOP_YIELD) kernel->flags |= WP_CPU_KERNEL_SPINS;
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_STEP) kernel->flags |= WP_CPU_KERNEL_WARP;
@@ -62,11 +63,6 @@ void wpi_region_uniform_init(wpi_uniform *u, LLVMValueRef kernel) {
     wpi_uniform_init(u, kernel, origin_of);
 }
 
-static bool names_all_lanes(LLVMValueRef stop) {
-    LLVMValueRef mask = LLVMGetOperand(stop, 2);
-    return LLVMIsAConstantInt(mask) && LLVMConstIntGetZExtValue(mask) == UINT32_MAX;
-}
-
 static bool is_whole_barrier(LLVMValueRef stop) {
     uint32_t op = wpi_lower_stop_op(stop);
     return op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR && is_zero(LLVMGetOperand(stop, 2)) &&
@@ -77,7 +73,7 @@ static bool is_whole_barrier(LLVMValueRef stop) {
 static bool keeps_step(LLVMValueRef stop) {
     uint32_t op = wpi_lower_stop_op(stop), kind = WP_STOP_KIND(op);
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_REDUX_XOR)
-        return (op & WP_STOP_FLAG_ACTIVE) || names_all_lanes(stop);
+        return wpi_region_is_of_all_lanes(stop);
     return is_whole_barrier(stop) || wpi_region_is_free(op) || kind == WP_STOP_ACTIVE_MASK ||
            kind == WP_STOP_STEP;
 }
@@ -150,11 +146,12 @@ void wpi_region_split(wpi_region_plan *plan) {
             if (!wpi_lower_is_stop(i)) continue;
             uint32_t op = wpi_lower_stop_op(i);
             bool is_plain = is_plain_barrier(i) || writes_no_request(op);
-            points[state++] = (wpi_stop_point){.call = i, .op = op, .is_plain = is_plain};
+            points[state] = (wpi_stop_point){.call = i, .op = op, .is_plain = is_plain};
+            wpi_region_find_alike(&points[state]);
+            add_flags(plan->kernel, &points[state++]);
             if (op == WP_STOP_ROUND)
                 points[state++] =
                     (wpi_stop_point){.call = i, .op = op, .is_plain = true, .is_last_round = true};
-            add_flags(plan->kernel, op);
             wpi_block_split_before(i);
         }
     }

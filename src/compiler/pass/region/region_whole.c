@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block whose threads stay together, and stop only without requests, needs no scheduler: one
- * function runs all its states.
+ * function runs all its states, and has warp operations performed on the way.
  *
  *     whole(block):  r0 ──► r1 ──► r2 ──► exit          r2's answer says which
  *                            └◄─────┘
@@ -23,7 +23,7 @@ bool wpi_region_is_whole(const wpi_region_plan *plan) {
         plan->state_count > STATES_MOST)
         return false;
     for (uint32_t s = 1; s < plan->state_count; s++)
-        if (!plan->kernel->stops[s].is_plain) return false;
+        if (!plan->kernel->stops[s].is_plain && !plan->kernel->stops[s].is_alike) return false;
     return true;
 }
 
@@ -70,6 +70,8 @@ LLVMValueRef wpi_region_build_whole(wpi_region_plan *plan) {
     LLVMBuildBr(at, states[0]);
     for (uint32_t s = 0; s < plan->state_count; s++) {
         LLVMPositionBuilderAtEnd(at, states[s]);
+        if (plan->kernel->stops[s].is_alike)
+            wpi_region_perform(c, &plan->kernel->stops[s], LLVMGetParam(whole, 0));
         LLVMValueRef next = build_step(plan, whole, plan->kernel->regions[s], uniform);
         LLVMValueRef way = LLVMBuildSwitch(at, next, done, plan->state_count - 1);
         for (uint32_t to = 1; to < plan->state_count; to++)

@@ -64,6 +64,21 @@ bool wpi_region_stop_is_in_step(const wpi_uniform *u, wpi_region_step step, LLVM
 uint64_t wpi_region_instructions(LLVMValueRef kernel, uint64_t enough);
 /** Gives every value that is live across a stop a slot, or recomputes it where it is used. */
 void wpi_region_demote(wpi_region_plan *plan);
+/** Whether a warp operation's mask names all lanes, or it takes those that reach it together. */
+bool wpi_region_is_of_all_lanes(LLVMValueRef stop);
+/** Sets `is_alike` and `b`: see WP_CPU_REGION_ALIKE. */
+void wpi_region_find_alike(wpi_stop_point *stop);
+/** Where a thread's words are. */
+typedef struct wpi_word_places {
+    LLVMValueRef word, lane;
+} wpi_word_places;
+/** Of such a stop: stores a thread's operands; its result, as wp_rt_stop returns it; performs it
+ * for a block. */
+void wpi_region_give_word(wpi_compile *c, LLVMBuilderRef at, const wpi_stop_point *stop,
+                          LLVMValueRef a, LLVMValueRef b, wpi_word_places to);
+LLVMValueRef wpi_region_take_word(wpi_compile *c, LLVMBuilderRef at, const wpi_stop_point *stop,
+                                  LLVMValueRef thread, wpi_word_places from);
+void wpi_region_perform(wpi_compile *c, const wpi_stop_point *stop, LLVMValueRef block);
 /** Fills the maps of blocks, slots and states, before the first region is built. */
 void wpi_region_plan_index(wpi_region_plan *plan);
 /** Builds the function of one state. */

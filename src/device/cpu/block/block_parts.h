@@ -41,6 +41,12 @@ static inline bool wpi_block_is_plain(const wpi_block *block, uint32_t state) {
     return code->regions != NULL && (code->regions[state].flags & WP_CPU_REGION_PLAIN) != 0;
 }
 
+/** Whether the stop of that state is a warp operation without requests. */
+static inline bool wpi_block_is_alike(const wpi_block *block, uint32_t state) {
+    const wp_cpu_kernel *code = wpi_block_code(block);
+    return code->regions != NULL && (code->regions[state].flags & WP_CPU_REGION_ALIKE) != 0;
+}
+
 static inline bool wpi_block_is_checked(const wpi_block *block) {
     return block->launch->kernel->site_count != 0;
 }
@@ -78,6 +84,60 @@ bool wpi_warp_run(wpi_block *block, uint32_t w);
 /** If no lane of the block can run: completes an operation of the warp whose masks are undefined in
  * CUDA. False: there is none. */
 bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w);
+
+/* ---- what warp operations compute ---- */
+
+/** The lane that `lane` reads from, by PTX's rule; *in_range is PTX's predicate. */
+static inline uint32_t wpi_shuffle_source(uint32_t kind, uint32_t lane, uint64_t operands,
+                                          bool *in_range) {
+    const uint32_t b = (uint32_t)operands & 31u;
+    const uint32_t c = (uint32_t)(operands >> 32);
+    const uint32_t clamp = c & 31u;
+    const uint32_t segment = (c >> 8) & 31u;
+    const uint32_t lane_max = (lane & segment) | (clamp & ~segment & 31u);
+    uint32_t source;
+    switch (kind) {
+    case WP_STOP_SHFL_UP:
+        source = lane - b;
+        *in_range = (int32_t)source >= (int32_t)lane_max;
+        break;
+    case WP_STOP_SHFL_DOWN:
+        source = lane + b;
+        *in_range = source <= lane_max;
+        break;
+    case WP_STOP_SHFL_BFLY:
+        source = lane ^ b;
+        *in_range = source <= lane_max;
+        break;
+    default:
+        source = (lane & segment) | (b & ~segment & 31u);
+        *in_range = source <= lane_max;
+        break;
+    }
+    return *in_range ? source : lane;
+}
+
+static inline uint32_t wpi_redux_combine(uint32_t kind, uint32_t x, uint32_t y) {
+    switch (kind) {
+    case WP_STOP_REDUX_ADD: return x + y;
+    case WP_STOP_REDUX_MIN_S: return (int32_t)x < (int32_t)y ? x : y;
+    case WP_STOP_REDUX_MAX_S: return (int32_t)x > (int32_t)y ? x : y;
+    case WP_STOP_REDUX_MIN_U: return x < y ? x : y;
+    case WP_STOP_REDUX_MAX_U: return x > y ? x : y;
+    case WP_STOP_REDUX_AND: return x & y;
+    case WP_STOP_REDUX_OR: return x | y;
+    default: return x ^ y;
+    }
+}
+
+/* ---- warp operations of words (warp_words.c), in states that are alike ---- */
+
+/** Performs one for `lanes`, all live lanes of warp `w`. */
+void wpi_words_perform(wpi_block *block, uint32_t w, uint32_t lanes, const wp_cpu_region *region);
+/** For lanes that wait for others: makes requests of their words. */
+void wpi_words_request(wpi_block *block, uint32_t w, uint32_t lanes, const wp_cpu_region *region);
+/** Results of requests become words. */
+void wpi_words_answer(wpi_block *block, uint32_t w, uint32_t lanes);
 
 /* ---- barriers (block_barriers.c) ---- */
 

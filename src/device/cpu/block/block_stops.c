@@ -2,6 +2,17 @@
 /* Sorts stopped threads into the warp's sets, until they may run again. */
 #include "device/cpu/block/block_parts.h"
 
+/* A warp that is there as a whole need not wait. */
+static bool is_performed(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state) {
+    const wp_cpu_region *region = &wpi_block_code(block)->regions[state];
+    if ((region->stop & WP_STOP_FLAG_ACTIVE) == 0 && (lanes | block->warps[w].exited) == ~0u) {
+        wpi_words_perform(block, w, lanes, region);
+        return true;
+    }
+    wpi_words_request(block, w, lanes, region);
+    return false;
+}
+
 void wpi_warp_stop(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state) {
     wpi_warp *warp = &block->warps[w];
     if (state == WP_STATE_EXIT) {
@@ -40,7 +51,12 @@ void wpi_warp_stop(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state)
     case WPI_OP_HELD: warp->held |= lanes; break;
     case WP_STOP_ROUND:
     case WP_STOP_CUT: warp->ready |= lanes; break;
-    default: *(op & WP_STOP_FLAG_ACTIVE ? &warp->meet : &warp->op) |= lanes; break;
+    default:
+        if (wpi_block_is_alike(block, state) && is_performed(block, w, lanes, state))
+            warp->ready |= lanes;
+        else
+            *(op & WP_STOP_FLAG_ACTIVE ? &warp->meet : &warp->op) |= lanes;
+        break;
     }
 }
 

@@ -75,6 +75,20 @@ static bool grow_threads(wpi_block *block, size_t need) {
     return true;
 }
 
+static bool grow_words(wpi_block *block, size_t need) {
+    if (block->word_capacity >= need) return true;
+    wpi_free(block->pub.words);
+    block->storage_bytes -= block->word_capacity * 2 * sizeof *block->pub.words;
+    block->word_capacity = 0;
+    need = (need + WP_WARP_LANES - 1) / WP_WARP_LANES * WP_WARP_LANES;
+    block->pub.words = wpi_malloc(need * 2 * sizeof *block->pub.words);
+    if (block->pub.words == NULL) return false;
+    block->pub.lane_words = block->pub.words + need;
+    block->word_capacity = need;
+    block->storage_bytes += need * 2 * sizeof *block->pub.words;
+    return true;
+}
+
 wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     wpi_block *block = worker->blocks;
     if (block != NULL) {
@@ -98,6 +112,8 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     bool is_complete = launch->is_explicit_cluster || grow_shared(block, shared_bytes);
     is_complete = is_complete && grow_frame(block, code->frame_bytes, threads);
     if (kernel->has_states) is_complete = is_complete && grow_threads(block, threads);
+    if ((code->flags & WP_CPU_KERNEL_WORDS) != 0)
+        is_complete = is_complete && grow_words(block, threads);
     if (code->regions == NULL) {
         size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
         /* The limit is for calls: CUDA allocates a kernel's own arrays in addition. */
@@ -157,6 +173,7 @@ void wpi_block_destroy(wpi_block *block) {
     wpi_free(block->device_errors);
     wpi_free(block->pub.states);
     wpi_free(block->pub.requests);
+    wpi_free(block->pub.words);
     wpi_free(block->warps);
     wpi_free(block);
 }

@@ -136,12 +136,13 @@ static completion complete_together(wpi_block *block) {
         return waits_at_cluster(block) ? AT_CLUSTER : COMPLETES;
     }
     if (is_barrier(kind)) return complete_barrier_together(block, kind);
+    if ((region->flags & WP_CPU_REGION_ALIKE) != 0) {
+        for (uint32_t w = block->first / WP_WARP_LANES; w * WP_WARP_LANES < block->outer; w++)
+            wpi_words_perform(block, w, lanes_of(block, w), region);
+        return COMPLETES;
+    }
     for (uint32_t w = block->first / WP_WARP_LANES; w * WP_WARP_LANES < block->outer; w++) {
-        const uint32_t base = w * WP_WARP_LANES;
-        const uint32_t first = block->first > base ? block->first - base : 0;
-        const uint32_t outer =
-            block->outer - base < WP_WARP_LANES ? block->outer - base : WP_WARP_LANES;
-        if (complete_warp(block, w, wpi_lanes_between(first, outer), region->stop) == WAITS) {
+        if (complete_warp(block, w, lanes_of(block, w), region->stop) == WAITS) {
             return WAITS; /* completed warps will get the same results again */
         }
     }

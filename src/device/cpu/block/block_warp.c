@@ -77,12 +77,17 @@ static bool are_at_one_op(const wp_cpu_request *requests) {
     return masks == ~0u && differs == 0;
 }
 
+static void evaluate(wpi_block *block, uint32_t w, uint32_t kind, uint32_t lanes) {
+    wpi_warp_evaluate(block, w, kind, block->pub.requests + (size_t)w * WP_WARP_LANES, lanes);
+    wpi_words_answer(block, w, lanes);
+}
+
 /* Completes masked operations whose lanes are all there. */
 static bool complete_ops(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
-    wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
+    const wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
     if (warp->op == ~0u && are_at_one_op(requests)) {
-        wpi_warp_evaluate(block, w, WP_STOP_KIND(requests[0].op), requests, ~0u);
+        evaluate(block, w, WP_STOP_KIND(requests[0].op), ~0u);
         warp->op = 0;
         warp->ready = ~0u;
         return true;
@@ -100,7 +105,7 @@ static bool complete_ops(wpi_block *block, uint32_t w) {
                      << wpi_lanes_lowest(rest);
         }
         if (group != need || is_awaited(block, w, group)) continue;
-        wpi_warp_evaluate(block, w, WP_STOP_KIND(requests[lane].op), requests, group);
+        evaluate(block, w, WP_STOP_KIND(requests[lane].op), group);
         warp->op &= ~group;
         warp->ready |= group;
         left &= ~group;
@@ -136,6 +141,7 @@ bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
     }
     for (uint32_t left = group; left != 0; left &= left - 1)
         requests[wpi_lanes_lowest(left)].result = results[wpi_lanes_lowest(left)];
+    wpi_words_answer(block, w, group);
     warp->op &= ~group;
     warp->ready |= group;
     return true;
@@ -146,9 +152,7 @@ static void complete_meet_of(wpi_block *block, uint32_t w, uint32_t group) {
     wpi_warp *warp = &block->warps[w];
     const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
     const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
-    if (kind != WP_STOP_STEP) {
-        wpi_warp_evaluate(block, w, kind, block->pub.requests + (size_t)w * WP_WARP_LANES, group);
-    }
+    if (kind != WP_STOP_STEP) evaluate(block, w, kind, group);
     warp->meet &= ~group;
     warp->ready |= group;
 }

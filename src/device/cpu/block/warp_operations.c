@@ -3,49 +3,19 @@
  * Results of warp operations. Participating lanes have written their requests; each gets its
  * `result`. Definitions follow PTX: shfl.sync, vote.sync, match.sync, redux.sync.
  */
-#include "device/cpu/cpu.h"
+#include "device/cpu/block/block_parts.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
     for (uint32_t wpi_left = (lanes), lane;                                                        \
          wpi_left != 0 && (lane = (uint32_t)__builtin_ctz(wpi_left), true);                        \
          wpi_left &= wpi_left - 1)
 
-/* The lane that `lane` reads from, by PTX's rule; *in_range is PTX's predicate. */
-static inline uint32_t shuffle_source(uint32_t kind, uint32_t lane, uint64_t operands,
-                                      bool *in_range) {
-    const uint32_t b = (uint32_t)operands & 31u;
-    const uint32_t c = (uint32_t)(operands >> 32);
-    const uint32_t clamp = c & 31u;
-    const uint32_t segment = (c >> 8) & 31u;
-    const uint32_t lane_max = (lane & segment) | (clamp & ~segment & 31u);
-    uint32_t source;
-    switch (kind) {
-    case WP_STOP_SHFL_UP:
-        source = lane - b;
-        *in_range = (int32_t)source >= (int32_t)lane_max;
-        break;
-    case WP_STOP_SHFL_DOWN:
-        source = lane + b;
-        *in_range = source <= lane_max;
-        break;
-    case WP_STOP_SHFL_BFLY:
-        source = lane ^ b;
-        *in_range = source <= lane_max;
-        break;
-    default:
-        source = (lane & segment) | (b & ~segment & 31u);
-        *in_range = source <= lane_max;
-        break;
-    }
-    return *in_range ? source : lane;
-}
-
 /* All lanes participate with equal operands: inlined for each kind, without a branch per lane. */
 static inline void shuffle_all(const uint32_t kind, wp_cpu_request *requests) {
     const uint64_t operands = requests[0].b;
     for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++) {
         bool in_range;
-        const uint32_t source = shuffle_source(kind, lane, operands, &in_range);
+        const uint32_t source = wpi_shuffle_source(kind, lane, operands, &in_range);
         requests[lane].result = (uint32_t)requests[source].a | (uint64_t)in_range << 32;
     }
 }
@@ -68,7 +38,7 @@ static void shuffle(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
     }
     EACH_LANE(lane, lanes) {
         bool in_range;
-        uint32_t source = shuffle_source(kind, lane, requests[lane].b, &in_range);
+        uint32_t source = wpi_shuffle_source(kind, lane, requests[lane].b, &in_range);
         const bool is_there = (lanes >> source & 1u) != 0; /* undefined in PTX if not: 0 */
         const uint32_t value = is_there ? (uint32_t)requests[source].a : 0;
         requests[lane].result = value | (uint64_t)in_range << 32;
@@ -131,23 +101,10 @@ static void match_all(wp_cpu_request *requests, uint32_t lanes) {
     give(requests, lanes, is_same ? lanes | (uint64_t)1 << 32 : 0);
 }
 
-static uint32_t combine(uint32_t kind, uint32_t x, uint32_t y) {
-    switch (kind) {
-    case WP_STOP_REDUX_ADD: return x + y;
-    case WP_STOP_REDUX_MIN_S: return (int32_t)x < (int32_t)y ? x : y;
-    case WP_STOP_REDUX_MAX_S: return (int32_t)x > (int32_t)y ? x : y;
-    case WP_STOP_REDUX_MIN_U: return x < y ? x : y;
-    case WP_STOP_REDUX_MAX_U: return x > y ? x : y;
-    case WP_STOP_REDUX_AND: return x & y;
-    case WP_STOP_REDUX_OR: return x | y;
-    default: return x ^ y;
-    }
-}
-
 static void reduce(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
     uint32_t value = (uint32_t)requests[__builtin_ctz(lanes)].a;
     EACH_LANE(lane, lanes & (lanes - 1)) {
-        value = combine(kind, value, (uint32_t)requests[lane].a);
+        value = wpi_redux_combine(kind, value, (uint32_t)requests[lane].a);
     }
     give(requests, lanes, value);
 }
