@@ -11,7 +11,8 @@ function(wp_take file)
 endfunction()
 
 # wp_bitcode(PARTS "SOURCES" FOLDER TARGET [FLAGS...]): C files as bitcode for a target of clang's, one file
-# each in a folder; PARTS becomes their paths.
+# each in a folder; PARTS becomes their paths. Without vectors, which come where the code is inlined: loops over threads do
+# not become vectors around vectors.
 function(wp_bitcode parts sources folder target)
     set(made "")
     foreach(source ${sources})
@@ -25,7 +26,8 @@ function(wp_bitcode parts sources folder target)
         add_custom_command(
             OUTPUT ${part}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-            COMMAND ${WARPAGE_CLANG} --target=${target} ${ARGN} -std=c17 -O2 -Wall -Wextra
+            COMMAND ${WARPAGE_CLANG} --target=${target} ${ARGN} -std=c17 -O2 -fno-slp-vectorize
+                    -fno-vectorize -Wall -Wextra
                     -I ${CMAKE_CURRENT_SOURCE_DIR}/include -I ${CMAKE_CURRENT_SOURCE_DIR}/src
                     -MD -MF ${part}.d -emit-llvm -c ${source} -o ${part}
             DEPENDS ${source} DEPFILE ${part}.d

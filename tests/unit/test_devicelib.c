@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "device/cpu/devicelib/devicelib_convert.c"
+#include "device/cpu/devicelib/devicelib_float.c"
 #include "device/cpu/devicelib/devicelib_math.c"
 #include "device/cpu/devicelib/devicelib_round.c"
 #include "device/cpu/devicelib/devicelib_wide.c"
@@ -273,6 +274,78 @@ static void packed_lanes_do_not_touch_each_other(void **state) {
     assert_true((uint32_t)__nv_vnegss4((int)0x80017fffu) == 0x7fff8101u);
 }
 
+/* ---- exponentials and logarithms of floats ---- */
+
+static float float_of(uint32_t bits) {
+    float a;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+
+/* Floats between two of the same sign, or 1 for zeros of different signs; numbers that are none are
+ * alike. */
+static uint32_t steps_between(float a, float b) {
+    int32_t x, y;
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : UINT32_MAX;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    if ((x < 0) != (y < 0)) return a == b ? 1 : UINT32_MAX;
+    return (uint32_t)(x > y ? x - y : y - x);
+}
+
+typedef struct float_function {
+    const char *name;
+    float (*of)(float a);
+    double (*exact)(double a);
+} float_function;
+
+/* Of floats from all over the range, all but one in ten thousand are the nearest float, and that is
+ * the one beside. */
+static void check_float_function(const float_function *f) {
+    const uint32_t step = 9973;
+    uint32_t differing = 0, count = 0;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += step, count++) {
+        const float a = float_of((uint32_t)bits);
+        const uint32_t steps = steps_between(f->of(a), (float)f->exact(a));
+        if (steps > 1) fail_msg("%s(%a) is %a, not %a", f->name, a, f->of(a), f->exact(a));
+        differing += steps;
+    }
+    if (differing > count / 10000) fail_msg("%s: %u of %u differ", f->name, differing, count);
+}
+
+static void exponentials_and_logarithms_are_the_nearest_float(void **state) {
+    (void)state;
+    static const float_function all[] = {
+        {"exp", __nv_expf, exp},       {"exp2", __nv_exp2f, exp2},
+        {"exp10", __nv_exp10f, exp10}, {"expm1", __nv_expm1f, expm1},
+        {"tanh", __nv_tanhf, tanh},    {"log", __nv_logf, log},
+        {"log2", __nv_log2f, log2},    {"log10", __nv_log10f, log10},
+        {"log1p", __nv_log1pf, log1p}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        check_float_function(&all[i]);
+}
+
+static void powers_of_floats_are_the_nearest_float(void **state) {
+    (void)state;
+    static const float special[] = {0,          -0.0f,     1,         -1,          0.5f,
+                                    2,          -2,        3,         -3,          1.5f,
+                                    -1.5f,      1e-45f,    -1e-45f,   3e38f,       -3e38f,
+                                    INFINITY,   -INFINITY, NAN,       0.99999994f, 1.0000001f,
+                                    8388607.5f, 16777215,  -16777215, 16777216,    -16777216};
+    enum { COUNT = sizeof special / sizeof special[0], RANDOM = 400000 };
+    uint32_t differing = 0;
+    for (uint32_t i = 0; i < COUNT * COUNT + RANDOM; i++) {
+        const uint64_t random = next_random();
+        const bool is_special = i < COUNT * COUNT;
+        const float a = is_special ? special[i / COUNT] : fabsf(float_of((uint32_t)random));
+        const float b = is_special ? special[i % COUNT] : (float)(int32_t)(random >> 32) * 1e-8f;
+        const uint32_t steps = steps_between(__nv_powf(a, b), (float)pow(a, b));
+        if (steps > 1) fail_msg("pow(%a, %a) is %a, not %a", a, b, __nv_powf(a, b), pow(a, b));
+        differing += steps;
+    }
+    assert_true(differing <= RANDOM / 10000);
+}
+
 static void functions_of_pi_are_exact_at_quarter_turns(void **state) {
     (void)state;
     assert_true(__nv_sinpi(1e15) == 0.0 && __nv_sinpi(0.5) == 1.0 && __nv_sinpi(-1.5) == 1.0);
@@ -343,6 +416,8 @@ int main(void) {
         cmocka_unit_test(bits_of_a_double_come_apart_and_together),
         cmocka_unit_test(integer_functions_keep_their_definitions),
         cmocka_unit_test(packed_lanes_do_not_touch_each_other),
+        cmocka_unit_test(exponentials_and_logarithms_are_the_nearest_float),
+        cmocka_unit_test(powers_of_floats_are_the_nearest_float),
         cmocka_unit_test(functions_of_pi_are_exact_at_quarter_turns),
         cmocka_unit_test(inverses_undo_what_they_invert),
         cmocka_unit_test(lengths_neither_overflow_nor_vanish),

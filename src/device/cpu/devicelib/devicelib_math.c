@@ -67,6 +67,12 @@ extern float fmaf(float, float, float) __attribute__((const));
 #undef PURE_1
 #undef PURE_2
 
+/* Of which devicelib_float.c has the float's form. */
+#define WP_DOUBLE_1(name)                                                                          \
+    double __nv_##name(double a) {                                                                 \
+        return name(a);                                                                            \
+    }
+
 /* ---- one to one ------------------------------------------------------------------------------ */
 
 WP_FORMS_1(, acos)
@@ -79,20 +85,20 @@ WP_FORMS_1(, cos)
 WP_FORMS_1(, cosh)
 WP_FORMS_1(, erf)
 WP_FORMS_1(, erfc)
-WP_FORMS_1(, exp)
-WP_FORMS_1(, exp2)
-WP_FORMS_1(, expm1)
+WP_DOUBLE_1(exp)
+WP_DOUBLE_1(exp2)
+WP_DOUBLE_1(expm1)
 WP_FORMS_1(, j0)
 WP_FORMS_1(, j1)
-WP_FORMS_1(, log)
-WP_FORMS_1(, log10)
-WP_FORMS_1(, log1p)
-WP_FORMS_1(, log2)
+WP_DOUBLE_1(log)
+WP_DOUBLE_1(log10)
+WP_DOUBLE_1(log1p)
+WP_DOUBLE_1(log2)
 WP_FORMS_1(, logb)
 WP_FORMS_1(, sin)
 WP_FORMS_1(, sinh)
 WP_FORMS_1(, tan)
-WP_FORMS_1(, tanh)
+WP_DOUBLE_1(tanh)
 WP_FORMS_1(, tgamma)
 WP_FORMS_1(, y0)
 WP_FORMS_1(, y1)
@@ -101,8 +107,10 @@ WP_FORMS_2(, fdim)
 WP_FORMS_2(, fmod)
 WP_FORMS_2(, hypot)
 WP_FORMS_2(, nextafter)
-WP_FORMS_2(, pow)
 WP_FORMS_2(, remainder)
+double __nv_pow(double a, double b) {
+    return pow(a, b);
+}
 
 double __nv_jn(int a, double b) {
     return jn(a, b);
@@ -180,24 +188,6 @@ float __nv_fast_sinf(float a) {
 float __nv_fast_tanf(float a) {
     return tanf(a);
 }
-float __nv_fast_expf(float a) {
-    return expf(a);
-}
-float __nv_fast_exp10f(float a) {
-    return exp10f(a);
-}
-float __nv_fast_logf(float a) {
-    return logf(a);
-}
-float __nv_fast_log2f(float a) {
-    return log2f(a);
-}
-float __nv_fast_log10f(float a) {
-    return log10f(a);
-}
-float __nv_fast_powf(float a, float b) {
-    return powf(a, b);
-}
 float __nv_fast_fdividef(float a, float b) {
     return a / b;
 }
@@ -246,9 +236,6 @@ float __nv_cbrtf(float a) {
 }
 double __nv_exp10(double a) {
     return (double)exp10l(a);
-}
-float __nv_exp10f(float a) {
-    return exp10f(a);
 }
 double __nv_rcbrt(double a) {
     return (double)(1.0L / cbrtl(a));
