@@ -7,8 +7,8 @@
  *
  *     prog CASE N REPETITIONS REPETITION_NS
  *
- * A repetition runs the case often enough to last REPETITION_NS and reports nanoseconds a run, by the
- * wall clock, from before the launch until the result is there.
+ * A repetition runs the case often enough to last REPETITION_NS and reports nanoseconds a run, by
+ * the wall clock, from before the launch until the result is there.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -17,10 +17,11 @@
 #include <stdint.h>
 
 #define BENCH_INPUTS 2
-#define BENCH_THREADS 256   /* a block, in every kernel but sgemm */
+#define BENCH_THREADS 256     /* a block, in every kernel but sgemm */
 #define BENCH_GRID_STRIDE 256 /* blocks of the kernels that stride over their input */
 #define BENCH_BINS 256
 #define BENCH_TILE 16
+#define BENCH_ROW 256    /* elements in a row of softmax */
 #define BENCH_QUEUE 1024 /* vertices in a queue of the breadth-first search */
 #define BENCH_LEVELS_MAX 64
 #define BENCH_UNREACHED 0xffffffffu
@@ -45,9 +46,9 @@ typedef struct bench_case {
 } bench_case;
 
 /* An engine defines: */
-extern const bench_case *engine_cases[]; /* NULL-terminated */
-void engine_open(const bench_data *data);      /* brings the inputs to the device; `data` stays valid */
-void engine_fetch(const bench_data *data);     /* brings the result to data->output */
+extern const bench_case *engine_cases[];   /* NULL-terminated */
+void engine_open(const bench_data *data);  /* brings the inputs to the device; `data` stays valid */
+void engine_fetch(const bench_data *data); /* brings the result to data->output */
 
 /** Ends the program with a message. */
 #if defined(__GNUC__)
@@ -61,7 +62,8 @@ void *bench_alloc(size_t bytes);
 /** False: there is no such case. */
 int bench_data_create(const char *name, size_t n, bench_data *out);
 
-/** Compares with a serial computation. Returns the largest relative difference; 0 where integers agree. */
+/** Compares with a serial computation. Returns the largest relative difference; 0 where integers
+ * agree. */
 double bench_data_error(const char *name, const bench_data *data);
 
 /** Largest difference that is right for the case: sums of floats depend on their order. */

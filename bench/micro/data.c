@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEGREE_MAX 15u          /* of the graph: 1 to 15 edges leave a vertex, 8 in the middle */
-#define ROWS_CHECKED 128u       /* of the product of matrices */
+#define DEGREE_MAX 15u    /* of the graph: 1 to 15 edges leave a vertex, 8 in the middle */
+#define ROWS_CHECKED 128u /* of the product of matrices */
 
 /* splitmix64 */
 static uint64_t random_state;
@@ -49,7 +49,8 @@ static double differs(const void *a, const void *b, size_t bytes) {
     return memcmp(a, b, bytes) != 0;
 }
 
-/* ---- empty: n is the number of blocks ----------------------------------------------------------- */
+/* ---- empty: n is the number of blocks -----------------------------------------------------------
+ */
 
 static void empty_create(bench_data *data) {
     set_output(data, 1);
@@ -60,7 +61,8 @@ static double empty_error(const bench_data *data) {
     return 0;
 }
 
-/* ---- vecadd -------------------------------------------------------------------------------------- */
+/* ---- vecadd
+ * -------------------------------------------------------------------------------------- */
 
 static void vecadd_create(bench_data *data) {
     add_floats(data, 0, data->n);
@@ -77,7 +79,44 @@ static double vecadd_error(const bench_data *data) {
     return worst;
 }
 
-/* ---- gather -------------------------------------------------------------------------------------- */
+/* ---- sigmoid
+ * ------------------------------------------------------------------------------------- */
+
+static void sigmoid_create(bench_data *data) {
+    add_floats(data, 0, data->n);
+    set_output(data, data->n);
+}
+
+static double sigmoid_error(const bench_data *data) {
+    const float *x = data->input[0], *y = data->output;
+    double worst = 0;
+    for (size_t i = 0; i < data->n; i++) {
+        worst = fmax(worst, relative(y[i], 1 / (1 + exp(-(double)x[i]))));
+    }
+    return worst;
+}
+
+/* ---- softmax: n a multiple of BENCH_ROW
+ * ---------------------------------------------------------- */
+
+static double softmax_error(const bench_data *data) {
+    double worst = 0;
+    for (size_t first = 0; first + BENCH_ROW <= data->n; first += BENCH_ROW) {
+        const float *x = (const float *)data->input[0] + first,
+                    *y = (const float *)data->output + first;
+        double sum = 0;
+        for (size_t i = 0; i < BENCH_ROW; i++) {
+            sum += exp((double)x[i]);
+        }
+        for (size_t i = 0; i < BENCH_ROW; i++) {
+            worst = fmax(worst, relative(y[i], exp((double)x[i]) / sum));
+        }
+    }
+    return worst;
+}
+
+/* ---- gather
+ * -------------------------------------------------------------------------------------- */
 
 static void gather_create(bench_data *data) {
     add_floats(data, 0, data->n);
@@ -98,7 +137,8 @@ static double gather_error(const bench_data *data) {
     return worst;
 }
 
-/* ---- reduction ----------------------------------------------------------------------------------- */
+/* ---- reduction
+ * ----------------------------------------------------------------------------------- */
 
 static void reduction_create(bench_data *data) {
     add_floats(data, 0, data->n);
@@ -114,7 +154,8 @@ static double reduction_error(const bench_data *data) {
     return relative(*(const float *)data->output, sum);
 }
 
-/* ---- histogram ----------------------------------------------------------------------------------- */
+/* ---- histogram
+ * ----------------------------------------------------------------------------------- */
 
 static void histogram_create(bench_data *data) {
     unsigned char *text = add_input(data, 0, data->n, 1);
@@ -133,7 +174,8 @@ static double histogram_error(const bench_data *data) {
     return differs(count, data->output, sizeof count);
 }
 
-/* ---- sgemm: n rows, a multiple of BENCH_TILE ----------------------------------------------------- */
+/* ---- sgemm: n rows, a multiple of BENCH_TILE
+ * ----------------------------------------------------- */
 
 static void sgemm_create(bench_data *data) {
     if (data->n % BENCH_TILE != 0) bench_fail("sgemm: %zu is not a multiple of 16", data->n);
@@ -161,7 +203,8 @@ static double sgemm_error(const bench_data *data) {
     return worst;
 }
 
-/* ---- bfs: n vertices; first[n + 1], target[first[n]]; hops from vertex 0 ------------------------- */
+/* ---- bfs: n vertices; first[n + 1], target[first[n]]; hops from vertex 0
+ * ------------------------- */
 
 static void bfs_create(bench_data *data) {
     uint32_t *first = add_input(data, 0, data->n + 1, sizeof *first);
@@ -194,7 +237,8 @@ static double bfs_error(const bench_data *data) {
     return error;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table
+ * ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -205,6 +249,8 @@ static const struct {
 } cases[] = {
     {"empty", 1, empty_create, empty_error, 0},
     {"vecadd", 2, vecadd_create, vecadd_error, 0},
+    {"sigmoid", 8, sigmoid_create, sigmoid_error, 1e-6},
+    {"softmax", 9, sigmoid_create, softmax_error, 1e-5},
     {"gather", 3, gather_create, gather_error, 0},
     {"reduction", 4, reduction_create, reduction_error, 1e-5},
     {"histogram_shared", 5, histogram_create, histogram_error, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CUDA engine's cases see the device through this. Compiled as plain C++ (not as CUDA), the same
- * files become loops over blocks and threads: they are not run, run.py measures how long the
+ * The CUDA engine's cases see the device through this. Compiled as plain C++ (not as CUDA), the
+ * same files become loops over blocks and threads: they are not run, run.py measures how long the
  * compilers take for the same text.
  */
 #ifndef BENCH_DEVICE_H
@@ -24,6 +24,11 @@ struct dim3 {
 static dim3 threadIdx, blockIdx, blockDim, gridDim;
 static inline void __syncthreads(void) {
 }
+static inline float __shfl_xor_sync(unsigned mask, float value, unsigned by) {
+    (void)mask;
+    (void)by;
+    return value;
+}
 static inline unsigned atomicAdd(unsigned *p, unsigned value) {
     return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
 }
@@ -35,7 +40,8 @@ static inline unsigned atomicCAS(unsigned *p, unsigned expected, unsigned value)
     for (gridDim = grid, blockDim = block, blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)   \
         for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++)                                 \
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)                         \
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) kernel arguments
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++)                     \
+    kernel arguments
 #endif
 
 /** What the data became on the device. `scratch`: each as large as the largest of them. */
@@ -56,7 +62,7 @@ void device_read(void *to, const void *memory, size_t bytes);
 /** Waits for the kernels; ends the program if one failed. */
 void device_wait(void);
 
-extern bench_case empty_case, vecadd_case, gather_case, reduction_case, histogram_shared_case,
-    histogram_global_case, sgemm_case, bfs_case, bfs_queue_case;
+extern bench_case empty_case, vecadd_case, sigmoid_case, gather_case, reduction_case, softmax_case,
+    histogram_shared_case, histogram_global_case, sgemm_case, bfs_case, bfs_queue_case;
 
 #endif

@@ -36,7 +36,8 @@ static void find_device(void) {
         cl_uint units = 0;
         (void)clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL);
         if (wanted != NULL && strstr(name, wanted) == NULL) continue;
-        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &device, NULL) != CL_SUCCESS) continue;
+        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &device, NULL) != CL_SUCCESS)
+            continue;
         (void)clGetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof version, version, NULL);
         (void)clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof device_name, device_name, NULL);
         (void)clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
@@ -120,7 +121,8 @@ static void set_number(cl_uint i, size_t value) {
 
 static void launch(size_t blocks, size_t threads) {
     const size_t global = blocks * threads;
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &threads, 0, NULL, NULL), "launch");
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &threads, 0, NULL, NULL),
+          "launch");
 }
 
 static void finish(void) {
@@ -128,14 +130,16 @@ static void finish(void) {
 }
 
 static void fill(cl_mem buffer, cl_uint value, size_t bytes) {
-    check(clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, bytes, 0, NULL, NULL), "fill");
+    check(clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, bytes, 0, NULL, NULL),
+          "fill");
 }
 
 static size_t blocks_of(size_t n, size_t threads) {
     return (n + threads - 1) / threads;
 }
 
-/* ---- the cases ----------------------------------------------------------------------------------- */
+/* ---- the cases
+ * ----------------------------------------------------------------------------------- */
 
 static void empty(void) {
     need_kernel("empty.cl", "empty");
@@ -160,6 +164,25 @@ static void vecadd(void) {
 static void gather(void) {
     need_kernel("gather.cl", "gather");
     elementwise();
+}
+
+static void sigmoid(void) {
+    need_kernel("sigmoid.cl", "sigmoid");
+    set_number(0, host->n);
+    set_memory(1, input[0]);
+    set_memory(2, output);
+    launch(blocks_of(host->n, BENCH_THREADS), BENCH_THREADS);
+    finish();
+}
+
+static void softmax(void) {
+    const size_t rows = host->n / BENCH_ROW;
+    need_kernel("softmax.cl", "softmax");
+    set_number(0, rows);
+    set_memory(1, input[0]);
+    set_memory(2, output);
+    launch(rows, 32);
+    finish();
 }
 
 static void reduction(void) {
@@ -246,8 +269,8 @@ static void search(const char *name) {
         set_memory(6, counters);
         set_number(7, level);
         launch(blocks_of(count, BENCH_THREADS), BENCH_THREADS);
-        check(clEnqueueReadBuffer(queue, counters, CL_TRUE, level * sizeof count, sizeof count, &count,
-                                  0, NULL, NULL),
+        check(clEnqueueReadBuffer(queue, counters, CL_TRUE, level * sizeof count, sizeof count,
+                                  &count, 0, NULL, NULL),
               "read");
     }
 }
@@ -263,8 +286,10 @@ static void bfs_queue(void) {
 static const bench_case cases[] = {
     {"empty", NULL, empty},
     {"vecadd", NULL, vecadd},
+    {"sigmoid", NULL, sigmoid},
     {"gather", NULL, gather},
     {"reduction", NULL, reduction},
+    {"softmax", NULL, softmax},
     {"histogram_shared", zero_output, histogram_shared},
     {"histogram_global", zero_output, histogram_global},
     {"sgemm", NULL, sgemm},
@@ -272,5 +297,6 @@ static const bench_case cases[] = {
     {"bfs_queue", bfs_prepare, bfs_queue},
 };
 
-const bench_case *engine_cases[] = {&cases[0], &cases[1], &cases[2], &cases[3], &cases[4],
-                                    &cases[5], &cases[6], &cases[7], &cases[8], NULL};
+const bench_case *engine_cases[] = {&cases[0], &cases[1], &cases[2],  &cases[3],
+                                    &cases[4], &cases[5], &cases[6],  &cases[7],
+                                    &cases[8], &cases[9], &cases[10], NULL};

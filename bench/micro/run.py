@@ -30,13 +30,15 @@ NO_DEVICE = 77
 C_FLAGS = "-O3 -march=x86-64-v3 -ffp-contract=off -std=c17 -D_POSIX_C_SOURCE=200809L".split()
 CPP_FLAGS = "-x c++ -O2 -march=x86-64-v3".split()
 HARNESS = ["bench.c", "data.c"]
-CASE_FILES = ["empty", "vecadd", "gather", "reduction", "histogram", "sgemm", "bfs"]
+CASE_FILES = ["empty", "vecadd", "sigmoid", "gather", "reduction", "softmax", "histogram", "sgemm", "bfs"]
 
 # name: (case of the programs, fused?, has barriers?, n in the cache, n beyond it or None, n of --quick)
 CASES = {
     "vecadd": ("vecadd", False, False, 1 << 19, 1 << 25, 1 << 16),
+    "sigmoid": ("sigmoid", False, False, 1 << 19, 1 << 25, 1 << 16),
     "gather": ("gather", False, False, 1 << 19, 1 << 24, 1 << 16),
     "reduction": ("reduction", False, True, 1 << 20, 1 << 26, 1 << 16),
+    "softmax": ("softmax", False, False, 1 << 19, 1 << 25, 1 << 16),
     "histogram_shared": ("histogram_shared", False, True, 1 << 22, 1 << 26, 1 << 18),
     "histogram_global": ("histogram_global", False, False, 1 << 22, 1 << 26, 1 << 18),
     "sgemm": ("sgemm", False, True, 512, 1680, 128),
@@ -330,6 +332,8 @@ def page(report):
     for c in [c for c in comparisons if c["against"] == "c, counts per thread"]:
         lines += ["", f"`histogram_global`, {c['size']}: its column C adds atomically to one table, as the kernel "
                   f"does. Against C that counts per thread: {verdict(c)}."]
+    lines += ["", "`softmax`: a warp a row of 256, with shuffles; OpenCL exchanges through local memory, with barriers, "
+              "and C computes each power once, the kernels twice."]
     lines += ["", "`bfs`: each vertex found takes a place in the next frontier by itself. `bfs_queue`: kernels collect "
               "vertices in a queue for each block, in shared memory, and C in one for each thread."]
     lines += ["", "`sgemm_fused`: multiplication and addition fused everywhere (`wpcc -fmad=true`, OpenCL's default, "

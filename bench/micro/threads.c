@@ -76,5 +76,6 @@ void engine_fetch(const bench_data *data) {
 }
 
 const bench_case *engine_cases[] = {
-    &empty_case,           &vecadd_case, &gather_case, &reduction_case, &histogram_shared_case,
-    &histogram_global_case, &sgemm_case, &bfs_case,    &bfs_queue_case, NULL};
+    &empty_case,     &vecadd_case,  &sigmoid_case,          &gather_case,
+    &reduction_case, &softmax_case, &histogram_shared_case, &histogram_global_case,
+    &sgemm_case,     &bfs_case,     &bfs_queue_case,        NULL};
