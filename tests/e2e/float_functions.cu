@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-#define EACH(F) F(exp) F(exp2) F(exp10) F(expm1) F(log) F(log2) F(log10) F(log1p) F(tanh)
+#define EACH(F) F(exp) F(exp2) F(exp10) F(expm1) F(log) F(log2) F(log10) F(log1p) F(tanh) F(erf)
 
 enum { COUNT = 4099 };
 

@@ -316,11 +316,10 @@ static void check_float_function(const float_function *f) {
 static void exponentials_and_logarithms_are_the_nearest_float(void **state) {
     (void)state;
     static const float_function all[] = {
-        {"exp", __nv_expf, exp},       {"exp2", __nv_exp2f, exp2},
-        {"exp10", __nv_exp10f, exp10}, {"expm1", __nv_expm1f, expm1},
-        {"tanh", __nv_tanhf, tanh},    {"log", __nv_logf, log},
-        {"log2", __nv_log2f, log2},    {"log10", __nv_log10f, log10},
-        {"log1p", __nv_log1pf, log1p}};
+        {"exp", __nv_expf, exp},       {"exp2", __nv_exp2f, exp2},    {"exp10", __nv_exp10f, exp10},
+        {"expm1", __nv_expm1f, expm1}, {"tanh", __nv_tanhf, tanh},    {"log", __nv_logf, log},
+        {"log2", __nv_log2f, log2},    {"log10", __nv_log10f, log10}, {"log1p", __nv_log1pf, log1p},
+        {"erf", __nv_erff, erf}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         check_float_function(&all[i]);
 }

@@ -31,6 +31,14 @@ INLINE double double_of(uint64_t bits) {
     return a;
 }
 
+/* The lowest coefficient first. */
+INLINE double polynomial(const double *coefficients, int count, double x) {
+    double sum = coefficients[count - 1];
+    for (int i = count - 2; i >= 0; i--)
+        sum = sum * x + coefficients[i];
+    return sum;
+}
+
 /* ---- powers ---------------------------------------------------------------------------------- */
 
 /* 2^z, which may be beyond the floats, but is then inside the doubles. The sum with 1.5 * 2^52 has
@@ -78,17 +86,14 @@ float __nv_tanhf(float a) {
  * between the square roots of 1/2 and 2, by the series of the inverse hyperbolic tangent. e gets
  * through the mantissa of 2^52, as there are no vectors of conversions from 64 bits. */
 INLINE double log2_of(double x) {
+    static const double series[] = {2.885390081789987, 0.9617966734515485, 0.5770835660048659,
+                                    0.41167376623771057, 0.3407120415619086};
     const uint64_t half_root = bits_of(0.7071067811865476), mantissa = (UINT64_C(1) << 52) - 1;
     const uint64_t shifted = bits_of(x) - half_root + (UINT64_C(1024) << 52);
     const double e = double_of(shifted >> 52 | bits_of(0x1p52)) - (0x1p52 + 1024);
     const double m = double_of((shifted & mantissa) + half_root);
     const double s = (m - 1) / (m + 1), square = s * s;
-    double p = 0.3407120415619086;
-    p = p * square + 0.41167376623771057;
-    p = p * square + 0.5770835660048659;
-    p = p * square + 0.9617966734515485;
-    p = p * square + 2.885390081789987;
-    return e + s * p;
+    return e + s * polynomial(series, 5, square);
 }
 
 /* `value` for what has a logarithm. */
@@ -134,6 +139,26 @@ float __nv_powf(float a, float b) {
     const int has_none = a < 0 && size != infinity && !is_integer(b);
     const int is_one = b == 0 || a == 1 || (a == -1 && __builtin_fabsf(b) == infinity);
     return is_one ? 1 : has_none || a != a ? __builtin_nanf("") : value;
+}
+
+/* ---- the error function ---------------------------------------------------------------------- */
+
+/* Up to 1 an odd polynomial; from there on the rest to 1, whose logarithm is one; from 4 on 1. */
+float __nv_erff(float a) {
+    static const double near[] = {
+        1.1283791670946768,    -0.3761263888963531,     0.11283791308604582,
+        -0.026866133235095593, 0.005223783477189248,    -0.0008542637997087229,
+        0.0001195656256820733, -1.3909340021874599e-05, 1.058938064107502e-06};
+    static const double far[] = {
+        -11.262853678677464,     -7.72228597499929,       -1.3617508219826657,
+        -0.015664884833966705,   0.0031241923888216195,   -0.0006072921022164767,
+        0.00011100154302871564,  -1.8374927520036467e-05, 2.6613030087630375e-06,
+        -2.4859952572486016e-07, -5.914749133402547e-08,  2.482833560824521e-08};
+    const double size = __builtin_fabs((double)a), within = size < 4 ? size : 4;
+    const double odd = a * polynomial(near, 9, (double)a * a);
+    const double rest = power_of_2(polynomial(far, 12, within - 2.5));
+    const float beyond = __builtin_copysignf((float)(1 - rest), a);
+    return a != a ? a : size < 1 ? (float)odd : beyond;
 }
 
 /* ---- the fast forms -------------------------------------------------------------------------- */
