@@ -80,67 +80,70 @@ static bool write_all(int fd, const char *data, size_t size_bytes) {
     return true;
 }
 
-/* Device nodes, pipes and the like cannot be replaced by renaming. */
-static wp_status write_in_place(const char *path, const void *data, size_t size_bytes,
-                                wp_error *err) {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(err, "open", path);
-    bool ok = write_all(fd, data, size_bytes);
-    if (!ok) {
-        const int code = errno;
-        (void)close(fd);
-        errno = code;
-    } else {
-        ok = close(fd) == 0;
+static int create_beside(const char *path, mode_t mode, char **temporary) {
+    char *made = wpi_format("%s.XXXXXX", path);
+    const int fd = wpi_leftover_file(made);
+    if (fd >= 0 && fchmod(fd, mode) == 0) {
+        *temporary = made;
+        return fd;
     }
-    return ok ? WP_STATUS_OK : fail_errno(err, "write", path);
+    const int code = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+        (void)unlink(made);
+        wpi_leftover_drop(made);
+    }
+    wpi_free(made);
+    errno = code;
+    return -1;
 }
 
-static wp_status write_beside(const char *path, const void *data, size_t size_bytes, mode_t mode,
-                              wp_error *err) {
-    char *temp = wpi_format("%s.XXXXXX", path);
-    wp_status status = WP_STATUS_OK;
-    const int fd = wpi_leftover_file(temp);
-    if (fd < 0) {
-        status = fail_errno(err, "create", path);
-        goto done;
-    }
-    bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, size_bytes);
+int wpi_file_begin(const char *path, char **temporary) {
+    struct stat info;
+    *temporary = NULL;
+    if (stat(path, &info) == 0)
+        return S_ISREG(info.st_mode) ? create_beside(path, info.st_mode & 07777, temporary)
+                                     : open(path, O_WRONLY | O_CLOEXEC);
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    return create_beside(path, 0666 & ~mask, temporary);
+}
+
+bool wpi_file_end(const char *path, char *temporary, bool is_complete) {
+    if (temporary == NULL) return is_complete;
+    const bool is_right = is_complete && rename(temporary, path) == 0;
+    const int code = errno;
+    if (!is_right) (void)unlink(temporary);
+    wpi_leftover_drop(temporary);
+    wpi_free(temporary);
+    errno = code;
+    return is_right;
+}
+
+static wp_status write_whole(const char *path, int fd, char *temporary, const void *data,
+                             size_t size_bytes, wp_error *err) {
+    if (fd < 0) return fail_errno(err, "create", path);
+    bool is_right = write_all(fd, data, size_bytes);
     int code = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
+    if (close(fd) != 0 && is_right) {
+        is_right = false;
         code = errno;
     }
-    if (ok && rename(temp, path) != 0) {
-        ok = false;
-        code = errno;
-    }
-    if (!ok) {
-        (void)unlink(temp);
-        errno = code;
-        status = fail_errno(err, "write", path);
-    }
-    wpi_leftover_drop(temp);
-done:
-    wpi_free(temp);
-    return status;
+    errno = code;
+    return wpi_file_end(path, temporary, is_right) ? WP_STATUS_OK : fail_errno(err, "write", path);
 }
 
 wp_status wpi_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
-    struct stat info;
-    if (stat(path, &info) == 0) {
-        return S_ISREG(info.st_mode)
-                   ? write_beside(path, data, size_bytes, info.st_mode & 07777, err)
-                   : write_in_place(path, data, size_bytes, err);
-    }
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    return write_beside(path, data, size_bytes, 0666 & ~mask, err);
+    char *temporary;
+    const int fd = wpi_file_begin(path, &temporary);
+    return write_whole(path, fd, temporary, data, size_bytes, err);
 }
 
 wp_status wpi_file_write_private(const char *path, const void *data, size_t size_bytes,
                                  wp_error *err) {
-    return write_beside(path, data, size_bytes, 0600, err);
+    char *temporary = NULL;
+    const int fd = create_beside(path, 0600, &temporary);
+    return write_whole(path, fd, temporary, data, size_bytes, err);
 }
 
 bool wpi_file_exists(const char *path) {

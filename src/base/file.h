@@ -22,6 +22,13 @@ WP_NODISCARD wp_status wpi_file_write(const char *path, const void *data, size_t
 /** The same, readable and writable by the user only, also if it existed with other permissions. */
 WP_NODISCARD wp_status wpi_file_write_private(const char *path, const void *data, size_t size_bytes,
                                               wp_error *err);
+/** To write such a file in parts: opens it, with the permissions that it will have, and keeps its
+ *  name in `*temporary`, as a leftover (leftovers.h); NULL if `path` is no plain file and is opened
+ *  itself. -1: errno says why. */
+WP_NODISCARD int wpi_file_begin(const char *path, char **temporary);
+/** After the descriptor is closed: gives the file its name, or removes it if it is not complete,
+ * and frees `temporary`. False, with errno, if it is not there then. */
+bool wpi_file_end(const char *path, char *temporary, bool is_complete);
 bool wpi_file_exists(const char *path); /* of any kind */
 bool wpi_file_is_executable(const char *path);
 bool wpi_dir_exists(const char *path);

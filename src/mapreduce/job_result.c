@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/leftovers.h"
-#include "base/text.h"
+#include "base/file.h"
 #include "mapreduce/mapreduce_job.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -132,30 +130,20 @@ wp_status wp_mapreduce_write(const wp_mapreduce *job, const char *path, wp_outpu
                              wp_error *err) {
     WP_TRY(check_output(job, output, err));
     if (output == WP_OUTPUT_TABLE) return wp_table_save(job->table, path, err);
-    char *temporary = wpi_format("%s.XXXXXX", path);
-    const int descriptor = wpi_leftover_file(temporary);
+    char *temporary;
+    const int descriptor = wpi_file_begin(path, &temporary);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     bool is_right = file != NULL && put_pairs(job, output, file);
     int reason = errno;
-    if (is_right) {
-        const mode_t mask = umask(0);
-        (void)umask(mask);
-        is_right = fchmod(descriptor, 0666 & ~mask) == 0;
-        if (!is_right) reason = errno;
-    }
     if (file != NULL && fclose(file) != 0) {
         if (is_right) reason = errno;
         is_right = false;
     } else if (file == NULL && descriptor >= 0) {
         (void)close(descriptor);
     }
-    if (is_right && rename(temporary, path) != 0) {
-        reason = errno;
-        is_right = false;
-    }
-    if (!is_right && descriptor >= 0) (void)unlink(temporary);
-    if (descriptor >= 0) wpi_leftover_drop(temporary);
-    wpi_free(temporary);
+    errno = reason;
+    is_right = wpi_file_end(path, temporary, is_right);
+    reason = errno;
     return is_right ? WP_STATUS_OK
                     : WP_FAIL(err, IO, "mapreduce: cannot write the result to %s: %s", path,
                               strerror(reason));

@@ -35,14 +35,15 @@ static wp_status fail_errno(wp_error *err, const char *what, const char *path) {
 /* Not all file systems can be read past the page cache. */
 static void open_direct(wpi_mapped_file *f) {
     if (f->block_bytes < DIRECT_BYTES) return;
-    f->source = open(f->source_name, O_RDONLY | O_CLOEXEC | O_DIRECT);
+    f->source = open(f->source_name, O_RDONLY | O_CLOEXEC | O_DIRECT | O_NONBLOCK);
     f->is_direct = f->source >= 0;
 }
 
+/* Without waiting for the other end of a pipe, which is refused. */
 static wp_status open_source(wpi_mapped_file *f, wp_error *err) {
     struct stat info;
     open_direct(f);
-    if (!f->is_direct) f->source = open(f->source_name, O_RDONLY | O_CLOEXEC);
+    if (!f->is_direct) f->source = open(f->source_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (f->source < 0 || fstat(f->source, &info) != 0)
         return fail_errno(err, "open", f->source_name);
     if (!S_ISREG(info.st_mode))
@@ -70,7 +71,9 @@ static wp_status create_target(wpi_mapped_file *f, wp_error *err) {
     if (f->target >= 0) return WP_STATUS_OK;
     wpi_free(f->temporary);
     f->temporary = NULL;
-    return fail_errno(err, "create", f->target_name);
+    return errno == ENOENT
+               ? WP_FAIL(err, NOT_FOUND, "cannot create %s: no such folder", f->target_name)
+               : fail_errno(err, "create", f->target_name);
 }
 
 static wp_status reserve_room(wpi_mapped_file *f, wp_error *err) {

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/leftovers.h"
-#include "base/text.h"
 #include "table/table_format.h"
 
 /* ---- save ------------------------------------------------------------------------------------ */
@@ -73,24 +72,16 @@ wp_status wp_table_save(const wp_table *table, const char *path, wp_error *err) 
     if (ranges == NULL) return WP_FAIL(err, NOMEM, "table: no host memory to save it");
     for (uint64_t i = 0; i < table->segment_count; i++)
         ranges[i] = (wpi_table_range){table->segments[i].first, table->segments[i].outer};
-    char *temporary = wpi_format("%s.XXXXXX", path);
-    const int descriptor = wpi_leftover_file(temporary);
+    char *temporary;
+    const int descriptor = wpi_file_begin(path, &temporary);
     writer w = {descriptor < 0 ? NULL : fdopen(descriptor, "wb"), 0};
     bool is_right = w.file != NULL && put_table(table, ranges, &w);
-    if (is_right) {
-        const mode_t mask = umask(0);
-        (void)umask(mask);
-        is_right = fchmod(descriptor, 0666 & ~mask) == 0;
-    }
     if (w.file != NULL)
         is_right = fclose(w.file) == 0 && is_right;
     else if (descriptor >= 0)
         (void)close(descriptor);
-    is_right = is_right && rename(temporary, path) == 0;
+    is_right = wpi_file_end(path, temporary, is_right);
     const int reason = errno;
-    if (!is_right && descriptor >= 0) (void)unlink(temporary);
-    if (descriptor >= 0) wpi_leftover_drop(temporary);
-    wpi_free(temporary);
     wpi_free(ranges);
     return is_right ? WP_STATUS_OK
                     : WP_FAIL(err, IO, "cannot write the table to %s: %s", path, strerror(reason));
@@ -284,21 +275,26 @@ wp_status wp_table_open(const char *path, wp_table **out, wp_error *err) {
     *out = NULL;
     reader r = {.path = path};
     struct stat info;
-    r.file = fopen(path, "rb");
-    if (r.file == NULL)
+    /* Without waiting for the other end of a pipe, which is refused. */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
         return errno == ENOENT ? WP_FAIL(err, NOT_FOUND, "there is no table %s", path)
                                : WP_FAIL(err, IO, "cannot open %s: %s", path, strerror(errno));
     wp_status status = WP_STATUS_OK;
     wp_table *table = wpi_calloc(1, sizeof *table);
-    if (table == NULL)
+    r.file = fdopen(descriptor, "rb");
+    if (table == NULL || r.file == NULL)
         status = WP_FAIL(err, NOMEM, "%s: no host memory", path);
-    else if (fstat(fileno(r.file), &info) != 0 || !S_ISREG(info.st_mode))
+    else if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
         status = WP_FAIL(err, IO, "%s is not a plain file", path);
     else {
         r.size_bytes = (uint64_t)info.st_size;
         status = read_table(table, &r, err);
     }
-    (void)fclose(r.file);
+    if (r.file != NULL)
+        (void)fclose(r.file);
+    else
+        (void)close(descriptor);
     if (status != WP_STATUS_OK)
         wp_table_close(table);
     else

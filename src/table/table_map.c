@@ -49,7 +49,8 @@ void wpi_table_unmap(wpi_table_map *map) {
 static wp_status map_file(wpi_table_map *map, const char *path, wp_error *err) {
     struct stat info;
     wp_status status = WP_STATUS_OK;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    /* Without waiting for the other end of a pipe, which is refused. */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return errno == ENOENT ? WP_FAIL(err, NOT_FOUND, "there is no table %s", path)
                                : WP_FAIL(err, IO, "cannot open %s: %s", path, strerror(errno));

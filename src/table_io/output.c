@@ -2,16 +2,13 @@
 #include "table_io/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/leftovers.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #define BUFFER_BYTES ((size_t)1 << 16)
@@ -29,24 +26,6 @@ static wp_status fail_errno(const wpi_output *output, int code, wp_error *err) {
                    output->path != NULL ? output->path : "to stdout", strerror(code));
 }
 
-/* A plain file is written to a temporary one beside it. */
-static int open_file(wpi_output *output) {
-    struct stat info;
-    const bool exists = stat(output->path, &info) == 0;
-    if (exists && !S_ISREG(info.st_mode)) return open(output->path, O_WRONLY | O_CLOEXEC);
-    output->temporary = wpi_format("%s.XXXXXX", output->path);
-    const int fd = wpi_leftover_file(output->temporary);
-    if (fd < 0) {
-        wpi_free(output->temporary);
-        output->temporary = NULL;
-        return -1;
-    }
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    (void)fchmod(fd, exists ? info.st_mode & 07777 : 0666 & ~mask);
-    return fd;
-}
-
 wp_status wpi_output_open(const char *path, wpi_output **out, wp_error *err) {
     *out = NULL;
     wpi_output *output = wpi_malloc(sizeof *output);
@@ -57,7 +36,7 @@ wp_status wpi_output_open(const char *path, wpi_output **out, wp_error *err) {
     output->fd = STDOUT_FILENO;
     if (path != NULL) {
         output->path = wpi_strdup(path);
-        output->fd = output->path != NULL ? open_file(output) : -1;
+        output->fd = output->path != NULL ? wpi_file_begin(output->path, &output->temporary) : -1;
     }
     if (output->fd < 0) {
         const wp_status status = fail_errno(output, errno, err);
@@ -104,23 +83,16 @@ wp_status wpi_output_finish(wpi_output *output, wp_error *err) {
         output->fd = -1;
     }
     if (output->code != 0) return fail_errno(output, output->code, err);
-    if (output->temporary != NULL) {
-        if (rename(output->temporary, output->path) != 0) return fail_errno(output, errno, err);
-        wpi_leftover_drop(output->temporary);
-        wpi_free(output->temporary);
-        output->temporary = NULL;
-    }
+    char *const temporary = output->temporary;
+    output->temporary = NULL;
+    if (!wpi_file_end(output->path, temporary, true)) return fail_errno(output, errno, err);
     return WP_STATUS_OK;
 }
 
 void wpi_output_close(wpi_output *output) {
     if (output == NULL) return;
     if (output->path != NULL && output->fd >= 0) (void)close(output->fd);
-    if (output->temporary != NULL) {
-        (void)unlink(output->temporary);
-        wpi_leftover_drop(output->temporary);
-    }
-    wpi_free(output->temporary);
+    (void)wpi_file_end(output->path, output->temporary, false);
     wpi_free(output->path);
     wpi_free(output);
 }

@@ -66,7 +66,7 @@ static wp_status write_all(wpi_block_writer *w, const void *data, size_t bytes, 
     for (const uint8_t *at = data; bytes != 0;) {
         const ssize_t wrote = write(w->fd, at, bytes);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return WP_FAIL(err, IO, "%s: %s", w->temporary, strerror(errno));
+        if (wrote < 0) return WP_FAIL(err, IO, "%s: %s", w->path, strerror(errno));
         at += wrote;
         bytes -= (size_t)wrote;
         w->offset += (uint64_t)wrote;
@@ -91,8 +91,11 @@ wp_status wpi_block_writer_create(const char *path, wpi_block_writer **out, wp_e
     if (w == NULL) return WP_FAIL(err, NOMEM, "trace");
     w->path = wpi_format("%s", path);
     w->owner = getpid();
-    w->temporary = wpi_format("%s.%ld.part", path, (long)w->owner);
-    w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+        w->temporary = wpi_format("%s.%ld.part", path, (long)w->owner);
+    w->fd = open(w->temporary != NULL ? w->temporary : path,
+                 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     wp_status status = WP_STATUS_OK;
     if (w->fd < 0) WP_TRY_GOTO(WP_FAIL(err, IO, "%s: %s", path, strerror(errno)), failed);
     w->zstd = ZSTD_createCCtx();
@@ -114,7 +117,7 @@ void wpi_block_writer_abandon(wpi_block_writer *w) {
     if (w == NULL) return;
     if (w->fd >= 0) {
         close(w->fd);
-        if (getpid() == w->owner) unlink(w->temporary);
+        if (getpid() == w->owner && w->temporary != NULL) unlink(w->temporary);
     }
     ZSTD_freeCCtx(w->zstd);
     wpi_free(w->stored);
@@ -156,9 +159,10 @@ static wp_status publish(wpi_block_writer *w, wp_error *err) {
     const int failed = close(w->fd);
     w->fd = -1;
     if (getpid() != w->owner) return WP_STATUS_OK;
-    if (failed == 0 && rename(w->temporary, w->path) == 0) return WP_STATUS_OK;
+    if (failed == 0 && (w->temporary == NULL || rename(w->temporary, w->path) == 0))
+        return WP_STATUS_OK;
     const wp_status status = WP_FAIL(err, IO, "%s: %s", w->path, strerror(errno));
-    unlink(w->temporary);
+    if (w->temporary != NULL) unlink(w->temporary);
     return status;
 }
 
@@ -256,7 +260,7 @@ wp_status wpi_block_file_open(const char *path, wpi_block_file **out, wp_error *
     if (f == NULL) return WP_FAIL(err, NOMEM, "trace");
     wp_status status = WP_STATUS_OK;
     f->path = wpi_format("%s", path);
-    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe: waits for nobody */
     if (f->fd < 0 && errno == ENOENT)
         WP_TRY_GOTO(WP_FAIL(err, NOT_FOUND, "%s: no such file", path), failed);
     struct stat about;

@@ -6,7 +6,8 @@
  *     header │ block │ block │ … │ root (a long object) │ end mark
  *            └ mark kind raw_bytes stored_bytes hash │ zstd data
  *
- * A file is written under a temporary name and renamed when it is complete. A reader rejects
+ * A file is written under a temporary name and renamed when it is complete, unless it is no plain
+ * file (/dev/null, a pipe). A reader rejects
  * damaged contents, with a message that has the offset.
  *
  * Thread rule: one thread at a time; a file may be open several times.

@@ -271,6 +271,12 @@ static void mistakes_are_told(void **state) {
                         WP_STATUS_NOT_FOUND, &err, "cannot create");
     assert_status_fails(wpi_reservation_map_file(base, folder, NULL, 0, 1, &err), WP_STATUS_INVALID,
                         &err, "is not a plain file");
+    char pipe_path[300];
+    (void)snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_status_fails(wpi_reservation_map_file(base, pipe_path, NULL, 0, 1, &err),
+                        WP_STATUS_INVALID, &err, "is not a plain file");
+    assert_int_equal(unlink(pipe_path), 0);
     assert_status_fails(wpi_reservation_map_file(base, NULL, "/dev/null", 0, 1, &err),
                         WP_STATUS_INVALID, &err, "cannot be replaced");
     wpi_file_blocks_set_budget(100000);

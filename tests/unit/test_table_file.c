@@ -4,6 +4,7 @@
 #include "warpage/table.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/sanitizer.h"
 #include "table/table_state.h"
 #include "table_model.h"
@@ -348,6 +350,37 @@ static void a_path_that_cannot_be_written_leaves_nothing(void **state) {
     wp_table_close(table);
 }
 
+/* Neither replaced nor, for reading, waited for. */
+static void a_pipe_gets_the_table_and_stays_a_pipe(void **state) {
+    (void)state;
+    fill f;
+    wp_postpone *postpone;
+    wp_table *opened;
+    wp_error err = {0};
+    struct stat info;
+    char magic[8], path[] = "/tmp/test_table.XXXXXX";
+    assert_non_null(mkdtemp(path));
+    char *pipe_path = wpi_path_join(path, "pipe");
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_status_fails(wp_table_open(pipe_path, &opened, &err), WP_STATUS_IO, &err,
+                        "is not a plain file");
+    assert_status_fails(wp_table_map(pipe_path, &opened, &err), WP_STATUS_IO, &err,
+                        "is not a plain file");
+    wp_table *table = fill_one(WP_TABLE_COMBINING, &postpone, &f);
+    const int end = open(pipe_path, O_RDWR | O_NONBLOCK);
+    assert_true(end >= 0);
+    assert_status_ok(wp_table_save(table, pipe_path, &err), &err);
+    assert_int_equal(read(end, magic, sizeof magic), sizeof magic);
+    assert_memory_equal(magic, "WPTABLE", 8);
+    assert_int_equal(stat(pipe_path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    (void)close(end);
+    wpi_temp_dir_remove(path);
+    wpi_free(pipe_path);
+    wp_postpone_destroy(postpone);
+    wp_table_close(table);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_saved_table_is_the_same_and_a_damaged_one_is_refused),
@@ -356,6 +389,7 @@ int main(void) {
         cmocka_unit_test(a_file_for_the_rest_that_cannot_be_written_is_an_error),
         cmocka_unit_test(damage_in_a_mapped_file_is_met_on_the_way),
         cmocka_unit_test(a_table_that_was_added_to_ends_an_iteration),
-        cmocka_unit_test(a_path_that_cannot_be_written_leaves_nothing)};
+        cmocka_unit_test(a_path_that_cannot_be_written_leaves_nothing),
+        cmocka_unit_test(a_pipe_gets_the_table_and_stays_a_pipe)};
     return table_test_main(tests);
 }

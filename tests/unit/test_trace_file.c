@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace as a file: what a tee wrote a source hands out again, whatever the order of warps; what
  * is truncated, damaged or foreign is refused with the offset. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -299,6 +301,26 @@ static void an_abandoned_trace_leaves_nothing(void **state) {
                         &err, "/nowhere/x.wpt");
 }
 
+static void a_pipe_gets_the_trace_and_stays_a_pipe(void **state) {
+    (void)state;
+    wpi_trace_writer *writer;
+    wpi_block_file *file;
+    wp_error err = {0};
+    struct stat info;
+    char magic[4];
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_status_fails(wpi_block_file_open(path, &file, &err), WP_STATUS_IO, &err,
+                        "must be a regular file");
+    const int end = open(path, O_RDWR | O_NONBLOCK);
+    assert_true(end >= 0);
+    assert_status_ok(wpi_trace_writer_create(path, &writer, &err), &err);
+    finish(writer);
+    assert_int_equal(read(end, magic, sizeof magic), sizeof magic);
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    (void)close(end);
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void) {
@@ -312,6 +334,7 @@ int main(void) {
         WITH_FOLDER(a_truncated_trace_is_refused_with_the_offset),
         WITH_FOLDER(another_version_is_refused),
         WITH_FOLDER(an_abandoned_trace_leaves_nothing),
+        WITH_FOLDER(a_pipe_gets_the_trace_and_stays_a_pipe),
     };
     return wp_test_main(tests);
 }
