@@ -59,12 +59,17 @@ typedef struct wpi_arguments {
 WP_NODISCARD wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv,
                                            wpi_arguments *out, wp_error *err);
 
-/** Moves options before operands, for commands whose operands are not a program with options of its
- * own. wpi_arguments_parse reports wrong ones. */
-void wpi_options_first(const wpi_cli_option *options, int argc, char **argv);
+/** The same for commands whose operands are not a program with options of its own: options may also
+ * follow operands, and are moved before them in `argv`. */
+WP_NODISCARD wp_status wpi_arguments_parse_mixed(const wpi_cli_option *options, int argc,
+                                                 char **argv, wpi_arguments *out, wp_error *err);
 
 /** The next value given for an option, in order; NULL behind the last. `*cursor` starts at 0. */
 const char *wpi_arguments_next(const wpi_arguments *arguments, size_t option, int *cursor);
+
+/** Makes the value of an option that takes a list all that were given, joined by commas. The string
+ * is the caller's (wpi_free); NULL: not given. */
+char *wpi_arguments_list(wpi_arguments *arguments, size_t option);
 
 /** Keys of a simulated GPU that are options of their own, and their rows from number `first` on. */
 #define WPI_PAGING_KEYS "oversubscribe", "prefetch", "evict", "migrate"

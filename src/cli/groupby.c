@@ -43,16 +43,17 @@ enum option_index {
 };
 
 const wpi_cli_option wpi_groupby_options[] = {
-    [KEY] = {"key", "COLUMN[,...]", "group rows that have equal values in these columns"},
+    [KEY] = {"key", "COLUMN[,...]",
+             "group rows that have equal values in these columns; may be repeated"},
     [AGG] = {"agg", "OP[:COLUMN],...",
              "compute these aggregates of each group: count (the default), count:COLUMN, "
-             "sum:COLUMN, min:COLUMN, max:COLUMN, avg:COLUMN"},
+             "sum:COLUMN, min:COLUMN, max:COLUMN, avg:COLUMN; may be repeated"},
     [WHERE] = {"where", "CONDITION",
                "use only rows that satisfy CONDITION: comparisons of a column with a number or a "
                "'text' (= != < <= > >=), COLUMN is null, COLUMN is not null, joined by and"},
     [ORDER_BY] = {"order-by", "COLUMN[:desc],...",
                   "sort groups by columns of the result, in ascending or descending order, NULL "
-                  "last (default: by keys, ascending)"},
+                  "last (default: by keys, ascending); may be repeated"},
     [LIMIT] = {"limit", "N", "print at most the first N groups"},
     [FORMAT] =
         {"format", "text|csv|json|parquet|html",
@@ -96,6 +97,7 @@ typedef struct aggregate {
 
 typedef struct request {
     const wpi_arguments *arguments;
+    char *lists[4];                  /* of the options that take one */
     char *key_text, *aggregate_text; /* split */
     wpi_groupby_key *keys;
     aggregate *aggregates;
@@ -179,6 +181,9 @@ static wp_status parse_aggregates(request *r, wp_error *err) {
     for (; r->aggregate_count < count; r->aggregate_count++) {
         char *const next = at + strlen(at) + 1;
         WP_TRY(parse_aggregate(at, &r->aggregates[r->aggregate_count], err));
+        for (uint32_t before = 0; before < r->aggregate_count; before++)
+            if (strcmp(r->aggregates[before].text, at) == 0)
+                return WP_FAIL(err, INVALID, "--agg has '%s' twice", at);
         at = next;
     }
     return WP_STATUS_OK;
@@ -271,6 +276,19 @@ static wp_status choose_form(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* A key may be a column named as an aggregate is, "count". */
+static wp_status check_names(const request *r, wp_error *err) {
+    if (r->form != WPI_GROUPBY_JSON && r->form != WPI_GROUPBY_PARQUET) return WP_STATUS_OK;
+    for (uint32_t key = 0; key < r->key_count; key++)
+        for (uint32_t i = 0; i < r->aggregate_count; i++)
+            if (strcmp(r->keys[key].name, r->aggregates[i].name) == 0)
+                return WP_FAIL(err, INVALID,
+                               "the key and the aggregate '%s' have one name, which JSON and "
+                               "Parquet cannot hold; use --format csv, or rename the column",
+                               r->keys[key].name);
+    return WP_STATUS_OK;
+}
+
 static wp_status parse_precision(request *r, wp_error *err) {
     const char *text = r->arguments->values[PRECISION];
     uint64_t digits = 0;
@@ -334,6 +352,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     WP_TRY(parse_choice(r, STRATEGY, strategies, &strategy, err));
     WP_TRY(parse_choice(r, PLACEMENT, placements, &placement, err));
     WP_TRY(choose_form(r, err));
+    WP_TRY(check_names(r, err));
     WP_TRY(parse_precision(r, err));
     WP_TRY(parse_numbers(r, err));
     WP_TRY(wpi_column_options_parse(&r->arguments->values[TYPES], &r->table, err));
@@ -345,6 +364,8 @@ static wp_status parse_request(request *r, wp_error *err) {
 }
 
 static void deinit_request(request *r) {
+    for (size_t i = 0; i < sizeof r->lists / sizeof r->lists[0]; i++)
+        wpi_free(r->lists[i]);
     for (uint32_t i = 0; i < r->aggregate_count; i++)
         wpi_free(r->aggregates[i].name);
     wpi_free(r->aggregates);
@@ -577,12 +598,21 @@ done:
     return status;
 }
 
+static void join_lists(request *r, wpi_arguments *arguments) {
+    static const size_t lists[] = {KEY, AGG, ORDER_BY, TYPES};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        r->lists[i] = wpi_arguments_list(arguments, lists[i]);
+}
+
 int wpi_groupby_main(int argc, char **argv) {
     wpi_arguments arguments;
     wp_error err = {0};
     request r = {.arguments = &arguments, .command = argv, .command_count = (size_t)argc};
-    if (wpi_arguments_parse(wpi_groupby_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        parse_request(&r, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse_mixed(wpi_groupby_options, argc, argv, &arguments, &err) !=
+        WP_STATUS_OK)
+        return wpi_usage_error("groupby", "%s", err.message);
+    join_lists(&r, &arguments);
+    if (parse_request(&r, &err) != WP_STATUS_OK ||
         wpi_set_keys(&arguments, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK) {
         deinit_request(&r);
         return wpi_usage_error("groupby", "%s", err.message);
@@ -590,12 +620,6 @@ int wpi_groupby_main(int argc, char **argv) {
     if (arguments.operand_count == 0) {
         deinit_request(&r);
         return wpi_usage_error("groupby", "which table? Give a file, or - for standard input");
-    }
-    for (int i = 1; i < arguments.operand_count; i++) {
-        if (strncmp(arguments.operands[i], "--", 2) != 0) continue;
-        deinit_request(&r);
-        return wpi_usage_error("groupby", "%s: options must precede the table",
-                               arguments.operands[i]);
     }
     const wp_status status = run(&r, &err);
     deinit_request(&r);

@@ -55,8 +55,8 @@ int wpi_policies_main(int argc, char **argv) {
     wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
-    wpi_options_first(wpi_policies_options, argc, argv);
-    if (wpi_arguments_parse(wpi_policies_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse_mixed(wpi_policies_options, argc, argv, &arguments, &err) !=
+            WP_STATUS_OK ||
         wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
         wpi_policy_files_use(&arguments, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("policies", "%s", err.message);

@@ -241,7 +241,7 @@ static int run_command(const command *c, const wpi_cli_option *options, int argc
     wpi_listing_format format;
     figure_list list = {0};
     wp_error err = {0};
-    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse_mixed(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error(c->name, "%s", err.message);
     const char *wanted = arguments.operands[0];

@@ -74,6 +74,7 @@ typedef enum form { FORM_TEXT, FORM_JSON, FORM_CSV } form;
 
 typedef struct request {
     const wpi_arguments *arguments;
+    char *types; /* of all --types */
     wp_sample_options options;
     wpi_column_options table;
     wpi_where *where; /* NULL: all rows */
@@ -436,8 +437,10 @@ int wpi_sample_main(int argc, char **argv) {
     wpi_arguments arguments;
     wp_error err = {0};
     request r = {.arguments = &arguments};
-    if (wpi_arguments_parse(wpi_sample_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        parse_request(&r, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse_mixed(wpi_sample_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+        return wpi_usage_error("sample", "%s", err.message);
+    r.types = wpi_arguments_list(&arguments, TYPES);
+    if (parse_request(&r, &err) != WP_STATUS_OK ||
         wpi_set_keys(&arguments, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK)
         goto usage;
     if (arguments.operand_count == 0) {
@@ -446,9 +449,11 @@ int wpi_sample_main(int argc, char **argv) {
     }
     const wp_status status = run(&r, &err);
     wpi_where_close(r.where);
+    wpi_free(r.types);
     if (status == WP_STATUS_OK) return wpi_finish("sample");
     return wpi_failure("sample", "%s", err.message);
 usage:
     wpi_where_close(r.where);
+    wpi_free(r.types);
     return wpi_usage_error("sample", "%s", err.message);
 }

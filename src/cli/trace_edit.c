@@ -39,7 +39,8 @@ int wpi_trace_cut_main(int argc, char **argv) {
     wpi_arguments arguments;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
-    if (wpi_arguments_parse(wpi_trace_cut_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+    if (wpi_arguments_parse_mixed(wpi_trace_cut_options, argc, argv, &arguments, &err) !=
+        WP_STATUS_OK)
         return wpi_usage_error("trace", "cut: %s", err.message);
     const char *const *values = arguments.values;
     if (values[OUTPUT] == NULL) return wpi_usage_error("trace", "cut: where to? -o FILE.wpt");
@@ -61,7 +62,8 @@ int wpi_trace_import_main(int argc, char **argv) {
     wpi_arguments arguments;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
-    if (wpi_arguments_parse(wpi_trace_import_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+    if (wpi_arguments_parse_mixed(wpi_trace_import_options, argc, argv, &arguments, &err) !=
+        WP_STATUS_OK)
         return wpi_usage_error("trace", "import: %s", err.message);
     if (arguments.values[OUTPUT] == NULL)
         return wpi_usage_error("trace", "import: where to? -o FILE.wpt");

@@ -119,8 +119,8 @@ int wpi_trace_info_main(int argc, char **argv) {
     wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
-    wpi_options_first(wpi_trace_info_options, argc, argv);
-    if (wpi_arguments_parse(wpi_trace_info_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse_mixed(wpi_trace_info_options, argc, argv, &arguments, &err) !=
+            WP_STATUS_OK ||
         wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "info: %s", err.message);
     if (arguments.operand_count != 1)

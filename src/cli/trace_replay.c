@@ -126,8 +126,7 @@ int wpi_trace_replay_main(int argc, char **argv) {
     wpi_listing_format format;
     wp_error err = {0};
     char *folder = NULL;
-    wpi_options_first(wpi_trace_replay_options, argc, argv);
-    if (wpi_arguments_parse(wpi_trace_replay_options, argc, argv, &arguments, &err) !=
+    if (wpi_arguments_parse_mixed(wpi_trace_replay_options, argc, argv, &arguments, &err) !=
             WP_STATUS_OK ||
         wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "replay: %s", err.message);

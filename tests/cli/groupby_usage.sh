@@ -13,7 +13,7 @@ try --key user --strategy copi t.csv
 try --key user --format xml t.csv
 try --key user --scope 5 t.csv
 try --key user --delimiter ab t.csv
-try --key user t.csv --agg count
+try --key user t.csv --aggs count
 try --key user --set a=b t.csv
 try --key user --device gpu t.csv
 # What only a GPU has a use for; one that has too little memory; scopes of a strategy without any.

@@ -49,8 +49,8 @@ static bool is_option(const char *text) {
     return text[0] == '-' && text[1] != '\0' && strcmp(text, "--") != 0;
 }
 
-wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv, wpi_arguments *out,
-                              wp_error *err) {
+wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **argv,
+                              wpi_arguments *out, wp_error *err) {
     *out = (wpi_arguments){.options = options, .argv = argv};
     int at = 1;
     while (at < argc && is_option(argv[at])) {
@@ -67,7 +67,8 @@ wp_status wpi_arguments_parse(const wpi_cli_option *options, int argc, char **ar
     return WP_STATUS_OK;
 }
 
-void wpi_options_first(const wpi_cli_option *options, int argc, char **argv) {
+wp_status wpi_arguments_parse_mixed(const wpi_cli_option *options, int argc, char **argv,
+                                    wpi_arguments *out, wp_error *err) {
     int front = 1; /* where the next option goes */
     for (int at = 1; at < argc && strcmp(argv[at], "--") != 0;) {
         const int from = at++;
@@ -75,13 +76,25 @@ void wpi_options_first(const wpi_cli_option *options, int argc, char **argv) {
         const char *value;
         if (!is_option(argv[from])) continue;
         at = from;
-        if (take(options, argc, argv, &at, &number, &value, NULL) != WP_STATUS_OK) return;
+        WP_TRY(take(options, argc, argv, &at, &number, &value, err));
         for (int i = from; i < at; i++, front++) {
             char *moved = argv[i];
             memmove(&argv[front + 1], &argv[front], (size_t)(i - front) * sizeof *argv);
             argv[front] = moved;
         }
     }
+    return wpi_arguments_parse(options, argc, argv, out, err);
+}
+
+char *wpi_arguments_list(wpi_arguments *arguments, size_t option) {
+    if (arguments->values[option] == NULL) return NULL;
+    wpi_text list = {0};
+    int cursor = 0;
+    for (const char *value; (value = wpi_arguments_next(arguments, option, &cursor)) != NULL;)
+        wpi_text_appendf(&list, "%s%s", list.length != 0 ? "," : "", value);
+    char *joined = wpi_text_take(&list);
+    arguments->values[option] = joined;
+    return joined;
 }
 
 const char *wpi_arguments_next(const wpi_arguments *arguments, size_t option, int *cursor) {

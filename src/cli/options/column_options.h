@@ -10,7 +10,7 @@
     [(first) + 0] =                                                                                \
         {"types", "COLUMN:TYPE,...",                                                               \
          "read columns as these types: int8 … int64, uint8 … uint64, float32, float64 or text "    \
-         "(default: chosen from the first 10,000 rows)"},                                          \
+         "(default: chosen from the first 10,000 rows); may be repeated"},                         \
                [(first) + 1] = {"null", "TEXT",                                                    \
                                 "read TEXT, such as NA, as NULL; an empty field always is"},       \
                [(first) +                                                                          \

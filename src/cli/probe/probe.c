@@ -322,8 +322,8 @@ static int points(int argc, char **argv) {
     wpi_probe_request request;
     wp_error err = {0};
     result_form form;
-    wpi_options_first(wpi_probe_options, argc, argv);
-    if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    if (wpi_arguments_parse_mixed(wpi_probe_options, argc, argv, &arguments, &err) !=
+            WP_STATUS_OK ||
         parse_request(&arguments, &request, &form, &err) != WP_STATUS_OK)
         return wpi_usage_error("probe", "%s", err.message);
     if (arguments.operand_count == 0)
@@ -349,8 +349,7 @@ int wpi_probe_main(int argc, char **argv) {
         return with_help(argc - 1, argv + 1, wpi_probe_host_main);
     if (argc > 1 && strcmp(argv[1], "bandwidth") == 0)
         return with_help(argc - 1, argv + 1, wpi_probe_bandwidth_main);
-    wpi_options_first(wpi_probe_options, argc, argv);
-    if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+    if (wpi_arguments_parse_mixed(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("probe", "%s", err.message);
     return probe(&arguments);
 }
