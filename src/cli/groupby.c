@@ -399,14 +399,15 @@ static uint32_t value_of(plan *p, uint32_t key_count, uint32_t column, wpi_use u
 
 /* One that is only counted need not be understood; one that others aggregate is counted as it is.
  */
-static wp_status plan_aggregate(request *r, const wpi_column_table *table, uint32_t number, plan *p,
+static wp_status plan_aggregate(request *r, wpi_column_table *table, uint32_t number, plan *p,
                                 wp_error *err) {
     const aggregate *a = &r->aggregates[number];
     uint32_t column;
     p->aggregates[number] = (wp_aggregate){a->op, WP_ALL_ROWS};
     if (a->column == NULL) return WP_STATUS_OK;
     WP_TRY(wpi_column_table_find(table, a->column, &column, err));
-    const wpi_field *field = wpi_column_table_field(table, column);
+    const wpi_field *field = a->op == WP_AGGREGATE_COUNT ? wpi_column_table_field(table, column)
+                                                         : wpi_column_table_numbers(table, column);
     if (a->op != WP_AGGREGATE_COUNT && field->is_text)
         return WP_FAIL(err, INVALID,
                        "%s: column '%s' is text; give --null NA if NA means NULL, or --types "
@@ -423,7 +424,7 @@ static wp_status plan_aggregate(request *r, const wpi_column_table *table, uint3
     return WP_STATUS_OK;
 }
 
-static wp_status make_plan(request *r, const wpi_column_table *table, plan *p, wp_error *err) {
+static wp_status make_plan(request *r, wpi_column_table *table, plan *p, wp_error *err) {
     const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
     p->selected = wpi_calloc(r->key_count + r->aggregate_count + where_width, sizeof *p->selected);
     p->keys = wpi_calloc(r->key_count, sizeof *p->keys);
@@ -434,17 +435,20 @@ static wp_status make_plan(request *r, const wpi_column_table *table, plan *p, w
     for (uint32_t i = 0; i < r->key_count; i++) {
         uint32_t column;
         WP_TRY(wpi_column_table_find(table, r->keys[i].name, &column, err));
-        const wpi_field *field = wpi_column_table_field(table, column);
         p->selected[i] = (wpi_selected){column, WPI_USE_VALUES};
-        p->keys[i] = (wp_key){field->type, field->is_nullable && !field->is_text};
         r->keys[i].place = i;
-        r->keys[i].is_text = field->is_text;
     }
     for (uint32_t i = 0; i < r->aggregate_count; i++)
         WP_TRY(plan_aggregate(r, table, i, p, err));
     p->selected_count = r->key_count + p->value_count;
     if (r->where != NULL)
         WP_TRY(wpi_where_bind(r->where, table, p->selected, &p->selected_count, err));
+    /* Last: an aggregate or the condition may have made a column one of numbers. */
+    for (uint32_t i = 0; i < r->key_count; i++) {
+        const wpi_field *field = wpi_column_table_field(table, p->selected[i].column);
+        p->keys[i] = (wp_key){field->type, field->is_nullable && !field->is_text};
+        r->keys[i].is_text = field->is_text;
+    }
     if (!wpi_groupby_sorts_itself(r->keys, r->key_count)) r->options.is_sorted = false;
     return WP_STATUS_OK;
 }

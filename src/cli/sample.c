@@ -194,10 +194,10 @@ typedef struct whole {
     uint64_t row_count, capacity;
 } whole;
 
-static wp_status find_column(const wpi_column_table *table, const char *name, uint32_t *column,
+static wp_status find_column(wpi_column_table *table, const char *name, uint32_t *column,
                              wp_error *err) {
     WP_TRY(wpi_column_table_find(table, name, column, err));
-    if (!wpi_column_table_field(table, *column)->is_text) return WP_STATUS_OK;
+    if (!wpi_column_table_numbers(table, *column)->is_text) return WP_STATUS_OK;
     return WP_FAIL(
         err, INVALID,
         "column '%s' is text; give --null NA if NA means NULL, or --types %s:float64 if all "

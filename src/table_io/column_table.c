@@ -104,6 +104,15 @@ const wpi_field *wpi_column_table_field(const wpi_column_table *table, uint32_t 
     return &table->reader->fields[column];
 }
 
+const wpi_field *wpi_column_table_numbers(wpi_column_table *table, uint32_t column) {
+    wpi_field *field = &table->reader->fields[column];
+    if (field->is_unseen) {
+        field->is_unseen = field->is_text = false;
+        field->type = WP_TYPE_INT64;
+    }
+    return field;
+}
+
 uint64_t wpi_column_table_expected_rows(const wpi_column_table *table) {
     return table->reader->expected_rows;
 }

@@ -20,6 +20,7 @@ typedef struct wpi_field {
     wp_type type; /* of the values; where they are text: of their codes (uint32), 0 is NULL */
     bool is_text;
     bool is_nullable; /* there may be a NULL, beside codes */
+    bool is_unseen;   /* CSV: the rows that were looked at have no value; is_text, too */
 } wpi_field;
 
 typedef struct wpi_column_options {
@@ -56,6 +57,9 @@ void wpi_column_table_close(wpi_column_table *table); /* NULL allowed */
 
 uint32_t wpi_column_table_width(const wpi_column_table *table);
 const wpi_field *wpi_column_table_field(const wpi_column_table *table, uint32_t column);
+/** The same for a use that takes numbers: a column of CSV without a value in its first rows, which
+ * is of text else, becomes one of int64. Before the selection. */
+const wpi_field *wpi_column_table_numbers(wpi_column_table *table, uint32_t column);
 /** The approximate number of rows; 0: unknown. Of CSV: from the length of its first rows. */
 uint64_t wpi_column_table_expected_rows(const wpi_column_table *table);
 /** NOT_FOUND with the nearest name; INVALID: two columns have that name. */

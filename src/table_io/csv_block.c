@@ -147,6 +147,7 @@ static wp_status fail_field(parser *p, uint32_t column, size_t first, size_t out
 static wp_status fail_number(parser *p, uint32_t column, size_t first, size_t outer,
                              wpi_parsed parsed) {
     const wpi_field *field = &p->shape->fields[column];
+    double number;
     char what[256];
     if (parsed == WPI_PARSED_OUT_OF_RANGE)
         (void)snprintf(what, sizeof what, "is out of range for %s; give --types %s:%s",
@@ -154,6 +155,9 @@ static wp_status fail_number(parser *p, uint32_t column, size_t first, size_t ou
                        field->type == WP_TYPE_FLOAT64                                  ? "text"
                        : field->type == WP_TYPE_INT64 || field->type == WP_TYPE_UINT64 ? "float64"
                                                                                        : "int64");
+    else if (wpi_float_parse(p->block->text + first, outer - first, &number) == WPI_PARSED_OK)
+        (void)snprintf(what, sizeof what, "is not a valid %s; give --types %s:float64",
+                       wp_type_name(field->type), field->name);
     else
         (void)snprintf(what, sizeof what,
                        "is not a valid %s; give --types %s:text, or --null TEXT if it means NULL",

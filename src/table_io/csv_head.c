@@ -116,7 +116,8 @@ static void look_at(look *l, const char *text, size_t length) {
 
 static void conclude(const look *l, wpi_field *field) {
     const bool is_large = l->is_no_int64 && l->is_no_uint64;
-    field->is_text = !l->is_seen || (l->is_no_integer ? l->is_no_float : is_large);
+    field->is_unseen = !l->is_seen;
+    field->is_text = field->is_unseen || (l->is_no_integer ? l->is_no_float : is_large);
     if (field->is_text)
         field->type = WP_TYPE_UINT32;
     else if (l->is_no_integer)
@@ -209,6 +210,7 @@ static wp_status say_type(const char *item, size_t length, const char *name, wpi
             continue;
         field->type = type;
         field->is_text = is_text;
+        field->is_unseen = false;
         is_found = true;
     }
     if (is_found) return WP_STATUS_OK;

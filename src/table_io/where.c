@@ -239,13 +239,15 @@ static wp_status check_types(const comparison *c, const wpi_field *field, wp_err
     return WP_STATUS_OK;
 }
 
-wp_status wpi_where_bind(wpi_where *where, const wpi_column_table *table, wpi_selected *selected,
+wp_status wpi_where_bind(wpi_where *where, wpi_column_table *table, wpi_selected *selected,
                          uint32_t *count, wp_error *err) {
     for (uint32_t i = 0; i < where->count; i++) {
         comparison *c = &where->comparisons[i];
         uint32_t column;
         WP_TRY(wpi_column_table_find(table, c->column, &column, err));
-        const wpi_field *field = wpi_column_table_field(table, column);
+        const bool is_number = c->test != IS_NULL && c->test != IS_NOT_NULL && c->text == NULL;
+        const wpi_field *field = is_number ? wpi_column_table_numbers(table, column)
+                                           : wpi_column_table_field(table, column);
         WP_TRY(check_types(c, field, err));
         c->is_text = field->is_text;
         c->place = 0;

@@ -26,7 +26,7 @@ void wpi_where_close(wpi_where *where); /* NULL allowed */
 uint32_t wpi_where_width(const wpi_where *where);
 /** Finds the columns in `table` and adds those to `selected` that it does not have: room for
  * wpi_where_width more. NOT_FOUND; INVALID: a text is compared with a number. */
-WP_NODISCARD wp_status wpi_where_bind(wpi_where *where, const wpi_column_table *table,
+WP_NODISCARD wp_status wpi_where_bind(wpi_where *where, wpi_column_table *table,
                                       wpi_selected *selected, uint32_t *count, wp_error *err);
 /** Leaves of a chunk's first `column_count` columns the rows that satisfy the condition:
  * `*columns` has `*row_count` of them, which may be 0, and lives until the next call. NOMEM. */

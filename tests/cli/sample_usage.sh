@@ -12,7 +12,8 @@ try --column fair t.csv
 try --column name t.csv
 try --column fare none.csv
 try --column fare --types fare:int8 none.csv
-try --column fare --n 0 t.csv
+try t.csv --column fare --n 0
+try --column fare --n 18446744073709551615 t.csv
 try --column fare --range 3 t.csv
 try --column fare --range 3..2 t.csv
 try --column fare --confidence 100 t.csv

@@ -3,6 +3,7 @@
  */
 #include "ops/sample/sample_kernels.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -113,6 +114,13 @@ static uint64_t notes_bytes(const sampling *s) {
     return s->task.thread_count * NOTE_WORDS * sizeof(uint64_t);
 }
 
+static wp_status fail_memory(uint64_t read_count, wp_error *err) {
+    return WP_FAIL(err, NOMEM,
+                   "no host memory for the sums of the threads that read %" PRIu64
+                   " values; read fewer",
+                   read_count);
+}
+
 static wpi_sample_notes notes_in(void *memory, uint64_t count) {
     uint64_t *words = memory;
     return (wpi_sample_notes){.sums = memory,
@@ -131,13 +139,15 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     task->low = options->low;
     task->high = options->high;
     task->is_sum_only = options->is_sum_only && task->valid == NULL;
-    const uint64_t wanted =
-        (options->read_count + task->reads_per_thread - 1) / task->reads_per_thread;
+    const uint64_t wanted = options->read_count / task->reads_per_thread +
+                            (options->read_count % task->reads_per_thread != 0);
+    if (wanted > SIZE_MAX / (NOTE_WORDS * sizeof(uint64_t)))
+        return fail_memory(options->read_count, err);
     s->blocks = wpi_gpu_blocks(&s->gpu, 0, wanted == 0 ? UINT64_MAX / 2 : wanted, 0);
     task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
     const uint64_t bytes = notes_bytes(s);
     void *memory = wpi_malloc(bytes);
-    if (memory == NULL) return WP_FAIL(err, NOMEM, "buffers of the sampling threads");
+    if (memory == NULL) return fail_memory(options->read_count, err);
     s->notes = notes_in(memory, task->thread_count);
     WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, &memory, err));
     s->device_notes = notes_in(memory, task->thread_count);
