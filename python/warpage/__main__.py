@@ -25,8 +25,10 @@ def _rows():
 def main():
     print("warpage %s" % native.__version__)
     print("libraries: %s" % (native.FOLDER or "found by the system"))
-    for spec, note in _rows():
-        print("%-14s %s" % (spec, note))
+    rows = list(_rows())
+    width = max(len(spec) for spec, note in rows)
+    for spec, note in rows:
+        print("%-*s  %s" % (width, spec, note))
 
 
 main()

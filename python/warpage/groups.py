@@ -409,9 +409,18 @@ class Groups(arrow.Tabular):
                            for cell, width, left in zip(row, widths, is_text)).rstrip() for row in zip(*cells)]
         return "\n".join(lines + ["…"] * (shown < self._length) + ["[%d rows]" % self._length])
 
+    def _check_names(self):
+        """A key may be a column named as an aggregate is, "count"."""
+        names = [column.name for column in self._columns]
+        for name in names:
+            if names.count(name) > 1:
+                raise native.ArgumentError("two columns of the result are named '%s', which a dict cannot hold: rename the table's "
+                                           "column, or take to_arrow()" % name)
+
     def to_dict(self) -> Dict[str, list]:
         """Lists of Python's values; NULL is None. Dates and times are datetime's: nanoseconds are cut to microseconds, and
         a number beyond its years stays a number."""
+        self._check_names()
         return {column.name: column.to_list(self._length) for column in self._columns}
 
     def to_numpy(self) -> Dict[str, Any]:
@@ -419,6 +428,7 @@ class Groups(arrow.Tabular):
         objects; timestamps with a time zone are UTC."""
         if numpy is None:
             raise ImportError("to_numpy takes the package numpy")
+        self._check_names()
         result = {}
         for column in self._columns:
             buffer = column.array(self._length)

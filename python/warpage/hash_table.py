@@ -271,6 +271,8 @@ class Table(arrow.Tabular):
         is_combining = organisation == "combining"
         if is_combining and combiner not in COMBINERS or not is_combining and combiner is not None:
             raise ArgumentError("combiner: %s" % ("one of " + ", ".join(COMBINERS) if is_combining else "a %s table has none" % organisation))
+        if memory_bytes is not None and not isinstance(memory_bytes, int):
+            raise ArgumentError("memory_bytes is %r: how many bytes, such as 512 << 20" % (memory_bytes,))
         if memory_bytes is not None and memory_bytes < MEMORY_BYTES_MIN:
             raise ArgumentError("memory_bytes is %d; a table takes %d at least" % (memory_bytes, MEMORY_BYTES_MIN))
         self._set_up(organisation, key, (int if is_combining else str) if value is None else value)

@@ -64,6 +64,13 @@ assert rows_of(warpage.groupby({"k": array.array("i")}, "k", "count")) == []
 
 large = array.array("q", [2**63 - 1, 1])
 ones = array.array("i", [1, 1])
+counted = warpage.groupby({"count": ones}, "count")  # the key and the aggregate
+try:
+    counted.to_dict()
+except warpage.ArgumentError as error:
+    assert "two columns of the result are named 'count'" in str(error), error
+else:
+    raise AssertionError("a dict of two columns of one name")
 fails("sum:v: a sum does not fit int64", {"k": ones, "v": large}, "k", ["count", "sum:v"])
 fails("no column 'vv'; did you mean 'v'?", {"k": ones, "v": large}, "k", "sum:vv")
 fails("'v' has 1 rows, 'k' has 2", {"k": ones, "v": array.array("i", [1])}, "k", "sum:v")

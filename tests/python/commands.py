@@ -22,3 +22,4 @@ for call in (lambda: warpage.run("./not-there"), lambda: warpage.compare(app, {"
         raise AssertionError("no error")
 out = subprocess.run([sys.executable, "-m", "warpage"], capture_output=True, text=True, check=True).stdout
 assert out.startswith("warpage %s\n" % warpage.__version__) and "\nsim:k80 " in out, out
+assert len({line.index("a simulated GPU") for line in out.splitlines() if "a simulated GPU" in line}) == 1, out
