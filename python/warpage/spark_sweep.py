@@ -91,7 +91,7 @@ def _table(spark, cells, failures, finished, keys, shown):
 def _value(text, kind):
     name = kind.typeName()
     if text is None or name == "string":
-        return text
+        return text if text is None else str(text)
     return float(text) if name == "double" else int(text)
 
 

@@ -58,8 +58,10 @@ const wpi_cli_option wpi_compare_options[] = {
     [JOBS] = {"jobs", "N",
               "run N processes at a time; also -j N (default: one for each processor)"},
     [FORMAT] = {"format", "text|json|csv", "print an aligned table (default), JSON or CSV"},
-    [SHOW] = {"show", "NAME,NAME",
-              "add columns for these metrics and counters, by their names in the JSON report"},
+    [SHOW] =
+        {"show", "NAME,NAME",
+         "add columns for these metrics and counters, by their names in the JSON report; may be "
+         "repeated"},
     [OUTPUT] =
         {"output", "DIR",
          "keep trace, results and plots in DIR, and reuse the results that are already there"},
@@ -299,34 +301,43 @@ static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, co
                                                 : "");
 }
 
-static void add_columns(const column *from, size_t from_count, bool is_text, const char **columns,
+/* What a table points to. */
+typedef struct table_heads {
+    const char *columns[WPI_LISTING_COLUMNS_MAX + 1];
+    wpi_column_kind kinds[WPI_LISTING_COLUMNS_MAX + 1];
+} table_heads;
+
+static void add_columns(const column *from, size_t from_count, bool is_text, table_heads *to,
                         size_t *count) {
-    for (size_t i = 0; i < from_count; i++)
-        columns[(*count)++] = is_text ? from[i].title : from[i].name;
+    for (size_t i = 0; i < from_count; i++) {
+        const bool is_word = strcmp(from[i].name, "how") == 0 || strcmp(from[i].name, "mark") == 0;
+        to->kinds[*count] = is_word ? WP_COLUMN_TEXT : WP_COLUMN_NUMBER;
+        to->columns[(*count)++] = is_text ? from[i].title : from[i].name;
+    }
 }
 
-/* `columns` holds WPI_LISTING_COLUMNS_MAX + 1. */
-static void make_table(const comparison *c, bool is_text, extremes e, const char **columns,
+/* Varied values are text, as they were given. */
+static void make_table(const comparison *c, bool is_text, extremes e, table_heads *to,
                        wpi_listing *table) {
     const bool is_paged = has_paging(c);
     size_t count = 0;
+    *to = (table_heads){0};
     for (; count < c->variation.key_count; count++)
-        columns[count] = c->variation.keys[count].key;
-    add_columns(times, sizeof times / sizeof times[0], is_text, columns, &count);
-    add_columns(paging, is_paged ? sizeof paging / sizeof paging[0] : 0, is_text, columns, &count);
+        to->columns[count] = c->variation.keys[count].key;
+    add_columns(times, sizeof times / sizeof times[0], is_text, to, &count);
+    add_columns(paging, is_paged ? sizeof paging / sizeof paging[0] : 0, is_text, to, &count);
     for (size_t i = 0; i < c->shown.count; i++)
-        columns[count++] = c->shown.items[i];
-    add_columns(ends, sizeof ends / sizeof ends[0], is_text, columns, &count);
-    columns[count] = NULL;
-    *table = (wpi_listing){.columns = columns};
+        add_columns(&(column){c->shown.items[i], c->shown.items[i]}, 1, is_text, to, &count);
+    add_columns(ends, sizeof ends / sizeof ends[0], is_text, to, &count);
+    *table = (wpi_listing){.columns = to->columns, .kinds = is_text ? NULL : to->kinds};
     for (size_t i = 0; i < count_of(c); i++)
         if (!c->outcomes[i].is_absent) add_row(c, i, e, is_paged, &(row){&table->cells, is_text});
 }
 
 static void print_table(const comparison *c, wpi_listing_format format, extremes e) {
-    const char *columns[WPI_LISTING_COLUMNS_MAX + 1] = {0};
+    table_heads heads;
     wpi_listing table;
-    make_table(c, format == WPI_LISTING_TEXT, e, columns, &table);
+    make_table(c, format == WPI_LISTING_TEXT, e, &heads, &table);
     wpi_listing_print(&table, format);
     wpi_listing_deinit(&table);
 }
@@ -379,11 +390,11 @@ static char *verdict_of(const comparison *c, extremes e) {
 }
 
 static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
-    const char *columns[WPI_LISTING_COLUMNS_MAX + 1] = {0};
+    table_heads heads;
     const char *device =
         wpi_variation_device(&c->variation, 0, NULL) != NULL ? "" : c->trials.items[0].device;
     wpi_listing table;
-    make_table(c, true, e, columns, &table);
+    make_table(c, true, e, &heads, &table);
     const size_t last = wpi_listing_column_count(&table) - 1;
     char *verdict = verdict_of(c, e);
     wpi_text details = {0};
@@ -561,6 +572,7 @@ int wpi_compare_main(int argc, char **argv) {
         arguments.values[OUTPUT] == NULL)
         return wpi_usage_error("compare", "%s is of --output DIR",
                                arguments.values[PLAN] != NULL ? "--plan" : "--finished");
+    char *const shown = wpi_arguments_list(&arguments, SHOW);
     comparison c = {.arguments = &arguments,
                     .trials = {.command = "compare",
                                .runs_nothing = arguments.values[FINISHED] != NULL,
@@ -584,5 +596,6 @@ int wpi_compare_main(int argc, char **argv) {
         exit_code = show(&c, format);
     }
     deinit(&c);
+    wpi_free(shown);
     return exit_code;
 }

@@ -116,6 +116,12 @@ int wpi_trace_info_main(int argc, char **argv) {
     static const char *const launch_columns[] = {
         "launch",   "kernel", "grid",       "block", "shared_bytes", "registers", "warp_blocks",
         "accesses", "bytes",  "replayable", NULL};
+    static const wpi_column_kind kernel_kinds[] = {
+        WP_COLUMN_TEXT,   WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER,
+        WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_FLAG};
+    static const wpi_column_kind launch_kinds[] = {
+        WP_COLUMN_NUMBER, WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_NUMBER,
+        WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_FLAG};
     wpi_arguments arguments;
     wpi_listing_format format;
     wp_error err = {0};
@@ -128,6 +134,7 @@ int wpi_trace_info_main(int argc, char **argv) {
     listing l = {.is_text = format == WPI_LISTING_TEXT,
                  .has_launches = arguments.values[LAUNCHES] != NULL};
     l.table.columns = l.has_launches ? launch_columns : kernel_columns;
+    if (!l.is_text) l.table.kinds = l.has_launches ? launch_kinds : kernel_kinds;
     const wp_status status =
         wp_trace_read_info(arguments.operands[0], say_trace, take_launch, &l, &err);
     add_kernels(&l);

@@ -11,6 +11,11 @@ wp_status wpi_variation_add(wpi_variation *v, const char *text, wp_error *err) {
     if (equals == NULL || equals == text || equals[1] == '\0')
         return WP_FAIL(err, INVALID, "--vary %s: a key and its values, as in l2.bytes=1MiB,2MiB",
                        text);
+    for (size_t k = 0; k < v->key_count; k++)
+        if (strlen(v->keys[k].key) == (size_t)(equals - text) &&
+            strncmp(v->keys[k].key, text, (size_t)(equals - text)) == 0)
+            return WP_FAIL(err, INVALID, "--vary has %s twice; list all its values in one",
+                           v->keys[k].key);
     wpi_vary *keys = wpi_realloc(v->keys, (v->key_count + 1) * sizeof *keys);
     if (keys == NULL) return WP_FAIL(err, NOMEM, "--vary");
     v->keys = keys;

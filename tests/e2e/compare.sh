@@ -58,6 +58,14 @@ run_planned 0 3
 run_planned 3 6
 "$WARPAGE" compare --device sim:gtx1080ti $vary --output planned --finished -- ./vecadd >all 2>err || fail "$(cat err)"
 cmp all two || fail "--finished has another table"
+# For programs: numbers are numbers, also those of --show, which may be repeated.
+"$WARPAGE" compare --device sim:gtx1080ti $vary --output planned --finished --format json --show dram_read_bytes --show no_such -- ./vecadd >all.json 2>err || fail "$(cat err)"
+python3 - <<'END' || fail "$(cat all.json)"
+import json
+for row in json.load(open("all.json")):
+    assert row["kernel_time_ns"] > 0 and row["times_best"] >= 1 and 0 <= row["l2_hit_pct"] <= 100, row
+    assert row["dram_read_bytes"] > 0 and row["no_such"] is None and row["how"] == "replayed" and row["sm.warps"] in ("8", "16", "64"), row
+END
 same_folders kept planned
 ! "$WARPAGE" compare --device sim:gtx1080ti $vary --output empty --finished -- ./vecadd 2>err || fail "a table of nothing"
 grep -q 'empty has the report of no combination' err || fail "$(cat err)"

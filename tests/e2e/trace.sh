@@ -96,6 +96,8 @@ cmp a b || { diff a b; fail "functional and simulated recordings differ in acces
 # Launches that are cut out; the others stay as they were.
 "$WARPAGE" trace cut --launches 2-3 -o cut.wpt barrier_loops.wpt
 [ "$("$WARPAGE" trace info --launches --format csv cut.wpt | wc -l)" -eq 3 ] || fail "the cut has not two launches"
+"$WARPAGE" trace info --launches --format json cut.wpt | python3 -c 'import json, sys
+for row in json.load(sys.stdin): assert row["accesses"] > 0 and row["replayable"] is True and isinstance(row["grid"], str), row' || fail "trace info's JSON"
 "$WARPAGE" trace replay --device "$gpu" --report cut.json cut.wpt
 "$WARPAGE" trace cut --kernels nested -o nested.wpt barrier_loops.wpt
 "$WARPAGE" trace info --format csv nested.wpt | grep -q nested || fail "the cut lacks its kernel"
