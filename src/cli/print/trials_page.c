@@ -19,10 +19,10 @@ static void append_cell(wpi_text *out, const char *tag, const char *text, bool i
 static void append_table(const wpi_listing *table, size_t text_columns, wpi_text *out) {
     const size_t columns = wpi_listing_column_count(table);
     wpi_page_begin_table(out, NULL);
-    wpi_text_append(out, "<tr>");
+    wpi_text_append(out, "<thead><tr>");
     for (size_t c = 0; c < columns; c++)
         append_cell(out, "th", table->columns[c], (text_columns >> c & 1) != 0);
-    wpi_text_append(out, "</tr>\n");
+    wpi_text_append(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i + columns <= table->cells.count; i += columns) {
         const char *mark = table->cells.items[i + columns - 1];
         const bool is_marked = strcmp(mark, "best") == 0 || strcmp(mark, "worst") == 0;
