@@ -40,7 +40,8 @@ class Rows(Structure):
                 ("keys", c_void_p), ("values", c_void_p)]
 
     def __del__(self):
-        library().wp_table_rows_deinit(byref(self))
+        if library is not None:  # the interpreter may be at its end
+            library().wp_table_rows_deinit(byref(self))
 
 
 class Column(Structure):
