@@ -219,6 +219,9 @@ wp_status wpi_program_require(const char *name, char **out, wp_error *err) {
     *out = wpi_program_find(name);
     if (*out != NULL) return WP_STATUS_OK;
     if (name[0] == '\0') return WP_FAIL(err, NOT_FOUND, "the name of the program is empty");
+    if (strchr(name, '/') == NULL && wpi_file_is_executable(name))
+        return WP_FAIL(err, NOT_FOUND, "%s: no such program in $PATH; did you mean ./%s?", name,
+                       name);
     if (strchr(name, '/') == NULL)
         return WP_FAIL(err, NOT_FOUND, "%s: no such program in $PATH", name);
     if (wpi_dir_exists(name)) return WP_FAIL(err, IO, "%s: a folder, not a program", name);

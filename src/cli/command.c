@@ -113,7 +113,8 @@ const wpi_cli_command wpi_commands[] = {
      .summary = "run a recorded study again: what no paper has a value for",
      .usage = "study [options] [SUBJECT[/STUDY] | all]",
      .details = "Variations, inputs and machines that the papers of `warpage reproduce` leave out. "
-                "Claims are expectations, or values alone.",
+                "Claims\n"
+                "are expectations, or values alone.",
      .options = wpi_study_options,
      .run = wpi_study_main},
     {.name = "doctor",

@@ -280,6 +280,14 @@ static void explain_missing(const char *program, wpi_record_state state, int exi
                       program);
 }
 
+static bool selects_launches(const wpi_arguments *arguments) {
+    static const int options[] = {KERNELS, LAUNCHES, WARMUP, REGION};
+    bool selects = false;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        selects = selects || arguments->values[options[i]] != NULL;
+    return selects;
+}
+
 /* The exit code of `warpage run`: the program's, or 1 if it succeeded but the requested report
  * failed. */
 static int report_run(const wpi_arguments *arguments, const char *record_path,
@@ -311,6 +319,9 @@ static int report_run(const wpi_arguments *arguments, const char *record_path,
         if (arguments->values[ESTIMATE] != NULL && exit_code == 0)
             wpi_estimate(&record, (const char *const *)arguments->operands, environment, folder);
         status = write_reports(arguments, &record, timeline_path, &err);
+        if (status == WP_STATUS_OK && record.kernel_count == 0 && selects_launches(arguments))
+            (void)fprintf(stderr,
+                          "warpage run: no launch was selected, so the report is of none\n");
         wp_run_record_deinit(&record);
     }
     if (status == WP_STATUS_OK) return exit_code;

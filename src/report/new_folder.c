@@ -72,7 +72,7 @@ wp_status wpi_new_folder_write(const char *dir, void (*fill)(wpi_new_folder *fol
     bool is_made = false;
     if (status == WP_STATUS_OK) {
         is_made = mkdtemp(made) != NULL;
-        if (!is_made) status = WP_FAIL(err, IO, "%s: cannot be created: %s", made, strerror(errno));
+        if (!is_made) status = WP_FAIL(err, IO, "%s: cannot be created: %s", dir, strerror(errno));
     }
     const mode_t mask = umask(0);
     (void)umask(mask);

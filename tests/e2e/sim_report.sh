@@ -119,6 +119,8 @@ expect "work of the run, one kernel" "$(cell run '' kernel_thread_instructions k
     "$(cell kernel look_up kernel_thread_instructions k.csv)"
 expect "the kernel alone" "$(cell kernel look_up kernel_thread_instructions k.csv)" \
     "$(cell kernel look_up kernel_thread_instructions a.csv)"
+run n.csv --kernels nowhere 2>err
+grep -q 'no launch was selected' err || fail "a selection of none is not told: $(cat err)"
 run w.csv --warmup 1 --kernels add
 expect "launches behind the warm-up" "$(cell kernel add count w.csv)" 2
 run l.csv --launches 2-3

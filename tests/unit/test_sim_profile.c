@@ -141,7 +141,7 @@ static void mistakes_are_named_with_their_place(void **state) {
          WP_STATUS_INVALID, "launches choose by shared.carveouts"},
         {"[tlb.l1]\nentries = 16\nsets = 2x8,2x0\n", NULL, WP_STATUS_INVALID, "is not a list"},
         {"[page]\nbytes = 3KiB\n", NULL, WP_STATUS_INVALID,
-         "page.bytes: 3KiB is out of range (4096"},
+         "page.bytes: 3KiB is out of range (4.00 KiB to"},
         {"[page]\nbytes = 12KiB\n", NULL, WP_STATUS_INVALID,
          "page.bytes: 12288 is not a power of two"},
         {"[tlb.l1]\nentires = 4\n", NULL, WP_STATUS_NOT_FOUND, "did you mean 'tlb.l1.entries'?"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the values of keys, text with units, into the fields of a profile. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,6 +131,21 @@ static void store(wpi_key_unit unit, uint64_t value, void *field) {
     }
 }
 
+static const char *limit(wpi_key_unit unit, uint64_t value, char out[32]) {
+    if (unit == WPI_KEY_BYTES) return wpi_format_bytes(value, out);
+    if (unit == WPI_KEY_HZ && value % 1000000 == 0)
+        (void)snprintf(out, 32, "%" PRIu64 " MHz", value / 1000000);
+    else
+        (void)snprintf(out, 32, "%" PRIu64 "%s", value, unit == WPI_KEY_TIME ? " ps" : "");
+    return out;
+}
+
+static wp_status fail_range(const wpi_key *key, const char *text, wp_error *err) {
+    char least[32], most[32];
+    return WP_FAIL(err, INVALID, "%s is out of range (%s to %s)", text,
+                   limit(key->unit, key->min, least), limit(key->unit, key->max, most));
+}
+
 wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wpi_profile *profile,
                        wp_error *err) {
     void *field = field_of(key, repeat, profile);
@@ -150,9 +166,7 @@ wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wp
     case WPI_KEY_UNIT_COUNT: WP_CHECK(false);
     }
     if (key->unit != WPI_KEY_CHOICE && (value < key->min || value > key->max))
-        return WP_FAIL(err, INVALID, "%s is out of range (%llu to %llu%s)", text,
-                       (unsigned long long)key->min, (unsigned long long)key->max,
-                       key->unit == WPI_KEY_TIME ? " ps" : "");
+        return fail_range(key, text, err);
     store(key->unit, value, field);
     return WP_STATUS_OK;
 }

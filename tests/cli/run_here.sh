@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program of this folder, without its "./".
+printf '#!/bin/sh\n' >app && chmod +x app && warpage run app
