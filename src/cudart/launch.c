@@ -6,9 +6,11 @@
  * set up each argument by its offset, and launch.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "cache/cache_launch.h"
 #include "cudart/cudart.h"
 #include "cudart/entry.h"
@@ -71,11 +73,25 @@ static pending *get_pending(void) {
 
 /* ---- launching ---- */
 
+/* A kernel's name for people. */
+typedef struct shown_name {
+    char text[256];
+} shown_name;
+
+static shown_name name_of(const wpi_function *f) {
+    shown_name name;
+    char *demangled = wpi_cxx_demangle(f->info->name);
+    (void)snprintf(name.text, sizeof name.text, "%s",
+                   demangled != NULL ? demangled : f->info->name);
+    wpi_free(demangled);
+    return name;
+}
+
 static cudaError_t refuse_shape(const wpi_function *f, const char *what, dim3 shape,
                                 const char *limit, unsigned limit_value) {
     wp_error err = {0};
-    (void)WP_FAIL(&err, LAUNCH, "%s: a %s of %u x %u x %u cannot be launched: %s %u", f->info->name,
-                  what, shape.x, shape.y, shape.z, limit, limit_value);
+    (void)WP_FAIL(&err, LAUNCH, "%s: a %s of %u x %u x %u cannot be launched: %s %u",
+                  name_of(f).text, what, shape.x, shape.y, shape.z, limit, limit_value);
     return wpi_explain(cudaErrorInvalidConfiguration, &err);
 }
 
@@ -102,7 +118,7 @@ static cudaError_t check_shape(const wp_device_info *info, const wpi_function *f
             &err, LAUNCH,
             "%s: %u threads per block, but its __launch_bounds__ or its %u registers per thread "
             "allow at most %u",
-            f->info->name, (unsigned)threads, f->info->register_count,
+            name_of(f).text, (unsigned)threads, f->info->register_count,
             f->info->threads_per_block_max);
         return wpi_explain(cudaErrorLaunchOutOfResources, &err);
     }
@@ -117,7 +133,7 @@ static cudaError_t check_shared(const wpi_function *f, size_t shared_bytes) {
         "%s: %zu bytes of dynamic shared memory, but at most %u in addition to the kernel's static "
         "%u; cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows "
         "more if the device supports it",
-        f->info->name, shared_bytes, f->shared_dynamic_bytes_max, f->info->shared_static_bytes);
+        name_of(f).text, shared_bytes, f->shared_dynamic_bytes_max, f->info->shared_static_bytes);
     return wpi_explain(cudaErrorInvalidValue, &err);
 }
 
@@ -133,7 +149,7 @@ static cudaError_t check_cooperative(const wp_device_info *info, const wpi_funct
     (void)WP_FAIL(
         &err, LAUNCH,
         "%s: %llu blocks in a cooperative launch, but only %llu can be resident on the device",
-        f->info->name, (unsigned long long)blocks, (unsigned long long)room);
+        name_of(f).text, (unsigned long long)blocks, (unsigned long long)room);
     return wpi_explain(cudaErrorCooperativeLaunchTooLarge, &err);
 }
 
@@ -141,7 +157,7 @@ static cudaError_t refuse_cluster(const wpi_function *f, dim3 cluster, cudaError
                                   const char *why) {
     wp_error err = {0};
     (void)WP_FAIL(&err, LAUNCH, "%s: clusters of %u x %u x %u blocks cannot be launched: %s",
-                  f->info->name, cluster.x, cluster.y, cluster.z, why);
+                  name_of(f).text, cluster.x, cluster.y, cluster.z, why);
     return wpi_explain(error, &err);
 }
 
@@ -177,7 +193,7 @@ static cudaError_t refuse_stream(const wpi_function *f, const wp_device *device,
     (void)WP_FAIL(&err, INVALID,
                   "%s: launched in a stream of device %u while device %u is current; "
                   "cudaSetDevice(%u) before the launch",
-                  f->info->name, queue->device->number, device->number, queue->device->number);
+                  name_of(f).text, queue->device->number, device->number, queue->device->number);
     return wpi_explain(cudaErrorInvalidResourceHandle, &err);
 }
 
