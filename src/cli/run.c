@@ -74,11 +74,11 @@ const wpi_cli_option wpi_run_options[] = {
         {"simulated-clock", NULL,
          "the clocks that the program reads (clock_gettime, gettimeofday, std::chrono, clock) "
          "follow the simulated GPU; its own code takes no time on them"},
-    [CHECK] =
-        {"check", NULL,
-         "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
-         "barriers, races within blocks and leaks; exit with status 1 if any is found. "
-         "WARPAGE_CHECK_RACES=0: no races, which take most of the time"},
+    [CHECK] = {"check", NULL,
+               "check kernels on the CPU for out-of-bounds and misaligned accesses, use of freed "
+               "memory, divergent "
+               "barriers, races within blocks and leaks; exit with status 1 if any is found. "
+               "WARPAGE_CHECK_RACES=0: no races, which take most of the time"},
     [REPORT] = {"report", "FILE", WPI_REPORT_DOC},
     [OUTPUT] = {"output", "DIR",
                 "write the report in every form, plots and a web page, index.html, to DIR"},
@@ -152,6 +152,14 @@ static wp_status check_simulated(const char *device, const char *what, wp_error 
                    what);
 }
 
+/* Kernels are checked where they run as code of the processor. */
+static wp_status check_processor(const char *device, wp_error *err) {
+    if (device == NULL) device = getenv("WARPAGE_DEVICE");
+    if (device == NULL || device[0] == '\0' || strncmp(device, "cpu", 3) == 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID, "--check checks kernels on the CPU, not on %s; add --device cpu",
+                   device);
+}
+
 /* Checks values and turns them into environment rows. */
 static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environment,
                                  wp_error *err) {
@@ -180,6 +188,7 @@ static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environm
     if (values[CHECK] != NULL) {
         if (!library_has_param("check"))
             return WP_FAIL(err, UNSUPPORTED, "--check: this libwarpage cannot check kernels");
+        WP_TRY(check_processor(values[DEVICE], err));
         wpi_strings_add(environment, "WARPAGE_CHECK=1");
     }
     if (values[SIMULATED_CLOCK] != NULL) {
