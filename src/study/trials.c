@@ -2,6 +2,7 @@
 #include "study/trials.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ wp_status wpi_trials_record(wpi_trials *t, wp_error *err) {
     const wpi_trial *first = &t->items[0];
     wpi_strings environment = {0};
     wp_status status = WP_STATUS_OK;
-    int exit_code;
+    int exit_code = 0;
     t->trace_path = path_of(t, first->device, first->settings, NULL, ".wpt");
     (void)setenv("WARPAGE_SET", first->settings, 1);
     char *instead = wpi_foresee_instead(first->device);
@@ -131,6 +132,8 @@ wp_status wpi_trials_record(wpi_trials *t, wp_error *err) {
         status =
             wpi_trace_record((const char *const *)t->program, t->trace_path, first->device,
                              t->is_functional, "/dev/null", &said, &environment, &exit_code, err);
+    /* Ctrl-C, which the program was left to answer, is meant for all that would follow, too. */
+    if (status != WP_STATUS_OK && exit_code == 128 + SIGINT) (void)raise(SIGINT);
     /* The program's stderr, if it failed. */
     if (status != WP_STATUS_OK) (void)fputs(wpi_text_string(&said), stderr);
     wpi_text_deinit(&said);
