@@ -309,7 +309,7 @@ class Table(arrow.Tabular):
         """A table of two columns of anything that speaks the Arrow C data interface, of a dict of arrays or of a file
         (a path): its types are those of the columns. Other arguments are the constructor's."""
         source = open_table(table, (key, value))
-        check_names(source.names, (key, value))
+        check_names(source.names, (key, value), once=True)
         if not hasattr(source, "_chunks"):
             kinds = [_kind_of_values(source._columns[name], name) for name in (key, value)]
         else:
@@ -359,7 +359,7 @@ class Table(arrow.Tabular):
     def insert_table(self, table: Any, key: str, value: str) -> None:
         """Two columns of a table: of Arrow, a dict of arrays, or a file's path, which is read batch by batch."""
         source = open_table(table, (key, value))
-        check_names(source.names, (key, value))
+        check_names(source.names, (key, value), once=True)
         self._insert_source(source, key, value)
 
     def _insert_source(self, source, key, value):

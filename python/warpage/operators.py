@@ -110,8 +110,11 @@ def _is_pair(aggs):
         sum(word in OPERATIONS for word in aggs) == 1
 
 
-def check_names(names, wanted):
+def check_names(names, wanted, once=False):
+    """`once`: of two columns of one name it would not be known which is meant."""
     for name in wanted:
+        if once and names.count(name) > 1:
+            raise ColumnError("the table has %d columns named '%s'" % (names.count(name), name))
         if name not in names:
             near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
             raise ColumnError("the table has no column '%s'%s" %
@@ -663,7 +666,7 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     keys, aggregates = _asked(keys, aggs, named)
     wanted = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
     source = open_table(table, list(dict.fromkeys(keys + wanted)))
-    check_names(source.names, keys + wanted)
+    check_names(source.names, keys + wanted, once=True)
     fields = source.fields(wanted)
     _check_types(aggregates, fields)
     if not partial:

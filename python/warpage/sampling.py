@@ -79,7 +79,7 @@ def sample(table: Any, column: str, n: int = 1_000_000, *, seed: int = 0, confid
     if not 0 < confidence < 1:
         raise ArgumentError("confidence is %r: a number between 0 and 1" % (confidence,))
     source = open_table(table, [column])
-    check_names(source.names, [column])
+    check_names(source.names, [column], once=True)
     field = source.fields([column])[column]
     if not field.is_number or is_decimal(field.format):
         raise TableTypeError("column '%s' has no numbers to sample" % column)

@@ -208,3 +208,14 @@ with tempfile.TemporaryDirectory() as folder:
 code = "import builtins, warpage; builtins.kept = warpage.groupby({'k': ['a', 'b'], 'n': [1, 2]}, ['k', 'n'], text='utf8').to_arrow()"
 done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 assert done.returncode == 0 and not done.stderr, done
+
+# Two columns of one name: which is meant?
+twice = pyarrow.Table.from_arrays([pyarrow.array([1]), pyarrow.array([2]), pyarrow.array([3])], names=["a", "a", "b"])
+for call in (lambda: warpage.groupby(twice, "a"), lambda: warpage.groupby(twice, "b", "sum:a"), lambda: warpage.sample(twice, "a")):
+    try:
+        call()
+    except warpage.ColumnError as error:
+        assert str(error) == "the table has 2 columns named 'a'", error
+    else:
+        raise AssertionError("a column of two was taken")
+assert warpage.groupby(twice, "b").to_dict() == {"b": [3], "count": [1]}
