@@ -260,7 +260,7 @@ wp_status wpi_block_file_open(const char *path, wpi_block_file **out, wp_error *
     if (f == NULL) return WP_FAIL(err, NOMEM, "trace");
     wp_status status = WP_STATUS_OK;
     f->path = wpi_format("%s", path);
-    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe: waits for nobody */
+    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer yet */
     if (f->fd < 0 && errno == ENOENT)
         WP_TRY_GOTO(WP_FAIL(err, NOT_FOUND, "%s: no such file", path), failed);
     struct stat about;
