@@ -124,13 +124,10 @@ def shorten(names):
 NO_SHARING = "memory and events are not shared with other processes or graphics interfaces"
 RUNTIME_REASONS = [
     ("graphs have no semaphore nodes", r"cudaGraph\w*Semaphore"),
-    ("nodes have no attributes; parameters of kernel, fill, host, event and 1D copy nodes are changed, of others not",
-     r"cudaGraph(?!ics|R\w+UserObject)"),
     ("objects that a graph keeps alive", r"UserObject"),
     (NO_SHARING, r"Ipc|External|NvSci|MemPool(Ex|Im)port|FlushGPUDirect|EGL|cudaGL|cudaGraphics"),
     ("there are no mipmapped, sparse or planar arrays", r"Mipmapped|Sparse|Plane|MemoryRequirements"),
     ("no launch reaches several devices", r"MultiDevice"),
-    ("streams have a priority and no other attributes", r"cudaStream\w*Attribute"),
     ("old profilers' files", r"cudaProfilerInitialize"),
 ]
 RUNTIME_ABSENT = [
@@ -138,9 +135,6 @@ RUNTIME_ABSENT = [
     ("modules: the driver API has them", "cudaLibrary* cudaKernel* cudaGetKernel"),
     ("batches of copies (CUDA 12.8)", "cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemDiscard* cudaMemPrefetchBatchAsync"),
     ("tools: logs, tables of the driver", "cudaLogs* cudaGetExportTable"),
-]
-DRIVER_REASONS = [
-    ("nodes have no attributes", r"cuGraphKernelNodeSetAttribute"),
 ]
 DRIVER_ABSENT = [
     ("parts of a device (CUDA 12.4)", "cuGreenCtx* cuDevSmResource* cuDeviceGetDevResource cuCtxGetDevResource"),
@@ -209,7 +203,6 @@ def libraries():
         if name.endswith(".c"):
             runtime += re.findall(r"^WP_API cudaError_t (cuda\w+)\([^)]*\) \{\s*(?:\(void\)[^;]*;\s*)*"
                                   r"return wpi_note\(cudaErrorNotSupported\);", read("src/cudart/" + name), re.M)
-    driver = re.findall(r'wpi_unsupported\("(cu[A-Z]\w+)"', read("src/cudart/driver/drv_pool.c"))
     cublas = lists_of_missing(HEADERS + "wp/cublas_missing.h", "WP_CUBLAS_MISSING")
     cufft = lists_of_missing(HEADERS + "wp/cufft_missing.h", "WP_CUFFT_MISSING")
     cusolver = lists_of_missing(HEADERS + "wp/cusolver_missing.h", "WP_CUSOLVER_MISSING")
@@ -223,10 +216,10 @@ def libraries():
                 "`cuda_runtime.h`; as of CUDA 12.3. Its templates (`cudaLaunchKernelEx`, `cudaFuncSetAttribute` of a "
                 "kernel, …) are in the header.", missing=by_reason(runtime, RUNTIME_REASONS, "the runtime API"),
                 absent=RUNTIME_ABSENT),
-        Library("Driver API", "cu", "libcuda.so", ["cuda.h", "cudaProfiler.h"],
+        Library("Driver API", "cu", "libcuda.so", ["cuda.h", "wp/driver_graph.h", "wp/driver_missing.h", "cudaProfiler.h"],
                 "`cuda.h`, `-lcuda`; as of CUDA 12.3. [driver API](driver-api.md) has the differences. Most of the "
                 "unsupported calls are in the library alone, for programs that look up its functions by name.",
-                missing=by_reason(driver, DRIVER_REASONS, "the driver API") + unsupported_driver_calls(),
+                missing=unsupported_driver_calls(),
                 absent=DRIVER_ABSENT),
         Library("NVRTC", "nvrtc", "libnvrtc.so", ["nvrtc.h"], "`nvrtc.h`, `-lnvrtc`.", NVRTC_GROUPS,
                 absent=[("intermediate code of other compilers", "nvrtcGetLTOIR* nvrtcGetOptiXIR* nvrtcGetNVVM*"),

@@ -184,7 +184,7 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
     cudaError_t captured;
     if (wpi_capture_is_on(stream, &captured) || captured != cudaSuccess) {
         WPI_TRY(captured);
-        const wpi_copy_node node = {dst, src, e, kind};
+        const wpi_copy_node node = {.dst = dst, .src = src, .extent = e, .kind = kind};
         return is_async ? wpi_capture_copy(stream, &node) : wpi_capture_refuse(stream);
     }
     wp_device *other = NULL;

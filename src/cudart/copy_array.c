@@ -141,10 +141,9 @@ static bool place_3d(cudaArray_const_t array, const struct cudaPitchedPtr *point
     return true;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool is_async) {
+cudaError_t wpi_copy_boxes(const struct cudaMemcpy3DParms *p, wpi_box *dst, wpi_box *src,
+                           wpi_extent *extent) {
     if (p == NULL) return wpi_note(cudaErrorInvalidValue);
-    wp_device *device;
-    WPI_TRY(wpi_enter(&device));
     cudaArray_const_t array = p->srcArray != NULL ? p->srcArray : p->dstArray;
     if (array != NULL && !wpi_handle_is_live(WPI_HANDLE_ARRAY, array))
         return wpi_note(cudaErrorInvalidValue);
@@ -152,13 +151,24 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
         (!wpi_handle_is_live(WPI_HANDLE_ARRAY, p->dstArray) ||
          p->srcArray->element_bytes != p->dstArray->element_bytes))
         return wpi_note(cudaErrorInvalidValue);
-    const wpi_extent extent = {p->extent.width * (array != NULL ? array->element_bytes : 1),
-                               p->extent.height, p->extent.depth};
-    if (extent.width_bytes == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
-    wpi_box dst, src;
-    if (!place_3d(p->dstArray, &p->dstPtr, &p->dstPos, &extent, &dst) ||
-        !place_3d(p->srcArray, &p->srcPtr, &p->srcPos, &extent, &src))
+    *dst = *src = (wpi_box){0};
+    *extent = (wpi_extent){p->extent.width * (array != NULL ? array->element_bytes : 1),
+                           p->extent.height, p->extent.depth};
+    if (extent->width_bytes == 0 || extent->height == 0 || extent->depth == 0) return cudaSuccess;
+    if (!place_3d(p->dstArray, &p->dstPtr, &p->dstPos, extent, dst) ||
+        !place_3d(p->srcArray, &p->srcPtr, &p->srcPos, extent, src))
         return wpi_note(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool is_async) {
+    wp_device *device;
+    wpi_box dst, src;
+    wpi_extent extent;
+    if (p == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_copy_boxes(p, &dst, &src, &extent));
+    if (dst.first == NULL) return cudaSuccess; /* nothing to copy */
     if (extent.width_bytes > dst.pitch_bytes || extent.width_bytes > src.pitch_bytes)
         return wpi_note(cudaErrorInvalidPitchValue);
     return wpi_copy(stream, dst, src, extent, p->kind, is_async);

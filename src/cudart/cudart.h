@@ -191,6 +191,8 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
+    struct cudaAccessPolicyWindow window; /* hints, kept for questions */
+    enum cudaSynchronizationPolicy sync_policy;
 };
 
 /** The queue of a stream: the default one for NULL and cudaStreamLegacy, the calling thread's own
@@ -284,6 +286,11 @@ cudaError_t wpi_check_peers(int dst_device, int src_device);
  * does: for pageable memory, when the program may change it. Noted. */
 cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent extent,
                      enum cudaMemcpyKind kind, bool is_async);
+
+/** The sides and the size of a 3D copy (copy_array.c); boxes without memory where the size is 0.
+ * Noted. */
+cudaError_t wpi_copy_boxes(const struct cudaMemcpy3DParms *p, wpi_box *dst, wpi_box *src,
+                           wpi_extent *extent);
 
 /* ---- fill.c ---- */
 

@@ -246,8 +246,7 @@ WP_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, d
     return launch(func, &c, args, true);
 }
 
-/* Attributes that affect performance only: leaving them out changes no result. */
-static bool is_hint(cudaLaunchAttributeID id) {
+bool wpi_launch_attribute_is_hint(cudaLaunchAttributeID id) {
     switch (id) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
@@ -292,7 +291,7 @@ WP_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
             cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
             if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0)
                 return wpi_note(cudaErrorInvalidClusterSize);
-        } else if (!is_hint(a->id)) {
+        } else if (!wpi_launch_attribute_is_hint(a->id)) {
             return wpi_note(cudaErrorNotSupported);
         }
     }

@@ -47,6 +47,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
     }
     stream->flags = flags;
     stream->priority = priority;
+    stream->sync_policy = cudaSyncPolicyAuto;
     stream->id = atomic_fetch_add(&next_id, 1);
     if (!wpi_handle_add(WPI_HANDLE_STREAM, stream)) {
         wp_queue_destroy(stream->queue);
@@ -323,6 +324,68 @@ WP_API cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority) {
     WPI_TRY(find(device, hStream, &stream));
     if (priority == NULL) return wpi_note(cudaErrorInvalidValue);
     *priority = stream != NULL ? stream->priority : PRIORITY_LEAST;
+    return cudaSuccess;
+}
+
+/* ---- attributes: hints, but for the priority, which is chosen when the stream is created ---- */
+
+/* A stream; stream 0 keeps no attributes: `*out` is NULL then. */
+static cudaError_t find_with_value(cudaStream_t stream, const void *value,
+                                   struct CUstream_st **out) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(find(device, stream, out));
+    return value != NULL ? cudaSuccess : wpi_note(cudaErrorInvalidValue);
+}
+
+WP_API cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+                                          const cudaLaunchAttributeValue *value) {
+    struct CUstream_st *stream;
+    WPI_TRY(find_with_value(hStream, value, &stream));
+    switch (attr) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+        if (stream != NULL) stream->window = value->accessPolicyWindow;
+        return cudaSuccess;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        if (stream != NULL) stream->sync_policy = value->syncPolicy;
+        return cudaSuccess;
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain: return cudaSuccess;
+    default: return wpi_note(cudaErrorInvalidValue);
+    }
+}
+
+WP_API cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+                                          cudaLaunchAttributeValue *value_out) {
+    struct CUstream_st *stream;
+    WPI_TRY(find_with_value(hStream, value_out, &stream));
+    *value_out = (cudaLaunchAttributeValue){0};
+    switch (attr) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+        if (stream != NULL) value_out->accessPolicyWindow = stream->window;
+        return cudaSuccess;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        value_out->syncPolicy = stream != NULL ? stream->sync_policy : cudaSyncPolicyAuto;
+        return cudaSuccess;
+    case cudaLaunchAttributePriority:
+        value_out->priority = stream != NULL ? stream->priority : PRIORITY_LEAST;
+        return cudaSuccess;
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain: return cudaSuccess;
+    default: return wpi_note(cudaErrorInvalidValue);
+    }
+}
+
+WP_API cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
+    struct CUstream_st *to, *from;
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(find(device, dst, &to));
+    WPI_TRY(find(device, src, &from));
+    if (to == NULL || from == NULL) return cudaSuccess;
+    to->window = from->window;
+    to->sync_policy = from->sync_policy;
     return cudaSuccess;
 }
 

@@ -11,24 +11,12 @@
 #define UNSUPPORTED_MAP(X) \
     /* graphs */ \
     X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
-    X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
-    X(cudaGraphExecChildGraphNodeSetParams) \
     X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
-    X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) \
-    X(cudaGraphExecMemcpyNodeSetParams) \
-    X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) X(cudaGraphExecMemcpyNodeSetParamsToSymbol) \
-    X(cudaGraphExecNodeSetParams) \
+    X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeGetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
-    X(cudaGraphInstantiateWithParams) \
-    X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
-    X(cudaGraphKernelNodeSetAttribute) \
-    X(cudaGraphMemcpyNodeGetParams) \
-    X(cudaGraphMemcpyNodeSetParams) \
-    X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
-    X(cudaGraphNodeSetParams) \
     X(cudaGraphReleaseUserObject) X(cudaGraphRetainUserObject) \
     X(cudaUserObjectCreate) X(cudaUserObjectRelease) X(cudaUserObjectRetain) \
     /* sharing with other processes and interfaces */ \
@@ -59,8 +47,7 @@
     /* others */ \
     X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
     X(cudaEventCreateFromEGLSync) \
-    X(cudaLaunchCooperativeKernelMultiDevice) \
-    X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)
+    X(cudaLaunchCooperativeKernelMultiDevice)
 /* clang-format on */
 
 UNSUPPORTED_MAP(WPI_UNSUPPORTED_CALL)

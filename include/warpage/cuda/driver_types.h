@@ -998,6 +998,21 @@ enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagUseNodePriority = 8
 };
 
+typedef enum cudaGraphInstantiateResult {
+    cudaGraphInstantiateSuccess = 0,
+    cudaGraphInstantiateError = 1,
+    cudaGraphInstantiateInvalidStructure = 2,
+    cudaGraphInstantiateNodeOperationNotSupported = 3,
+    cudaGraphInstantiateMultipleDevicesNotSupported = 4
+} cudaGraphInstantiateResult;
+
+typedef struct cudaGraphInstantiateParams_st {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    cudaGraphNode_t errNode_out;
+    cudaGraphInstantiateResult result_out;
+} cudaGraphInstantiateParams;
+
 enum cudaGetDriverEntryPointFlags {
     cudaEnableDefault = 0x0,
     cudaEnableLegacyStream = 0x1,
@@ -1108,6 +1123,12 @@ typedef struct cudaLaunchConfig_st {
 #define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
 #define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
 #define cudaStreamAttributePriority cudaLaunchAttributePriority
+#define cudaKernelNodeAttrID cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue cudaLaunchAttributeValue
+#define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
+#define cudaKernelNodeAttributeClusterDimension cudaLaunchAttributeClusterDimension
+#define cudaKernelNodeAttributePriority cudaLaunchAttributePriority
 
 typedef struct cudaIpcEventHandle_st {
     char reserved[64];

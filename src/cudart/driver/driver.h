@@ -56,6 +56,19 @@ CUcontext wpi_context_on(const wp_device *device);
 /** cudaSetDevice: the device's primary context becomes the current one. */
 void wpi_context_follow(uint32_t device);
 
+/* ---- drv_launch.c ---- */
+
+#define WPI_DRIVER_ARGUMENTS_MAX 512 /* PTX: 4096 bytes in all */
+
+/** Where the arguments are that `extra` packs: [WPI_DRIVER_ARGUMENTS_MAX]. */
+cudaError_t wpi_function_unpack(CUfunction f, void **extra, void **pointers);
+
+/* ---- drv_memory.c ---- */
+
+/** A copy as the runtime describes it; and back. */
+cudaError_t wpi_driver_copy(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms *out);
+void wpi_driver_copy_of(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *out);
+
 /* ---- drv_module.c ---- */
 
 /** Where the parameters of a function are in a buffer; false: no such parameter. */

@@ -18,7 +18,8 @@
 struct CUctx_st {
     uint64_t id;
     unsigned flags;
-    uint32_t device; /* its number */
+    uint32_t device;  /* its number */
+    atomic_uint uses; /* of cuCtxCreate and cuCtxAttach */
 };
 
 static atomic_bool is_initialised;
@@ -290,7 +291,7 @@ WP_API CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
     CUcontext made = wpi_calloc(1, sizeof *made);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     *made = (struct CUctx_st){
-        .id = atomic_fetch_add(&next_id, 1), .flags = flags, .device = (uint32_t)dev};
+        .id = atomic_fetch_add(&next_id, 1), .flags = flags, .device = (uint32_t)dev, .uses = 1};
     const bool is_in = wpi_handle_add(WPI_HANDLE_CONTEXT, made);
     const CUresult result = is_in ? cuCtxPushCurrent(made) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result == CUDA_SUCCESS) {
@@ -316,6 +317,24 @@ WP_API CUresult cuCtxDestroy(CUcontext ctx) {
     wpi_free(ctx);
     use_current();
     return CUDA_SUCCESS;
+}
+
+/* Calls of before CUDA 4, which count a context's uses. */
+WP_API CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
+    WPI_DRIVER_TRY(wpi_driver_check(true));
+    CUcontext ctx = wpi_context_current();
+    if (pctx == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (is_primary(ctx)) return CUDA_ERROR_INVALID_CONTEXT;
+    atomic_fetch_add(&ctx->uses, 1);
+    *pctx = ctx;
+    return CUDA_SUCCESS;
+}
+
+WP_API CUresult cuCtxDetach(CUcontext ctx) {
+    WPI_DRIVER_TRY(wpi_driver_check(false));
+    if (ctx == NULL || is_primary(ctx) || !wpi_handle_is_live(WPI_HANDLE_CONTEXT, ctx))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return atomic_fetch_sub(&ctx->uses, 1) == 1 ? cuCtxDestroy(ctx) : CUDA_SUCCESS;
 }
 
 /* ---- the primary context ---- */
@@ -394,6 +413,10 @@ WP_API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version) {
     if (ctx != NULL && !is_live(ctx)) return CUDA_ERROR_INVALID_CONTEXT;
     *version = API_VERSION;
     return CUDA_SUCCESS;
+}
+
+WP_API CUresult cuCtxResetPersistingL2Cache(void) {
+    WPI_DRIVER(cudaCtxResetPersistingL2Cache());
 }
 
 WP_API CUresult cuCtxSynchronize(void) {

@@ -8,8 +8,6 @@
 #include "cudart/driver/driver.h"
 #include "device/device.h"
 
-#define PARAMETERS_MAX 512 /* PTX: 4096 bytes in all */
-
 /* ---- attributes ---- */
 
 static cudaError_t find(CUfunction f, wp_device **device, wpi_function **out) {
@@ -128,7 +126,8 @@ WP_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *p
 /* ---- launches ---- */
 
 /* The arguments in one buffer: {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer,
- * CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END}. `pointers` has room for PARAMETERS_MAX.
+ * CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END}. `pointers` has room for
+ * WPI_DRIVER_ARGUMENTS_MAX.
  */
 static cudaError_t unpack(const wpi_function *f, void **extra, void **pointers) {
     char *buffer = NULL;
@@ -141,7 +140,7 @@ static cudaError_t unpack(const wpi_function *f, void **extra, void **pointers) 
         else
             return cudaErrorInvalidValue;
     }
-    if (f->info->param_count > PARAMETERS_MAX) return cudaErrorInvalidValue;
+    if (f->info->param_count > WPI_DRIVER_ARGUMENTS_MAX) return cudaErrorInvalidValue;
     for (size_t i = 0; wpi_function_param(f, i, &offset, &size); i++) {
         if (buffer == NULL || size > size_bytes || offset > size_bytes - size)
             return cudaErrorInvalidValue;
@@ -150,11 +149,18 @@ static cudaError_t unpack(const wpi_function *f, void **extra, void **pointers) 
     return cudaSuccess;
 }
 
+cudaError_t wpi_function_unpack(CUfunction f, void **extra, void **pointers) {
+    wp_device *device;
+    wpi_function *found;
+    WPI_TRY(find(f, &device, &found));
+    return unpack(found, extra, pointers);
+}
+
 static cudaError_t launch(CUfunction f, const cudaLaunchConfig_t *config, void **args,
                           void **extra) {
     wp_device *device;
     wpi_function *found;
-    void *pointers[PARAMETERS_MAX];
+    void *pointers[WPI_DRIVER_ARGUMENTS_MAX];
     WPI_TRY(find(f, &device, &found));
     if (args != NULL && extra != NULL) return cudaErrorInvalidValue;
     if (extra != NULL) {

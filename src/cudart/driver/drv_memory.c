@@ -152,6 +152,19 @@ WP_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_att
     return CUDA_SUCCESS;
 }
 
+WP_API CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
+                                       CUdeviceptr devPtr, size_t count) {
+    WPI_DRIVER(cudaMemRangeGetAttribute(data, dataSize, (enum cudaMemRangeAttribute)attribute,
+                                        wpi_at(devPtr), count));
+}
+
+WP_API CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes,
+                                        CUmem_range_attribute *attributes, size_t numAttributes,
+                                        CUdeviceptr devPtr, size_t count) {
+    WPI_DRIVER(cudaMemRangeGetAttributes(data, dataSizes, (void *)attributes, numAttributes,
+                                         wpi_at(devPtr), count));
+}
+
 /* ---- copies ---- */
 
 WP_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
@@ -251,18 +264,23 @@ static bool place(const side *s, struct cudaMemcpy3DParms *p, bool is_source) {
     return true;
 }
 
-static cudaError_t copy_box(const side *src, const side *dst, struct cudaExtent extent,
-                            CUstream stream, bool is_async) {
+static cudaError_t make_params(const side *src, const side *dst, struct cudaExtent extent,
+                               struct cudaMemcpy3DParms *out) {
     struct cudaMemcpy3DParms p = {.extent = extent, .kind = cudaMemcpyDefault};
     if (!place(src, &p, true) || !place(dst, &p, false)) return cudaErrorInvalidValue;
-    if (p.srcPtr.pitch == 0) p.srcPtr.pitch = extent.width + src->x_bytes;
-    if (p.dstPtr.pitch == 0) p.dstPtr.pitch = extent.width + dst->x_bytes;
+    if (p.srcArray == NULL && p.srcPtr.pitch == 0) p.srcPtr.pitch = extent.width + src->x_bytes;
+    if (p.dstArray == NULL && p.dstPtr.pitch == 0) p.dstPtr.pitch = extent.width + dst->x_bytes;
     cudaArray_const_t array = p.srcArray != NULL ? p.srcArray : p.dstArray;
     if (array != NULL) { /* the runtime counts the width in elements then */
         if (extent.width % array->element_bytes != 0) return cudaErrorInvalidValue;
         p.extent.width = extent.width / array->element_bytes;
     }
-    return is_async ? cudaMemcpy3DAsync(&p, stream) : cudaMemcpy3D(&p);
+    *out = p;
+    return cudaSuccess;
+}
+
+static cudaError_t copy_params(const struct cudaMemcpy3DParms *p, CUstream stream, bool is_async) {
+    return is_async ? cudaMemcpy3DAsync(p, stream) : cudaMemcpy3D(p);
 }
 
 static cudaError_t copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool is_async) {
@@ -274,17 +292,89 @@ static cudaError_t copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool is_asyn
         c->dstMemoryType,          c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes, c->dstY,
         .pitch_bytes = c->dstPitch};
     const struct cudaExtent extent = {c->WidthInBytes, c->Height, 1};
-    return copy_box(&src, &dst, extent, stream, is_async);
+    struct cudaMemcpy3DParms p;
+    WPI_TRY(make_params(&src, &dst, extent, &p));
+    return copy_params(&p, stream, is_async);
 }
 
-static cudaError_t copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool is_async) {
+cudaError_t wpi_driver_copy(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *out) {
     if (c == NULL || c->srcLOD != 0 || c->dstLOD != 0) return cudaErrorInvalidValue;
     const side src = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcXInBytes,
                       c->srcY,          c->srcZ,    c->srcPitch,  c->srcHeight};
     const side dst = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes,
                       c->dstY,          c->dstZ,    c->dstPitch,  c->dstHeight};
     const struct cudaExtent extent = {c->WidthInBytes, c->Height, c->Depth};
-    return copy_box(&src, &dst, extent, stream, is_async);
+    return make_params(&src, &dst, extent, out);
+}
+
+static CUmemorytype type_at(const void *pointer) {
+    struct cudaPointerAttributes a;
+    if (cudaPointerGetAttributes(&a, pointer) != cudaSuccess) return CU_MEMORYTYPE_HOST;
+    return a.type == cudaMemoryTypeDevice    ? CU_MEMORYTYPE_DEVICE
+           : a.type == cudaMemoryTypeManaged ? CU_MEMORYTYPE_UNIFIED
+                                             : CU_MEMORYTYPE_HOST;
+}
+
+void wpi_driver_copy_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out) {
+    cudaArray_const_t array = p->srcArray != NULL ? p->srcArray : p->dstArray;
+    const size_t unit = array != NULL ? array->element_bytes : 1;
+    *out = (CUDA_MEMCPY3D){
+        .srcXInBytes = p->srcPos.x * (p->srcArray != NULL ? unit : 1),
+        .srcY = p->srcPos.y,
+        .srcZ = p->srcPos.z,
+        .srcMemoryType = p->srcArray != NULL ? CU_MEMORYTYPE_ARRAY : type_at(p->srcPtr.ptr),
+        .srcHost = p->srcPtr.ptr,
+        .srcDevice = (CUdeviceptr)(uintptr_t)p->srcPtr.ptr,
+        .srcArray = (CUarray)(void *)p->srcArray,
+        .srcPitch = p->srcPtr.pitch,
+        .srcHeight = p->srcPtr.ysize,
+        .dstXInBytes = p->dstPos.x * (p->dstArray != NULL ? unit : 1),
+        .dstY = p->dstPos.y,
+        .dstZ = p->dstPos.z,
+        .dstMemoryType = p->dstArray != NULL ? CU_MEMORYTYPE_ARRAY : type_at(p->dstPtr.ptr),
+        .dstHost = p->dstPtr.ptr,
+        .dstDevice = (CUdeviceptr)(uintptr_t)p->dstPtr.ptr,
+        .dstArray = (CUarray)(void *)p->dstArray,
+        .dstPitch = p->dstPtr.pitch,
+        .dstHeight = p->dstPtr.ysize,
+        .WidthInBytes = p->extent.width * unit,
+        .Height = p->extent.height,
+        .Depth = p->extent.depth};
+}
+
+static cudaError_t copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool is_async) {
+    struct cudaMemcpy3DParms p;
+    WPI_TRY(wpi_driver_copy(c, &p));
+    return copy_params(&p, stream, is_async);
+}
+
+/* One address space: contexts do not matter. */
+static cudaError_t copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream stream, bool is_async) {
+    if (c == NULL) return cudaErrorInvalidValue;
+    const CUDA_MEMCPY3D local = {.srcXInBytes = c->srcXInBytes,
+                                 .srcY = c->srcY,
+                                 .srcZ = c->srcZ,
+                                 .srcLOD = c->srcLOD,
+                                 .srcMemoryType = c->srcMemoryType,
+                                 .srcHost = c->srcHost,
+                                 .srcDevice = c->srcDevice,
+                                 .srcArray = c->srcArray,
+                                 .srcPitch = c->srcPitch,
+                                 .srcHeight = c->srcHeight,
+                                 .dstXInBytes = c->dstXInBytes,
+                                 .dstY = c->dstY,
+                                 .dstZ = c->dstZ,
+                                 .dstLOD = c->dstLOD,
+                                 .dstMemoryType = c->dstMemoryType,
+                                 .dstHost = c->dstHost,
+                                 .dstDevice = c->dstDevice,
+                                 .dstArray = c->dstArray,
+                                 .dstPitch = c->dstPitch,
+                                 .dstHeight = c->dstHeight,
+                                 .WidthInBytes = c->WidthInBytes,
+                                 .Height = c->Height,
+                                 .Depth = c->Depth};
+    return copy_3d(&local, stream, is_async);
 }
 
 WP_API CUresult cuMemcpy2D(const CUDA_MEMCPY2D *pCopy) {
@@ -305,6 +395,14 @@ WP_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D *pCopy) {
 
 WP_API CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
     WPI_DRIVER_IN(hStream == NULL, copy_3d(pCopy, hStream, true));
+}
+
+WP_API CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy) {
+    WPI_DRIVER(copy_3d_peer(pCopy, NULL, false));
+}
+
+WP_API CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
+    WPI_DRIVER_IN(hStream == NULL, copy_3d_peer(pCopy, hStream, true));
 }
 
 /* ---- fills ---- */
@@ -329,6 +427,11 @@ static cudaError_t fill(CUdeviceptr at, size_t pitch, uint32_t value, uint32_t v
     WP_API CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dstDevice, size_t dstPitch, type value,     \
                                            size_t Width, size_t Height) {                          \
         WPI_DRIVER(fill(dstDevice, dstPitch, value, sizeof(type), Width, Height, NULL, false));    \
+    }                                                                                              \
+    WP_API CUresult cuMemsetD2D##bits##Async(CUdeviceptr dstDevice, size_t dstPitch, type value,   \
+                                             size_t Width, size_t Height, CUstream hStream) {      \
+        WPI_DRIVER_IN(hStream == NULL, fill(dstDevice, dstPitch, value, sizeof(type), Width,       \
+                                            Height, hStream, true));                               \
     }
 
 FILL(char, unsigned char, 8)

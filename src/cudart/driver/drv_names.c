@@ -54,7 +54,37 @@
     X(cuDeviceGetDefaultMemPool) X(cuDeviceGetMemPool) X(cuDeviceSetMemPool) \
     X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo) X(cuMemPoolSetAttribute) \
     X(cuMemPoolGetAttribute) X(cuMemPoolSetAccess) X(cuMemPoolGetAccess) \
-    X(cuMemAllocFromPoolAsync) X(cuGraphAddKernelNode) X(cuGraphKernelNodeSetAttribute) \
+    X(cuMemAllocFromPoolAsync) \
+    X(cuMemRangeGetAttribute) X(cuMemRangeGetAttributes) X(cuMemcpy3DPeer) X(cuMemcpy3DPeerAsync) \
+    X(cuMemsetD2D8Async) X(cuMemsetD2D16Async) X(cuMemsetD2D32Async) X(cuStreamCopyAttributes) \
+    X(cuStreamGetAttribute) X(cuStreamSetAttribute) X(cuCtxResetPersistingL2Cache) X(cuCtxAttach) \
+    X(cuCtxDetach) X(cuStreamBeginCapture) X(cuStreamBeginCaptureToGraph) X(cuStreamEndCapture) \
+    X(cuStreamIsCapturing) X(cuStreamGetCaptureInfo) X(cuStreamGetCaptureInfo_v3) \
+    X(cuStreamUpdateCaptureDependencies) X(cuThreadExchangeStreamCaptureMode) X(cuGraphCreate) \
+    X(cuGraphDestroy) X(cuGraphClone) X(cuGraphDebugDotPrint) X(cuGraphGetNodes) \
+    X(cuGraphGetRootNodes) X(cuGraphGetEdges) X(cuGraphGetEdges_v2) X(cuGraphAddDependencies) \
+    X(cuGraphAddDependencies_v2) X(cuGraphRemoveDependencies) X(cuGraphNodeGetType) \
+    X(cuGraphNodeGetDependencies) X(cuGraphNodeGetDependencies_v2) \
+    X(cuGraphNodeGetDependentNodes) X(cuGraphNodeFindInClone) X(cuGraphDestroyNode) \
+    X(cuGraphConditionalHandleCreate) X(cuDeviceGraphMemTrim) X(cuDeviceGetGraphMemAttribute) \
+    X(cuDeviceSetGraphMemAttribute) X(cuGraphAddNode) X(cuGraphAddNode_v2) \
+    X(cuGraphNodeSetParams) X(cuGraphAddKernelNode) X(cuGraphKernelNodeGetParams) \
+    X(cuGraphKernelNodeSetParams) X(cuGraphKernelNodeGetAttribute) \
+    X(cuGraphKernelNodeSetAttribute) X(cuGraphKernelNodeCopyAttributes) X(cuGraphAddMemcpyNode) \
+    X(cuGraphMemcpyNodeGetParams) X(cuGraphMemcpyNodeSetParams) X(cuGraphAddMemsetNode) \
+    X(cuGraphMemsetNodeGetParams) X(cuGraphMemsetNodeSetParams) X(cuGraphAddHostNode) \
+    X(cuGraphHostNodeGetParams) X(cuGraphHostNodeSetParams) X(cuGraphAddChildGraphNode) \
+    X(cuGraphChildGraphNodeGetGraph) X(cuGraphAddEmptyNode) X(cuGraphAddEventRecordNode) \
+    X(cuGraphEventRecordNodeGetEvent) X(cuGraphEventRecordNodeSetEvent) \
+    X(cuGraphAddEventWaitNode) X(cuGraphEventWaitNodeGetEvent) X(cuGraphEventWaitNodeSetEvent) \
+    X(cuGraphAddMemAllocNode) X(cuGraphMemAllocNodeGetParams) X(cuGraphAddMemFreeNode) \
+    X(cuGraphMemFreeNodeGetParams) X(cuGraphInstantiateWithFlags) X(cuGraphInstantiateWithParams) \
+    X(cuGraphExecDestroy) X(cuGraphExecGetFlags) X(cuGraphUpload) X(cuGraphLaunch) \
+    X(cuGraphExecUpdate) X(cuGraphExecNodeSetParams) X(cuGraphExecKernelNodeSetParams) \
+    X(cuGraphExecMemcpyNodeSetParams) X(cuGraphExecMemsetNodeSetParams) \
+    X(cuGraphExecHostNodeSetParams) X(cuGraphExecChildGraphNodeSetParams) \
+    X(cuGraphExecEventRecordNodeSetEvent) X(cuGraphExecEventWaitNodeSetEvent) \
+    X(cuGraphNodeGetEnabled) X(cuGraphNodeSetEnabled) \
     X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
     X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamQuery) \
     X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \

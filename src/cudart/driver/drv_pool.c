@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory pools: the runtime's, whose types have the same layout. Kernel nodes of graphs. */
+/* Memory pools: the runtime's, whose types have the same layout. */
 #include "cudart/driver/driver.h"
-#include "cudart/unsupported.h"
 
 _Static_assert(sizeof(CUmemPoolProps) == sizeof(struct cudaMemPoolProps), "layout");
 _Static_assert(sizeof(CUmemAccessDesc) == sizeof(struct cudaMemAccessDesc), "layout");
@@ -52,28 +51,4 @@ WP_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUme
                                         CUstream hStream) {
     WPI_DRIVER_IN(hStream == NULL,
                   cudaMallocFromPoolAsync((void **)(void *)dptr, bytesize, pool, hStream));
-}
-
-/* ---- graphs, tensors ---- */
-
-WP_API CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                     const CUgraphNode *dependencies, size_t numDependencies,
-                                     const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
-    if (nodeParams == NULL) return CUDA_ERROR_INVALID_VALUE;
-    const CUDA_KERNEL_NODE_PARAMS *p = nodeParams;
-    const struct cudaKernelNodeParams params = {
-        .func = p->func != NULL ? (void *)p->func : (void *)p->kern,
-        .gridDim = {p->gridDimX, p->gridDimY, p->gridDimZ},
-        .blockDim = {p->blockDimX, p->blockDimY, p->blockDimZ},
-        .sharedMemBytes = p->sharedMemBytes,
-        .kernelParams = p->kernelParams,
-        .extra = p->extra};
-    WPI_DRIVER(cudaGraphAddKernelNode(phGraphNode, hGraph, dependencies, numDependencies, &params));
-}
-
-WP_API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
-                                              const CUkernelNodeAttrValue *value) {
-    static atomic_bool is_said;
-    (void)hNode, (void)attr, (void)value;
-    WPI_DRIVER((cudaError_t)wpi_unsupported("cuGraphKernelNodeSetAttribute", &is_said));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and events: the runtime's, whose handles are the same. */
 #include "cudart/driver/driver.h"
+#include "cudart/graph/graph.h"
 
 WP_API CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags) {
     WPI_DRIVER(cudaStreamCreateWithFlags(phStream, Flags));
@@ -63,6 +64,84 @@ WP_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
     *pctx = wpi_context_current();
     return CUDA_SUCCESS;
 }
+
+WP_API CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
+    WPI_DRIVER_IN(dst == NULL || src == NULL, cudaStreamCopyAttributes(dst, src));
+}
+
+WP_API CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                     CUstreamAttrValue *value_out) {
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamGetAttribute(hStream, attr, value_out));
+}
+
+WP_API CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                     const CUstreamAttrValue *value) {
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamSetAttribute(hStream, attr, value));
+}
+
+/* ---- capture ---- */
+
+WP_API CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaStreamBeginCapture(hStream, (enum cudaStreamCaptureMode)mode));
+}
+
+WP_API CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+                                            const CUgraphNode *dependencies,
+                                            const CUgraphEdgeData *dependencyData,
+                                            size_t numDependencies, CUstreamCaptureMode mode) {
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaStreamBeginCaptureToGraph(hStream, hGraph, dependencies, dependencyData,
+                                                numDependencies, (enum cudaStreamCaptureMode)mode));
+}
+
+WP_API CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamEndCapture(hStream, phGraph));
+}
+
+WP_API CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamIsCapturing(hStream, (void *)captureStatus));
+}
+
+WP_API CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                       cuuint64_t *id_out, CUgraph *graph_out,
+                                       const CUgraphNode **dependencies_out,
+                                       size_t *numDependencies_out) {
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaStreamGetCaptureInfo_v2(hStream, (void *)captureStatus_out, (void *)id_out,
+                                              graph_out, dependencies_out, numDependencies_out));
+}
+
+WP_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream,
+                                          CUstreamCaptureStatus *captureStatus_out,
+                                          cuuint64_t *id_out, CUgraph *graph_out,
+                                          const CUgraphNode **dependencies_out,
+                                          const CUgraphEdgeData **edgeData_out,
+                                          size_t *numDependencies_out) {
+    WPI_DRIVER_IN(hStream == NULL,
+                  cudaStreamGetCaptureInfo_v3(hStream, (void *)captureStatus_out, (void *)id_out,
+                                              graph_out, dependencies_out, edgeData_out,
+                                              numDependencies_out));
+}
+
+WP_API CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
+                                                  size_t numDependencies, unsigned int flags) {
+    WPI_DRIVER_IN(hStream == NULL, cudaStreamUpdateCaptureDependencies(hStream, dependencies,
+                                                                       numDependencies, flags));
+}
+
+WP_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
+                                                     const CUgraphEdgeData *dependencyData,
+                                                     size_t numDependencies, unsigned int flags) {
+    if (!wpi_edges_are_plain(dependencyData, numDependencies)) return CUDA_ERROR_NOT_SUPPORTED;
+    return cuStreamUpdateCaptureDependencies(hStream, dependencies, numDependencies, flags);
+}
+
+WP_API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    WPI_DRIVER_IN(false, cudaThreadExchangeStreamCaptureMode((void *)mode));
+}
+
+/* ---- events ---- */
 
 WP_API CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) {
     WPI_DRIVER(cudaEventCreateWithFlags(phEvent, Flags));

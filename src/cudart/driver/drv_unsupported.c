@@ -1,49 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unimplemented calls of CUDA 12.3's driver API, so that programs which look up all of it (by
- * dlsym) start, and get an error where they call one. cuda.h does not declare them. To implement
- * a call, move it from here to the file of its subject. The comments are reasons, which
+ * dlsym) start, and get an error where they call one. cuda.h declares few of them. To implement a
+ * call, move it from here to the file of its subject. The comments are reasons, which
  * docs/guide/cuda-support.md repeats.
  */
 #include "cudart/unsupported.h"
 
 /* clang-format off */
 #define UNSUPPORTED_MAP(X) \
-    /* graphs and capture: the runtime API has most of it */ \
-    X(cuDeviceGetGraphMemAttribute) X(cuDeviceGraphMemTrim) X(cuDeviceSetGraphMemAttribute) \
-    X(cuGraphAddBatchMemOpNode) X(cuGraphAddChildGraphNode) X(cuGraphAddDependencies) \
-    X(cuGraphAddEmptyNode) X(cuGraphAddEventRecordNode) X(cuGraphAddEventWaitNode) \
-    X(cuGraphAddExternalSemaphoresSignalNode) X(cuGraphAddExternalSemaphoresWaitNode) \
-    X(cuGraphAddHostNode) X(cuGraphAddMemAllocNode) X(cuGraphAddMemFreeNode) \
-    X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode) X(cuGraphAddNode) \
-    X(cuGraphBatchMemOpNodeGetParams) X(cuGraphBatchMemOpNodeSetParams) \
-    X(cuGraphChildGraphNodeGetGraph) X(cuGraphClone) X(cuGraphCreate) X(cuGraphDebugDotPrint) \
-    X(cuGraphDestroy) X(cuGraphDestroyNode) X(cuGraphEventRecordNodeGetEvent) \
-    X(cuGraphEventRecordNodeSetEvent) X(cuGraphEventWaitNodeGetEvent) \
-    X(cuGraphEventWaitNodeSetEvent) X(cuGraphExecBatchMemOpNodeSetParams) \
-    X(cuGraphExecChildGraphNodeSetParams) X(cuGraphExecDestroy) \
-    X(cuGraphExecEventRecordNodeSetEvent) X(cuGraphExecEventWaitNodeSetEvent) \
+    /* graphs have no nodes of semaphores and of words of memory, and keep no objects alive */ \
+    X(cuGraphAddBatchMemOpNode) X(cuGraphAddExternalSemaphoresSignalNode) \
+    X(cuGraphAddExternalSemaphoresWaitNode) X(cuGraphBatchMemOpNodeGetParams) \
+    X(cuGraphBatchMemOpNodeSetParams) X(cuGraphExecBatchMemOpNodeSetParams) \
     X(cuGraphExecExternalSemaphoresSignalNodeSetParams) \
-    X(cuGraphExecExternalSemaphoresWaitNodeSetParams) X(cuGraphExecGetFlags) \
-    X(cuGraphExecHostNodeSetParams) X(cuGraphExecKernelNodeSetParams) \
-    X(cuGraphExecMemcpyNodeSetParams) X(cuGraphExecMemsetNodeSetParams) \
-    X(cuGraphExecNodeSetParams) X(cuGraphExecUpdate) \
+    X(cuGraphExecExternalSemaphoresWaitNodeSetParams) \
     X(cuGraphExternalSemaphoresSignalNodeGetParams) \
     X(cuGraphExternalSemaphoresSignalNodeSetParams) \
     X(cuGraphExternalSemaphoresWaitNodeGetParams) X(cuGraphExternalSemaphoresWaitNodeSetParams) \
-    X(cuGraphGetEdges) X(cuGraphGetNodes) X(cuGraphGetRootNodes) X(cuGraphHostNodeGetParams) \
-    X(cuGraphHostNodeSetParams) X(cuGraphInstantiateWithParams) X(cuGraphInstantiate_v2) \
-    X(cuGraphKernelNodeCopyAttributes) X(cuGraphKernelNodeGetAttribute) \
-    X(cuGraphKernelNodeGetParams) X(cuGraphKernelNodeSetParams) X(cuGraphLaunch) \
-    X(cuGraphMemAllocNodeGetParams) X(cuGraphMemFreeNodeGetParams) X(cuGraphMemcpyNodeGetParams) \
-    X(cuGraphMemcpyNodeSetParams) X(cuGraphMemsetNodeGetParams) X(cuGraphMemsetNodeSetParams) \
-    X(cuGraphNodeFindInClone) X(cuGraphNodeGetDependencies) X(cuGraphNodeGetDependentNodes) \
-    X(cuGraphNodeGetEnabled) X(cuGraphNodeGetType) X(cuGraphNodeSetEnabled) \
-    X(cuGraphNodeSetParams) X(cuGraphReleaseUserObject) X(cuGraphRemoveDependencies) \
-    X(cuGraphRetainUserObject) X(cuGraphUpload) X(cuStreamBeginCapture_v2) X(cuStreamEndCapture) \
-    X(cuStreamGetCaptureInfo_v2) X(cuStreamUpdateCaptureDependencies_v2) \
-    X(cuThreadExchangeStreamCaptureMode) X(cuUserObjectCreate) X(cuUserObjectRelease) \
-    X(cuUserObjectRetain) \
+    X(cuGraphReleaseUserObject) X(cuGraphRetainUserObject) X(cuUserObjectCreate) \
+    X(cuUserObjectRelease) X(cuUserObjectRetain) \
     /* there are no mipmapped, sparse or planar arrays, and no other views of an array */ \
     X(cuArrayGetMemoryRequirements) X(cuArrayGetPlane) X(cuArrayGetSparseProperties) \
     X(cuDeviceGetTexture1DLinearMaxWidth) X(cuExternalMemoryGetMappedMipmappedArray) \
@@ -78,8 +54,8 @@
     X(cuWaitExternalSemaphoresAsync) \
     /* devices are undivided; no launch and no multicast reaches several */ \
     X(cuCtxGetExecAffinity) X(cuDeviceGetExecAffinitySupport) X(cuDeviceGetLuid) \
-    X(cuLaunchCooperativeKernelMultiDevice) X(cuMemcpy3DPeer) \
-    X(cuMemcpy3DPeerAsync) X(cuMulticastAddDevice) X(cuMulticastBindAddr) X(cuMulticastBindMem) \
+    X(cuLaunchCooperativeKernelMultiDevice) \
+    X(cuMulticastAddDevice) X(cuMulticastBindAddr) X(cuMulticastBindMem) \
     X(cuMulticastCreate) X(cuMulticastGetGranularity) X(cuMulticastUnbind) \
     /* streams do not wait for words of memory */ \
     X(cuStreamBatchMemOp_v2) X(cuStreamWaitValue32_v2) X(cuStreamWaitValue64_v2) \
@@ -87,19 +63,18 @@
     /* maps of images for convolutions */ \
     X(cuTensorMapEncodeIm2col) \
     /* calls of CUDA 3 */ \
-    X(cuCtxAttach) X(cuCtxDetach) X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \
+    X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \
     X(cuLaunchGrid) X(cuLaunchGridAsync) X(cuParamSetSize) X(cuParamSetf) X(cuParamSeti) \
     X(cuParamSetv) \
     /* core dumps */ \
     X(cuCoredumpGetAttribute) X(cuCoredumpGetAttributeGlobal) X(cuCoredumpSetAttribute) \
     X(cuCoredumpSetAttributeGlobal) \
     /* others */ \
-    X(cuCtxResetPersistingL2Cache) X(cuCtxSetFlags) X(cuFuncIsLoaded) X(cuFuncLoad) \
-    X(cuKernelGetLibrary) X(cuLibraryGetUnifiedFunction) X(cuMemRangeGetAttribute) \
-    X(cuMemRangeGetAttributes) X(cuMemRetainAllocationHandle) X(cuMemsetD2D16Async) \
-    X(cuMemsetD2D32Async) X(cuMemsetD2D8Async) X(cuPointerSetAttribute) \
-    X(cuStreamCopyAttributes) X(cuStreamGetAttribute) X(cuStreamIsCapturing) \
-    X(cuStreamSetAttribute)
+    X(cuCtxSetFlags) X(cuFuncIsLoaded) X(cuFuncLoad) \
+    X(cuKernelGetLibrary) X(cuLibraryGetUnifiedFunction) \
+    X(cuMemRetainAllocationHandle) \
+    X(cuPointerSetAttribute)
+
 /* clang-format on */
 
 /* CUDA_ERROR_NOT_SUPPORTED has the runtime's number. */

@@ -171,7 +171,9 @@ WP_API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
     if (node == NULL || node->type != cudaGraphNodeTypeKernel || pNodeParams == NULL ||
         pNodeParams->extra != NULL)
         return wpi_note(cudaErrorInvalidValue);
-    const wpi_kernel_node kernel = kernel_of(pNodeParams);
+    wpi_kernel_node kernel = kernel_of(pNodeParams);
+    kernel.is_cooperative = node->u.kernel.is_cooperative; /* attributes stay */
+    kernel.cluster = node->u.kernel.cluster;
     return wpi_node_set_kernel(node, &kernel);
 }
 
@@ -185,44 +187,6 @@ WP_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                                  .blockDim = k->block,
                                                  .sharedMemBytes = (unsigned)k->shared_bytes,
                                                  .kernelParams = k->args};
-    return cudaSuccess;
-}
-
-WP_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                            const cudaGraphNode_t *pDependencies,
-                                            size_t numDependencies, void *dst, const void *src,
-                                            size_t count, enum cudaMemcpyKind kind) {
-    if (dst == NULL || src == NULL) return wpi_note(cudaErrorInvalidValue);
-    WPI_TRY(wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeMemcpy, pDependencies,
-                                  numDependencies));
-    (*pGraphNode)->u.copy =
-        (wpi_copy_node){wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind};
-    return cudaSuccess;
-}
-
-/* Of linear memory; arrays are not supported here. */
-WP_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                          const cudaGraphNode_t *pDependencies,
-                                          size_t numDependencies,
-                                          const struct cudaMemcpy3DParms *p) {
-    if (p == NULL || (p->srcArray == NULL && p->srcPtr.ptr == NULL) ||
-        (p->dstArray == NULL && p->dstPtr.ptr == NULL))
-        return wpi_note(cudaErrorInvalidValue);
-    if (p->srcArray != NULL || p->dstArray != NULL) return wpi_note(cudaErrorNotSupported);
-    WPI_TRY(wpi_graph_add_checked(pGraphNode, graph, cudaGraphNodeTypeMemcpy, pDependencies,
-                                  numDependencies));
-    const struct cudaPitchedPtr *const sides[] = {&p->dstPtr, &p->srcPtr};
-    const struct cudaPos *const places[] = {&p->dstPos, &p->srcPos};
-    wpi_box boxes[2];
-    for (int i = 0; i < 2; i++) {
-        const size_t rows = sides[i]->ysize != 0 ? sides[i]->ysize : p->extent.height;
-        boxes[i].pitch_bytes = sides[i]->pitch;
-        boxes[i].slice_bytes = sides[i]->pitch * rows;
-        boxes[i].first = (char *)sides[i]->ptr + places[i]->x + places[i]->y * sides[i]->pitch +
-                         places[i]->z * boxes[i].slice_bytes;
-    }
-    (*pGraphNode)->u.copy = (wpi_copy_node){
-        boxes[0], boxes[1], {p->extent.width, p->extent.height, p->extent.depth}, p->kind};
     return cudaSuccess;
 }
 

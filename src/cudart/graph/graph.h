@@ -23,6 +23,7 @@ typedef struct wpi_copy_node {
     wpi_box dst, src;
     wpi_extent extent;
     enum cudaMemcpyKind kind;
+    struct cudaMemcpy3DParms given; /* by the program; extent 0: other parameters */
 } wpi_copy_node;
 
 typedef struct wpi_fill_node {
@@ -138,6 +139,8 @@ cudaError_t wpi_condition_queue(const wpi_condition_node *node, cudaStream_t str
 /** The executable graph's copy of a node of the graph that it was made of; NULL: there is none. */
 struct CUgraphNode_st *wpi_graph_exec_find(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            enum cudaGraphNodeType type);
+/** Whether both have nodes of the same types with the same dependencies. */
+bool wpi_graph_is_alike(const struct CUgraph_st *a, const struct CUgraph_st *b);
 /** Queues a graph's nodes. Noted. */
 cudaError_t wpi_graph_queue(struct CUgraph_st *graph, cudaStream_t stream);
 
@@ -156,9 +159,12 @@ bool wpi_capture_is_any(void);
 /** The stream is destroyed: it leaves its capture, which ends if it began in this stream. */
 void wpi_capture_forget(cudaStream_t stream);
 
-/** Add a node to the stream's capture. Noted. */
 /** launch.c: launches the node's kernel. */
 cudaError_t wpi_launch_node(const wpi_kernel_node *k, cudaStream_t stream);
+/** launch.c: attributes that affect performance only; leaving them out changes no result. */
+bool wpi_launch_attribute_is_hint(cudaLaunchAttributeID id);
+
+/** Add a node to the stream's capture. Noted. */
 cudaError_t wpi_capture_kernel(cudaStream_t stream, const wpi_kernel_node *kernel);
 cudaError_t wpi_capture_copy(cudaStream_t stream, const wpi_copy_node *copy);
 cudaError_t wpi_capture_fill(cudaStream_t stream, const wpi_fill_node *fill);

@@ -56,11 +56,46 @@ WP_API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec,
     return wpi_node_set_fill(copy, pNodeParams);
 }
 
-WP_API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src,
-                                                  size_t count, enum cudaMemcpyKind kind) {
-    if (!is_of(node, cudaGraphNodeTypeMemcpy) || dst == NULL || src == NULL)
+WP_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode,
+                                                   cudaLaunchAttributeID attr,
+                                                   const cudaLaunchAttributeValue *value) {
+    if (!is_of(hNode, cudaGraphNodeTypeKernel) || value == NULL)
         return wpi_note(cudaErrorInvalidValue);
-    node->u.copy = (wpi_copy_node){wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind};
+    wpi_kernel_node *k = &hNode->u.kernel;
+    if (attr == cudaLaunchAttributeCooperative)
+        k->is_cooperative = value->cooperative != 0;
+    else if (attr == cudaLaunchAttributeClusterDimension)
+        k->cluster = (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+    else if (!wpi_launch_attribute_is_hint(attr))
+        return wpi_note(cudaErrorNotSupported);
+    return cudaSuccess;
+}
+
+/* What is only a hint is not kept: it is 0. */
+WP_API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode,
+                                                   cudaLaunchAttributeID attr,
+                                                   cudaLaunchAttributeValue *value_out) {
+    if (!is_of(hNode, cudaGraphNodeTypeKernel) || value_out == NULL)
+        return wpi_note(cudaErrorInvalidValue);
+    const wpi_kernel_node *k = &hNode->u.kernel;
+    *value_out = (cudaLaunchAttributeValue){0};
+    if (attr == cudaLaunchAttributeCooperative) {
+        value_out->cooperative = k->is_cooperative;
+    } else if (attr == cudaLaunchAttributeClusterDimension) {
+        value_out->clusterDim.x = k->cluster.x;
+        value_out->clusterDim.y = k->cluster.y;
+        value_out->clusterDim.z = k->cluster.z;
+    } else if (!wpi_launch_attribute_is_hint(attr)) {
+        return wpi_note(cudaErrorNotSupported);
+    }
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hSrc, cudaGraphNode_t hDst) {
+    if (!is_of(hSrc, cudaGraphNodeTypeKernel) || !is_of(hDst, cudaGraphNodeTypeKernel))
+        return wpi_note(cudaErrorInvalidValue);
+    hDst->u.kernel.is_cooperative = hSrc->u.kernel.is_cooperative;
+    hDst->u.kernel.cluster = hSrc->u.kernel.cluster;
     return cudaSuccess;
 }
 
@@ -110,6 +145,50 @@ WP_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraph
     if (copy == NULL || isEnabled == NULL) return wpi_note(cudaErrorInvalidValue);
     *isEnabled = !copy->is_off;
     return cudaSuccess;
+}
+
+/* A child's nodes are the same ones afterwards, with other parameters. */
+WP_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec,
+                                                        cudaGraphNode_t node,
+                                                        cudaGraph_t childGraph) {
+    cudaGraphNode_t copy = wpi_graph_exec_find(hGraphExec, node, cudaGraphNodeTypeGraph);
+    if (copy == NULL || childGraph == NULL || !wpi_graph_is_alike(copy->u.child, childGraph))
+        return wpi_note(cudaErrorInvalidValue);
+    cudaGraph_t fresh;
+    WPI_TRY(cudaGraphClone(&fresh, childGraph));
+    (void)wpi_handle_remove(WPI_HANDLE_GRAPH, fresh); /* the node's own */
+    wpi_graph_free(copy->u.child);
+    copy->u.child = fresh;
+    return cudaSuccess;
+}
+
+/* Of a graph's node, or of an executable graph's: both have the same forms. */
+static cudaError_t set_params(cudaGraphNode_t node, struct cudaGraphNodeParams *p) {
+    if (node == NULL || p == NULL || node->type != p->type) return wpi_note(cudaErrorInvalidValue);
+    switch (p->type) {
+    case cudaGraphNodeTypeKernel: return cudaGraphKernelNodeSetParams(node, &p->kernel);
+    case cudaGraphNodeTypeMemcpy: return cudaGraphMemcpyNodeSetParams(node, &p->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset: return cudaGraphMemsetNodeSetParams(node, &p->memset);
+    case cudaGraphNodeTypeHost: return cudaGraphHostNodeSetParams(node, &p->host);
+    case cudaGraphNodeTypeEventRecord:
+        return cudaGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent:
+        return cudaGraphEventWaitNodeSetEvent(node, p->eventWait.event);
+    default: return wpi_note(cudaErrorNotSupported);
+    }
+}
+
+WP_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,
+                                          struct cudaGraphNodeParams *nodeParams) {
+    return set_params(node, nodeParams);
+}
+
+WP_API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
+                                              struct cudaGraphNodeParams *nodeParams) {
+    if (node == NULL || nodeParams == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (nodeParams->type == cudaGraphNodeTypeGraph)
+        return cudaGraphExecChildGraphNodeSetParams(graphExec, node, nodeParams->graph.graph);
+    return set_params(wpi_graph_exec_find(graphExec, node, nodeParams->type), nodeParams);
 }
 
 /* ---- nodes and edges ---- */

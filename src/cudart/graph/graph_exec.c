@@ -11,7 +11,7 @@
 struct CUgraphExec_st {
     struct CUgraph_st *graph;
     struct CUgraphNode_st **order; /* [graph->count] */
-    bool frees_on_launch;          /* what an earlier launch allocated */
+    unsigned long long flags;      /* cudaGraphInstantiateFlags */
 };
 
 /* Orders the nodes; false: the dependencies have a cycle. */
@@ -62,7 +62,7 @@ WP_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cu
         return wpi_note(cudaErrorMemoryAllocation);
     }
     exec->graph = copy;
-    exec->frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+    exec->flags = flags;
     cudaError_t error = order_nodes(exec);
     if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_GRAPH_EXEC, exec))
         error = wpi_note(cudaErrorMemoryAllocation);
@@ -79,8 +79,30 @@ WP_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t
     return cudaGraphInstantiateWithFlags(pGraphExec, graph, flags);
 }
 
+static enum cudaGraphInstantiateResult result_of(cudaError_t error) {
+    return error == cudaSuccess             ? cudaGraphInstantiateSuccess
+           : error == cudaErrorInvalidValue ? cudaGraphInstantiateInvalidStructure
+                                            : cudaGraphInstantiateError;
+}
+
+WP_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                                  cudaGraphInstantiateParams *instantiateParams) {
+    cudaGraphInstantiateParams *const p = instantiateParams;
+    if (p == NULL) return wpi_note(cudaErrorInvalidValue);
+    const cudaError_t error = cudaGraphInstantiateWithFlags(pGraphExec, graph, p->flags);
+    p->errNode_out = NULL;
+    p->result_out = result_of(error);
+    return error;
+}
+
 static bool is_exec(cudaGraphExec_t exec) {
     return exec != NULL && wpi_handle_is_live(WPI_HANDLE_GRAPH_EXEC, exec);
+}
+
+WP_API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
+    if (!is_exec(graphExec) || flags == NULL) return wpi_note(cudaErrorInvalidValue);
+    *flags = graphExec->flags;
+    return cudaSuccess;
 }
 
 /* Queued work has its own copies of arguments. */
@@ -93,14 +115,10 @@ WP_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 
 /* ---- launching ---- */
 
-static cudaError_t queue_kernel(const wpi_kernel_node *k, cudaStream_t stream) {
-    return wpi_launch_node(k, stream);
-}
-
 static cudaError_t queue_node(const struct CUgraphNode_st *n, bool frees_first,
                               cudaStream_t stream) {
     switch (n->type) {
-    case cudaGraphNodeTypeKernel: return queue_kernel(&n->u.kernel, stream);
+    case cudaGraphNodeTypeKernel: return wpi_launch_node(&n->u.kernel, stream);
     case cudaGraphNodeTypeMemcpy:
         return wpi_copy(stream, n->u.copy.dst, n->u.copy.src, n->u.copy.extent, n->u.copy.kind,
                         true);
@@ -119,10 +137,10 @@ static cudaError_t queue_node(const struct CUgraphNode_st *n, bool frees_first,
 }
 
 static cudaError_t queue_nodes(const struct CUgraphExec_st *exec, cudaStream_t stream) {
+    const bool frees_first = (exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
     cudaError_t error = wpi_conditions_reset(exec->graph, stream);
     for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++)
-        if (!exec->order[i]->is_off)
-            error = queue_node(exec->order[i], exec->frees_on_launch, stream);
+        if (!exec->order[i]->is_off) error = queue_node(exec->order[i], frees_first, stream);
     return error;
 }
 
@@ -172,16 +190,6 @@ WP_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec,
     return cudaGraphKernelNodeSetParams(n, p);
 }
 
-WP_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec,
-                                                      cudaGraphNode_t node, void *dst,
-                                                      const void *src, size_t count,
-                                                      enum cudaMemcpyKind kind) {
-    struct CUgraphNode_st *n = wpi_graph_exec_find(hGraphExec, node, cudaGraphNodeTypeMemcpy);
-    if (n == NULL || dst == NULL || src == NULL) return wpi_note(cudaErrorInvalidValue);
-    n->u.copy = (wpi_copy_node){wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind};
-    return cudaSuccess;
-}
-
 WP_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                   const struct cudaHostNodeParams *pNodeParams) {
     struct CUgraphNode_st *n = wpi_graph_exec_find(hGraphExec, node, cudaGraphNodeTypeHost);
@@ -205,6 +213,10 @@ static struct CUgraphNode_st *find_difference(const struct CUgraph_st *a,
     return m;
 }
 
+bool wpi_graph_is_alike(const struct CUgraph_st *a, const struct CUgraph_st *b) {
+    return a->count == b->count && find_difference(a, b) == NULL;
+}
+
 WP_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
                                        cudaGraphExecUpdateResultInfo *resultInfo) {
     if (!is_exec(hGraphExec) || hGraph == NULL || !wpi_handle_is_live(WPI_HANDLE_GRAPH, hGraph) ||
@@ -222,7 +234,7 @@ WP_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t h
     /* Nodes of the graph that it was made of, and of the new one, name its nodes from now on. */
     const struct CUgraphExec_st old = *hGraphExec;
     *hGraphExec = *fresh;
-    hGraphExec->frees_on_launch = old.frees_on_launch;
+    hGraphExec->flags = old.flags;
     struct CUgraphNode_st *n = hGraphExec->graph->first;
     for (const struct CUgraphNode_st *o = old.graph->first; o != NULL; o = o->next, n = n->next)
         n->original = o->original;

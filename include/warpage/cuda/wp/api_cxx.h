@@ -99,6 +99,24 @@ template <> struct wp_symbol<char *> {
 };
 
 template <class T>
+WP_API_CXX cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                      const cudaGraphNode_t *dependencies,
+                                                      size_t dependency_count, const T &symbol,
+                                                      const void *src, size_t count, size_t offset,
+                                                      enum cudaMemcpyKind kind) {
+    return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, dependencies, dependency_count,
+                                            wp_symbol<T>::of(symbol), src, count, offset, kind);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                        const cudaGraphNode_t *dependencies,
+                                                        size_t dependency_count, void *dst,
+                                                        const T &symbol, size_t count,
+                                                        size_t offset, enum cudaMemcpyKind kind) {
+    return ::cudaGraphAddMemcpyNodeFromSymbol(node, graph, dependencies, dependency_count, dst,
+                                              wp_symbol<T>::of(symbol), count, offset, kind);
+}
+template <class T>
 WP_API_CXX cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count,
                                           size_t offset = 0,
                                           enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
@@ -241,8 +259,8 @@ WP_API_CXX cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic
                                                        numBlocks, blockSize);
 }
 
-/** Returns the block size, a multiple of the warp size, with the most resident threads on an SM (the
- *  larger of equals), and the smallest grid that fills the device with such blocks. */
+/** Returns the block size, a multiple of the warp size, with the most resident threads on an SM
+ * (the larger of equals), and the smallest grid that fills the device with such blocks. */
 template <typename BlockSizeToSMem, class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     int *minGridSize, int *blockSize, T func, BlockSizeToSMem blockSizeToDynamicSMemSize,
