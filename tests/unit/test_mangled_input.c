@@ -290,8 +290,9 @@ static void fat_binaries_are_read_or_refused(void **state) {
 
 static void sources_and_sizes_are_read_or_refused(void **state) {
     (void)state;
-    static const char source[] = "k << <1, 2>> >(p); /* << < */ \"a\\\"<< <\" 'x' // >> "
-                                 ">\nvector<vector<int> > v; k<<<1,2>> >();";
+    static const char source[] =
+        "k << <1, 2>> >(p); /* << < */ \"a\\\"<< <\" 'x' // >> "
+        ">\nvector<vector<int> > v; k<<<1,2>> >(); k<<<{1, f({2})}, {3, 4}, {}>>>();";
     static const char assembly[] =
         "asm volatile(\"mov %0, %laneid;\" R\"x(%tid.x \"%%y)x\" /* ( */ "
         "\\\n: \"=r\"(a)); asm(\"%b\"); __asm__ (F(1, \"%ab\") ::);";
@@ -306,6 +307,8 @@ static void sources_and_sizes_are_read_or_refused(void **state) {
         const size_t before = strlen(text);
         (void)wpi_launch_syntax_join(text);
         assert_int_equal(strlen(text), before); /* columns stay */
+        for (const char *brace = text; (brace = strchr(brace, '{')) != NULL; brace++)
+            wpi_free(wpi_launch_syntax_braces(text, brace));
         wpi_free(text);
         size = sizeof assembly - 1;
         text = mangle(assembly, &size);

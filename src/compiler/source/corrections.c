@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "compiler/source/builtin_names.h"
 #include "compiler/source/device_launches.h"
+#include "compiler/source/launch_syntax.h"
 #include "compiler/source/macro_pragmas.h"
 #include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
@@ -53,6 +54,7 @@ static const correction corrections[] = {
     {": error: static declaration of '", "' is a builtin with type '", false,
      wpi_builtin_name_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
+    {": error: expected expression", NULL, false, wpi_launch_syntax_braces},
 };
 
 typedef struct place {

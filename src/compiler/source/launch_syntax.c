@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/source/launch_syntax.h"
 
+#include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "compiler/source/source_text.h"
 
 /* At `c` twice, blanks, `c`: moves the third next to the others. */
@@ -37,4 +39,44 @@ bool wpi_launch_syntax_join(char *text) {
         }
     }
     return any;
+}
+
+static int depth_of(char c) {
+    return (c == '(' || c == '{' || c == '[') - (c == ')' || c == '}' || c == ']');
+}
+
+/* The `<<<` of the launch that has `at` among its arguments, and which argument it is; NULL: it is
+ * in none. */
+static const char *find_launch(const char *text, const char *at, unsigned *argument) {
+    int depth = 0;
+    *argument = 0;
+    for (const char *p = at; p > text;) {
+        p--;
+        depth -= depth_of(*p);
+        if (depth < 0 || *p == ';') return NULL;
+        if (depth > 0) continue;
+        if (*p == ',') ++*argument;
+        if (strncmp(p, "<<<", 3) == 0) return p;
+    }
+    return NULL;
+}
+
+char *wpi_launch_syntax_braces(const char *text, const char *at) {
+    static const char *const types[] = {"dim3", "dim3", "size_t", "cudaStream_t"};
+    unsigned argument;
+    if (*at != '{' || find_launch(text, at, &argument) == NULL) return NULL;
+    wpi_text out = {0};
+    wpi_text_append_n(&out, text, (size_t)(at - text));
+    int depth = 0;
+    char before = ','; /* the character before, blanks left out */
+    for (; *at != '\0' && *at != ';' && strncmp(at, ">>>", 3) != 0; at++) {
+        if (depth == 0 && *at == '{' && before == ',' && argument < sizeof types / sizeof *types)
+            wpi_text_append(&out, types[argument]);
+        if (depth == 0 && *at == ',') argument++;
+        depth += depth_of(*at);
+        if (!isspace((unsigned char)*at)) before = *at;
+        wpi_text_append_n(&out, at, 1);
+    }
+    wpi_text_append(&out, at);
+    return wpi_text_take(&out);
 }

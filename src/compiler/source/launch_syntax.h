@@ -10,4 +10,8 @@
 /** Joins the launches of `text` in place; true if there were any. */
 bool wpi_launch_syntax_join(char *text);
 
+/** A changed copy of `text`, in which lists in braces that are arguments of the launch around `at`,
+ * `k<<<grid, {32, 4}>>>`, have their types before them; NULL: `at` is no such list. */
+char *wpi_launch_syntax_braces(const char *text, const char *at);
+
 #endif
