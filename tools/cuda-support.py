@@ -182,7 +182,7 @@ CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|Axpby|Gathe
                    ("conversions", r"[Dd]ense|coo|csr2|Csr2|sort|nnz|Identity"),
                    ("handles, descriptions", r".")]
 NVML_GROUPS = [("start, errors, system", r"Init|Shutdown|ErrorString|System"), ("the device", r"Device")]
-NVRTC_GROUPS = [("programs", r"Program|Compile|NameExpression|LoweredName"), ("results", r"PTX|CUBIN"),
+NVRTC_GROUPS = [("programs", r"Program|Compile|NameExpression|LoweredName"), ("results", r"PTX|CUBIN|LTOIR|NVVM|OptiXIR"),
                 ("facts", r"Version|Arch|ErrorString")]
 
 
@@ -222,8 +222,7 @@ def libraries():
                 missing=unsupported_driver_calls(),
                 absent=DRIVER_ABSENT),
         Library("NVRTC", "nvrtc", "libnvrtc.so", ["nvrtc.h"], "`nvrtc.h`, `-lnvrtc`.", NVRTC_GROUPS,
-                absent=[("intermediate code of other compilers", "nvrtcGetLTOIR* nvrtcGetOptiXIR* nvrtcGetNVVM*"),
-                        ("precompiled headers", "nvrtc*PCH*")]),
+                absent=[("precompiled headers", "nvrtc*PCH*")]),
         Library("cuBLAS", "cublas", "libcublas.so", ["cublas_api.h", "cublas_v2.h", "cublas.h", "cublasXt.h"],
                 "`cublas_v2.h`, `-lcublas`. A letter in brackets is the type: S float, D double, C and Z complex, "
                 "H half. `cublas.h` has calls on vectors and matrices by the interface before version 4; batches and types "

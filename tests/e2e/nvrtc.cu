@@ -105,6 +105,33 @@ static void static_variables(void) {
     free(ptx);
 }
 
+/* Headers of the standard library that a program brings, as NVRTC has none; a header that is missing, which the log
+ * names in NVRTC's words; no intermediate code for linking. */
+static void own_headers(void) {
+    static const char text[] = "#include <limits.h>\n"
+                               "#include <type_traits>\n"
+                               "#include \"parts/first.h\"\n"
+                               "static_assert(std::is_same<number, int>::value && INT_MAX > 7, \"\");\n"
+                               "extern \"C\" __global__ void k(number *out) { *out = 1; }\n";
+    const char *headers[] = {"#pragma once\n#define INT_MAX 7\n",
+                             "namespace std { template <class A, class B> struct is_same {}; }\n",
+                             "\n#include \"second.h\"\n", "typedef int number;\n"};
+    const char *names[] = {"limits.h", "type_traits", "parts/first.h", "parts/second.h"};
+    nvrtcProgram program;
+    size_t bytes = 1;
+    NVRTC_OK(nvrtcCreateProgram(&program, text, "brings.cu", 4, headers, names));
+    NVRTC_OK(nvrtcCompileProgram(program, 0, NULL));
+    NVRTC_OK(nvrtcGetLTOIRSize(program, &bytes));
+    CHECK_EQ(bytes, 0);
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+    NVRTC_OK(nvrtcCreateProgram(&program, text, "brings.cu", 3, headers, names));
+    CHECK_EQ((int)nvrtcCompileProgram(program, 0, NULL), (int)NVRTC_ERROR_COMPILATION);
+    char *log = text_of(nvrtcGetProgramLogSize, nvrtcGetProgramLog, program);
+    CHECK(strstr(log, "\nparts/first.h(2): catastrophic error: cannot open source file \"second.h\"\n") != NULL);
+    free(log);
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+}
+
 int main(void) {
     nvrtcProgram program, wrong;
     const char *headers[] = {header}, *names[] = {"ops/twice.h"};
@@ -178,5 +205,6 @@ int main(void) {
     CHECK_EQ((int)nvrtcCompileProgram(wrong, 1, bad), (int)NVRTC_ERROR_INVALID_OPTION);
     NVRTC_OK(nvrtcDestroyProgram(&wrong));
     from_files();
+    own_headers();
     return check_done();
 }

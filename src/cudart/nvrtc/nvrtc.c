@@ -21,6 +21,8 @@
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "cudart/nvrtc/missing_header.h"
+#include "cudart/nvrtc/standard_headers.h"
 #include "device/made_library.h"
 #include "device/ptx_module.h"
 
@@ -197,10 +199,13 @@ static wp_status write_below(const char *dir, const char *name, const char *data
     return status;
 }
 
+/* Programs bring headers of the standard libraries, as NVRTC has none. They would stand in for the
+ * real ones in wpcc's own headers, and define again what those have declared: left out. */
 static wp_status write_files(const struct _nvrtcProgram *p, const char *dir, bool is_default,
                              wp_error *err) {
     for (size_t i = 0; i < p->headers.count; i++)
-        WP_TRY(write_below(dir, p->header_names.items[i], p->headers.items[i], err));
+        if (!wpi_is_standard_header(p->header_names.items[i]))
+            WP_TRY(write_below(dir, p->header_names.items[i], p->headers.items[i], err));
     char *source = make_source(p, is_default);
     const wp_status status = write_below(dir, p->name, source, err);
     wpi_free(source);
@@ -332,6 +337,7 @@ WP_API nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions,
     prog->image = NULL;
     wpi_strings_deinit(&prog->lowered);
     wp_status status = compile(prog, numOptions, options, &log, &exit_code, &err);
+    if (exit_code != 0) wpi_missing_header_say(&log);
     if (status == WP_STATUS_OK && exit_code == 0)
         status = wpi_module_image_copy(prog->ptx, 0, &prog->image, &err);
     if (status != WP_STATUS_OK) wpi_text_appendf(&log, "%s\n", err.message);
@@ -375,6 +381,21 @@ WP_API nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin) {
     if (result == NVRTC_SUCCESS) memcpy(cubin, prog->image, (size_t)prog->image->size_bytes);
     return result;
 }
+
+/* Intermediate code for linking, which no option here makes: its size is 0, as without -dlto. */
+#define NO_CODE(name)                                                                              \
+    WP_API nvrtcResult nvrtcGet##name##Size(nvrtcProgram prog, size_t *sizeRet) {                  \
+        const nvrtcResult result = check(prog, sizeRet);                                           \
+        if (result == NVRTC_SUCCESS) *sizeRet = 0;                                                 \
+        return result;                                                                             \
+    }                                                                                              \
+    WP_API nvrtcResult nvrtcGet##name(nvrtcProgram prog, char *code) {                             \
+        return check(prog, code);                                                                  \
+    }
+
+NO_CODE(LTOIR)
+NO_CODE(NVVM)
+NO_CODE(OptiXIR)
 
 WP_API nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram prog, size_t *logSizeRet) {
     if (prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
