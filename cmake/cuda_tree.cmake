@@ -17,7 +17,7 @@ function(wp_cuda_tree)
     # Names that makefiles link besides: the linker reads such a text in place of a library. A file
     # is looked for beside the text, so that a build without -L, as CMake's, needs no more.
     foreach(name libcudart_static.a libcudadevrt.a libculibos.a libnvrtc_static.a
-            libnvrtc-builtins_static.a libnvToolsExt.so)
+            libnvrtc-builtins_static.a libnvToolsExt.so libcufilt.a)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 

@@ -300,6 +300,22 @@ static void attributes() {
     DRIVER_OK(cuGraphExecDestroy(exec));
     DRIVER_OK(cuGraphDestroy(graph));
 
+    CUlaunchAttribute launches[2] = {};
+    launches[0].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    launches[0].value.cooperative = 1;
+    launches[1].id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+    launches[1].value.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+    CUlaunchConfig config = {};
+    config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+    config.blockDimX = N / 2;
+    config.hStream = stream;
+    config.attrs = launches;
+    config.numAttrs = 2;
+    DRIVER_OK(cuLaunchKernelEx(&config, function_of((const void *)together), args, NULL));
+    DRIVER_OK(cuStreamSynchronize(stream));
+    DRIVER_OK(cuMemcpyDtoH(out, data, N * sizeof(int)));
+    CHECK_EQ(out[5], N / 2);
+
     CUstreamAttrValue policy = {}, kept;
     CUstream second;
     DRIVER_OK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));

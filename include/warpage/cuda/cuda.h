@@ -865,7 +865,15 @@ typedef CUdevprop_v1 CUdevprop;
 /* Attributes of launches have the numbers and the layout of the runtime's. */
 typedef cudaLaunchAttributeID CUlaunchAttributeID;
 typedef cudaLaunchAttributeValue CUlaunchAttributeValue;
-typedef cudaLaunchAttribute CUlaunchAttribute;
+typedef struct CUlaunchAttribute_st {
+    CUlaunchAttributeID id;
+    char pad[8 - sizeof(CUlaunchAttributeID)];
+    CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+typedef enum cudaLaunchMemSyncDomain CUlaunchMemSyncDomain;
+typedef cudaLaunchMemSyncDomainMap CUlaunchMemSyncDomainMap;
+#define CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT cudaLaunchMemSyncDomainDefault
+#define CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE cudaLaunchMemSyncDomainRemote
 #define CU_LAUNCH_ATTRIBUTE_IGNORE cudaLaunchAttributeIgnore
 #define CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW cudaLaunchAttributeAccessPolicyWindow
 #define CU_LAUNCH_ATTRIBUTE_COOPERATIVE cudaLaunchAttributeCooperative

@@ -1088,6 +1088,16 @@ typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeLaunchCompletionEvent = 12
 } cudaLaunchAttributeID;
 
+enum cudaLaunchMemSyncDomain {
+    cudaLaunchMemSyncDomainDefault = 0,
+    cudaLaunchMemSyncDomainRemote = 1
+};
+
+typedef struct cudaLaunchMemSyncDomainMap_st {
+    unsigned char default_;
+    unsigned char remote;
+} cudaLaunchMemSyncDomainMap;
+
 typedef union cudaLaunchAttributeValue {
     char pad[64];
     struct cudaAccessPolicyWindow accessPolicyWindow;
@@ -1100,7 +1110,18 @@ typedef union cudaLaunchAttributeValue {
     } clusterDim;
     enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
+    struct {
+        cudaEvent_t event;
+        int flags;
+        int triggerAtBlockStart;
+    } programmaticEvent;
     int priority;
+    cudaLaunchMemSyncDomainMap memSyncDomainMap;
+    enum cudaLaunchMemSyncDomain memSyncDomain;
+    struct {
+        cudaEvent_t event;
+        int flags;
+    } launchCompletionEvent;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {

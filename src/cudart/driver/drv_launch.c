@@ -125,6 +125,8 @@ WP_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *p
 
 /* ---- launches ---- */
 
+_Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "layout");
+
 /* The arguments in one buffer: {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer,
  * CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END}. `pointers` has room for
  * WPI_DRIVER_ARGUMENTS_MAX.
@@ -188,7 +190,7 @@ static cudaLaunchConfig_t runtime_config(const CUlaunchConfig *config) {
         .blockDim = {config->blockDimX, config->blockDimY, config->blockDimZ},
         .dynamicSmemBytes = config->sharedMemBytes,
         .stream = config->hStream,
-        .attrs = config->attrs,
+        .attrs = (void *)config->attrs, /* of the same layout */
         .numAttrs = config->numAttrs};
 }
 

@@ -197,6 +197,7 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
                                         const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams);
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                             const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams);
+CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol);
 CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
                             unsigned int initialRefcount, unsigned int flags);
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count);
