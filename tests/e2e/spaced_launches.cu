@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches as formatters that do not know CUDA leave them: `<< <` and `>> >`. Templates and strings stay as they are. */
+/* Launches as formatters that do not know CUDA leave them: `<< <` and `>> >`. Templates, strings and operators stay as they are. */
 #include "check.h"
 
 #include <vector>
 
 __global__ void fill(int *out, int value) { out[threadIdx.x] = value; }
+
+template <class T> struct box {
+    T value;
+};
+template <class T> T operator<<(const box<T> &a, int n) { return a.value + n; }
+template <> int operator<< <int>(const box<int> &a, int n) { return a.value - n; }
 
 int main(void)
 {
@@ -19,5 +25,7 @@ int main(void)
     CHECK_EQ((int)nested.size(), 2);
     CHECK_EQ((int)sizeof "k<< <1, 2>> >", 14);
     CHECK(text[3] == ' ');
+    CHECK_EQ((box<int>{5} << 3), 2);
+    CHECK_EQ((operator<< <long>(box<long>{5}, 3)), 8);
     return check_done();
 }

@@ -17,6 +17,15 @@ static bool join(char *p, char c) {
     return true;
 }
 
+/* `operator<< <T>` is a template's name. */
+static bool is_operator(const char *text, const char *at) {
+    static const char word[] = "operator";
+    while (at > text && isspace((unsigned char)at[-1]))
+        at--;
+    return (size_t)(at - text) >= sizeof word - 1 &&
+           strncmp(at - (sizeof word - 1), word, sizeof word - 1) == 0;
+}
+
 bool wpi_launch_syntax_join(char *text) {
     bool is_open = false, any = false;
     for (char *p = text; *p;) {
@@ -25,10 +34,12 @@ bool wpi_launch_syntax_join(char *text) {
             p = next;
             continue;
         }
-        /* `<< <` has no other meaning in C++; `>> >` may close templates, so it counts only after
-         * an opening one.
+        /* Else `<< <` has no other meaning in C++; `>> >` may close templates, so it counts only
+         * after an opening one.
          */
-        if (join(p, '<')) {
+        if (strncmp(p, "<<", 2) == 0 && is_operator(text, p)) {
+            p += 2;
+        } else if (join(p, '<')) {
             is_open = any = true;
             p += 3;
         } else if (is_open && (strncmp(p, ">>>", 3) == 0 || join(p, '>'))) {
