@@ -20,17 +20,19 @@ int main(void) {
     size_t unit = 0, free_before = 0, free_now = 0, total = 0, size = 0;
     int has = 0;
     DRIVER_OK(cuInit(0));
+    CUmemAllocationProp prop = {};
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    /* The thread needs no context for these calls. */
+    DRIVER_OK(cuMemGetAllocationGranularity(&unit, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     DRIVER_OK(cuDevicePrimaryCtxRetain(&context, 0));
     DRIVER_OK(cuCtxSetCurrent(context));
     DRIVER_OK(
         cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
     CHECK_EQ(has, 1);
-    CUmemAllocationProp prop = {};
-    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    DRIVER_OK(cuMemGetAllocationGranularity(&unit, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     CHECK(unit != 0 && (unit & (unit - 1)) == 0);
-    DRIVER_OK(cuMemGetInfo(&free_before, &total));
+    DRIVER_OK(cuMemGetInfo(NULL, &total));
+    DRIVER_OK(cuMemGetInfo(&free_before, NULL));
     /* More addresses than memory. */
     CUdeviceptr range = 0, base = 0;
     DRIVER_OK(cuMemAddressReserve(&range, 1024 * unit, 0, 0, 0));

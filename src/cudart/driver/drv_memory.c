@@ -11,8 +11,10 @@ static void **pointer_to(CUdeviceptr *address) {
 
 /* ---- allocation ---- */
 
+/* Either may be NULL. */
 WP_API CUresult cuMemGetInfo(size_t *free, size_t *total) {
-    WPI_DRIVER(cudaMemGetInfo(free, total));
+    size_t unused;
+    WPI_DRIVER(cudaMemGetInfo(free != NULL ? free : &unused, total != NULL ? total : &unused));
 }
 
 WP_API CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {

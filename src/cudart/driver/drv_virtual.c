@@ -94,7 +94,7 @@ WP_API CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignm
     (void)addr;
     if (flags != 0 || (alignment & (alignment - 1)) != 0 || alignment > UNIT_BYTES)
         return CUDA_ERROR_INVALID_VALUE;
-    WPI_DRIVER(reserve(ptr, size));
+    WPI_DRIVER_IN(false, reserve(ptr, size));
 }
 
 static cudaError_t release_range(CUdeviceptr at, size_t size_bytes) {
@@ -116,7 +116,7 @@ static cudaError_t release_range(CUdeviceptr at, size_t size_bytes) {
 }
 
 WP_API CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
-    WPI_DRIVER(release_range(ptr, size));
+    WPI_DRIVER_IN(false, release_range(ptr, size));
 }
 
 /* ---- memory ---- */
@@ -127,7 +127,7 @@ static bool is_supported(const CUmemAllocationProp *p) {
 
 WP_API CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                               CUmemAllocationGranularity_flags option) {
-    WPI_DRIVER_TRY(wpi_driver_check(true));
+    WPI_DRIVER_TRY(wpi_driver_check(false));
     if (granularity == NULL || !is_supported(prop) ||
         (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
          option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
@@ -173,7 +173,7 @@ static cudaError_t create(CUmemGenericAllocationHandle *out, size_t size_bytes,
 WP_API CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                             const CUmemAllocationProp *prop, unsigned long long flags) {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    WPI_DRIVER(create(handle, size, prop));
+    WPI_DRIVER_IN(false, create(handle, size, prop));
 }
 
 static physical *memory_of(CUmemGenericAllocationHandle handle) {
@@ -199,12 +199,12 @@ static cudaError_t release(CUmemGenericAllocationHandle handle) {
 }
 
 WP_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    WPI_DRIVER(release(handle));
+    WPI_DRIVER_IN(false, release(handle));
 }
 
 WP_API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                        CUmemGenericAllocationHandle handle) {
-    WPI_DRIVER_TRY(wpi_driver_check(true));
+    WPI_DRIVER_TRY(wpi_driver_check(false));
     const physical *m = memory_of(handle);
     if (prop == NULL || m == NULL) return CUDA_ERROR_INVALID_VALUE;
     *prop = m->properties;
@@ -273,7 +273,7 @@ static cudaError_t map(CUdeviceptr at, size_t size_bytes, CUmemGenericAllocation
 WP_API CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
                          CUmemGenericAllocationHandle handle, unsigned long long flags) {
     if (offset != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    WPI_DRIVER(map(ptr, size, handle));
+    WPI_DRIVER_IN(false, map(ptr, size, handle));
 }
 
 /* Whether the mappings in a range cover it, as wholes. */
@@ -318,7 +318,7 @@ static cudaError_t unmap(CUdeviceptr at, size_t size_bytes) {
 }
 
 WP_API CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-    WPI_DRIVER(unmap(ptr, size));
+    WPI_DRIVER_IN(false, unmap(ptr, size));
 }
 
 static int protection_of(CUmemAccess_flags access) {
@@ -359,7 +359,7 @@ static cudaError_t set_access(CUdeviceptr at, size_t size_bytes, const CUmemAcce
 
 WP_API CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
                                size_t count) {
-    WPI_DRIVER(set_access(ptr, size, desc, count));
+    WPI_DRIVER_IN(false, set_access(ptr, size, desc, count));
 }
 
 /* Under the lock. */
@@ -372,7 +372,7 @@ static const mapping *find_mapping(const char *at) {
 
 WP_API CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
                                CUdeviceptr ptr) {
-    WPI_DRIVER_TRY(wpi_driver_check(true));
+    WPI_DRIVER_TRY(wpi_driver_check(false));
     if (flags == NULL || location == NULL || !is_device(location)) return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     const mapping *m = find_mapping(wpi_at(ptr));
