@@ -3,6 +3,7 @@
 /* Graphs of the driver API: made by calls and by capture, asked, changed, launched; copies of arrays and of variables,
  * arguments in one buffer, attributes of nodes and streams. The kernels' functions come from the runtime. */
 #include <cuda.h>
+#include <cudaTypedefs.h>
 
 #include "check.h"
 
@@ -362,6 +363,8 @@ static void others(CUcontext context) {
         CHECK_EQ(out[i], 0x12341234);
     CUipcMemHandle handle;
     CHECK(cuIpcGetMemHandle(&handle, data) == CUDA_ERROR_NOT_SUPPORTED);
+    PFN_cuTensorMapEncodeIm2col named = cuTensorMapEncodeIm2col; /* CUTLASS has this type */
+    CHECK(named != NULL);
 }
 
 int main() {

@@ -268,6 +268,7 @@ WP_PFN(cuGraphExecEventWaitNodeSetEvent)
 WP_PFN(cuGraphNodeGetEnabled)
 WP_PFN(cuGraphNodeSetEnabled)
 WP_PFN(cuTensorMapEncodeTiled)
+WP_PFN(cuTensorMapEncodeIm2col)
 WP_PFN(cuTensorMapReplaceAddress)
 
 WP_PFN_OF(cuInit, 2000)
