@@ -180,10 +180,10 @@ static wp_status parse_aggregates(request *r, wp_error *err) {
     char *at = r->aggregate_text;
     for (; r->aggregate_count < count; r->aggregate_count++) {
         char *const next = at + strlen(at) + 1;
-        WP_TRY(parse_aggregate(at, &r->aggregates[r->aggregate_count], err));
         for (uint32_t before = 0; before < r->aggregate_count; before++)
             if (strcmp(r->aggregates[before].text, at) == 0)
                 return WP_FAIL(err, INVALID, "--agg has '%s' twice", at);
+        WP_TRY(parse_aggregate(at, &r->aggregates[r->aggregate_count], err));
         at = next;
     }
     return WP_STATUS_OK;

@@ -15,6 +15,7 @@
 #define READS_PER_THREAD 1024u
 #define CONFIDENCE 0.95
 #define NOTE_WORDS 6u
+#define NOTES_BYTES_MAX (UINT64_C(1) << 40) /* more than machines have */
 
 typedef struct sampling {
     wpi_gpu gpu;
@@ -141,7 +142,7 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     task->is_sum_only = options->is_sum_only && task->valid == NULL;
     const uint64_t wanted = options->read_count / task->reads_per_thread +
                             (options->read_count % task->reads_per_thread != 0);
-    if (wanted > SIZE_MAX / (NOTE_WORDS * sizeof(uint64_t)))
+    if (wanted > NOTES_BYTES_MAX / (NOTE_WORDS * sizeof(uint64_t)))
         return fail_memory(options->read_count, err);
     s->blocks = wpi_gpu_blocks(&s->gpu, 0, wanted == 0 ? UINT64_MAX / 2 : wanted, 0);
     task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
