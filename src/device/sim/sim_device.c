@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/param.h"
+#include "device/cpu/check/access_check.h"
 #include "device/host_copies.h"
 #include "policy/load.h"
 #include "report/recorder.h"
@@ -275,6 +277,10 @@ static wp_status open_with(const char *rest, wpi_sim_device *beside, bool is_one
     }
     wpi_report_device(device->cpu.base.info.spec, device->cpu.base.info.name);
     report_policy_files();
+    if (beside == NULL && wpi_check_is_wanted())
+        wpi_log(WP_LOG_WARN, "device.check",
+                "kernels are checked on the CPU only, not on %s: use the device cpu",
+                device->cpu.base.info.spec);
     *out = &device->cpu.base;
     return WP_STATUS_OK;
 }

@@ -28,6 +28,8 @@ bool wpi_check_finds_races(void);
 
 /** Reads the parameters. PARSE, INVALID. */
 WP_NODISCARD wp_status wpi_check_start(wp_error *err);
+/** Whether checks are asked for, also on a device that makes none. */
+bool wpi_check_is_wanted(void);
 
 /* ---- memory ---- */
 

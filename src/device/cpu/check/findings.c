@@ -77,6 +77,11 @@ wp_status wpi_check_start(wp_error *err) {
     return WP_STATUS_OK;
 }
 
+bool wpi_check_is_wanted(void) {
+    wpi_param_value check;
+    return wpi_param_load(&wpi_check_params[0], &check, NULL) == WP_STATUS_OK && check.number != 0;
+}
+
 bool wpi_check_finds_races(void) {
     return state.finds_races;
 }
