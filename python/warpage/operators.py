@@ -138,7 +138,9 @@ def _check_types(aggregates, fields):
     for operation, column, _ in aggregates:
         if operation in ("count", "count_distinct") or operation in ("min", "max") and fields[column].is_text:
             continue
-        if fields[column].is_text and not fields[column].is_number or fields[column].format == "n" or (
+        if fields[column].format == "n":
+            continue
+        if fields[column].is_text and not fields[column].is_number or (
                 operation not in ("min", "max") and not fields[column].is_number):
             raise TableTypeError("%s:%s: the column has no numbers" % (operation, column))
 

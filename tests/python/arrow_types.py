@@ -80,6 +80,14 @@ schema = warpage.groupby(table, ["d", "h", "w", "n"], ["sum:d", "avg:d", "max:b"
 assert [str(type_) for type_ in schema.types[:2]] == ["decimal128(12, 2)", "float"], schema
 assert [str(type_) for type_ in schema.types[3:]] == ["null", "decimal128(38, 2)", "double", "bool", "decimal128(12, 2)"], schema
 
+# A column of type null has no values: the results are NULL, counts are 0.
+empty = pyarrow.table({"k": [1, 1, 2], "n": pyarrow.array([None] * 3)})
+AGGREGATES_OF_NULL = ["sum:n", "avg:n", "min:n", "median:n", "count:n", "count_distinct:n"]
+wanted = {(1,): [None] * 4 + [0, 0], (2,): [None] * 4 + [0, 0]}
+check(rows_of(warpage.groupby(empty, ["k"], AGGREGATES_OF_NULL), 1), wanted, "null")
+parts = [warpage.groupby(empty.slice(row), ["k"], AGGREGATES_OF_NULL[:3], partial=True) for row in (0, 2)]
+check(rows_of(warpage.merge(parts, ["k"], AGGREGATES_OF_NULL[:3]), 1), {key: values[:3] for key, values in wanted.items()}, "null, merged")
+
 wide = pyarrow.table({"k": pyarrow.array([decimal.Decimal(2**70)], pyarrow.decimal128(38, 0)), "l": [[1]], "t": ["x"],
                       "h": pyarrow.array([decimal.Decimal(1)], pyarrow.decimal256(60, 0))})
 for keys, aggregates, part in (("h", "count", "'h' has Arrow's type decimal256(60, 0),"), ("l", "count", "'l' has Arrow's type list,"),
