@@ -235,7 +235,8 @@ struct wpi_block {
     uint32_t warp_count;
     uint32_t warps_run; /* that ran, a bit each, since device/sim looked */
     uint32_t exited_count;
-    uint32_t barriers_used; /* bit i: threads are at barrier i */
+    uint32_t barriers_used;  /* bit i: threads are at barrier i */
+    bool are_barriers_plain; /* all that wait are at barrier 0, without requests */
     wpi_barrier barriers[WPI_BARRIERS];
 
     wpi_cluster *cluster;           /* NULL: none yet (block/cluster.c) */

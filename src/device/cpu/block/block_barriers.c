@@ -24,6 +24,7 @@ void wpi_barrier_reach(wpi_block *block, wpi_warp *warp, uint32_t w, uint32_t la
         block->barriers[id].count = barrier_count(block, t);
         *(waits ? &block->barriers[id].waiting : &block->barriers[id].arrived) += 1;
     }
+    block->are_barriers_plain = false;
     *(waits ? &warp->barrier : &warp->ready) |= lanes;
 }
 
@@ -41,9 +42,23 @@ static bool is_counted(const wpi_block *block) {
     return false;
 }
 
+/* Releases all waiting threads, which want no results. */
+static void release_plain(wpi_block *block) {
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        block->warps[w].ready |= block->warps[w].barrier;
+        block->warps[w].barrier = 0;
+    }
+    block->barriers[0] = (wpi_barrier){0};
+    block->barriers_used = 0;
+}
+
 /* Releases the threads at barrier `id`, with their results. */
 static void release_barrier(wpi_block *block, uint32_t id) {
     wpi_barrier *barrier = &block->barriers[id];
+    if (block->are_barriers_plain && !wpi_block_is_checked(block)) {
+        release_plain(block);
+        return;
+    }
     const bool is_only = block->barriers_used == 1u << id;
     uint32_t waiting = 0, with_predicate = 0;
     if (is_only && barrier->count == 0 && barrier->arrived == 0 && wpi_block_is_checked(block) &&
@@ -84,6 +99,7 @@ static void release_barrier(wpi_block *block, uint32_t id) {
     }
     *barrier = (wpi_barrier){0};
     block->barriers_used &= ~(1u << id);
+    block->are_barriers_plain = block->barriers_used == 0;
 }
 
 /* Lanes that do not exist in warps that wait at barrier `id`: hardware counts whole warps. */

@@ -8,6 +8,7 @@
 void wpi_block_enter_mixed(wpi_block *block) {
     memset(block->barriers, 0, sizeof block->barriers);
     block->barriers_used = 0;
+    block->are_barriers_plain = true;
     block->exited_count = block->pub.thread_count - (block->outer - block->first);
     block->is_mixed = true;
     for (uint32_t w = 0; w < block->warp_count; w++) {

@@ -60,9 +60,18 @@ void wpi_warp_stop(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state)
     }
 }
 
+/* Whether a whole warp is in one state, as it mostly is. */
+static bool is_in_one_state(const uint32_t *states) {
+    uint32_t differs = 0;
+    for (uint32_t lane = 1; lane < WP_WARP_LANES; lane++)
+        differs |= states[lane] ^ states[0];
+    return differs == 0;
+}
+
 /* The lanes among `lanes` of warp `w` that are in the state of the lowest. */
 static uint32_t same_state(const wpi_block *block, uint32_t w, uint32_t lanes) {
     const uint32_t *states = block->pub.states + (size_t)w * WP_WARP_LANES;
+    if (lanes == ~0u && is_in_one_state(states)) return lanes;
     const uint32_t state = states[wpi_lanes_lowest(lanes)];
     uint32_t same = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
@@ -73,12 +82,7 @@ static uint32_t same_state(const wpi_block *block, uint32_t w, uint32_t lanes) {
 
 uint32_t wpi_warp_smallest_state(const wpi_block *block, uint32_t w, uint32_t lanes) {
     const uint32_t *states = block->pub.states + (size_t)w * WP_WARP_LANES;
-    if (lanes == ~0u) { /* mostly a whole warp is in one state */
-        uint32_t differs = 0;
-        for (uint32_t lane = 1; lane < WP_WARP_LANES; lane++)
-            differs |= states[lane] ^ states[0];
-        if (differs == 0) return lanes;
-    }
+    if (lanes == ~0u && is_in_one_state(states)) return lanes;
     uint32_t state = UINT32_MAX, same = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
         const uint32_t lane = wpi_lanes_lowest(left);

@@ -215,6 +215,7 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
 
     memset(block->barriers, 0, sizeof block->barriers);
     block->barriers_used = 0;
+    block->are_barriers_plain = true;
     block->exited_count = 0;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         const uint32_t left = pub->thread_count - w * WP_WARP_LANES;
