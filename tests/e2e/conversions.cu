@@ -75,6 +75,56 @@ __global__ void to_real(int *same, float *f, double *d)
     same[i++] = __longlong_as_double(0xc000000000000000LL) == -2.0;
 }
 
+/* What C leaves undefined: a conversion ends at the bounds of 32 bits, which are cut, and NaN gives 0. */
+__global__ void to_narrow(const float *f, const double *d, int n, int *out)
+{
+    const int t = threadIdx.x;
+    if (t >= n) return;
+    out += 8 * t;
+    out[0] = (signed char)f[t];
+    out[1] = (unsigned char)f[t];
+    out[2] = (short)f[t];
+    out[3] = (unsigned short)f[t];
+    out[4] = (signed char)d[t];
+    out[5] = (unsigned char)d[t];
+    out[6] = (short)d[t];
+    out[7] = (unsigned short)d[t];
+}
+
+static unsigned word_of(double x, double least, double most)
+{
+    if (x != x) return 0;
+    return (unsigned)(long long)(x <= least ? least : x >= most ? most : x);
+}
+
+static void check_narrow(void)
+{
+    enum { N = 64 };
+    const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, 0.9, -0.9, 127.9, 128, -128.9, -129, 255.5, 256, 32767.9, 32768,
+                          -32768.5, -32769, 65535.9, 65536, 1e30, -1e30, 2147483648.0, 4294967296.0};
+    const int count = (int)(sizeof odd / sizeof *odd);
+    float *f;
+    double *d;
+    int *out;
+    CUDA_OK(cudaMallocManaged(&f, N * sizeof *f));
+    CUDA_OK(cudaMallocManaged(&d, N * sizeof *d));
+    CUDA_OK(cudaMallocManaged(&out, N * 8 * sizeof *out));
+    for (int t = 0; t < N; t++) {
+        d[t] = t < count ? odd[t] : (t - 40) * 11.25;
+        f[t] = (float)d[t];
+    }
+    to_narrow<<<1, N>>>(f, d, N, out);
+    KERNEL_OK();
+    for (int t = 0; t < N; t++)
+        for (int from = 0; from < 2; from++) {
+            const double x = from ? d[t] : (double)f[t];
+            CHECK_EQ(out[8 * t + 4 * from], (signed char)word_of(x, -2147483648.0, 2147483647.0));
+            CHECK_EQ(out[8 * t + 4 * from + 1], (unsigned char)word_of(x, 0, 4294967295.0));
+            CHECK_EQ(out[8 * t + 4 * from + 2], (short)word_of(x, -2147483648.0, 2147483647.0));
+            CHECK_EQ(out[8 * t + 4 * from + 3], (unsigned short)word_of(x, 0, 4294967295.0));
+        }
+}
+
 __global__ void casts(float f, double d, int i, long long l, unsigned char c, int *out)
 {
     out[0] = (int)f;
@@ -179,5 +229,6 @@ int main(void)
     const int constants[] = {0x7fffffff, (int)0x80000000, 0, 0, 0x7fffffff, 1};
     for (int i = 0; i < 6; i++)
         CHECK_EQ(out[i], constants[i]);
+    check_narrow();
     return check_done();
 }

@@ -169,6 +169,33 @@ static void drop_names(LLVMModuleRef module) {
         }
 }
 
+static bool is_narrow_cast(LLVMValueRef i) {
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    return (opcode == LLVMFPToSI || opcode == LLVMFPToUI) &&
+           LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(LLVMTypeOf(i)) < 32;
+}
+
+/* float to 8 or 16 bits: by way of 32, as nvcc has it. */
+static void widen_casts(LLVMModuleRef module) {
+    LLVMTypeRef wide = LLVMInt32TypeInContext(LLVMGetModuleContext(module));
+    LLVMBuilderRef at = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            LLVMValueRef next;
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                if (!is_narrow_cast(i)) continue;
+                LLVMPositionBuilderBefore(at, i);
+                LLVMValueRef word =
+                    LLVMBuildCast(at, LLVMGetInstructionOpcode(i), LLVMGetOperand(i, 0), wide, "");
+                LLVMReplaceAllUsesWith(i, LLVMBuildTrunc(at, word, LLVMTypeOf(i), ""));
+                LLVMInstructionEraseFromParent(i);
+            }
+        }
+    LLVMDisposeBuilder(at);
+}
+
 wp_status wpi_finish_bitcode(const char *path, const wpi_options *o, wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
@@ -189,6 +216,7 @@ wp_status wpi_finish_bitcode(const char *path, const wpi_options *o, wp_error *e
     if (o->registers_max != 0) limit_registers(module, o->registers_max);
     name_clusters(module);
     show_kept_variables(module);
+    widen_casts(module);
     drop_locations(module);
     drop_names(module);
     if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);

@@ -11,6 +11,9 @@
  *  Inline assembly loses its `srcloc`, a number that is meaningless outside clang's run and differs
  *  with precompiled headers, so that the same source gives the same object.
  *
+ *  A conversion of a float to 8 or 16 bits, of which C leaves most undefined, goes by way of 32, as
+ *  with nvcc: it ends at the bounds of these, and the lower bits count, on every device.
+ *
  *  Only names of arguments are kept: a trace's accesses name the kernel's parameters. */
 #ifndef WP_COMPILER_FINISH_H
 #define WP_COMPILER_FINISH_H

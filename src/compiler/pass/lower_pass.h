@@ -69,6 +69,11 @@ int wpi_lower_cache_mark(LLVMValueRef access);
 void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what);
 bool wpi_lower_has_note(LLVMValueRef instruction, const char *what);
 
+/** A float as an integer of 8 to 64 bits, rounded to zero: values out of range end at the bounds,
+ * NaN gives 0, or the top bit where the float or the integer has 64 bits (PTX's cvt.rzi). */
+LLVMValueRef wpi_saturated_conversion(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef x,
+                                      bool is_signed, LLVMTypeRef to);
+
 /** Estimates the registers of each kernel for which that is not done. */
 void wpi_estimate_registers(wpi_compile *c);
 

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "compiler/driver/finish.h"
 #include "compiler/ir/edit.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
 /* A function that was pure on the GPU may read its thread's identity from memory here. */
@@ -33,18 +34,24 @@ static void without_contract(LLVMBuilderRef at, LLVMValueRef sum) {
     LLVMInstructionEraseFromParent(sum);
 }
 
-/* A GPU's conversion of a float to an integer saturates, and gives 0 for NaN; the host's is
- * undefined out of range. */
-static void saturate_conversion(wpi_compile *c, LLVMValueRef conversion) {
-    LLVMValueRef value = LLVMGetOperand(conversion, 0);
-    LLVMTypeRef types[] = {LLVMTypeOf(conversion), LLVMTypeOf(value)};
-    const char *name =
-        LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(c->module, id, types, 2);
+/* Whether an instruction converts a float to an integer, as C or as PTX does. */
+static bool is_conversion(LLVMValueRef instruction, bool *is_signed) {
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    if (LLVMGetTypeKind(LLVMTypeOf(instruction)) != LLVMIntegerTypeKind) return false;
+    *is_signed = opcode == LLVMFPToSI;
+    if (opcode == LLVMFPToSI || opcode == LLVMFPToUI) return true;
+    LLVMValueRef callee = LLVMIsACallInst(instruction) ? wpi_called_function(instruction) : NULL;
+    if (!callee || LLVMGetIntrinsicID(callee) == 0) return false;
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    *is_signed = strncmp(name, "llvm.fptosi.sat.i32.", 20) == 0;
+    return *is_signed || strncmp(name, "llvm.fptoui.sat.i32.", 20) == 0;
+}
+
+static void saturate(wpi_compile *c, LLVMValueRef conversion, bool is_signed) {
     LLVMPositionBuilderBefore(c->builder, conversion);
-    LLVMValueRef made =
-        LLVMBuildCall2(c->builder, wpi_function_type(function), function, &value, 1, "");
+    LLVMValueRef made = wpi_saturated_conversion(c, c->builder, LLVMGetOperand(conversion, 0),
+                                                 is_signed, LLVMTypeOf(conversion));
     LLVMReplaceAllUsesWith(conversion, made);
     LLVMInstructionEraseFromParent(conversion);
 }
@@ -126,8 +133,9 @@ static void adapt_instruction(wpi_compile *c, LLVMValueRef instruction, bool may
         clamp_shift(c, instruction);
         return;
     }
-    if (opcode == LLVMFPToSI || opcode == LLVMFPToUI) {
-        saturate_conversion(c, instruction);
+    bool is_signed;
+    if (is_conversion(instruction, &is_signed)) {
+        saturate(c, instruction, is_signed);
         return;
     }
     LLVMValueRef callee = wpi_called_function(instruction);
