@@ -63,6 +63,7 @@ typedef struct stride_loop {
     unsigned skip, leave; /* successors: the guard's past the loop, the latch's out of it */
     LLVMValueRef index, start, step, limit, guard;
     LLVMIntPredicate predicate; /* continues while index <predicate> limit */
+    bool is_by_lane;            /* starts are less than a warp apart */
     carried carried[CARRIED_MOST];
     uint32_t carried_count;
 } stride_loop;
@@ -111,6 +112,24 @@ static bool follows_thread(const stride_loop *k, LLVMValueRef value, int depth) 
     LLVMValueRef x = LLVMGetOperand(value, 0), y = LLVMGetOperand(value, 1);
     if (is_same_in_row(k, y, depth + 1)) return follows_thread(k, x, depth + 1);
     return is_sum && is_same_in_row(k, x, depth + 1) && follows_thread(k, y, depth + 1);
+}
+
+/* Whether a value is the thread's lane plus a value that is the same for all threads: starts are
+ * then less than a warp apart. */
+static bool follows_lane(const stride_loop *k, LLVMValueRef value, int depth) {
+    if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+    if (opcode == LLVMZExt || opcode == LLVMSExt || opcode == LLVMFreeze)
+        return follows_lane(k, LLVMGetOperand(value, 0), depth + 1);
+    LLVMValueRef x = LLVMGetOperand(value, 0),
+                 y = LLVMGetNumOperands(value) == 2 ? LLVMGetOperand(value, 1) : NULL;
+    if (opcode == LLVMAnd)
+        return LLVMIsAConstantInt(y) && LLVMConstIntGetZExtValue(y) == WP_WARP_LANES - 1 &&
+               follows_thread(k, x, depth + 1);
+    bool is_sum = opcode == LLVMAdd || (opcode == LLVMOr && LLVMGetIsDisjoint(value));
+    if (!is_sum) return false;
+    if (wpi_uniform_is(k->uniform, y)) return follows_lane(k, x, depth + 1);
+    return wpi_uniform_is(k->uniform, x) && follows_lane(k, y, depth + 1);
 }
 
 static LLVMBasicBlockRef only_predecessor(const wpi_loops *l, LLVMBasicBlockRef block,
@@ -270,8 +289,9 @@ static bool match(stride_loop *k) {
              i = LLVMGetNextInstruction(i))
             if (wpi_lower_is_stop(i) || (!can_hoist(k, i, 0) && is_read_outside(k, i)))
                 return false;
+    k->is_by_lane = follows_lane(k, k->start, 0);
     return can_hoist(k, k->step, 0) && can_hoist(k, k->start, 0) &&
-           follows_thread(k, k->start, 0) && collect_carried(k);
+           (k->is_by_lane || follows_thread(k, k->start, 0)) && collect_carried(k);
 }
 
 /* ---- the change ---- */
@@ -335,8 +355,8 @@ static LLVMValueRef phi_at_left(wpi_compile *c, const stride_loop *k, LLVMValueR
 }
 
 /* Builds the test whether rounds are valid and pay: the step is at least as long as a row of
- * threads, threads are in one row if the start depends on more than tid.x, and there are enough of
- * them. */
+ * threads, or as a warp, threads are in one row if the start depends on more than tid.x, and there
+ * are enough of them. */
 static LLVMValueRef build_choice(wpi_compile *c, const stride_loop *k) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(k->guard_block));
@@ -346,7 +366,8 @@ static LLVMValueRef build_choice(wpi_compile *c, const stride_loop *k) {
         LLVMBuildMul(at, wpi_lower_id(c, at, WP_ID_NTID_Y), wpi_lower_id(c, at, WP_ID_NTID_Z), "");
     LLVMValueRef is_row = LLVMBuildICmp(at, LLVMIntEQ, others, wpi_const32(c, 1), "");
     LLVMValueRef pays = LLVMBuildICmp(at, LLVMIntUGE, row, wpi_const32(c, ROW_LEAST), "");
-    LLVMValueRef length = LLVMBuildIntCast2(at, row, type, 0, "");
+    LLVMValueRef length = k->is_by_lane ? LLVMConstInt(type, WP_WARP_LANES, 0)
+                                        : LLVMBuildIntCast2(at, row, type, 0, "");
     LLVMValueRef is_long = LLVMBuildICmp(at, LLVMIntUGE, k->step, length, "");
     return LLVMBuildAnd(at, LLVMBuildAnd(at, is_row, pays, ""), is_long, "");
 }

@@ -3,7 +3,7 @@
  *
  *   entry   arguments, block fields, slot addresses; whatever is the same for all threads
  *   round   uniform slots from the frame                             ◄──────────────────┐
- *   row     a run of threads with the same tid.y and tid.z          ◄─────────┐
+ *   row     threads with the same tid.y and tid.z, maybe of one warp ◄────────┐
  *   head    one thread: index, slots from the frame                ◄───┐      │
  *     …     copies of the kernel's blocks reachable from the state     │      │
  *   stop j  slots to the frame, request, new state                     │      │
@@ -44,6 +44,8 @@ typedef struct region {
     LLVMValueRef next_state;       /* in step: the threads' next state, if there are several */
     LLVMValueRef *votes;           /* [state_count]: whether a thread needs another round */
     bool is_mixed;                 /* threads may diverge */
+    bool by_warps;                 /* the loop over threads is over those of one warp */
+    LLVMValueRef index_base[3], index_lane[3]; /* of tid.x, the thread, the grid's thread */
 } region;
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
@@ -371,6 +373,32 @@ static void build_starts(region *r, LLVMValueRef thread64) {
     wpi_free(start);
 }
 
+/* The numbers of threads that are left to the end of a warp. */
+static LLVMValueRef left_in_warp(region *r, LLVMValueRef first, LLVMValueRef *lane) {
+    *lane = LLVMBuildAnd(r->at, first, wpi_const32(r->c, WP_WARP_LANES - 1), "");
+    return LLVMBuildSub(r->at, wpi_const32(r->c, WP_WARP_LANES), *lane, "");
+}
+
+static LLVMValueRef least(region *r, LLVMValueRef a, LLVMValueRef b) {
+    LLVMValueRef is_less = LLVMBuildICmp(r->at, LLVMIntULT, a, b, "");
+    return LLVMBuildSelect(r->at, is_less, a, b, "");
+}
+
+/* Whether addresses of the copied code follow from lanes or warps. */
+static bool works_by_warps(region *r) {
+    for (uint32_t b = 0; b < r->plan->block_count; b++) {
+        if (!r->is_cloned[b]) continue;
+        LLVMBasicBlockRef block = r->plan->blocks[b];
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef callee = wpi_called_function(i);
+            wpi_id id = callee ? wpi_lower_id_of(callee) : WP_ID_COUNT;
+            if ((id == WP_ID_TID_X || id == WP_ID_THREAD) && wpi_region_has_lanes(r->c, i))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void build_loops(region *r) {
     wpi_compile *c = r->c;
     LLVMBuilderRef at = r->at;
@@ -392,11 +420,20 @@ static void build_loops(region *r) {
     LLVMValueRef y = r->id[WP_ID_TID_Y] = LLVMBuildPhi(at, c->i32, "tid.y");
     LLVMValueRef z = r->id[WP_ID_TID_Z] = LLVMBuildPhi(at, c->i32, "tid.z");
     LLVMValueRef count = nx;
-    if (!r->plan->is_whole) {
+    r->by_warps = works_by_warps(r);
+    LLVMValueRef lane[3];
+    if (!r->plan->is_whole || r->by_warps) {
         LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""),
                      left = LLVMBuildSub(at, outer, row_first, "");
-        LLVMValueRef is_less = LLVMBuildICmp(at, LLVMIntULT, in_row, left, "");
-        count = LLVMBuildSelect(at, is_less, in_row, left, "");
+        count = least(r, in_row, left);
+    }
+    if (r->by_warps) {
+        LLVMValueRef before = LLVMBuildMul(at, r->id[WP_ID_CTAID_X], nx, "");
+        LLVMValueRef index[3] = {x0, row_first, LLVMBuildAdd(at, before, x0, "")};
+        for (uint32_t n = 0; n < 3; n++) {
+            count = least(r, count, left_in_warp(r, index[n], &lane[n]));
+            r->index_base[n] = LLVMBuildSub(at, index[n], lane[n], "");
+        }
     }
     LLVMBuildBr(at, r->head);
 
@@ -404,6 +441,8 @@ static void build_loops(region *r) {
     LLVMValueRef i = LLVMBuildPhi(at, c->i32, "i");
     r->id[WP_ID_TID_X] = LLVMBuildNUWAdd(at, x0, i, "tid.x");
     r->id[WP_ID_THREAD] = LLVMBuildNUWAdd(at, row_first, i, "thread");
+    for (uint32_t n = 0; n < 3 && r->by_warps; n++)
+        r->index_lane[n] = LLVMBuildNUWAdd(at, lane[n], i, "");
     LLVMValueRef thread64 = LLVMBuildZExt(at, r->id[WP_ID_THREAD], c->i64, "");
     if (asks_for_identity(r)) {
         store_field(r, offsetof(wp_cpu_block, thread), r->id[WP_ID_THREAD]);
@@ -431,7 +470,14 @@ static void build_loops(region *r) {
 
     LLVMPositionBuilderAtEnd(at, r->next);
     LLVMValueRef row_next = LLVMBuildNUWAdd(at, row_first, count, "");
-    LLVMValueRef y_next = LLVMBuildNUWAdd(at, y, wpi_const32(c, 1), "");
+    LLVMValueRef x_next = zero, step = wpi_const32(c, 1);
+    if (r->by_warps) {
+        x_next = LLVMBuildNUWAdd(at, x0, count, "");
+        LLVMValueRef is_end = LLVMBuildICmp(at, LLVMIntEQ, x_next, nx, "");
+        x_next = LLVMBuildSelect(at, is_end, zero, x_next, "");
+        step = LLVMBuildZExt(at, is_end, c->i32, "");
+    }
+    LLVMValueRef y_next = LLVMBuildNUWAdd(at, y, step, "");
     LLVMValueRef wraps = LLVMBuildICmp(at, LLVMIntEQ, y_next, ny, "");
     LLVMValueRef z_next = LLVMBuildNUWAdd(at, z, LLVMBuildZExt(at, wraps, c->i32, ""), "");
     y_next = LLVMBuildSelect(at, wraps, zero, y_next, "");
@@ -439,7 +485,7 @@ static void build_loops(region *r) {
 
     LLVMBasicBlockRef into_row[] = {r->round, r->next};
     LLVMAddIncoming(row_first, (LLVMValueRef[]){first, row_next}, into_row, 2);
-    LLVMAddIncoming(x0, (LLVMValueRef[]){first_x, zero}, into_row, 2);
+    LLVMAddIncoming(x0, (LLVMValueRef[]){first_x, x_next}, into_row, 2);
     LLVMAddIncoming(y, (LLVMValueRef[]){first_y, y_next}, into_row, 2);
     LLVMAddIncoming(z, (LLVMValueRef[]){first_z, z_next}, into_row, 2);
     LLVMAddIncoming(i, (LLVMValueRef[]){wpi_const32(c, 0), i_next},
@@ -696,6 +742,11 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
         build_end_block(&r, s, wpi_const32(c, value));
     }
     build_done(&r, common);
+    const wpi_lane_ids ids = {r.id[WP_ID_CTAID_X], r.id[WP_ID_NTID_X], r.index_base[2],
+                              r.index_lane[2]};
+    for (uint32_t n = 0; n < 2 && r.by_warps; n++)
+        wpi_region_split_lanes(c, r.id[n ? WP_ID_THREAD : WP_ID_TID_X], r.index_base[n],
+                               r.index_lane[n], &ids);
     mark_parallel(&r);
 
     LLVMDisposeBuilder(r.at);
