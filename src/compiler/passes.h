@@ -99,6 +99,10 @@ WP_NODISCARD wp_status wpi_pass_fences(wpi_compile *c, wp_error *err);
  * rounds. */
 WP_NODISCARD wp_status wpi_pass_params(wpi_compile *c, wp_error *err);
 
+/** warp-guards: warp operations of all lanes under a guard on the thread are performed by all
+ * warps, and the code between them is guarded piece by piece. Needs: as rounds. */
+WP_NODISCARD wp_status wpi_pass_warp_guards(wpi_compile *c, wp_error *err);
+
 /** rounds: loops that start at the thread index and step by the grid become loops that all threads
  * of a block execute together, one iteration at a time, with WP_STOP_ROUND between iterations.
  * Needs: loops rotated by the front end; threads that stay in step. */

@@ -143,6 +143,7 @@ static const pass passes[] = {
     {"lower-shared", wpi_pass_lower_shared, ALL},
     {"fences", wpi_pass_fences, FAST},
     {"params", wpi_pass_params, FAST},
+    {"warp-guards", wpi_pass_warp_guards, PLAIN},
     {"rounds", wpi_pass_rounds, FAST},
     {"together", wpi_pass_together, FAST},
     {"cuts", wpi_pass_cuts, FAST},
