@@ -75,6 +75,15 @@ __global__ void rows(const unsigned *in, unsigned *out, unsigned width, unsigned
     out[thread] = sum;
 }
 
+// Groups of 32 with a factor each, as quantised weights have them.
+__global__ void quantised(const unsigned *in, unsigned *out, unsigned width) {
+    const unsigned row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    unsigned sum = 0;
+    for (unsigned i = threadIdx.x % 32; i < width; i += 32)
+        sum += in[row * width + i] * in[row * (width / 32 + 1) + i / 32] + (i & 31) * in[i & 63];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 static unsigned *table, *in_device, *out_device;
 static unsigned host_table[TABLE], out[BLOCKS * THREADS_MOST * 5];
 
@@ -124,6 +133,19 @@ template <unsigned STEP> static void check_rows(unsigned threads, unsigned width
         }
 }
 
+static void check_quantised(unsigned threads, unsigned width) {
+    quantised<<<BLOCKS, threads>>>(table, out_device, width);
+    CUDA_OK(cudaMemcpy(out, out_device, sizeof out, cudaMemcpyDeviceToHost));
+    for (unsigned b = 0; b < BLOCKS; b++)
+        for (unsigned t = 0; t < threads; t++) {
+            const unsigned row = b * (threads / 32) + t / 32, *in = host_table;
+            unsigned sum = 0;
+            for (unsigned i = t % 32; i < width; i += 32)
+                sum += in[row * width + i] * in[row * (width / 32 + 1) + i / 32] + (i & 31) * in[i & 63];
+            CHECK_EQ(out[b * threads + t], sum);
+        }
+}
+
 int main() {
     CUDA_OK(cudaMalloc(&table, sizeof host_table));
     CUDA_OK(cudaMalloc(&out_device, sizeof out));
@@ -142,5 +164,7 @@ int main() {
             check_rows<48>(threads, width, 1);
             check_rows<16>(threads, width, 0);
         }
+    for (unsigned threads : {20u, 32u, 100u, 256u})
+        for (unsigned width : {0u, 31u, 64u, 100u, 128u}) check_quantised(threads, width);
     return check_done();
 }

@@ -450,6 +450,15 @@ static LLVMValueRef initial_value(const stride_loop *k, const carried *v) {
     return LLVMGetIncomingValue(v->phi, LLVMGetIncomingBlock(v->phi, 0) == k->latch ? 1 : 0);
 }
 
+/* A lane's loop by whole warps keeps lanes: says so, for loops over threads (region_lanes.c). */
+static LLVMValueRef by_warps(wpi_compile *c, const stride_loop *k, LLVMValueRef offset) {
+    if (!k->is_by_lane || !LLVMIsAConstantInt(k->step) ||
+        LLVMConstIntGetZExtValue(k->step) % WP_WARP_LANES != 0)
+        return offset;
+    LLVMValueRef mask = LLVMConstInt(LLVMTypeOf(offset), ~(uint64_t)(WP_WARP_LANES - 1), 1);
+    return LLVMBuildAnd(c->builder, offset, mask, "");
+}
+
 static void make_rounds(wpi_compile *c, stride_loop *k, wpi_region_step step, wpi_map *done) {
     LLVMBuilderRef at = c->builder;
     LLVMBasicBlockRef left = successor(k->latch, k->leave);
@@ -471,7 +480,7 @@ static void make_rounds(wpi_compile *c, stride_loop *k, wpi_region_step step, wp
     LLVMValueRef offset = LLVMBuildPhi(at, type, "k");
     for (uint32_t i = 0; i < k->carried_count; i++)
         k->carried[i].at_head = LLVMBuildPhi(at, LLVMTypeOf(k->carried[i].value), "");
-    LLVMValueRef index = LLVMBuildAdd(at, k->start, offset, "i");
+    LLVMValueRef index = LLVMBuildAdd(at, k->start, by_warps(c, k, offset), "i");
     LLVMBuildCondBr(at, LLVMBuildICmp(at, k->predicate, index, k->limit, ""), k->header, turn);
 
     LLVMValueRef latch_branch = LLVMGetBasicBlockTerminator(k->latch);

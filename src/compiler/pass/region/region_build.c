@@ -45,7 +45,9 @@ typedef struct region {
     LLVMValueRef *votes;           /* [state_count]: whether a thread needs another round */
     bool is_mixed;                 /* threads may diverge */
     bool by_warps;                 /* the loop over threads is over those of one warp */
-    LLVMValueRef index_base[3], index_lane[3]; /* of tid.x, the thread, the grid's thread */
+    /* By warps, of tid.x, the thread, the grid's thread: for the first of the loop, and its lane.
+     */
+    LLVMValueRef index_base[3], first_lane[3];
 } region;
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
@@ -373,15 +375,35 @@ static void build_starts(region *r, LLVMValueRef thread64) {
     wpi_free(start);
 }
 
-/* The numbers of threads that are left to the end of a warp. */
-static LLVMValueRef left_in_warp(region *r, LLVMValueRef first, LLVMValueRef *lane) {
-    *lane = LLVMBuildAnd(r->at, first, wpi_const32(r->c, WP_WARP_LANES - 1), "");
-    return LLVMBuildSub(r->at, wpi_const32(r->c, WP_WARP_LANES), *lane, "");
-}
-
 static LLVMValueRef least(region *r, LLVMValueRef a, LLVMValueRef b) {
     LLVMValueRef is_less = LLVMBuildICmp(r->at, LLVMIntULT, a, b, "");
     return LLVMBuildSelect(r->at, is_less, a, b, "");
+}
+
+/* Ends the loop over threads at the end of a warp, by each index. */
+static LLVMValueRef end_with_warp(region *r, LLVMValueRef count, LLVMValueRef x0,
+                                  LLVMValueRef row_first) {
+    LLVMValueRef before = LLVMBuildMul(r->at, r->id[WP_ID_CTAID_X], r->id[WP_ID_NTID_X], "");
+    LLVMValueRef index[3] = {x0, row_first, LLVMBuildAdd(r->at, before, x0, "")};
+    LLVMValueRef lanes = wpi_const32(r->c, WP_WARP_LANES);
+    for (uint32_t n = 0; n < 3; n++) {
+        LLVMValueRef lane = LLVMBuildAnd(r->at, index[n], wpi_const32(r->c, WP_WARP_LANES - 1), "");
+        count = least(r, count, LLVMBuildSub(r->at, lanes, lane, ""));
+        r->index_base[n] = LLVMBuildSub(r->at, index[n], lane, "");
+        r->first_lane[n] = lane;
+    }
+    return count;
+}
+
+/* Lanes and warps in the copied code, from those of the loop's first thread. */
+static void split_lanes(region *r) {
+    LLVMValueRef lane[3];
+    LLVMPositionBuilderBefore(r->at, LLVMGetNextInstruction(r->id[WP_ID_THREAD]));
+    for (uint32_t n = 0; n < 3; n++)
+        lane[n] = LLVMBuildNUWAdd(r->at, r->first_lane[n], LLVMGetFirstInstruction(r->head), "");
+    const wpi_lane_ids ids = {r->id[WP_ID_CTAID_X], r->id[WP_ID_NTID_X], r->index_base[2], lane[2]};
+    wpi_region_split_lanes(r->c, r->id[WP_ID_TID_X], r->index_base[0], lane[0], &ids);
+    wpi_region_split_lanes(r->c, r->id[WP_ID_THREAD], r->index_base[1], lane[1], NULL);
 }
 
 /* Whether addresses of the copied code follow from lanes or warps. */
@@ -392,7 +414,8 @@ static bool works_by_warps(region *r) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = wpi_called_function(i);
             wpi_id id = callee ? wpi_lower_id_of(callee) : WP_ID_COUNT;
-            if ((id == WP_ID_TID_X || id == WP_ID_THREAD) && wpi_region_has_lanes(r->c, i))
+            if ((id == WP_ID_TID_X || id == WP_ID_THREAD) &&
+                wpi_region_has_lanes(r->c, i, id == WP_ID_TID_X))
                 return true;
         }
     }
@@ -421,28 +444,18 @@ static void build_loops(region *r) {
     LLVMValueRef z = r->id[WP_ID_TID_Z] = LLVMBuildPhi(at, c->i32, "tid.z");
     LLVMValueRef count = nx;
     r->by_warps = works_by_warps(r);
-    LLVMValueRef lane[3];
     if (!r->plan->is_whole || r->by_warps) {
         LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""),
                      left = LLVMBuildSub(at, outer, row_first, "");
         count = least(r, in_row, left);
     }
-    if (r->by_warps) {
-        LLVMValueRef before = LLVMBuildMul(at, r->id[WP_ID_CTAID_X], nx, "");
-        LLVMValueRef index[3] = {x0, row_first, LLVMBuildAdd(at, before, x0, "")};
-        for (uint32_t n = 0; n < 3; n++) {
-            count = least(r, count, left_in_warp(r, index[n], &lane[n]));
-            r->index_base[n] = LLVMBuildSub(at, index[n], lane[n], "");
-        }
-    }
+    if (r->by_warps) count = end_with_warp(r, count, x0, row_first);
     LLVMBuildBr(at, r->head);
 
     LLVMPositionBuilderAtEnd(at, r->head);
     LLVMValueRef i = LLVMBuildPhi(at, c->i32, "i");
     r->id[WP_ID_TID_X] = LLVMBuildNUWAdd(at, x0, i, "tid.x");
     r->id[WP_ID_THREAD] = LLVMBuildNUWAdd(at, row_first, i, "thread");
-    for (uint32_t n = 0; n < 3 && r->by_warps; n++)
-        r->index_lane[n] = LLVMBuildNUWAdd(at, lane[n], i, "");
     LLVMValueRef thread64 = LLVMBuildZExt(at, r->id[WP_ID_THREAD], c->i64, "");
     if (asks_for_identity(r)) {
         store_field(r, offsetof(wp_cpu_block, thread), r->id[WP_ID_THREAD]);
@@ -742,11 +755,7 @@ static void build(wpi_region_plan *plan, LLVMValueRef function, const uint32_t *
         build_end_block(&r, s, wpi_const32(c, value));
     }
     build_done(&r, common);
-    const wpi_lane_ids ids = {r.id[WP_ID_CTAID_X], r.id[WP_ID_NTID_X], r.index_base[2],
-                              r.index_lane[2]};
-    for (uint32_t n = 0; n < 2 && r.by_warps; n++)
-        wpi_region_split_lanes(c, r.id[n ? WP_ID_THREAD : WP_ID_TID_X], r.index_base[n],
-                               r.index_lane[n], &ids);
+    if (r.by_warps) split_lanes(&r);
     mark_parallel(&r);
 
     LLVMDisposeBuilder(r.at);

@@ -21,7 +21,7 @@ enum {
 typedef struct split {
     LLVMValueRef base, lane; /* NULL: only looked for */
     unsigned shift;
-    bool of_row; /* tid.x itself, or the thread's index in a block of one row */
+    bool is_x; /* tid.x itself */
 } split;
 
 /* The walk over what is computed from an index. */
@@ -86,14 +86,14 @@ static bool match_sum(const walk *w, LLVMValueRef sum, LLVMValueRef index, const
     if (op != LLVMAdd && !(op == LLVMOr && LLVMGetIsDisjoint(sum))) return false;
     unsigned own = LLVMGetOperand(sum, 0) == index ? 0 : 1;
     LLVMValueRef other = LLVMGetOperand(sum, 1 - own);
-    if (from->of_row && is_start_of_block(other, w->ids)) {
+    if (from->is_x && is_start_of_block(other, w->ids)) {
         *to = (split){0};
-        if (w->ids) *to = (split){.base = w->ids->grid_base, .lane = w->ids->grid_lane};
+        if (from->base) *to = (split){.base = w->ids->grid_base, .lane = w->ids->grid_lane};
         return true;
     }
     if (!is_multiple(other, from->shift + LANE_BITS)) return false;
     *to = *from;
-    to->of_row = false;
+    to->is_x = false;
     if (from->base) to->base = LLVMBuildAdd(w->c->builder, from->base, other, "");
     return true;
 }
@@ -116,7 +116,7 @@ static bool match_index(const walk *w, LLVMValueRef user, LLVMValueRef index, co
         if (!is_constant(LLVMGetOperand(user, 1), &number) || from->shift + number > SHIFT_MOST)
             return false;
         to->shift += (unsigned)number;
-        to->of_row = false;
+        to->is_x = false;
         if (!from->base) return true;
         to->base = LLVMBuildShl(at, from->base, LLVMGetOperand(user, 1), "");
         to->lane = LLVMBuildShl(at, from->lane, LLVMGetOperand(user, 1), "");
@@ -125,12 +125,14 @@ static bool match_index(const walk *w, LLVMValueRef user, LLVMValueRef index, co
     }
 }
 
-/* Whether a user takes lane or warp from the index; `*to`: what takes its place. */
-static bool match_part(const walk *w, LLVMValueRef user, const split *from, LLVMValueRef *to) {
+/* Whether a user takes lane or warp from the index; `*to`: what takes its place. A lane, with or
+ * without its warp, is an index again: `further`. */
+static bool match_part(const walk *w, LLVMValueRef user, const split *from, LLVMValueRef *to,
+                       split *further, bool *keeps_lane) {
     LLVMBuilderRef at = w->c->builder;
     uint64_t number = 0;
-    bool keeps_lane = false;
     LLVMOpcode op = LLVMGetInstructionOpcode(user);
+    *keeps_lane = false;
     if ((op != LLVMAnd && op != LLVMLShr) || !is_constant(LLVMGetOperand(user, 1), &number))
         return false;
     LLVMValueRef constant = LLVMGetOperand(user, 1);
@@ -139,10 +141,12 @@ static bool match_part(const walk *w, LLVMValueRef user, const split *from, LLVM
         if (from->base) *to = LLVMBuildLShr(at, from->base, constant, "");
         return true;
     }
-    if (!is_clean_mask(number, from->shift, &keeps_lane)) return false;
+    if (!is_clean_mask(number, from->shift, keeps_lane)) return false;
+    *further = *from;
+    further->is_x = false;
     if (!from->base) return true;
-    *to = LLVMBuildAnd(at, from->base, constant, "");
-    if (keeps_lane) *to = plus_lane(at, *to, from->lane);
+    *to = further->base = LLVMBuildAnd(at, from->base, constant, "");
+    if (*keeps_lane) *to = plus_lane(at, *to, from->lane);
     return true;
 }
 
@@ -175,13 +179,15 @@ static void visit(walk *w, LLVMValueRef index, const split *from, unsigned depth
     for (uint32_t u = 0; u < count; u++) {
         split further;
         LLVMValueRef to = NULL;
+        bool keeps_lane;
         if (!LLVMIsAInstruction(users[u]) || LLVMIsAPHINode(users[u])) continue;
         if (from->base) LLVMPositionBuilderBefore(w->c->builder, users[u]);
-        if (match_part(w, users[u], from, &to)) {
+        if (match_part(w, users[u], from, &to, &further, &keeps_lane)) {
             if (to)
                 LLVMReplaceAllUsesWith(users[u], to);
             else
                 follow(w, users[u], DEPTH_MOST);
+            if (keeps_lane && depth) visit(w, to ? to : users[u], &further, depth - 1);
         } else if (depth && match_index(w, users[u], index, from, &further)) {
             visit(w, users[u], &further, depth - 1);
         }
@@ -189,9 +195,9 @@ static void visit(walk *w, LLVMValueRef index, const split *from, unsigned depth
     wpi_free(users);
 }
 
-bool wpi_region_has_lanes(wpi_compile *c, LLVMValueRef index) {
+bool wpi_region_has_lanes(wpi_compile *c, LLVMValueRef index, bool is_x) {
     walk w = {.c = c};
-    visit(&w, index, &(split){.of_row = true}, DEPTH_MOST);
+    visit(&w, index, &(split){.is_x = is_x}, DEPTH_MOST);
     wpi_map_deinit(&w.seen);
     return w.reaches_address;
 }
@@ -199,5 +205,5 @@ bool wpi_region_has_lanes(wpi_compile *c, LLVMValueRef index) {
 void wpi_region_split_lanes(wpi_compile *c, LLVMValueRef index, LLVMValueRef base,
                             LLVMValueRef lane, const wpi_lane_ids *ids) {
     walk w = {.c = c, .ids = ids};
-    visit(&w, index, &(split){.base = base, .lane = lane, .of_row = true}, DEPTH_MOST);
+    visit(&w, index, &(split){.base = base, .lane = lane, .is_x = ids != NULL}, DEPTH_MOST);
 }

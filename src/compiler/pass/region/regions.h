@@ -86,14 +86,16 @@ LLVMValueRef wpi_region_build(wpi_region_plan *plan, uint32_t state);
 /** Builds one function in which threads may begin in any of these states, which are yields, and
  * fills their places in kernel->regions. */
 void wpi_region_build_rest(wpi_region_plan *plan, const uint32_t *states, uint32_t count);
-/** Whether addresses follow from the lane or the warp of a thread index. */
-bool wpi_region_has_lanes(wpi_compile *c, LLVMValueRef index);
+/** Whether addresses follow from the lane or the warp of an index: tid.x (`is_x`), or the thread's.
+ */
+bool wpi_region_has_lanes(wpi_compile *c, LLVMValueRef index, bool is_x);
 /** Values in a region's function: identities, and the parts of blockIdx.x * blockDim.x + tid.x. */
 typedef struct wpi_lane_ids {
     LLVMValueRef ctaid_x, ntid_x, grid_base, grid_lane;
 } wpi_lane_ids;
 /** Computes lane and warp of an index from `base + lane`, which it equals; the base is a multiple
- * of the warp's lanes, the lane less than that. Both must be defined where the index is. */
+ * of the warp's lanes, the lane less than that. Both must be defined where the index is. `ids`: of
+ * tid.x, else NULL. */
 void wpi_region_split_lanes(wpi_compile *c, LLVMValueRef index, LLVMValueRef base,
                             LLVMValueRef lane, const wpi_lane_ids *ids);
 /** Whether a block can run all states without the scheduler. */
