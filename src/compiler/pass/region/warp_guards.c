@@ -11,7 +11,8 @@
  * So the threads of a block stay together, which costs far less than to run its warps one by one. A
  * thread outside the guard is as if it were absent: it has a neutral operand, and its result is not
  * used. Only for operations that name all lanes, and guards that follow from indices and arguments,
- * in a block without other stops. */
+ * in a block without other stops. A lane outside may meet those inside at another operation, if the
+ * guard splits a warp: then only where it comes to a barrier first. */
 #include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
@@ -75,6 +76,65 @@ static bool is_of_indices(LLVMValueRef value, int depth) {
     return true;
 }
 
+/* Whether a value has no lower bits of a lane: `index >> 5`, `index & ~31`, or it is uniform. */
+static bool is_without_lane(const wpi_uniform *uniform, LLVMValueRef value) {
+    if (wpi_uniform_is(uniform, value)) return true;
+    if (!LLVMIsABinaryOperator(value) || !LLVMIsAConstantInt(LLVMGetOperand(value, 1)))
+        return false;
+    const uint64_t number = LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1));
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMLShr: return number >= 5;
+    case LLVMAnd: return number % WP_WARP_LANES == 0;
+    default: return false;
+    }
+}
+
+/* Whether a guard is written for whole warps. */
+static bool is_of_warps(const wpi_uniform *uniform, LLVMValueRef guard, int depth) {
+    if (depth > DEPTH_MOST || !LLVMIsAInstruction(guard) || LLVMGetNumOperands(guard) != 2)
+        return false;
+    LLVMValueRef x = LLVMGetOperand(guard, 0), y = LLVMGetOperand(guard, 1);
+    if (!LLVMIsAICmpInst(guard))
+        return LLVMIsABinaryOperator(guard) &&
+               (LLVMIsAConstantInt(y) || is_of_warps(uniform, y, depth + 1)) &&
+               is_of_warps(uniform, x, depth + 1);
+    if (is_without_lane(uniform, x) && is_without_lane(uniform, y)) return true;
+    if (!LLVMIsAConstantInt(y)) return false;
+    const LLVMIntPredicate predicate = LLVMGetICmpPredicate(guard);
+    const bool is_beyond = predicate == LLVMIntUGT || predicate == LLVMIntSGT ||
+                           predicate == LLVMIntULE || predicate == LLVMIntSLE;
+    const uint64_t bound = LLVMConstIntGetZExtValue(y) + is_beyond;
+    return predicate != LLVMIntEQ && predicate != LLVMIntNE && bound % WP_WARP_LANES == 0;
+}
+
+/* The stop that threads at the start of a block come to first in it. */
+static LLVMValueRef first_stop(LLVMBasicBlockRef block) {
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+    while (i && !wpi_lower_is_stop(i))
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+/* Whether all ways from a block lead to barriers, or to the end, before any other stop. */
+static bool leads_to_barriers(LLVMBasicBlockRef block, wpi_map *seen) {
+    if (wpi_map_has(seen, block)) return true;
+    wpi_map_set(seen, block, block);
+    LLVMValueRef stop = first_stop(block), terminator = LLVMGetBasicBlockTerminator(block);
+    if (stop) return WP_STOP_KIND(wpi_lower_stop_op(stop)) == WP_STOP_BARRIER;
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++)
+        if (!leads_to_barriers(LLVMGetSuccessor(terminator, s), seen)) return false;
+    return true;
+}
+
+/* Whether lanes of one warp, inside and outside of the guard, do not meet. */
+static bool are_apart(const wpi_uniform *uniform, LLVMValueRef guard, LLVMBasicBlockRef past) {
+    if (is_of_warps(uniform, guard, 0)) return true;
+    wpi_map seen = {0};
+    const bool are = leads_to_barriers(past, &seen);
+    wpi_map_deinit(&seen);
+    return are;
+}
+
 static LLVMBasicBlockRef only_predecessor(LLVMBasicBlockRef block) {
     LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
     if (!use || LLVMGetNextUse(use)) return NULL;
@@ -101,7 +161,8 @@ static bool match(guarded *g, LLVMBasicBlockRef block, const wpi_uniform *unifor
     g->past = LLVMGetSuccessor(branch, 0) == block ? 1 : 0;
     g->guard = LLVMGetCondition(branch);
     return LLVMGetSuccessor(branch, g->past) != block && !wpi_uniform_is(uniform, g->guard) &&
-           is_of_indices(g->guard, 0);
+           is_of_indices(g->guard, 0) &&
+           are_apart(uniform, g->guard, LLVMGetSuccessor(branch, g->past));
 }
 
 /* Uses after the guarded piece read a phi at the stop behind it. */
