@@ -297,8 +297,10 @@ void wpi_print_once(cudaError_t error, const wp_error *err) {
     wpi_log(WP_LOG_WARN, "cuda", "%s (%s)", err->message, cudaGetErrorName(error));
 }
 
+/* "Not ready" is an answer. Programs launch kernels after they asked for a stream's or an event's
+ * state, and take what cudaPeekAtLastError says then for the launch's error. */
 cudaError_t wpi_note(cudaError_t error) {
-    if (error != cudaSuccess) last_error = error;
+    if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
     return error;
 }
 
