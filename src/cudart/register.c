@@ -10,6 +10,10 @@
  * call (see base/abi.h). Host code of nvcc calls __cudaInitModule before it reads one: an image
  * that is translated first has them bound when it is loaded.
  *
+ * A large fat binary of another compiler, such as a library of hundreds of kernels, is translated
+ * part by part (device/ptx_parts.h). A part is an image, too; a kernel's or variable's entry names
+ * it from its first use on.
+ *
  * Locking: `table_lock` guards the tables; `load_lock` is held while an image is loaded or a name
  * looked up, and is taken first. Entries stay until their image is unregistered.
  */
@@ -28,8 +32,10 @@
 #include "device/fat_binary.h"
 #include "device/module_library.h"
 #include "device/ptx_module.h"
+#include "device/ptx_parts.h"
 
 #define SHARED_BYTES_DEFAULT (48u * 1024u)
+#define WHOLE_BYTES_MAX (256u * 1024u) /* PTX up to this length is translated at once */
 
 /* An image on a device. */
 typedef struct loaded_image {
@@ -50,6 +56,10 @@ typedef struct image {
     loaded_image on[WP_DEVICES_MAX]; /* by the device's number */
     uint32_t home;                   /* of a module of the driver API: its device's number */
     bool is_linked;                  /* shared by several objects; lives until the process ends */
+    wpi_ptx_parts *parts;            /* of a foreign image that stays divided */
+    struct image **part_images;      /* … by the part's number; NULL: not used yet */
+    const struct image *whole;       /* of a part */
+    bool is_divided;                 /* or was found to be indivisible */
 } image;
 
 typedef struct function_entry {
@@ -137,7 +147,7 @@ void wp_register_linked(const void *data, void (*callback)(void **handle)) {
 static void remove_image_locked(image *gone) {
     function_entry *f, *next_f;
     HASH_ITER(hh, functions, f, next_f) {
-        if (f->image != gone) continue;
+        if (f->image != gone && f->image->whole != gone) continue;
         HASH_DEL(functions, f);
         for (uint32_t d = 0; d < WP_DEVICES_MAX; d++) {
             wpi_function *function = atomic_load(&f->on[d]);
@@ -148,7 +158,7 @@ static void remove_image_locked(image *gone) {
     }
     variable_entry *v, *next_v;
     HASH_ITER(hh, variables, v, next_v) {
-        if (v->image != gone) continue;
+        if (v->image != gone && v->image->whole != gone) continue;
         HASH_DEL(variables, v);
         wpi_free(v);
     }
@@ -159,13 +169,23 @@ static void remove_image_locked(image *gone) {
     }
 }
 
+static void destroy_image(image *it) {
+    if (it == NULL) return;
+    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
+        wp_module_unload(it->on[d].module);
+    wpi_ptx_parts_destroy(it->parts);
+    wpi_free(it->part_images);
+    wpi_free(it->translated);
+    wpi_free(it);
+}
+
 void __cudaUnregisterFatBinary(void **handle) {
     image *gone = (image *)handle;
     if (gone == NULL || wpi_context_work_was_dropped()) return;
     /* Kernels of this image may still be queued, and their code is unloaded next. Other calls
      * report their errors. */
     for (uint32_t d = 0; d < wpi_device_count(); d++) {
-        if (gone->on[d].module == NULL) continue;
+        if (gone->on[d].module == NULL && gone->parts == NULL) continue;
         const wp_status ignored = wp_device_wait(wpi_device_at(d), NULL);
         (void)ignored;
     }
@@ -174,10 +194,10 @@ void __cudaUnregisterFatBinary(void **handle) {
     remove_image_locked(gone);
     pthread_rwlock_unlock(&table_lock);
     pthread_mutex_unlock(&load_lock);
-    for (uint32_t d = 0; d < WP_DEVICES_MAX; d++)
-        wp_module_unload(gone->on[d].module);
-    wpi_free(gone->translated);
-    wpi_free(gone);
+    const size_t outer = gone->parts != NULL ? wpi_ptx_parts_outer(gone->parts) : 0;
+    for (size_t i = 0; i < outer; i++)
+        destroy_image(gone->part_images[i]);
+    destroy_image(gone);
 }
 
 static void bind_foreign(const wp_device *device, const image *it);
@@ -202,6 +222,42 @@ static void translate(image *it) {
     wpi_print_once(it->error, &it->detail);
 }
 
+/* Under load_lock. Divides a fat binary of many kernels, if that can be. What is wrong with it is
+ * said when it is translated. */
+static void divide(image *it) {
+    char *text = NULL;
+    if (it->foreign == NULL || it->is_divided) return;
+    it->is_divided = true;
+    if (wpi_fat_binary_ptx(it->foreign, 0, &text, NULL) != WP_STATUS_OK) return;
+    if (strlen(text) <= WHOLE_BYTES_MAX ||
+        wpi_ptx_parts_create(text, &it->parts, NULL) != WP_STATUS_OK) {
+        wpi_free(text);
+        return;
+    }
+    it->part_images = wpi_calloc(wpi_ptx_parts_outer(it->parts), sizeof *it->part_images);
+    if (it->part_images != NULL) return;
+    wpi_ptx_parts_destroy(it->parts);
+    it->parts = NULL;
+}
+
+/* Under load_lock. The image that has the kernel or variable; NULL: there is no memory. */
+static image *find_part(image *it, const char *name) {
+    size_t number;
+    divide(it);
+    if (it->parts == NULL || !wpi_ptx_parts_find(it->parts, name, &number)) return it;
+    image **part = &it->part_images[number];
+    char *text = *part == NULL ? wpi_ptx_parts_text(it->parts, number) : NULL;
+    if (*part != NULL || text == NULL) return *part;
+    *part = wpi_calloc(1, sizeof **part);
+    if (*part != NULL) {
+        (*part)->whole = it;
+        (*part)->foreign = text;
+        translate(*part);
+    }
+    wpi_free(text);
+    return *part;
+}
+
 /* A GPU runs the PTX of a translated image; where it does not, code for this machine is made. */
 static wp_status load_module(wp_device *device, image *it, loaded_image *loaded) {
     const bool is_translated = it->translated != NULL;
@@ -220,6 +276,10 @@ static wp_status load_module(wp_device *device, image *it, loaded_image *loaded)
 static cudaError_t load_image(wp_device *device, image *it, wp_module **module, wp_error *err) {
     loaded_image *loaded = &it->on[device->number];
     *module = NULL;
+    if (it->parts != NULL) { /* the name asked for is in none of them */
+        (void)WP_FAIL(err, NOT_FOUND, "the program's PTX does not define it");
+        return cudaErrorInvalidDeviceFunction;
+    }
     if (it->foreign != NULL) translate(it);
     *err = it->detail;
     if (it->error != cudaSuccess) return it->error;
@@ -243,7 +303,9 @@ char __cudaInitModule(void **handle) {
     pthread_mutex_lock(&load_lock);
     wp_module *module;
     wp_error err;
-    const cudaError_t error = load_image(device, it, &module, &err);
+    divide(it); /* an image with managed variables stays whole */
+    const cudaError_t error =
+        it->parts != NULL ? cudaSuccess : load_image(device, it, &module, &err);
     pthread_mutex_unlock(&load_lock);
     return error == cudaSuccess;
 }
@@ -312,9 +374,11 @@ static cudaError_t resolve_function(wp_device *device, function_entry *entry) {
     if (atomic_load_explicit(&entry->on[device->number], memory_order_relaxed) == NULL) {
         wp_error err = {0};
         wpi_function *f = wpi_calloc(1, sizeof *f);
-        if (f == NULL) {
+        image *it = find_part(entry->image, entry->name);
+        if (it != NULL) entry->image = it;
+        if (f == NULL || it == NULL) {
             error = cudaErrorMemoryAllocation;
-        } else if ((error = load_image(device, entry->image, &f->module, &err)) != cudaSuccess) {
+        } else if ((error = load_image(device, it, &f->module, &err)) != cudaSuccess) {
             /* `err` says why */
         } else if (wp_module_find_kernel(f->module, entry->name, &f->kernel, &err) !=
                    WP_STATUS_OK) {
@@ -525,8 +589,11 @@ static cudaError_t resolve_variable(wp_device *device, variable_entry *entry) {
     wpi_variable *v = &entry->variable;
     void **address = &entry->on[device->number];
     size_t size_bytes = 0;
-    wp_module *module;
-    cudaError_t error = load_image(device, entry->image, &module, &err);
+    wp_module *module = NULL;
+    image *it = find_part(entry->image, v->name);
+    if (it != NULL) entry->image = it;
+    cudaError_t error =
+        it != NULL ? load_image(device, it, &module, &err) : cudaErrorMemoryAllocation;
     if (error == cudaSuccess &&
         wp_module_find_variable(module, v->name, address, &size_bytes, &err) != WP_STATUS_OK)
         error = cudaErrorInvalidSymbol;

@@ -110,6 +110,36 @@ LD_PRELOAD="$folder/libcudart_static.so" ./fixed >said
 g++ -shared program.o thirteen.a "$folder/libwarpage.so.0" -o libprogram.so
 g++ main.cpp -o linked ./libprogram.so "$folder/libwarpage.so.0"
 runs "$good" ./linked
+# in a shared library that is loaded later, whose constructors use the runtime
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    void *library = dlopen("./libprogram.so", RTLD_NOW | RTLD_LOCAL);
+    int (*program)(void) = library ? (int (*)(void))dlsym(library, "_Z7programv") : 0;
+    if (!program) puts(dlerror());
+    return program ? program() : 1;
+}
+END
+gcc loads.c -o loads
+runs "$good" ./loads
+# Many kernels: only those that run are translated, so that one which cannot be does no harm. The variable is one.
+python3 - <<'END'
+with open("module.ptx") as f:
+    text = f.read()
+body = "\tmov.u32 %r1, %tid.x;\n" * 500
+for i in range(30):
+    text += f".visible .entry other_{i}()\n{{\n\t.reg .b32 %r<3>;\n{body}\tret;\n}}\n"
+text += ".visible .entry unknown()\n{\n\tno.such.instruction;\n\tret;\n}\n"
+with open("many.ptx", "w") as f:
+    f.write(text)
+END
+python3 fat.py many.ptx fatbin-many
+objcopy --update-section .nv_fatbin=fatbin-many plain.o program-many.o
+g++ main.cpp program-many.o twelve.a "$folder/libwarpage.so.0" -o many
+runs "$good" ./many
+WARPAGE_DEVICE=sim:gtx1080ti runs "$good" ./many
 # An address sanitizer in the program starts behind what is preloaded.
 if g++ -fsanitize=address main.cpp program.o twelve.a "$folder/libwarpage.so.0" -o sanitized 2>/dev/null; then
     ASAN_OPTIONS=detect_leaks=0 runs "$good" ./sanitized

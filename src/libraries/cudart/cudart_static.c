@@ -9,10 +9,14 @@
  *
  *     program  cudaMalloc:  push %rbp …   ──►   movabs $cudaMalloc of libwarpage, %r11; jmp *%r11
  *
- * The functions are found in the symbol table of the program, or of a shared library that was
- * loaded with it, which is there unless the file was stripped. Objects without a static runtime are
- * left as they are, and cost a look at their section headers. Functions of the runtime that
- * libwarpage lacks jump to a message with their name.
+ * The functions are found in the symbol table of the program, or of a shared library, which is
+ * there unless the file was stripped. Objects without a static runtime are left as they are, and
+ * cost a look at their section headers. Functions of the runtime that libwarpage lacks jump to a
+ * message with their name.
+ *
+ * A shared library that is loaded later (dlopen), as Python's modules are, is changed before its
+ * constructors run, too: the first code of each library, _init of the C library's crti.o, calls
+ * __gmon_start__ if there is such a function, which is for profilers. Here it is this library's.
  *
  * Only the C library is used: this runs in any process that `warpage` starts, and before its
  * constructors.
@@ -295,13 +299,54 @@ static void replace(const object *o) {
     (void)munmap((void *)(uintptr_t)s.file, s.file_bytes);
 }
 
+static objects first_objects; /* of the process; they stay loaded */
+
 /* Runs before the constructors of all other libraries (-z initfirst), the C library's included,
  * which sets `environ`; libwarpage's read it. */
 __attribute__((constructor)) static void replace_all(int argc, char **argv, char **environment) {
-    static objects all;
     (void)argc, (void)argv;
     if (environ == NULL) environ = environment;
-    (void)dl_iterate_phdr(add_object, &all);
-    for (size_t i = 0; i < all.count; i++)
-        replace(&all.at[i]);
+    (void)dl_iterate_phdr(add_object, &first_objects);
+    for (size_t i = 0; i < first_objects.count; i++)
+        replace(&first_objects.at[i]);
+}
+
+/* ---- libraries that are loaded later ---- */
+
+typedef struct search {
+    uintptr_t address;
+    object found; /* whose code has the address; without headers: none */
+} search;
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *arg) {
+    search *s = arg;
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type != PT_LOAD || s->address < info->dlpi_addr + h->p_vaddr ||
+            s->address >= info->dlpi_addr + h->p_vaddr + h->p_memsz)
+            continue;
+        s->found = (object){.path = info->dlpi_name,
+                            .headers = info->dlpi_phdr,
+                            .base = info->dlpi_addr,
+                            .header_count = info->dlpi_phnum};
+        return 1;
+    }
+    return 0;
+}
+
+static bool is_first(const object *o) {
+    for (size_t i = 0; i < first_objects.count; i++)
+        if (first_objects.at[i].base == o->base) return true;
+    return false;
+}
+
+void __gmon_start__(void);
+
+/* Called by _init of each object, before the object's constructors. */
+__attribute__((visibility("default"))) void __gmon_start__(void) {
+    search s = {.address = (uintptr_t)__builtin_return_address(0)};
+    (void)dl_iterate_phdr(find_object, &s);
+    if (first_objects.count == 0 || s.found.headers == NULL || is_first(&s.found)) return;
+    replace(&s.found);
 }
