@@ -1,8 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-# wp_library(NAME SOVERSION): src/libraries/NAME as lib/warpage/cuda/lib64/libNAME.so, under the name of
+# wp_library(NAME): src/libraries/NAME as lib/warpage/cuda/lib64/libNAME.so, under the name of
 # NVIDIA's library; with its kernels, compiled by the wpcc just built. NAME_inside is the same as a static library, for
 # tests. More arguments: other libraries of ours that it uses.
-function(wp_library name soversion)
+# The versions of each library by which programs of CUDA 11, 12 and 13 name it.
+set(wp_versions_cublas 11 12 13)
+set(wp_versions_cublas_lt 11 12 13)
+set(wp_versions_cufft 10 11 12)
+set(wp_versions_curand 10)
+set(wp_versions_cusolver 11 12)
+set(wp_versions_cusparse 11 12)
+set(wp_versions_nvidia_ml 1)
+
+# What wpcc links.
+set(wp_soversion_cublas 12)
+set(wp_soversion_cublas_lt 12)
+set(wp_soversion_cufft 11)
+set(wp_soversion_curand 10)
+set(wp_soversion_cusolver 11)
+set(wp_soversion_cusparse 12)
+set(wp_soversion_nvidia_ml 1)
+
+# The library's name in its file's.
+function(wp_library_output name result)
+    string(REPLACE _ - output ${name})
+    if(name STREQUAL cublas_lt)
+        set(output cublasLt)
+    endif()
+    set(${result} ${output} PARENT_SCOPE)
+endfunction()
+
+function(wp_library name)
     file(GLOB sources CONFIGURE_DEPENDS src/libraries/${name}/*.c src/libraries/*.c)
     wp_kernels(kernels libraries/${name})
     set(objects "")
@@ -12,19 +39,24 @@ function(wp_library name soversion)
     add_library(${name}_inside STATIC ${sources} ${objects})
     target_link_libraries(${name}_inside PUBLIC wpbase libwarpage Threads::Threads ${CMAKE_DL_LIBS} m)
     add_library(lib_${name} SHARED $<TARGET_OBJECTS:${name}_inside> $<TARGET_OBJECTS:wpbase> ${objects})
-    string(REPLACE _ - output ${name})
-    if(name STREQUAL cublas_lt)
-        set(output cublasLt)
-    endif()
-    set_target_properties(lib_${name} PROPERTIES OUTPUT_NAME ${output} SOVERSION ${soversion} LINKER_LANGUAGE C
+    wp_library_output(${name} output)
+    set_target_properties(lib_${name} PROPERTIES OUTPUT_NAME ${output} SOVERSION ${wp_soversion_${name}} LINKER_LANGUAGE C
                           LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/warpage/cuda/lib64
-                          BUILD_RPATH "$ORIGIN/../../.." INSTALL_RPATH "$ORIGIN/../../..")
+                          BUILD_RPATH "$ORIGIN/../../..;$ORIGIN" INSTALL_RPATH "$ORIGIN/../../..:$ORIGIN")
     target_link_libraries(lib_${name} PRIVATE wp_flags libwarpage Threads::Threads ${CMAKE_DL_LIBS} m)
     foreach(other ${ARGN})
         target_link_libraries(${name}_inside PUBLIC ${other}_inside)
         target_link_libraries(lib_${name} PRIVATE lib_${other})
-        set_target_properties(lib_${name} PROPERTIES BUILD_RPATH "$ORIGIN/../../..;$ORIGIN"
-                              INSTALL_RPATH "$ORIGIN/../../..:$ORIGIN")
     endforeach()
     target_link_options(lib_${name} PRIVATE ${wp_shared_link_options})
+    # Programs that were linked with NVIDIA's library ask for a version of its symbols, which is the
+    # library's name. Empty nodes say that the versions are there; the symbols have none and serve all.
+    if(NOT name STREQUAL nvidia_ml) # programs open it themselves, and '-' is not for the linker's names
+        set(versions "")
+        foreach(version ${wp_versions_${name}})
+            string(APPEND versions "lib${output}.so.${version} {};\n")
+        endforeach()
+        file(CONFIGURE OUTPUT ${name}.map CONTENT "${versions}")
+        target_link_options(lib_${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
+    endif()
 endfunction()
