@@ -36,6 +36,18 @@ static char *text_of(nvrtcResult (*size_of)(nvrtcProgram, size_t *),
     return text;
 }
 
+/* NVRTC defines std::initializer_list without a header. */
+static void initializer_lists(void) {
+    nvrtcProgram program;
+    NVRTC_OK(nvrtcCreateProgram(&program,
+                                "__device__ int sum(std::initializer_list<int> list) {\n"
+                                "    int all = 0;\n    for (int x : list) all += x;\n    return all;\n}\n"
+                                "__global__ void k(int *x) { *x = sum({1, 2, 3}); }\n",
+                                NULL, 0, NULL, NULL));
+    NVRTC_OK(nvrtcCompileProgram(program, 0, NULL));
+    NVRTC_OK(nvrtcDestroyProgram(&program));
+}
+
 /* Headers in files: beside the source, by the name that it is given, and in a folder that an option names. */
 static void from_files(void) {
     char folder[] = "nvrtc-XXXXXX", path[64];
@@ -206,5 +218,6 @@ int main(void) {
     NVRTC_OK(nvrtcDestroyProgram(&wrong));
     from_files();
     own_headers();
+    initializer_lists();
     return check_done();
 }

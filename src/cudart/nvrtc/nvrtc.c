@@ -171,11 +171,14 @@ static char *make_source(const struct _nvrtcProgram *p, bool is_default) {
     wpi_text text = {0};
     /* The program finds static variables, too, by name; clang takes them for its own. */
     const bool has_static = strstr(p->source, "static") != NULL;
+    /* NVRTC defines std::initializer_list; with wpcc's headers, std::move and std::forward are
+     * there. */
+    wpi_text_append(&text, "#if __cplusplus >= 201103L\n#include <initializer_list>\n#endif\n");
     if (is_default) wpi_text_append(&text, "#pragma clang force_cuda_host_device begin\n");
     if (has_static)
         wpi_text_append(&text, "#pragma clang attribute push(__attribute__((annotate("
                                "\"warpage.kept\"))), apply_to = variable(is_global))\n");
-    if (is_default || has_static) wpi_text_appendf(&text, "#line 1 \"%s\"\n", p->name);
+    wpi_text_appendf(&text, "#line 1 \"%s\"\n", p->name);
     wpi_text_append(&text, p->source);
     wpi_text_append(&text, "\n");
     if (has_static) wpi_text_append(&text, "#pragma clang attribute pop\n");
