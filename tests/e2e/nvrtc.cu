@@ -46,6 +46,17 @@ static void initializer_lists(void) {
                                 NULL, 0, NULL, NULL));
     NVRTC_OK(nvrtcCompileProgram(program, 0, NULL));
     NVRTC_OK(nvrtcDestroyProgram(&program));
+    /* Headers of the C++ library where functions are the device's, as libcu++ includes them. */
+    const char *all[] = {"-default-device", "-std=c++17"};
+    NVRTC_OK(nvrtcCreateProgram(&program,
+                                "#include <iterator>\n#include <tuple>\n#include <optional>\n"
+                                "namespace cuda { namespace std { template <typename T> struct remove_cv {}; } }\n"
+                                "namespace std {\n    using cuda::std::remove_cv;\n}\n"
+                                "int twice(int x) { return 2 * x; }\n"
+                                "__global__ void k(int *x) { *x = twice(*x); }\n",
+                                NULL, 0, NULL, NULL));
+    NVRTC_OK(nvrtcCompileProgram(program, 2, all));
+    NVRTC_OK(nvrtcDestroyProgram(&program));
 }
 
 /* Headers in files: beside the source, by the name that it is given, and in a folder that an option names. */

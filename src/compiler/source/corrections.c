@@ -17,6 +17,7 @@
 #include "compiler/source/misplaced_attributes.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
+#include "compiler/source/std_names.h"
 #include "compiler/source/template_keyword.h"
 #include "compiler/source/variable_arrays.h"
 
@@ -53,6 +54,8 @@ static const correction corrections[] = {
     {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
     {": error: static declaration of '", "' is a builtin with type '", false,
      wpi_builtin_name_change},
+    {": error: target of using declaration conflicts with declaration already in scope",
+     "include/c++/", false, wpi_std_name_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
     {": error: expected expression", NULL, false, wpi_launch_syntax_braces},
 };

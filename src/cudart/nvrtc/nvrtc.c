@@ -27,6 +27,7 @@
 #include "device/ptx_module.h"
 
 #define DEFAULT_NAME "default_program"
+#define PRELUDE_NAME "warpage_nvrtc_prelude.h"
 
 static const int archs[] = {70, 72, 75, 80, 86, 87, 89, 90};
 #define ARCH_COUNT ((int)(sizeof archs / sizeof *archs))
@@ -167,21 +168,34 @@ static bool is_default_device(const char *option) {
            strcmp(name, "device-as-default-execution-space") == 0;
 }
 
-static char *make_source(const struct _nvrtcProgram *p, bool is_default) {
-    wpi_text text = {0};
-    /* The program finds static variables, too, by name; clang takes them for its own. */
-    const bool has_static = strstr(p->source, "static") != NULL;
+static bool has_static(const struct _nvrtcProgram *p) {
+    return strstr(p->source, "static") != NULL;
+}
+
+/* What is read before the source, in a file of its own: lines of the source keep their numbers. */
+static const char *make_prelude(const struct _nvrtcProgram *p, bool is_default, wpi_text *text) {
     /* NVRTC defines std::initializer_list; with wpcc's headers, std::move and std::forward are
      * there. */
-    wpi_text_append(&text, "#if __cplusplus >= 201103L\n#include <initializer_list>\n#endif\n");
-    if (is_default) wpi_text_append(&text, "#pragma clang force_cuda_host_device begin\n");
-    if (has_static)
-        wpi_text_append(&text, "#pragma clang attribute push(__attribute__((annotate("
-                               "\"warpage.kept\"))), apply_to = variable(is_global))\n");
-    wpi_text_appendf(&text, "#line 1 \"%s\"\n", p->name);
+    wpi_text_append(text, "#if __cplusplus >= 201103L\n#include <initializer_list>\n#endif\n");
+    /* Headers of the C++ library that declare again, in other words, what wpcc's own headers have:
+     * for the device, too, they would be other functions. */
+    if (is_default)
+        wpi_text_append(text, "#if __cplusplus >= 201703L\n#include <iterator>\n"
+                              "#include <optional>\n#include <ostream>\n#include <stdexcept>\n"
+                              "#include <system_error>\n#include <tuple>\n#endif\n"
+                              "#pragma clang force_cuda_host_device begin\n");
+    /* The program finds static variables, too, by name; clang takes them for its own. */
+    if (has_static(p))
+        wpi_text_append(text, "#pragma clang attribute push(__attribute__((annotate("
+                              "\"warpage.kept\"))), apply_to = variable(is_global))\n");
+    return wpi_text_string(text);
+}
+
+static char *make_source(const struct _nvrtcProgram *p, bool is_default) {
+    wpi_text text = {0};
     wpi_text_append(&text, p->source);
     wpi_text_append(&text, "\n");
-    if (has_static) wpi_text_append(&text, "#pragma clang attribute pop\n");
+    if (has_static(p)) wpi_text_append(&text, "#pragma clang attribute pop\n");
     if (is_default) wpi_text_append(&text, "#pragma clang force_cuda_host_device end\n");
     for (size_t i = 0; i < p->expressions.count; i++)
         wpi_text_appendf(
@@ -209,8 +223,11 @@ static wp_status write_files(const struct _nvrtcProgram *p, const char *dir, boo
     for (size_t i = 0; i < p->headers.count; i++)
         if (!wpi_is_standard_header(p->header_names.items[i]))
             WP_TRY(write_below(dir, p->header_names.items[i], p->headers.items[i], err));
+    wpi_text prelude = {0};
     char *source = make_source(p, is_default);
-    const wp_status status = write_below(dir, p->name, source, err);
+    wp_status status = write_below(dir, PRELUDE_NAME, make_prelude(p, is_default, &prelude), err);
+    if (status == WP_STATUS_OK) status = write_below(dir, p->name, source, err);
+    wpi_text_deinit(&prelude);
     wpi_free(source);
     return status;
 }
@@ -296,8 +313,8 @@ static wp_status run_wpcc(struct _nvrtcProgram *p, const char *dir, int count,
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         wpi_strings_add(&command, first[i]);
     add_options(p, &command, count, options);
-    const char *const last[] = {"--lowered-names", "names.out", "-x", "cu", "-o",
-                                "program.out",     p->name};
+    const char *const last[] = {"-include", PRELUDE_NAME, "--lowered-names", "names.out", "-x",
+                                "cu",       "-o",         "program.out",     p->name};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         wpi_strings_add(&command, last[i]);
     const wpi_subprocess_options run = {.stdout_text = log, .stderr_text = log, .directory = dir};
