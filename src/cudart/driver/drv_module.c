@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "cudart/driver/driver.h"
 #include "cudart/entry.h"
+#include "cudart/link_input.h"
 #include "device/device.h"
 #include "device/module_library.h"
 #include "device/ptx_module.h"
@@ -418,13 +419,12 @@ WP_API CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel) {
 
 /* ---- linking ---- */
 
-/* One input: the driver's linker joins several, which needs relocatable code. */
 struct CUlinkState_st {
-    wp_image_header *image; /* NULL: no input yet */
+    wpi_link_input link;
 };
 
 static void destroy_link(CUlinkState state) {
-    wpi_free(state->image);
+    wpi_link_input_deinit(&state->link);
     wpi_free(state);
 }
 
@@ -441,13 +441,7 @@ static cudaError_t add_link_data(CUlinkState state, const void *data, size_t siz
         return cudaErrorInvalidResourceHandle;
     if (data == NULL || size_bytes == 0) return cudaErrorInvalidValue;
     wp_error err = {0};
-    if (state->image != NULL) {
-        (void)WP_FAIL(&err, UNSUPPORTED,
-                      "cuLinkAddData: Warpage links one input; compile the sources together, or "
-                      "with wpcc -rdc=true -dlink");
-        return wpi_explain(cudaErrorNotSupported, &err);
-    }
-    const wp_status status = wpi_module_image_copy(data, size_bytes, &state->image, &err);
+    const wp_status status = wpi_link_input_add(&state->link, data, size_bytes, &err);
     return status == WP_STATUS_OK ? cudaSuccess : explain_image(status, &err);
 }
 
@@ -483,14 +477,21 @@ WP_API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char
     WPI_DRIVER(add_link_file(state, path));
 }
 
+static cudaError_t complete_link(CUlinkState state, void **image, size_t *size_bytes) {
+    wp_error err = {0};
+    const wp_status status = wpi_link_input_complete(&state->link, &err);
+    if (status != WP_STATUS_OK) return explain_image(status, &err);
+    *image = state->link.image;
+    if (size_bytes != NULL) *size_bytes = (size_t)state->link.image->size_bytes;
+    return cudaSuccess;
+}
+
 WP_API CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
     WPI_DRIVER_TRY(wpi_driver_check(true));
     if (state == NULL || !wpi_handle_is_live(WPI_HANDLE_LINK, state))
         return CUDA_ERROR_INVALID_HANDLE;
-    if (cubinOut == NULL || state->image == NULL) return CUDA_ERROR_INVALID_VALUE;
-    *cubinOut = state->image;
-    if (sizeOut != NULL) *sizeOut = (size_t)state->image->size_bytes;
-    return CUDA_SUCCESS;
+    if (cubinOut == NULL || state->link.count == 0) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER(complete_link(state, cubinOut, sizeOut));
 }
 
 WP_API CUresult cuLinkDestroy(CUlinkState state) {
