@@ -263,7 +263,8 @@ OTHER_LIBRARIES = [
     ("NVTX", "its headers; calls have no effect"),
     ("cuDNN, NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
      "`-l` is not found"),
-    ("nvJitLink, libNVVM", "not there: `cuLink…` takes one input"),
+    ("nvJitLink", "links texts of PTX, for programs that look its calls up by name; no LTO code, no header"),
+    ("libNVVM", "not there"),
     ("OpenGL, Direct3D, Vulkan interoperability", "headers and calls of OpenGL's only, which return "
      "`cudaErrorNotSupported`"),
 ]
