@@ -419,14 +419,19 @@ cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_funct
 
 wp_status wp_image_find(const void *function, const void **out, const char **name, wp_error *err) {
     function_entry *entry = NULL;
+    wp_status status = WP_STATUS_OK;
+    pthread_mutex_lock(&load_lock); /* a first launch may name a part of the image */
     pthread_rwlock_rdlock(&table_lock);
     HASH_FIND_PTR(functions, &function, entry);
     pthread_rwlock_unlock(&table_lock);
-    if (entry == NULL || entry->image->header == NULL)
-        return WP_FAIL(err, NOT_FOUND, "the program has no kernel at this address");
-    *out = entry->image->header;
-    *name = entry->name;
-    return WP_STATUS_OK;
+    if (entry == NULL || entry->image->header == NULL) {
+        status = WP_FAIL(err, NOT_FOUND, "the program has no kernel at this address");
+    } else {
+        *out = entry->image->header;
+        *name = entry->name;
+    }
+    pthread_mutex_unlock(&load_lock);
+    return status;
 }
 
 void wpi_functions_forget(wp_device *device) {
