@@ -19,6 +19,7 @@
 typedef struct reader {
     const char *path, *at;
     unsigned line;
+    char separator;      /* between the columns of a curve; 0: not known yet */
     char text[LINE_MAX]; /* of the line */
 } reader;
 
@@ -61,6 +62,51 @@ static bool read_number(const char **at, double most, double *out) {
 
 /* ---- curves ---- */
 
+/* The length of the cell that begins at `at`, for messages. */
+static int cell_length(const char *at) {
+    const size_t length = strcspn(at, ",");
+    return length < 40 ? (int)length : 40;
+}
+
+static size_t trim(const char **cell, size_t length) {
+    static const char blanks[] = " \t";
+    while (length > 0 && strchr(blanks, **cell) != NULL)
+        (*cell)++, length--;
+    while (length > 0 && strchr(blanks, (*cell)[length - 1]) != NULL)
+        length--;
+    if (length < 2 || (*cell)[0] != '"' || (*cell)[length - 1] != '"') return length;
+    (*cell)++;
+    return length - 2;
+}
+
+/* Cells end at commas afterwards, without blanks and quotes around them. The header has the
+ * separator of all lines: it stands behind the cell "#". */
+static wp_status tidy(reader *r, wp_error *err) {
+    const char *first = r->text + strspn(r->text, "\" ");
+    if (r->separator == '\0' && first[0] == '#') {
+        const char *behind = first + 1 + strspn(first + 1, "\" ");
+        if (*behind != '\0' && strchr(",;\t", *behind) != NULL) r->separator = *behind;
+        if (r->separator == '\0') r->text[0] = '#'; /* a comment */
+    }
+    if (r->separator == '\0' || r->text[0] == '\0') return WP_STATUS_OK;
+    if (r->separator != ',' && r->text[0] != '#' && strchr(r->text, ',') != NULL)
+        return REFUSE(r, err, "a comma beside the separator '%s': write decimals with a point",
+                      r->separator == '\t' ? "tab" : ";");
+    char *to = r->text;
+    for (const char *at = r->text;;) {
+        const char *end = strchr(at, r->separator);
+        const bool is_last = end == NULL;
+        const char *cell = at;
+        const size_t length = trim(&cell, is_last ? strlen(at) : (size_t)(end - at));
+        memmove(to, cell, length);
+        to += length;
+        *to = is_last ? '\0' : ',';
+        if (is_last) return WP_STATUS_OK;
+        to++;
+        at = end + 1;
+    }
+}
+
 static wpi_curve *curve_of(wpi_curves *c, uint64_t stride) {
     size_t i = 0;
     while (i < c->curve_count && c->curves[i].stride_bytes < stride)
@@ -93,10 +139,11 @@ static wp_status read_strides(const reader *r, uint64_t strides[COLUMNS_MAX], ui
     const char *at = r->text + 2;
     *columns = 0;
     while (*at != '\0') {
+        const char *cell = at;
         double kb = 0;
         if (*columns == COLUMNS_MAX) return REFUSE(r, err, "more than %u strides", COLUMNS_MAX);
         if (!read_number(&at, BYTES_MAX / 1024, &kb) || kb * 1024 < 256)
-            return REFUSE(r, err, "'%.40s' is not a stride in KB", at);
+            return REFUSE(r, err, "'%.*s' is not a stride in KB", cell_length(cell), cell);
         strides[*columns] = (uint64_t)(kb * 1024);
         if (*columns > 0 && strides[*columns] <= strides[*columns - 1])
             return REFUSE(r, err, "strides do not ascend: are columns swapped?");
@@ -104,7 +151,8 @@ static wp_status read_strides(const reader *r, uint64_t strides[COLUMNS_MAX], ui
         if (*at == ',')
             at++;
         else if (*at != '\0')
-            return REFUSE(r, err, "'%.40s' is not a list of strides", at);
+            return REFUSE(r, err, "'%.*s' behind a stride: strides are numbers of KB",
+                          cell_length(at), at);
     }
     return *columns > 0 ? WP_STATUS_OK : REFUSE(r, err, "no strides in the header");
 }
@@ -114,7 +162,8 @@ static wp_status read_row(wpi_curves *c, const reader *r, const uint64_t *stride
     const char *at = r->text;
     double mb = 0;
     if (!read_number(&at, BYTES_MAX / 1048576, &mb) || *at != ',')
-        return REFUSE(r, err, "'%.40s' is not a distance in MB and its cycles", r->text);
+        return REFUSE(r, err, "'%.40s' is not a distance in MB and its cycles%s", r->text,
+                      strpbrk(r->text, ";\t") == NULL ? "" : "; the header has commas");
     for (uint32_t i = 0; i < columns; i++) {
         double cycles = 0;
         if (*at++ != ',')
@@ -122,8 +171,9 @@ static wp_status read_row(wpi_curves *c, const reader *r, const uint64_t *stride
         if (*at == ',' || (*at == '\0' && i + 1 == columns)) continue;
         if (*at == '\0')
             return REFUSE(r, err, "%u of %u columns: is the file cut short?", i, columns);
+        const char *cell = at;
         if (!read_number(&at, CYCLES_MAX, &cycles) || cycles <= 0)
-            return REFUSE(r, err, "'%.40s' is not a number of cycles", at);
+            return REFUSE(r, err, "'%.*s' is not a number of cycles", cell_length(cell), cell);
         wpi_curve *curve = curve_of(c, strides[i]);
         const wpi_curve_point point = {(uint64_t)(mb * 1048576), cycles};
         if (curve == NULL || !add_point(curve, point)) return WP_FAIL(err, NOMEM, "curves");
@@ -139,17 +189,20 @@ static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
     for (bool is_line = true;;) {
         WP_TRY(next_line(r, &is_line, err));
         if (!is_line) break;
+        WP_TRY(tidy(r, err));
         if (strncmp(r->text, "#,", 2) == 0 && columns == 0)
             WP_TRY(read_strides(r, strides, &columns, err));
         else if (r->text[0] == '#' || r->text[0] == '\0')
             continue;
         else if (columns == 0)
-            return REFUSE(r, err, "no header of strides such as '#,64,128,256,' before the rows");
+            return REFUSE(r, err,
+                          "no header of strides in KB such as '#,64,128,256,' before the rows");
         else {
             WP_TRY(read_row(c, r, strides, columns, err));
             rows++;
         }
     }
+    if (r->line == 0) return WP_FAIL(err, PARSE, "%.200s: the file is empty", r->path);
     if (rows < 2) return REFUSE(r, err, "%u rows, but a curve needs at least 2", rows);
     return WP_STATUS_OK;
 }
@@ -216,6 +269,7 @@ done:
 /* ---- files ---- */
 
 wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp_error *err) {
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) text += 3; /* a byte order mark */
     reader r = {.path = path, .at = text};
     const char *name = strrchr(path, '/');
     name = name == NULL ? path : name + 1;
@@ -235,9 +289,16 @@ static wp_status load(wpi_curves *c, const char *path, wp_error *err) {
     char *text = NULL;
     size_t size = 0;
     WP_TRY(wpi_file_read(path, &text, &size, err));
-    const wp_status status = strlen(text) == size
-                                 ? wpi_curves_parse(c, path, text, err)
-                                 : WP_FAIL(err, PARSE, "%s: not a text file of curves", path);
+    const char *packed = strncmp(text, "\x1f\x8b", 2) == 0           ? "gunzip"
+                         : strncmp(text, "\x28\xb5\x2f\xfd", 4) == 0 ? "unzstd"
+                                                                     : NULL;
+    wp_status status = WP_STATUS_OK;
+    if (packed != NULL)
+        status = WP_FAIL(err, PARSE, "%s: the file is packed; unpack it by %s", path, packed);
+    else if (strlen(text) != size)
+        status = WP_FAIL(err, PARSE, "%s: not a text file of curves", path);
+    else
+        status = wpi_curves_parse(c, path, text, err);
     wpi_free(text);
     return status;
 }

@@ -7,6 +7,9 @@
  *     1,241,242,240,     distance in MB,        000 284 276 275      cycles of the timed SM (row)
  *     1.0625,241,,,      cycles; empty: not     001 279 287 279      after the other one (column)
  *                        measured               #… what follows a second such line is not read
+ *
+ * Columns of curves may also be separated by tabs or semicolons, as in the header, and have blanks
+ * and quotes around them; the text may begin with a byte order mark.
  */
 #ifndef WP_PROBE_CURVES_H
 #define WP_PROBE_CURVES_H

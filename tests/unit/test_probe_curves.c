@@ -107,7 +107,7 @@ static void a_file_that_is_cut_short_is_refused(void **state) {
     (void)state;
     assert_refused("made.csv", "#,64,128,\n1,200,200,\n1.5,20", "1 of 2 columns");
     assert_refused("made.csv", "#,64,128,\n1,200,200,\n", "1 rows, but a curve needs at least 2");
-    assert_refused("made.csv", "", "0 rows, but a curve needs at least 2");
+    assert_refused("made.csv", "", "made.csv: the file is empty");
     assert_refused("TLBsharing-128-16.txt", "#   000 001\n000 284 276\n", "1 of 2 rows");
     assert_refused("TLBsharing-128-16.txt", "#   000 001\n000 284\n", "1 of 2 cycles");
 }
@@ -124,7 +124,7 @@ static void constant_times_tell_nothing(void **state) {
 
 static void what_is_no_number_is_refused_with_its_line(void **state) {
     (void)state;
-    assert_refused("made.csv", "#,64,\n1,nan,\n2,3,\n", "made.csv:2: 'nan,' is not a number");
+    assert_refused("made.csv", "#,64,\n1,nan,\n2,3,\n", "made.csv:2: 'nan' is not a number");
     assert_refused("made.csv", "#,64,\n1,-5,\n2,3,\n", "is not a number of cycles");
     assert_refused("made.csv", "#,64,\n1,1e300,\n2,3,\n", "is not a number of cycles");
     assert_refused("made.csv", "1,5,\n2,3,\n", "no header of strides");
@@ -133,6 +133,44 @@ static void what_is_no_number_is_refused_with_its_line(void **state) {
     assert_refused("TLBsharing.txt", "#   000\n000 284\n", "TLBsharing-STRIDE_KB-PAGES.txt");
     assert_refused("TLBsharing-128-16.txt", "#   000 001\n001 284 276\n",
                    "expected the row of SM 0");
+}
+
+/* Spreadsheets and other programs write the same columns in these ways. */
+static void separators_blanks_quotes_and_a_byte_order_mark_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *mark, *before, *between;
+    } ways[] = {{"\xef\xbb\xbf", "", ","}, {"", "", "\t"},      {"", "", ";"},
+                {"", " ", " , "},          {"", "\"", "\",\""}, {"\xef\xbb\xbf", "\"", "\" ; \""}};
+    wpi_text good = {0};
+    write_curves(&good, 8, in_order);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        wpi_text text = {0};
+        wpi_hierarchy *h = NULL;
+        wp_error err = {0};
+        bool is_start = true;
+        wpi_text_append(&text, ways[i].mark);
+        for (const char *at = wpi_text_string(&good); *at != '\0'; at++) {
+            const bool is_end = *at == '\n';
+            if (is_start) wpi_text_append(&text, ways[i].before);
+            if (is_end) wpi_text_append(&text, ways[i].before);
+            if (*at == ',')
+                wpi_text_append(&text, ways[i].between);
+            else
+                wpi_text_appendf(&text, "%c", *at);
+            is_start = is_end;
+        }
+        assert_status_ok(infer("made.csv", wpi_text_string(&text), &h, &err), &err);
+        assert_u64(h->level_count, 1);
+        assert_near(h->levels[0].entries.value, ENTRIES, 0);
+        assert_near(h->levels[0].sets.value, 8, 0);
+        wpi_hierarchy_destroy(h);
+        wpi_text_deinit(&text);
+    }
+    wpi_text_deinit(&good);
+    assert_refused("made.csv", "#;64;128\n1;200,5;200\n2;200;200\n", "decimals with a point");
+    assert_refused("made.csv", "#,64,128\n1;200;200\n2;200;200\n", "the header has commas");
+    assert_refused("made.csv", "#,64,128\n1,2 00,200\n2,200,200\n", "1 of 2 columns");
 }
 
 /* Whatever is changed in a file, it is read or refused, and nothing else happens. */
@@ -291,6 +329,7 @@ int main(void) {
         cmocka_unit_test(swapped_columns_are_refused),
         cmocka_unit_test(a_file_that_is_cut_short_is_refused),
         cmocka_unit_test(constant_times_tell_nothing),
+        cmocka_unit_test(separators_blanks_quotes_and_a_byte_order_mark_are_read),
         cmocka_unit_test(what_is_no_number_is_refused_with_its_line),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(flaws_of_measurements_change_nothing),

@@ -224,9 +224,9 @@ static void set_sets(wpi_level *l, const wpi_curve *c, const wpi_rise *r) {
         ((double)c->points[r->full].bytes - quiet_bytes(c, r)) / (double)r->stride_bytes;
     if (r->full <= r->quiet + 3) {
         wpi_number_unknown(&l->sets,
-                           "the step is complete within %.0f pages: no ramp to read sets "
+                           "the step is complete within %.0f page%s: no ramp to read sets "
                            "and ways off",
-                           length);
+                           length, length < 1.5 ? "" : "s");
         l->ways = l->sets;
         wpi_number_explain(&l->entries,
                            "flat to %.6g MB, complete at %.6g MB; sets of fewer entries would be "
