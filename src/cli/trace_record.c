@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -56,20 +57,48 @@ static void say(void *path, const wp_trace_info *info) {
     (void)fputs("\n", stderr);
 }
 
+static bool is_plain(const char *path) {
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
+
+/* Into a device or a pipe, which is not replaced. */
+static wp_status copy_trace(const char *from, const char *to, wp_error *err) {
+    char *data;
+    size_t bytes;
+    WP_TRY(wpi_file_read(from, &data, &bytes, err));
+    const wp_status status = wpi_file_write(to, data, bytes, err);
+    wpi_free(data);
+    return status;
+}
+
 static int record(const wpi_arguments *arguments, wpi_strings *environment) {
     const char *const *values = arguments->values;
     wp_error err = {0};
     int exit_code = WP_EXIT_FAILED;
     char *path = wpi_format("%s", values[OUTPUT]);
-    const wp_status status =
-        wpi_trace_record((const char *const *)arguments->operands, path, values[DEVICE],
-                         values[FUNCTIONAL] != NULL, NULL, NULL, environment, &exit_code, &err);
+    char *folder = NULL; /* a trace that is to go elsewhere is in it first */
+    char *made = NULL;
+    wp_status status = WP_STATUS_OK;
+    if (!is_plain(path)) {
+        status = wpi_temp_dir_create(&folder, &err);
+        if (status == WP_STATUS_OK) made = wpi_path_join(folder, "trace.wpt");
+    }
+    const char *trace = made != NULL ? made : path;
+    if (status == WP_STATUS_OK)
+        status =
+            wpi_trace_record((const char *const *)arguments->operands, trace, values[DEVICE],
+                             values[FUNCTIONAL] != NULL, NULL, NULL, environment, &exit_code, &err);
     if (status != WP_STATUS_OK) {
         (void)wpi_failure("trace record", "%s", err.message);
         if (exit_code == 0) exit_code = WP_EXIT_FAILED;
-    } else if (wp_trace_read_info(path, say, NULL, path, &err) != WP_STATUS_OK) {
+    } else if ((made != NULL && copy_trace(made, path, &err) != WP_STATUS_OK) ||
+               wp_trace_read_info(trace, say, NULL, path, &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("trace record", "%s", err.message);
     }
+    wpi_temp_dir_remove(folder);
+    wpi_free(folder);
+    wpi_free(made);
     wpi_free(path);
     return exit_code;
 }
