@@ -76,7 +76,7 @@ static wp_status read_device(search *s, wp_error *err) {
     s->device = s->arguments->values[DEVICE];
     if (s->device == NULL) s->device = WPI_TRACE_DEVICE;
     if (strncmp(s->device, "sim:", 4) != 0)
-        return WP_FAIL(err, INVALID, "'%s' is not a simulated GPU", s->device);
+        return WP_FAIL(err, INVALID, "'%s' is not a simulated GPU such as sim:k80", s->device);
     WP_TRY(wpi_set_keys(s->arguments, s->device, NULL, err));
     const char *settings = getenv("WARPAGE_SET");
     s->settings = wpi_format("%s", settings != NULL ? settings : "");

@@ -108,7 +108,7 @@ static wp_status read_variation(comparison *c, wp_error *err) {
     while ((text = wpi_arguments_next(c->arguments, VARY, &cursor)) != NULL)
         WP_TRY(wpi_variation_add(&c->variation, text, err));
     if (c->variation.key_count == 0)
-        return WP_FAIL(err, INVALID, "what differs? --vary l2.bytes=1MiB,2MiB, say");
+        return WP_FAIL(err, INVALID, "what is to vary? For example: --vary l2.bytes=1MiB,2MiB");
     if (c->variation.key_count > KEYS_MAX)
         return WP_FAIL(err, INVALID, "--vary: at most %u keys", KEYS_MAX);
     if (c->arguments->values[AS] != NULL && wpi_variation_device(&c->variation, 0, NULL) != NULL)
@@ -126,9 +126,10 @@ static wp_status make_trial(comparison *c, size_t number, const char *device, co
     wpi_variation_settings(&c->variation, number, base, &settings);
     wpi_trials_add(&c->trials, device, wpi_text_string(&settings), NULL, NULL);
     (void)setenv("WARPAGE_SET", wpi_text_string(&settings), 1);
-    const wp_status status = strncmp(device, "sim:", 4) == 0
-                                 ? wp_device_open(device, &opened, err)
-                                 : WP_FAIL(err, INVALID, "'%s' is not a simulated GPU", device);
+    const wp_status status =
+        strncmp(device, "sim:", 4) == 0
+            ? wp_device_open(device, &opened, err)
+            : WP_FAIL(err, INVALID, "'%s' is not a simulated GPU such as sim:k80", device);
     wp_device_close(opened);
     wpi_text_deinit(&settings);
     return status;
@@ -570,7 +571,7 @@ int wpi_compare_main(int argc, char **argv) {
                                           "l2.bytes=1MiB,2MiB -- ./app");
     if ((arguments.values[PLAN] != NULL || arguments.values[FINISHED] != NULL) &&
         arguments.values[OUTPUT] == NULL)
-        return wpi_usage_error("compare", "%s is of --output DIR",
+        return wpi_usage_error("compare", "%s needs a folder: add --output DIR",
                                arguments.values[PLAN] != NULL ? "--plan" : "--finished");
     char *const shown = wpi_arguments_list(&arguments, SHOW);
     comparison c = {.arguments = &arguments,

@@ -100,8 +100,9 @@ static void diagnose_host(const wpi_paging_facts *f, wpi_text *out) {
                          f->host_pages, f->again_pages);
     } else {
         wpi_text_appendf(
-            out, " %" PRIu64 " pages were migrated to the host, by %" PRIu64 " host page faults.",
-            f->host_pages, f->host_faults);
+            out, " %" PRIu64 " page%s migrated to the host, by %" PRIu64 " host page fault%s.",
+            f->host_pages, f->host_pages == 1 ? " was" : "s were", f->host_faults,
+            f->host_faults == 1 ? "" : "s");
     }
 }
 

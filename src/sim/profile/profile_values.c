@@ -135,8 +135,17 @@ static const char *limit(wpi_key_unit unit, uint64_t value, char out[32]) {
     if (unit == WPI_KEY_BYTES) return wpi_format_bytes(value, out);
     if (unit == WPI_KEY_HZ && value % 1000000 == 0)
         (void)snprintf(out, 32, "%" PRIu64 " MHz", value / 1000000);
+    else if (unit == WPI_KEY_RATE)
+        (void)snprintf(out, 32, "%.6gGB/s", (double)value / 1e9);
+    else if (unit == WPI_KEY_TIME && value != 0 && value % 1000000000000 == 0)
+        (void)snprintf(out, 32, "%" PRIu64 "s", value / 1000000000000);
     else
-        (void)snprintf(out, 32, "%" PRIu64 "%s", value, unit == WPI_KEY_TIME ? " ps" : "");
+        (void)snprintf(out, 32, "%" PRIu64 "%s", value,
+                       unit == WPI_KEY_TIME      ? "ps"
+                       : unit == WPI_KEY_PERCENT ? "%"
+                       : unit == WPI_KEY_CYCLES  ? "cycles"
+                       : unit == WPI_KEY_HZ      ? "Hz"
+                                                 : "");
     return out;
 }
 
