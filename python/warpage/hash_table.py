@@ -195,7 +195,7 @@ def _pieces(values, kind, what):
     if not isinstance(values, (list, tuple)):
         if hasattr(values, "to_numpy"):  # a Series of pandas
             values = values.to_numpy()
-        if getattr(values, "dtype", None) is not None and values.dtype.kind in "OUS":
+        if getattr(values, "dtype", None) is not None and (values.dtype.kind in "OUS" or getattr(values, "mask", None) is not None):
             values = values.tolist()
         elif hasattr(values, "__array_interface__") or isinstance(values, (array.array, memoryview)):
             return iter([_from_buffer(values, kind, what)])

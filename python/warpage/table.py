@@ -120,6 +120,13 @@ def _from_numpy(name, values, keys, threads):
         raise WarpageError("column '%s' has %d dimensions" % (name, len(interface["shape"])))
     if kind in "OU":
         return *_from_list(name, values.tolist(), keys, threads), interface["shape"][0]
+    valid = _flags_of(values, kind)
+    is_day = numpy is not None and isinstance(values, numpy.ndarray) and interface["typestr"] == "<M8[D]"
+    if is_day:
+        values, kind = numpy.ma.getdata(values).astype("int64").astype("int32"), "i"
+        interface = values.__array_interface__
+    elif kind in "Mm" and interface["typestr"] not in ("<" + unit for unit in _TIMES):
+        values, interface = _in_seconds(values)
     size = int(interface["typestr"][2:].split("[")[0])
     if order == (">" if sys.byteorder == "little" else "<"):
         raise WarpageError("column '%s' has the other byte order" % name)
@@ -127,8 +134,30 @@ def _from_numpy(name, values, keys, threads):
     if interface.get("strides") not in (None, (size,)):
         values = numpy.ascontiguousarray(values)
         interface = values.__array_interface__
-    format_ = "b" if kind == "b" else None if kind not in "Mm" else _TIMES.get(interface["typestr"][1:])
-    return Field(name, type_, format_), Part(interface["data"][0], owner=values), interface["shape"][0]
+    format_ = "b" if kind == "b" else "tdD" if is_day else None if kind not in "Mm" else _TIMES.get(interface["typestr"][1:])
+    return Field(name, type_, format_), Part(interface["data"][0], None if valid is None else valid.ctypes.data, 0,
+                                             (values, valid)), interface["shape"][0]
+
+
+def _flags_of(values, kind):
+    """A bit for each value of an array of NumPy: false where it is masked, or NaT. None: all are there."""
+    if numpy is None or not isinstance(values, numpy.ndarray):
+        return None
+    missing = numpy.ma.getmaskarray(values) if numpy.ma.getmask(values) is not numpy.ma.nomask else None
+    if kind in "Mm":
+        is_nat = numpy.isnat(numpy.ma.getdata(values))
+        missing = is_nat if missing is None else missing | is_nat
+    if missing is None or not missing.any():
+        return None
+    return numpy.append(numpy.packbits(~missing, bitorder="little"), numpy.uint8(0))
+
+
+def _in_seconds(values):
+    """Times of NumPy of units that Arrow does not have; what has no length in seconds, as months, stays the integer that it is."""
+    if numpy is not None and isinstance(values, numpy.ndarray) and (
+            values.dtype.kind == "M" or numpy.can_cast(values.dtype, "m8[s]", "same_kind")):
+        values = numpy.ma.getdata(values).astype(values.dtype.kind + "8[s]")
+    return values, values.__array_interface__
 
 
 _TIMES = {"M8[s]": "tss:", "M8[ms]": "tsm:", "M8[us]": "tsu:", "M8[ns]": "tsn:", "m8[s]": "tDs", "m8[ms]": "tDm",

@@ -219,3 +219,20 @@ for call in (lambda: warpage.groupby(twice, "a"), lambda: warpage.groupby(twice,
     else:
         raise AssertionError("a column of two was taken")
 assert warpage.groupby(twice, "b").to_dict() == {"b": [3], "count": [1]}
+
+# What NumPy masks, and NaT, is NULL; its dates are dates, as Arrow's. What to_numpy returns comes back as it was.
+masked = numpy.ma.array([1, 2, 1, 3], mask=[0, 1, 0, 1])
+assert rows_of(warpage.groupby({"k": masked, "v": masked}, "k", ["count", "sum:v"])) == [(1, 2, 2), (None, 2, None)]
+assert rows_of(warpage.groupby({"k": masked[::3]}, "k")) == [(1, 1), (None, 1)]
+back = warpage.groupby({"k": [1, None, 2]}, "k").to_numpy()
+assert rows_of(warpage.groupby(back, "k", "sum:count")) == [(1, 1), (2, 1), (None, 1)]
+for unit, day in (("D", datetime.date(2020, 1, 2)), ("h", datetime.datetime(2020, 1, 2)), ("us", datetime.datetime(2020, 1, 2))):
+    days = numpy.array(["2020-01-02", "NaT", "2020-01-02"], "M8[%s]" % unit)
+    assert rows_of(warpage.groupby({"k": days}, "k")) == [(day, 2), (None, 1)], unit
+assert rows_of(warpage.groupby({"k": numpy.array([2, "NaT"], "m8[m]")}, "k")) == [(datetime.timedelta(minutes=2), 1), (None, 1)]
+counts = warpage.Table("combining", combiner="add", key=int)
+try:
+    counts.insert_columns(masked, 1)
+    raise AssertionError("a masked key was inserted")
+except warpage.TableTypeError as error:
+    assert "None" in str(error)
