@@ -718,6 +718,24 @@ def _open_paths(paths, columns):
         raise FileError("%s: %s" % (paths[0], str(error).split("\n", maxsplit=1)[0])) from None
 
 
+def _open_arrow(table, columns):
+    """Of a DataFrame of pandas, by pyarrow, only columns that are read: others may have objects that Arrow does not have."""
+    if type(table).__module__.split(".")[0] != "pandas":
+        return ArrowTable(table)
+    if type(table).__name__ == "DataFrame" and columns and table.columns.is_unique:
+        kept = [name for name in table.columns if str(name) in columns]
+        if not {str(name) for name in [*kept, *table.index.names]}.issuperset(columns):
+            return Arrays({str(name): [] for name in table.columns})  # a name is missing: check_names says so
+        elif kept:
+            table = table[kept]
+    try:
+        return ArrowTable(table)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        if isinstance(error, WarpageError):
+            raise
+        raise TableTypeError("; ".join(map(str, error.args))) from None
+
+
 def open_table(table, columns=()):
     """`columns`: those that are read of it."""
     paths = [table] if isinstance(table, (str, os.PathLike)) else table
@@ -729,7 +747,7 @@ def open_table(table, columns=()):
         names = table.collect_schema().names()
         table = table.select([name for name in names if name in columns] or names).collect()
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
-        return ArrowTable(table)
+        return _open_arrow(table, columns)
     if hasattr(table, "keys") and hasattr(table, "__getitem__"):
         return Arrays({name: table[name] for name in table.keys()})
     if hasattr(table, "scanner") and hasattr(table, "schema"):  # a dataset of pyarrow

@@ -236,3 +236,15 @@ try:
     raise AssertionError("a masked key was inserted")
 except warpage.TableTypeError as error:
     assert "None" in str(error)
+
+# Of a DataFrame of pandas, columns that are not read may have anything.
+frame = pandas.DataFrame({"k": ["a", "b", "a"], "v": [1, 2, 3], "o": [1, "a", None], "z": [1j, 2j, 3j]})
+assert rows_of(warpage.groupby(frame, "k", "sum:v")) == [("a", 4), ("b", 2)]
+assert rows_of(warpage.groupby(frame.set_index("k"), "k", "sum:v")) == [("a", 4), ("b", 2)]
+for keys, kind, part in (("o", warpage.TableTypeError, "column o"), ("kk", warpage.ColumnError, "did you mean 'k'?"),
+                         ("z", warpage.TableTypeError, "column z")):
+    try:
+        warpage.groupby(frame, keys)
+        raise AssertionError("%s was grouped" % keys)
+    except kind as error:
+        assert part in str(error), error
