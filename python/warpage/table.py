@@ -634,7 +634,7 @@ def _open_dataset(paths, columns):
     if len(kinds) > 1 or None in kinds:
         raise FileError("%s: files of one kind are expected, whose names end in %s; found: %s" %
                         (what, _endings(), ", ".join(sorted(kinds.values()))))
-    from pyarrow import csv, dataset
+    from pyarrow import csv, dataset, fs
     kind, base = next(iter(kinds)), paths[0] if len(paths) == 1 and os.path.isdir(paths[0]) else None
     formats = {"parquet": lambda: dataset.ParquetFileFormat(
         default_fragment_scan_options=dataset.ParquetFragmentScanOptions(page_checksum_verification=True)),
@@ -642,7 +642,11 @@ def _open_dataset(paths, columns):
                "tsv": lambda: dataset.CsvFileFormat(csv.ParseOptions(delimiter="\t"))}
     format_ = formats[kind]()
     options = {"partitioning": _partitioning(base, files, format_), "partition_base_dir": base} if base else {}
-    return _from_dataset(dataset.dataset(files, format=format_, **options), columns, what)
+    factory = dataset.FileSystemDatasetFactory(fs.LocalFileSystem(), [os.path.abspath(file) for file in files], format_,
+                                               dataset.FileSystemFactoryOptions(**options))
+    # A column has the type that holds all files' values: one file may have none, or only whole numbers.
+    schema = factory.inspect(promote_options="permissive")
+    return _from_dataset(factory.finish(schema), columns, what)
 
 
 def _partitioning(base, files, format_):

@@ -248,3 +248,20 @@ for keys, kind, part in (("o", warpage.TableTypeError, "column o"), ("kk", warpa
         raise AssertionError("%s was grouped" % keys)
     except kind as error:
         assert part in str(error), error
+
+# Files of one table: a column that the first has no values of, or only whole ones, has the type of all.
+with tempfile.TemporaryDirectory() as folder:
+    for number, text in enumerate(("k,v\n1,\n", "k,v\n1,2\n", "k,v\n2,2.5\n")):
+        with open(os.path.join(folder, "%d.csv" % number), "w", encoding="utf8") as file:
+            file.write(text)
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(os.path.join(folder, "%d.csv" % number)),
+                                    os.path.join(folder, "%d.parquet" % number))
+    for ending in ("csv", "parquet"):
+        assert rows_of(warpage.groupby(os.path.join(folder, "*." + ending), "k", "sum:v")) == [(1, 2), (2, 2.5)]
+    with open(os.path.join(folder, "3.csv"), "w", encoding="utf8") as file:
+        file.write("k,v\n1,tea\n")
+    try:
+        warpage.groupby(os.path.join(folder, "*.csv"), "k", "sum:v")
+        raise AssertionError("numbers and texts were summed")
+    except warpage.FileError as error:
+        assert "v has incompatible types" in str(error), error
