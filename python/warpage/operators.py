@@ -7,10 +7,11 @@ A plan has the library's aggregates for what was asked, and how columns of the r
     groupby, partial      avg:c ─► SUM_LOW c, SUM_HIGH c, COUNT c         ─► sum_c as decimal, count_c
     merge                 avg:c ─► SUM of three pieces of sum_c, of count_c ─► joined, divided
 """
-import collections
+import collections.abc
 import ctypes
 import difflib
 import itertools
+import operator
 import os
 from typing import Any, Dict, Sequence, Tuple, Union
 from warpage import native
@@ -82,6 +83,8 @@ def parse_aggregates(aggs, named):
     if isinstance(aggs, dict):
         aggs = [(operation, None if column == "*" else column) for column, operations in aggs.items()
                 for operation in ([operations] if isinstance(operations, str) else operations)]
+    if not isinstance(aggs, (type(None), str, collections.abc.Iterable)):
+        raise ArgumentError("%r is no aggregate; write \"sum:price\", (\"price\", \"sum\") or sum=\"price\"" % (aggs,))
     listed = [] if aggs is None else [aggs] if isinstance(aggs, str) or _is_pair(aggs) else list(aggs)
     for operation, columns in named.items():
         if operation not in OPERATIONS:
@@ -89,6 +92,8 @@ def parse_aggregates(aggs, named):
                                 (operation, _aggregates_are(operation)))
         if columns is True:
             columns = [None]
+        if not isinstance(columns, (str, collections.abc.Iterable)):
+            raise ArgumentError("%s=%r: of which columns? %s=\"price\"" % (operation, columns, operation))
         if operation == "quantile":
             columns = [columns] if isinstance(columns, str) or _is_share(columns) else columns
             listed += [("quantile", *column) if _is_share(column) else ("quantile", column) for column in columns]
@@ -612,6 +617,13 @@ def _asked(keys, aggs, named):
 def _settings(given):
     _choice("counts", ["uint64", "int64"], given["counts"])
     _choice("text", ["dictionary", "utf8"], given["text"])
+    for name in ("threads", "groups", "scope_bytes", "memory_bytes"):
+        try:
+            is_right = operator.index(given[name]) >= 0
+        except TypeError:
+            is_right = False
+        if not is_right:
+            raise ArgumentError("%s is %r: a whole number, 0 or more" % (name, given[name]))
     return given
 
 

@@ -265,3 +265,12 @@ with tempfile.TemporaryDirectory() as folder:
         raise AssertionError("numbers and texts were summed")
     except warpage.FileError as error:
         assert "v has incompatible types" in str(error), error
+
+# Options and aggregates that are none are refused by a sentence.
+for options, part in (({"threads": -1}, "threads is -1"), ({"memory_bytes": "1GiB"}, "memory_bytes is '1GiB'"),
+                      ({"groups": 1.5}, "groups is 1.5"), ({"count": False}, "count=False"), ({"aggs": 3}, "3 is no aggregate")):
+    try:
+        warpage.groupby({"k": [1]}, "k", **options)
+        raise AssertionError("%s was taken" % options)
+    except warpage.ArgumentError as error:
+        assert part in str(error), error
