@@ -46,7 +46,7 @@ def join(parts):
     if not parts:
         raise ArgumentError("the column has no rows to sample")
     known = [part for part in parts if part.values]
-    values, total = sum(part.values for part in known), math.fsum(part.sum for part in parts)
+    values, total = math.fsum(part.values for part in known), math.fsum(part.sum for part in parts)
     nan = float("nan")
     return Sample(sum(part.rows for part in parts), sum(part.reads for part in parts), values, total,
                   math.sqrt(math.fsum(part.sum_error ** 2 for part in parts)), total / values if values else nan,

@@ -152,6 +152,8 @@ sample = ws.sample(values, "v", 20000, seed=5, confidence=0.9999)
 assert sample.rows == 300000 and 20000 <= sample.reads < 30000, sample
 assert abs(sample.mean - mean) < 1.5 * sample.mean_error and abs(sample.sum - total) < 1.5 * sample.sum_error, (sample, mean, total)
 assert 0 < sample.mean_error < 20, sample
+half = ws.sample(spark.range(0, 4000, 1, 4).selectExpr("if(id < 2000, null, 5) v"), "v", 400)  # partitions without a value
+assert half.rows == 4000 and half.mean == half.min == half.max == 5 and half.sum == 10000, half
 
 # Lazy, and goes on.
 groups = ws.groupby(spark.range(100).selectExpr("id % 3 k", "id v"), "k", "sum:v")
