@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from typing import Any, Dict, List, Mapping, Sequence
 from warpage import native
-from warpage.native import WarpageError
+from warpage.native import ArgumentError, WarpageError
 
 def find(program):
     """The path of "warpage" or "wpcc", beside the library or on the PATH; None."""
@@ -51,6 +51,9 @@ def run(program: Any, **options: Any) -> Dict[str, Any]:
 
 def compare_words(vary, options):
     """The options of `warpage compare`, but for the form of what it prints."""
+    for key, values in vary.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+            raise ArgumentError("%s is to be varied: a list of its values, not %r" % (key, values))
     varied = [word for key, values in vary.items() for word in ("--vary", "%s=%s" % (key, ",".join(map(str, values))))]
     return [*_options(options), *varied]
 

@@ -20,6 +20,12 @@ for call in (lambda: warpage.run("./not-there"), lambda: warpage.compare(app, {"
         assert "not-there" in str(error) or "nothing" in str(error), error
     else:
         raise AssertionError("no error")
+for values in ("sim:k80,sim:p100", 64):
+    try:
+        warpage.compare(app, {"device": values})
+        raise AssertionError("%r was taken for a list" % values)
+    except warpage.ArgumentError as error:
+        assert "a list of its values" in str(error), error
 out = subprocess.run([sys.executable, "-m", "warpage"], capture_output=True, text=True, check=True).stdout
 assert out.startswith("warpage %s\n" % warpage.__version__) and "\nsim:k80 " in out, out
 assert len({line.index("a simulated GPU") for line in out.splitlines() if "a simulated GPU" in line}) == 1, out
