@@ -6,10 +6,12 @@
 #include "device/device.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/nearest.h"
 #include "base/param.h"
 #include "base/strings.h"
 #include "device/host_copies.h"
@@ -58,6 +60,26 @@ void wpi_device_place_variable(const char *spec, void *address, size_t size_byte
         kind->place_variable(address, size_bytes);
 }
 
+static void offer_name(void *nearest, const char *spec) {
+    wpi_nearest_offer(nearest, strchr(spec, ':') + 1);
+}
+
+/* "k80", "V100" and "sim-k80" are near. */
+static wp_status fail_unknown(const char *spec, wp_error *err) {
+    char name[WP_NEAREST_NAME_MAX];
+    (void)snprintf(name, sizeof name, "%s", spec);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+    const bool has_prefix = strncmp(name, "sim", 3) == 0 && name[3] != '\0';
+    wpi_nearest nearest = {.wanted = has_prefix ? name + 4 : name};
+    wp_device_visit_simulated(offer_name, &nearest);
+    const char *found = wpi_nearest_result(&nearest);
+    if (found != NULL)
+        return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; did you mean 'sim:%s'?", spec,
+                       found);
+    return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
+}
+
 wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     *out = NULL;
     if (spec == NULL || spec[0] == '\0') spec = "cpu";
@@ -67,16 +89,14 @@ wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     const char *rest;
     const wpi_device_kind *kind = find_kind(spec, &rest);
     if (kind != NULL) return kind->open(rest, out, err);
-    return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
+    return fail_unknown(spec, err);
 }
 
 /* `first` NULL: it is the first one. */
 static wp_status open_one(const char *spec, wp_device *first, wp_device **out, wp_error *err) {
     const char *rest;
     const wpi_device_kind *kind = find_kind(spec, &rest);
-    if (kind == NULL)
-        return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them",
-                       spec);
+    if (kind == NULL) return fail_unknown(spec, err);
     if (first != NULL && strcmp(kind->name, first->ops->kind) != 0)
         return WP_FAIL(err, UNSUPPORTED,
                        "the devices of one program are of one kind; '%s' and '%s' are not",
