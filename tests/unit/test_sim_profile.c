@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "sim/memory/link.h"
 #include "sim/profile/floorplan.h"
 #include "wp_test.h"
@@ -353,6 +354,28 @@ static void an_overlay_has_no_base(void **state) {
     assert_int_equal(remove(path), 0);
 }
 
+/* A name, as of Warpage's own, or that of a file beside the profile. */
+static void a_base_may_be_named_as_a_file(void **state) {
+    (void)state;
+    wp_error err = {0};
+    const char *const base = "base-of-another.ini", *const path = "based-on-a-file.ini";
+    static const char *const names[] = {"base-of-another", "base-of-another.ini",
+                                        "./base-of-another.ini"};
+    static const char numbers[] = "[gpu]\nbase = k80\nmemory = 3GiB\n";
+    assert_status_ok(wpi_file_write(base, numbers, strlen(numbers), &err), &err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *ini = wpi_format("[gpu]\nbase = %s\n", names[i]);
+        wpi_profile *p = NULL;
+        assert_status_ok(wpi_file_write(path, ini, strlen(ini), &err), &err);
+        assert_status_ok(wpi_profile_load("./based-on-a-file.ini", NULL, 0, &p, &err), &err);
+        assert_u64(p->memory_bytes, (uint64_t)3 << 30);
+        wpi_profile_destroy(p);
+        wpi_free(ini);
+    }
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(base), 0);
+}
+
 static void names_are_looked_up_beside_the_library(void **state) {
     (void)state;
     wp_error err = {0};
@@ -493,6 +516,7 @@ int main(void) {
         cmocka_unit_test(a_host_may_be_a_file_of_the_users),
         cmocka_unit_test(an_overlay_lies_between_profile_and_settings),
         cmocka_unit_test(an_overlay_has_no_base),
+        cmocka_unit_test(a_base_may_be_named_as_a_file),
         cmocka_unit_test(names_are_looked_up_beside_the_library),
         cmocka_unit_test(a_number_of_the_base_says_so),
         cmocka_unit_test(disabled_sms_give_the_measured_groups),

@@ -118,7 +118,9 @@ wp_status wpi_profile_find_file(wpi_profile_kind kind, const char *spec, char **
 
 char *wpi_profile_base_path(const char *from, const char *name) {
     char *dir = wpi_path_dir(from);
-    char *file = wpi_format("%s.ini", name);
+    char *extension = wpi_path_extension(name);
+    char *file = wpi_format("%s%s", name, strcmp(extension, ENDING) == 0 ? "" : ENDING);
+    wpi_free(extension);
     char *path = wpi_path_join(dir, file);
     char *own_dir = wpi_file_exists(path) ? NULL : wpi_profile_dir();
     char *own = own_dir != NULL ? wpi_path_join(own_dir, file) : NULL;

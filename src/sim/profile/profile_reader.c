@@ -64,7 +64,9 @@ static wp_status read_base(reading *r, const char *name) {
     if (wpi_file_exists(path))
         r->status = read_wanted(r->profile, (wanted_file){path, r->depth + 1, false}, r->err);
     else
-        (void)fail_at(r, WP_STATUS_NOT_FOUND, "base '%s': there is no %s", name, path);
+        (void)fail_at(r, WP_STATUS_NOT_FOUND,
+                      "base '%s': there is no %s, and no GPU of that name comes with Warpage", name,
+                      path);
     wpi_free(path);
     return r->status;
 }
