@@ -163,7 +163,7 @@ void wpi_matrix_script(const wpi_matrix *matrix, uint32_t level, wpi_text *out) 
         wpi_text_append(out, "\n");
     }
     wpi_text_appendf(out,
-                     "EOD\nset title 'L%" PRIu32 " TLB: who pushes whose entries out'\n"
+                     "EOD\nset title 'L%" PRIu32 " TLB: which SM evicts whose entries'\n"
                      "set xlabel 'SM that loads between'\nset ylabel 'SM that is timed'\n"
                      "set cblabel 'cycles a load'\nset size square\nset xrange [-0.5:%" PRIu32
                      ".5]\n"
