@@ -39,6 +39,7 @@ static const char style[] =
     "td{color:var(--bad)}\n"
     ".plot svg,.plot img{display:block;width:100%;min-width:680px;height:auto}"
     "image{image-rendering:pixelated}.note{color:var(--soft);overflow-wrap:anywhere}"
+    ".many{font-size:.93em}.many td,.many th{padding:.2em .45em}"
     "pre{overflow-x:auto;background:var(--band);border-radius:6px;padding:10px 12px;"
     "font-size:.9em}\n";
 
@@ -99,7 +100,8 @@ static const char style_of_charts[] =
     ".multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21em),1fr));"
     "gap:1.2em 2em}figure{margin:0}figcaption{font-weight:600;margin:.3em 0}.multiples table{"
     "width:100%}.multiples td,.multiples th{border:0;padding:.05em .4em;white-space:nowrap}"
-    ".multiples th{white-space:normal;overflow-wrap:anywhere}.multiples td.bar{width:45%}"
+    ".multiples figure{overflow-x:auto}.multiples th{white-space:normal;overflow-wrap:break-word}"
+    ".multiples td.bar{width:45%;min-width:5em}"
     "svg.bar rect.least{fill:var(--good)}td.least{color:var(--good);font-weight:600}td.most{"
     "color:var(--bad)}.cells thead th{overflow-wrap:break-word}.cells small{"
     "color:var(--soft);font-weight:400}"

@@ -94,6 +94,7 @@ typedef struct comparison {
     wpi_strings shown; /* names */
     wpi_strings meant; /* … and those of a report that are nearest to them */
     outcome *outcomes; /* [combination_count] */
+    char *settings;    /* of all combinations */
 } comparison;
 
 static size_t count_of(const comparison *c) {
@@ -139,11 +140,10 @@ static wp_status make_trials(comparison *c, wp_error *err) {
     const char *device = c->arguments->values[DEVICE];
     if (device == NULL) device = WPI_TRACE_DEVICE;
     WP_TRY(wpi_set_keys(c->arguments, device, NULL, err));
-    char *base = wpi_format("%s", getenv("WARPAGE_SET") != NULL ? getenv("WARPAGE_SET") : "");
+    c->settings = wpi_format("%s", getenv("WARPAGE_SET") != NULL ? getenv("WARPAGE_SET") : "");
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < count_of(c) && status == WP_STATUS_OK; i++)
-        status = make_trial(c, i, device, base, err);
-    wpi_free(base);
+        status = make_trial(c, i, device, c->settings, err);
     return status;
 }
 
@@ -401,7 +401,7 @@ static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
     wpi_text details = {0};
     append_cells(c, &details);
     const wpi_trials_page page = {.device = device,
-                                  .settings = "",
+                                  .settings = c->settings,
                                   .verdict = verdict,
                                   .details = details.length != 0 ? details.data : NULL,
                                   .plot = "compare",
@@ -553,6 +553,7 @@ static void deinit(comparison *c) {
     wpi_strings_deinit(&c->shown);
     wpi_strings_deinit(&c->meant);
     wpi_free(c->outcomes);
+    wpi_free(c->settings);
     wpi_variation_deinit(&c->variation);
 }
 

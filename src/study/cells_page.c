@@ -107,8 +107,9 @@ static void append_multiples(const wpi_cell *cells, size_t count, wpi_text *out)
     wpi_text_append(out, "<h2>What differs</h2>\n<div class=multiples>\n");
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         append_panel(cells, count, &numbers[i], out);
-    wpi_text_append(out, "</div>\n<p class=note>Numbers within 2 % in all cells have no "
-                         "panel.</p>\n");
+    wpi_text_append(
+        out, "</div>\n<p class=note>Green: the least. Numbers within 2 % in all cells have no "
+             "panel.</p>\n");
     append_left_out(count, BARS_MAX, "cells, in the table", out);
 }
 

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/page.h"
 
+#define COLUMNS_WIDE 9u /* more of them are set closer */
+
 static void append_cell(wpi_text *out, const char *tag, const char *text, bool is_text) {
     wpi_text_appendf(out, "<%s%s>", tag,
                      !is_text            ? ""
@@ -18,6 +20,7 @@ static void append_cell(wpi_text *out, const char *tag, const char *text, bool i
 
 static void append_table(const wpi_listing *table, size_t text_columns, wpi_text *out) {
     const size_t columns = wpi_listing_column_count(table);
+    wpi_text_append(out, columns > COLUMNS_WIDE ? "<div class=many>\n" : "<div>\n");
     wpi_page_begin_table(out, NULL);
     wpi_text_append(out, "<thead><tr>");
     for (size_t c = 0; c < columns; c++)
@@ -32,6 +35,7 @@ static void append_table(const wpi_listing *table, size_t text_columns, wpi_text
         wpi_text_append(out, "</tr>\n");
     }
     wpi_page_end_table(out);
+    wpi_text_append(out, "</div>\n");
 }
 
 static void append_plot(const wpi_trials *t, const wpi_trials_page *page, wpi_text *out) {
