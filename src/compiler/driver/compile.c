@@ -15,6 +15,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/driver/finish.h"
+#include "compiler/driver/host_question.h"
 #include "compiler/driver/job.h"
 #include "compiler/driver/stream_option.h"
 #include "compiler/driver/unroll.h"
@@ -476,18 +477,6 @@ static wp_status compile_cuda(wpi_compile_job *job, const wpi_input *input, cons
     return status;
 }
 
-/* -ccbin names a compiler, or the folder it is in. */
-static void add_host_compiler(wpi_compile_job *job, wpi_strings *command, bool is_c) {
-    const char *wanted = job->options->host_compiler;
-    if (!wanted)
-        wpi_strings_add(command, job->tools->clang);
-    else if (wpi_dir_exists(wanted))
-        wpi_strings_add_take(command, wpi_path_join(wanted, is_c ? "gcc" : "g++"));
-    else
-        wpi_strings_add(command, wanted);
-    if (!wanted && !is_c) wpi_strings_add(command, "--driver-mode=g++");
-}
-
 static bool is_standard_for(const char *standard, bool is_c) {
     return (strstr(standard, "++") == NULL) == is_c;
 }
@@ -498,7 +487,7 @@ static wp_status run_plain(wpi_compile_job *job, const wpi_input *input, const c
     const wpi_options *o = job->options;
     bool is_c = input->language == WP_LANGUAGE_C;
     wpi_strings command = {0};
-    add_host_compiler(job, &command, is_c);
+    wpi_host_compiler_add(o, job->tools, is_c, &command);
     ADD(&command, "-x", is_c ? "c" : "c++", "-fPIC", "-fwrapv");
     wpi_strings_addf(&command, "-O%c", o->optimization);
     if (o->goal == WP_GOAL_POLICY)

@@ -11,6 +11,7 @@
 #include "base/leftovers.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/driver/host_question.h"
 #include "compiler/driver/job.h"
 #include "compiler/driver/stream_option.h"
 #include "compiler/driver/supervise.h"
@@ -267,6 +268,12 @@ static int run(const wpi_options *options) {
     wp_error err = {0};
     wp_status status = wpi_toolchain_find(&tools, &err);
     if (status != WP_STATUS_OK) return report(status, &err);
+    if (wpi_is_host_question(options) && !options->print_only) {
+        int answered = 1;
+        status = wpi_host_question_run(options, &tools, &answered, &err);
+        wpi_toolchain_deinit(&tools);
+        return status == WP_STATUS_OK ? answered : report(status, &err);
+    }
     drop_foreign_cpath(&tools);
     if (options->print_only || options->verbose) wpi_job_print_environment(&job);
     status = check(options, &tools, &err);
