@@ -36,6 +36,16 @@ __global__ void branch(int *out)
     }
 }
 
+__global__ void partition(int *out)
+{
+    const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    const int rank = (int)tile.thread_rank();
+    const cg::coalesced_group named = cg::binary_partition<8>(tile, rank < 3);
+    const cg::coalesced_group half = cg::binary_partition(named, rank % 2 == 0);
+    const cg::coalesced_group third = cg::labeled_partition(tile, rank % 3);
+    out[threadIdx.x] = (int)(named.size() * 100 + half.size() * 10 + third.size());
+}
+
 int main(void)
 {
     const int n = 1999;
@@ -65,5 +75,12 @@ int main(void)
     }
     for (int l = 0; l < 32; l++)
         CHECK_EQ(out[l], l % 3 == 1 ? l + lanes * 100 + 1000000 + high * 10000000 : -1);
+    partition<<<1, 32>>>(out);
+    KERNEL_OK();
+    for (int i = 0; i < 32; i++) {
+        const int rank = i % 8;
+        const int half = rank < 3 ? (rank % 2 == 0 ? 2 : 1) : (rank % 2 == 0 ? 2 : 3);
+        CHECK_EQ(out[i], (rank < 3 ? 300 : 500) + half * 10 + (rank % 3 < 2 ? 3 : 2));
+    }
     return check_done();
 }

@@ -536,6 +536,11 @@ template <class Group> WP_CG coalesced_group binary_partition(const Group &group
     const unsigned int yes = __ballot_sync(group.wp_mask(), side);
     return coalesced_group(side ? yes : group.wp_mask() & ~yes);
 }
+/* With the tile's size named, binary_partition<Size>(tile, side). */
+template <unsigned int Size, class Parent>
+WP_CG coalesced_group binary_partition(const thread_block_tile<Size, Parent> &tile, bool side) {
+    return binary_partition<thread_block_tile<Size, Parent>>(tile, side);
+}
 
 /* ---- free functions -------------------------------------------------------------------------- */
 
