@@ -24,7 +24,12 @@ template <typename T, int size> __device__ void convert_all(T *to, const vector_
     conversion<T, T>::run<size>(to, from.values);
 }
 
-template <typename T, typename Allocator> struct table {
+struct scaled {
+    template <int Factor, typename T> __device__ T operator()(T value) const { return value * Factor; }
+};
+
+template <typename T, typename Scale, typename Allocator> struct table {
+    Scale scale_;
     using other = typename std::allocator_traits<Allocator>::rebind_alloc<T>;
     typename vector_of<T>::sized<4> slots;
     __device__ T sum(const vector_of<T> &from)
@@ -34,14 +39,14 @@ template <typename T, typename Allocator> struct table {
         T copy[4];
         convert_all<T, 4>(copy, from);
         for (int i = 0; i < 4; i++)
-            total += slots.data[i] * (T)(from.converted<float>(i) + (float)copy[i]);
+            total += this->scale_.operator()<3>(slots.data[i]) * (T)(from.converted<float>(i) + (float)copy[i]);
         return total;
     }
 };
 
 template <typename T> __global__ void fill(T *out, vector_of<T> from)
 {
-    table<T, std::allocator<char>> t;
+    table<T, scaled, std::allocator<char>> t;
     for (int i = 0; i < 4; i++)
         t.slots.data[i] = (T)(i + threadIdx.x);
     out[threadIdx.x] = t.sum(from);
@@ -54,7 +59,7 @@ int main()
     fill<<<1, 32>>>(out, from);
     KERNEL_OK();
     for (int i = 0; i < 32; i++)
-        CHECK_EQ(out[i], 2 * (20 + 10 * i));
-    static_assert(sizeof(table<int, std::allocator<char>>::other) > 0, "");
+        CHECK_EQ(out[i], 3 * 2 * (20 + 10 * i));
+    static_assert(sizeof(table<int, scaled, std::allocator<char>>::other) > 0, "");
     return check_done();
 }

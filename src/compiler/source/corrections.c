@@ -51,6 +51,8 @@ static const correction corrections[] = {
      wpi_variable_array_change},
     {": error: missing 'template' keyword prior to dependent template name", NULL, false,
      wpi_template_keyword_call},
+    {": error: reference to non-static member function must be called", NULL, false,
+     wpi_template_keyword_call},
     {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
     {": error: static declaration of '", "' is a builtin with type '", false,
      wpi_builtin_name_change},

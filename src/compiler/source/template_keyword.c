@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -32,6 +33,18 @@ static const char *behind_list(const char *p) {
     return NULL;
 }
 
+/* object.operator()<4>(x), at its word operator. */
+static char *change_operator(const char *text, const char *at) {
+    static const char word[] = "operator";
+    if (strncmp(at, word, sizeof word - 1) != 0) return NULL;
+    const char *p = at + sizeof word - 1;
+    for (const char *next = "()<"; *next; next++) {
+        p += strspn(p, " \t");
+        if (*p++ != *next) return NULL;
+    }
+    return wpi_template_keyword_change(text, at);
+}
+
 char *wpi_template_keyword_call(const char *text, const char *at) {
     bool is_dependent = false; /* behind a list of arguments */
     for (const char *p = at; is_word_char(*p);) {
@@ -45,8 +58,8 @@ char *wpi_template_keyword_call(const char *text, const char *at) {
             if (!p) return NULL;
             is_dependent = true;
         }
-        if (p[0] != ':' || p[1] != ':') return NULL;
+        if (p[0] != ':' || p[1] != ':') break;
         p += 2;
     }
-    return NULL;
+    return change_operator(text, at);
 }

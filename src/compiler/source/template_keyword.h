@@ -9,8 +9,9 @@
  * name behind ::, . or -> there. */
 char *wpi_template_keyword_change(const char *text, const char *at);
 
-/** The same of a call, `traits<T>::cast<4>(x)`, whose first word is at `at`: clang takes it for a
- * comparison. NULL: it is no such call. */
+/** The same of a call, `traits<T>::cast<4>(x)`, whose first word is at `at`, or of
+ * `object.operator()<4>(x)` at its word `operator`: clang takes it for a comparison. NULL: it is no
+ * such call. */
 char *wpi_template_keyword_call(const char *text, const char *at);
 
 #endif
