@@ -19,6 +19,7 @@
 #include "compiler/source/shared_objects.h"
 #include "compiler/source/std_names.h"
 #include "compiler/source/template_keyword.h"
+#include "compiler/source/this_pointer.h"
 #include "compiler/source/variable_arrays.h"
 
 typedef struct correction {
@@ -60,6 +61,8 @@ static const correction corrections[] = {
      "include/c++/", false, wpi_std_name_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
     {": error: expected expression", NULL, false, wpi_launch_syntax_braces},
+    {": error: ", ": note: use of 'this' pointer is only allowed within the evaluation of a call",
+     true, wpi_this_pointer_change},
 };
 
 typedef struct place {

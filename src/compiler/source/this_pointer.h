@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** nvcc and gcc let a constant expression name a static member as `this->member`, since C++23 names
+ * what it means; clang 19 takes `this` for no constant there. */
+#ifndef WP_COMPILER_THIS_POINTER_H
+#define WP_COMPILER_THIS_POINTER_H
+
+/** The text with the `this->` at `at` as the object's class and `::`; NULL: there is none. The
+ * caller frees it. */
+char *wpi_this_pointer_change(const char *text, const char *at);
+
+#endif
