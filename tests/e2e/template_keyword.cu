@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates that depend on a parameter, without the word `template`: nvcc accepts them. */
+/* Templates that depend on a parameter, without the words `template` and `typename`: nvcc accepts them. */
 #include <memory>
 #include "check.h"
 
@@ -7,6 +7,7 @@ template <typename T> struct vector_of {
     template <int N> struct sized {
         T data[N];
     };
+    using type = T;
     template <typename U> __host__ __device__ U converted(int i) const { return (U)values[i]; }
     T values[4];
 };
@@ -26,6 +27,9 @@ template <typename T, int size> __device__ void convert_all(T *to, const vector_
 
 struct scaled {
     template <int Factor, typename T> __device__ T operator()(T value) const { return value * Factor; }
+    template <bool Adds, typename T> __device__ T moved(T value) const { return Adds ? value + 5 : value; }
+    template <bool Adds> __device__ int moved(const char *) const { return 0; }
+    template <int By> __device__ void move_all(int *values) const { values[0] += By; }
 };
 
 template <typename T, typename Scale, typename Allocator> struct table {
@@ -37,6 +41,9 @@ template <typename T, typename Scale, typename Allocator> struct table {
         T total = 0;
         conversion<T, T>::run<4>(slots.data, slots.data);
         T copy[4];
+        int moves[2] = {0, 0};
+        scale_.move_all<sizeof(T)>(moves);
+        total += scale_.moved<sizeof(T) == 4>(slots.data[0]) - slots.data[0] - 5 + moves[0] - (int)sizeof(T);
         convert_all<T, 4>(copy, from);
         for (int i = 0; i < 4; i++)
             total += this->scale_.operator()<3>(slots.data[i]) * (T)(from.converted<float>(i) + (float)copy[i]);
@@ -44,11 +51,20 @@ template <typename T, typename Scale, typename Allocator> struct table {
     }
 };
 
+template <typename Vector> __device__ auto take()
+{
+    __shared__ Vector::type shared;
+    shared = 1;
+    Vector::type one = shared;
+    return Vector::type(one - 1);
+}
+
 template <typename T> __global__ void fill(T *out, vector_of<T> from)
 {
     table<T, scaled, std::allocator<char>> t;
+    const T zero = take<vector_of<T>>();
     for (int i = 0; i < 4; i++)
-        t.slots.data[i] = (T)(i + threadIdx.x);
+        t.slots.data[i] = (T)(i + threadIdx.x) + zero;
     out[threadIdx.x] = t.sum(from);
 }
 

@@ -54,6 +54,8 @@ static const correction corrections[] = {
      wpi_template_keyword_call},
     {": error: reference to non-static member function must be called", NULL, false,
      wpi_template_keyword_call},
+    {": error: missing 'typename' prior to dependent type name '", NULL, false,
+     wpi_typename_keyword_change},
     {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
     {": error: static declaration of '", "' is a builtin with type '", false,
      wpi_builtin_name_change},

@@ -33,16 +33,19 @@ static const char *behind_list(const char *p) {
     return NULL;
 }
 
-/* object.operator()<4>(x), at its word operator. */
-static char *change_operator(const char *text, const char *at) {
+/* object.f<4>(x) and object.operator()<4>(x), at the name behind the dot. */
+static char *change_member(const char *text, const char *at) {
     static const char word[] = "operator";
-    if (strncmp(at, word, sizeof word - 1) != 0) return NULL;
-    const char *p = at + sizeof word - 1;
-    for (const char *next = "()<"; *next; next++) {
+    const char *p = at;
+    while (is_word_char(*p))
+        p++;
+    const bool is_operator =
+        (size_t)(p - at) == sizeof word - 1 && strncmp(at, word, sizeof word - 1) == 0;
+    for (const char *next = is_operator ? "()<" : "<"; *next; next++) {
         p += strspn(p, " \t");
         if (*p++ != *next) return NULL;
     }
-    return wpi_template_keyword_change(text, at);
+    return *p == '<' ? NULL : wpi_template_keyword_change(text, at);
 }
 
 char *wpi_template_keyword_call(const char *text, const char *at) {
@@ -61,5 +64,10 @@ char *wpi_template_keyword_call(const char *text, const char *at) {
         if (p[0] != ':' || p[1] != ':') break;
         p += 2;
     }
-    return change_operator(text, at);
+    return change_member(text, at);
+}
+
+char *wpi_typename_keyword_change(const char *text, const char *at) {
+    if (!is_word_char(*at) && *at != ':') return NULL;
+    return wpi_format("%.*stypename %s", (int)(at - text), text, at);
 }

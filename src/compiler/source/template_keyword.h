@@ -10,8 +10,12 @@
 char *wpi_template_keyword_change(const char *text, const char *at);
 
 /** The same of a call, `traits<T>::cast<4>(x)`, whose first word is at `at`, or of
- * `object.operator()<4>(x)` at its word `operator`: clang takes it for a comparison. NULL: it is no
- * such call. */
+ * `object.f<4>(x)` or `object.operator()<4>(x)` at the name behind the dot: clang takes it for a
+ * comparison. NULL: it is no such call. */
 char *wpi_template_keyword_call(const char *text, const char *at);
+
+/** Inserts `typename` in front of the dependent type at `at`, which nvcc does not need. NULL: there
+ * is no name. */
+char *wpi_typename_keyword_change(const char *text, const char *at);
 
 #endif
