@@ -63,6 +63,8 @@ static const correction corrections[] = {
      "include/c++/", false, wpi_std_name_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
     {": error: expected expression", NULL, false, wpi_launch_syntax_braces},
+    {": error: explicit qualification required to use member '", NULL, false,
+     wpi_this_pointer_insert},
     {": error: ", ": note: use of 'this' pointer is only allowed within the evaluation of a call",
      true, wpi_this_pointer_change},
 };

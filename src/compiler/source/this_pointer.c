@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/source/this_pointer.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -16,4 +17,9 @@ char *wpi_this_pointer_change(const char *text, const char *at) {
     wpi_text_append(&out, "::std::remove_reference_t<decltype(*this)>::");
     wpi_text_append(&out, arrow + 2);
     return wpi_text_take(&out);
+}
+
+char *wpi_this_pointer_insert(const char *text, const char *at) {
+    if (!isalpha((unsigned char)*at) && *at != '_') return NULL;
+    return wpi_format("%.*sthis->%s", (int)(at - text), text, at);
 }

@@ -8,4 +8,8 @@
  * caller frees it. */
 char *wpi_this_pointer_change(const char *text, const char *at);
 
+/** The text with `this->` in front of the name at `at`, a member of a base class that depends on a
+ * parameter: nvcc finds it without. NULL: there is no name. The caller frees it. */
+char *wpi_this_pointer_insert(const char *text, const char *at);
+
 #endif
