@@ -158,3 +158,10 @@ char *wpi_asm_syntax_escape(const char *text) {
     wpi_text_deinit(&out);
     return NULL;
 }
+
+char *wpi_asm_operand_escape(const char *text, const char *at) {
+    while (at > text && at[-1] != '\n' && *at != '%' && *at != '"')
+        at--;
+    if (*at != '%' || at[1] < '0' || at[1] > '9' || (at > text && at[-1] == '%')) return NULL;
+    return wpi_format("%.*s%%%s", (int)(at - text), text, at);
+}

@@ -9,4 +9,9 @@
  * `%r0` and the like are modifiers of operands to both compilers. Lines stay. */
 char *wpi_asm_syntax_escape(const char *text);
 
+/** `text` with the percent sign at `at`, or before it in the line, doubled: it numbers an operand
+ * that is not there. nvcc refuses that in code that is used, clang in any; so does the PTX of
+ * code that is used. NULL: there is none. The caller frees it. */
+char *wpi_asm_operand_escape(const char *text, const char *at);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/source/asm_syntax.h"
 #include "compiler/source/builtin_names.h"
 #include "compiler/source/device_launches.h"
 #include "compiler/source/launch_syntax.h"
@@ -63,6 +64,7 @@ static const correction corrections[] = {
      "include/c++/", false, wpi_std_name_change},
     {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
     {": error: expected expression", NULL, false, wpi_launch_syntax_braces},
+    {": error: invalid operand number in inline asm string", NULL, false, wpi_asm_operand_escape},
     {": error: explicit qualification required to use member '", NULL, false,
      wpi_this_pointer_insert},
     {": error: ", ": note: use of 'this' pointer is only allowed within the evaluation of a call",
