@@ -96,5 +96,13 @@ int main(void) {
     DRIVER_OK(cuMemAddressFree(range, 1024 * unit));
     DRIVER_OK(cuMemGetInfo(&free_now, &total));
     CHECK_EQ(free_now, free_before);
+    /* Multicast: the calls are declared, and devices have none. */
+    int has_multicast = 1;
+    CUmulticastObjectProp multicast = {};
+    multicast.numDevices = 2;
+    multicast.size = unit;
+    DRIVER_OK(cuDeviceGetAttribute(&has_multicast, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
+    CHECK_EQ(has_multicast, 0);
+    CHECK(cuMulticastCreate(&parts[0], &multicast) == CUDA_ERROR_NOT_SUPPORTED);
     return check_done();
 }
