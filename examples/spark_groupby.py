@@ -24,7 +24,7 @@ import warpage.spark as ws  # noqa: E402
 
 
 COMPRESSED = (".gz", ".bz2", ".zst")
-SPARKS = {"var": "var_samp", "stddev": "stddev_samp", "quantile": "percentile"}  # functions whose names differ
+SPARKS = {"var": "var_samp", "quantile": "percentile"}  # functions whose names differ
 
 
 def read(spark, path):

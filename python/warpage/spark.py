@@ -94,7 +94,7 @@ def _sum_type(type_):
     return types.DecimalType(min(38, type_.precision + 10), type_.scale) if isinstance(type_, _DECIMAL) else types.LongType()
 
 
-_NAMES = {"var": "var_samp(%s)", "stddev": "stddev_samp(%s)", "count_distinct": "count(DISTINCT %s)"}
+_NAMES = {"var": "var_samp(%s)", "count_distinct": "count(DISTINCT %s)"}
 _DOUBLES = ("avg", "median", "quantile", *native.SPREADS)
 
 

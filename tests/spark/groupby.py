@@ -74,8 +74,8 @@ def spark_own(df, keys, aggregates):
     asked = []
     for aggregate in aggregates:
         operation, column, *share = (aggregate + ":").split(":")[:-1] if ":" in aggregate else (aggregate, "")
-        own = {"var": "var_samp", "stddev": "stddev_samp", "quantile": "percentile"}.get(operation, operation)
-        if own != operation or operation in ("median", "count_distinct"):
+        own = {"var": "var_samp", "quantile": "percentile"}.get(operation, operation)
+        if own != operation or operation in ("median", "count_distinct", "stddev"):
             asked.append(getattr(functions, own)(column, *map(float, share)))
             continue
         asked.append(getattr(functions, operation)(column or "*").alias("%s(%s)" % (operation, column) if column else operation))
