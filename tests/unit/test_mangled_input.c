@@ -15,6 +15,7 @@
 #include "compiler/source/long_double.h"
 #include "device/fat_binary.h"
 #include "device/image.h"
+#include "device/ptx_parts.h"
 #include "report/run_record.h"
 
 static uint64_t state_of_rng;
@@ -219,6 +220,23 @@ static char *swap_words(const char *valid, size_t *size) {
     return text;
 }
 
+/* Divides it; each part can be written. The text is its own copy. */
+static void divide_or_refuse(const char *text, size_t size) {
+    char *copy = wpi_malloc(size + 1);
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    wpi_ptx_parts *parts;
+    if (wpi_ptx_parts_create(copy, &parts, NULL) != WP_STATUS_OK) {
+        wpi_free(copy);
+        return;
+    }
+    size_t part;
+    (void)wpi_ptx_parts_find(parts, "k", &part);
+    for (part = 0; part < wpi_ptx_parts_outer(parts); part++)
+        wpi_free(wpi_ptx_parts_text(parts, part));
+    wpi_ptx_parts_destroy(parts);
+}
+
 static void modules_of_ptx_are_read_or_refused(void **state) {
     (void)state;
     static const char valid[] =
@@ -249,6 +267,7 @@ static void modules_of_ptx_are_read_or_refused(void **state) {
     for (int i = 0; i < rounds() / 8; i++) { /* LLVM's passes take their time */
         size_t size = sizeof valid - 1;
         char *text = i % 2 == 0 ? mangle(valid, &size) : swap_words(valid, &size);
+        divide_or_refuse(text, size);
         c = NULL;
         err = (wp_error){0};
         if (wpi_ptx_module_read(text, size, &c, &err) == WP_STATUS_OK) {
