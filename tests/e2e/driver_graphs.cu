@@ -363,6 +363,7 @@ static void others(CUcontext context) {
         CHECK_EQ(out[i], 0x12341234);
     CUipcMemHandle handle;
     CHECK(cuIpcGetMemHandle(&handle, data) == CUDA_ERROR_NOT_SUPPORTED);
+    CHECK(cuProfilerInitialize("", "", CU_OUT_CSV) == CUDA_ERROR_NOT_SUPPORTED);
     PFN_cuTensorMapEncodeIm2col named = cuTensorMapEncodeIm2col; /* CUTLASS has this type */
     CHECK(named != NULL);
 }

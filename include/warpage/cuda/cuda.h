@@ -1319,6 +1319,10 @@ CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 
 /* ---- profiler -------------------------------------------------------------------------------- */
 
+/* Removed in CUDA 12: it configured a profiler that no longer exists. "Not supported". */
+typedef enum CUoutput_mode_enum { CU_OUT_KEY_VALUE_PAIR = 0, CU_OUT_CSV = 1 } CUoutput_mode;
+CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
+                              CUoutput_mode outputMode);
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 

@@ -469,6 +469,11 @@ WP_API CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
     WPI_DRIVER(cudaDeviceDisablePeerAccess((int)peerContext->device));
 }
 
+WP_API CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
+                                     CUoutput_mode outputMode) {
+    WPI_DRIVER(cudaProfilerInitialize(configFile, outputFile, (cudaOutputMode_t)outputMode));
+}
+
 WP_API CUresult cuProfilerStart(void) {
     WPI_DRIVER(cudaProfilerStart());
 }

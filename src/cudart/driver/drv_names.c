@@ -91,7 +91,7 @@
     X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) X(cuStreamGetCtx) \
     X(cuEventCreate) X(cuEventRecord) X(cuEventRecordWithFlags) X(cuEventQuery) \
     X(cuEventSynchronize) X(cuEventDestroy) X(cuEventElapsedTime) X(cuProfilerStart) \
-    X(cuProfilerStop)
+    X(cuProfilerStop) X(cuProfilerInitialize)
 /* clang-format on */
 
 typedef struct name_row {
