@@ -22,7 +22,8 @@
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
 
-enum { STOPS_MOST = 32, DEPTH_MOST = 12 };
+/* Longer code is faster with the one warp's own loop, without a guard for each thread. */
+enum { STOPS_MOST = 32, INSTRUCTIONS_MOST = 128, DEPTH_MOST = 12 };
 
 /* The operand with which a lane changes nothing; false: there is none. */
 static bool neutral_operand(uint32_t op, uint64_t *out) {
@@ -55,10 +56,11 @@ static bool can_be_performed_by_all(LLVMValueRef stop) {
     return point.is_alike;
 }
 
-/* The stops of a block, in order; 0: none, or one that must stay. */
+/* The stops of a short block, in order; 0: none, or one that must stay. */
 static uint32_t stops_of(LLVMBasicBlockRef block, LLVMValueRef *out) {
-    uint32_t count = 0;
+    uint32_t count = 0, instructions = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        if (++instructions > INSTRUCTIONS_MOST) return 0;
         if (!wpi_lower_is_stop(i)) continue;
         if (count == STOPS_MOST || !can_be_performed_by_all(i)) return 0;
         out[count++] = i;
@@ -126,12 +128,25 @@ static bool leads_to_barriers(LLVMBasicBlockRef block, wpi_map *seen) {
     return true;
 }
 
-/* Whether lanes of one warp, inside and outside of the guard, do not meet. */
+/* Whether a way from a block leads to a stop; else threads on it only end, and the others stay
+ * together without them. */
+static bool leads_to_stop(LLVMBasicBlockRef block, wpi_map *seen) {
+    if (wpi_map_has(seen, block)) return false;
+    wpi_map_set(seen, block, block);
+    if (first_stop(block)) return true;
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(block);
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++)
+        if (leads_to_stop(LLVMGetSuccessor(terminator, s), seen)) return true;
+    return false;
+}
+
+/* Whether threads past the guard go on, and do not meet those inside in the same warp. */
 static bool are_apart(const wpi_uniform *uniform, LLVMValueRef guard, LLVMBasicBlockRef past) {
-    if (is_of_warps(uniform, guard, 0)) return true;
-    wpi_map seen = {0};
-    const bool are = leads_to_barriers(past, &seen);
-    wpi_map_deinit(&seen);
+    wpi_map stops = {0}, barriers = {0};
+    const bool are = leads_to_stop(past, &stops) &&
+                     (is_of_warps(uniform, guard, 0) || leads_to_barriers(past, &barriers));
+    wpi_map_deinit(&stops);
+    wpi_map_deinit(&barriers);
     return are;
 }
 
