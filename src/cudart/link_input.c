@@ -3,7 +3,6 @@
  * both in it. Names that are not exported must differ, as the translation says otherwise. */
 #include "cudart/link_input.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,19 +10,13 @@
 #include "base/ptx_carrier.h"
 #include "device/fat_binary.h"
 #include "device/ptx_module.h"
-
-static bool is_header(const char *line) {
-    static const char *const words[] = {".version", ".target", ".address_size"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(line, words[i], strlen(words[i])) == 0) return true;
-    return false;
-}
+#include "device/ptx_parts.h"
 
 static void append_text(wpi_link_input *link, const char *text) {
     for (const char *at = text; *at != '\0';) {
         const size_t length = strcspn(at, "\n");
         const char *first = at + strspn(at, " \t");
-        if (link->count == 0 || !is_header(first)) {
+        if (link->count == 0 || !wpi_ptx_is_header(first)) {
             wpi_text_append_n(&link->ptx, at, length);
             wpi_text_append(&link->ptx, "\n");
         }

@@ -123,8 +123,7 @@ static bool begins_with_any(const char *at, const char *const *words, size_t cou
     return false;
 }
 
-/* Directives that end with their line. */
-static bool is_line(const char *at) {
+bool wpi_ptx_is_header(const char *at) {
     static const char *const words[] = {".version", ".target", ".address_size"};
     return begins_with_any(at, words, sizeof words / sizeof *words);
 }
@@ -219,11 +218,11 @@ static wp_status read_items(wpi_ptx_parts *p, wp_error *err) {
         item *it = add_item(p);
         if (it == NULL) return WP_FAIL(err, NOMEM, "out of memory");
         it->first = at;
-        it->outer = is_line(at) ? at + strcspn(at, "\n") : find_end(at, &is_function);
+        it->outer = wpi_ptx_is_header(at) ? at + strcspn(at, "\n") : find_end(at, &is_function);
         if (is_for_whole(at) || it->outer == NULL)
             return WP_FAIL(err, UNSUPPORTED, "the PTX cannot be divided");
         at = it->outer;
-        if (is_line(it->first) || strncmp(it->first, ".pragma", 7) == 0) continue;
+        if (wpi_ptx_is_header(it->first) || strncmp(it->first, ".pragma", 7) == 0) continue;
         it->kind = ITEM_FUNCTION;
         if (is_function ? !find_function_name(it) : !find_variable_name(it))
             return WP_FAIL(err, UNSUPPORTED, "the PTX cannot be divided");

@@ -10,6 +10,9 @@
 
 #include "warpage/error.h"
 
+/** Whether a line of PTX is part of a text's header: version, target or size of addresses. */
+bool wpi_ptx_is_header(const char *line);
+
 typedef struct wpi_ptx_parts wpi_ptx_parts;
 
 /** Reads the text, which the result owns then (wpi_free). UNSUPPORTED: the text must stay whole, as
