@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1c2228;--soft:#56616c;--line:#dde2e7;--band:#f2f5f7;"
     "--paper:#fff;--good:#157a2b;--bad:#b3261e;--link:#0a5fb4;--bar:#2f7fc1;--track:#e4e9ee;--hot:#"
@@ -151,6 +153,18 @@ void wpi_page_element(wpi_text *out, const char *tag, const char *text) {
     wpi_text_appendf(out, "<%s>", tag);
     wpi_text_append_html(out, text);
     wpi_text_appendf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
+}
+
+void wpi_page_words(wpi_text *out, const char *text) {
+    for (bool is_code = false; *text != '\0'; is_code = !is_code) {
+        const size_t length = strcspn(text, "`");
+        char *part = wpi_format("%.*s", (int)length, text);
+        if (is_code) wpi_text_append(out, "<code>");
+        wpi_text_append_html(out, part);
+        if (is_code) wpi_text_append(out, "</code>");
+        wpi_free(part);
+        text += length + (text[length] == '`');
+    }
 }
 
 void wpi_page_command(wpi_text *out, char *const *words, size_t count) {

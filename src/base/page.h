@@ -18,6 +18,8 @@ void wpi_page_end(wpi_text *out);
 
 /** "<tag>text</tag>", escaped. */
 void wpi_page_element(wpi_text *out, const char *tag, const char *text);
+/** Text, escaped; what is between `…` becomes code. */
+void wpi_page_words(wpi_text *out, const char *text);
 /** <h1> with a command line. */
 void wpi_page_command(wpi_text *out, char *const *words, size_t count);
 

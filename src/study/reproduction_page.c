@@ -30,7 +30,7 @@ static void add_number(wpi_text *out, bool is_known, double value) {
 static void add_claim(wpi_text *out, const wpi_claim *claim) {
     const char *verdict = wpi_verdict_name(claim->verdict);
     wpi_text_append(out, "<tr><td class=long>");
-    wpi_text_append_html(out, claim->text);
+    wpi_page_words(out, claim->text);
     wpi_text_append(out, "</td>");
     add_number(out, claim->has_published, claim->published);
     add_number(out, claim->has_ours, claim->ours);
@@ -41,13 +41,13 @@ static void add_claim(wpi_text *out, const wpi_claim *claim) {
     const char *more = claim->reason != NULL ? claim->reason : claim->calibrated;
     if (more != NULL) {
         wpi_text_append(out, ": ");
-        wpi_text_append_html(out, more);
+        wpi_page_words(out, more);
     }
     char *others = wpi_claim_also_true_for(claim);
     if (others[0] != '\0') {
         wpi_text_append(out, more != NULL ? "; " : " (");
         wpi_text_append(out, "met by a wrong model: ");
-        wpi_text_append_html(out, others);
+        wpi_page_words(out, others);
         if (more == NULL) wpi_text_append(out, ")");
     }
     wpi_free(others);
@@ -68,7 +68,7 @@ static void add_agreement(wpi_text *out, const wpi_figure *figure) {
 static void add_figure(wpi_text *out, const char *command, const wpi_figure *figure) {
     wpi_page_element(out, "h2", figure->title);
     wpi_text_append(out, "\n<p class=note>");
-    wpi_text_append_html(out, figure->source);
+    wpi_page_words(out, figure->source);
     wpi_text_appendf(out, " &middot; <code>warpage %s %s/%s</code></p>\n", command, figure->paper,
                      figure->name);
     add_agreement(out, figure);

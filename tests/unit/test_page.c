@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/page.h"
 #include "report/page/html.h"
 #include "report/run_record.h"
 #include "report/shapes.h"
@@ -42,6 +43,18 @@ static size_t count(const char *text, const char *part) {
     for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
         found++;
     return found;
+}
+
+static void code_between_backticks(void **state) {
+    (void)state;
+    wpi_text out = {0};
+    wpi_page_words(&out, "`a < b` and `c` & an `open end");
+    assert_string_equal(wpi_text_string(&out),
+                        "<code>a &lt; b</code> and <code>c</code> &amp; an <code>open end</code>");
+    wpi_text_clear(&out);
+    wpi_page_words(&out, "");
+    assert_string_equal(wpi_text_string(&out), "");
+    wpi_text_deinit(&out);
 }
 
 #define MARKUP "f<'\"'>(\"</td><script>alert(1)</script>\",\n 'x' & y)"
@@ -164,6 +177,7 @@ static void one_kernel_has_no_bar(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(code_between_backticks),
         cmocka_unit_test(names_that_look_like_markup_are_text_in_all_forms),
         cmocka_unit_test(a_name_of_10_kb_is_cut_off_between_characters_and_whole_in_the_data),
         cmocka_unit_test(the_page_of_1000_kernels_with_long_names_and_many_shapes_is_small),

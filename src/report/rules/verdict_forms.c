@@ -76,23 +76,11 @@ void wpi_verdict_text(const wp_run_record *record, wpi_text *out) {
 
 /* ---- the page ---- */
 
-/* What is between `…` becomes code. */
 static void append_sentence(wpi_text *out, const char *tag, char *sentence) {
     if (sentence == NULL) return;
-    bool is_code = false;
     wpi_text_appendf(out, "<%s>", tag);
-    for (const char *at = sentence; *at != '\0';) {
-        const size_t length = strcspn(at, "`");
-        char *part = wpi_format("%.*s", (int)length, at);
-        wpi_text_append_html(out, part);
-        wpi_free(part);
-        at += length;
-        if (*at != '`') break;
-        is_code = !is_code;
-        wpi_text_append(out, is_code ? "<code>" : "</code>");
-        at++;
-    }
-    wpi_text_appendf(out, "%s</%s> ", is_code ? "</code>" : "", tag);
+    wpi_page_words(out, sentence);
+    wpi_text_appendf(out, "</%s> ", tag);
     wpi_free(sentence);
 }
 
