@@ -10,20 +10,26 @@ __global__ void add(int n, const float *a, const float *b, float *sum) {
     }
 }
 
+static int fail(void) {
+    fprintf(stderr, "vecadd: %s\n", cudaGetErrorString(cudaGetLastError()));
+    return 1;
+}
+
 int main(void) {
     const int n = 1 << 20;
     float *a, *b, *sum;
-    cudaMallocManaged(&a, n * sizeof(float));
-    cudaMallocManaged(&b, n * sizeof(float));
-    cudaMallocManaged(&sum, n * sizeof(float));
+    if (cudaMallocManaged(&a, n * sizeof(float)) != cudaSuccess ||
+        cudaMallocManaged(&b, n * sizeof(float)) != cudaSuccess ||
+        cudaMallocManaged(&sum, n * sizeof(float)) != cudaSuccess) {
+        return fail();
+    }
     for (int i = 0; i < n; i++) {
         a[i] = (float)i;
         b[i] = (float)(n - i);
     }
     add<<<(n + 255) / 256, 256>>>(n, a, b, sum);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        fprintf(stderr, "vecadd: %s\n", cudaGetErrorString(cudaGetLastError()));
-        return 1;
+        return fail();
     }
     int wrong = 0;
     for (int i = 0; i < n; i++) {
