@@ -160,6 +160,18 @@ static wp_status check_processor(const char *device, wp_error *err) {
                    device);
 }
 
+/* Opens what the program will open, with its settings, so that their errors are the command's. */
+static wp_status try_device(const char *const *values, wp_error *err) {
+    wp_device *devices[WP_DEVICES_MAX];
+    uint32_t count;
+    const char *name = values[DEVICE] != NULL ? values[DEVICE] : getenv("WARPAGE_DEVICE");
+    if (values[DEVICE] == NULL && values[WORKERS] == NULL) return WP_STATUS_OK;
+    WP_TRY(wp_devices_open(name != NULL && name[0] != '\0' ? name : "cpu", devices, &count, err));
+    while (count != 0)
+        wp_device_close(devices[--count]);
+    return WP_STATUS_OK;
+}
+
 /* Checks values and turns them into environment rows. */
 static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environment,
                                  wp_error *err) {
@@ -172,19 +184,14 @@ static wp_status set_environment(wpi_arguments *arguments, wpi_strings *environm
     if (values[WORKERS] != NULL) {
         WP_TRY(wpi_parse_count(values[WORKERS], &number, err));
         if (number == 0) return WP_FAIL(err, INVALID, "--workers: at least 1");
+        (void)setenv("WARPAGE_WORKERS", values[WORKERS], 1); /* checked below, too */
         wpi_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
     }
     WP_TRY(wpi_device_as(arguments, NULL, err));
     WP_TRY(wpi_set_keys(arguments, values[DEVICE], environment, err));
     if (values[IN_STEP] != NULL) WP_TRY(set_in_step(values[IN_STEP], environment, err));
-    if (values[DEVICE] != NULL) {
-        wp_device *devices[WP_DEVICES_MAX];
-        uint32_t count;
-        WP_TRY(wp_devices_open(values[DEVICE], devices, &count, err));
-        while (count != 0)
-            wp_device_close(devices[--count]);
-        wpi_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
-    }
+    WP_TRY(try_device(values, err));
+    if (values[DEVICE] != NULL) wpi_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
     if (values[CHECK] != NULL) {
         if (!library_has_param("check"))
             return WP_FAIL(err, UNSUPPORTED, "--check: this libwarpage cannot check kernels");

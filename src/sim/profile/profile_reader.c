@@ -87,7 +87,7 @@ static void set_source(const reading *r, wpi_written *w, const char *source) {
 static wp_status read_key(reading *r, const char *name, const char *text) {
     wpi_written *w = wpi_profile_find_written(r->profile, name);
     if (w == NULL) {
-        char *place = wpi_format("%s:%u", r->file, r->line);
+        char *place = wpi_format("%s:%u: ", r->file, r->line);
         r->status = wpi_profile_unknown_key(r->profile, place, name, r->err);
         wpi_free(place);
         return r->status;

@@ -38,7 +38,6 @@ wpi_written *wpi_profile_find_written(const wpi_profile *profile, const char *na
     return NULL;
 }
 
-/* `place` is "k80.ini:12" or "--set". */
 wp_status wpi_profile_unknown_key(const wpi_profile *profile, const char *place, const char *name,
                                   wp_error *err) {
     wpi_nearest nearest = {.wanted = name};
@@ -46,9 +45,8 @@ wp_status wpi_profile_unknown_key(const wpi_profile *profile, const char *place,
         wpi_nearest_offer(&nearest, profile->text->written[i].name);
     const char *meant = wpi_nearest_result(&nearest);
     if (meant != NULL)
-        return WP_FAIL(err, NOT_FOUND, "%s: no key '%s'; did you mean '%s'?", place, name, meant);
-    return WP_FAIL(err, NOT_FOUND, "%s: no key '%s'; docs/guide/describe-a-gpu.md lists them",
-                   place, name);
+        return WP_FAIL(err, NOT_FOUND, "%sno key '%s'; did you mean '%s'?", place, name, meant);
+    return WP_FAIL(err, NOT_FOUND, "%sno key '%s'; `warpage params` lists them", place, name);
 }
 
 void wpi_profile_replace(char **field, const char *text) {
@@ -63,9 +61,7 @@ wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_
     const wpi_written *w = wpi_profile_find_written(profile, name);
     if (w != NULL && w->text != NULL && w->file != NULL)
         wpi_text_appendf(&text, "%s:%u: ", w->file, w->line);
-    else if (w != NULL && w->text != NULL)
-        wpi_text_append(&text, "--set ");
-    else
+    else if (w == NULL || w->text == NULL)
         wpi_text_appendf(&text, "%s: default of ", profile->name);
     wpi_text_appendf(&text, "%s: ", name);
     va_list args;
@@ -105,7 +101,7 @@ wp_status wpi_profile_apply_setting(wpi_profile *profile, const char *setting, w
     wp_status status = WP_STATUS_OK;
     wpi_written *w = find_setting(profile, name);
     if (w == NULL) {
-        status = wpi_profile_unknown_key(profile, "--set", name, err);
+        status = wpi_profile_unknown_key(profile, "", name, err);
     } else {
         wpi_profile_replace(&w->text, equals + 1 + strspn(equals + 1, " "));
         wpi_profile_replace(&w->source, "--set");

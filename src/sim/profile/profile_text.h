@@ -37,13 +37,14 @@ WP_NODISCARD wp_status wpi_profile_apply_setting(wpi_profile *profile, const cha
 
 /** The key, by its full name; NULL: there is none. */
 wpi_written *wpi_profile_find_written(const wpi_profile *profile, const char *name);
-/** Fails, with the nearest key. `place` is "k80.ini:12" or "--set". */
+/** Fails, with the nearest key. `place` is "k80.ini:12: "; empty for a setting. */
 wp_status wpi_profile_unknown_key(const wpi_profile *profile, const char *place, const char *name,
                                   wp_error *err);
 /** Replaces a string that the profile owns by a copy of `text`; NULL: by none. */
 void wpi_profile_replace(char **field, const char *text);
 
-/** Fails with a message that begins with the place of the key's value: "file:line: key: ". */
+/** Fails with a message that begins with the place of the key's value: "file:line: key: "; "key: "
+ * for a setting, which may come from --set, an option of its own, --vary or WARPAGE_SET. */
 wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_status status,
                                wp_error *err, const char *format, ...) WP_PRINTF(5, 6);
 
