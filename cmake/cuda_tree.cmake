@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # wp_cuda_tree(): <prefix>/lib/warpage/cuda, a folder that other people's makefiles take for a CUDA
-# toolkit (CUDA_PATH): bin/nvcc, include/, lib64/.
+# toolkit (CUDA_PATH): bin/nvcc, bin/ptxas, include/, lib64/, nvvm/libdevice/.
 function(wp_cuda_tree)
     set(tree ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cuda)
     file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_BINARY_DIR}/include SYMBOLIC)
     file(MAKE_DIRECTORY ${tree}/bin ${tree}/lib64/stubs)
     file(CREATE_LINK ../../../../bin/wpcc ${tree}/bin/nvcc SYMBOLIC)
+    file(CREATE_LINK ../../../../bin/wpcc ${tree}/bin/ptxas SYMBOLIC)
+    # Mathematics in LLVM's code, for compilers that make PTX themselves.
+    file(MAKE_DIRECTORY ${tree}/nvvm/libdevice)
+    file(CREATE_LINK ../../../nvptxlib.bc ${tree}/nvvm/libdevice/libdevice.10.bc SYMBOLIC)
     file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda ${tree}/include SYMBOLIC)
     file(CREATE_LINK lib64 ${tree}/lib SYMBOLIC)
     file(CREATE_LINK ../../../libwarpage.so.0 ${tree}/lib64/libwarpage.so.0 SYMBOLIC)
@@ -60,9 +64,23 @@ function(wp_cuda_tree)
                             -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/cudart_${version}.map)
         install(TARGETS cudart_name_${version} LIBRARY DESTINATION lib/warpage/nvidia)
     endforeach()
+    # What programs open at start, whatever they compute.
+    foreach(library cudnn cupti)
+        file(GLOB sources CONFIGURE_DEPENDS src/libraries/${library}/*.c)
+        add_library(${library}_name SHARED ${sources} src/libraries/cuda_library.c src/libraries/library_params.c)
+        set_target_properties(${library}_name PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.${wp_soversion_${library}}
+                              NO_SONAME ON LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${names}
+                              BUILD_RPATH "$ORIGIN/../.." INSTALL_RPATH "$ORIGIN/../..")
+        target_link_libraries(${library}_name PRIVATE wp_flags libwarpage wpbase ${CMAKE_DL_LIBS})
+        target_link_options(${library}_name PRIVATE ${wp_shared_link_options})
+        install(TARGETS ${library}_name LIBRARY DESTINATION lib/warpage/nvidia)
+    endforeach()
+    file(CREATE_LINK libcupti.so.12 ${names}/libcupti.so.13 SYMBOLIC)
+    list(APPEND links ${names}/libcupti.so.13)
     # What `warpage` preloads, into any program: it takes the place of a runtime inside. No sanitizer could be preloaded so.
     if(NOT WARPAGE_SANITIZE)
-        add_library(cudart_static SHARED src/libraries/cudart/cudart_static.c)
+        add_library(cudart_static SHARED src/libraries/cudart/cudart_static.c
+                    src/libraries/cudart/device_files.c)
         set_target_properties(cudart_static PROPERTIES OUTPUT_NAME cudart_static LIBRARY_OUTPUT_DIRECTORY ${names}
                               LINKER_LANGUAGE C INTERPROCEDURAL_OPTIMIZATION OFF)
         target_link_libraries(cudart_static PRIVATE wp_flags ${CMAKE_DL_LIBS})
@@ -77,7 +95,7 @@ function(wp_cuda_tree)
     endif()
     install(FILES ${links} DESTINATION lib/warpage/nvidia)
 
-    install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib DESTINATION lib/warpage/cuda
+    install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib ${tree}/nvvm DESTINATION lib/warpage/cuda
             USE_SOURCE_PERMISSIONS)
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda/
             DESTINATION lib/warpage/cuda/include)

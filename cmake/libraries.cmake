@@ -19,6 +19,8 @@ set(wp_soversion_curand 10)
 set(wp_soversion_cusolver 11)
 set(wp_soversion_cusparse 12)
 set(wp_soversion_nvidia_ml 1)
+set(wp_soversion_cudnn 9)
+set(wp_soversion_cupti 12)
 
 # The library's name in its file's.
 function(wp_library_output name result)

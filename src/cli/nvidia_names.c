@@ -18,12 +18,29 @@ static void add_to(const char *variable, const char *element, bool is_first) {
     wpi_free(list);
 }
 
+/* XLA searches a toolkit for an assembler and LLVM code of mathematics: ours, unless the user names
+ * another one. */
+static void name_toolkit(const char *bin) {
+    static const char option[] = "--xla_gpu_cuda_data_dir=";
+    const char *old = getenv("XLA_FLAGS");
+    char *folder = wpi_path_join(bin, "../lib/warpage/cuda"), *flags = NULL;
+    if (wpi_dir_exists(folder) && (old == NULL || strstr(old, option) == NULL) &&
+        strpbrk(folder, " \t") == NULL) { /* these separate flags */
+        flags =
+            wpi_format("%s%s%s%s", old != NULL ? old : "", old != NULL ? " " : "", option, folder);
+        (void)setenv("XLA_FLAGS", flags, 1);
+    }
+    wpi_free(flags);
+    wpi_free(folder);
+}
+
 void wpi_nvidia_names_use(void) {
     char *self = NULL;
     if (wpi_self_path(&self, NULL) != WP_STATUS_OK) return;
     char *bin = wpi_path_dir(self), *folder = wpi_path_join(bin, "../lib/warpage/nvidia");
     char *preloaded = wpi_path_join(folder, "libcudart_static.so");
     if (wpi_dir_exists(folder)) add_to("LD_LIBRARY_PATH", folder, true);
+    name_toolkit(bin);
     if (wpi_file_exists(preloaded) && strpbrk(preloaded, " :") == NULL) { /* these separate names */
         add_to("LD_PRELOAD", preloaded, false);
         /* The address sanitizer refuses to start behind a preloaded library otherwise. */

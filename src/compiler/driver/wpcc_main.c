@@ -15,6 +15,7 @@
 #include "compiler/driver/job.h"
 #include "compiler/driver/stream_option.h"
 #include "compiler/driver/supervise.h"
+#include "compiler/nvptx/nvptx.h"
 #include "compiler/pipeline.h"
 #include "compiler/source/cpp_libraries.h"
 #include "compiler/source/demangle.h"
@@ -307,12 +308,7 @@ static void out_of_memory(void) {
     _exit(write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0 ? 2 : 1);
 }
 
-int main(int argc, char **argv) {
-    wpi_on_out_of_memory(out_of_memory);
-    wpi_leftovers_remove_on_signals();
-    if (wpi_is_variant_command(argc, argv)) return run_library(wpi_variant_run, argc, argv);
-    if (wpi_is_stream_command(argc, argv)) return run_library(wpi_stream_run, argc, argv);
-    if (wpi_is_module_command(argc, argv)) return run_library(wpi_module_run, argc, argv);
+static int run_words(int argc, char **argv) {
     wpi_options options;
     wp_error err = {0};
     bool show = false;
@@ -326,4 +322,30 @@ int main(int argc, char **argv) {
     }
     wpi_options_deinit(&options);
     return exit_code;
+}
+
+static int run_ptxas(int argc, char **argv) {
+    wpi_strings words = {0};
+    wp_error err = {0};
+    bool is_done = false;
+    int exit_code = 0;
+    const wp_status status = wpi_ptxas_words(argc, argv, &words, &is_done, &err);
+    if (status != WP_STATUS_OK) {
+        fprintf(stderr, "ptxas: %s\n", err.message);
+        exit_code = 2;
+    } else if (!is_done) {
+        exit_code = run_words((int)words.count, words.items);
+    }
+    wpi_strings_deinit(&words);
+    return exit_code;
+}
+
+int main(int argc, char **argv) {
+    wpi_on_out_of_memory(out_of_memory);
+    wpi_leftovers_remove_on_signals();
+    if (argc > 0 && wpi_is_ptxas_command(argv[0])) return run_ptxas(argc, argv);
+    if (wpi_is_variant_command(argc, argv)) return run_library(wpi_variant_run, argc, argv);
+    if (wpi_is_stream_command(argc, argv)) return run_library(wpi_stream_run, argc, argv);
+    if (wpi_is_module_command(argc, argv)) return run_library(wpi_module_run, argc, argv);
+    return run_words(argc, argv);
 }

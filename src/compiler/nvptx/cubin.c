@@ -17,7 +17,10 @@
 char *wpi_ptxas_find(bool *is_asked_for) {
     const char *named = getenv("WARPAGE_PTXAS");
     *is_asked_for = named != NULL && named[0] != '\0';
-    return *is_asked_for ? wpi_must_strdup(named) : wpi_program_find("ptxas");
+    char *found = *is_asked_for ? wpi_must_strdup(named) : wpi_program_find("ptxas");
+    if (found == NULL || *is_asked_for || !wpi_ptxas_is_ours(found)) return found;
+    wpi_free(found);
+    return NULL;
 }
 
 wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,

@@ -29,8 +29,17 @@ WP_NODISCARD wp_status wpi_ptx_compile(const void *bitcode, size_t size_bytes,
 uint32_t wpi_ptx_arch(const char *text);
 
 /** NVIDIA's assembler: the one that WARPAGE_PTXAS names (`*is_asked_for`), else the first ptxas in
- *  $PATH; NULL: there is none. The caller frees it. */
+ *  $PATH, unless that is wpcc by this name; NULL: there is none. The caller frees it. */
 char *wpi_ptxas_find(bool *is_asked_for);
+
+/** Whether argv[0] says that wpcc was started as ptxas. */
+bool wpi_is_ptxas_command(const char *program);
+/** Whether that ptxas is a link to wpcc. */
+bool wpi_ptxas_is_ours(const char *path);
+/** Turns ptxas' command line into wpcc's. `*is_done`: it asked for a text, which is printed.
+ * INVALID: no file, two of them, an option without its value. */
+WP_NODISCARD wp_status wpi_ptxas_words(int argc, char **argv, wpi_strings *words, bool *is_done,
+                                       wp_error *err);
 /** Assembles the PTX of a file for one architecture. TOOLCHAIN: ptxas fails, with its message. */
 WP_NODISCARD wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,
                                           const char *cubin_path, wp_error *err);

@@ -385,3 +385,9 @@ WP_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device
     (void)infos;
     return unsupported(device, infoCount);
 }
+
+WP_API nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
+                                             nvmlEnableState_t *isActive) {
+    (void)link;
+    return unsupported(device, isActive);
+}
