@@ -216,6 +216,13 @@ bool wpi_in_callback(void);
 void wpi_events_forget(const wp_device *device);
 void wpi_arrays_forget(const wp_device *device);
 void wpi_textures_forget(wp_device *device);
+/** Binds a reference that has no host variable: `key` names it, `variable` is the device's. `modes`
+ * NULL: a surface. Noted. */
+cudaError_t wpi_reference_bind(wp_device *device, const void *key, void *variable,
+                               const struct cudaResourceDesc *resource,
+                               const struct cudaTextureDesc *modes);
+/** Unbinds it. */
+void wpi_reference_forget(wp_device *device, const void *key, void *variable, bool is_surface);
 /** Forgets advice for [base, base + size_bytes): the memory was freed. */
 void wpi_advice_forget(const void *base, size_t size_bytes);
 void wpi_advice_forget_all(const wp_device *device);

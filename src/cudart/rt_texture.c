@@ -448,6 +448,38 @@ WP_API cudaError_t cudaGetSurfaceReference(const struct surfaceReference **surfr
     return cudaSuccess;
 }
 
+/* ---- references of modules ---- */
+
+cudaError_t wpi_reference_bind(wp_device *device, const void *key, void *variable,
+                               const struct cudaResourceDesc *resource,
+                               const struct cudaTextureDesc *modes) {
+    const wpi_variable v = {.host = key,
+                            .address = variable,
+                            .kind = modes != NULL ? WP_VARIABLE_TEXTURE : WP_VARIABLE_SURFACE};
+    wpi_texture t;
+    memset(&t, 0, sizeof t);
+    if (modes == NULL && !is_surface_memory(resource)) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_note(set_resource(resource, &t)));
+    if (modes != NULL) WPI_TRY(wpi_note(set_modes(modes, &t)));
+    return bind(device, &v, &t);
+}
+
+void wpi_reference_forget(wp_device *device, const void *key, void *variable, bool is_surface) {
+    const wpi_variable v = {.host = key,
+                            .address = variable,
+                            .kind = is_surface ? WP_VARIABLE_SURFACE : WP_VARIABLE_TEXTURE};
+    pthread_mutex_lock(&lock);
+    entry *found = find_entry(references, (uint64_t)(uintptr_t)key + device->number);
+    pthread_mutex_unlock(&lock);
+    if (found == NULL) return; /* never bound, or the device was reset */
+    const cudaError_t ignored = bind(device, &v, NULL);
+    (void)ignored; /* a failed device has no variables */
+    pthread_mutex_lock(&lock);
+    HASH_DEL(references, found);
+    pthread_mutex_unlock(&lock);
+    wpi_free(found);
+}
+
 /* Device reset: the memory is gone, and with it every object. Nothing is running. */
 void wpi_textures_forget(wp_device *device) {
     pthread_mutex_lock(&lock);

@@ -957,6 +957,7 @@ typedef size_t(CUDART_CB *CUoccupancyB2DSize)(int blockSize);
 
 #include "wp/driver_graph.h"
 #include "wp/driver_missing.h"
+#include "wp/driver_references.h"
 
 /* ---- names of the library -------------------------------------------------------------------- */
 

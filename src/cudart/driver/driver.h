@@ -60,8 +60,32 @@ void wpi_context_follow(uint32_t device);
 
 #define WPI_DRIVER_ARGUMENTS_MAX 512 /* PTX: 4096 bytes in all */
 
+/** Whether it is a live function of the current device. */
+cudaError_t wpi_driver_function_check(CUfunction f);
+/** A launch; `args` or `extra` has the arguments. Binds the references that changed before. */
+cudaError_t wpi_driver_launch(CUfunction f, const cudaLaunchConfig_t *config, void **args,
+                              void **extra);
 /** Where the arguments are that `extra` packs: [WPI_DRIVER_ARGUMENTS_MAX]. */
 cudaError_t wpi_function_unpack(CUfunction f, void **extra, void **pointers);
+
+/* ---- drv_launch_grid.c ---- */
+
+/** Forgets what cuParamSetv and others set: the function ends. */
+void wpi_launch_setup_forget(CUfunction f);
+
+/* ---- drv_array.c ---- */
+
+/** Memory of a texture or a surface as the runtime describes it; false: no such memory. */
+bool wpi_driver_resource(const CUDA_RESOURCE_DESC *from, struct cudaResourceDesc *out);
+void wpi_driver_texture_modes(const struct cudaResourceDesc *r, const CUDA_TEXTURE_DESC *t,
+                              struct cudaTextureDesc *out);
+
+/* ---- drv_reference.c ---- */
+
+/** Binds the references of the device's modules that changed after the last launch. */
+cudaError_t wpi_references_bind(const wp_device *device);
+/** Frees a module's references. */
+void wpi_module_references_forget(CUmodule module);
 
 /* ---- drv_memory.c ---- */
 
@@ -71,6 +95,9 @@ void wpi_driver_copy_of(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *o
 
 /* ---- drv_module.c ---- */
 
+/** Where a module's variable is, by its name in the source. Noted. */
+cudaError_t wpi_module_variable(CUmodule m, const char *name, wp_device **device, void **address,
+                                size_t *size_bytes);
 /** Where the parameters of a function are in a buffer; false: no such parameter. */
 bool wpi_function_param(const wpi_function *f, size_t i, size_t *offset, size_t *size);
 

@@ -155,7 +155,7 @@ WP_API CUresult cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArra
 
 /* ---- textures and surfaces ---- */
 
-static bool to_resource(const CUDA_RESOURCE_DESC *from, struct cudaResourceDesc *out) {
+bool wpi_driver_resource(const CUDA_RESOURCE_DESC *from, struct cudaResourceDesc *out) {
     *out = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType};
     switch (from->resType) { /* the same numbers */
     case CU_RESOURCE_TYPE_ARRAY:
@@ -216,22 +216,28 @@ static bool reads_floats(const struct cudaResourceDesc *r, unsigned flags) {
     return format.f != cudaChannelFormatKindFloat && format.x < 32;
 }
 
-static cudaError_t create_texture(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
-                                  const CUDA_TEXTURE_DESC *t) {
-    struct cudaResourceDesc r;
-    if (out == NULL || resource == NULL || t == NULL || !to_resource(resource, &r))
-        return cudaErrorInvalidValue;
-    struct cudaTextureDesc modes = {
+void wpi_driver_texture_modes(const struct cudaResourceDesc *r, const CUDA_TEXTURE_DESC *t,
+                              struct cudaTextureDesc *out) {
+    *out = (struct cudaTextureDesc){
         .filterMode = (enum cudaTextureFilterMode)t->filterMode,
         .readMode =
-            reads_floats(&r, t->flags) ? cudaReadModeNormalizedFloat : cudaReadModeElementType,
+            reads_floats(r, t->flags) ? cudaReadModeNormalizedFloat : cudaReadModeElementType,
         .sRGB = (t->flags & CU_TRSF_SRGB) != 0,
         .normalizedCoords = (t->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0,
         .maxAnisotropy = t->maxAnisotropy};
     for (int i = 0; i < 3; i++)
-        modes.addressMode[i] = (enum cudaTextureAddressMode)t->addressMode[i];
+        out->addressMode[i] = (enum cudaTextureAddressMode)t->addressMode[i];
     for (int i = 0; i < 4; i++)
-        modes.borderColor[i] = t->borderColor[i];
+        out->borderColor[i] = t->borderColor[i];
+}
+
+static cudaError_t create_texture(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
+                                  const CUDA_TEXTURE_DESC *t) {
+    struct cudaResourceDesc r;
+    struct cudaTextureDesc modes;
+    if (out == NULL || resource == NULL || t == NULL || !wpi_driver_resource(resource, &r))
+        return cudaErrorInvalidValue;
+    wpi_driver_texture_modes(&r, t, &modes);
     return cudaCreateTextureObject(out, &r, &modes, NULL);
 }
 
@@ -262,7 +268,8 @@ WP_API CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexOb
 
 static cudaError_t create_surface(CUsurfObject *out, const CUDA_RESOURCE_DESC *resource) {
     struct cudaResourceDesc r;
-    if (out == NULL || resource == NULL || !to_resource(resource, &r)) return cudaErrorInvalidValue;
+    if (out == NULL || resource == NULL || !wpi_driver_resource(resource, &r))
+        return cudaErrorInvalidValue;
     return cudaCreateSurfaceObject(out, &r);
 }
 

@@ -151,6 +151,12 @@ static cudaError_t unpack(const wpi_function *f, void **extra, void **pointers) 
     return cudaSuccess;
 }
 
+cudaError_t wpi_driver_function_check(CUfunction f) {
+    wp_device *device;
+    wpi_function *found;
+    return find(f, &device, &found);
+}
+
 cudaError_t wpi_function_unpack(CUfunction f, void **extra, void **pointers) {
     wp_device *device;
     wpi_function *found;
@@ -158,8 +164,8 @@ cudaError_t wpi_function_unpack(CUfunction f, void **extra, void **pointers) {
     return unpack(found, extra, pointers);
 }
 
-static cudaError_t launch(CUfunction f, const cudaLaunchConfig_t *config, void **args,
-                          void **extra) {
+cudaError_t wpi_driver_launch(CUfunction f, const cudaLaunchConfig_t *config, void **args,
+                              void **extra) {
     wp_device *device;
     wpi_function *found;
     void *pointers[WPI_DRIVER_ARGUMENTS_MAX];
@@ -169,6 +175,7 @@ static cudaError_t launch(CUfunction f, const cudaLaunchConfig_t *config, void *
         WPI_TRY(unpack(found, extra, pointers));
         args = pointers;
     }
+    WPI_TRY(wpi_references_bind(device));
     return cudaLaunchKernelExC(config, f, args);
 }
 
@@ -181,7 +188,7 @@ WP_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int
                                        .blockDim = {blockDimX, blockDimY, blockDimZ},
                                        .dynamicSmemBytes = sharedMemBytes,
                                        .stream = hStream};
-    WPI_DRIVER_IN(hStream == NULL, launch(f, &config, kernelParams, extra));
+    WPI_DRIVER_IN(hStream == NULL, wpi_driver_launch(f, &config, kernelParams, extra));
 }
 
 static cudaLaunchConfig_t runtime_config(const CUlaunchConfig *config) {
@@ -198,7 +205,7 @@ WP_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
                                  void **extra) {
     if (config == NULL) return CUDA_ERROR_INVALID_VALUE;
     const cudaLaunchConfig_t c = runtime_config(config);
-    WPI_DRIVER_IN(c.stream == NULL, launch(f, &c, kernelParams, extra));
+    WPI_DRIVER_IN(c.stream == NULL, wpi_driver_launch(f, &c, kernelParams, extra));
 }
 
 WP_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
@@ -214,7 +221,7 @@ WP_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
                                        .stream = hStream,
                                        .attrs = &cooperative,
                                        .numAttrs = 1};
-    WPI_DRIVER_IN(hStream == NULL, launch(f, &config, kernelParams, NULL));
+    WPI_DRIVER_IN(hStream == NULL, wpi_driver_launch(f, &config, kernelParams, NULL));
 }
 
 /* ---- occupancy ---- */

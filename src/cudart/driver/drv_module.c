@@ -54,6 +54,7 @@ static struct CUmod_st *modules;
 static void destroy(struct CUmod_st *m) {
     for (struct CUfunc_st *f = m->functions, *next; f != NULL; f = next) {
         next = f->next;
+        wpi_launch_setup_forget(f);
         wpi_free(f->name);
         wpi_free(f);
     }
@@ -216,6 +217,7 @@ static void unload_locked(struct CUmod_st *m) {
     const wp_status ignored =
         wp_device_wait(module->device, NULL); /* other calls return its error */
     (void)ignored;
+    wpi_module_references_forget(m);
     wpi_module_restore(module);
     __cudaUnregisterFatBinary(m->handle);
     destroy(m);
@@ -316,6 +318,15 @@ static bool find_global(CUmodule m, const char *name, void **address, size_t *si
         wp_module_find_variable(module, internal, address, size_bytes, NULL) == WP_STATUS_OK;
     wpi_free(internal);
     return is_found;
+}
+
+cudaError_t wpi_module_variable(CUmodule m, const char *name, wp_device **device, void **address,
+                                size_t *size_bytes) {
+    WPI_TRY(wpi_enter(device));
+    if (!wpi_handle_is_live(WPI_HANDLE_MODULE, m)) return wpi_note(cudaErrorInvalidResourceHandle);
+    *device = wpi_image_module(m->handle)->device;
+    const bool is_found = find_global(m, name, address, size_bytes);
+    return wpi_note(is_found ? cudaSuccess : cudaErrorSymbolNotFound);
 }
 
 static cudaError_t get_global(CUmodule m, const char *name, CUdeviceptr *at, size_t *bytes) {

@@ -86,6 +86,15 @@
     X(cuGraphExecEventRecordNodeSetEvent) X(cuGraphExecEventWaitNodeSetEvent) \
     X(cuGraphNodeGetEnabled) X(cuGraphNodeSetEnabled) \
     X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
+    X(cuModuleGetTexRef) X(cuModuleGetSurfRef) X(cuTexRefCreate) X(cuTexRefDestroy) \
+    X(cuTexRefSetArray) X(cuTexRefSetAddress) X(cuTexRefSetAddress2D) X(cuTexRefSetFormat) \
+    X(cuTexRefSetAddressMode) X(cuTexRefSetFilterMode) X(cuTexRefSetFlags) \
+    X(cuTexRefSetBorderColor) X(cuTexRefSetMaxAnisotropy) X(cuTexRefGetAddress) \
+    X(cuTexRefGetArray) X(cuTexRefGetAddressMode) X(cuTexRefGetFilterMode) X(cuTexRefGetFormat) \
+    X(cuTexRefGetFlags) X(cuTexRefGetBorderColor) X(cuTexRefGetMaxAnisotropy) \
+    X(cuSurfRefSetArray) X(cuSurfRefGetArray) X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) \
+    X(cuParamSetSize) X(cuParamSeti) X(cuParamSetf) X(cuParamSetv) X(cuParamSetTexRef) \
+    X(cuLaunch) X(cuLaunchGrid) X(cuLaunchGridAsync) \
     X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamQuery) \
     X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \
     X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) X(cuStreamGetCtx) \

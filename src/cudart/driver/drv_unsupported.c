@@ -27,17 +27,8 @@
     X(cuMipmappedArrayDestroy) X(cuMipmappedArrayGetLevel) \
     X(cuMipmappedArrayGetMemoryRequirements) X(cuMipmappedArrayGetSparseProperties) \
     X(cuTexObjectGetResourceViewDesc) X(cuTexObjectGetTextureDesc) X(cuTexRefGetMipmappedArray) \
-    X(cuTexRefSetMipmappedArray) \
-    /* texture and surface references of modules */ \
-    X(cuModuleGetSurfRef) X(cuModuleGetTexRef) X(cuParamSetTexRef) X(cuSurfRefGetArray) \
-    X(cuSurfRefSetArray) X(cuTexRefCreate) X(cuTexRefDestroy) X(cuTexRefGetAddressMode) \
-    X(cuTexRefGetAddress_v2) X(cuTexRefGetArray) X(cuTexRefGetBorderColor) \
-    X(cuTexRefGetFilterMode) X(cuTexRefGetFlags) X(cuTexRefGetFormat) \
-    X(cuTexRefGetMaxAnisotropy) X(cuTexRefGetMipmapFilterMode) X(cuTexRefGetMipmapLevelBias) \
-    X(cuTexRefGetMipmapLevelClamp) X(cuTexRefSetAddress2D_v3) X(cuTexRefSetAddressMode) \
-    X(cuTexRefSetAddress_v2) X(cuTexRefSetArray) X(cuTexRefSetBorderColor) \
-    X(cuTexRefSetFilterMode) X(cuTexRefSetFlags) X(cuTexRefSetFormat) \
-    X(cuTexRefSetMaxAnisotropy) X(cuTexRefSetMipmapFilterMode) X(cuTexRefSetMipmapLevelBias) \
+    X(cuTexRefSetMipmappedArray) X(cuTexRefGetMipmapFilterMode) X(cuTexRefGetMipmapLevelBias) \
+    X(cuTexRefGetMipmapLevelClamp) X(cuTexRefSetMipmapFilterMode) X(cuTexRefSetMipmapLevelBias) \
     X(cuTexRefSetMipmapLevelClamp) \
     /* memory and events are not shared with other processes or graphics interfaces */ \
     X(cuDestroyExternalMemory) X(cuDestroyExternalSemaphore) X(cuExternalMemoryGetMappedBuffer) \
@@ -62,10 +53,6 @@
     X(cuStreamWriteValue32_v2) X(cuStreamWriteValue64_v2) \
     /* maps of images for convolutions */ \
     X(cuTensorMapEncodeIm2col) \
-    /* calls of CUDA 3 */ \
-    X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \
-    X(cuLaunchGrid) X(cuLaunchGridAsync) X(cuParamSetSize) X(cuParamSetf) X(cuParamSeti) \
-    X(cuParamSetv) \
     /* core dumps */ \
     X(cuCoredumpGetAttribute) X(cuCoredumpGetAttributeGlobal) X(cuCoredumpSetAttribute) \
     X(cuCoredumpSetAttributeGlobal) \
