@@ -40,6 +40,9 @@ extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 #endif
 
 #if defined(__cplusplus)
+#if __cplusplus >= 201103L && !defined(__CUDACC_RTC__)
+#include <utility> /* programs use std::pair and std::exchange without it, as nvcc's header has it */
+#endif
 #include "wp/api_cxx.h"
 #endif
 
