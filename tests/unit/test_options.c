@@ -55,6 +55,10 @@ static void one_macro_may_contain_commas(void **state) {
     wpi_options o = parsed("wpcc -DLIST=1,2 -DF(a,b)=a a.cu");
     list_is(&o.source_args, "-DLIST=1,2|-DF(a,b)=a");
     wpi_options_deinit(&o);
+    /* `parsed` takes one of two backslashes away. */
+    o = parsed("wpcc -DLIST=1\\\\,2\\\\,x -DA=1\\\\,b,C -DG(a)=a\\\\,1 a.cu");
+    list_is(&o.source_args, "-DLIST=1,2,x|-DA=1,b|-DC|-DG(a)=a,1");
+    wpi_options_deinit(&o);
 }
 
 static void options_have_one_or_two_dashes(void **state) {

@@ -351,12 +351,23 @@ static void forward_one(wpi_options *o, int which, const char *value) {
 }
 
 /* -DF(x,y)=… and -DLIST=1,2 are one macro each: a comma starts another one only where a name can
- * follow it. */
+ * follow it, and never after a backslash. */
 static bool is_one_macro(const char *value) {
     const char *comma = strchr(value, ',');
     for (; comma; comma = strchr(comma + 1, ','))
-        if (comma[1] != '_' && !((comma[1] | 32) >= 'a' && (comma[1] | 32) <= 'z')) return true;
+        if ((comma == value || comma[-1] != '\\') && comma[1] != '_' &&
+            !((comma[1] | 32) >= 'a' && (comma[1] | 32) <= 'z'))
+            return true;
     return strpbrk(value, "(\"'") != NULL;
+}
+
+/* "1\,2" is "1,2": CMake writes a macro's commas so. */
+static void forward_macro(wpi_options *o, const char *value) {
+    wpi_text text = {0};
+    for (const char *c = value; *c; c++)
+        if (c[0] != '\\' || c[1] != ',') wpi_text_append_n(&text, c, 1);
+    forward_one(o, FW_D, wpi_text_string(&text));
+    wpi_text_deinit(&text);
 }
 
 static wp_status forward(wpi_options *o, const char *value, int which, wp_error *err) {
@@ -366,8 +377,11 @@ static wp_status forward(wpi_options *o, const char *value, int which, wp_error 
         o->per_thread_stream = true;
         return WP_STATUS_OK;
     }
-    if (!value || !forwards[which].is_list || !strchr(value, ',') ||
-        (which == FW_D && is_one_macro(value))) {
+    if (value && which == FW_D && is_one_macro(value)) {
+        forward_macro(o, value);
+        return WP_STATUS_OK;
+    }
+    if (!value || !forwards[which].is_list || !strchr(value, ',')) {
         forward_one(o, which, value);
         return WP_STATUS_OK;
     }
