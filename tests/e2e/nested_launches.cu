@@ -30,6 +30,29 @@ template <class T> __global__ void arguments(int *out, const T *from, triple t, 
 __global__ void twice(int *out) { out[0] = 1; }
 __global__ void twice(int *out, int value) { out[1] = value; }
 
+/* Template arguments that follow from the call's. */
+template <int by, class Out, class T>
+__global__ void scaled(Out *const out, const T value, const unsigned place) { out[place] = by * value; }
+
+template <class T> __global__ void launch_deduced(T *out, T value)
+{
+    const unsigned first = 2;
+    scaled<3><<<1, 1>>>(out, value, first); // one line
+    scaled<5><<<1, 1>>>(
+        out, /* of
+                several */ value + 1, // lines
+        first + 1);
+}
+
+/* More parameters than there are names for. */
+template <class T>
+__global__ void many(T *out, int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, T k)
+{
+    out[4] = a + b + c + d + e + f + g + h + i + j + k;
+}
+
+__global__ void launch_many(int *out, int one) { many<<<1, 1>>>(out, one, one, one, 1, 1, 1, 1, 1, 1, 1, one); }
+
 __global__ void launch_overloaded(int *out)
 {
     if (threadIdx.x == 0)
@@ -183,6 +206,12 @@ int main(void)
     KERNEL_OK();
     CHECK_EQ(out[0], 1);
     CHECK_EQ(out[1], 9);
+    launch_deduced<<<1, 1>>>(out, 7);
+    launch_many<<<1, 1>>>(out, 1);
+    KERNEL_OK();
+    CHECK_EQ(out[2], 21);
+    CHECK_EQ(out[3], 40);
+    CHECK_EQ(out[4], 11);
 
     launch_in_order<<<3, 1>>>(sums, 20);
     KERNEL_OK();

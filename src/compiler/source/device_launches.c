@@ -8,6 +8,12 @@
  *
  *     ({ struct wp_launch { typedef wp_kernel_of<decltype(__wp_kernel_with_1(&kernel)), &kernel>
  * type; }; wp_launch::type::with(grid, block); })(x)
+ *
+ * and, if it is a template whose arguments follow from those of the call, the same with
+ *
+ *     decltype(wp_kernel_taking(x))
+ *
+ * for the kernel's type: parameters of the arguments' types.
  */
 #include "compiler/source/device_launches.h"
 
@@ -134,4 +140,41 @@ char *wpi_device_launch_choose(const char *text, const char *at) {
         "%.*s > type; }; wp_launch::type::with%.*s; })%s",
         (int)(at - text - (ptrdiff_t)length), text, count, name_length, at, name_length, at,
         (int)(config_end + 1 - config), config, config_end + 1);
+}
+
+/* ---- kernels whose template arguments are deduced ---- */
+
+/* The text from `p` to `end` in one line, without comments; false: it has a directive. */
+static bool add_line(wpi_text *out, const char *p, const char *end) {
+    while (p < end) {
+        const char *next = p + wpi_source_skip(p);
+        if (*p == '#') return false;
+        if (next == p)
+            wpi_text_append_n(out, *p == '\n' ? " " : p, 1), p++;
+        else if (*p == '/')
+            wpi_text_append(out, " "), p = next;
+        else
+            wpi_text_append_n(out, p, (size_t)(next - p)), p = next;
+    }
+    return true;
+}
+
+char *wpi_device_launch_deduce(const char *text, const char *at) {
+    static const char begin[] = "__wp_kernel_with_", with[] = "wp_launch::type::with";
+    if (strncmp(at, begin, sizeof begin - 1) != 0) return NULL;
+    unsigned count;
+    const char *open = strchr(at, '('), *name_end = open ? closing(open, &count) : NULL;
+    const char *config = name_end ? strstr(name_end, with) : NULL;
+    const char *config_end = config ? closing(config + sizeof with - 1, &count) : NULL;
+    const char *args = config_end ? strchr(config_end + 1, '(') : NULL;
+    const char *args_end = args ? closing(args, &count) : NULL;
+    if (!args_end) return NULL;
+    wpi_text changed = {0};
+    wpi_text_append_n(&changed, text, (size_t)(at - text));
+    wpi_text_append(&changed, "wp_kernel_taking");
+    const bool is_line = add_line(&changed, args, args_end + 1);
+    wpi_text_append(&changed, name_end + 1);
+    if (is_line) return wpi_text_take(&changed);
+    wpi_text_deinit(&changed);
+    return NULL;
 }

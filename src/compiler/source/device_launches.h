@@ -13,4 +13,8 @@ char *wpi_device_launch_change(const char *text, const char *name);
  * first "&kernel" of the launch. NULL: it is none. */
 char *wpi_device_launch_choose(const char *text, const char *at);
 
+/** The kernel of a launch changed so is a template whose arguments follow from those of the call:
+ * chooses it by their types. `at`: the name that chooses by number. NULL: it is none. */
+char *wpi_device_launch_deduce(const char *text, const char *at);
+
 #endif

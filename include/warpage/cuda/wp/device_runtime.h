@@ -96,6 +96,8 @@ WP_KERNEL_WITH(9, WP_TYPES(A, B, C, D, E, F, G, H, I), class A, class B, class C
 WP_KERNEL_WITH(10, WP_TYPES(A, B, C, D, E, F, G, H, I, J), class A, class B, class C, class D,
                class E, class F, class G, class H, class I, class J)
 #undef WP_KERNEL_WITH
+/* The type of a kernel with parameters of the arguments' types, without references and const. */
+template <class... Arguments> void (*wp_kernel_taking(Arguments...))(Arguments...);
 #undef WP_TYPES
 
 /* ---- errors ---- */
