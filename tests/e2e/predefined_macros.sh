@@ -41,3 +41,12 @@ for arch in 70 75 80 90; do
     "$WPCC" -arch=sm_$arch macros.cu -o macros
     [ "$(./macros)" = "${arch}0 1 2" ] || { echo "-arch=sm_$arch: $(./macros)"; exit 1; }
 done
+# -fopenmp: on both sides, as the host's compiler preprocesses both. Where LLVM's OpenMP library is missing wpcc says so.
+cat >openmp.cu <<'END'
+#ifndef _OPENMP
+#error _OPENMP
+#endif
+#include <omp.h>
+__global__ void kernel(int *out) { out[0] = _OPENMP; }
+END
+"$WPCC" -Xcompiler -fopenmp -c openmp.cu -o openmp.o 2>talk || grep -q "needs LLVM's OpenMP library" talk || { cat talk; exit 1; }

@@ -37,7 +37,8 @@ static void add(wpi_strings *command, const char *const *words) {
 #define ADD(command, ...) add(command, (const char *const[]){__VA_ARGS__, NULL})
 
 /* clang is stricter than nvcc's host compilers about old code; these make it accept what they
- * accept.
+ * accept. CCCL does not use pack indexing with clang 19.0, which ends where an index is too large
+ * instead of trying another overload; later versions of clang 19 are the same.
  */
 static const char *const lenient[] = {"-Wno-unknown-cuda-version",
                                       "-Wno-unused-command-line-argument",
@@ -57,6 +58,8 @@ static const char *const lenient[] = {"-Wno-unknown-cuda-version",
                                       "-Wno-elaborated-enum-base",
                                       "-Wno-ignored-attributes",
                                       "-fno-strict-return",
+                                      "-U__cpp_pack_indexing",
+                                      "-Wno-builtin-macro-redefined",
                                       NULL};
 
 /* The same for plain C: gcc 12 warns. */
@@ -116,13 +119,15 @@ static uint64_t unit_id(const wpi_compile_job *job, const wpi_input *input, cons
     return id;
 }
 
-/* nvcc has the host's compiler preprocess the device side, too. */
+/* nvcc has the host's compiler preprocess the device side, too: of -fopenmp that has the macro, in
+ * gcc's value, as of later ones omp.h has functions twice without the option. */
 static void add_preprocessor_words(const wpi_compile_job *job, wpi_strings *command) {
     static const char *const with_value[] = {"-include", "-isystem", "-iquote", "-idirafter", NULL};
     const wpi_strings *words = &job->compiler_args;
     wpi_strings found = {0};
     for (size_t i = 0; i < words->count; i++) {
         const char *word = words->items[i];
+        if (strcmp(word, "-fopenmp") == 0) wpi_strings_add(&found, "-D_OPENMP=201511");
         bool has_value = strlen(word) == 2 && strchr("DUI", word[1]) != NULL;
         for (size_t n = 0; with_value[n]; n++)
             has_value = has_value || strcmp(word, with_value[n]) == 0;
