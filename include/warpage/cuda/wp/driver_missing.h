@@ -10,6 +10,20 @@ typedef struct CUmipmappedArray_st *CUmipmappedArray;
 
 /* ---- other processes and interfaces ---------------------------------------------------------- */
 
+typedef enum CUgraphicsRegisterFlags_enum {
+    CU_GRAPHICS_REGISTER_FLAGS_NONE = 0x0,
+    CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY = 0x1,
+    CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD = 0x2,
+    CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST = 0x4,
+    CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER = 0x8
+} CUgraphicsRegisterFlags;
+
+typedef enum CUgraphicsMapResourceFlags_enum {
+    CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE = 0x0,
+    CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY = 0x1,
+    CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD = 0x2
+} CUgraphicsMapResourceFlags;
+
 #define CU_IPC_HANDLE_SIZE 64
 
 typedef struct CUipcEventHandle_st {
