@@ -165,3 +165,11 @@ char *wpi_asm_operand_escape(const char *text, const char *at) {
     if (*at != '%' || at[1] < '0' || at[1] > '9' || (at > text && at[-1] == '%')) return NULL;
     return wpi_format("%.*s%%%s", (int)(at - text), text, at);
 }
+
+char *wpi_asm_register_escape(const char *text, const char *at) {
+    const char *end = at;
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    if (end - text < 3 || end[-1] != '"' || end[-2] != '%' || end[-3] == '%') return NULL;
+    return wpi_format("%.*s%%%s", (int)(end - 1 - text), text, end - 1);
+}

@@ -14,4 +14,8 @@ char *wpi_asm_syntax_escape(const char *text);
  * code that is used. NULL: there is none. The caller frees it. */
 char *wpi_asm_operand_escape(const char *text, const char *at);
 
+/** Doubles the percent sign that ends the literal before `at`, where a macro's result follows that
+ * is no operand's number: "mov.u32 %0, %" TEXT(laneid) ";". NULL: no literal ends so. */
+char *wpi_asm_register_escape(const char *text, const char *at);
+
 #endif

@@ -23,10 +23,13 @@
 #include "compiler/source/this_pointer.h"
 #include "compiler/source/variable_arrays.h"
 
+/* Where the text to change is: at the error, or at its first or last note of the row's. */
+typedef enum which_place { AT_ERROR, AT_FIRST_NOTE, AT_LAST_NOTE } which_place;
+
 typedef struct correction {
     const char *message;
     const char *note; /* NULL, or in one of its notes */
-    bool is_at_note;  /* the text to change is at the last such note */
+    which_place place;
     char *(*change)(const char *text, const char *at);
 } correction;
 
@@ -37,42 +40,47 @@ static char *resolve_function(const char *text, const char *at) {
 }
 
 static const correction corrections[] = {
-    {": error: initialization is not supported for __shared__ variables", NULL, false,
+    {": error: initialization is not supported for __shared__ variables", NULL, AT_ERROR,
      wpi_shared_object_change},
-    {": error: __shared__ variable '", NULL, false,
+    {": error: __shared__ variable '", NULL, AT_ERROR,
      wpi_extern_shared_change}, /* … cannot be 'extern' */
-    {": error: an attribute list cannot appear here", NULL, false, wpi_misplaced_attribute_change},
-    {": error: 'alignas' attribute cannot be applied to types", NULL, false,
+    {": error: an attribute list cannot appear here", NULL, AT_ERROR,
      wpi_misplaced_attribute_change},
-    {": error: reference to __global__ function ", NULL, false, wpi_device_launch_change},
-    {": error: no matching function for call to ", "call to __global__ function from", false,
+    {": error: 'alignas' attribute cannot be applied to types", NULL, AT_ERROR,
+     wpi_misplaced_attribute_change},
+    {": error: reference to __global__ function ", NULL, AT_ERROR, wpi_device_launch_change},
+    {": error: no matching function for call to ", "call to __global__ function from", AT_ERROR,
      wpi_device_launch_change},
-    {": error: reference to overloaded function could not be resolved", NULL, false,
+    {": error: reference to overloaded function could not be resolved", NULL, AT_ERROR,
      resolve_function},
-    {": error: no matching function for call to '__wp_kernel_with_", NULL, false,
+    {": error: no matching function for call to '__wp_kernel_with_", NULL, AT_ERROR,
      wpi_device_launch_deduce},
-    {": error: use of undeclared identifier '__wp_kernel_with_", NULL, false,
+    {": error: use of undeclared identifier '__wp_kernel_with_", NULL, AT_ERROR,
      wpi_device_launch_deduce},
-    {": error: variable-sized object may not be initialized", NULL, false,
+    {": error: variable-sized object may not be initialized", NULL, AT_ERROR,
      wpi_variable_array_change},
-    {": error: missing 'template' keyword prior to dependent template name", NULL, false,
+    {": error: missing 'template' keyword prior to dependent template name", NULL, AT_ERROR,
      wpi_template_keyword_call},
-    {": error: reference to non-static member function must be called", NULL, false,
+    {": error: reference to non-static member function must be called", NULL, AT_ERROR,
      wpi_template_keyword_call},
-    {": error: missing 'typename' prior to dependent type name '", NULL, false,
+    {": error: missing 'typename' prior to dependent type name '", NULL, AT_ERROR,
      wpi_typename_keyword_change},
-    {": error: use 'template' keyword to treat '", NULL, false, wpi_template_keyword_change},
-    {": error: static declaration of '", "' is a builtin with type '", false,
+    {": error: use 'template' keyword to treat '", NULL, AT_ERROR, wpi_template_keyword_change},
+    {": error: static declaration of '", "' is a builtin with type '", AT_ERROR,
      wpi_builtin_name_change},
     {": error: target of using declaration conflicts with declaration already in scope",
-     "include/c++/", false, wpi_std_name_change},
-    {": error: expected expression", ": note: expanded from macro ", true, wpi_macro_pragma_change},
-    {": error: expected expression", NULL, false, wpi_launch_syntax_braces},
-    {": error: invalid operand number in inline asm string", NULL, false, wpi_asm_operand_escape},
-    {": error: explicit qualification required to use member '", NULL, false,
+     "include/c++/", AT_ERROR, wpi_std_name_change},
+    {": error: expected expression", ": note: expanded from macro ", AT_LAST_NOTE,
+     wpi_macro_pragma_change},
+    {": error: expected expression", NULL, AT_ERROR, wpi_launch_syntax_braces},
+    {": error: invalid operand number in inline asm string", NULL, AT_ERROR,
+     wpi_asm_operand_escape},
+    {": error: explicit qualification required to use member '", NULL, AT_ERROR,
      wpi_this_pointer_insert},
     {": error: ", ": note: use of 'this' pointer is only allowed within the evaluation of a call",
-     true, wpi_this_pointer_change},
+     AT_LAST_NOTE, wpi_this_pointer_change},
+    {": error: invalid % escape in inline assembly string", ": note: expanded from macro ",
+     AT_FIRST_NOTE, wpi_asm_register_escape},
 };
 
 typedef struct place {
@@ -135,8 +143,8 @@ static bool has_note(const char *line, const char *note) {
     }
 }
 
-/* The last note of the error at `line` that contains the text, and where the text begins in it. */
-static const char *last_note(const char *line, const char *note, size_t *at) {
+/* The first or last note of the error at `line` that contains the text, and where that begins. */
+static const char *find_note(const char *line, const char *note, which_place which, size_t *at) {
     const char *last = NULL;
     for (;;) {
         line += strcspn(line, "\n");
@@ -147,6 +155,7 @@ static const char *last_note(const char *line, const char *note, size_t *at) {
         if (found == NULL) continue;
         last = line;
         *at = (size_t)(found - line);
+        if (which == AT_FIRST_NOTE) return last;
     }
 }
 
@@ -167,7 +176,8 @@ static void find_places(const char *talk, places *list) {
         size_t at;
         place found;
         const correction *c = find_correction(line, strcspn(line, "\n"), &at);
-        const char *where = c != NULL && c->is_at_note ? last_note(line, c->note, &at) : line;
+        const char *where =
+            c != NULL && c->place != AT_ERROR ? find_note(line, c->note, c->place, &at) : line;
         if (c == NULL || !read_place(where, at, &found)) continue;
         found.correction = c;
         if (is_known(list, &found)) {
