@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/builtin_names.h"
+#include "compiler/source/builtin_variables.h"
 #include "compiler/source/device_launches.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/macro_pragmas.h"
@@ -81,6 +82,10 @@ static const correction corrections[] = {
      AT_LAST_NOTE, wpi_this_pointer_change},
     {": error: invalid % escape in inline assembly string", ": note: expanded from macro ",
      AT_FIRST_NOTE, wpi_asm_register_escape},
+    {": error: no viable conversion from returned value of type 'const __cuda_builtin_", NULL,
+     AT_ERROR, wpi_builtin_variable_convert},
+    {": error: no viable conversion from 'const __cuda_builtin_", NULL, AT_ERROR,
+     wpi_builtin_variable_convert},
 };
 
 typedef struct place {
