@@ -243,7 +243,8 @@ wp_status wpi_pass_retarget(wpi_compile *c, wp_error *err) {
     }
     LLVMValueRef annotations = LLVMGetNamedGlobal(c->module, "llvm.global.annotations");
     if (annotations) LLVMDeleteGlobal(annotations);
-    status = WP_STATUS_OK;
+    /* Most of the device library: a small program uses none of it. */
+    status = wpi_compile_run(c, "globaldce", machine, err);
 done:
     wpi_strings_deinit(&declared);
     return status;
