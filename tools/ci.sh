@@ -12,8 +12,8 @@
 # Every stage runs, also when one before it failed. Ends with a line for each stage, and the sum alone on the last
 # line: `N passed, N failed, N skipped`, out of what CTest noted in build/results. Exit status: 0 if nothing failed.
 # WARPAGE_JOBS sets how many jobs build and test at once (default: as many as there are processors, and one test more);
-# WARPAGE_CI_NOTE is a line to print before the last; WARPAGE_APPS_CPU_ISA the processors that the release build compiles
-# the programs of apps/ for.
+# WARPAGE_CI_NOTE is a line to print before the last; WARPAGE_BUILD_CPU_ISA the processors that the release build compiles
+# our own kernels and the programs of apps/ for.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 jobs=${WARPAGE_JOBS:-$(nproc)}
@@ -37,7 +37,8 @@ fi
 
 build() { # preset, more options of cmake
     echo "==== build: $1"
-    [ "$1" != release ] || set -- "$@" ${WARPAGE_APPS_CPU_ISA:+"-DWARPAGE_APPS_CPU_ISA=$WARPAGE_APPS_CPU_ISA"}
+    [ "$1" != release ] || set -- "$@" ${WARPAGE_BUILD_CPU_ISA:+"-DWARPAGE_APPS_CPU_ISA=$WARPAGE_BUILD_CPU_ISA" \
+        "-DWARPAGE_CPU_ISA=$WARPAGE_BUILD_CPU_ISA"}
     if ! cmake --preset "$@" >"build/configure-$1.log" 2>&1; then
         cat "build/configure-$1.log"
         problem="the configuration"
