@@ -46,22 +46,20 @@ try 35 -Iinclude -DVALUE=3 program.cu
 try 45 -I=include -D VALUE=4 -DUNWANTED -UUNWANTED program.cu
 try 15 --include-path include -O0 -g program.cu
 try 15 -Iinclude -g -G -O0 program.cu
-for level in 0 1 2 3; do try 15 -Iinclude -O$level program.cu; done
+for level in 0:c++11 1:c++14 2:c++17 3:c++20; do
+    try 15 -Iinclude -O${level%:*} -std=${level#*:} program.cu
+done
 try 15 -Iinclude -Xcompiler -O3 -Xcompiler "-O2,-funroll-loops" -Xcompiler=-ffast-math program.cu
-try 15 -Iinclude --compiler-options -fno-strict-aliasing -Xptxas -v -Xptxas=-dlcm=cg -Xptxas "-O3 -v" program.cu
+try 15 -Iinclude --compiler-options -fno-strict-aliasing -Xptxas -v -Xptxas=-dlcm=cg -Xptxas "-O3 -v" \
+    -Wno-deprecated-gpu-targets -diag-suppress 177 --expt-relaxed-constexpr --extended-lambda --cudart=shared -cudart static \
+    -ftz=true -prec-div=false -prec-sqrt=true -fmad=false program.cu
 try 15 -Iinclude -arch=sm_13 program.cu
-try 15 -Iinclude -arch sm_35 program.cu
+try 15 -Iinclude -arch sm_35 -std c++14 --default-stream legacy program.cu
 try 15 -Iinclude --gpu-architecture=compute_20 --gpu-code=sm_20,sm_21 program.cu
-try 15 -Iinclude -arch=native program.cu
+try 15 -Iinclude -arch=native --compiler-bindir=/usr/bin/g++ -w program.cu
 try 15 -Iinclude -gencode arch=compute_35,code=sm_35 -gencode=arch=compute_70,code=\"sm_70,compute_70\" program.cu
 try 15 -Iinclude -use_fast_math -maxrregcount=32 --ptxas-options=-v -lineinfo program.cu
 try 15 -Iinclude -maxrregcount 64 -m64 -ccbin g++ program.cu
-try 15 -Iinclude --compiler-bindir=/usr/bin/g++ -w program.cu
-try 15 -Iinclude -Wno-deprecated-gpu-targets -diag-suppress 177 --expt-relaxed-constexpr --extended-lambda program.cu
-try 15 -Iinclude --cudart=shared -cudart static program.cu
-try 15 -Iinclude -ftz=true -prec-div=false -prec-sqrt=true -fmad=false program.cu
-for standard in c++11 c++14 c++17 c++20; do try 15 -Iinclude -std=$standard program.cu; done
-try 15 -Iinclude -std c++14 --default-stream legacy program.cu
 try 15 -Iinclude -Xlinker -O1 -Xcompiler -fopenmp -lgomp -lm -lpthread program.cu
 try 45 -Xcompiler -Wall,-DVALUE=4,-Iinclude program.cu
 try 45 -Xcompiler -I -Xcompiler include -Xcompiler "-D VALUE=4 -DUNWANTED" -Xcompiler -UUNWANTED program.cu
