@@ -9,7 +9,8 @@
 #
 # X.cu          compiled by `wpcc X.cu -o X`, run with 1 and 2 worker threads; it must exit with 0 and
 #               its last line must be PASS. In its first lines: `// FLAGS: ...` more options for wpcc,
-#               `// ENV: K=V ...` environment of the run, `// DEVICES: cpu (why)` where it cannot run elsewhere.
+#               `// ENV: K=V ...` environment of the run, `// DEVICES: cpu (why)` where it cannot run elsewhere,
+#               `// WORKERS: 1 (why)` where their number makes no difference.
 # X.sh          a script; $WPCC, $WARPAGE, $TMP (an empty folder), $E2E (this folder), $DEVICES; exit 0 is passed, 77 skipped.
 # bad/X.cu      must fail as its first lines say: `// STAGE: compile|run`, `// EXIT: 1`,
 #               `// STDERR: extended regular expression` (any number, all must match).
@@ -92,8 +93,9 @@ run_program() { # file
     [ -n "$devices" ] || { echo "only on $(header "$1" DEVICES)"; return 77; }
     exe=${COMPILED:-$TMP}/$(basename "$1" .cu)
     [ -n "$COMPILED" ] || compile "$1" "$exe" || return 1
+    only=$(header "$1" WORKERS | sed 's/ *(.*//')
     for device in $devices; do
-        for workers in $([ "$device" = cpu ] && echo "$WORKERS" || echo 1); do
+        for workers in $([ "$device" = cpu ] && echo "${only:-$WORKERS}" || echo 1); do
             run_once "$1" "$exe" "$device" "$workers" || return 1
         done
     done

@@ -2,6 +2,7 @@
 /* A value and a key of more than 2^31 bytes, most of them pages that were never written, on the CPU device if
  * 6 GiB of memory are free; and on each device one of 2^32, which is refused. The table is in page-locked host memory, so that there is one
  * copy of it. */
+// WORKERS: 1 (one thread of one block inserts)
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <warpage/cudart.h>
