@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The PTX of one source must be complete, and NVIDIA's assembler must take it for each GPU generation:
+# The PTX of one source must be complete, and NVIDIA's assembler must take it for each GPU generation. It optimises for the
+# first of them only, as that takes most of its time:
 #     assemble.sh <wpcc> <llc> <source.cu | nvptxlib.bc>
 # A bitcode file is the device library itself: every function of it. As in tests/e2e, `// FLAGS:` in the
 # first lines are more options for wpcc. COMPILED=folder: X.ptx in it, if it is there, is the PTX of X.cu, which wpcc made
@@ -38,14 +39,16 @@ fi
 needed=$(sed -n 's/^\.target sm_\([0-9]*\).*/\1/p' "$tmp/x.ptx")
 only=$(sed -n 's/^\.target sm_[0-9]*\(a*\).*/\1/p' "$tmp/x.ptx") # a: no other generation has its instructions
 done=0
+level=3
 for arch in 70 80 90; do
     [ "$arch" -ge "$needed" ] || continue
-    if ! "$ptxas" -arch=sm_$arch$only "$tmp/x.ptx" -o "$tmp/x.cubin" >"$tmp/log" 2>&1; then
+    if ! "$ptxas" -O$level -arch=sm_$arch$only "$tmp/x.ptx" -o "$tmp/x.cubin" >"$tmp/log" 2>&1; then
         echo "ptxas -arch=sm_$arch$only:"
         head -n 10 "$tmp/log"
         exit 1
     fi
     done=$((done + 1))
+    level=0
 done
 if [ $done -eq 0 ]; then
     echo "the PTX wants sm_$needed, which is not among the GPUs tested"
