@@ -84,6 +84,8 @@ static const correction corrections[] = {
      AT_FIRST_NOTE, wpi_asm_register_escape},
     {": error: no viable conversion from returned value of type 'const __cuda_builtin_", NULL,
      AT_ERROR, wpi_builtin_variable_convert},
+    {": error: no matching function for call to '",
+     "no known conversion from 'const __cuda_builtin_", AT_ERROR, wpi_builtin_variable_convert},
     {": error: no viable conversion from 'const __cuda_builtin_", NULL, AT_ERROR,
      wpi_builtin_variable_convert},
 };
