@@ -246,9 +246,19 @@ wp_status wpi_device_ptx(wpi_compile_job *job, const char *bitcode_path, uint64_
     wpi_text text = {0};
     wp_status status;
     WP_TRY(wpi_file_read(bitcode_path, &bitcode, &size_bytes, err));
-    WP_TRY_GOTO(wpi_ptx_compile(bitcode, size_bytes, &options, &made, err), done);
-    wpi_text_append(&text, made);
-    if (!o->is_relocatable) WP_TRY_GOTO(carry_image(&text, bitcode, size_bytes, id, err), done);
+    wp_error error = {0};
+    status = wpi_ptx_compile(bitcode, size_bytes, &options, &made, &error);
+    if (status == WP_STATUS_OK) {
+        wpi_text_append(&text, made);
+    } else if (status == WP_STATUS_UNSUPPORTED) { /* other devices run the image */
+        warn(bitcode_path, &error);
+        wpi_text_appendf(&text, ".version 6.3\n.target sm_%u\n.address_size 64\n", o->arch);
+    } else {
+        if (err) *err = error;
+        goto done;
+    }
+    if (!made || !o->is_relocatable)
+        WP_TRY_GOTO(carry_image(&text, bitcode, size_bytes, id, err), done);
     const char *path = strcmp(ptx_path, "-") == 0 ? "/dev/stdout" : ptx_path;
     status = wpi_file_write(path, text.data, text.length, err);
 done:

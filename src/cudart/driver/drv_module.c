@@ -470,10 +470,17 @@ WP_API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data
 }
 
 static cudaError_t add_link_file(CUlinkState state, const char *path) {
+    static const char device_runtime[] = "libcudadevrt.a";
     wp_error err = {0};
     char *data;
     size_t size_bytes;
     if (path == NULL) return cudaErrorInvalidValue;
+    /* What kernels call to launch others is in every image. */
+    const char *slash = strrchr(path, '/');
+    if (strcmp(slash != NULL ? slash + 1 : path, device_runtime) == 0)
+        return state != NULL && wpi_handle_is_live(WPI_HANDLE_LINK, state)
+                   ? cudaSuccess
+                   : cudaErrorInvalidResourceHandle;
     const wp_status status = wpi_file_read(path, &data, &size_bytes, &err);
     if (status == WP_STATUS_NOT_FOUND) return wpi_explain(cudaErrorFileNotFound, &err);
     WPI_TRY(wpi_result(status, &err));
