@@ -44,8 +44,8 @@ SPARK_LOGS=$(mktemp -d) || exit 1
 export PYSPARK_PYTHON SPARK_HOME SPARK_LOCAL_IP SPARK_LOGS
 # Files of executors, shuffles included.
 export SPARK_LOCAL_DIRS="$SPARK_LOGS/local"
-# Short runs: Java's second compiler costs more than it gives.
-export SPARK_DAEMON_JAVA_OPTS=-XX:TieredStopAtLevel=1 SPARK_CONF_DIR="$SPARK_LOGS/conf"
+# Short runs: Java's second compiler and the threads of its parallel collector cost more than they give.
+export SPARK_DAEMON_JAVA_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" SPARK_CONF_DIR="$SPARK_LOGS/conf"
 mkdir "$SPARK_CONF_DIR"
 cat >"$SPARK_CONF_DIR/spark-defaults.conf" <<END
 spark.driver.extraJavaOptions $SPARK_DAEMON_JAVA_OPTS

@@ -32,7 +32,7 @@ from pyspark.sql import SparkSession
 SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3") \\
     .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "true") \\
     .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin").config("spark.connect.grpc.binding.port", sys.argv[1]) \\
-    .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").config("spark.ui.showConsoleProgress", "false").getOrCreate()
 print("ready", flush=True)
 sys.stdin.read()
 """

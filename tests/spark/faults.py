@@ -25,7 +25,7 @@ import warpage.spark as ws
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 spark = (SparkSession.builder.master("local[2,3]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
          .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.ui.showConsoleProgress", "false")
-         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
          .getOrCreate())
 folder = tempfile.TemporaryDirectory()
 

@@ -40,11 +40,13 @@ assert "Spark needs a Java runtime" in said and "openjdk-17-jre-headless" in sai
 said = subprocess.run([sys.executable, "-c", "import sys; sys.modules['pandas'] = None; import warpage.spark"], capture_output=True, text=True,
                       check=False).stderr.splitlines()[-1]
 assert "needs the package pandas" in said and 'pip install "pyspark[sql]"' in said, said
-spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3")
+# Hundreds of queries over few rows: Spark interprets its plans, as generating and compiling Java for each takes longer.
+spark = (SparkSession.builder.master("local[2]").config("spark.sql.codegen.wholeStage", "false").config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+         .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "3")
          .config("spark.log.level", "OFF").config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "true")
          .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100").config("spark.sql.session.timeZone", "UTC")
          .config("spark.ui.showConsoleProgress", "false").config("spark.default.parallelism", "2")
-         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1").getOrCreate())
+         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").getOrCreate())
 
 POOLS = {
     "b": (types.ByteType(), [-128, 0, 127]), "s": (types.ShortType(), [-5, 7]), "i": (types.IntegerType(), [-2**31, 2**31 - 1, 3]),
