@@ -296,9 +296,11 @@ if(NOT WARPAGE_SANITIZE)
     wp_add_test(spark_speculation cli ${wp_tests}/spark/run.sh ${CMAKE_BINARY_DIR} --apart ${wp_tests}/spark/speculation.py)
 endif()
 
-# The thread sanitizer: simulated GPUs start no threads.
+# The thread sanitizer: simulated GPUs start no threads. Others: the same code runs on each simulated GPU.
 if(WARPAGE_SANITIZE STREQUAL thread)
-    set_tests_properties(contract.ops_devices PROPERTIES ENVIRONMENT WARPAGE_TEST_CPU_ONLY=1)
+    wp_set_environment(contract.ops_devices WARPAGE_TEST_DEVICES=1)
+elseif(WARPAGE_SANITIZE)
+    wp_set_environment(contract.ops_devices WARPAGE_TEST_DEVICES=2)
 endif()
 
 # The contract once more, with a CUDA device on the stand-in for the driver.

@@ -480,11 +480,15 @@ static void sums_that_do_not_fit_are_found(void **state) {
 }
 
 int main(void) {
+    const char *most = getenv("WARPAGE_TEST_DEVICES");
     if (getenv("WARPAGE_LIBCUDA") != NULL) {
         devices = with_gpu;
         device_count = COUNT(with_gpu);
-    } else if (getenv("WARPAGE_TEST_CPU_ONLY") != NULL)
+    } else if (most != NULL && strcmp(most, "1") == 0) {
         device_count = 1;
+    } else if (most != NULL && strcmp(most, "2") == 0) {
+        device_count = 2;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_strategy_and_placement_gives_the_same_groups),
         cmocka_unit_test(tables_grow_when_the_estimate_was_low),
