@@ -17,6 +17,8 @@ int main()
     printf("%d\n", result);
 }
 END
+unset NVCC_PREPEND_FLAGS # tests compile for this processor
+wpcc a.cu -o a && echo "default: $(./a) $(WARPAGE_CPU_ISA=baseline ./a)"
 for isa in all native baseline x86-64-v3; do
     wpcc --cpu-isa "$isa" a.cu -o a && echo "$isa: $(./a) $(WARPAGE_DEVICE=sim:gtx1080ti ./a)"
 done
