@@ -113,12 +113,21 @@ def _text_field(name, keys, threads, format_="U"):
     return Field(name, UINT32, format_, True, Texts(threads) if name in keys else None)
 
 
+def _in_native_type(values):
+    """An array of NumPy in a type that the library has: floats of 16 bits as 32, numbers in this machine's byte order."""
+    type_ = values.dtype
+    wanted = numpy.dtype("float32") if type_.str[1:] == "f2" else type_.newbyteorder("=")
+    return values if type_ == wanted else values.astype(wanted)
+
+
 def _from_numpy(name, values, keys, threads):
+    if numpy is not None and isinstance(values, numpy.ndarray) and values.dtype.kind in "iufMm":
+        values = _in_native_type(values)
     interface = values.__array_interface__
     order, kind = interface["typestr"][:2]
     if len(interface["shape"]) != 1:
-        raise WarpageError("column '%s' has %d dimensions" % (name, len(interface["shape"])))
-    if kind in "OU":
+        raise ArgumentError("column '%s' has %d dimensions; a column has one" % (name, len(interface["shape"])))
+    if kind in "OUS":
         return *_from_list(name, values.tolist(), keys, threads), interface["shape"][0]
     valid = _flags_of(values, kind)
     is_day = numpy is not None and isinstance(values, numpy.ndarray) and interface["typestr"] == "<M8[D]"
@@ -129,7 +138,7 @@ def _from_numpy(name, values, keys, threads):
         values, interface = _in_seconds(values)
     size = int(interface["typestr"][2:].split("[")[0])
     if order == (">" if sys.byteorder == "little" else "<"):
-        raise WarpageError("column '%s' has the other byte order" % name)
+        raise TableTypeError("column '%s' has the other byte order; NumPy's astype changes it" % name)
     type_ = _type_of(kind, size, name)
     if interface.get("strides") not in (None, (size,)):
         values = numpy.ascontiguousarray(values)
@@ -180,6 +189,9 @@ def _from_buffer(name, values):
 def _from_list(name, values, keys, threads):
     """Texts, bytes, or numbers: bool, int as int64, float; dates, datetimes, timedeltas, decimals. None is NULL."""
     kinds = {type(value) for value in values if value is not None}
+    if numpy is not None and any(issubclass(kind, (numpy.number, numpy.bool_, numpy.str_)) for kind in kinds):  # as list(array) has
+        values = [value.item() if isinstance(value, numpy.generic) else value for value in values]
+        kinds = {type(value) for value in values if value is not None}
     if kinds == {bytes}:
         field = _text_field(name, keys, threads, "Z")
         return field, _encode(field, values)
@@ -281,14 +293,15 @@ class Arrays:
                 field, part, length = chunks.column.field, chunks, chunks.length
             elif hasattr(values, "__array_interface__"):
                 field, part, length = _from_numpy(name, values, keys, threads)
-            elif isinstance(values, (list, tuple)):
+            elif isinstance(values, (list, tuple, range)):
                 field, part = _from_list(name, values, keys, threads)
                 length = len(values)
             else:
                 try:
                     field, part, length = _from_buffer(name, values)
                 except TypeError:
-                    raise WarpageError("column '%s' is a %s, not an array" % (name, type(values).__name__)) from None
+                    raise TableTypeError("column '%s' is a %s; a column is an array, a list, a tuple or a range" %
+                                         (name, type(values).__name__)) from None
             if lengths and length != lengths[0]:
                 raise ArgumentError("column '%s' has %d rows, '%s' has %d" % (name, length, names[0], lengths[0]))
             fields.append(field)
