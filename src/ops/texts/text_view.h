@@ -60,12 +60,24 @@ static inline wpi_text_view wpi_text_view_of(const char *bytes, uint32_t length,
     return view;
 }
 
-/* Of more than WPI_TEXT_INLINE bytes; the last 8 overlap. */
+static inline uint64_t wpi_text_differ_8(const char *a, const char *b) {
+    return wpi_text_load_8(a) ^ wpi_text_load_8(b);
+}
+/* 16 bytes. */
+static inline uint64_t wpi_text_differ_16(const char *a, const char *b) {
+    return wpi_text_differ_8(a, b) | wpi_text_differ_8(a + 8, b + 8);
+}
+
+/* Of more than WPI_TEXT_INLINE bytes. Few steps without loops: loads overlap. */
 static inline bool wpi_text_equal_far(const char *a, const char *b, uint32_t length) {
+    if (length < 16)
+        return (wpi_text_differ_8(a, b) | wpi_text_differ_8(a + length - 8, b + length - 8)) == 0;
     if (length > 64) return memcmp(a, b, length) == 0;
-    uint64_t differing = wpi_text_load_8(a + length - 8) ^ wpi_text_load_8(b + length - 8);
-    for (uint32_t at = 0; at + 8 < length; at += 8)
-        differing |= wpi_text_load_8(a + at) ^ wpi_text_load_8(b + at);
+    const uint32_t last = length - 16;
+    uint64_t differing = wpi_text_differ_16(a, b) | wpi_text_differ_16(a + last, b + last);
+    if (length > 32)
+        differing |=
+            wpi_text_differ_16(a + 16, b + 16) | wpi_text_differ_16(a + last - 16, b + last - 16);
     return differing == 0;
 }
 

@@ -12,7 +12,8 @@
 #define BLOCK 256u         /* rows */
 #define MORSEL 16384u      /* rows that a thread takes at a time */
 #define CACHED_TEXTS 8192u /* whose slots and views stay in an L2 cache */
-#define FIRST_SLOTS 256u   /* of a shard */
+#define FIRST_SLOTS 1024u  /* of a shard */
+#define SLOTS_A_TEXT 2u    /* at least: a second look at a slot is a branch that goes wrong */
 #define PAGE_BYTES ((size_t)1 << 16)
 #define PAGE_BYTES_MAX ((size_t)4 << 20)
 #define COUNT_MAX ((UINT32_C(1) << 31) - 2)
@@ -159,7 +160,7 @@ static uint32_t insert_locked(wp_texts *texts, wpi_text_shard *shard, const wpi_
     uint32_t at = 0;
     uint32_t code = find(texts, table, view, hash, &at);
     if (code != 0) return code;
-    if (shard->count >= table->mask - table->mask / 3) {
+    if (shard->count >= table->mask / SLOTS_A_TEXT) {
         if (!grow(shard, table)) return 0;
         table = atomic_load_explicit(&shard->table, memory_order_relaxed);
         (void)find(texts, table, view, hash, &at);
