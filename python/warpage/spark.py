@@ -143,11 +143,16 @@ def _python_lacks(python):
     return (done.stderr.strip().splitlines() or ["exit status %d" % done.returncode])[-1] if done.returncode else None
 
 
+def _is_local(context):
+    """Whether workers are on the driver's host, by a local master."""
+    return context.master.startswith("local[") or context.master == "local"
+
+
 def _check_workers(session):
     """Workers of a local master take the Python that PYSPARK_PYTHON named when Spark started, else python3 of the PATH."""
     try:
         context = session.sparkContext
-        python, is_local = shutil.which(context.pythonExec), context.master.startswith("local[") or context.master == "local"
+        python, is_local = shutil.which(context.pythonExec), _is_local(context)
     except (AttributeError, PySparkException):  # Spark Connect
         return
     if not is_local or python is None or os.path.abspath(python) == os.path.abspath(sys.executable):
@@ -163,12 +168,31 @@ def _check_table(df):
         raise TableTypeError("not a DataFrame of Spark: an object of type %s.%s%s" % (
             type(df).__module__, type(df).__name__,
             "; spark.createDataFrame makes one of it, or warpage.groupby takes it" if hasattr(df, "__arrow_c_stream__") else ""))
+    version = df.sparkSession.version  # of a server or SPARK_HOME, which may be another than pyspark's
+    if int(version.split(".")[0]) < 4:
+        raise ArgumentError("the session's Spark is %s: warpage.spark needs Spark 4.0 or later" % version)
+    if df.isStreaming:
+        raise TableTypeError("the DataFrame is a stream, which has no last row: call this for each of its batches, which "
+                             "df.writeStream.foreachBatch passes on")
 
 
-def _check_device(device):
+def _check_device(device, session):
     if not isinstance(device, str) or not device.startswith(_DEVICES):
         raise ArgumentError("device is %r: \"cpu\", \"cuda\" for the GPU that Spark has assigned to the task, or a device's name such as "
                             "\"cuda:0\" or \"sim:k80\"" % (device,))
+    if device == "cuda":
+        if session.conf.get("spark.task.resource.gpu.amount", None) is None:
+            raise ArgumentError("device is \"cuda\" and Spark assigns no GPUs to tasks: set spark.task.resource.gpu.amount when Spark starts, "
+                                "or name a device, such as \"cuda:0\"")
+        return
+    try:
+        context = session.sparkContext
+        is_here = _is_local(context) and not any(name.startswith("spark.executorEnv.") for name, _ in context.getConf().getAll())
+    except (AttributeError, PySparkException):  # Spark Connect
+        return
+    if is_here:  # what a worker can open, the driver can
+        with native.Device(device):
+            pass
 
 
 def _build():
@@ -265,7 +289,7 @@ def groupby(df, keys, aggs=None, *, device="cpu", mode=None, memory_bytes=MEMORY
     integers that does not fit 64 bits fails the job.
     """
     _check_table(df)
-    _check_device(device)
+    _check_device(device, df.sparkSession)
     keys, aggregates = key_names(keys), parse_aggregates(aggs, named)
     if not isinstance(memory_bytes, int) or memory_bytes <= 0:
         raise ArgumentError("memory_bytes is %r: how many bytes may a task take, such as 512 << 20" % (memory_bytes,))
@@ -343,7 +367,7 @@ def sample(df, column, n=1_000_000, *, seed=0, confidence=0.95, device="cpu"):
     Each task returns one row: the estimate of its partition.
     """
     _check_table(df)
-    _check_device(device)
+    _check_device(device, df.sparkSession)
     column = _resolved(df.sparkSession, df.columns, [column])[column]
     type_ = df.schema[column].dataType
     if not isinstance(type_, _INTEGERS + _FLOATS):

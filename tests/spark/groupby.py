@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from types import SimpleNamespace
 
 try:
     import pyarrow  # noqa: F401
@@ -276,14 +277,48 @@ except Exception as error:
 else:
     raise AssertionError("an average beyond its type")
 
-# A device that a worker does not have.
-for options, part in (({"device": "cuda"}, "Spark has assigned no GPU"), ({"device": "cuda:0"}, "CUDA driver")):
-    try:
-        ws.groupby(df, "user", "count", **options).collect()
-    except Exception as error:
-        assert part in str(error), error
-    else:
-        raise AssertionError("no error that says '%s'" % part)
+# A device that no worker has, before a job starts. The driver cannot know where workers have an environment of their own.
+for call in (ws.groupby, ws.sample):
+    for device, part in (("cuda", "Spark assigns no GPUs to tasks: set spark.task.resource.gpu.amount"), ("cuda:0", "CUDA driver"),
+                         ("sim:k8", "did you mean 'k80'?")):
+        try:
+            call(df, "user", device=device)
+        except warpage.WarpageError as error:
+            assert part in str(error), error
+        else:
+            raise AssertionError("no error that says '%s'" % part)
+kept, spark.sparkContext._conf = spark.sparkContext._conf, spark.sparkContext.getConf().set("spark.executorEnv.WARPAGE_LIBCUDA", "/none")
+try:
+    ws.groupby(df, "user", device="cuda:0").collect()
+except Exception as error:
+    assert not isinstance(error, warpage.WarpageError) and "CUDA driver" in str(error), error
+else:
+    raise AssertionError("a worker's CUDA driver that is not there")
+spark.sparkContext._conf = kept
+
+# A stream has no last row; its batches are tables.
+with tempfile.TemporaryDirectory() as folder:
+    spark.range(0, 60, 1, 2).selectExpr("id % 7 k", "id v").write.parquet(folder + "/in")
+    stream = spark.readStream.schema("k long, v long").parquet(folder + "/in")
+    for call in (ws.groupby, ws.sample):
+        try:
+            call(stream, "k")
+        except TypeError as error:
+            assert "the DataFrame is a stream" in str(error) and "foreachBatch" in str(error), error
+        else:
+            raise AssertionError("a stream")
+    batches = []
+    (stream.writeStream.trigger(availableNow=True).option("checkpointLocation", folder + "/state")
+     .foreachBatch(lambda batch, number: batches.append(ws.groupby(batch, "k", "sum:v").collect())).start().awaitTermination())
+    assert [sorted(map(tuple, batch)) for batch in batches] == [[(k, sum(range(k, 60, 7))) for k in range(7)]], batches
+
+# A session whose Spark is older than pyspark: of a server, or of SPARK_HOME.
+try:
+    ws.groupby(SimpleNamespace(mapInArrow=None, sparkSession=SimpleNamespace(version="3.5.1")), "k")
+except ValueError as error:
+    assert str(error) == "the session's Spark is 3.5.1: warpage.spark needs Spark 4.0 or later", error
+else:
+    raise AssertionError("an old Spark")
 spark.stop()
 
 # A worker with another version or build, and one without the package: the function that is shipped says so.
