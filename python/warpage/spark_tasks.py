@@ -8,7 +8,7 @@ class Rows:
     """Batches of a task, in pieces. They are marked: (what they are, batch)."""
 
     def __init__(self, batches):
-        self._batches = batches
+        self._batches, self.taken_bytes = batches, 0  # of the last piece
         self._next = next(batches, None)
 
     def is_empty(self):
@@ -21,6 +21,7 @@ class Rows:
             taken.append(self._next)
             taken_bytes += max(1, self._next[1].nbytes)
             self._next = next(self._batches, None)
+        self.taken_bytes = taken_bytes
         return taken
 
 
@@ -211,6 +212,7 @@ ROWS, PARTIALS = 0, 1  # what a parcel has
 PARCEL_BYTES = 256 << 10  # at most, besides what Arrow adds
 LEAST_PIECE_BYTES = 256
 SENT_BYTES = 2 << 20  # of parcels, that Spark takes at a time
+STREAM_END_BYTES = 8  # of an Arrow stream
 PARCEL_NAMES = ["place", "kind", "part", "data"]
 
 
@@ -304,30 +306,38 @@ def parcels(table, kind, keys, places, piece_bytes_, parcel_bytes=PARCEL_BYTES):
     equal have the same place, which is one of `places`. `part`: the parcel's number, and how many pieces follow."""
     import random
     import pyarrow
-    sink, ends, numbers, parts, parcel = pyarrow.BufferOutputStream(), [0], [], [], random.getrandbits(31)
+    waiting, waiting_bytes, parcel = [], 0, random.getrandbits(31)  # (place, batch), that are sent together
 
     def send():
+        """In memory of the size that they take: a stream that grows would copy them twice, into pages that are new."""
+        nonlocal parcel
+        memory, ends, numbers, parts = pyarrow.allocate_buffer(waiting_bytes), [0], [], []
+        sink = pyarrow.FixedSizeBufferWriter(memory)
+        for place, batch in waiting:
+            with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            begin, end = ends[-1], sink.tell()
+            pieces = -(-(end - begin) // piece_bytes_)
+            ends += range(begin + piece_bytes_, end, piece_bytes_)
+            ends.append(end)
+            numbers += [place] * pieces
+            parts += range((parcel << 32) + pieces - 1, (parcel << 32) - 1, -1)
+            parcel = parcel + 1 & 0x7FFFFFFF
+        waiting.clear()
         offsets = _array(pyarrow.int32(), "i", ends)
-        data = pyarrow.Array.from_buffers(pyarrow.binary(), len(numbers), [None, offsets.buffers()[1], sink.getvalue()])
+        data = pyarrow.Array.from_buffers(pyarrow.binary(), len(numbers), [None, offsets.buffers()[1], memory])
         return pyarrow.RecordBatch.from_arrays([_array(pyarrow.int32(), "i", numbers), _array(pyarrow.int32(), "i", [kind] * len(numbers)),
                                                 _array(pyarrow.int64(), "q", parts), data], PARCEL_NAMES)
 
     for bucket, rows in divided(table, keys, 0, len(places), shortened):
         step = max(1, rows.num_rows * parcel_bytes // max(1, rows.nbytes))
-        for first in range(0, rows.num_rows, step):
-            with pyarrow.ipc.new_stream(sink, rows.schema) as writer:
-                writer.write_table(rows.slice(first, step))
-            begin, end = ends[-1], sink.tell()
-            pieces = -(-(end - begin) // piece_bytes_)
-            ends += range(begin + piece_bytes_, end, piece_bytes_)
-            ends.append(end)
-            numbers += [places[bucket]] * pieces
-            parts += range((parcel << 32) + pieces - 1, (parcel << 32) - 1, -1)
-            parcel = parcel + 1 & 0x7FFFFFFF
-            if end >= SENT_BYTES:
+        for batch in rows.to_batches(max_chunksize=step):
+            waiting.append((places[bucket], batch))
+            waiting_bytes += pyarrow.ipc.get_record_batch_size(batch) + batch.schema.serialize().size + STREAM_END_BYTES
+            if waiting_bytes >= SENT_BYTES:
                 yield send()
-                sink, ends, numbers, parts = pyarrow.BufferOutputStream(), [0], [], []
-    if numbers:
+                waiting_bytes = 0
+    if waiting:
         yield send()
 
 
@@ -452,9 +462,11 @@ def first_stage(rows, is_partial, limit_bytes, calls):
     """Of a task's rows: (what it is, table of one chunk), rows or partials. Memory is that of a few pieces of
     `limit_bytes`, whatever the partition has. Rows of a piece in which keys hardly recur are passed on."""
     import pyarrow
+    seen_bytes = 0  # since memory was returned to the system, whose pages cost more than the work on them
     with _few_collections():
         while not rows.is_empty():
             piece = [batch for _, batch in rows.piece(limit_bytes if is_partial else limit_bytes // PARTS)]
+            seen_bytes += rows.taken_bytes
             if is_partial and calls.recur(piece):
                 groups = calls.group(piece, True)
                 _trim()  # the piece's rows
@@ -474,7 +486,8 @@ def first_stage(rows, is_partial, limit_bytes, calls):
                     del taken
                     yield ROWS, table
                     del table
-            if not rows.is_empty():
+            if not rows.is_empty() and seen_bytes >= limit_bytes:
+                seen_bytes = 0
                 _return_memory()
 
 
