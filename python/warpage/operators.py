@@ -605,7 +605,7 @@ def key_names(keys):
     if not all(isinstance(key, str) for key in keys):
         raise TableTypeError("keys are a column's name or a list of names")
     if not keys:
-        raise ArgumentError("by which columns?")
+        raise ArgumentError("there are no keys: name the columns to group by")
     return keys
 
 

@@ -234,7 +234,7 @@ with tempfile.TemporaryDirectory() as folder:
 # Errors before a job starts.
 df = spark.createDataFrame([(1, "a", [1], decimal.Decimal(1))], "user int, item string, list array<int>, price decimal(9,2)")
 for keys, aggregates, options, part in (
-        ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "by which columns?"),
+        ("usr", "count", {}, "no column 'usr'; did you mean 'user'?"), ([], "count", {}, "there are no keys: name the columns"),
         ("list", "count", {}, "key 'list' has Spark's type array<int>"), ("user", "avg:item", {}, "avg:item: the column has Spark's type string"),
         ("user", "median:item", {}, "median:item: the column has Spark's type string"), ("user", "quantile:user:2", {}, "from 0 to 1"),
         ("user", "median:user", {"mode": "partial"}, "median:user has no partial form: use mode \"exchange\""),
