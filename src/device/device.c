@@ -691,6 +691,8 @@ const wp_kernel_info *wp_kernel_get_info(const wp_kernel *kernel) {
 uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t block_threads,
                                     uint32_t shared_dynamic_bytes) {
     const wp_device *device = kernel->device;
+    const uint32_t bound = kernel->info.threads_per_block_max; /* __launch_bounds__; 0: none */
+    if (bound != 0 && block_threads > bound) return 0;
     if (device->ops->module->occupancy_blocks != NULL) {
         return device->ops->module->occupancy_blocks(kernel, block_threads, shared_dynamic_bytes);
     }
@@ -755,8 +757,6 @@ uint32_t wpi_occupancy_threads(const wp_device_info *device, uint32_t registers_
 uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
                               uint32_t block_threads, uint32_t shared_dynamic_bytes) {
     if (block_threads == 0 || block_threads > device->threads_per_block_max) return 0;
-    const uint32_t bound = kernel->threads_per_block_max; /* __launch_bounds__; 0: none */
-    if (bound != 0 && block_threads > bound) return 0;
     const uint64_t threads = (block_threads + 31u) / 32u * 32u; /* whole warps */
     uint64_t blocks = device->blocks_per_sm_max;
     blocks = at_most(blocks, device->threads_per_sm_max, threads);
