@@ -180,18 +180,17 @@ def _check_device(device, session):
     if not isinstance(device, str) or not device.startswith(_DEVICES):
         raise ArgumentError("device is %r: \"cpu\", \"cuda\" for the GPU that Spark has assigned to the task, or a device's name such as "
                             "\"cuda:0\" or \"sim:k80\"" % (device,))
-    if device == "cuda":
-        if session.conf.get("spark.task.resource.gpu.amount", None) is None:
-            raise ArgumentError("device is \"cuda\" and Spark assigns no GPUs to tasks: set spark.task.resource.gpu.amount when Spark starts, "
-                                "or name a device, such as \"cuda:0\"")
-        return
     try:
         context = session.sparkContext
-        is_here = _is_local(context) and not any(name.startswith("spark.executorEnv.") for name, _ in context.getConf().getAll())
-    except (AttributeError, PySparkException):  # Spark Connect
+        settings = dict(context.getConf().getAll())
+    except (AttributeError, PySparkException):  # Spark Connect: tasks say it
         return
-    if is_here:  # what a worker can open, the driver can
-        with native.Device(device):
+    if device == "cuda":
+        if "spark.task.resource.gpu.amount" not in settings:
+            raise ArgumentError("device is \"cuda\" and Spark assigns no GPUs to tasks: set spark.task.resource.gpu.amount when Spark starts, "
+                                "or name a device, such as \"cuda:0\"")
+    elif _is_local(context) and not any(name.startswith("spark.executorEnv.") for name in settings):
+        with native.Device(device):  # what a worker can open, the driver can
             pass
 
 
