@@ -16,9 +16,9 @@ int main(void) {
     void *library = dlopen("libcuda.so", RTLD_NOW);
     int (*init)(unsigned) = library ? (int (*)(unsigned))dlsym(library, "cuInit") : 0;
     printf("cuInit %d\n", init ? init(0) : -1);
-    int (*create)(void **) = library ? (int (*)(void **))dlsym(library, "cuTexRefCreate") : 0;
-    void *reference;
-    printf("cuTexRefCreate %d\n", create ? create(&reference) : -1);
+    int (*export)(void **) = library ? (int (*)(void **))dlsym(library, "cuIpcGetMemHandle") : 0;
+    void *handle;
+    printf("cuIpcGetMemHandle %d\n", export ? export(&handle) : -1);
     return 0;
 }
 C
