@@ -141,6 +141,8 @@ typedef struct wpi_blas_launches {
 } wpi_blas_launches;
 
 extern const wpi_blas_launches wpi_blas[WPI_BLAS_TYPES];
+/** Half, bfloat16: only axpy, scal and reduce (DOT, NRM2); factors are float. */
+extern const wpi_blas_launches wpi_blas_halves[2];
 
 /** A launch of wpi_blas_type's product kernel. */
 cudaError_t wpi_blas_product(cudaStream_t stream, wpi_blas_type type, const wpi_product *product);

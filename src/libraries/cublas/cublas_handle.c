@@ -250,7 +250,17 @@ bool wpi_cublas_is(wpi_scalar scalar, double value) {
 }
 
 size_t wpi_cublas_element_bytes(wpi_blas_type type) {
-    static const size_t bytes[] = {4, 8, 8, 16};
+    static const size_t bytes[WPI_BLAS_PRODUCTS] = {4,
+                                                    8,
+                                                    8,
+                                                    16,
+                                                    [WPI_BLAS_H] = 2,
+                                                    [WPI_BLAS_HS] = 2,
+                                                    [WPI_BLAS_HH] = 2,
+                                                    [WPI_BLAS_B] = 2,
+                                                    [WPI_BLAS_BS] = 2,
+                                                    [WPI_BLAS_I] = 1,
+                                                    [WPI_BLAS_IS] = 1};
     return bytes[type];
 }
 

@@ -7,6 +7,10 @@
 
 #define VECTOR(pointer, inc) wpi_cublas_vector(type, n, pointer, inc)
 
+static const wpi_blas_launches *launches_of(wpi_blas_type type) {
+    return type < WPI_BLAS_TYPES ? &wpi_blas[type] : &wpi_blas_halves[type == WPI_BLAS_B];
+}
+
 static cublasStatus_t axpy(cublasHandle_t handle, wpi_blas_type type, int n, const void *alpha,
                            const void *x, int incx, void *y, int incy) {
     CUBLAS_TRY(wpi_cublas_enter(handle));
@@ -15,7 +19,7 @@ static cublasStatus_t axpy(cublasHandle_t handle, wpi_blas_type type, int n, con
     const wpi_scalar factor = wpi_cublas_scalar(handle, type, alpha);
     if (wpi_cublas_is(factor, 0)) return CUBLAS_STATUS_SUCCESS;
     return wpi_cublas_status(
-        wpi_blas[type].axpy(handle->stream, n, factor, VECTOR(x, incx), VECTOR(y, incy)));
+        launches_of(type)->axpy(handle->stream, n, factor, VECTOR(x, incx), VECTOR(y, incy)));
 }
 
 static cublasStatus_t copy(cublasHandle_t handle, wpi_blas_type type, int n, const void *x,
@@ -44,7 +48,7 @@ static cublasStatus_t scal(cublasHandle_t handle, wpi_blas_type type, bool is_re
     const wpi_scalar factor = is_real ? wpi_cublas_real_scalar(handle, type, alpha)
                                       : wpi_cublas_scalar(handle, type, alpha);
     return wpi_cublas_status(
-        wpi_blas[type].scal(handle->stream, n, factor, is_real, VECTOR(x, incx)));
+        launches_of(type)->scal(handle->stream, n, factor, is_real, VECTOR(x, incx)));
 }
 
 static cublasStatus_t rot(cublasHandle_t handle, wpi_blas_type type, bool is_real, int n, void *x,
@@ -65,7 +69,9 @@ static size_t result_bytes(wpi_blas_type type, wpi_reduction op) {
     case WPI_REDUCE_DOT:
     case WPI_REDUCE_DOTC: return wpi_cublas_element_bytes(type);
     case WPI_REDUCE_ASUM:
-    case WPI_REDUCE_NRM2: return type == WPI_BLAS_S || type == WPI_BLAS_C ? 4 : 8;
+    case WPI_REDUCE_NRM2:
+        if (type == WPI_BLAS_H || type == WPI_BLAS_B) return 2;
+        return type == WPI_BLAS_S || type == WPI_BLAS_C ? 4 : 8;
     default: return sizeof(int);
     }
 }
@@ -83,8 +89,8 @@ static cublasStatus_t reduce(cublasHandle_t handle, wpi_blas_type type, wpi_redu
     if (n <= 0 || (!is_dot && incx <= 0))
         error = cudaMemsetAsync(to, 0, bytes, handle->stream);
     else
-        error = wpi_blas[type].reduce(handle->stream, op, n, VECTOR(x, incx), VECTOR(y, incy),
-                                      handle->partials, to);
+        error = launches_of(type)->reduce(handle->stream, op, n, VECTOR(x, incx), VECTOR(y, incy),
+                                          handle->partials, to);
     if (error == cudaSuccess && is_host)
         error = cudaMemcpyAsync(result, to, bytes, cudaMemcpyDeviceToHost, handle->stream);
     if (error == cudaSuccess && is_host) error = cudaStreamSynchronize(handle->stream);
@@ -362,17 +368,20 @@ WP_API cublasStatus_t cublasZrotg_v2(cublasHandle_t handle, cuDoubleComplex *a, 
     return rotg_complex(handle, WPI_BLAS_Z, a, b, c, s);
 }
 
-/* ---- types named by arguments: those of one type throughout ---- */
+/* ---- types named by arguments: one type throughout, or 16-bit floats with sums in float ---- */
 
-/* The type if all are one that vectors have. */
-static bool is_one_type(cudaDataType a, cudaDataType b, cudaDataType c, cudaDataType execution,
+/* The type of vectors and result, all of type `a`; `factor` is of the execution type. */
+static bool is_one_type(cudaDataType factor, cudaDataType a, cudaDataType b, cudaDataType execution,
                         wpi_blas_type *out) {
-    if (a != b || b != c || c != execution) return false;
+    const bool is_half = a == CUDA_R_16F || a == CUDA_R_16BF;
+    if (a != b || factor != execution || execution != (is_half ? CUDA_R_32F : a)) return false;
     switch (a) {
     case CUDA_R_32F: *out = WPI_BLAS_S; return true;
     case CUDA_R_64F: *out = WPI_BLAS_D; return true;
     case CUDA_C_32F: *out = WPI_BLAS_C; return true;
     case CUDA_C_64F: *out = WPI_BLAS_Z; return true;
+    case CUDA_R_16F: *out = WPI_BLAS_H; return true;
+    case CUDA_R_16BF: *out = WPI_BLAS_B; return true;
     default: return false;
     }
 }
@@ -396,31 +405,44 @@ WP_API cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alp
     return scal(handle, type, false, n, alpha, x, incx);
 }
 
+static cublasStatus_t dot_of(cublasHandle_t handle, wpi_reduction op, int n, const void *x,
+                             cudaDataType xType, int incx, const void *y, cudaDataType yType,
+                             int incy, void *result, cudaDataType resultType,
+                             cudaDataType executionType) {
+    wpi_blas_type type;
+    if (resultType != xType || !is_one_type(executionType, xType, yType, executionType, &type))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return reduce(handle, type, op, n, x, incx, y, incy, result);
+}
+
 WP_API cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType,
                                   int incx, const void *y, cudaDataType yType, int incy,
                                   void *result, cudaDataType resultType,
                                   cudaDataType executionType) {
-    wpi_blas_type type;
-    if (!is_one_type(xType, yType, resultType, executionType, &type))
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    return reduce(handle, type, WPI_REDUCE_DOT, n, x, incx, y, incy, result);
+    return dot_of(handle, WPI_REDUCE_DOT, n, x, xType, incx, y, yType, incy, result, resultType,
+                  executionType);
 }
 
 WP_API cublasStatus_t cublasDotcEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType,
                                    int incx, const void *y, cudaDataType yType, int incy,
                                    void *result, cudaDataType resultType,
                                    cudaDataType executionType) {
-    wpi_blas_type type;
-    if (!is_one_type(xType, yType, resultType, executionType, &type))
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    return reduce(handle, type, WPI_REDUCE_DOTC, n, x, incx, y, incy, result);
+    return dot_of(handle, WPI_REDUCE_DOTC, n, x, xType, incx, y, yType, incy, result, resultType,
+                  executionType);
 }
 
+/* The result is real, and the execution type too. */
 WP_API cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void *x, cudaDataType xType,
                                    int incx, void *result, cudaDataType resultType,
                                    cudaDataType executionType) {
-    wpi_blas_type type;
-    if (!is_one_type(xType, resultType, executionType, executionType, &type))
+    wpi_blas_type type = WPI_BLAS_C;
+    if (xType == CUDA_C_32F || xType == CUDA_C_64F) {
+        if (xType == CUDA_C_64F) type = WPI_BLAS_Z;
+        if (resultType != (xType == CUDA_C_32F ? CUDA_R_32F : CUDA_R_64F) ||
+            executionType != resultType)
+            return CUBLAS_STATUS_NOT_SUPPORTED;
+    } else if (!is_one_type(executionType, xType, resultType, executionType, &type)) {
         return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
     return reduce(handle, type, WPI_REDUCE_NRM2, n, x, incx, NULL, 0, result);
 }
