@@ -360,10 +360,11 @@ class HecBench(Suite):
                 if glob.glob(os.path.join(folder, "Makefile"))]
 
     def architecture(self, folder):
-        """ARCH as the makefile writes it: sm_70, or 70 alone."""
+        """ARCH as the makefile writes it: sm_70, or 70 alone. 80 where the kernels assert that it is no less."""
         with open(os.path.join(folder, "Makefile"), encoding="utf-8", errors="replace") as file:
             own = re.search(r"^ARCH\s*[:?]?=\s*(\S+)", file.read(), re.M)
-        return "ARCH=70" if own and own.group(1).isdigit() else "ARCH=sm_70"
+        number = 80 if re.search(r"__CUDA_ARCH__\)?\s*<\s*800\s*\n\s*assert", self.sources(folder)) else 70
+        return f"ARCH={'' if own and own.group(1).isdigit() else 'sm_'}{number}"
 
     def build(self, name, folder, work):
         self.command(["make", "clean"], folder)
