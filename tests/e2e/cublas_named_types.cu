@@ -6,26 +6,16 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        if ((call) != 0) {                                                                                             \
-            printf("line %d: %s\n", __LINE__, #call);                                                                  \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+#define OK(call) CHECK_EQ((int)(call), 0)
 
 enum { N = 1000, ROOM = 3 * N };
-static int wrong;
 
 static void near(const char *what, double got, double expected, double error)
 {
     if (fabs(got - expected) <= error * fmax(1, fabs(expected))) return;
-    printf("%s: %g, not %g\n", what, got, expected);
-    wrong++;
+    if (check_note_failure()) printf("FAIL: %s: %g, not %g\n", what, got, expected);
 }
 
 static double widen(__half x) { return (double)__half2float(x); }
@@ -99,13 +89,11 @@ int main(void)
     z[1] = make_cuComplex(0, 12);
     OK(cublasNrm2Ex(blas, 2, z, CUDA_C_32F, 1, &norm, CUDA_R_32F, CUDA_R_32F));
     near("complex nrm2", norm, 13, 1e-6);
-    if (cublasNrm2Ex(blas, 2, z, CUDA_C_32F, 1, &norm, CUDA_C_32F, CUDA_C_32F) != CUBLAS_STATUS_NOT_SUPPORTED) wrong++;
-    if (cublasScalEx(blas, 2, &half_of, CUDA_R_32F, z, CUDA_R_16F, 1, CUDA_R_16F) != CUBLAS_STATUS_NOT_SUPPORTED) wrong++;
-    if (cublasDotEx(blas, 2, z, CUDA_R_16F, 1, z, CUDA_R_16BF, 1, &norm, CUDA_R_16F, CUDA_R_32F) !=
-        CUBLAS_STATUS_NOT_SUPPORTED)
-        wrong++;
+    CHECK_EQ(cublasNrm2Ex(blas, 2, z, CUDA_C_32F, 1, &norm, CUDA_C_32F, CUDA_C_32F), CUBLAS_STATUS_NOT_SUPPORTED);
+    CHECK_EQ(cublasScalEx(blas, 2, &half_of, CUDA_R_32F, z, CUDA_R_16F, 1, CUDA_R_16F), CUBLAS_STATUS_NOT_SUPPORTED);
+    CHECK_EQ(cublasDotEx(blas, 2, z, CUDA_R_16F, 1, z, CUDA_R_16BF, 1, &norm, CUDA_R_16F, CUDA_R_32F),
+             CUBLAS_STATUS_NOT_SUPPORTED);
     OK(cudaFree(z));
     OK(cublasDestroy(blas));
-    printf("%d wrong\n", wrong);
-    return wrong != 0;
+    return check_done();
 }
