@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels over vectors: loops over the elements, and reductions, for which each block leaves a
- * partial result. Before it is included: BLOCK, threads of a block. */
+/** Reductions of vectors, for which each block leaves a partial result. Before it is included:
+ * BLOCK, threads of a block. */
 #ifndef WP_LIBRARIES_BLAS_PARTIALS_H
 #define WP_LIBRARIES_BLAS_PARTIALS_H
 
 #include "libraries/cublas/blas_shared.h"
-
-#define BLOCKS_MAX 4096
-
-#define FOR_EACH(i, count)                                                                         \
-    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < (count);              \
-         i += (long long)gridDim.x * blockDim.x)
-
-static unsigned blocks(long long n) {
-    const long long count = (n + BLOCK - 1) / BLOCK;
-    return (unsigned)(count < 1 ? 1 : count < BLOCKS_MAX ? count : BLOCKS_MAX);
-}
-
-/* ---- partial results ---- */
+#include "libraries/element_loop.h"
 
 static __device__ wpi_partial none(void) {
     wpi_partial p;

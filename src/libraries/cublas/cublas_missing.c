@@ -4,10 +4,5 @@
 #include "libraries/cuda_library.h"
 
 #define WP_CUBLAS_MISSING(name)                                                                    \
-    WP_API cublasStatus_t name(void);                                                              \
-    WP_API cublasStatus_t name(void) {                                                             \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("cublas", #name, "CUBLAS_STATUS_NOT_SUPPORTED", &is_said);             \
-        return CUBLAS_STATUS_NOT_SUPPORTED;                                                        \
-    }
+    WPI_LIBRARY_MISSING("cublas", cublasStatus_t, CUBLAS_STATUS_NOT_SUPPORTED, name)
 #include "warpage/cuda/wp/cublas_missing.h"

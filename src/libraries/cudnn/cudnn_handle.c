@@ -93,13 +93,7 @@ WP_API cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t *stream) 
 }
 
 /* What operations begin with: descriptors. */
-#define MISSING(name)                                                                              \
-    WP_API cudnnStatus_t name(void);                                                               \
-    WP_API cudnnStatus_t name(void) {                                                              \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("cudnn", #name, "CUDNN_STATUS_NOT_SUPPORTED", &is_said);               \
-        return CUDNN_STATUS_NOT_SUPPORTED;                                                         \
-    }
+#define MISSING(name) WPI_LIBRARY_MISSING("cudnn", cudnnStatus_t, CUDNN_STATUS_NOT_SUPPORTED, name)
 MISSING(cudnnBackendCreateDescriptor)
 MISSING(cudnnCreateTensorDescriptor)
 MISSING(cudnnCreateFilterDescriptor)

@@ -493,11 +493,5 @@ WP_API cufftResult cufftXtExec(cufftHandle plan, void *input, void *output, int 
 
 /* ---- calls without an implementation ---- */
 
-#define WP_CUFFT_MISSING(name)                                                                     \
-    WP_API cufftResult name(void);                                                                 \
-    WP_API cufftResult name(void) {                                                                \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("cufft", #name, "CUFFT_NOT_SUPPORTED", &is_said);                      \
-        return CUFFT_NOT_SUPPORTED;                                                                \
-    }
+#define WP_CUFFT_MISSING(name) WPI_LIBRARY_MISSING("cufft", cufftResult, CUFFT_NOT_SUPPORTED, name)
 #include "warpage/cuda/wp/cufft_missing.h"

@@ -33,13 +33,7 @@ WP_API CUptiResult cuptiGetResultString(CUptiResult result, const char **text) {
     return CUPTI_SUCCESS;
 }
 
-#define MISSING(name)                                                                              \
-    WP_API CUptiResult name(void);                                                                 \
-    WP_API CUptiResult name(void) {                                                                \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("cupti", #name, "CUPTI_ERROR_NOT_SUPPORTED", &is_said);                \
-        return CUPTI_ERROR_NOT_SUPPORTED;                                                          \
-    }
+#define MISSING(name) WPI_LIBRARY_MISSING("cupti", CUptiResult, CUPTI_ERROR_NOT_SUPPORTED, name)
 MISSING(cuptiSubscribe)
 MISSING(cuptiSubscribe_v2)
 MISSING(cuptiActivityEnable)

@@ -4,10 +4,5 @@
 #include "libraries/cusolver/cusolver_handle.h"
 
 #define WP_CUSOLVER_MISSING(name)                                                                  \
-    WP_API cusolverStatus_t name(void);                                                            \
-    WP_API cusolverStatus_t name(void) {                                                           \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("cusolver", #name, "CUSOLVER_STATUS_NOT_SUPPORTED", &is_said);         \
-        return CUSOLVER_STATUS_NOT_SUPPORTED;                                                      \
-    }
+    WPI_LIBRARY_MISSING("cusolver", cusolverStatus_t, CUSOLVER_STATUS_NOT_SUPPORTED, name)
 #include "warpage/cuda/wp/cusolver_missing.h"

@@ -4,10 +4,5 @@
 #include "libraries/cusparse/cusparse_handle.h"
 
 #define WP_CUSPARSE_MISSING(name)                                                                  \
-    WP_API cusparseStatus_t name(void);                                                            \
-    WP_API cusparseStatus_t name(void) {                                                           \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("cusparse", #name, "CUSPARSE_STATUS_NOT_SUPPORTED", &is_said);         \
-        return CUSPARSE_STATUS_NOT_SUPPORTED;                                                      \
-    }
+    WPI_LIBRARY_MISSING("cusparse", cusparseStatus_t, CUSPARSE_STATUS_NOT_SUPPORTED, name)
 #include "warpage/cuda/wp/cusparse_missing.h"

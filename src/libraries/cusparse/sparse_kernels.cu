@@ -6,16 +6,7 @@
 
 #define BLOCK 256
 #include "libraries/cublas/blas_launch.h"
-#define BLOCKS_MAX 4096
-
-#define FOR_EACH(i, count)                                                                         \
-    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < (count);              \
-         i += (long long)gridDim.x * blockDim.x)
-
-static unsigned blocks(long long n) {
-    const long long count = (n + BLOCK - 1) / BLOCK;
-    return (unsigned)(count < 1 ? 1 : count < BLOCKS_MAX ? count : BLOCKS_MAX);
-}
+#include "libraries/element_loop.h"
 
 static cudaError_t launch_one(const void *kernel, cudaStream_t stream, void **arguments) {
     return cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream);

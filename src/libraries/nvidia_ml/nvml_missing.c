@@ -5,10 +5,5 @@
 #include "warpage/error.h"
 
 #define WP_NVML_MISSING(name)                                                                      \
-    WP_API nvmlReturn_t name(void);                                                                \
-    WP_API nvmlReturn_t name(void) {                                                               \
-        static atomic_bool is_said;                                                                \
-        wpi_library_missing("nvml", #name, "NVML_ERROR_NOT_SUPPORTED", &is_said);                  \
-        return NVML_ERROR_NOT_SUPPORTED;                                                           \
-    }
+    WPI_LIBRARY_MISSING("nvml", nvmlReturn_t, NVML_ERROR_NOT_SUPPORTED, name)
 #include "warpage/cuda/wp/nvml_missing.h"
