@@ -72,7 +72,8 @@ function(wp_cuda_tree)
                               NO_SONAME ON LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${names}
                               BUILD_RPATH "$ORIGIN/../.." INSTALL_RPATH "$ORIGIN/../..")
         target_link_libraries(${library}_name PRIVATE wp_flags libwarpage wpbase ${CMAKE_DL_LIBS})
-        target_link_options(${library}_name PRIVATE ${wp_shared_link_options})
+        target_link_options(${library}_name PRIVATE ${wp_shared_link_options}
+                            -Wl,-soname,lib${library}.so.${wp_soversion_${library}})
         install(TARGETS ${library}_name LIBRARY DESTINATION lib/warpage/nvidia)
     endforeach()
     file(CREATE_LINK libcupti.so.12 ${names}/libcupti.so.13 SYMBOLIC)
@@ -80,7 +81,7 @@ function(wp_cuda_tree)
     # What `warpage` preloads, into any program: it takes the place of a runtime inside. No sanitizer could be preloaded so.
     if(NOT WARPAGE_SANITIZE)
         add_library(cudart_static SHARED src/libraries/cudart/cudart_static.c
-                    src/libraries/cudart/device_files.c)
+                    src/libraries/cudart/device_files.c src/libraries/cudart/library_names.c)
         set_target_properties(cudart_static PROPERTIES OUTPUT_NAME cudart_static LIBRARY_OUTPUT_DIRECTORY ${names}
                               LINKER_LANGUAGE C INTERPROCEDURAL_OPTIMIZATION OFF)
         target_link_libraries(cudart_static PRIVATE wp_flags ${CMAKE_DL_LIBS})

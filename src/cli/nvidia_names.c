@@ -19,7 +19,7 @@ static void add_to(const char *variable, const char *element, bool is_first) {
 }
 
 /* XLA searches a toolkit for an assembler and LLVM code of mathematics: ours, unless the user names
- * another one. */
+ * another one, by a flag or, with JAX, CUDA_ROOT, without which it takes NVIDIA's Python package. */
 static void name_toolkit(const char *bin) {
     static const char option[] = "--xla_gpu_cuda_data_dir=";
     const char *old = getenv("XLA_FLAGS");
@@ -29,6 +29,7 @@ static void name_toolkit(const char *bin) {
         flags =
             wpi_format("%s%s%s%s", old != NULL ? old : "", old != NULL ? " " : "", option, folder);
         (void)setenv("XLA_FLAGS", flags, 1);
+        (void)setenv("CUDA_ROOT", folder, 0);
     }
     wpi_free(flags);
     wpi_free(folder);

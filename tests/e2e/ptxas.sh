@@ -88,7 +88,7 @@ print(cudnn.cudnnCreate(ctypes.byref(handle)), cudnn.cudnnSetStream(handle, ctyp
 print([(cudnn.cudnnGetProperty(i, ctypes.byref(value)), value.value) for i in range(2)], cudnn.cudnnGetProperty(3, None))
 print(cudnn.cudnnBackendCreateDescriptor(0, None), cupti.cuptiGetVersion(ctypes.byref(value)), value.value > 0,
       cupti.cuptiGetVersion(None))
-print(os.environ["XLA_FLAGS"])
+print(os.environ["XLA_FLAGS"], os.environ["CUDA_ROOT"])
 END
 XLA_FLAGS=--one "$WARPAGE" run -- python3 look.py >look.out 2>look.err
 cat >look.expected <<END
@@ -96,9 +96,10 @@ cat >look.expected <<END
 0 0 0 2 0
 [(0, 9), (0, 99)] 2000
 3000 0 True 1
---one --xla_gpu_cuda_data_dir=$toolkit
+--one --xla_gpu_cuda_data_dir=$toolkit $toolkit
 END
 grep -q 'cudnnBackendCreateDescriptor is not supported' look.err || exit 1
-sed -n 1,5p look.out | sed "s|=.*/lib/warpage/cuda|=$toolkit|" | diff - look.expected
+sed -n 1,5p look.out | sed "s|[^ =]*/lib/warpage/cuda|$toolkit|g" | diff - look.expected
 XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr "$WARPAGE" run -- python3 -c 'import os; print(os.environ["XLA_FLAGS"])' |
     grep -qx -- --xla_gpu_cuda_data_dir=/usr
+[ "$(CUDA_ROOT=/usr "$WARPAGE" run -- printenv CUDA_ROOT | sed -n 1p)" = /usr ]
