@@ -25,7 +25,7 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 
-    foreach(library cublas cublasLt curand cufft cusparse cusolver)
+    foreach(library cublas cublasLt cudnn curand cufft cusparse cusolver)
         file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(lib${library}.so)\n")
     endforeach()
 
@@ -44,7 +44,7 @@ function(wp_cuda_tree)
         file(CREATE_LINK libwarpage.so.0 ${names}/libnvJitLink.so.${version} SYMBOLIC)
         list(APPEND links ${names}/libnvJitLink.so.${version})
     endforeach()
-    foreach(library cublas cublas_lt cufft curand cusolver cusparse nvidia_ml)
+    foreach(library cublas cublas_lt cudnn cufft curand cusolver cusparse nvidia_ml)
         wp_library_output(${library} output)
         foreach(version ${wp_versions_${library}})
             file(CREATE_LINK ../cuda/lib64/lib${output}.so.${wp_soversion_${library}} ${names}/lib${output}.so.${version}
@@ -65,17 +65,14 @@ function(wp_cuda_tree)
         install(TARGETS cudart_name_${version} LIBRARY DESTINATION lib/warpage/nvidia)
     endforeach()
     # What programs open at start, whatever they compute.
-    foreach(library cudnn cupti)
-        file(GLOB sources CONFIGURE_DEPENDS src/libraries/${library}/*.c)
-        add_library(${library}_name SHARED ${sources} src/libraries/cuda_library.c src/libraries/library_params.c)
-        set_target_properties(${library}_name PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.${wp_soversion_${library}}
-                              NO_SONAME ON LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${names}
-                              BUILD_RPATH "$ORIGIN/../.." INSTALL_RPATH "$ORIGIN/../..")
-        target_link_libraries(${library}_name PRIVATE wp_flags libwarpage wpbase ${CMAKE_DL_LIBS})
-        target_link_options(${library}_name PRIVATE ${wp_shared_link_options}
-                            -Wl,-soname,lib${library}.so.${wp_soversion_${library}})
-        install(TARGETS ${library}_name LIBRARY DESTINATION lib/warpage/nvidia)
-    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS src/libraries/cupti/*.c)
+    add_library(cupti_name SHARED ${sources} src/libraries/cuda_library.c src/libraries/library_params.c)
+    set_target_properties(cupti_name PROPERTIES OUTPUT_NAME cupti SUFFIX .so.${wp_soversion_cupti} NO_SONAME ON
+                          LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${names}
+                          BUILD_RPATH "$ORIGIN/../.." INSTALL_RPATH "$ORIGIN/../..")
+    target_link_libraries(cupti_name PRIVATE wp_flags libwarpage wpbase ${CMAKE_DL_LIBS})
+    target_link_options(cupti_name PRIVATE ${wp_shared_link_options} -Wl,-soname,libcupti.so.${wp_soversion_cupti})
+    install(TARGETS cupti_name LIBRARY DESTINATION lib/warpage/nvidia)
     file(CREATE_LINK libcupti.so.12 ${names}/libcupti.so.13 SYMBOLIC)
     list(APPEND links ${names}/libcupti.so.13)
     # What `warpage` preloads, into any program: it takes the place of a runtime inside. No sanitizer could be preloaded so.

@@ -5,6 +5,7 @@
 # The versions of each library by which programs of CUDA 11, 12 and 13 name it.
 set(wp_versions_cublas 11 12 13)
 set(wp_versions_cublas_lt 11 12 13)
+set(wp_versions_cudnn 9)
 set(wp_versions_cufft 10 11 12)
 set(wp_versions_curand 10)
 set(wp_versions_cusolver 11 12)

@@ -158,6 +158,13 @@ CUSOLVER_REASONS = [
     ("calls with types as arguments", r"DnX|Params"),
     ("others", r"."),
 ]
+CUDNN_REASONS = [
+    ("recurrent networks, attention, spatial transformers, CTC", r"RNN|Attn|SeqData|Spatial|CTC"),
+    ("dropout, local response normalisation", r"Dropout|LRN|Divisive"),
+    ("fused and general normalisation", r"Normalization"),
+    ("integers in vectors of channels, and their layouts", r"Reorder|Transform|Im2Col"),
+    ("fused operations; plans as CUDA graphs: capture the stream", r"Fused|CudaGraph"),
+]
 CUSPARSE_REASONS = [
     ("blocked and sliced formats", r"[Bb]sr|Ell"),
     ("sums and other products of two sparse matrices, user's operations", r"SpGEMM|SpMMOp|geam|gemm"),
@@ -206,6 +213,7 @@ def libraries():
     cublas = lists_of_missing(HEADERS + "wp/cublas_missing.h", "WP_CUBLAS_MISSING")
     cufft = lists_of_missing(HEADERS + "wp/cufft_missing.h", "WP_CUFFT_MISSING")
     cusolver = lists_of_missing(HEADERS + "wp/cusolver_missing.h", "WP_CUSOLVER_MISSING")
+    cudnn = lists_of_missing(HEADERS + "wp/cudnn_missing.h", "WP_CUDNN_MISSING")
     cusparse = lists_of_missing(HEADERS + "wp/cusparse_missing.h", "WP_CUSPARSE_MISSING")
     nvml = lists_of_missing(HEADERS + "wp/nvml_missing.h", "WP_NVML_MISSING")
     # Declared like the others; their bodies return the same value, as one comment says of all of them.
@@ -238,6 +246,10 @@ def libraries():
                         ("there is one algorithm, without capabilities", "cublasLtMatmulAlgoCap* cublasLtHeuristicsCache*"),
                         ("logs: `warpage run` reports kernels", "cublasLtLogger*"),
                         ("grouped and emulated products (CUDA 13)", "cublasLtGrouped* cublasLtEmulation*")]),
+        Library("cuDNN", "cudnn", "libcudnn.so", ["cudnn.h"], "`cudnn.h`, `-lcudnn`; as of cuDNN 9, tensors of float, double, half "
+                "and bfloat16. Graphs may have convolutions, pointwise operations, reductions and matrix products.",
+                missing=by_reason(cudnn, CUDNN_REASONS, "cuDNN"),
+                absent=[("calls that were removed in cuDNN 9", "cudnnSetRNNDescriptor_v6 cudnnRNNForwardTraining")]),
         Library("cuRAND", "curand", "libcurand.so", ["curand.h"],
                 "`curand.h`, `-lcurand`: XORWOW, MRG32k3a, Philox4x32-10, which `curand_kernel.h` has in kernels, too; MT19937. "
                 "A generator of another type is `CURAND_STATUS_TYPE_ERROR`.", CURAND_GROUPS,
@@ -262,7 +274,7 @@ def libraries():
 OTHER_LIBRARIES = [
     ("Thrust, CUB, libcu++", "NVIDIA's own headers, which the user installs: [C++ libraries](cpp-libraries.md)"),
     ("NVTX", "its headers; calls have no effect"),
-    ("cuDNN, NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
+    ("NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
      "`-l` is not found"),
     ("nvJitLink", "links texts of PTX, for programs that look its calls up by name; no LTO code, no header"),
     ("libNVVM", "not there"),

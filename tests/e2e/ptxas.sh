@@ -86,7 +86,7 @@ handle, stream, value = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
 print(cudnn.cudnnCreate(ctypes.byref(handle)), cudnn.cudnnSetStream(handle, ctypes.c_void_p(2)),
       cudnn.cudnnGetStream(handle, ctypes.byref(stream)), stream.value, cudnn.cudnnDestroy(handle))
 print([(cudnn.cudnnGetProperty(i, ctypes.byref(value)), value.value) for i in range(2)], cudnn.cudnnGetProperty(3, None))
-print(cudnn.cudnnBackendCreateDescriptor(0, None), cupti.cuptiGetVersion(ctypes.byref(value)), value.value > 0,
+print(cudnn.cudnnCreateRNNDescriptor(None), cupti.cuptiGetVersion(ctypes.byref(value)), value.value > 0,
       cupti.cuptiGetVersion(None))
 print(os.environ["XLA_FLAGS"], os.environ["CUDA_ROOT"])
 END
@@ -98,7 +98,7 @@ cat >look.expected <<END
 3000 0 True 1
 --one --xla_gpu_cuda_data_dir=$toolkit $toolkit
 END
-grep -q 'cudnnBackendCreateDescriptor is not supported' look.err || exit 1
+grep -q 'cudnnCreateRNNDescriptor is not supported' look.err || exit 1
 sed -n 1,5p look.out | sed "s|[^ =]*/lib/warpage/cuda|$toolkit|g" | diff - look.expected
 XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr "$WARPAGE" run -- python3 -c 'import os; print(os.environ["XLA_FLAGS"])' |
     grep -qx -- --xla_gpu_cuda_data_dir=/usr

@@ -36,33 +36,31 @@ static bool is_foreign_runtime(const char *word) {
     return file_of(word, names) != NULL;
 }
 
+/* The libraries of ours that are beside libwarpage's links, as options of the linker. */
+static const char *const own_options[] = {"-lcublas",   "-lcublasLt",  "-lcudnn",
+                                          "-lcurand",   "-lcufft",     "-lcusolver",
+                                          "-lcusparse", "-lnvidia-ml", NULL};
+
 /* The option for our library in place of another toolkit's file; NULL if it is no such path. */
 static const char *own_library(const char *word) {
-    static const char *const files[] = {"libcublas.so",    "libcublas_static.a",
-                                        "libcublasLt.so",  "libcublasLt_static.a",
-                                        "libcurand.so",    "libcurand_static.a",
-                                        "libcufft.so",     "libcufft_static.a",
-                                        "libcusolver.so",  "libcusolver_static.a",
-                                        "libcusparse.so",  "libcusparse_static.a",
-                                        "libnvidia-ml.so", NULL};
-    static const char *const options[] = {
-        "-lcublas", "-lcublas",   "-lcublasLt", "-lcublasLt", "-lcurand",   "-lcurand",   "-lcufft",
-        "-lcufft",  "-lcusolver", "-lcusolver", "-lcusparse", "-lcusparse", "-lnvidia-ml"};
-    const char *file = file_of(word, files);
-    for (size_t i = 0; file && files[i]; i++)
-        if (files[i] == file) return options[i];
+    const char *slash = strrchr(word, '/');
+    const char *base = slash ? slash + 1 : word;
+    if (word[0] == '-' || strncmp(base, "lib", 3) != 0) return NULL;
+    for (const char *const *option = own_options; *option; option++) {
+        const size_t length = strlen(*option + 2);
+        const char *rest = base + 3 + length;
+        if (strncmp(base + 3, *option + 2, length) == 0 &&
+            (strncmp(rest, ".so", 3) == 0 || strcmp(rest, "_static.a") == 0))
+            return *option;
+    }
     return NULL;
 }
 
-/* Whether the program needs one of our libraries that are beside libwarpage's links (libcublas.so).
- */
 static bool needs_libraries(const wpi_compile_job *job) {
     const wpi_strings *words = &job->options->link_args;
-    static const char *const names[] = {"-lcublas",   "-lcublasLt", "-lcurand",   "-lcufft",
-                                        "-lcusolver", "-lcusparse", "-lnvidia-ml"};
     for (size_t i = 0; i < words->count; i++) {
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            if (strcmp(words->items[i], names[k]) == 0) return true;
+        for (const char *const *option = own_options; *option; option++)
+            if (strcmp(words->items[i], *option) == 0) return true;
         if (own_library(words->items[i])) return true;
     }
     return false;

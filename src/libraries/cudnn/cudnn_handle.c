@@ -1,113 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * libcudnn.so.9 for programs that open it at start, as XLA does, whatever they compute: versions
- * and handles. No operation has an implementation: each logs its name once.
- */
-#include <stdlib.h>
+#include "libraries/cudnn/cudnn_handle.h"
 
-#include "libraries/cuda_library.h"
-#include "warpage/cuda/cuda_runtime_api.h"
-#include "warpage/error.h"
+#include "base/alloc.h"
+#include "warpage/cudart.h"
 
-/* Of cuDNN 9's interface, which is not among our headers. */
-typedef enum cudnnStatus_t {
-    CUDNN_STATUS_SUCCESS = 0,
-    CUDNN_STATUS_NOT_INITIALIZED = 1001,
-    CUDNN_STATUS_BAD_PARAM = 2000,
-    CUDNN_STATUS_NOT_SUPPORTED = 3000,
-    CUDNN_STATUS_ALLOC_FAILED = 4003,
-} cudnnStatus_t;
-
-typedef struct cudnnContext {
-    cudaStream_t stream;
-} *cudnnHandle_t;
-
-/* Programs refuse a minor version below that of the headers which they were compiled with. */
-#define MAJOR 9
-#define MINOR 99
-#define VERSION (MAJOR * 10000 + MINOR * 100)
-
-WP_API size_t cudnnGetVersion(void);
 WP_API size_t cudnnGetVersion(void) {
-    return VERSION;
+    return CUDNN_VERSION;
 }
 
-WP_API size_t cudnnGetCudartVersion(void);
 WP_API size_t cudnnGetCudartVersion(void) {
     int version = 0;
     (void)cudaRuntimeGetVersion(&version);
     return (size_t)version;
 }
 
-/* `property`: 0 major, 1 minor, 2 patch level. */
-WP_API cudnnStatus_t cudnnGetProperty(int property, int *value);
-WP_API cudnnStatus_t cudnnGetProperty(int property, int *value) {
-    static const int values[] = {MAJOR, MINOR, 0};
-    if (value == NULL || property < 0 || property > 2) return CUDNN_STATUS_BAD_PARAM;
-    *value = values[property];
+WP_API cudnnStatus_t cudnnGetProperty(libraryPropertyType type, int *value) {
+    static const int values[] = {CUDNN_MAJOR, CUDNN_MINOR, CUDNN_PATCHLEVEL};
+    if (value == NULL || (unsigned)type > PATCH_LEVEL) return CUDNN_STATUS_BAD_PARAM;
+    *value = values[type];
     return CUDNN_STATUS_SUCCESS;
 }
 
-WP_API const char *cudnnGetErrorString(cudnnStatus_t status);
+WP_API cudnnStatus_t cudnnGraphVersionCheck(void) {
+    return CUDNN_STATUS_SUCCESS;
+}
+
+WP_API cudnnStatus_t cudnnOpsVersionCheck(void) {
+    return CUDNN_STATUS_SUCCESS;
+}
+
+WP_API cudnnStatus_t cudnnCnnVersionCheck(void) {
+    return CUDNN_STATUS_SUCCESS;
+}
+
+WP_API cudnnStatus_t cudnnAdvVersionCheck(void) {
+    return CUDNN_STATUS_SUCCESS;
+}
+
+#define NAMED(status)                                                                              \
+    case status: return #status
+
 WP_API const char *cudnnGetErrorString(cudnnStatus_t status) {
     switch (status) {
-    case CUDNN_STATUS_SUCCESS: return "CUDNN_STATUS_SUCCESS";
-    case CUDNN_STATUS_NOT_INITIALIZED: return "CUDNN_STATUS_NOT_INITIALIZED";
-    case CUDNN_STATUS_BAD_PARAM: return "CUDNN_STATUS_BAD_PARAM";
-    case CUDNN_STATUS_NOT_SUPPORTED: return "CUDNN_STATUS_NOT_SUPPORTED";
-    case CUDNN_STATUS_ALLOC_FAILED: return "CUDNN_STATUS_ALLOC_FAILED";
+        NAMED(CUDNN_STATUS_SUCCESS);
+        NAMED(CUDNN_STATUS_NOT_INITIALIZED);
+        NAMED(CUDNN_STATUS_BAD_PARAM);
+        NAMED(CUDNN_STATUS_INVALID_VALUE);
+        NAMED(CUDNN_STATUS_BAD_PARAM_NULL_POINTER);
+        NAMED(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED);
+        NAMED(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
+        NAMED(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE);
+        NAMED(CUDNN_STATUS_NOT_SUPPORTED);
+        NAMED(CUDNN_STATUS_ARCH_MISMATCH);
+        NAMED(CUDNN_STATUS_RUNTIME_PREREQUISITE_MISSING);
+        NAMED(CUDNN_STATUS_INTERNAL_ERROR);
+        NAMED(CUDNN_STATUS_ALLOC_FAILED);
+        NAMED(CUDNN_STATUS_MAPPING_ERROR);
+        NAMED(CUDNN_STATUS_EXECUTION_FAILED);
     }
     return "CUDNN_UNKNOWN_STATUS";
 }
 
-WP_API void cudnnGetLastErrorString(char *text, size_t bytes);
-WP_API void cudnnGetLastErrorString(char *text, size_t bytes) {
-    if (text != NULL && bytes != 0) text[0] = '\0';
+WP_API void cudnnGetLastErrorString(char *message, size_t max_size) {
+    if (message != NULL && max_size != 0) message[0] = '\0';
 }
 
-WP_API cudnnStatus_t cudnnCreate(cudnnHandle_t *handle);
+cudnnStatus_t wpi_cudnn_status(cudaError_t error) {
+    switch (error) {
+    case cudaSuccess: return CUDNN_STATUS_SUCCESS;
+    case cudaErrorMemoryAllocation: return CUDNN_STATUS_ALLOC_FAILED;
+    default: return CUDNN_STATUS_EXECUTION_FAILED;
+    }
+}
+
+cudnnStatus_t wpi_cudnn_create(void **made, size_t bytes) {
+    if (made == NULL) return CUDNN_STATUS_BAD_PARAM;
+    *made = wpi_calloc(1, bytes);
+    return *made != NULL ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_ALLOC_FAILED;
+}
+
 WP_API cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
     if (handle == NULL) return CUDNN_STATUS_BAD_PARAM;
-    *handle = calloc(1, sizeof **handle);
-    return *handle != NULL ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_ALLOC_FAILED;
+    *handle = NULL;
+    if (wp_cudart_device() == NULL) return CUDNN_STATUS_NOT_INITIALIZED;
+    return wpi_cudnn_create((void **)handle, sizeof **handle);
 }
 
-WP_API cudnnStatus_t cudnnDestroy(cudnnHandle_t handle);
 WP_API cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
-    free(handle);
+    wpi_free(handle);
     return CUDNN_STATUS_SUCCESS;
 }
 
-WP_API cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream);
-WP_API cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+WP_API cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t streamId) {
     if (handle == NULL) return CUDNN_STATUS_BAD_PARAM;
-    handle->stream = stream;
+    handle->stream = streamId;
     return CUDNN_STATUS_SUCCESS;
 }
 
-WP_API cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t *stream);
-WP_API cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t *stream) {
-    if (handle == NULL || stream == NULL) return CUDNN_STATUS_BAD_PARAM;
-    *stream = handle->stream;
+WP_API cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t *streamId) {
+    if (handle == NULL || streamId == NULL) return CUDNN_STATUS_BAD_PARAM;
+    *streamId = handle->stream;
     return CUDNN_STATUS_SUCCESS;
 }
-
-/* What operations begin with: descriptors. */
-#define MISSING(name) WPI_LIBRARY_MISSING("cudnn", cudnnStatus_t, CUDNN_STATUS_NOT_SUPPORTED, name)
-MISSING(cudnnBackendCreateDescriptor)
-MISSING(cudnnCreateTensorDescriptor)
-MISSING(cudnnCreateFilterDescriptor)
-MISSING(cudnnCreateConvolutionDescriptor)
-MISSING(cudnnCreatePoolingDescriptor)
-MISSING(cudnnCreateActivationDescriptor)
-MISSING(cudnnCreateDropoutDescriptor)
-MISSING(cudnnCreateLRNDescriptor)
-MISSING(cudnnCreateOpTensorDescriptor)
-MISSING(cudnnCreateReduceTensorDescriptor)
-MISSING(cudnnCreateRNNDescriptor)
-MISSING(cudnnCreateRNNDataDescriptor)
-MISSING(cudnnCreateAttnDescriptor)
-MISSING(cudnnCreateSeqDataDescriptor)
-MISSING(cudnnCreateSpatialTransformerDescriptor)
-MISSING(cudnnCreateTensorTransformDescriptor)
-MISSING(cudnnCreateCTCLossDescriptor)

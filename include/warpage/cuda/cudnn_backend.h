@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A part of cudnn.h by the name that programs include. */
+#include "cudnn.h"

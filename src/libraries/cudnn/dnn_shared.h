@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What cuDNN's host code and its kernels share. A kernel walks over the elements of its result, or
+ * over those that share a sum: the item of a number has the coordinate
+ *
+ *     (item / every[d]) % size[d]
+ *
+ * in dimension d, where dimensions with small strides change fastest.
+ */
+#ifndef WP_LIBRARIES_DNN_SHARED_H
+#define WP_LIBRARIES_DNN_SHARED_H
+
+#include "warpage/cuda/cuda_runtime_api.h"
+#include "warpage/cuda/cudnn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WPI_DNN_DIMS CUDNN_DIM_MAX
+#define WPI_DNN_SPACE 3 /* depth, height, width: dimensions 2 to 4 */
+
+/** Strides are in elements. */
+typedef struct wpi_dnn_tensor {
+    void *data;
+    int type; /* cudnnDataType_t */
+    int dims;
+    int size[WPI_DNN_DIMS];
+    long long stride[WPI_DNN_DIMS];
+} wpi_dnn_tensor;
+
+typedef struct wpi_dnn_walk {
+    unsigned count;
+    int dims;
+    unsigned every[WPI_DNN_DIMS], size[WPI_DNN_DIMS];
+} wpi_dnn_walk;
+
+/** All tensors have five dimensions. */
+typedef struct wpi_dnn_convolution {
+    wpi_dnn_tensor x, w, y;
+    int pad[WPI_DNN_SPACE], step[WPI_DNN_SPACE], dilation[WPI_DNN_SPACE];
+    int is_flipped; /* the filter, as mathematics has it */
+    int groups;
+    double alpha, beta;
+} wpi_dnn_convolution;
+
+/** A mode besides cudnnPointwiseMode_t: 1 - a. */
+#define WPI_DNN_ONE_LESS 99
+
+/** What a convolution computes: y, x from y, or w from y. */
+typedef enum wpi_dnn_way {
+    WPI_DNN_FORWARD,
+    WPI_DNN_DATA,
+    WPI_DNN_FILTER,
+} wpi_dnn_way;
+
+/** y = scale f(alpha a, beta b, c) + old y. Operands have y's dimensions, or 1; data NULL: none.
+ * Modes from CUDNN_POINTWISE_RELU_BWD on: a is the gradient, b what the function was given, or its
+ * result (is_of_result). */
+typedef struct wpi_dnn_pointwise {
+    wpi_dnn_tensor a, b, c, y;
+    int mode; /* cudnnPointwiseMode_t */
+    int is_of_result, axis;
+    double alpha, beta, scale, old;
+    double lower, upper, slope, parameter; /* of ReLU; of ELU, softplus, swish */
+} wpi_dnn_pointwise;
+
+/** y = alpha reduction(x) + beta y over the dimensions in which y has 1 element. */
+typedef struct wpi_dnn_reduction {
+    wpi_dnn_tensor x, y;
+    int op; /* cudnnReduceTensorOp_t */
+    double alpha, beta;
+} wpi_dnn_reduction;
+
+/** y = a b of matrices in the last two dimensions, batches before. Element k of a row of a is
+ * k * a_step behind its first, whose offset does not depend on y's column; so columns of b. */
+typedef struct wpi_dnn_matmul {
+    wpi_dnn_tensor a, b, y;
+    long long a_step, b_step;
+    int depth;
+} wpi_dnn_matmul;
+
+/** Forward: y from x; backward: dx from x and dy. All tensors have five dimensions. */
+typedef struct wpi_dnn_pooling {
+    wpi_dnn_tensor x, y, dy, dx;
+    int window[WPI_DNN_SPACE], pad[WPI_DNN_SPACE], step[WPI_DNN_SPACE];
+    int mode; /* cudnnPoolingMode_t */
+    double alpha, beta;
+} wpi_dnn_pooling;
+
+/** Forward (dy.data NULL): y from x; backward: x from y and dy. */
+typedef struct wpi_dnn_softmax {
+    wpi_dnn_tensor x, y, dy;
+    int is_log;
+    double alpha, beta;
+} wpi_dnn_softmax;
+
+/** y = (x - mean) / sqrt(variance + epsilon) * factor + bias, by channels or activations; the
+ * parameters are of the type of the sums. */
+typedef struct wpi_dnn_norm {
+    wpi_dnn_tensor x, y, parameter; /* shape of the parameters; its data: the factor */
+    wpi_dnn_tensor dy;              /* backward: y is dx */
+    const void *bias;
+    void *mean, *variance;             /* given, or with training running ones, or NULL */
+    void *kept_mean, *kept_inverse;    /* of training, for backward; NULL: none */
+    void *factor_change, *bias_change; /* backward: results */
+    int is_training;
+    double momentum, epsilon, alpha, beta, parameter_alpha, parameter_beta;
+} wpi_dnn_norm;
+
+cudaError_t wpi_dnn_convolve(cudaStream_t stream, wpi_dnn_way way, const wpi_dnn_convolution *p);
+cudaError_t wpi_dnn_pointwise_run(cudaStream_t stream, const wpi_dnn_pointwise *p);
+cudaError_t wpi_dnn_reduce(cudaStream_t stream, const wpi_dnn_reduction *p);
+cudaError_t wpi_dnn_multiply(cudaStream_t stream, const wpi_dnn_matmul *p);
+cudaError_t wpi_dnn_pool(cudaStream_t stream, const wpi_dnn_pooling *p, int is_backward);
+/** `is_by_channel`: each place in space by itself. */
+cudaError_t wpi_dnn_softmax_run(cudaStream_t stream, const wpi_dnn_softmax *p, int is_by_channel);
+cudaError_t wpi_dnn_normalise(cudaStream_t stream, const wpi_dnn_norm *p, int is_backward);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
