@@ -243,6 +243,22 @@ void wpi_branch_mark_rare(LLVMContextRef context, LLVMValueRef branch) {
                     LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, node, 3)));
 }
 
+void wpi_function_drop_body(LLVMValueRef function) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
+                LLVMReplaceAllUsesWith(i, LLVMGetPoison(LLVMTypeOf(i)));
+    LLVMBasicBlockRef next;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = next) {
+        LLVMValueRef i;
+        next = LLVMGetNextBasicBlock(b);
+        while ((i = LLVMGetLastInstruction(b)))
+            LLVMInstructionEraseFromParent(i);
+    }
+    while (LLVMGetFirstBasicBlock(function))
+        LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
+}
+
 bool wpi_function_is_address_taken(LLVMValueRef function) {
     for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u))
         if (wpi_called_function(LLVMGetUser(u)) != function ||

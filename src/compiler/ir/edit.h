@@ -45,6 +45,9 @@ LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count);
 /** The called function, or NULL for an indirect call, an intrinsic asm or a non-call. */
 LLVMValueRef wpi_called_function(LLVMValueRef instruction);
 
+/** Leaves a declaration of `function`. */
+void wpi_function_drop_body(LLVMValueRef function);
+
 /** True if `function` may be called through a pointer. */
 bool wpi_function_is_address_taken(LLVMValueRef function);
 

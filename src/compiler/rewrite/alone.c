@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/ir/edit.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/rewrite/rewrite.h"
 
@@ -65,9 +66,23 @@ static void declare_variables(wpi_compile *c) {
 
 /* ---- the kernel alone ---- */
 
+/* The copy declares a kernel that kernels launch, so that its address is that of the program's. */
+static void declare_kernel(LLVMValueRef kernel) {
+    wpi_function_drop_body(kernel);
+    LLVMSetLinkage(kernel, LLVMExternalLinkage);
+    LLVMSetComdat(kernel, NULL);
+    LLVMGlobalClearMetadata(kernel);
+}
+
+static void declare_other_kernels(wpi_compile *c, LLVMValueRef kernel) {
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        if (c->kernels[k].function != kernel) declare_kernel(c->kernels[k].function);
+}
+
 static wp_status inline_calls(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
     wpi_rewrite_drop_lists(c);
     declare_variables(c);
+    declare_other_kernels(c, kernel);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || f == kernel) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
@@ -154,9 +169,7 @@ wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix,
 /* ---- back into the program ---- */
 
 wp_status wpi_alone_return(wpi_alone *alone, wp_error *err) {
-    LLVMValueRef kernel = alone->kernel->function;
-    LLVMSetValueName2(kernel, "wp.alone.kernel", 15);
-    LLVMSetLinkage(kernel, LLVMInternalLinkage);
+    declare_kernel(alone->kernel->function);
     WP_TRY(wpi_compile_run(alone->c, "globaldce", NULL, err));
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(alone->c->module);
     LLVMModuleRef made = NULL;

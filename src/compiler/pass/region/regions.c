@@ -133,22 +133,6 @@ static wp_status check_local_memory(const wpi_kernel_ir *kernel, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-static void drop_body(LLVMValueRef function) {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
-                LLVMReplaceAllUsesWith(i, LLVMGetPoison(LLVMTypeOf(i)));
-    LLVMBasicBlockRef next;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = next) {
-        LLVMValueRef i;
-        next = LLVMGetNextBasicBlock(b);
-        while ((i = LLVMGetLastInstruction(b)))
-            LLVMInstructionEraseFromParent(i);
-    }
-    while (LLVMGetFirstBasicBlock(function))
-        LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
-}
-
 /* Every region has a copy of the code reachable from its stop. After a yield in the loops of a
  * large kernel that is nearly all of it: beyond this many instructions, counted before regions are
  * built, all yields share one function. */
@@ -192,7 +176,7 @@ static void build_regions(wpi_compile *c, wpi_kernel_ir *kernel) {
     for (uint32_t s = 0; s < kernel->region_count; s++)
         kernel->stops[s].call = NULL;
     wpi_region_plan_deinit(&plan);
-    drop_body(kernel->function);
+    wpi_function_drop_body(kernel->function);
 }
 
 static wp_status describe_kernels(wpi_compile *c, wp_error *err) {
