@@ -207,6 +207,10 @@ wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp
                         &plan);
     if (plan.reason == NULL && wp_kernel_get_info(code->plain)->param_count > ARGUMENTS_MAX)
         plan.reason = "the kernel has more than 512 parameters";
+    if (plan.reason == NULL && launch->is_cooperative &&
+        blocks > (uint64_t)plan.blocks_per_sm * wp_device_get_info(code->device)->sm_count)
+        plan.reason = "all blocks of a cooperative launch are resident only without the cache: the "
+                      "cached form takes more registers";
     plan.prefers_l1 &= !launch->is_cooperative; /* all its blocks have to be resident */
     wpi_cache_plan_note(code, threads, launch->shared_dynamic_bytes);
     wp_launch plain = *launch;
