@@ -171,6 +171,39 @@ static void check_locked(int n) {
     CHECK_EQ(got[3], counts[1]);
 }
 
+/* Its dynamic shared memory ends where the launch says. */
+__global__ void sized(const unsigned char *in, unsigned *out, int n) {
+    const int t = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned s, bytes;
+    asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    s = bytes;
+    for (int i = 0; i < n; i++) s = s * 31 + in[t * n + i];
+    out[t] = s;
+}
+
+/* All bytes of parameters that a GPU takes. */
+struct table { unsigned char at[4096 - 2 * sizeof(void *) - sizeof(int)]; };
+__global__ void wide(const unsigned char *in, unsigned *out, int n, table factors) {
+    const int t = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s += in[t * n + i] * factors.at[i];
+    out[t] = s;
+}
+
+static void check_wide(int n) {
+    both in((size_t)ALL * n, 9), out(ALL * sizeof(unsigned), 2);
+    table factors;
+    for (int i = 0; i < n; i++) factors.at[i] = (unsigned char)(i + 1);
+    wide<<<BLOCKS, THREADS>>>(in.device, (unsigned *)out.device, n, factors);
+    KERNEL_OK();
+    for (int t = 0; t < ALL; t++) {
+        unsigned s = 0;
+        for (int i = 0; i < n; i++) s += in.host[t * n + i] * factors.at[i];
+        memcpy(out.host + t * sizeof s, &s, sizeof s);
+    }
+    CHECK_EQ(out.differences(), 0);
+}
+
 int main(void) {
     setenv("WARPAGE_SOFTWARE_CACHE_RUNS", "off", 1); /* lines, by the rule of the thesis */
     setenv("WARPAGE_SOFTWARE_CACHE_DATA_EXITS", "on", 1);
@@ -178,6 +211,8 @@ int main(void) {
     for (int n : counts) {
         check_sums(sums, n, 0);
         check_sums(crowded, n, 7);
+        check_sums(sized, n, 0);
+        check_wide(n);
         check_until_zero(n);
         check_twice(n);
         check_overlapping(n);

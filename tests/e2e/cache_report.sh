@@ -40,6 +40,18 @@ __global__ void indirect(const char *in, unsigned *out, int n) {
     for (int i = 0; i < n; i++) s = turns[i & 1](s, in[threadIdx.x * n + i]);
     out[threadIdx.x] = s;
 }
+__global__ void sized(const char *in, unsigned *out, int n) {
+    unsigned s;
+    asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(s));
+    for (int i = 0; i < n; i++) s += in[threadIdx.x * n + i];
+    out[threadIdx.x] = s;
+}
+struct table { char at[4072]; };
+__global__ void wide(const char *in, unsigned *out, int n, table factors) {
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s += in[threadIdx.x * n + i] * factors.at[i];
+    out[threadIdx.x] = s;
+}
 int main() {
     void *in; unsigned *out, got[64];
     cudaMalloc(&in, 64 * 1024 * 4); cudaMemset(in, 1, 64 * 1024 * 4); cudaMalloc((void **)&out, sizeof got);
@@ -49,6 +61,9 @@ int main() {
     beside<<<1, 64>>>((const int *)in, out, 1024);
     crowded<<<1, 64>>>((const char *)in, out, 1024);
     indirect<<<1, 64>>>((const char *)in, out, 1024);
+    sized<<<1, 64>>>((const char *)in, out, 1024);
+    table factors = {};
+    wide<<<1, 64>>>((const char *)in, out, 1024, factors);
     no_loop<<<1, 64>>>(out);
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
     cudaFree(in); cudaFree(out);
@@ -72,6 +87,8 @@ for device in $DEVICES sim:titan-black; do
     grep -q 'plain because  *the lanes of a warp access what its loops may cache side by side' "$TMP/r.txt"
     grep -q 'plain because  *the kernel has no loops' "$TMP/r.txt"
     grep -q 'plain because  *its loops call functions through pointers' "$TMP/r.txt"
+    grep -q 'plain because  *it reads the size of its shared memory' "$TMP/r.txt"
+    grep -q 'plain because  *its parameters leave less than 16 of 4096 bytes' "$TMP/r.txt"
     [ $device != sim:titan-black ] ||
         grep -q 'plain because  *the shared memory that is left is less than a line for each thread of an SM' "$TMP/r.txt"
     [ $device != sim:titan-black ] ||
@@ -93,7 +110,7 @@ assert none["plain_launches"] == 1 and none["reason"] == "the kernel has no loop
 assert along["cached_instructions"] > along["instructions"] > 0
 # A block takes all of the shared memory (crowded), nothing is read again (beside): not these.
 on = {name: row["l1_launches"] for name, row in rows.items()}
-wanted = {"along": 0, "apart": 0, "alike": 1, "beside": 0, "crowded": 0, "indirect": 1, "no_loop": 0}
+wanted = {"along": 0, "apart": 0, "alike": 1, "beside": 0, "crowded": 0, "indirect": 1, "no_loop": 0, "sized": 1, "wide": 1}
 assert on == (wanted if sys.argv[2] == "sim:titan-black" else dict.fromkeys(wanted, 0)), on
 END
 done

@@ -3,6 +3,7 @@
  * them (docs/rooms/cache.md). */
 #include "compiler/rewrite/cache.h"
 
+#include <llvm-c/Target.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,58 @@ static void make_body(wpi_cache *k) {
     k->offset = LLVMGetParam(k->body, own + 1);
     k->counts = LLVMGetParam(k->body, own + 2);
     wpi_clone_body(k->kernel->function, k->body);
+}
+
+/* ---- kernels that have no other form ---- */
+
+/* Bytes of parameters that every GPU and driver takes. */
+enum { PARAMETER_BYTES_MAX = 4096 };
+
+static uint64_t parameter_bytes(const wpi_cache *k) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(k->c->module);
+    LLVMValueRef function = k->kernel->function;
+    uint64_t bytes = 0;
+    for (unsigned p = 0; p < LLVMCountParams(function); p++) {
+        LLVMAttributeRef by_value = LLVMGetEnumAttributeAtIndex(
+            function, p + 1, LLVMGetEnumAttributeKindForName("byval", 5));
+        LLVMTypeRef type = by_value != NULL ? LLVMGetTypeAttributeValue(by_value)
+                                            : LLVMTypeOf(LLVMGetParam(function, p));
+        const uint64_t align = LLVMABIAlignmentOfType(layout, type);
+        bytes = (bytes + align - 1) / align * align + LLVMABISizeOfType(layout, type);
+    }
+    return bytes;
+}
+
+static bool has_room_for_parameters(const wpi_cache *k) {
+    const uint64_t own = parameter_bytes(k), own_aligned = (own + 7) / 8 * 8;
+    return own > PARAMETER_BYTES_MAX ||
+           own_aligned + 2 * sizeof(uint32_t) + sizeof(uint64_t) <= PARAMETER_BYTES_MAX;
+}
+
+/* By inline PTX, as there are no functions for it. */
+static bool reads_shared_size(LLVMValueRef i) {
+    size_t length = 0;
+    if (!LLVMIsACallInst(i) || !LLVMIsAInlineAsm(LLVMGetCalledValue(i))) return false;
+    const char *code = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
+    return strstr(code, "dynamic_smem_size") != NULL || strstr(code, "total_smem_size") != NULL;
+}
+
+static bool knows_shared_size(const wpi_compile *c) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (reads_shared_size(i)) return true;
+    return false;
+}
+
+/* NULL: it may have one. */
+static const char *reason_to_refuse(const wpi_cache *k) {
+    if (knows_shared_size(k->c))
+        return "it reads the size of its shared memory (%dynamic_smem_size), to which lines would "
+               "add";
+    if (!has_room_for_parameters(k))
+        return "its parameters leave less than 16 of 4096 bytes for those of the cache";
+    return NULL;
 }
 
 static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
@@ -134,6 +187,8 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     wpi_cache_note_lanes(&k, &loops);
     if (is_streamed) k.facts.l1 = WPI_CACHE_L1_NONE;
     wpi_cache_choose_loops(&k, &loops);
+    const char *refused = reason_to_refuse(&k);
+    if (refused != NULL) k.nest_count = 0;
     k.facts.pad_bytes = pad_bytes(&k);
     wpi_cache_find_runs(&k, &loops);
     if (k.nest_count != 0) {
@@ -141,7 +196,7 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
         add_counts(&k);
     } else {
         (void)snprintf(k.facts.reason, sizeof k.facts.reason, "%s",
-                       reason_without_form(&k, loops.count));
+                       refused != NULL ? refused : reason_without_form(&k, loops.count));
         k.facts.structures = 0;
         LLVMDeleteFunction(k.body);
     }
