@@ -330,8 +330,10 @@ typedef struct wp_run_host {
 typedef struct wp_run_cached_structure {
     char name[32]; /* of the parameter or variable, "args+8" in a structure; "": unknown */
     bool is_written;
-    bool is_run;                      /* loops go through it 16 bytes at a time */
-    uint64_t parameter;               /* its number; UINT32_MAX: a variable */
+    bool is_run;        /* loops go through it 16 bytes at a time */
+    bool is_alike;      /* never cached: the lanes of a warp access one address … */
+    bool is_left_out;   /* … or loops that end where data say, or in which lanes meet, access it */
+    uint64_t parameter; /* its number; UINT32_MAX: a variable */
     uint64_t accesses, hits;          /* while monitoring */
     uint64_t chosen, seldom, crowded; /* threads: cache it; it hit too seldom; no line was left */
 } wp_run_cached_structure;
@@ -345,6 +347,7 @@ typedef struct wp_run_cached {
     bool registers_are_estimated;
     uint64_t launches, plain_launches;
     uint64_t l1_launches; /* of the plain ones: with the hardware's L1 */
+    uint64_t hits_pct;    /* above which an array is cached */
     uint64_t lines, threads_per_sm,
         shared_left_bytes;                      /* of the last cached launch; lines: a thread */
     uint64_t registers, plain_registers;        /* of a thread */

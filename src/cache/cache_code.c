@@ -175,9 +175,12 @@ void wpi_cache_code_note(wpi_cache_code *code, const wpi_cache_plan *plan) {
 
 static void describe_structure(const wpi_cache_code *code, const wpi_cache_counts *counts,
                                uint32_t s, wp_run_cached_structure *out) {
+    const bool is_out = (code->may_be_cached >> s & 1) == 0;
     *out = (wp_run_cached_structure){.parameter = code->facts.parameters[s],
                                      .is_written = (code->facts.written >> s & 1) != 0,
                                      .is_run = code->has_runs && (code->facts.runs >> s & 1) != 0,
+                                     .is_alike = is_out && (code->facts.alike >> s & 1) != 0,
+                                     .is_left_out = is_out && (code->facts.alike >> s & 1) == 0,
                                      .accesses = counts->accesses[s],
                                      .hits = counts->hits[s],
                                      .chosen = counts->chosen[s],
@@ -209,6 +212,7 @@ static void collect(wpi_cache_code *code) {
                          .registers_per_sm = device->registers_per_sm,
                          .instructions = code->facts.instructions,
                          .cached_instructions = code->facts.cached_instructions,
+                         .hits_pct = code->hits_pct,
                          .lines = code->last.lines,
                          .threads_per_sm = code->last.threads_per_sm,
                          .shared_left_bytes = code->last.shared_left_bytes,

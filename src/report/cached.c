@@ -13,6 +13,8 @@
 
 #define NAME_WIDTH 34
 
+enum { HITS_PCT = 50 }; /* in records that do not say */
+
 /* The numbers of a row and of a structure: names in JSON, and whether launches are summed. */
 typedef struct field {
     const char *name;
@@ -26,6 +28,7 @@ static const field fields[] = {
     FIELD(launches, true),
     FIELD(plain_launches, true),
     {"l1_launches", offsetof(wp_run_cached, l1_launches), true, true},
+    {"hits_pct", offsetof(wp_run_cached, hits_pct), false, true},
     FIELD(lines, false),
     FIELD(threads_per_sm, false),
     FIELD(shared_left_bytes, false),
@@ -59,11 +62,19 @@ static uint64_t number_in(const void *row, const field *f) {
     return *(const uint64_t *)(const void *)((const char *)row + f->offset);
 }
 
-static void merge(void *to, const void *from, const field *list, size_t count) {
+/* `keeps`: what is no sum stays as it is. */
+static void merge(void *to, const void *from, const field *list, size_t count, bool keeps) {
     for (size_t i = 0; i < count; i++) {
         uint64_t *number = number_of(to, &list[i]);
-        *number = (list[i].is_sum ? *number : 0) + number_in(from, &list[i]);
+        if (list[i].is_sum)
+            *number += number_in(from, &list[i]);
+        else if (!keeps)
+            *number = number_in(from, &list[i]);
     }
+}
+
+static bool is_plain(const wp_run_cached *row) {
+    return row->plain_launches == row->launches;
 }
 
 static wp_run_cached *add_row(wp_run_record *record) {
@@ -95,6 +106,8 @@ static wp_run_cached *new_row(wp_run_record *record, const wp_run_cached *launch
                sizeof row->structures[s].name);
         row->structures[s].is_written = launches->structures[s].is_written;
         row->structures[s].is_run = launches->structures[s].is_run;
+        row->structures[s].is_alike = launches->structures[s].is_alike;
+        row->structures[s].is_left_out = launches->structures[s].is_left_out;
     }
     if (row->name != NULL && row->display_name != NULL &&
         (launches->reason == NULL || row->reason != NULL))
@@ -110,9 +123,15 @@ bool wpi_cached_add(wp_run_record *record, const wp_run_cached *launches) {
         if (strcmp(record->cached[i].name, launches->name) == 0) row = &record->cached[i];
     if (row == NULL) row = new_row(record, launches);
     if (row == NULL) return false;
-    merge(row, launches, fields, FIELD_COUNT);
+    if (row->reason == NULL && launches->reason != NULL) {
+        row->reason = wpi_strdup(launches->reason);
+        if (row->reason == NULL) return false;
+    }
+    /* Lines and the like are those of the last launch that cached. */
+    const bool keeps = is_plain(launches) && !is_plain(row);
+    merge(row, launches, fields, FIELD_COUNT, keeps);
     for (size_t s = 0; s < row->structure_count; s++)
-        merge(&row->structures[s], &launches->structures[s], parts, PART_COUNT);
+        merge(&row->structures[s], &launches->structures[s], parts, PART_COUNT, keeps);
     return true;
 }
 
@@ -136,6 +155,8 @@ static json_t *structure_to_json(const wp_run_cached_structure *s) {
     wpi_json_set(object, "name", wpi_json_string(s->name));
     wpi_json_set(object, "is_written", json_boolean(s->is_written));
     wpi_json_set(object, "is_run", json_boolean(s->is_run));
+    wpi_json_set(object, "is_alike", json_boolean(s->is_alike));
+    wpi_json_set(object, "is_left_out", json_boolean(s->is_left_out));
     numbers_to_json(object, s, parts, PART_COUNT);
     return object;
 }
@@ -173,6 +194,8 @@ static void structure_from_json(wpi_json_reader *r, const json_t *object,
     wpi_free(name);
     out->is_written = json_is_true(json_object_get(object, "is_written"));
     out->is_run = json_is_true(json_object_get(object, "is_run"));
+    out->is_alike = json_is_true(json_object_get(object, "is_alike"));
+    out->is_left_out = json_is_true(json_object_get(object, "is_left_out"));
     numbers_from_json(r, object, out, parts, PART_COUNT);
 }
 
@@ -189,6 +212,7 @@ void wpi_cached_from_json(wpi_json_reader *r, const json_t *array, wp_run_record
         row->has_counts = json_is_true(json_object_get(object, "has_counts"));
         row->registers_are_estimated =
             json_is_true(json_object_get(object, "registers_are_estimated"));
+        row->hits_pct = HITS_PCT;
         numbers_from_json(r, object, row, fields, FIELD_COUNT);
         for (size_t s = 0; s < json_array_size(structures) && s < WP_RUN_CACHED_STRUCTURES; s++) {
             structure_from_json(r, json_array_get(structures, s), &row->structures[s]);
@@ -206,16 +230,21 @@ static double pct(uint64_t part, uint64_t all) {
 }
 
 /* The threads' decisions, which mostly agree. */
-static void describe_choice(const wp_run_cached_structure *s, char *text, size_t size) {
+static void describe_choice(const wp_run_cached_structure *s, uint64_t hits_pct, char *text,
+                            size_t size) {
     const uint64_t all = s->chosen + s->seldom + s->crowded;
     if (all == 0)
         (void)snprintf(text, size, "no thread left monitoring");
     else if (s->chosen == all)
         (void)snprintf(text, size, "cached");
-    else if (s->seldom == all)
+    else if (s->seldom == all && s->is_alike)
+        (void)snprintf(text, size, "not cached: the lanes of a warp read one address");
+    else if (s->seldom == all && s->is_left_out)
         (void)snprintf(text, size,
-                       "not cached: at most 50 %% hits, loops that end where data say, or one "
-                       "address for all lanes");
+                       "not cached: loops access it that end where data say, or in which lanes "
+                       "meet");
+    else if (s->seldom == all)
+        (void)snprintf(text, size, "not cached: at most %" PRIu64 " %% hits", hits_pct);
     else if (s->crowded == all)
         (void)snprintf(text, size, "not cached: no line left");
     else
@@ -235,7 +264,7 @@ static void visit_structures(const wp_run_cached *row, wpi_text *out, fact_fn fa
         else
             (void)snprintf(label, sizeof label, "parameter %" PRIu64 "%s%s, %s", s->parameter,
                            s->name[0] != '\0' ? " " : "", s->name, access);
-        describe_choice(s, choice, sizeof choice);
+        describe_choice(s, row->hits_pct, choice, sizeof choice);
         const char *run = s->is_run ? "16 bytes at a time where loops allow it" : "";
         if (s->is_run && s->accesses == 0)
             (void)snprintf(text, sizeof text, "%s", run);
