@@ -40,10 +40,32 @@ const wpi_param wpi_cache_params[] = {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wpi_cache_code *codes;
 
-static bool is_on(int param) {
+static wp_status load_flag(int param, bool *out, wp_error *err) {
     wpi_param_value value = {0};
-    return wpi_param_load(&wpi_cache_params[param], &value, NULL) == WP_STATUS_OK &&
-           value.number != 0;
+    WP_TRY(wpi_param_load(&wpi_cache_params[param], &value, err));
+    *out = value.number != 0;
+    return WP_STATUS_OK;
+}
+
+static wp_status load_number(int param, uint32_t *out, wp_error *err) {
+    wpi_param_value value = {0};
+    WP_TRY(wpi_param_load(&wpi_cache_params[param], &value, err));
+    *out = (uint32_t)value.number;
+    return WP_STATUS_OK;
+}
+
+static wp_status load_settings(wpi_cache_code *code, wp_error *err) {
+    bool runs, counts;
+    WP_TRY(load_flag(COUNTS, &counts, err));
+    WP_TRY(load_flag(RUNS, &runs, err));
+    WP_TRY(load_flag(DATA_EXITS, &code->caches_together, err));
+    WP_TRY(load_flag(L1, &code->may_use_l1, err));
+    WP_TRY(load_number(HITS, &code->hits_pct, err));
+    WP_TRY(load_number(THRESHOLD, &code->threshold, err));
+    code->has_runs = code->facts.runs != 0 && runs;
+    code->counts_are_on =
+        code->facts.structures != 0 && wpi_report_is_on() && counts && !code->is_checked;
+    return WP_STATUS_OK;
 }
 
 /* ---- device memory ---- */
@@ -97,7 +119,7 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
                       wp_error *err) {
     WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, err));
     code->facts.reason[WPI_CACHE_REASON - 1] = '\0';
-    code->may_use_l1 = is_on(L1);
+    WP_TRY(load_settings(code, err));
     if (code->facts.structures != 0 && (code->facts.line_bytes == 0 || code->facts.ways == 0))
         return WP_FAIL(err, PARSE,
                        "%s was compiled with --cache by another version of wpcc; compile the "
@@ -112,17 +134,8 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     void *counts;
     WP_TRY(find_variable(module, name, WPI_CACHE_COUNTS, sizeof *code->counts, &counts, err));
     code->counts = counts;
-    wpi_param_value hits = {.number = WPI_CACHE_HITS_PCT};
-    WP_TRY(wpi_param_load(&wpi_cache_params[HITS], &hits, err));
-    wpi_param_value threshold = {.number = WPI_CACHE_THRESHOLD};
-    WP_TRY(wpi_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
-    code->hits_pct = (uint32_t)hits.number;
-    code->threshold = (uint32_t)threshold.number;
-    code->caches_together = is_on(DATA_EXITS);
     code->may_be_cached =
         code->caches_together ? (1u << code->facts.structures) - 1 : code->facts.together;
-    code->has_runs = code->facts.runs != 0 && is_on(RUNS);
-    code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;
 }
 
@@ -133,7 +146,10 @@ wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char
     wp_error error = {0};
     const wp_status found =
         find_variable(module, name, WPI_CACHE_FACTS, sizeof(wpi_cache_facts), &facts, &error);
-    if (found == WP_STATUS_NOT_FOUND || !is_on(IS_ON)) return WP_STATUS_OK;
+    if (found == WP_STATUS_NOT_FOUND) return WP_STATUS_OK;
+    bool is_on;
+    WP_TRY(load_flag(IS_ON, &is_on, err));
+    if (!is_on) return WP_STATUS_OK;
     if (found != WP_STATUS_OK) {
         if (err != NULL) *err = error;
         return found;

@@ -142,3 +142,8 @@ chosen=$(alike_ns) without=$(WARPAGE_SOFTWARE_CACHE_L1=off alike_ns)
 WARPAGE_SOFTWARE_CACHE=off "$WARPAGE" run -- "$TMP/a" 2>&1 | grep -q 'cached kernel' && exit 1
 "$WARPAGE" run --check -- "$TMP/a" >"$TMP/c.txt" 2>&1 || { cat "$TMP/c.txt"; exit 1; }
 grep -q 'plain because  *--check runs the plain kernel' "$TMP/c.txt"
+# A setting that is none is an error, not "off".
+for setting in CACHE CACHE_RUNS CACHE_COUNTS CACHE_DATA_EXITS CACHE_L1 CACHE_HITS_PCT CACHE_THRESHOLD; do
+    env "WARPAGE_SOFTWARE_$setting=maybe" "$TMP/a" >"$TMP/e.txt" 2>&1 && { echo "$setting=maybe is taken"; exit 1; }
+    grep -q "software-cache.*'maybe'" "$TMP/e.txt" || { cat "$TMP/e.txt"; exit 1; }
+done
