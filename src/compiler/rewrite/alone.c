@@ -27,23 +27,32 @@ static bool is_hidden(LLVMValueRef global) {
     return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
 }
 
-/* Hidden variables get a linkage with which the copy can refer to them, until it is linked back. */
-static void show_variables(wpi_alone_program *program) {
+static void show(wpi_alone_program *program, LLVMValueRef global) {
+    LLVMSetLinkage(global, LLVMExternalLinkage);
+    program->shown[program->shown_count++] = global;
+}
+
+/* Hidden variables, and hidden functions of which the address may be compared, get a linkage with
+ * which the copy can refer to them, until it is linked back. */
+static void show_hidden(wpi_alone_program *program) {
     LLVMModuleRef module = program->c->module;
     uint32_t most = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
         most++;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        most++;
     program->shown = wpi_must_calloc(most + 1, sizeof *program->shown);
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
-        if (LLVMIsDeclaration(g) || !is_variable(g) || !is_hidden(g)) continue;
-        LLVMSetLinkage(g, LLVMExternalLinkage);
-        program->shown[program->shown_count++] = g;
+        if (!LLVMIsDeclaration(g) && is_variable(g) && is_hidden(g)) show(program, g);
     }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && is_hidden(f) && wpi_function_is_address_taken(f))
+            show(program, f);
 }
 
 void wpi_alone_program_init(wpi_alone_program *program, wpi_compile *c) {
     *program = (wpi_alone_program){.c = c};
-    show_variables(program);
+    show_hidden(program);
     program->bitcode = LLVMWriteBitcodeToMemoryBuffer(c->module);
 }
 
@@ -66,17 +75,23 @@ static void declare_variables(wpi_compile *c) {
 
 /* ---- the kernel alone ---- */
 
-/* The copy declares a kernel that kernels launch, so that its address is that of the program's. */
-static void declare_kernel(LLVMValueRef kernel) {
-    wpi_function_drop_body(kernel);
-    LLVMSetLinkage(kernel, LLVMExternalLinkage);
-    LLVMSetComdat(kernel, NULL);
-    LLVMGlobalClearMetadata(kernel);
+/* The copy declares kernels, which kernels may launch, and functions that pointers are for, so that
+ * their addresses are those of the program's. */
+static void declare(LLVMValueRef function) {
+    wpi_function_drop_body(function);
+    LLVMSetLinkage(function, LLVMExternalLinkage);
+    LLVMSetComdat(function, NULL);
+    LLVMGlobalClearMetadata(function);
+}
+
+static void declare_pointed(wpi_compile *c, LLVMValueRef kernel) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (f != kernel && !LLVMIsDeclaration(f) && wpi_function_is_address_taken(f)) declare(f);
 }
 
 static void declare_other_kernels(wpi_compile *c, LLVMValueRef kernel) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
-        if (c->kernels[k].function != kernel) declare_kernel(c->kernels[k].function);
+        if (c->kernels[k].function != kernel) declare(c->kernels[k].function);
 }
 
 static wp_status inline_calls(wpi_compile *c, LLVMValueRef kernel, wp_error *err) {
@@ -91,9 +106,11 @@ static wp_status inline_calls(wpi_compile *c, LLVMValueRef kernel, wp_error *err
         wpi_function_attribute_remove(f, "optnone");
         wpi_function_attribute(c, f, "alwaysinline");
     }
+    WP_TRY(wpi_compile_run(c, "always-inline,globaldce", NULL, err));
+    declare_pointed(c, kernel);
     return wpi_compile_run(c,
-                           "always-inline,globaldce,function(sroa,early-cse,"
-                           "instcombine<no-verify-fixpoint>,simplifycfg)",
+                           "globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
+                           "simplifycfg)",
                            NULL, err);
 }
 
@@ -169,7 +186,7 @@ wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix,
 /* ---- back into the program ---- */
 
 wp_status wpi_alone_return(wpi_alone *alone, wp_error *err) {
-    declare_kernel(alone->kernel->function);
+    declare(alone->kernel->function);
     WP_TRY(wpi_compile_run(alone->c, "globaldce", NULL, err));
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(alone->c->module);
     LLVMModuleRef made = NULL;
