@@ -305,6 +305,22 @@ template <typename T> void check_svd(int m, int n, int rank) {
     for (int j = rank; j < n; j++)
         CHECK((double)values(j, 0) <= 100 * calls<T>::tolerance * (double)values(0, 0));
 
+    /* In the matrix' place: U, then V^T. */
+    matrix<T> columns(m, n), rows(n, n), left(m, n), right = a, over = a;
+    OK(calls<T>::gesvd(handle, 'O', 'S', m, n, over.data, m, values.data, nullptr, 1, vt.data, n, work.data, size, nullptr, info));
+    OK(calls<T>::gesvd(handle, 'S', 'O', m, n, right.data, m, values.data, left.data, m, nullptr, 1, work.data, size, nullptr, info));
+    CHECK_EQ((int)calls<T>::gesvd(handle, 'O', 'O', m, n, over.data, m, values.data, nullptr, 1, nullptr, 1, work.data, size, nullptr, info),
+             (int)CUSOLVER_STATUS_INVALID_VALUE);
+    sync();
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < m; i++)
+            columns(i, j) = over(i, j) * values(j, 0), left(i, j) = left(i, j) * values(j, 0);
+        for (int i = 0; i < n; i++)
+            rows(i, j) = right(i, j);
+    }
+    close("gesvd's U in the matrix", times(columns, vt), a);
+    close("gesvd's V in the matrix", times(left, rows), a);
+
     matrix<T> both(m, 2 * n), s(n, 2), us(m, 2 * m), vs(n, 2 * n);
     for (int i = 0; i < m * n; i++)
         both.data[i] = a.data[i], both.data[m * n + i] = 2 * a.data[i];

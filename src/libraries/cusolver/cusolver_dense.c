@@ -224,12 +224,33 @@ static cusolverStatus_t singular(cusolverDnHandle_t handle, int type, const wpi_
     return wpi_cusolver_status(wpi_solver[type].gesvd(handle->stream, call));
 }
 
-/* Of U or V^T by a letter: A all columns, S the first n, N none. */
+/* Of U or V^T by a letter: A all columns, S and O (in the matrix) the first n, N none. */
 static cusolverStatus_t columns_of(signed char job, int all, int first, int *columns) {
-    if (job == 'O') return wpi_cusolver_refuse("gesvd with vectors in place of the matrix");
-    if (job != 'A' && job != 'S' && job != 'N') return INVALID;
-    *columns = job == 'A' ? all : job == 'S' ? first : 0;
+    if (job != 'A' && job != 'S' && job != 'O' && job != 'N') return INVALID;
+    *columns = job == 'A' ? all : job == 'N' ? 0 : first;
     return OK;
+}
+
+/* U, or with `is_vt` V^T, takes the matrix' place: the kernel reads that to the end, so they are in
+ * other memory first. */
+static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, size_t element_bytes,
+                                          wpi_solver_svd call, bool is_vt, int lwork) {
+    void *vectors = NULL, *const matrix = call.a.data;
+    const size_t rows = (size_t)(is_vt ? call.n : call.m);
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    if (call.m < call.n || call.n < 0 || call.a.ld < call.m) return INVALID;
+    if (call.n == 0) return OK;
+    CUSOLVER_TRY(wpi_cusolver_status(
+        cudaMallocAsync(&vectors, rows * (size_t)call.n * element_bytes, handle->stream)));
+    *(is_vt ? &call.vt : &call.u) = vectors;
+    *(is_vt ? &call.ldvt : &call.ldu) = (int)rows;
+    cusolverStatus_t status = singular(handle, type, &call, lwork);
+    if (status == OK)
+        status = wpi_cusolver_status(cudaMemcpy2DAsync(
+            matrix, (size_t)call.a.ld * element_bytes, vectors, rows * element_bytes,
+            rows * element_bytes, (size_t)call.n, cudaMemcpyDeviceToDevice, handle->stream));
+    const cudaError_t freed = cudaFreeAsync(vectors, handle->stream);
+    return status != OK ? status : wpi_cusolver_status(freed);
 }
 
 #define SYSTEMS(X, T, type)                                                                        \
@@ -467,22 +488,24 @@ static cusolverStatus_t columns_of(signed char job, int all, int first, int *col
         int u_columns = 0, vt_rows = 0;                                                            \
         CUSOLVER_TRY(columns_of(jobu, m, n, &u_columns));                                          \
         CUSOLVER_TRY(columns_of(jobvt, n, n, &vt_rows));                                           \
-        return singular(handle, type,                                                              \
-                        &(wpi_solver_svd){.a = matrix(A, lda),                                     \
-                                          .m = m,                                                  \
-                                          .n = n,                                                  \
-                                          .u_columns = u_columns,                                  \
-                                          .vt_rows = vt_rows,                                      \
-                                          .values = S,                                             \
-                                          .u = u_columns > 0 ? U : NULL,                           \
-                                          .vt = vt_rows > 0 ? VT : NULL,                           \
-                                          .work = work,                                            \
-                                          .ldu = ldu,                                              \
-                                          .ldvt = ldvt,                                            \
-                                          .work_stride = WPI_SOLVER_SVD_WORK(n),                   \
-                                          .info = info,                                            \
-                                          .batch = 1},                                             \
-                        lwork);                                                                    \
+        const wpi_solver_svd call = {.a = matrix(A, lda),                                          \
+                                     .m = m,                                                       \
+                                     .n = n,                                                       \
+                                     .u_columns = u_columns,                                       \
+                                     .vt_rows = vt_rows,                                           \
+                                     .values = S,                                                  \
+                                     .u = u_columns > 0 ? U : NULL,                                \
+                                     .vt = vt_rows > 0 ? VT : NULL,                                \
+                                     .work = work,                                                 \
+                                     .ldu = ldu,                                                   \
+                                     .ldvt = ldvt,                                                 \
+                                     .work_stride = WPI_SOLVER_SVD_WORK(n),                        \
+                                     .info = info,                                                 \
+                                     .batch = 1};                                                  \
+        if (jobu == 'O' && jobvt == 'O') return INVALID;                                           \
+        if (jobu == 'O' || jobvt == 'O')                                                           \
+            return singular_in_place(handle, type, sizeof(T), call, jobvt == 'O', lwork);          \
+        return singular(handle, type, &call, lwork);                                               \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##gesvdj_bufferSize(                                      \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n, const T *A,     \
