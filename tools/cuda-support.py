@@ -299,6 +299,8 @@ FEATURES = [
     ("`mbarrier`, `cuda_awbarrier.h`", True, "of the own block and of others of the cluster", PTX, r'\{"mbarrier", '),
     ("bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`", True, "of one dimension; a copy is done at once", PTX, r'"bulk"'),
     ("tensor memory access (TMA): maps, `cp.async.bulk.tensor`", True, "tile mode, not interleaved; a copy is done at once", PTX, r'"tensor"'),
+    ("programmatic dependent launch", True, "a launch starts when the one ahead of it has ended", HEADERS + "wp/intrinsic.h",
+     r"cudaGridDependencySynchronize"),
     ("thread-block clusters, distributed shared memory", True, "[how](wpcc.md#thread-block-clusters)", HEADERS + "cooperative_groups.h",
      r"cluster_group"),
     ("cooperative groups: block, tiles, coalesced, cluster, grid", True, "not `multi_grid_group`",

@@ -128,6 +128,15 @@ WP_DEVICE void __nanosleep(unsigned int ns) {
     __nvvm_nanosleep(ns);
 }
 
+/* Programmatic dependent launch: a kernel may start before the one ahead of it in the stream has
+ * ended; here it starts afterwards, so that nothing is waited for. */
+WP_DEVICE void cudaGridDependencySynchronize(void) {
+    __asm__ volatile("griddepcontrol.wait;" ::: "memory");
+}
+WP_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void) {
+    __asm__ volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
 /* ---- thread-block clusters (of one block, where the launch has none) ---- */
 
 #define WP_CLUSTER_REGISTER(name, register)                                                        \
