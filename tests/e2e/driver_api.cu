@@ -3,6 +3,7 @@
  * occupancy; beside the runtime API in one process. The module is a file that this program's own
  * source is compiled to, or, without the argument, nothing: see driver_modules.sh. */
 #include <cuda.h>
+#include <dlfcn.h>
 
 #include "check.h"
 
@@ -259,6 +260,35 @@ static void functions_by_name(void) {
     CHECK(alloc == (void *)cuMemAlloc);
 }
 
+/* Taichi and Warp look plain names up in the library; cuGetProcAddress has four parameters then. */
+static void functions_by_old_names(void) {
+    typedef CUresult get_type(const char *, void **, int, cuuint64_t);
+    get_type *get = (get_type *)dlsym(RTLD_DEFAULT, "cuGetProcAddress"), *again = NULL;
+    CUresult (*destroy)(CUevent) = (CUresult (*)(CUevent))dlsym(RTLD_DEFAULT, "cuEventDestroy");
+    CUresult (*version)(int *) = NULL;
+    int value = 0, same = 0;
+    CHECK(get != NULL && destroy != NULL);
+    if (get == NULL || destroy == NULL) return;
+    DRIVER_OK(get("cuGetProcAddress", (void **)&again, 11040, 0));
+    DRIVER_OK(again("cuDriverGetVersion", (void **)&version, 11040, 0));
+    DRIVER_OK(version(&value));
+    DRIVER_OK(cuDriverGetVersion(&same));
+    CHECK_EQ(value, same);
+    CUevent event = NULL;
+    DRIVER_OK(cuEventCreate(&event, 0));
+    DRIVER_OK(destroy(event));
+}
+
+/* A program that looks all functions up starts, also where it calls none of these. */
+static void unsupported_calls_are_found(void) {
+    CUresult (*get_handle)(CUipcMemHandle *, CUdeviceptr) = NULL;
+    void *open = NULL;
+    CUipcMemHandle handle;
+    DRIVER_OK(cuGetProcAddress("cuIpcGetMemHandle", (void **)&get_handle, 12000, 0, NULL));
+    DRIVER_OK(cuGetProcAddress("cuIpcOpenMemHandle", &open, 12000, 0, NULL)); /* _v2 */
+    CHECK_DRIVER(get_handle(&handle, 0), CUDA_ERROR_NOT_SUPPORTED);
+}
+
 static void modules_refuse_other_code(void) {
     CUmodule module = NULL;
     CUfunction function;
@@ -280,6 +310,8 @@ int main(void) {
     memory_and_copies();
     streams_events_launches();
     functions_by_name();
+    functions_by_old_names();
+    unsupported_calls_are_found();
     modules_refuse_other_code();
     return check_done();
 }

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "cudart/driver/driver.h"
+#include "cudart/driver/named_call.h"
 
 /* clang-format off */
 #define NAME_MAP(X) \
@@ -103,16 +104,11 @@
     X(cuProfilerStop) X(cuProfilerInitialize)
 /* clang-format on */
 
-typedef struct name_row {
-    const char *name;
-    void (*function)(void);
-} name_row;
-
 /* The name in the library: the macros of cuda.h have been applied. */
 #define SYMBOL(name) #name
 #define ROW(name) {SYMBOL(name), (void (*)(void))(name)},
 
-static const name_row rows[] = {NAME_MAP(ROW)};
+static const wpi_named_call rows[] = {NAME_MAP(ROW)};
 
 /* "cuMemAlloc" and "cuMemAlloc_v2" name the same function. */
 static bool is_called(const char *symbol, const char *name) {
@@ -121,23 +117,43 @@ static bool is_called(const char *symbol, const char *name) {
            (symbol[length] == '\0' || strcmp(symbol + length, "_v2") == 0);
 }
 
-static void *find(const char *name) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_called(rows[i].name, name)) return (void *)(uintptr_t)rows[i].function;
+static void *find_in(const wpi_named_call *calls, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (is_called(calls[i].name, name)) return (void *)(uintptr_t)calls[i].function;
     return NULL;
 }
 
-/* Functions are not newer than the header, so versions are not compared. */
+/* Unimplemented calls are found, too: programs look all of the driver up before they call it. */
+static void *find(const char *name) {
+    void *found = find_in(rows, sizeof rows / sizeof *rows, name);
+    if (found != NULL) return found;
+    size_t count;
+    const wpi_named_call *unsupported = wpi_unsupported_calls(&count);
+    return find_in(unsupported, count, name);
+}
+
+/* The first form of cuGetProcAddress (drv_old_names.c). */
+static CUresult get_without_status(const char *symbol, void **pfn, int version, cuuint64_t flags) {
+    return cuGetProcAddress(symbol, pfn, version, flags, NULL);
+}
+
+/* Functions are not newer than the header. Of one only the parameters differ by version. */
+static void *find_of_version(const char *name, int version) {
+    return version < 12000 && strcmp(name, "cuGetProcAddress") == 0
+               ? (void *)(uintptr_t)get_without_status
+               : find(name);
+}
+
 WP_API CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                                  CUdriverProcAddressQueryResult *symbolStatus) {
-    (void)cudaVersion, (void)flags;
+    (void)flags;
     if (symbol == NULL || pfn == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (symbol[0] == '\0') /* as its start-up begins */
         wpi_log(WP_LOG_WARN, "cuda",
                 "the program contains NVIDIA's own runtime, which needs NVIDIA's driver: start the "
                 "program with warpage run, which replaces that runtime if the program has a symbol "
                 "table, or link it with nvcc -cudart shared");
-    *pfn = find(symbol);
+    *pfn = find_of_version(symbol, cudaVersion);
     if (symbolStatus != NULL)
         *symbolStatus =
             *pfn != NULL ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -147,11 +163,10 @@ WP_API CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion
 WP_API cudaError_t cudaGetDriverEntryPointByVersion(
     const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
     enum cudaDriverEntryPointQueryResult *driverStatus) {
-    (void)cudaVersion;
     if (symbol == NULL || funcPtr == NULL || flags > cudaEnablePerThreadDefaultStream)
         return wpi_note(cudaErrorInvalidValue);
     (void)cuInit(0); /* the runtime initialises the driver; the function reports a failure */
-    *funcPtr = find(symbol);
+    *funcPtr = find_of_version(symbol, (int)cudaVersion);
     if (driverStatus != NULL)
         *driverStatus =
             *funcPtr != NULL ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;

@@ -5,6 +5,7 @@
  * call, move it from here to the file of its subject. The comments are reasons, which
  * docs/guide/cuda-support.md repeats.
  */
+#include "cudart/driver/named_call.h"
 #include "cudart/unsupported.h"
 
 /* clang-format off */
@@ -66,3 +67,12 @@
 
 /* CUDA_ERROR_NOT_SUPPORTED has the runtime's number. */
 UNSUPPORTED_MAP(WPI_UNSUPPORTED_CALL)
+
+#define ROW(name) {#name, (void (*)(void))(name)},
+
+static const wpi_named_call rows[] = {UNSUPPORTED_MAP(ROW)};
+
+const wpi_named_call *wpi_unsupported_calls(size_t *count) {
+    *count = sizeof rows / sizeof *rows;
+    return rows;
+}
