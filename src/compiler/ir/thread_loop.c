@@ -52,8 +52,10 @@ bool wpi_thread_loop_match(const wpi_loops *loops, const wpi_loop *loop, wpi_thr
     t->before = LLVMGetIncomingBlock(t->index, outside);
     t->start = LLVMGetIncomingValue(t->index, outside);
     LLVMValueRef step = LLVMGetOperand(next, 1);
-    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1 &&
-           is_way_in(t->before) && !LLVMGetMetadata(branch, rare_kind(loops));
+    /* Loops over threads count in 32 bits; a loop of the kernel may look the same but for that. */
+    return LLVMGetIntTypeWidth(LLVMTypeOf(t->index)) == 32 && LLVMIsAConstantInt(step) &&
+           LLVMConstIntGetZExtValue(step) == 1 && is_way_in(t->before) &&
+           !LLVMGetMetadata(branch, rare_kind(loops));
 }
 
 void wpi_thread_loops_prepare(LLVMValueRef function) {
