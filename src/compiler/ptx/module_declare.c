@@ -322,7 +322,8 @@ static void declare_variable(wpi_ptx_module *m, unsigned space, bool is_extern,
         value = make_initial(m, d);
     }
     if (wpi_ptx_module_failed(m)) return;
-    bool is_dynamic = is_shared && (is_extern || d->is_open);
+    /* An external array with a size is memory of its own, as ptxas takes it without a linker. */
+    bool is_dynamic = is_shared && (d->is_open || (is_extern && d->count == 0));
     if (d->is_open && !value && !is_dynamic) {
         wpi_ptx_module_fail(m, "an array has neither a size nor initial values");
         return;

@@ -115,9 +115,10 @@ void pm_parse_variable(pm_parser *p, const pm_token *space, bool is_extern) {
         const pm_declaration d = pm_parse_declaration(p);
         if (pm_token_is(space, ".shared")) {
             pm_symbol *s = pm_add_variable(p, &d, PM_SHARED);
-            s->is_dynamic = is_extern;
-            if (!is_extern) place_shared(p, s, &d);
-            if (is_extern && d.align > p->module->shared_dynamic_align)
+            /* with a size: memory of its own, as ptxas takes it */
+            s->is_dynamic = is_extern && (d.is_open || d.bytes == 0);
+            if (!s->is_dynamic) place_shared(p, s, &d);
+            if (s->is_dynamic && d.align > p->module->shared_dynamic_align)
                 p->module->shared_dynamic_align = (uint32_t)d.align;
         } else if (pm_token_is(space, ".local")) {
             if (p->function == NULL) pm_parse_fail(p, d.name.line, ".local outside of a function");
