@@ -20,18 +20,32 @@ static void add_to(const char *variable, const char *element, bool is_first) {
 
 /* XLA searches a toolkit for an assembler and LLVM code of mathematics: ours, unless the user names
  * another one, by a flag or, with JAX, CUDA_ROOT, without which it takes NVIDIA's Python package. */
-static void name_toolkit(const char *bin) {
+static void name_to_xla(const char *toolkit) {
     static const char option[] = "--xla_gpu_cuda_data_dir=";
     const char *old = getenv("XLA_FLAGS");
-    char *folder = wpi_path_join(bin, "../lib/warpage/cuda"), *flags = NULL;
-    if (wpi_dir_exists(folder) && (old == NULL || strstr(old, option) == NULL) &&
-        strpbrk(folder, " \t") == NULL) { /* these separate flags */
-        flags =
-            wpi_format("%s%s%s%s", old != NULL ? old : "", old != NULL ? " " : "", option, folder);
-        (void)setenv("XLA_FLAGS", flags, 1);
-        (void)setenv("CUDA_ROOT", folder, 0);
-    }
+    if ((old != NULL && strstr(old, option) != NULL) || strpbrk(toolkit, " \t") != NULL)
+        return; /* blanks separate flags */
+    char *flags =
+        wpi_format("%s%s%s%s", old != NULL ? old : "", old != NULL ? " " : "", option, toolkit);
+    (void)setenv("XLA_FLAGS", flags, 1);
+    (void)setenv("CUDA_ROOT", toolkit, 0);
     wpi_free(flags);
+}
+
+/* Triton has NVIDIA's assembler in its package: ours instead, which leaves the PTX as it is. */
+static void name_to_triton(const char *toolkit) {
+    char *ptxas = wpi_path_join(toolkit, "bin/ptxas");
+    (void)setenv("TRITON_PTXAS_PATH", ptxas, 0);
+    (void)setenv("TRITON_PTXAS_BLACKWELL_PATH", ptxas, 0);
+    wpi_free(ptxas);
+}
+
+static void name_toolkit(const char *bin) {
+    char *folder = wpi_path_join(bin, "../lib/warpage/cuda");
+    if (wpi_dir_exists(folder)) {
+        name_to_xla(folder);
+        name_to_triton(folder);
+    }
     wpi_free(folder);
 }
 

@@ -89,6 +89,7 @@ print([(cudnn.cudnnGetProperty(i, ctypes.byref(value)), value.value) for i in ra
 print(cudnn.cudnnCreateRNNDescriptor(None), cupti.cuptiGetVersion(ctypes.byref(value)), value.value > 0,
       cupti.cuptiGetVersion(None))
 print(os.environ["XLA_FLAGS"], os.environ["CUDA_ROOT"])
+print(os.environ["TRITON_PTXAS_PATH"])
 END
 XLA_FLAGS=--one "$WARPAGE" run -- python3 look.py >look.out 2>look.err
 cat >look.expected <<END
@@ -97,9 +98,11 @@ cat >look.expected <<END
 [(0, 9), (0, 99)] 2000
 3000 0 True 1
 --one --xla_gpu_cuda_data_dir=$toolkit $toolkit
+$toolkit/bin/ptxas
 END
 grep -q 'cudnnCreateRNNDescriptor is not supported' look.err || exit 1
-sed -n 1,5p look.out | sed "s|[^ =]*/lib/warpage/cuda|$toolkit|g" | diff - look.expected
+sed -n 1,6p look.out | sed "s|[^ =]*/lib/warpage/cuda|$toolkit|g" | diff - look.expected
 XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr "$WARPAGE" run -- python3 -c 'import os; print(os.environ["XLA_FLAGS"])' |
     grep -qx -- --xla_gpu_cuda_data_dir=/usr
 [ "$(CUDA_ROOT=/usr "$WARPAGE" run -- printenv CUDA_ROOT | sed -n 1p)" = /usr ]
+[ "$(TRITON_PTXAS_PATH=/usr "$WARPAGE" run -- printenv TRITON_PTXAS_PATH | sed -n 1p)" = /usr ]
