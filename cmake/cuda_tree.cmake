@@ -12,6 +12,10 @@ function(wp_cuda_tree)
     file(CREATE_LINK ../../../nvptxlib.bc ${tree}/nvvm/libdevice/libdevice.10.bc SYMBOLIC)
     file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda ${tree}/include SYMBOLIC)
     file(CREATE_LINK lib64 ${tree}/lib SYMBOLIC)
+    # The folders' names since CUDA 5, which scripts look for.
+    file(MAKE_DIRECTORY ${tree}/targets/x86_64-linux)
+    file(CREATE_LINK ../../include ${tree}/targets/x86_64-linux/include SYMBOLIC)
+    file(CREATE_LINK ../../lib64 ${tree}/targets/x86_64-linux/lib SYMBOLIC)
     file(CREATE_LINK ../../../libwarpage.so.0 ${tree}/lib64/libwarpage.so.0 SYMBOLIC)
     file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libwarpage.so SYMBOLIC)
     foreach(name libcudart libcuda libnvrtc) # programs also open the last two themselves (dlopen)
@@ -94,7 +98,8 @@ function(wp_cuda_tree)
     endif()
     install(FILES ${links} DESTINATION lib/warpage/nvidia)
 
-    install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib ${tree}/nvvm DESTINATION lib/warpage/cuda
+    install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib ${tree}/nvvm ${tree}/targets
+            DESTINATION lib/warpage/cuda
             USE_SOURCE_PERMISSIONS)
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda/
             DESTINATION lib/warpage/cuda/include)

@@ -75,6 +75,9 @@ refuse 1 'frobnicate' 'bad.ptx -o x.cubin'
 
 # LLVM's code of mathematical functions, where toolkits have it.
 [ "$(head -c 2 "$toolkit/nvvm/libdevice/libdevice.10.bc")" = BC ] || exit 1
+# The folders by their names since CUDA 5.
+[ -f "$toolkit/targets/x86_64-linux/include/cuda_runtime.h" ] || exit 1
+[ -e "$toolkit/targets/x86_64-linux/lib/libcudart.so" ] || exit 1
 
 cat >look.py <<'END'
 import ctypes, os, stat
