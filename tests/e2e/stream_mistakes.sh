@@ -27,6 +27,12 @@ __global__ void await(volatile int *flag, int *out) { // another block's answer
     else while (*flag == 0);
     *out = 1;
 }
+__global__ void add_up(int *data) { // another thread's sum
+    for (int step = 1; step < blockDim.x; step *= 2) {
+        if (threadIdx.x % (2 * step) == 0) data[threadIdx.x] += data[threadIdx.x + step];
+        __syncthreads();
+    }
+}
 
 struct view {
     int *data;
@@ -52,6 +58,7 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "overlap")) shift<<<1, 32>>>(a, b, COUNT / 2);
     else if (!strcmp(what, "same")) shift<<<1, 32>>>(a, a, COUNT);
     else if (!strcmp(what, "communicate")) await<<<2, 32>>>(a, memory);
+    else if (!strcmp(what, "threads")) add_up<<<2, 32>>>(a);
     else if (!strcmp(what, "copy")) return cudaMemcpy(memory, a, 4, cudaMemcpyDefault) != cudaSuccess;
     else if (!strcmp(what, "free")) return cudaFree(a) != cudaSuccess;
     else if (!strcmp(what, "structure")) hidden<<<1, 32>>>(view{a, COUNT});
@@ -89,6 +96,7 @@ for WARPAGE_DEVICE in cpu sim:gtx680; do
     try overlap "kernel shift\(.*\) cannot be streamed: parameters 1 and 0 are mapped to the same memory, and it writes to parameter 1"
     try same "parameters 1 and 0 are mapped to the same memory"
     try communicate "kernel await\(.*\) cannot be streamed: .*mistakes.cu:21 is a volatile access to mapped data: blocks cannot communicate"
+    try threads "kernel add_up\(.*\) cannot be streamed: .*mistakes.cu:27 reads mapped data that another thread may have written at .*mistakes.cu:27 before the barrier at .*mistakes.cu:28: threads cannot communicate"
     try copy "was reserved by streamingMalloc: only kernels can use it"
     try free "was reserved by streamingMalloc: only kernels can use it, streamingFree frees it"
     try structure "accessed address .*, byte [0-9]+ of the streaming reservation of 4000 bytes at .*: a mapped pointer must be a parameter of the kernel"

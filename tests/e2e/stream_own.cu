@@ -26,9 +26,9 @@ __global__ void take_turns(int *a, int part, int rest, int *out) {
     for (int i = first; i < first + part; i++) {
         a[i] = a[i] * 3 + 1;
         ((char *)a)[4 * (long)i] = 5;
-        __syncwarp();
+        sum += __ballot_sync(~0u, true) == 1; // lanes meet
         if (t % 2 == 1) sum += a[blockDim.x * part + (i * 1009 + t) % rest];
-        __syncwarp();
+        sum += __ballot_sync(~0u, true) == 1; // lanes meet
         sum += a[i];
     }
     out[t] = sum;

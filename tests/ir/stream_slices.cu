@@ -11,7 +11,10 @@
 // RUN: %wpcc --stream=steered:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=STEERED
 // RUN: %wpcc --stream=lanes:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=LANES
 // RUN: %wpcc --stream=ptx:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=ASM
-// RUN: (! %wpcc --stream=odd:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=ODD
+// RUN: %wpcc --stream=odd:a,out -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=ODD
+// RUN: (! %wpcc --stream=sum:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=SUM
+// RUN: (! %wpcc --stream=lanes_sum:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=LANESSUM
+// RUN: %wpcc --stream=in_place:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=INPLACE
 // The program's kernel stays as it is. In its second form the address slice has addresses and nothing of the
 // computation; the compute slice takes slots and reads no mapped data.
 
@@ -139,8 +142,45 @@ __global__ void ptx(const int *a, int *out) {
     out[threadIdx.x] = a[lane];
 }
 
-// ODD: kernel odd({{.*}} cannot be streamed: {{.*}} accesses mapped data with a width that is none of 1, 2, 4, 8, 16 bytes
-typedef int six __attribute__((ext_vector_type(8)));
-__global__ void odd(const six *a, six *out) {
+// Values of other widths are read and written as PTX has them.
+// ODD-LABEL: define {{.*}}@"_Z3oddPKDv8_iPS_$stream3"(
+// ODD-NOT: load <8 x i32>, ptr %a
+// ODD: compute:
+// ODD-COUNT-2: load i128
+// ODD: ret void
+typedef int eight __attribute__((ext_vector_type(8)));
+__global__ void odd(const eight *a, eight *out) {
     out[threadIdx.x] = a[threadIdx.x];
+}
+
+// What another thread wrote before a barrier is not there yet, with address threads or with windows.
+// SUM: kernel sum({{.*}} cannot be streamed: {{.*}}stream_slices.cu:[[# @LINE + 3]] reads mapped data that another thread may have written at {{.*}}stream_slices.cu:[[# @LINE + 3]] before the barrier at {{.*}}stream_slices.cu:[[# @LINE + 4]]: threads cannot communicate
+__global__ void sum(int *a) {
+    for (int step = 1; step < blockDim.x; step *= 2) {
+        if (threadIdx.x % (2 * step) == 0) a[threadIdx.x] += a[threadIdx.x + step];
+        __syncthreads();
+    }
+}
+
+// LANESSUM: kernel lanes_sum({{.*}} cannot be streamed: {{.*}}stream_slices.cu:[[# @LINE + 5]] reads mapped data that another thread may have written at {{.*}}stream_slices.cu:[[# @LINE + 3]] before the barrier at {{.*}}stream_slices.cu:[[# @LINE + 4]]: threads
+__global__ void lanes_sum(int *a, int *out) {
+    const int lane = threadIdx.x % 32;
+    a[threadIdx.x] = __shfl_sync(~0u, lane, 3);
+    __syncwarp();
+    out[threadIdx.x] = a[threadIdx.x + 1];
+}
+
+// But a thread sees its own, and what is written behind a barrier was read before it.
+// INPLACE-NOT: depends on
+// INPLACE-LABEL: define {{.*}}@"_Z8in_placePii$stream1"(
+// INPLACE: addresses:
+__global__ void in_place(int *a, int n) {
+    __shared__ int row[64];
+    for (int i = threadIdx.x; i < n; i += 64) {
+        row[threadIdx.x] = a[i];
+        __syncthreads();
+        if (i % 3 == 0) a[i] = row[63 - threadIdx.x];
+        __syncthreads();
+        if (i % 5 == 0) a[i] += 1;
+    }
 }

@@ -115,6 +115,7 @@ static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
 static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
     LLVMValueRef addresses, compute, sibling;
     s->body = copy_with_thread(s);
+    WP_TRY(wpi_stream_make_plain(s, err));
     WP_TRY(wpi_stream_find_accesses(s, err));
     if (s->facts.followed_count != 0) s->has_lines = false; /* their slots are not in lines */
     s->facts.has_lines = s->has_lines;

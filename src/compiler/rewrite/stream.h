@@ -4,7 +4,9 @@
  *
  *     stream.c          a module that has only the kernel; at the end, back into the program
  *     stream_root.c     tells where addresses start
+ *     stream_plain.c    makes accesses loads and stores of few widths
  *     stream_access.c   finds mapped reads and writes, and replaces them by marker calls
+ *     stream_meet.c     finds reads of what another thread wrote before a barrier
  *     stream_follow.c   tells how the host finds addresses that depend on mapped data
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
@@ -106,7 +108,16 @@ wpi_stream_root wpi_stream_noted_root(LLVMValueRef instruction);
 void wpi_stream_note_roots(wpi_stream *s);           /* and which of them the kernel writes */
 bool wpi_stream_is_own(const wpi_stream_root *root); /* memory of this thread only */
 
+/** Mapped data are then read by loads and written by stores, of a power of two bytes up to 16 at a
+ * multiple of so many, except where they are refused later. */
+WP_NODISCARD wp_status wpi_stream_make_plain(wpi_stream *s, wp_error *err);
 WP_NODISCARD wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err);
+/** Whether two accesses of a thread are of some of the same bytes wherever it is, so that other
+ * threads have others. False: perhaps. */
+bool wpi_stream_is_same_place(const wpi_stream *s, LLVMValueRef a, uint64_t a_bytes, LLVMValueRef b,
+                              uint64_t b_bytes);
+/** A barrier or fence on a way from a write to a read; NULL: there is none. */
+LLVMValueRef wpi_stream_barrier_between(LLVMValueRef write, LLVMValueRef read);
 /** If the address of a load is that of an affine function of one of `indices`: the row of such
  * reads, and the load's entry in it; entries of the index are put before the load. 0: it is not, or
  * there are too many rows. */

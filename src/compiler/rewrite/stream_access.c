@@ -191,6 +191,28 @@ static wp_status widths_differ(wpi_stream *s, const access *a, const access *wri
     return status;
 }
 
+/* Data are sent before other threads write them. */
+static wp_status check_threads(const wpi_stream *s, const access *read, const access *write,
+                               wp_error *err) {
+    LLVMValueRef from = LLVMGetOperand(read->instruction, 0),
+                 to = LLVMGetOperand(write->instruction, 1);
+    if (wpi_stream_is_same_place(s, from, UINT64_C(1) << read->class, to,
+                                 UINT64_C(1) << write->class))
+        return WP_STATUS_OK;
+    LLVMValueRef barrier = wpi_stream_barrier_between(write->instruction, read->instruction);
+    if (barrier == NULL) return WP_STATUS_OK;
+    char *where = wpi_stream_place(write->instruction), *meet = wpi_stream_place(barrier);
+    char *reason = wpi_format(
+        "reads mapped data that another thread may have written at %s before the barrier at %s: "
+        "threads cannot communicate through them; pass what is only read as another parameter",
+        where[0] != '\0' ? where : "another place", meet[0] != '\0' ? meet : "another place");
+    const wp_status status = wpi_stream_refuse(s, read->instruction, reason, err);
+    wpi_free(reason);
+    wpi_free(meet);
+    wpi_free(where);
+    return status;
+}
+
 /* A window for each mapped parameter. */
 static uint32_t window_of(const wpi_stream *s, const access *a) {
     const uint64_t lowest = a->params & -a->params;
@@ -207,6 +229,7 @@ static wp_status find_own(wpi_stream *s, access_list *list, wp_error *err) {
         for (uint32_t n = 0; n < list->count; n++) {
             access *a = &list->items[n];
             if (n == w || (a->params & write->params) == 0 || !overlap(write, a)) continue;
+            if (!a->is_store) WP_TRY(check_threads(s, a, write, err));
             if (!s->has_windows && a->class != write->class) return widths_differ(s, a, write, err);
             if (a->is_store) continue;
             a->is_own = write->is_own = true;

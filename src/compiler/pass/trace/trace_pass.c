@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/expand_copy.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
@@ -68,7 +69,7 @@ wp_status wpi_pass_trace(wpi_compile *c, wp_error *err) {
         .c = c, .layout = LLVMGetModuleDataLayout(c->module), .is_in_step = c->variant.is_in_step};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
-        wpi_trace_expand_copies(c, f);
+        (void)wpi_expand_copies(c, f, NULL, NULL);
         wpi_trace_expand_textures(c, f);
         t.functions = wpi_trace_grow(t.functions, t.function_count, sizeof *t.functions);
         t.functions[t.function_count++] = f;

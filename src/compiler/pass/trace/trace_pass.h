@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Internals of the pass `trace` (base/trace_abi.h, docs/rooms/trace.md):
  *
- *     trace_copy.c         memcpy and its kin become loads and stores
  *     trace_texture.c      textures and surfaces: the places that a fetch touches
  *     trace_load_order.c   loads go first
  *     trace_cut.c          functions are cut into blocks
@@ -162,7 +161,6 @@ void wpi_trace_add_share(tracer *t, trace_block *block, uint32_t place, uint32_t
 
 /** ---- the steps of the pass ---- */
 
-void wpi_trace_expand_copies(wpi_compile *c, LLVMValueRef function);
 /** Inserts queries of the places of fetches and surface accesses before them. */
 void wpi_trace_expand_textures(wpi_compile *c, LLVMValueRef function);
 /** Moves loads to the front, as ptxas does. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expands memcpy, memmove and memset as the PTX back end does: up to 128 bytes as a sequence of
- * words, as wide as both addresses are aligned; otherwise a loop over bytes. */
+#include "compiler/ir/expand_copy.h"
+
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
-#include "compiler/pass/trace/trace_pass.h"
 
 enum { STRAIGHT_MAX_BYTES = 128, WIDEST_BYTES = 16 };
 
@@ -148,17 +147,22 @@ static void expand(wpi_compile *c, const copy *m) {
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
 }
 
-void wpi_trace_expand_copies(wpi_compile *c, LLVMValueRef function) {
+uint32_t wpi_expand_copies(wpi_compile *c, LLVMValueRef function, wpi_copy_filter *wants,
+                           const void *object) {
     copy *found = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, capacity = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             copy m;
-            if (!describe(i, &m)) continue;
-            found = wpi_trace_grow(found, count, sizeof *found);
+            if (!describe(i, &m) || (wants != NULL && !wants(object, i))) continue;
+            if (count == capacity) {
+                capacity = capacity == 0 ? 16 : 2 * capacity;
+                found = wpi_must_realloc(found, capacity * sizeof *found);
+            }
             found[count++] = m;
         }
     for (uint32_t m = 0; m < count; m++)
         expand(c, &found[m]);
     wpi_free(found);
+    return count;
 }
