@@ -30,8 +30,9 @@
  *
  * A kernel may write mapped data anywhere. A thread sees its own writes; it must not read what
  * another thread writes in the same launch, nor, through one parameter, what it writes through
- * another one: different parts of a reservation may be passed, the same memory only once. What is
- * refused is refused at the launch, with the line of the source and the reason.
+ * another one: different parts of a reservation may be passed, the same memory only once. A kernel
+ * with a barrier between such a write and read is refused. What is refused is refused at the
+ * launch, with the line of the source and the reason.
  *
  * Where the second form comes from: `wpcc --stream=KERNEL:PARAMETERS` puts it into the program;
  * otherwise it is compiled by wpcc at the first such launch, and kept (cpu and sim; on a GPU this
