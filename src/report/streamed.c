@@ -188,7 +188,8 @@ static void visit_facts(const wp_run_streamed *row, wpi_text *out, fact_fn fact)
     (void)snprintf(
         text, sizeof text, "%s, %.1f %%", wpi_format_bytes(row->read_bytes, a),
         row->mapped_bytes == 0 ? 0.0 : 100.0 * (double)row->read_bytes / (double)row->mapped_bytes);
-    fact(out, "read by the kernel", text);
+    /* A window's last part may not be read, and may be filled again for a neighbour. */
+    fact(out, row->windows != NULL ? "filled into windows" : "read by the kernel", text);
     fact(out, "sent to the device", wpi_format_bytes(row->sent_bytes, a));
     fact(out, "sent more than once", wpi_format_bytes(row->repeated_bytes, a));
     fact(out, "addresses and patterns", wpi_format_bytes(row->address_bytes, a));
