@@ -47,8 +47,6 @@ struct cudnnActivationStruct {
 cudnnStatus_t wpi_cudnn_create(void **made, size_t bytes);
 cudnnStatus_t wpi_cudnn_status(cudaError_t error);
 
-/** The bytes of an element; 0: a type that no operation takes. */
-size_t wpi_cudnn_type_bytes(int type);
 /** Sets shape and strides; `strides` NULL: packed, with channels last for NHWC. NOT_SUPPORTED: the
  * type, or 2^31 elements and more. */
 cudnnStatus_t wpi_cudnn_shape(wpi_dnn_tensor *t, cudnnTensorFormat_t format, int type, int dims,
@@ -79,7 +77,5 @@ cudnnStatus_t wpi_cudnn_convolution(wpi_dnn_convolution *p, const wpi_dnn_tensor
                                     const void *x_data, const wpi_dnn_tensor *w, const void *w_data,
                                     const wpi_dnn_tensor *y, const void *y_data, const int *pad,
                                     const int *step, const int *dilation, int space);
-/** Sets mode and parameters to an activation's, forward. */
-cudnnStatus_t wpi_cudnn_activation(const struct cudnnActivationStruct *a, wpi_dnn_pointwise *p);
 
 #endif

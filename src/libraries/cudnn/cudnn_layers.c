@@ -42,7 +42,9 @@ WP_API cudnnStatus_t cudnnSetActivationDescriptorSwishBeta(
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t wpi_cudnn_activation(const struct cudnnActivationStruct *a, wpi_dnn_pointwise *p) {
+/* Sets mode and parameters, forward. */
+static cudnnStatus_t prepare_activation(const struct cudnnActivationStruct *a,
+                                        wpi_dnn_pointwise *p) {
     p->upper = HUGE_VAL;
     switch (a->mode) {
     case CUDNN_ACTIVATION_SIGMOID: p->mode = CUDNN_POINTWISE_SIGMOID_FWD; break;
@@ -74,7 +76,7 @@ WP_API cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle,
     wpi_dnn_pointwise p = {.alpha = 1,
                            .scale = wpi_cudnn_factor(alpha, yDesc->t.type),
                            .old = wpi_cudnn_factor(beta, yDesc->t.type)};
-    CUDNN_TRY(wpi_cudnn_activation(activationDesc, &p));
+    CUDNN_TRY(prepare_activation(activationDesc, &p));
     CUDNN_TRY(wpi_cudnn_operand(&xDesc->t, x, &yDesc->t, &p.a));
     CUDNN_TRY(wpi_cudnn_operand(&yDesc->t, y, &yDesc->t, &p.y));
     return wpi_cudnn_status(wpi_dnn_pointwise_run(handle->stream, &p));
@@ -97,7 +99,7 @@ WP_API cudnnStatus_t cudnnActivationBackward(cudnnHandle_t handle,
                            .beta = 1,
                            .scale = wpi_cudnn_factor(alpha, dxDesc->t.type),
                            .old = wpi_cudnn_factor(beta, dxDesc->t.type)};
-    CUDNN_TRY(wpi_cudnn_activation(activationDesc, &p));
+    CUDNN_TRY(prepare_activation(activationDesc, &p));
     if (p.mode != CUDNN_POINTWISE_IDENTITY)
         p.mode += CUDNN_POINTWISE_RELU_BWD - CUDNN_POINTWISE_RELU_FWD;
     p.is_of_result = p.mode != CUDNN_POINTWISE_SWISH_BWD;

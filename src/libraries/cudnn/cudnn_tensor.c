@@ -18,7 +18,8 @@ struct cudnnReduceTensorStruct {
 
 /* ---- shapes ---- */
 
-size_t wpi_cudnn_type_bytes(int type) {
+/* Of an element; 0: a type that no operation takes. */
+static size_t type_bytes(int type) {
     switch (type) {
     case CUDNN_DATA_FLOAT: return 4;
     case CUDNN_DATA_DOUBLE: return 8;
@@ -42,7 +43,7 @@ cudnnStatus_t wpi_cudnn_shape(wpi_dnn_tensor *t, cudnnTensorFormat_t format, int
     static atomic_bool is_said;
     if (t == NULL || sizes == NULL || dims < 1 || dims > CUDNN_DIM_MAX)
         return CUDNN_STATUS_BAD_PARAM;
-    if (wpi_cudnn_type_bytes(type) == 0 || format == CUDNN_TENSOR_NCHW_VECT_C) {
+    if (type_bytes(type) == 0 || format == CUDNN_TENSOR_NCHW_VECT_C) {
         wpi_library_missing("cudnn", "a tensor of integers, or of channels in vectors",
                             "CUDNN_STATUS_NOT_SUPPORTED", &is_said);
         return CUDNN_STATUS_NOT_SUPPORTED;
@@ -65,7 +66,7 @@ size_t wpi_cudnn_bytes(const wpi_dnn_tensor *t) {
     long long last = 0;
     for (int d = 0; d < t->dims; d++)
         last += (t->size[d] - 1) * t->stride[d];
-    return t->dims == 0 ? 0 : (size_t)(last + 1) * wpi_cudnn_type_bytes(t->type);
+    return t->dims == 0 ? 0 : (size_t)(last + 1) * type_bytes(t->type);
 }
 
 double wpi_cudnn_factor(const void *factor, int type) {
