@@ -2,6 +2,9 @@
 # Kernels of our own rooms, compiled by the wpcc just built; or taken from another build (wp_take).
 set(WARPAGE_CPU_ISA all CACHE STRING "processors that our own kernels are compiled for (wpcc --cpu-isa)")
 
+# Kernels of the CPU device that multiply matrices fuse multiplication and addition, as GPUs do.
+set(wp_kernel_flags_dnn_products_wide -fmad=true)
+
 function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
     set(objects "")
@@ -14,7 +17,8 @@ function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
             add_custom_command(
                 OUTPUT ${object}
                 COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/objects/${folder}
-                COMMAND wpcc -O2 -Wall -fPIC --cpu-isa=${WARPAGE_CPU_ISA} -I ${CMAKE_CURRENT_SOURCE_DIR}/src -I ${CMAKE_CURRENT_SOURCE_DIR}/include
+                COMMAND wpcc -O2 -Wall -fPIC --cpu-isa=${WARPAGE_CPU_ISA} ${wp_kernel_flags_${name}}
+                        -I ${CMAKE_CURRENT_SOURCE_DIR}/src -I ${CMAKE_CURRENT_SOURCE_DIR}/include
                         -MD -MF ${object}.d -c ${source} -o ${object}
                 DEPENDS wpcc devicelib nvptxlib ${source} DEPFILE ${object}.d
                 COMMENT "wpcc ${folder}/${name}.cu" VERBATIM)

@@ -153,7 +153,7 @@ static cudnnStatus_t convolve(run *r, const wpi_backend *o, wpi_dnn_way way, int
     p.is_flipped = choice_of(c, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
                              CUDNN_CROSS_CORRELATION) == CUDNN_CONVOLUTION;
     if (r->handle == NULL) return CUDNN_STATUS_SUCCESS;
-    return wpi_cudnn_status(wpi_dnn_convolve(r->handle->stream, way, &p));
+    return wpi_cudnn_convolve(r->handle, way, &p);
 }
 
 static bool is_known(int mode) {

@@ -183,7 +183,7 @@ static cudnnStatus_t convolve(cudnnHandle_t handle, wpi_dnn_way way,
     p.is_flipped = c->mode == CUDNN_CONVOLUTION;
     p.alpha = wpi_cudnn_factor(alpha, x->type);
     p.beta = wpi_cudnn_factor(beta, x->type);
-    return wpi_cudnn_status(wpi_dnn_convolve(handle->stream, way, &p));
+    return wpi_cudnn_convolve(handle, way, &p);
 }
 
 WP_API cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,

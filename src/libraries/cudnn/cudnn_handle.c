@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "libraries/cudnn/cudnn_handle.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "warpage/cudart.h"
 
@@ -82,8 +84,11 @@ cudnnStatus_t wpi_cudnn_create(void **made, size_t bytes) {
 WP_API cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
     if (handle == NULL) return CUDNN_STATUS_BAD_PARAM;
     *handle = NULL;
-    if (wp_cudart_device() == NULL) return CUDNN_STATUS_NOT_INITIALIZED;
-    return wpi_cudnn_create((void **)handle, sizeof **handle);
+    wp_device *device = wp_cudart_device();
+    if (device == NULL) return CUDNN_STATUS_NOT_INITIALIZED;
+    CUDNN_TRY(wpi_cudnn_create((void **)handle, sizeof **handle));
+    (*handle)->is_on_host = strcmp(wp_device_get_info(device)->spec, "cpu") == 0;
+    return CUDNN_STATUS_SUCCESS;
 }
 
 WP_API cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {

@@ -11,6 +11,7 @@
 
 struct cudnnContext {
     cudaStream_t stream;
+    bool is_on_host; /* the device is the host's processor */
 };
 
 struct cudnnTensorStruct {
@@ -77,5 +78,8 @@ cudnnStatus_t wpi_cudnn_convolution(wpi_dnn_convolution *p, const wpi_dnn_tensor
                                     const void *x_data, const wpi_dnn_tensor *w, const void *w_data,
                                     const wpi_dnn_tensor *y, const void *y_data, const int *pad,
                                     const int *step, const int *dilation, int space);
+/** Computes y, x or w by the kernels that suit the shapes and the device. */
+cudnnStatus_t wpi_cudnn_convolve(cudnnHandle_t handle, wpi_dnn_way way,
+                                 const wpi_dnn_convolution *p);
 
 #endif

@@ -2,10 +2,7 @@
 /** Convolutions over elements of one type. Before it is included: NAME, REAL (of the sums),
  * LOAD(tensor, offset), STORE(tensor, offset, value). */
 
-static __device__ void NAME(put)(const wpi_dnn_tensor &t, long long offset, REAL value, REAL alpha,
-                                 REAL beta) {
-    STORE(t, offset, beta == 0 ? alpha * value : alpha * value + beta * LOAD(t, offset));
-}
+#include "libraries/cudnn/dnn_put.h"
 
 /* A thread an element of y. */
 extern "C" __global__ void NAME(wpk_dnn_forward)(wpi_dnn_convolution p, wpi_dnn_walk walk) {

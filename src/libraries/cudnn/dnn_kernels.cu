@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN's kernels: convolutions by types of elements, other layers by types of sums, each from one text. */
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
 #include <math.h>
 
-#include "libraries/cudnn/dnn_shared.h"
+#include "libraries/cudnn/dnn_element.h"
 
 #define BLOCK 128
 #include "libraries/cublas/blas_launch.h"
@@ -24,32 +21,6 @@
 
 /* ---- walks ---- */
 
-/* The elements of a tensor's dimensions of which the mask has a bit. */
-static wpi_dnn_walk walk_dims(const wpi_dnn_tensor *t, unsigned mask) {
-    int order[WPI_DNN_DIMS];
-    wpi_dnn_walk walk = {.count = 1, .dims = t->dims};
-    for (int i = 0; i < t->dims; i++) { /* by strides, the smallest first */
-        int to = i;
-        for (; to > 0 && t->stride[order[to - 1]] > t->stride[i]; to--)
-            order[to] = order[to - 1];
-        order[to] = i;
-    }
-    for (int d = 0; d < WPI_DNN_DIMS; d++)
-        walk.every[d] = walk.size[d] = 1;
-    for (int i = 0; i < t->dims; i++) {
-        const int d = order[i];
-        if ((mask >> d & 1) == 0) continue;
-        walk.every[d] = walk.count;
-        walk.size[d] = (unsigned)t->size[d];
-        walk.count *= walk.size[d];
-    }
-    return walk;
-}
-
-static wpi_dnn_walk walk_of(const wpi_dnn_tensor *t) {
-    return walk_dims(t, ~0u);
-}
-
 /* The dimensions of t in which `other` has one element. */
 static wpi_dnn_walk walk_where(const wpi_dnn_tensor *t, const wpi_dnn_tensor *other) {
     unsigned mask = 0;
@@ -58,24 +29,12 @@ static wpi_dnn_walk walk_where(const wpi_dnn_tensor *t, const wpi_dnn_tensor *ot
     return walk_dims(t, mask);
 }
 
-static __device__ int at(const wpi_dnn_walk &walk, unsigned item, int d) {
-    return (int)(item / walk.every[d] % walk.size[d]);
-}
-
 static __device__ int at_axis(const wpi_dnn_walk &walk, unsigned item, int axis) {
     int found = 0;
 #pragma unroll
     for (int d = 0; d < WPI_DNN_DIMS; d++)
         if (d == axis) found = at(walk, item, d);
     return found;
-}
-
-static __device__ long long offset_of(const wpi_dnn_walk &walk, unsigned item, const wpi_dnn_tensor &t) {
-    long long offset = 0;
-#pragma unroll
-    for (int d = 0; d < WPI_DNN_DIMS; d++)
-        if (d < walk.dims && walk.size[d] > 1) offset += at(walk, item, d) * t.stride[d];
-    return offset;
 }
 
 /* ---- windows ---- */
@@ -98,36 +57,6 @@ static __device__ int place(int from, int step, int size) {
 static __device__ int first_window(int coordinate, const wpi_dnn_pooling &p, int d) {
     const int before = coordinate + p.pad[d] - p.window[d];
     return before < 0 ? 0 : before / p.step[d] + 1;
-}
-
-/* ---- elements ---- */
-
-static __device__ float load_float(const wpi_dnn_tensor &t, long long at) {
-    switch (t.type) {
-    case CUDNN_DATA_HALF: return __half2float(((const __half *)t.data)[at]);
-    case CUDNN_DATA_BFLOAT16: return __bfloat162float(((const __nv_bfloat16 *)t.data)[at]);
-    default: return ((const float *)t.data)[at];
-    }
-}
-
-static __device__ void store_float(const wpi_dnn_tensor &t, long long at, float value) {
-    switch (t.type) {
-    case CUDNN_DATA_HALF: ((__half *)t.data)[at] = __float2half(value); break;
-    case CUDNN_DATA_BFLOAT16: ((__nv_bfloat16 *)t.data)[at] = __float2bfloat16(value); break;
-    default: ((float *)t.data)[at] = value;
-    }
-}
-
-/* Where one tensor is of doubles; the others may not be. */
-static __device__ double load_double(const wpi_dnn_tensor &t, long long at) {
-    return t.type == CUDNN_DATA_DOUBLE ? ((const double *)t.data)[at] : load_float(t, at);
-}
-
-static __device__ void store_double(const wpi_dnn_tensor &t, long long at, double value) {
-    if (t.type == CUDNN_DATA_DOUBLE)
-        ((double *)t.data)[at] = value;
-    else
-        store_float(t, at, (float)value);
 }
 
 /* ---- kernels by types ---- */
@@ -160,10 +89,6 @@ static __device__ void store_double(const wpi_dnn_tensor &t, long long at, doubl
 #include "libraries/cudnn/dnn_layers.h"
 
 /* ---- launches ---- */
-
-static bool is_double(const wpi_dnn_tensor *t) {
-    return t->data != NULL && t->type == CUDNN_DATA_DOUBLE;
-}
 
 cudaError_t wpi_dnn_convolve(cudaStream_t stream, wpi_dnn_way way, const wpi_dnn_convolution *p) {
     if (is_double(&p->x) || is_double(&p->w) || is_double(&p->y)) return convolve_double(stream, way, p);

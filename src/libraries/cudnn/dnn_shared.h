@@ -54,6 +54,30 @@ typedef enum wpi_dnn_way {
     WPI_DNN_FILTER,
 } wpi_dnn_way;
 
+typedef struct wpi_dnn_shift {
+    int before[WPI_DNN_SPACE];
+} wpi_dnn_shift;
+
+/** A convolution of one way as a product of matrices for each group (dnn_product.h): `a` is w, or y
+ * for the filter's gradient; `from` is gathered; `to` is the result. */
+typedef struct wpi_dnn_product {
+    wpi_dnn_tensor a, from, to;
+    wpi_dnn_way way;
+    int window[WPI_DNN_SPACE], pad[WPI_DNN_SPACE], step[WPI_DNN_SPACE], dilation[WPI_DNN_SPACE];
+    int shift[WPI_DNN_SPACE]; /* zeros before the first element of `from` */
+    int groups, classes;      /* of elements of x by remainders, for x from y */
+    int channels; /* of a group that the depth or, of the filter's gradient, a column has */
+    int rows, columns, depth;                               /* of a group; the largest class */
+    long long a_row, a_group, from_group, to_row, to_group; /* strides */
+    int is_flipped, is_channel_fast, is_inside /* no padding is read */;
+    int is_a_by_rows, is_b_by_depth; /* what neighbouring threads read */
+    double alpha, beta;
+    void *partials; /* parts of the depth, of part_slices slices, have results of their own; or NULL
+                     */
+    long long part_count;
+    int part_slices;
+} wpi_dnn_product;
+
 /** y = scale f(alpha a, beta b, c) + old y. Operands have y's dimensions, or 1; data NULL: none.
  * Modes from CUDNN_POINTWISE_RELU_BWD on: a is the gradient, b what the function was given, or its
  * result (is_of_result). */
@@ -108,7 +132,13 @@ typedef struct wpi_dnn_norm {
     double momentum, epsilon, alpha, beta, parameter_alpha, parameter_beta;
 } wpi_dnn_norm;
 
+/** Each thread by itself an element: for any convolution. */
 cudaError_t wpi_dnn_convolve(cudaStream_t stream, wpi_dnn_way way, const wpi_dnn_convolution *p);
+/** By tiles: for GPUs, and with others for the CPU device. */
+cudaError_t wpi_dnn_product_run(cudaStream_t stream, wpi_dnn_product *p);
+cudaError_t wpi_dnn_product_run_wide(cudaStream_t stream, wpi_dnn_product *p);
+/** Sets the result's tensor, and the strides by it. */
+void wpi_dnn_product_into(wpi_dnn_product *p, const wpi_dnn_tensor *to);
 cudaError_t wpi_dnn_pointwise_run(cudaStream_t stream, const wpi_dnn_pointwise *p);
 cudaError_t wpi_dnn_reduce(cudaStream_t stream, const wpi_dnn_reduction *p);
 cudaError_t wpi_dnn_multiply(cudaStream_t stream, const wpi_dnn_matmul *p);
