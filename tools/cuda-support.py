@@ -160,7 +160,7 @@ CUSOLVER_REASONS = [
 ]
 CUDNN_REASONS = [
     ("recurrent networks, attention, spatial transformers, CTC", r"RNN|Attn|SeqData|Spatial|CTC"),
-    ("dropout, local response normalisation", r"Dropout|LRN|Divisive"),
+    ("divisive normalisation", r"Divisive"),
     ("fused and general normalisation", r"Normalization"),
     ("integers in vectors of channels, and their layouts", r"Reorder|Transform|Im2Col"),
     ("fused operations; plans as CUDA graphs: capture the stream", r"Fused|CudaGraph"),

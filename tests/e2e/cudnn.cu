@@ -487,6 +487,90 @@ static void normalise(const kind &k) {
     }
 }
 
+/* Masks are the same for a seed, differ from call to call, keep as many as the rate says, and hold for the gradient. */
+static void drop(const kind &k) {
+    const float rate = 0.25f;
+    cudnnDropoutDescriptor_t d;
+    size_t state_bytes, mask_bytes;
+    void *states, *mask;
+    OK(cudnnCreateDropoutDescriptor(&d));
+    OK(cudnnDropoutGetStatesSize(handle, &state_bytes));
+    CUDA_OK(cudaMalloc(&states, state_bytes));
+    tensor x(k, {4, 5, 10, 20}, 0), y(k, {4, 5, 10, 20}, 1), dx(k, {4, 5, 10, 20}, 2);
+    for (double &v : x.value) v = 1 + below(8) / 8.0;
+    x.put();
+    OK(cudnnDropoutGetReserveSpaceSize(x.descriptor, &mask_bytes));
+    CUDA_OK(cudaMalloc(&mask, mask_bytes));
+    std::vector<double> first;
+    for (int turn = 0; turn < 4; turn++) { /* 0, 2: the first draw of the seed; 1, 3: the second, after a restore at 3 */
+        if (turn % 2 == 0) OK(cudnnSetDropoutDescriptor(d, handle, rate, states, state_bytes, 77));
+        if (turn == 3) OK(cudnnRestoreDropoutDescriptor(d, handle, rate, states, state_bytes, 77));
+        OK(cudnnDropoutForward(handle, d, x.descriptor, x.data, y.descriptor, y.data, mask, mask_bytes));
+        std::vector<char> host(y.bytes());
+        CUDA_OK(cudaMemcpy(host.data(), y.data, host.size(), cudaMemcpyDeviceToHost));
+        std::vector<double> expected(x.count()), kept(x.count());
+        int count = 0;
+        for (size_t i = 0; i < x.count(); i++) {
+            bool is_kept = false;
+            for (int b = 0; b < k.bytes; b++) is_kept = is_kept || host[y.offset(i) * k.bytes + b] != 0;
+            count += is_kept;
+            kept[i] = is_kept;
+            expected[i] = is_kept ? x.value[i] / 0.75 : 0;
+        }
+        y.compare("dropout", expected);
+        CHECK(count > 2860 && count < 3140); /* 3000 of 4000, 5 standard deviations */
+        OK(cudnnDropoutBackward(handle, d, x.descriptor, x.data, dx.descriptor, dx.data, mask, mask_bytes));
+        dx.compare("dropout, backward", expected);
+        if (turn == 0) first = kept;
+        CHECK_EQ(kept == first, turn % 2 == 0);
+    }
+    IS(cudnnDropoutForward(handle, d, x.descriptor, x.data, y.descriptor, y.data, mask, mask_bytes - 1), BAD_PARAM);
+    OK(cudnnSetDropoutDescriptor(d, handle, rate, NULL, 0, 0)); /* to infer only */
+    IS(cudnnDropoutForward(handle, d, x.descriptor, x.data, y.descriptor, y.data, mask, mask_bytes), BAD_PARAM);
+    IS(cudnnSetDropoutDescriptor(d, handle, rate, states, 1, 0), INVALID_VALUE);
+    IS(cudnnSetDropoutDescriptor(d, handle, 1.5f, states, state_bytes, 0), BAD_PARAM);
+    OK(cudnnDestroyDropoutDescriptor(d));
+    CUDA_OK(cudaFree(states));
+    CUDA_OK(cudaFree(mask));
+}
+
+static void respond(const kind &k) {
+    cudnnLRNDescriptor_t d;
+    OK(cudnnCreateLRNDescriptor(&d));
+    IS(cudnnSetLRNDescriptor(d, 17, 1, 0.75, 1), BAD_PARAM);
+    for (int n = 1; n < 6; n++) {
+        const double alpha = 0.5, power = 0.75, k0 = 2;
+        OK(cudnnSetLRNDescriptor(d, n, alpha, power, k0));
+        tensor x(k, {2, 7, 3, 2}, below(3)), y(k, {2, 7, 3, 2}, below(3)), dy(k, {2, 7, 3, 2}, 0), dx(k, {2, 7, 3, 2}, 1);
+        const auto norm = [&](const std::vector<double> &in) {
+            std::vector<double> out(in.size());
+            for (int i = 0; i < (int)in.size(); i++) {
+                double sum = 0;
+                for (int c = i / 6 % 7 - (n - 1) / 2; c <= i / 6 % 7 + n / 2; c++)
+                    if (c >= 0 && c < 7) sum += pow(in[i / 42 * 42 + c * 6 + i % 6], 2);
+                out[i] = in[i] / pow(k0 + alpha / n * sum, power);
+            }
+            return out;
+        };
+        std::vector<double> slope(x.count());
+        for (size_t i = 0; i < x.count(); i++) {
+            std::vector<double> up = x.value, down = x.value;
+            up[i] += 1e-5, down[i] -= 1e-5;
+            up = norm(up), down = norm(down);
+            for (size_t j = 0; j < x.count(); j++) slope[i] += dy.value[j] * (up[j] - down[j]) / 2e-5;
+        }
+        const std::vector<double> expected = blend(0.5, norm(x.value), 0.25, y.value), expected_x = blend(0.5, slope, 0.25, dx.value);
+        OK(cudnnLRNCrossChannelForward(handle, d, CUDNN_LRN_CROSS_CHANNEL_DIM1, factor(x, 0.5), x.descriptor, x.data,
+                                       factor(x, 0.25), y.descriptor, y.data));
+        y.compare("local response", expected);
+        OK(cudnnLRNCrossChannelBackward(handle, d, CUDNN_LRN_CROSS_CHANNEL_DIM1, factor(x, 0.5), y.descriptor, y.data,
+                                        dy.descriptor, dy.data, x.descriptor, x.data, factor(x, 0.25), dx.descriptor, dx.data));
+        dx.k.tolerance = fmax(k.tolerance * 4, 1e-8);
+        dx.compare("local response, backward", expected_x);
+    }
+    OK(cudnnDestroyLRNDescriptor(d));
+}
+
 /* ---- tensors ---- */
 
 static void combine(const kind &k) {
@@ -597,6 +681,8 @@ int main() {
         pool(k);
         soften(k);
         normalise(k);
+        drop(k);
+        respond(k);
         combine(k);
     }
     refuse();

@@ -55,6 +55,8 @@ typedef struct cudnnPoolingStruct *cudnnPoolingDescriptor_t;
 typedef struct cudnnActivationStruct *cudnnActivationDescriptor_t;
 typedef struct cudnnOpTensorStruct *cudnnOpTensorDescriptor_t;
 typedef struct cudnnReduceTensorStruct *cudnnReduceTensorDescriptor_t;
+typedef struct cudnnDropoutStruct *cudnnDropoutDescriptor_t;
+typedef struct cudnnLRNStruct *cudnnLRNDescriptor_t;
 typedef void *cudnnBackendDescriptor_t;
 
 typedef enum {
@@ -582,6 +584,57 @@ cudnnStatus_t cudnnBatchNormalizationBackward(
     const void *dy, const cudnnTensorDescriptor_t dxDesc, void *dx,
     const cudnnTensorDescriptor_t dBnScaleBiasDesc, const void *bnScale, void *dBnScaleResult,
     void *dBnBiasResult, double epsilon, const void *savedMean, const void *savedInvVariance);
+
+/* ---- dropout and local response normalisation ---- */
+
+#define CUDNN_LRN_MIN_N 1
+#define CUDNN_LRN_MAX_N 16
+#define CUDNN_LRN_MIN_K 1e-5
+#define CUDNN_LRN_MIN_BETA 0.01
+
+typedef enum { CUDNN_LRN_CROSS_CHANNEL_DIM1 = 0 } cudnnLRNMode_t;
+
+cudnnStatus_t cudnnCreateDropoutDescriptor(cudnnDropoutDescriptor_t *dropoutDesc);
+cudnnStatus_t cudnnDestroyDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc);
+cudnnStatus_t cudnnDropoutGetStatesSize(cudnnHandle_t handle, size_t *sizeInBytes);
+cudnnStatus_t cudnnDropoutGetReserveSpaceSize(cudnnTensorDescriptor_t xdesc, size_t *sizeInBytes);
+/** `states`: device memory, which later calls with the descriptor draw numbers from. */
+cudnnStatus_t cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc, cudnnHandle_t handle,
+                                        float dropout, void *states, size_t stateSizeInBytes,
+                                        unsigned long long seed);
+/** The same with states that are in use. */
+cudnnStatus_t cudnnRestoreDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc,
+                                            cudnnHandle_t handle, float dropout, void *states,
+                                            size_t stateSizeInBytes, unsigned long long seed);
+cudnnStatus_t cudnnGetDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc, cudnnHandle_t handle,
+                                        float *dropout, void **states, unsigned long long *seed);
+cudnnStatus_t cudnnDropoutForward(cudnnHandle_t handle, const cudnnDropoutDescriptor_t dropoutDesc,
+                                  const cudnnTensorDescriptor_t xdesc, const void *x,
+                                  const cudnnTensorDescriptor_t ydesc, void *y, void *reserveSpace,
+                                  size_t reserveSpaceSizeInBytes);
+cudnnStatus_t cudnnDropoutBackward(cudnnHandle_t handle, const cudnnDropoutDescriptor_t dropoutDesc,
+                                   const cudnnTensorDescriptor_t dydesc, const void *dy,
+                                   const cudnnTensorDescriptor_t dxdesc, void *dx,
+                                   void *reserveSpace, size_t reserveSpaceSizeInBytes);
+
+cudnnStatus_t cudnnCreateLRNDescriptor(cudnnLRNDescriptor_t *normDesc);
+cudnnStatus_t cudnnDestroyLRNDescriptor(cudnnLRNDescriptor_t lrnDesc);
+cudnnStatus_t cudnnSetLRNDescriptor(cudnnLRNDescriptor_t normDesc, unsigned lrnN, double lrnAlpha,
+                                    double lrnBeta, double lrnK);
+cudnnStatus_t cudnnGetLRNDescriptor(cudnnLRNDescriptor_t normDesc, unsigned *lrnN, double *lrnAlpha,
+                                    double *lrnBeta, double *lrnK);
+cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t handle, cudnnLRNDescriptor_t normDesc,
+                                          cudnnLRNMode_t lrnMode, const void *alpha,
+                                          const cudnnTensorDescriptor_t xDesc, const void *x,
+                                          const void *beta, const cudnnTensorDescriptor_t yDesc,
+                                          void *y);
+cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t handle, cudnnLRNDescriptor_t normDesc,
+                                           cudnnLRNMode_t lrnMode, const void *alpha,
+                                           const cudnnTensorDescriptor_t yDesc, const void *y,
+                                           const cudnnTensorDescriptor_t dyDesc, const void *dy,
+                                           const cudnnTensorDescriptor_t xDesc, const void *x,
+                                           const void *beta, const cudnnTensorDescriptor_t dxDesc,
+                                           void *dx);
 
 /* ---- graphs of operations ---- */
 

@@ -29,6 +29,12 @@ struct cudnnActivationStruct {
     double coefficient, swish_beta;
 };
 
+struct cudnnDropoutStruct {
+    float rate;
+    wpi_dnn_dropout_states *states; /* device memory, or NULL */
+    unsigned long long seed;
+};
+
 #define CUDNN_TRY(call)                                                                            \
     do {                                                                                           \
         const cudnnStatus_t try_status = (call);                                                   \

@@ -132,6 +132,31 @@ typedef struct wpi_dnn_norm {
     double momentum, epsilon, alpha, beta, parameter_alpha, parameter_beta;
 } wpi_dnn_norm;
 
+/** In device memory. */
+typedef struct wpi_dnn_dropout_states {
+    unsigned long long seed, drawn; /* how often */
+} wpi_dnn_dropout_states;
+
+/** y = x / (1 - rate), or 0 where the mask is; `states`: draws the mask. Any dimensions. */
+typedef struct wpi_dnn_dropout {
+    wpi_dnn_tensor x, y;
+    float rate;
+    unsigned char *mask;
+    wpi_dnn_dropout_states *states;
+} wpi_dnn_dropout;
+
+/** Forward (dy.data NULL): y = x / (k + factor * sum of squares of channels around)^power;
+ * backward: y is x's gradient. Five dimensions. */
+typedef struct wpi_dnn_lrn {
+    wpi_dnn_tensor x, y, dy;
+    int before, after; /* channels */
+    double k, factor, power, alpha, beta;
+} wpi_dnn_lrn;
+
+cudaError_t wpi_dnn_dropout_seed(cudaStream_t stream, wpi_dnn_dropout_states *states,
+                                 unsigned long long seed);
+cudaError_t wpi_dnn_dropout_run(cudaStream_t stream, const wpi_dnn_dropout *p);
+cudaError_t wpi_dnn_lrn_run(cudaStream_t stream, const wpi_dnn_lrn *p);
 /** Each thread by itself an element: for any convolution. */
 cudaError_t wpi_dnn_convolve(cudaStream_t stream, wpi_dnn_way way, const wpi_dnn_convolution *p);
 /** By tiles: for GPUs, and with others for the CPU device. */

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of cuDNN that have no implementation: WP_CUDNN_MISSING(name) each. Included several times. */
-WP_CUDNN_MISSING(cudnnCreateDropoutDescriptor)
-WP_CUDNN_MISSING(cudnnDestroyDropoutDescriptor)
-WP_CUDNN_MISSING(cudnnSetDropoutDescriptor)
-WP_CUDNN_MISSING(cudnnDropoutGetStatesSize)
-WP_CUDNN_MISSING(cudnnDropoutGetReserveSpaceSize)
-WP_CUDNN_MISSING(cudnnDropoutForward)
-WP_CUDNN_MISSING(cudnnDropoutBackward)
-WP_CUDNN_MISSING(cudnnCreateLRNDescriptor)
-WP_CUDNN_MISSING(cudnnDestroyLRNDescriptor)
-WP_CUDNN_MISSING(cudnnSetLRNDescriptor)
-WP_CUDNN_MISSING(cudnnLRNCrossChannelForward)
-WP_CUDNN_MISSING(cudnnLRNCrossChannelBackward)
+/* Calls of cuDNN that have no implementation: WP_CUDNN_MISSING(name) each. Included several times.
+ */
 WP_CUDNN_MISSING(cudnnDivisiveNormalizationForward)
 WP_CUDNN_MISSING(cudnnDivisiveNormalizationBackward)
 WP_CUDNN_MISSING(cudnnBatchNormalizationForwardTrainingEx)
