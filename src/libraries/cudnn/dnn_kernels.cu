@@ -2,7 +2,7 @@
 /* cuDNN's kernels: convolutions by types of elements, other layers by types of sums, each from one text. */
 #include <math.h>
 
-#include "libraries/cudnn/dnn_element.h"
+#include "libraries/cudnn/dnn_walk.h"
 
 #define BLOCK 128
 #include "libraries/cublas/blas_launch.h"

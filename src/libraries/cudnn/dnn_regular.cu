@@ -3,7 +3,7 @@
 #include <curand_kernel.h>
 #include <math.h>
 
-#include "libraries/cudnn/dnn_element.h"
+#include "libraries/cudnn/dnn_walk.h"
 
 #define BLOCK 128
 #include "libraries/cublas/blas_launch.h"

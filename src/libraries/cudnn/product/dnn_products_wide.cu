@@ -8,4 +8,4 @@
 #define SLICE ((int)(128 / sizeof(REAL)))
 #define BLOCKS_WANTED 32
 #define WAY(name) name##_wide
-#include "libraries/cudnn/dnn_product_types.h"
+#include "libraries/cudnn/product/dnn_product_types.h"

@@ -7,11 +7,11 @@
  *     BLOCKS_WANTED   results that are small but deep are computed by parts of the depth
  *     RUN             how many neighbours are gathered at once; 1: threads gather one each
  *     WAY(name)       the name of the function */
-#include "libraries/cudnn/dnn_element.h"
+#include "libraries/cudnn/dnn_walk.h"
 
 #define BLOCK ((ROWS / EACH) * (COLUMNS / EACH))
 #include "libraries/cublas/blas_launch.h"
-#include "libraries/cudnn/dnn_terms.h"
+#include "libraries/cudnn/product/dnn_terms.h"
 #include "libraries/element_loop.h"
 
 #define A_ROWS (ROWS + EACH) /* in shared memory */
@@ -34,7 +34,7 @@ static __device__ bool is_run(const int *offset) {
 #define NAME(name) WAY(name##_any)
 #define LOAD(t, at) load_float(t, at)
 #define STORE(t, at, value) store_float(t, at, value)
-#include "libraries/cudnn/dnn_product.h"
+#include "libraries/cudnn/product/dnn_product.h"
 #undef NAME
 #undef LOAD
 #undef STORE
@@ -42,7 +42,7 @@ static __device__ bool is_run(const int *offset) {
 #define NAME(name) WAY(name##_float)
 #define LOAD(t, at) (((const float *)(t).data)[at])
 #define STORE(t, at, value) (((float *)(t).data)[at] = (value))
-#include "libraries/cudnn/dnn_product.h"
+#include "libraries/cudnn/product/dnn_product.h"
 #undef NAME
 #undef LOAD
 #undef STORE
@@ -52,7 +52,7 @@ static __device__ bool is_run(const int *offset) {
 #define NAME(name) WAY(name##_double)
 #define LOAD(t, at) load_double(t, at)
 #define STORE(t, at, value) store_double(t, at, value)
-#include "libraries/cudnn/dnn_product.h"
+#include "libraries/cudnn/product/dnn_product.h"
 
 extern "C" cudaError_t WAY(wpi_dnn_product_run)(cudaStream_t stream, wpi_dnn_product *p) {
     if (is_double(&p->a) || is_double(&p->from) || is_double(&p->to))

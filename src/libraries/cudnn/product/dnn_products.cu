@@ -7,4 +7,4 @@
 #define SLICE 16
 #define BLOCKS_WANTED 128
 #define WAY(name) name
-#include "libraries/cudnn/dnn_product_types.h"
+#include "libraries/cudnn/product/dnn_product_types.h"

@@ -228,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 #if RUN > 1
-#include "libraries/cudnn/dnn_pad.h"
+#include "libraries/cudnn/product/dnn_pad.h"
 #endif
 
 static cudaError_t NAME(run_parts)(cudaStream_t stream, wpi_dnn_product *p) {
