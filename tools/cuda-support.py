@@ -159,7 +159,8 @@ CUSOLVER_REASONS = [
     ("others", r"."),
 ]
 CUDNN_REASONS = [
-    ("recurrent networks, attention, spatial transformers, CTC", r"RNN|Attn|SeqData|Spatial|CTC"),
+    ("clipping of recurrent networks; descriptors read back", r"RNN"),
+    ("attention, spatial transformers, CTC", r"Attn|SeqData|Spatial|CTC"),
     ("divisive normalisation", r"Divisive"),
     ("fused and general normalisation", r"Normalization"),
     ("integers in vectors of channels, and their layouts", r"Reorder|Transform|Im2Col"),
