@@ -669,6 +669,51 @@ static void refuse() {
     OK(cudnnDestroyConvolutionDescriptor(conv));
 }
 
+/* Temporary memory of a convolution is in a captured graph, too. */
+static void capture() {
+    const float one = 1, none = 0;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t conv;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t runnable;
+    CUDA_OK(cudaStreamCreate(&stream));
+    OK(cudnnSetStream(handle, stream));
+    OK(cudnnCreateFilterDescriptor(&w));
+    OK(cudnnCreateConvolutionDescriptor(&conv));
+    OK(cudnnSetFilter4dDescriptor(w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 5, 4, 3, 3));
+    OK(cudnnSetConvolution2dDescriptor(conv, 1, 1, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+    tensor x(kinds[0], {1, 4, 40, 40}, 0), filter(kinds[0], {5, 4, 3, 3}, 0), dy(kinds[0], {1, 5, 40, 40}, 0), result(kinds[0], {5, 4, 3, 3}, 0);
+    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cudnnConvolutionBackwardFilter(handle, &one, x.descriptor, x.data, dy.descriptor, dy.data, conv, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1,
+                                      NULL, 0, &none, w, result.data));
+    CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    CUDA_OK(cudaGraphInstantiate(&runnable, graph, 0));
+    for (int turn = 0; turn < 2; turn++) {
+        std::vector<double> expected(result.count());
+        for (double &v : x.value) v = any();
+        x.put();
+        result.put(); /* others than the sums */
+        for (int k = 0; k < 5; k++)
+            for (int c = 0; c < 4; c++)
+                for (int tap = 0; tap < 9; tap++)
+                    for (int at = 0; at < 1600; at++) {
+                        const int row = at / 40 + tap / 3 - 1, column = at % 40 + tap % 3 - 1;
+                        if (row >= 0 && row < 40 && column >= 0 && column < 40)
+                            expected[(k * 4 + c) * 9 + tap] += dy.value[k * 1600 + at] * x.value[c * 1600 + row * 40 + column];
+                    }
+        CUDA_OK(cudaGraphLaunch(runnable, stream));
+        CUDA_OK(cudaStreamSynchronize(stream));
+        result.compare("captured", expected);
+    }
+    CUDA_OK(cudaGraphExecDestroy(runnable));
+    CUDA_OK(cudaGraphDestroy(graph));
+    OK(cudnnSetStream(handle, NULL));
+    CUDA_OK(cudaStreamDestroy(stream));
+    OK(cudnnDestroyFilterDescriptor(w));
+    OK(cudnnDestroyConvolutionDescriptor(conv));
+}
+
 int main() {
     OK(cudnnCreate(&handle));
     cudaStream_t stream;
@@ -685,6 +730,7 @@ int main() {
         respond(k);
         combine(k);
     }
+    capture();
     refuse();
     OK(cudnnSetStream(handle, stream));
     OK(cudnnDestroy(handle));
