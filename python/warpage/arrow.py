@@ -251,9 +251,9 @@ def chunks_capsule(make_schema, chunks):
     def get_last_error(_):
         return ctypes.addressof(message[0]) if message else None
 
-    stream.get_schema = ctypes.cast(get_schema, c_void_p).value
-    stream.get_next = ctypes.cast(get_next, c_void_p).value
-    stream.get_last_error = ctypes.cast(get_last_error, c_void_p).value
+    stream.get_schema = native.address_of(get_schema)
+    stream.get_next = native.address_of(get_next)
+    stream.get_last_error = native.address_of(get_last_error)
     _keep(stream, native.RELEASE_STREAM, get_schema, get_next, get_last_error)
     _streams.append(stream)
     return _capsule_new(ctypes.addressof(stream), b"arrow_array_stream", None)
@@ -264,6 +264,8 @@ class Tabular:
 
     def to_arrow(self) -> "pyarrow.Table":
         import pyarrow
+        if hasattr(pyarrow.RecordBatchReader, "from_stream"):  # pyarrow.table loads pandas, 45 MiB
+            return pyarrow.RecordBatchReader.from_stream(self).read_all()
         return pyarrow.table(self)
 
     def to_polars(self) -> "polars.DataFrame":

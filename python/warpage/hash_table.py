@@ -129,7 +129,7 @@ def _from_texts(values, kind, what):
     data = [value.encode() for value in values] if kind == "text" else [bytes(value) for value in values]
     offsets = array.array("q", itertools.chain([0], itertools.accumulate(map(len, data))))
     joined = b"".join(data)
-    buffers = _pointers([ctypes.cast(c_char_p(joined), c_void_p).value])
+    buffers = _pointers([native.address_of(c_char_p(joined))])
     return _Piece(Column(OFFSETS_64, 0, offsets.buffer_info()[0], buffers, None, 0), len(data), (offsets, joined, buffers))
 
 
@@ -182,7 +182,7 @@ def _constant(value, kind, what):
     if what == "key":
         raise TableTypeError("keys are one %s: use insert for one pair" % type(value).__name__)
     data = _pack(value, kind, what)
-    address = ctypes.cast(c_char_p(data), c_void_p).value
+    address = native.address_of(c_char_p(data))
     return _Piece(Column(CONSTANT, len(data), address, _pointers([]), None, 0), None, data)
 
 
@@ -345,7 +345,7 @@ class Table(arrow.Tabular):
         data = _pack(key, self._key_kind, "key"), _pack(value, self._value_kind, "value")
         with self._lock:
             for column, item in zip(self._one, data):
-                column.item_bytes, column.items = len(item), ctypes.cast(c_char_p(item), c_void_p).value
+                column.item_bytes, column.items = len(item), native.address_of(c_char_p(item))
             self._add(self._one[0], self._one[1], 1)
 
     def insert_columns(self, keys: Any, values: Any) -> None:
@@ -527,7 +527,7 @@ class Table(arrow.Tabular):
             if kind not in NUMBERS:
                 if kind == "text":
                     self._unpack(ctypes.string_at(data, offsets[count]), kind, what)  # texts must be UTF-8
-                return arrow.fill_array(arrow.Array(), count, [None, ctypes.cast(offsets, c_void_p).value, data], rows)
+                return arrow.fill_array(arrow.Array(), count, [None, native.address_of(offsets), data], rows)
             if self._device is None and ctypes.string_at(offsets, 8 * count + 8) != array.array("Q", range(0, 8 * count + 1, 8)).tobytes():
                 raise TableTypeError("a %s is not %s; open the table with %s=bytes" % (what, kind, what))
             return arrow.fill_array(arrow.Array(), count, [None, data], rows)

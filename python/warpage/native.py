@@ -131,6 +131,12 @@ def _load(stem):
 _library = _load("libwarpage_ops")
 
 
+def address_of(pointer):
+    """Where a pointer of ctypes, or a function, points to. ctypes.cast would refer to itself, and what it points to would
+    stay in memory until Python collects garbage."""
+    return c_void_p.from_buffer(pointer).value
+
+
 def _names(function):
     """The names of an enumeration, which `function` returns by number, up to NULL."""
     function.argtypes, function.restype = [c_int], c_char_p
@@ -183,7 +189,7 @@ _lists_add = declare("wp_lists_add", c_int, c_void_p, POINTER(Column), POINTER(C
 _lists_quantile = declare("wp_lists_quantile", c_int, c_void_p, c_void_p, c_uint64, c_double, c_void_p, c_void_p, POINTER(Error))
 _lists_count_distinct = declare("wp_lists_count_distinct", c_int, c_void_p, c_void_p, c_uint64, c_void_p, POINTER(Error))
 release_by = declare("wp_release_by", None, c_void_p, c_void_p, c_void_p)
-RELEASE_SCHEMA, RELEASE_ARRAY, RELEASE_STREAM = (ctypes.cast(getattr(_library, "wp_release_" + kind), c_void_p).value
+RELEASE_SCHEMA, RELEASE_ARRAY, RELEASE_STREAM = (address_of(getattr(_library, "wp_release_" + kind))
                                                  for kind in ("schema", "array", "stream"))
 _rows_hash = declare("wp_rows_hash", None, POINTER(Column), c_uint64, c_void_p)
 _rows_hash_texts = declare("wp_rows_hash_texts", c_int, POINTER(TextColumn), c_uint64, c_void_p, POINTER(Error))

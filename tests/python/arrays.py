@@ -4,8 +4,10 @@ import array
 import datetime
 import decimal
 import doctest
+import gc
 import random
 import sys
+import weakref
 
 sys.modules["numpy"] = sys.modules["pyarrow"] = None  # as where they are not installed
 import warpage
@@ -124,5 +126,18 @@ fails("no NaN", {"k": [decimal.Decimal("nan")]}, "k")
 # Long texts, and those of several lines, take one line of a table each.
 shown = repr(warpage.groupby({"t": ["x" * 5000, "a\nb", "\u00e9\t", day.isoformat()]}, "t")).splitlines()
 assert [line.split()[0] for line in shown] == ["t", day.isoformat(), "a\\nb", "x" * 39 + "\u2026", "\u00e9\\t", "[4"], shown
+
+# A result that was read as an Arrow stream is freed with its last reference, also where Python collects no garbage.
+gc.collect()
+gc.disable()
+for make, key in ((lambda: warpage.groupby({"k": ["a", "b", "a"]}, "k"), "k"), (lambda: warpage.Table(key=str, value=int), "key")):
+    made = make()
+    if key == "key":
+        made.insert("a", 1)
+    assert len(warpage.groupby(made, key))
+    watch = weakref.ref(made)
+    del made
+    assert watch() is None, watch()
+gc.enable()
 for module in (warpage, warpage.operators):
     assert doctest.testmod(module).failed == 0
