@@ -3,9 +3,8 @@
  * Texts as keys of a group-by: a set of texts, each of which has a code. A column of texts becomes
  * a column of codes, which wp_groupby_add takes as a key of type WP_TYPE_UINT32.
  *
- *     wp_texts_create ─► wp_texts_encode ─► wp_groupby_add … ─► wp_groupby_finish ─► wp_texts_copy
- *                        (for each chunk)                                            (the
- * dictionary)
+ *     wp_texts_create ─► wp_texts_encode ─► wp_groupby_add … ─► wp_groupby_finish ─► wp_texts_end
+ * ─► (for each chunk)                                            wp_texts_copy
  *
  * A text is any number of bytes, zeros included. Texts are ordered by bytes, a prefix first.
  *
@@ -55,6 +54,10 @@ WP_NODISCARD WP_API wp_status wp_texts_encode(wp_texts *texts, const wp_text_col
 WP_NODISCARD WP_API wp_status wp_texts_translate(const wp_column *indices, uint64_t row_count,
                                                  const uint32_t *dictionary, uint64_t text_count,
                                                  uint32_t *codes, wp_error *err);
+
+/** Releases the memory that only wp_texts_encode takes, 16 to 32 bytes a text; it fails with
+ * INVALID from then on. */
+WP_API void wp_texts_end(wp_texts *texts);
 
 /** Texts so far, without NULL, and their bytes. */
 WP_API uint64_t wp_texts_count(const wp_texts *texts);

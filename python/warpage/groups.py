@@ -5,6 +5,7 @@ import datetime
 import decimal
 import functools
 import sys
+import threading
 from typing import Any, Dict, List
 from warpage import arrow, native
 from warpage.native import SumError
@@ -33,23 +34,50 @@ class _Owner:
 
 
 class _Dictionary:
-    """The texts that a key's column refers to."""
+    """The texts that a column refers to: all of them once ("dictionary"), or row by row. The copy replaces the library's, so that
+    texts are in memory twice for a moment only."""
 
-    def __init__(self, texts, is_binary):
-        self.texts, self.is_binary = texts, is_binary
+    def __init__(self, texts, is_binary, column, length):
+        self._texts, self.is_binary, self._column, self._length = texts, is_binary, column, length
+        self._copy, self._lock = None, threading.Lock()
 
-    @functools.cached_property
+    @property
     def parts(self):
-        """Their number, offsets, bytes."""
-        return self.texts.dictionary()
+        """All texts: their number, offsets, bytes."""
+        return self._copied(lambda texts: texts.dictionary())
+
+    @property
+    def rows(self):
+        """Those of the column: offsets, bytes. A column has either of the two."""
+        return self._copied(lambda texts: texts.gather(self._column, self._length))
+
+    def _copied(self, copy):
+        with self._lock:
+            if self._copy is None:
+                self._copy, self._texts = copy(self._texts), None
+            return self._copy
+
+    def _cut(self, offsets, data, first, outer):
+        start = offsets[first]
+        data = ctypes.string_at(ctypes.addressof(data) + start, offsets[outer] - start)
+        pieces = [data[offsets[i] - start:offsets[i + 1] - start] for i in range(first, outer)]
+        return pieces if self.is_binary else [piece.decode() for piece in pieces]
 
     @functools.cached_property
     def values(self):
-        """As Python has them."""
+        """All texts, as Python has them."""
         count, offsets, data = self.parts
-        data = ctypes.string_at(data, offsets[count])
-        pieces = [data[offsets[i]:offsets[i + 1]] for i in range(count)]
-        return pieces if self.is_binary else [piece.decode() for piece in pieces]
+        return self._cut(offsets, data, 0, count)
+
+    def values_at(self, places):
+        """Some texts."""
+        count, offsets, data = self.parts
+        if "values" in self.__dict__ or len(places) >= count // 8:
+            return [self.values[place] if count else None for place in places]
+        return [self._cut(offsets, data, place, place + 1)[0] for place in places]
+
+    def values_of_rows(self, first, outer):
+        return self._cut(*self.rows, first, outer)
 
 
 class _Column:
@@ -60,10 +88,11 @@ class _Column:
     def __init__(self, name, format_, column, owner, dictionary=None):
         self.name, self.type, self.dictionary, self.owner = name, column.type, dictionary, owner
         self.format = format_ or _FORMATS[self.type]
-        self.values, self.valid, self._column = column.values, column.valid, column
+        self.values, self.valid = column.values, column.valid
 
-    def array(self, length):
-        return (_CTYPES[self.type] * length).from_address(self.values) if length else ()
+    def array(self, outer, first=0):
+        kind = _CTYPES[self.type]
+        return (kind * (outer - first)).from_address(self.values + first * ctypes.sizeof(kind)) if outer > first else ()
 
     def is_null(self, row):
         return bool(self.valid) and not ctypes.c_uint8.from_address(self.valid + row // 8).value >> row % 8 & 1
@@ -75,17 +104,17 @@ class _Column:
         bits = numpy.frombuffer((ctypes.c_uint8 * ((length + 7) // 8)).from_address(self.valid), dtype=numpy.uint8)
         return numpy.unpackbits(bits, count=length, bitorder="little") == 0
 
-    def to_list(self, length):
-        values = list(self.array(length))
+    def to_list(self, outer, first=0):
+        """Rows `first` to `outer`, as Python has them."""
+        values = list(self.array(outer, first))
         if self.dictionary is not None:
-            texts = self.dictionary.values
-            values = [texts[place] if texts else None for place in values]
+            values = self.dictionary.values_at(values) if self.format == "dictionary" else self.dictionary.values_of_rows(first, outer)
         elif self.format == "b":
             values = list(map(bool, values))
         elif self.type is not None and self.format.startswith("t"):
             values = list(map(_time_maker(self.format), values))
         if self.valid:
-            values = [None if self.is_null(row) else value for row, value in enumerate(values)]
+            values = [None if self.is_null(row) else value for row, value in enumerate(values, first)]
         return values
 
     # ---- Arrow -----
@@ -96,15 +125,9 @@ class _Column:
             return self.format, None
         if self.format == "dictionary":
             return "i", "Z" if self.dictionary.is_binary else "U"
-        is_large = len(self._gathered(length)[0]) and ctypes.sizeof(self._gathered(length)[0]) // (length + 1) == 8
+        is_large = ctypes.sizeof(self.dictionary.rows[0]) // (length + 1) == 8
         return {(False, False): "u", (False, True): "U", (True, False): "z", (True, True): "Z"}[
             self.dictionary.is_binary, bool(is_large)], None
-
-    def _gathered(self, length):
-        """Texts row by row: offsets and bytes."""
-        if not hasattr(self, "_rows"):
-            self._rows = self.dictionary.texts.gather(self._column, length)
-        return self._rows
 
     def fill(self, out, length):
         if self.format == "n":
@@ -112,9 +135,8 @@ class _Column:
             out.null_count = length
             return out
         if self.dictionary is not None and self.format != "dictionary":
-            offsets, data = self._gathered(length)
-            buffers, owner = [self.valid, ctypes.addressof(offsets), ctypes.addressof(data)], (self.owner, self._rows)
-            return arrow.fill_array(out, length, buffers, owner)
+            offsets, data = rows = self.dictionary.rows
+            return arrow.fill_array(out, length, [self.valid, ctypes.addressof(offsets), ctypes.addressof(data)], (self.owner, rows))
         if self.format == "b":
             bits = (ctypes.c_uint8 * ((length + 7) // 8 + 1))()
             native.bits_pack(self.values, length, bits)
@@ -202,9 +224,9 @@ class _Decimals(_Column):
         self.values, self.valid, self.metadata = values, valid, metadata
         self._is_integer = format_ == "d:38,0"  # a sum of integers
 
-    def array(self, length):
-        data = ctypes.string_at(self.values, 16 * length)
-        numbers = [int.from_bytes(data[at:at + 16], sys.byteorder, signed=True) for at in range(0, 16 * length, 16)]
+    def array(self, outer, first=0):
+        data = ctypes.string_at(self.values + 16 * first, 16 * (outer - first))
+        numbers = [int.from_bytes(data[at:at + 16], sys.byteorder, signed=True) for at in range(0, len(data), 16)]
         if self._is_integer:
             return numbers
         scale = -scale_of(self.format)
@@ -229,8 +251,8 @@ class Result:
 
     def key(self, number, field, text):
         """`text`: how texts are returned, "dictionary" or "utf8"."""
-        dictionary = _Dictionary(field.texts, field.is_binary) if field.is_text else None
         column = native.groups_key(self.handle, number).contents
+        dictionary = _Dictionary(field.texts, field.is_binary, column, self.length) if field.is_text else None
         if is_decimal(field.format) and field.is_text:
             return _decimals_of(field, column, self.length, field.name, self._owner)
         if is_decimal(field.format):
@@ -382,7 +404,7 @@ class Runs:
         column = native.Column(self._values.contents.type, ctypes.addressof(memory), valid, 0)
         if is_decimal(field.format):
             return _decimals_of(field, column, self.length, name, (memory, bits))
-        return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary))
+        return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary, column, self.length))
 
 
 class Groups(arrow.Tabular):
@@ -431,6 +453,11 @@ class Groups(arrow.Tabular):
         self._check_names()
         result = {}
         for column in self._columns:
+            if column.dictionary is not None and column.format != "dictionary":
+                values = numpy.empty(self._length, dtype=object)
+                values[:] = column.to_list(self._length)
+                result[column.name] = values
+                continue
             buffer = column.array(self._length)
             if column.type is None:
                 values = numpy.empty(self._length, dtype=object)

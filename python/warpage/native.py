@@ -206,6 +206,7 @@ _texts_encode_decimals = declare("wp_texts_encode_decimals", c_int, c_void_p, c_
 _texts_gather_decimals = declare("wp_texts_gather_decimals", None, c_void_p, POINTER(Column), c_uint64, c_void_p)
 _texts_translate = declare("wp_texts_translate", c_int, POINTER(Column), c_uint64, c_void_p, c_uint64, c_void_p,
                             POINTER(Error))
+_texts_end = declare("wp_texts_end", None, c_void_p)
 _texts_count = declare("wp_texts_count", c_uint64, c_void_p)
 _texts_bytes = declare("wp_texts_bytes", c_uint64, c_void_p)
 _texts_copy = declare("wp_texts_copy", None, c_void_p, c_void_p, c_void_p)
@@ -374,14 +375,16 @@ class Texts:
         return codes
 
     def dictionary(self):
-        """All texts: their number, offsets, bytes."""
+        """All texts: their number, offsets, bytes. No text is encoded afterwards."""
+        _texts_end(self.handle)
         count, size = _texts_count(self.handle), _texts_bytes(self.handle)
         offsets, data = (c_uint64 * (count + 1))(), (c_char * max(1, size))()
         _texts_copy(self.handle, offsets, data)
         return count, offsets, data
 
     def gather(self, column, count):
-        """The texts of a result's key: offsets, of 32 bits if that is enough, and bytes."""
+        """The texts of a result's key: offsets, of 32 bits if that is enough, and bytes. No text is encoded afterwards."""
+        _texts_end(self.handle)
         size = _texts_gather_bytes(self.handle, byref(column), count)
         kind = c_uint32 if size < 2**31 else c_uint64
         offsets, data = (kind * (count + 1))(), (c_char * max(1, size))()

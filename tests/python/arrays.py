@@ -11,6 +11,7 @@ import weakref
 
 sys.modules["numpy"] = sys.modules["pyarrow"] = None  # as where they are not installed
 import warpage
+from warpage import native
 
 
 def place(key):
@@ -138,6 +139,12 @@ for make, key in ((lambda: warpage.groupby({"k": ["a", "b", "a"]}, "k"), "k"), (
     watch = weakref.ref(made)
     del made
     assert watch() is None, watch()
+# The library's copy of the texts is freed when the result's own is made.
+for text in ("dictionary", "utf8"):
+    made = warpage.groupby({"k": ["a", "b" * 20, "a", None]}, "k", text=text)
+    assert made.to_dict()["k"] == ["a", "b" * 20, None]
+    assert not any(isinstance(thing, native.Texts) for thing in gc.get_objects())
+    assert rows_of(warpage.groupby(made, "k")) == [("a", 1), ("b" * 20, 1), (None, 1)] and made.to_dict()["k"] == ["a", "b" * 20, None]
 gc.enable()
 for module in (warpage, warpage.operators):
     assert doctest.testmod(module).failed == 0

@@ -291,6 +291,29 @@ static void damaged_offsets_are_refused(void **state) {
     wp_texts_destroy(texts);
 }
 
+static void texts_that_have_ended_are_still_read(void **state) {
+    (void)state;
+    const int32_t offsets[] = {0, 1, 21, 22};
+    const void *buffer[] = {"baaaaaaaaaaaaaaaaaaaab"};
+    const wp_text_column column = {.items = offsets, .buffers = buffer};
+    char bytes[21] = {0};
+    uint64_t ends[3];
+    wp_error err = {0};
+    wp_texts *texts = NULL;
+    assert_status_ok(wp_texts_create(1, &texts, &err), &err);
+    assert_status_ok(wp_texts_encode(texts, &column, 3, codes, &err), &err);
+    wp_texts_end(texts);
+    wp_texts_end(texts);
+    assert_status_fails(wp_texts_encode(texts, &column, 3, codes, &err), WP_STATUS_INVALID, &err,
+                        "wp_texts_end");
+    assert_u64(wp_texts_count(texts), 2);
+    assert_u64(wp_texts_bytes(texts), sizeof bytes);
+    wp_texts_copy(texts, ends, bytes);
+    assert_memory_equal(bytes, "baaaaaaaaaaaaaaaaaaaa", sizeof bytes);
+    assert_u64(ends[1], 1);
+    wp_texts_destroy(texts);
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     draw(TEXTS);
@@ -375,6 +398,7 @@ int main(void) {
         cmocka_unit_test(common_beginnings_are_skipped),
         cmocka_unit_test(dictionaries_are_translated),
         cmocka_unit_test(damaged_offsets_are_refused),
+        cmocka_unit_test(texts_that_have_ended_are_still_read),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bits_are_bytes_and_back),
         cmocka_unit_test(decimals_are_texts_in_their_order),

@@ -58,10 +58,19 @@ wp_status wp_texts_create(uint32_t thread_count, wp_texts **out, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-static void deinit_shard(wpi_text_shard *shard) {
-    wpi_text_table *table = atomic_load(&shard->table);
+static void free_table(wpi_text_shard *shard) {
+    wpi_text_table *table = atomic_exchange(&shard->table, NULL);
     if (table != NULL) free_retired(table);
     wpi_free(table);
+}
+
+void wp_texts_end(wp_texts *texts) {
+    for (uint32_t i = 0; i < WPI_TEXT_SHARDS; i++)
+        free_table(&texts->shards[i]);
+}
+
+static void deinit_shard(wpi_text_shard *shard) {
+    free_table(shard);
     for (char *page = shard->page, *next; page != NULL; page = next) {
         memcpy((void *)&next, page, sizeof next);
         wpi_free(page);
@@ -363,6 +372,8 @@ wp_status wp_texts_encode(wp_texts *texts, const wp_text_column *column, uint64_
                           uint32_t *codes, wp_error *err) {
     if ((unsigned)column->layout >= WP_TEXT_LAYOUT_COUNT)
         return WP_FAIL(err, INVALID, "text layout %d is unknown", (int)column->layout);
+    if (atomic_load(&texts->shards[0].table) == NULL)
+        return WP_FAIL(err, INVALID, "texts that have ended: encode before wp_texts_end");
     if (row_count == 0) return WP_STATUS_OK;
     encoding e = {.texts = texts, .column = column, .row_count = row_count, .codes = codes};
     if (column->layout != WP_TEXT_VIEWS) e.readable = readable_bytes(column, row_count);

@@ -25,7 +25,7 @@ typedef struct wpi_text_table {
 /** The texts whose hashes have the same high bits. */
 typedef struct wpi_text_shard {
     pthread_mutex_t lock; /* of insertion: lookups take none */
-    _Atomic(wpi_text_table *) table;
+    _Atomic(wpi_text_table *) table; /* NULL: the texts have ended */
     uint32_t count;
     char *page; /* bytes of long texts; a page begins with the address of the one before */
     size_t page_used, page_bytes;
