@@ -63,8 +63,9 @@ WP_API void wp_texts_end(wp_texts *texts);
 WP_API uint64_t wp_texts_count(const wp_texts *texts);
 WP_API uint64_t wp_texts_bytes(const wp_texts *texts);
 
-/** All texts, in the order in which the groups' key refers to them: as Arrow's LargeUtf8.
- * `offsets`: [count + 1]; `bytes`: [wp_texts_bytes]. */
+/** All texts, in the order in which the groups' key refers to them: as Arrow's LargeUtf8. That is
+ * the order of the texts' last sorted group-by: copy or gather the keys of a result before another
+ * group-by sorts more texts. `offsets`: [count + 1]; `bytes`: [wp_texts_bytes]. */
 WP_API void wp_texts_copy(const wp_texts *texts, uint64_t *offsets, char *bytes);
 
 /** The bytes that wp_texts_gather writes. `column`: a key of a result. */

@@ -54,8 +54,13 @@ class _Dictionary:
     def _copied(self, copy):
         with self._lock:
             if self._copy is None:
+                self._texts.end()
                 self._copy, self._texts = copy(self._texts), None
             return self._copy
+
+    def copy_rows(self):
+        """Copies them while more texts are to come: places in their order will be others then."""
+        self._copy, self._texts = self._texts.gather(self._column, self._length), None
 
     def _cut(self, offsets, data, first, outer):
         start = offsets[first]
@@ -413,6 +418,12 @@ class Groups(arrow.Tabular):
 
     def __init__(self, length, columns, explain):
         self._length, self._columns, self.explain = length, columns, explain
+
+    def copy_texts(self):
+        """Of columns of texts as "utf8": see _Dictionary."""
+        for column in self._columns:
+            if column.dictionary is not None:
+                column.dictionary.copy_rows()
 
     @property
     def names(self) -> List[str]:

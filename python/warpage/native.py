@@ -368,6 +368,10 @@ class Texts:
         _texts_gather_decimals(self.handle, byref(column), count, decimals)
         return decimals
 
+    def end(self):
+        """No text is encoded afterwards."""
+        _texts_end(self.handle)
+
     @staticmethod
     def translate(indices, count, dictionary, text_count):
         codes, error = (c_uint32 * max(1, count))(), Error()
@@ -375,16 +379,14 @@ class Texts:
         return codes
 
     def dictionary(self):
-        """All texts: their number, offsets, bytes. No text is encoded afterwards."""
-        _texts_end(self.handle)
+        """All texts: their number, offsets, bytes."""
         count, size = _texts_count(self.handle), _texts_bytes(self.handle)
         offsets, data = (c_uint64 * (count + 1))(), (c_char * max(1, size))()
         _texts_copy(self.handle, offsets, data)
         return count, offsets, data
 
     def gather(self, column, count):
-        """The texts of a result's key: offsets, of 32 bits if that is enough, and bytes. No text is encoded afterwards."""
-        _texts_end(self.handle)
+        """The texts of a result's key: offsets, of 32 bits if that is enough, and bytes."""
         size = _texts_gather_bytes(self.handle, byref(column), count)
         kind = c_uint32 if size < 2**31 else c_uint64
         offsets, data = (kind * (count + 1))(), (c_char * max(1, size))()

@@ -529,8 +529,8 @@ class _Query:
             self.plan.runs[field.name] = runs
         return whole
 
-    def groups(self, result, explain, outputs):
-        columns = [result.key(number, field, self.settings["text"]) for number, field in enumerate(self.keys)]
+    def groups(self, result, explain, outputs, text=None):
+        columns = [result.key(number, field, text or self.settings["text"]) for number, field in enumerate(self.keys)]
         return Groups(result.length, columns + [make(result) for make in outputs], explain)
 
     def all(self):
@@ -573,7 +573,8 @@ def _whole(source, keys, aggregates, fields, settings):
         result, explain = query.run(without_new_nulls(), nullable, settings["sort"])
         if not pending and not partials:
             return query.groups(result, explain, finish)
-        partials.append(query.groups(result, explain, plan.outputs))
+        partials.append(query.groups(result, explain, plan.outputs, "utf8"))
+        partials[-1].copy_texts()
         if not pending:
             break
         nullable = [may or is_null for may, is_null in zip(nullable, query.nulls_of(pending[0][1]))]

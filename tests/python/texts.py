@@ -105,6 +105,20 @@ for _ in range(30):
     check(random_.sample(list(KINDS), random_.choice([2, 2, 3])), random_.choice([0, 0.1]), random_.choice([1, 5]),
           sort=random_.random() < 0.7)
 
+# A key beside a text is NULL for the first time in a late batch, and more texts come with it.
+for is_sorted in (True, False) * 20:
+    batches, wanted = [], {}
+    for number in range(6):
+        texts = [random_.choice("abcdefghijkl") * random_.choice([1, 20]) for _ in range(8)]
+        numbers = [None if number >= 3 and random_.random() < 0.3 else random_.randint(0, 3) for _ in range(8)]
+        batches.append(pa.record_batch({"t": texts, "i": pa.array(numbers, pa.int32())}))
+        for key in zip(texts, numbers):
+            wanted[key] = wanted.get(key, 0) + 1
+    columns = warpage.groupby(pa.RecordBatchReader.from_batches(batches[0].schema, batches), ["t", "i"], sort=is_sorted).to_dict()
+    rows = list(zip(*columns.values()))
+    assert {row[:2]: row[2] for row in rows} == wanted, (rows, wanted)
+    assert not is_sorted or [row[:2] for row in rows] == sorted(wanted, key=place), rows
+
 # Types come back: booleans, bytes, dates; counts of texts that are NULL in the dictionary.
 t = pa.table({"b": pa.array([True, None, False, True]), "z": pa.array([b"\0", b"", None, b"\0"]),
               "n": pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, None], pa.int8()), pa.array(["x", None])), "w": ["a", None, "b", "c"]})
