@@ -7,7 +7,7 @@
 A table is anything that speaks the Arrow C data interface (pyarrow, Polars, DuckDB, pandas), a LazyFrame of Polars, a
 dict of arrays (NumPy's, array.array, anything with a buffer), Series or lists, or paths of files. Columns of arrays are not
 copied. The result speaks that interface, too: pyarrow.table(groups), polars.DataFrame(groups); or groups.to_dict(),
-to_numpy(), to_arrow(), to_polars(), to_pandas().
+to_numpy(), to_arrow(), to_polars(), to_pandas(); groups["sum_price"] is a column, groups[0] a row, and a loop takes rows.
 
 >>> import warpage
 >>> groups = warpage.groupby({"item": ["tea", "oil", "tea"], "price": [3, 5, None]}, "item", ["count", "sum:price"])
@@ -26,9 +26,9 @@ from warpage.command import compare, run
 from warpage.operators import groupby, merge
 from warpage.groups import Groups
 from warpage.hash_table import Table
-from warpage.native import (ArgumentError, ColumnError, FileError, OutOfMemoryError, SumError, TableTypeError, WarpageError,
+from warpage.native import (ArgumentError, ColumnError, DeviceError, FileError, OutOfMemoryError, SumError, TableTypeError, WarpageError,
                             __version__)
 from warpage.sampling import Sample, sample
 
 __all__ = ["groupby", "merge", "sample", "Sample", "run", "compare", "Groups", "Table", "WarpageError", "ArgumentError",
-           "ColumnError", "FileError", "OutOfMemoryError", "SumError", "TableTypeError", "__version__"]
+           "ColumnError", "DeviceError", "FileError", "OutOfMemoryError", "SumError", "TableTypeError", "__version__"]

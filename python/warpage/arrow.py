@@ -219,6 +219,15 @@ def fill_array(out, length, buffers, owner, children=(), dictionary=None):
 _streams = []  # 40 bytes each: a capsule may be asked after its stream was taken out
 
 
+def array_capsules(make_schema, make_array):
+    """One array: its schema and itself, which the consumer releases."""
+    schema, array = Schema(), Array()
+    make_schema(schema)
+    make_array(array)
+    _streams.extend((schema, array))
+    return _capsule_new(ctypes.addressof(schema), b"arrow_schema", None), _capsule_new(ctypes.addressof(array), b"arrow_array", None)
+
+
 def stream_capsule(make_schema, make_array):
     """A stream of one chunk: make_schema(out) and make_array(out) fill structures."""
     return chunks_capsule(make_schema, [make_array])

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
+import collections
+import collections.abc
 import ctypes
 import datetime
 import decimal
 import functools
+import html
+import operator
 import sys
 import threading
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterator, List, Tuple
 from warpage import arrow, native
-from warpage.native import SumError
-from warpage.table import is_decimal, scale_of
+from warpage.native import SumError, TableTypeError
+from warpage.table import check_names, is_decimal, scale_of
 
 try:
     import numpy
@@ -17,6 +21,7 @@ except ImportError:
     numpy = None
 
 SHOWN_ROWS = 10  # by repr
+ROWS_AT_ONCE = 4096  # that iteration makes
 
 _FORMATS = ["c", "s", "i", "l", "C", "S", "I", "L", "f", "g"]
 _CTYPES = [ctypes.c_int8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64, ctypes.c_uint8, ctypes.c_uint16,
@@ -58,14 +63,27 @@ class _Dictionary:
                 self._copy, self._texts = copy(self._texts), None
             return self._copy
 
+    @classmethod
+    def of_copy(cls, is_binary, counts, offset_type, offsets, data):
+        """Of what `packed` has."""
+        dictionary = cls(None, is_binary, None, 0)
+        memory = (offset_type * (len(offsets) // ctypes.sizeof(offset_type))).from_buffer_copy(offsets), ctypes.create_string_buffer(data)
+        dictionary._copy = (*counts, *memory)
+        return dictionary
+
+    def packed(self, is_rows):
+        *counts, offsets, data = self.rows if is_rows else self.parts
+        return self.is_binary, counts, offsets._type_, bytes(offsets), ctypes.string_at(data, offsets[-1])
+
     def copy_rows(self):
         """Copies them while more texts are to come: places in their order will be others then."""
         self._copy, self._texts = self._texts.gather(self._column, self._length), None
 
     def _cut(self, offsets, data, first, outer):
-        start = offsets[first]
-        data = ctypes.string_at(ctypes.addressof(data) + start, offsets[outer] - start)
-        pieces = [data[offsets[i] - start:offsets[i + 1] - start] for i in range(first, outer)]
+        ends = offsets[first:outer + 1]
+        start = ends[0]
+        data = ctypes.string_at(ctypes.addressof(data) + start, ends[-1] - start)
+        pieces = [data[begin - start:end - start] for begin, end in zip(ends, ends[1:])]
         return pieces if self.is_binary else [piece.decode() for piece in pieces]
 
     @functools.cached_property
@@ -79,7 +97,9 @@ class _Dictionary:
         count, offsets, data = self.parts
         if "values" in self.__dict__ or len(places) >= count // 8:
             return [self.values[place] if count else None for place in places]
-        return [self._cut(offsets, data, place, place + 1)[0] for place in places]
+        first = ctypes.addressof(data)
+        pieces = [ctypes.string_at(first + offsets[place], offsets[place + 1] - offsets[place]) for place in places]
+        return pieces if self.is_binary else [piece.decode() for piece in pieces]
 
     def values_of_rows(self, first, outer):
         return self._cut(*self.rows, first, outer)
@@ -121,6 +141,14 @@ class _Column:
         if self.valid:
             values = [None if self.is_null(row) else value for row, value in enumerate(values, first)]
         return values
+
+    # ---- pickles -----
+
+    def packed(self, length):
+        bits = ctypes.string_at(self.valid, (length + 7) // 8) if self.valid and length else None
+        size = 16 if self.type is None else native.TYPE_BYTES[self.type]
+        texts = self.dictionary and self.dictionary.packed(self.format != "dictionary")
+        return self.name, self.type, self.format, self.metadata, ctypes.string_at(self.values, size * length), bits, texts
 
     # ---- Arrow -----
 
@@ -239,6 +267,17 @@ class _Decimals(_Column):
 
 
 _CONTEXT = decimal.Context(prec=40)
+
+
+def _column_of(name, type_, format_, metadata, values, bits, texts):
+    """Of what `packed` has."""
+    owner = values, bits = ctypes.create_string_buffer(values), bits and ctypes.create_string_buffer(bits)
+    values, valid = ctypes.addressof(values), bits and ctypes.addressof(bits)
+    if type_ is None:
+        return _Decimals(name, values, valid, owner, metadata, format_)
+    column = _Column(name, format_, native.Column(type_, values, valid, 0), owner, texts and _Dictionary.of_copy(*texts))
+    column.metadata = metadata
+    return column
 
 
 def _decimals_of(field, column, length, name, owner):
@@ -412,14 +451,136 @@ class Runs:
         return _Column(name, text, column, (memory, bits), _Dictionary(field.texts, field.is_binary, column, self.length))
 
 
+class Column(collections.abc.Sequence):
+    """A column of Groups, groups["sum_price"]: a sequence of Python's values, NULL as None. NumPy, pyarrow and Polars read it
+    as an array: numpy.asarray(column), pyarrow.array(column), polars.Series(column).
+
+    >>> import warpage
+    >>> counts = warpage.groupby({"user": [1, 2, 1]}, "user")["count"]
+    >>> counts[0], counts[-1], list(counts), sum(counts)
+    (2, 1, [2, 1], 3)
+    >>> counts
+    count: 2, 1
+    """
+
+    def __init__(self, column: _Column, length: int):
+        self._column, self._length = column, length
+
+    @property
+    def name(self) -> str:
+        return self._column.name
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, row):
+        """A value, or a list of some."""
+        if isinstance(row, slice):
+            first, outer, step = row.indices(self._length)
+            if step == 1:
+                return self._column.to_list(max(first, outer), first)
+            return [self[at] for at in range(first, outer, step)]
+        at = _row(row, self._length)
+        return self._column.to_list(at + 1, at)[0]
+
+    def __iter__(self):
+        for first in range(0, self._length, ROWS_AT_ONCE):
+            yield from self._column.to_list(min(self._length, first + ROWS_AT_ONCE), first)
+
+    def __repr__(self) -> str:
+        shown = [_shown(value) for value in self[:SHOWN_ROWS]]
+        return "%s: %s" % (self.name, ", ".join(shown + ["…"] * (self._length > SHOWN_ROWS)))
+
+    def to_list(self) -> list:
+        return self[:]
+
+    def to_numpy(self) -> Any:
+        """As Groups.to_numpy."""
+        return _numpy_of(self._column, self._length)
+
+    def __array__(self, dtype=None, copy=None):
+        values = self.to_numpy()
+        if isinstance(values, numpy.ma.MaskedArray):  # NULL: NaN, NaT or None
+            is_null, values = values.mask, values.data.astype(values.dtype if values.dtype.kind in "fMm" else object)
+            values[is_null] = numpy.nan if values.dtype.kind == "f" else None
+        return numpy.array(values, dtype=dtype) if copy else numpy.asarray(values, dtype=dtype)
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return arrow.array_capsules(lambda out: _fill_schema_of(self._column, self._length, out),
+                                    lambda out: self._column.fill(out, self._length))
+
+
+def _row(row, length):
+    """The number of a row, which may be counted from the end."""
+    at = operator.index(row)
+    if not -length <= at < length:
+        raise IndexError("row %d of %d rows" % (at, length))
+    return at % length
+
+
+def _fill_schema_of(column, length, out):
+    format_, texts = column.arrow_format(length)
+    dictionary = arrow.fill_schema(arrow.Schema(), texts) if texts is not None else None
+    return arrow.fill_schema(out, format_, column.name, dictionary=dictionary, metadata=column.metadata)
+
+
+def _numpy_of(column, length):
+    if numpy is None:
+        raise ImportError("to_numpy takes the package numpy")
+    if column.type is None or column.dictionary is not None and column.format != "dictionary":
+        values = numpy.empty(length, dtype=object)
+        values[:] = column.to_list(length) if column.type is not None else column.array(length)
+    elif not length:
+        values = numpy.empty(0, dtype=native.TYPES[column.type])
+    else:
+        buffer = column.array(length)
+        buffer._owner = column.owner
+        values = numpy.frombuffer(buffer, dtype=native.TYPES[column.type])
+    if column.dictionary is not None and column.format != "dictionary":
+        return values
+    mask = column.mask(length)
+    if column.format == "b":
+        values = values.view(bool)
+    elif column.type is not None and column.dictionary is None and column.format.startswith("t"):
+        values = _numpy_times(values, column.format)
+    elif column.format == "l" and column.type == native.TYPES.index("uint64"):
+        values = values.view(numpy.int64)
+    if column.dictionary is not None:
+        texts = numpy.array(column.dictionary.values + [None], dtype=object)
+        return texts[numpy.where(mask, len(texts) - 1, values) if mask is not None else values]
+    return numpy.ma.masked_array(values, mask) if mask is not None else values
+
+
+def _groups_of(length, columns, explain):
+    return Groups(length, [_column_of(*column) for column in columns], explain)
+
+
 class Groups(arrow.Tabular):
     """A row for each group: its keys, then its aggregates ("sum_price"). It is a table for consumers of the Arrow C
-    data interface; texts are dictionaries there, unless text="utf8" was asked for."""
+    data interface; texts are dictionaries there, unless text="utf8" was asked for.
+
+    >>> import warpage
+    >>> groups = warpage.groupby({"user": [1, 2, 1], "price": [2.5, 4.0, 8.0]}, "user", sum="price")
+    >>> groups["sum_price"]
+    sum_price: 10.5, 4.0
+    >>> for user, price in groups:
+    ...     print(user, price)
+    1 10.5
+    2 4.0
+    >>> groups[-1]
+    Group(user=2, sum_price=4.0)
+    >>> groups[-1].sum_price, groups[:1], "user" in groups
+    (4.0, [Group(user=1, sum_price=10.5)], True)
+    """
 
     def __init__(self, length, columns, explain):
         self._length, self._columns, self.explain = length, columns, explain
 
-    def copy_texts(self):
+    def __reduce__(self):
+        """For pickle and copy."""
+        return _groups_of, (self._length, [column.packed(self._length) for column in self._columns], self.explain)
+
+    def _copy_texts(self):
         """Of columns of texts as "utf8": see _Dictionary."""
         for column in self._columns:
             if column.dictionary is not None:
@@ -432,15 +593,80 @@ class Groups(arrow.Tabular):
     def __len__(self) -> int:
         return self._length
 
-    def __repr__(self) -> str:
+    @property
+    def columns(self) -> List[str]:
+        """The names, as other packages call them."""
+        return self.names
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        return self._length, len(self._columns)
+
+    def keys(self) -> List[str]:
+        """The names: dict(groups) has columns."""
+        return self.names
+
+    @functools.cached_property
+    def _group(self):
+        """The type of a row. A name that is none of Python's has the column's number: _2."""
+        return collections.namedtuple("Group", self.names, rename=True)
+
+    def _rows(self, first, outer):
+        columns = [column.to_list(outer, first) for column in self._columns]
+        return list(map(self._group._make, zip(*columns)))
+
+    def __getitem__(self, key):
+        """A column, by its name; a row, by its number: a named tuple; or a list of rows: groups[:10]."""
+        if isinstance(key, str):
+            self._check_names()
+            check_names(self.names, [key], what="the result")
+            return Column(self._columns[self.names.index(key)], self._length)
+        if isinstance(key, slice):
+            first, outer, step = key.indices(self._length)
+            return self._rows(first, max(first, outer)) if step == 1 else [self[at] for at in range(first, outer, step)]
+        if not hasattr(key, "__index__"):
+            raise TableTypeError("groups[%r]: a column's name, a row's number or a slice of rows" % (key,))
+        at = _row(key, self._length)
+        return self._rows(at, at + 1)[0]
+
+    def __iter__(self) -> Iterator[tuple]:
+        for first in range(0, self._length, ROWS_AT_ONCE):
+            yield from self._rows(first, min(self._length, first + ROWS_AT_ONCE))
+
+    def __contains__(self, key) -> bool:
+        """Whether there is a column of that name, or such a row."""
+        return key in self.names if isinstance(key, str) else any(row == key for row in self)
+
+    def _ipython_key_completions_(self):
+        return self.names
+
+    def _cells(self):
+        """The first rows, as texts, column by column."""
         shown = min(SHOWN_ROWS, self._length)
-        cells = [[column.name] + [_shown(value) for value in column.to_list(shown)]
-                 for column in self._columns]
+        return [[_shown(value) for value in column.to_list(shown)] for column in self._columns]
+
+    def __repr__(self) -> str:
+        cells = [[column.name] + values for column, values in zip(self._columns, self._cells())]
         widths = [max(map(len, column)) for column in cells]
         is_text = [column.dictionary is not None for column in self._columns]
         lines = ["  ".join(cell.ljust(width) if left else cell.rjust(width)
                            for cell, width, left in zip(row, widths, is_text)).rstrip() for row in zip(*cells)]
-        return "\n".join(lines + ["…"] * (shown < self._length) + ["[%d rows]" % self._length])
+        return "\n".join(lines + ["…"] * (self._length > SHOWN_ROWS) + [self._count_rows()])
+
+    def _count_rows(self):
+        return "[%d row%s]" % (self._length, "s" * (self._length != 1))
+
+    def _repr_html_(self) -> str:
+        """A notebook's table."""
+        def row(tag, cells):
+            return "<tr>%s</tr>" % "".join('<%s style="text-align: %s">%s</%s>' % (
+                tag, "left" if column.dictionary is not None else "right", html.escape(cell), tag)
+                for cell, column in zip(cells, self._columns))
+
+        lines = ["<table>", "<thead>%s</thead>" % row("th", self.names), "<tbody>"]
+        lines += [row("td", cells) for cells in zip(*self._cells())]
+        more = "first %d of " % SHOWN_ROWS if self._length > SHOWN_ROWS else ""
+        return "\n".join(lines + ["</tbody>", "</table>", "<p>%s%s</p>" % (more, self._count_rows()[1:-1])])
 
     def _check_names(self):
         """A key may be a column named as an aggregate is, "count"."""
@@ -459,49 +685,13 @@ class Groups(arrow.Tabular):
     def to_numpy(self) -> Dict[str, Any]:
         """A dict of arrays: views of the result's memory, but for dates. Where there are NULLs, masked arrays; texts are
         objects; timestamps with a time zone are UTC."""
-        if numpy is None:
-            raise ImportError("to_numpy takes the package numpy")
         self._check_names()
-        result = {}
-        for column in self._columns:
-            if column.dictionary is not None and column.format != "dictionary":
-                values = numpy.empty(self._length, dtype=object)
-                values[:] = column.to_list(self._length)
-                result[column.name] = values
-                continue
-            buffer = column.array(self._length)
-            if column.type is None:
-                values = numpy.empty(self._length, dtype=object)
-                values[:] = buffer
-            elif not self._length:
-                values = numpy.empty(0, dtype=native.TYPES[column.type])
-            else:
-                buffer._owner = column.owner
-                values = numpy.frombuffer(buffer, dtype=native.TYPES[column.type])
-            mask = column.mask(self._length)
-            if column.format == "b":
-                values = values.view(bool)
-            elif column.type is not None and column.dictionary is None and column.format.startswith("t"):
-                values = _numpy_times(values, column.format)
-            elif column.format == "l" and column.type == native.TYPES.index("uint64"):
-                values = values.view(numpy.int64)
-            if column.dictionary is not None:
-                texts = numpy.array(column.dictionary.values + [None], dtype=object)
-                values = texts[numpy.where(mask, len(texts) - 1, values) if mask is not None else values]
-            elif mask is not None:
-                values = numpy.ma.masked_array(values, mask)
-            result[column.name] = values
-        return result
+        return {column.name: _numpy_of(column, self._length) for column in self._columns}
 
     # ---- Arrow's C data interface ------------------------------------------------------------------------------
 
     def _fill_schema(self, out):
-        children = []
-        for column in self._columns:
-            format_, texts = column.arrow_format(self._length)
-            dictionary = arrow.fill_schema(arrow.Schema(), texts) if texts is not None else None
-            children.append(arrow.fill_schema(arrow.Schema(), format_, column.name, dictionary=dictionary,
-                                              metadata=column.metadata))
+        children = [_fill_schema_of(column, self._length, arrow.Schema()) for column in self._columns]
         arrow.fill_schema(out, "+s", children=children)
 
     def _fill_array(self, out):

@@ -49,6 +49,10 @@ class FileError(WarpageError, OSError):
     """A file that cannot be read or written, or that is damaged."""
 
 
+class DeviceError(WarpageError, RuntimeError):
+    """A device that does not exist, or that failed."""
+
+
 class Column(Structure):
     _fields_ = [("type", c_int), ("values", c_void_p), ("valid", c_void_p), ("valid_offset", c_uint64)]
 
@@ -218,7 +222,8 @@ HOW = ("the compiler wpcc and the command warpage, which are not in the Python p
        "install it by `make install PREFIX=$HOME/warpage` and put $HOME/warpage/bin on the PATH")
 
 
-_ERRORS = {1: OutOfMemoryError, 2: ArgumentError, 9: OutOfMemoryError}  # by wp_status
+_ERRORS = {1: OutOfMemoryError, 2: ArgumentError, 9: OutOfMemoryError,
+           **dict.fromkeys([8, *range(10, 16)], DeviceError)}  # by wp_status
 
 
 def check(status, error):
@@ -257,7 +262,12 @@ class Device:
         if not isinstance(spec, str):
             raise ArgumentError("device is %r: a device's name, such as \"cpu\", \"sim:k80\" or \"cuda:0\"" % (spec,))
         device, error = c_void_p(), Error()
-        check(devices().wp_device_open(spec.encode(), byref(device), byref(error)), error)
+        try:
+            check(devices().wp_device_open(spec.encode(), byref(device), byref(error)), error)
+        except WarpageError as problem:
+            if type(problem) in (WarpageError, ArgumentError):
+                raise DeviceError(str(problem)) from None
+            raise
         self.handle = device
 
     def __enter__(self):

@@ -16,8 +16,8 @@ import os
 from typing import Any, Dict, Sequence, Tuple, Union
 from warpage import native
 from warpage.groups import Groups, Lists, Result, Runs
-from warpage.native import ArgumentError, ColumnError, SumError, TableTypeError, WarpageError
-from warpage.table import ArrowTable, Tables, is_decimal, is_wide, open_table, scale_of
+from warpage.native import ArgumentError, SumError, TableTypeError, WarpageError
+from warpage.table import ArrowTable, Tables, check_names, is_decimal, is_wide, open_table, scale_of
 
 
 OPERATIONS = native.OPERATIONS + native.SPREADS + native.DISTRIBUTIONS
@@ -113,17 +113,6 @@ def _is_pair(aggs):
         return True
     return isinstance(aggs, tuple) and len(aggs) == 2 and all(isinstance(word, str) and ":" not in word for word in aggs) and \
         sum(word in OPERATIONS for word in aggs) == 1
-
-
-def check_names(names, wanted, once=False):
-    """`once`: of two columns of one name it would not be known which is meant."""
-    for name in wanted:
-        if once and names.count(name) > 1:
-            raise ColumnError("the table has %d columns named '%s'" % (names.count(name), name))
-        if name not in names:
-            near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
-            raise ColumnError("the table has no column '%s'%s" %
-                               (name, "; did you mean '%s'?" % near[0] if near else ""))
 
 
 def _choice(kind, names, value):
@@ -574,7 +563,7 @@ def _whole(source, keys, aggregates, fields, settings):
         if not pending and not partials:
             return query.groups(result, explain, finish)
         partials.append(query.groups(result, explain, plan.outputs, "utf8"))
-        partials[-1].copy_texts()
+        partials[-1]._copy_texts()
         if not pending:
             break
         nullable = [may or is_null for may, is_null in zip(nullable, query.nulls_of(pending[0][1]))]

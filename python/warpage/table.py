@@ -4,11 +4,12 @@ import array
 import ctypes
 import datetime
 import decimal
+import difflib
 import glob
 import os
 import sys
 from warpage import arrow, native
-from warpage.native import ArgumentError, FileError, TYPES, TYPE_BYTES, TableTypeError, Texts, WarpageError
+from warpage.native import ArgumentError, ColumnError, FileError, TYPES, TYPE_BYTES, TableTypeError, Texts, WarpageError
 
 try:
     import numpy
@@ -45,6 +46,17 @@ def is_wide(format_):
 def scale_of(format_):
     """The digits behind a decimal's point."""
     return int(format_.partition(",")[2])
+
+
+def check_names(names, wanted, once=False, what="the table"):
+    """`once`: of two columns of one name it would not be known which is meant."""
+    for name in wanted:
+        if once and names.count(name) > 1:
+            raise ColumnError("%s has %d columns named '%s'" % (what, names.count(name), name))
+        if name not in names:
+            near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
+            raise ColumnError("%s has no column '%s'%s" %
+                              (what, name, "; did you mean '%s'?" % near[0] if near else ""))
 
 
 class Part:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """warpage.groupby on arrays of Python's own, against a dictionary that does the same."""
 import array
+import copy
 import datetime
 import decimal
 import doctest
 import gc
+import pickle
 import random
 import sys
 import weakref
@@ -128,6 +130,35 @@ fails("no NaN", {"k": [decimal.Decimal("nan")]}, "k")
 shown = repr(warpage.groupby({"t": ["x" * 5000, "a\nb", "\u00e9\t", day.isoformat()]}, "t")).splitlines()
 assert [line.split()[0] for line in shown] == ["t", day.isoformat(), "a\\nb", "x" * 39 + "\u2026", "\u00e9\\t", "[4"], shown
 
+# Columns and rows of a result; both again from a pickle.
+keyed = {"k": ["b", None, "a<b", "b"], "v": [1, None, 2**62, 3], "d": [decimal.Decimal("1.5"), None, decimal.Decimal(2), None], "o": [True, False, None, True]}
+for text in ("dictionary", "utf8"):
+    kept = warpage.groupby(keyed, "k", ["count", "sum:v", "avg:v", "sum:d", "max:o"], text=text)
+    rows = [("a<b", 1, 2**62, float(2**62), decimal.Decimal(2), None), ("b", 2, 4, 2.0, decimal.Decimal("1.5"), True), (None, 1, None, None, None, False)]
+    for groups in (kept, pickle.loads(pickle.dumps(kept)), copy.deepcopy(kept)):
+        assert list(groups) == rows == groups[:] and groups[::-2] == rows[::-2] and groups[-1] == groups[2] == rows[2], groups[:]
+        assert groups[1].sum_v == 4 and groups.shape == (3, 6) and "sum_v" in groups and "v" not in groups and rows[0] in groups
+        assert list(groups["max_o"]) == groups["max_o"][:] == [None, True, False] and groups["k"][-2] == "b" and 4 in groups["sum_v"]
+        assert {name: column.to_list() for name, column in dict(groups).items()} == groups.to_dict()
+        assert rows_of(warpage.groupby(groups, "k", ["sum:sum_v", "max:sum_d"])) == [(row[0], row[2], row[4]) for row in rows]
+        assert "<td style=\"text-align: left\">a&lt;b</td>" in groups._repr_html_() and "<p>3 rows</p>" in groups._repr_html_()
+assert "<p>first 10 of 99 rows</p>" in warpage.groupby({"k": list(range(99))}, "k")._repr_html_()
+parts = [pickle.loads(pickle.dumps(warpage.groupby({"k": ["x"], "v": [value]}, "k", "avg:v", partial=True))) for value in (2**62, 2**62, 1)]
+assert rows_of(warpage.merge(parts, "k", "avg:v")) == [("x", (2**63 + 1) / 3)]
+many = warpage.groupby({"k": ["%05d" % i for i in range(9999)]}, "k")
+assert [row.k for row in many] == many.to_dict()["k"] and [*many["count"]] == [1] * 9999 and repr(many["k"][5000:5002]) == "['05000', '05001']"
+for kind, key in ((KeyError, "sum"), (IndexError, 3), (IndexError, -4), (TypeError, 1.5)):
+    try:
+        kept[key]
+    except kind as error:
+        assert not str(error).startswith("'"), error
+    else:
+        raise AssertionError(kind)
+try:
+    warpage.groupby({"k": ones}, "k", device="gpu")
+except RuntimeError as error:
+    assert isinstance(error, warpage.DeviceError), error
+
 # A result that was read as an Arrow stream is freed with its last reference, also where Python collects no garbage.
 gc.collect()
 gc.disable()
@@ -146,5 +177,5 @@ for text in ("dictionary", "utf8"):
     assert not any(isinstance(thing, native.Texts) for thing in gc.get_objects())
     assert rows_of(warpage.groupby(made, "k")) == [("a", 1), ("b" * 20, 1), (None, 1)] and made.to_dict()["k"] == ["a", "b" * 20, None]
 gc.enable()
-for module in (warpage, warpage.operators):
+for module in (warpage, warpage.groups, warpage.operators):
     assert doctest.testmod(module).failed == 0

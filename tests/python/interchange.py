@@ -88,6 +88,17 @@ assert list(zip(*pieces[4].values())) == wanted
 arrow = pieces[0]
 assert duckdb.sql("select sum(sum_v) from arrow").fetchall() == duckdb.sql("select sum(v) from t").fetchall()
 
+# A column of a result is an array to them.
+groups = warpage.groupby(table, ["c", "k"], ["sum:v", "avg:f"])
+for name in groups.names:
+    column, whole = groups[name], groups.to_arrow().column(name)
+    assert pyarrow.array(column).to_pylist() == whole.to_pylist() == polars.Series(column).to_list() == list(column), name
+    assert pandas.Series(column).dropna().tolist() == [value for value in column if value is not None], name
+    assert numpy.asarray(column).shape == (len(groups),), name
+assert numpy.isnat(numpy.asarray(warpage.groupby(table, "d")["d"])).sum() == 1
+assert numpy.nansum(groups["avg_f"]) == numpy.nansum(groups["avg_f"].to_numpy())
+assert pandas.DataFrame(groups).columns.tolist() == groups.names and dict(groups)["sum_v"].to_list() == groups.to_dict()["sum_v"]
+
 # NumPy in: without gaps, with gaps, and the other byte order.
 keys = random.integers(0, 9, ROWS)
 numbers = numpy.bincount(keys)
