@@ -31,8 +31,29 @@ _OTHER_NAMES = {"mean": "avg", "average": "avg", "std": "stddev", "stddev_samp":
 
 def _aggregates_are(name):
     """For errors: the aggregates' names, and which one is near."""
-    near = _OTHER_NAMES.get(str(name).lower()) or next(iter(difflib.get_close_matches(str(name), OPERATIONS, 1)), None)
+    written = str(name).strip().lower()
+    operation, _, column = written.partition("(")
+    if column.endswith(")") and (operation in OPERATIONS or operation in _OTHER_NAMES):  # as in SQL
+        operation, column = _OTHER_NAMES.get(operation, operation), str(name).strip()[len(operation) + 1:-1]
+        return "%s; did you mean '%s'?" % (", ".join(OPERATIONS), operation if column == "*" else "%s:%s" % (operation, column))
+    near = _OTHER_NAMES.get(written) or next(iter(difflib.get_close_matches(written, OPERATIONS, 1)), None)
     return ", ".join(OPERATIONS) + ("; did you mean '%s'?" % near if near else "")
+
+
+class Named(str):
+    """A name that the caller has for an aggregate's column: total=("price", "sum")."""
+
+
+def default_name(operation, column):
+    """Of an aggregate's column."""
+    if operation == "quantile":
+        return "quantile_%s_%s" % (column, "%.15g" % operation.share)
+    return str(operation) if column is None else "%s_%s" % (operation, column)
+
+
+def _with_default_names(aggregates):
+    """For partials, whose columns serve any name."""
+    return [(operation, column, default_name(operation, column)) for operation, column, _ in aggregates]
 
 
 class Quantile(str):
@@ -49,7 +70,7 @@ def _quantile(column, share):
         operation.share = -1
     if not 0 <= operation.share <= 1:
         raise ArgumentError("quantile:%s: at which share, from 0 to 1? \"quantile:%s:0.9\"" % (column, column))
-    return operation, column, "quantile_%s_%s" % (column, "%.15g" % operation.share)
+    return operation, column, default_name(operation, column)
 
 
 def parse_aggregate(aggregate):
@@ -62,31 +83,37 @@ def parse_aggregate(aggregate):
     elif isinstance(aggregate, (tuple, list)) and len(aggregate) in (2, 3):
         operation, column, *share = aggregate
         share = share[0] if share else None
-        if operation not in OPERATIONS and column in OPERATIONS:
+        if operation not in OPERATIONS and (column in OPERATIONS or column in _OTHER_NAMES and operation not in _OTHER_NAMES):
             operation, column = column, operation
     else:
         raise ArgumentError("%r is no aggregate; write \"sum:price\", (\"price\", \"sum\") or sum=\"price\"" % (aggregate,))
-    column = column or None
+    column = None if column == "*" and operation == "count" else column or None
     if operation not in OPERATIONS or share is not None and operation != "quantile":
         raise ArgumentError("'%s': the aggregates are %s" % (operation, _aggregates_are(operation)))
     if column is None and operation != "count":
         raise ArgumentError("%s: of which column? %s:COLUMN%s" % (operation, operation, ":0.9" if operation == "quantile" else ""))
     if operation == "quantile":
         return _quantile(column, share)
-    return Quantile(operation) if operation == "median" else operation, column, \
-        operation if column is None else "%s_%s" % (operation, column)
+    return Quantile(operation) if operation == "median" else operation, column, default_name(operation, column)
 
 
 def parse_aggregates(aggs, named):
     """Those of a list, then those that are named: sum="price", max=["price", "weight"], quantile=("price", 0.9),
-    count=True; or a dict of columns, {"price": "sum", "weight": ["min", "max"]}. None: "count"."""
+    count=True, total=("price", "sum"); or a dict of columns, {"price": "sum", "weight": ["min", "max"]}. None: "count"."""
     if isinstance(aggs, dict):
+        for column, operations in aggs.items():
+            if not isinstance(operations, (str, list, tuple, set)):
+                raise ArgumentError("{%r: %r}: of a column, the names of aggregates, such as {%r: [\"sum\", \"max\"]}" %
+                                    (column, operations, column))
         aggs = [(operation, None if column == "*" else column) for column, operations in aggs.items()
                 for operation in ([operations] if isinstance(operations, str) else operations)]
     if not isinstance(aggs, (type(None), str, collections.abc.Iterable)):
         raise ArgumentError("%r is no aggregate; write \"sum:price\", (\"price\", \"sum\") or sum=\"price\"" % (aggs,))
     listed = [] if aggs is None else [aggs] if isinstance(aggs, str) or _is_pair(aggs) else list(aggs)
     for operation, columns in named.items():
+        if operation not in OPERATIONS and _is_aggregate(columns):
+            listed.append((operation, columns))
+            continue
         if operation not in OPERATIONS:
             raise ArgumentError("'%s' is neither an option nor one of the aggregates %s" %
                                 (operation, _aggregates_are(operation)))
@@ -99,7 +126,21 @@ def parse_aggregates(aggs, named):
             listed += [("quantile", *column) if _is_share(column) else ("quantile", column) for column in columns]
             continue
         listed += [(operation, column) for column in ([columns] if isinstance(columns, str) else columns)]
-    return [parse_aggregate(aggregate) for aggregate in (listed if listed or aggs is not None else ["count"])]
+    return [_parse_named(*aggregate) if isinstance(aggregate, tuple) and aggregate[0] in named and aggregate[0] not in OPERATIONS
+            else parse_aggregate(aggregate) for aggregate in (listed if listed or aggs is not None else ["count"])]
+
+
+def _parse_named(name, aggregate):
+    operation, column, _ = parse_aggregate(aggregate)
+    return operation, column, Named(name)
+
+
+def _is_aggregate(value):
+    """Whether a value that is given by name is one aggregate: "count", "sum:price", ("price", "sum")."""
+    if isinstance(value, str):
+        return value == "count" or ":" in value
+    return isinstance(value, (tuple, list)) and len(value) in (2, 3) and any(
+        isinstance(word, str) and (word in OPERATIONS or word in _OTHER_NAMES) for word in value)
 
 
 def _is_share(pair):
@@ -293,12 +334,13 @@ class _Plan:
         for operation, column, name in aggregates:
             if operation in native.DISTRIBUTIONS:
                 raise ArgumentError("%s:%s cannot be merged: it has no partial form" % (operation, column))
-            if operation in ("min", "max") and fields[name].is_text:
-                self._distribution(operation, name, name, fields)
+            source = default_name(operation, column)
+            if operation in ("min", "max") and fields[source].is_text:
+                self._distribution(operation, source, name, fields)
                 continue
             if operation in ("min", "max"):
-                number = self._add(operation, name)
-                self.outputs.append(lambda r, n=number, name=name, f=fields[name].format: r.aggregate(n, name, f))
+                number = self._add(operation, source)
+                self.outputs.append(lambda r, n=number, name=name, f=fields[source].format: r.aggregate(n, name, f))
                 continue
             counts = None
             if operation in native.SPREADS:
@@ -356,9 +398,9 @@ def _narrow(result, parts, column, type_, name):
 def partial_names(aggregates):
     """The columns of partials, besides the keys."""
     names = []
-    for operation, column, name in aggregates:
+    for operation, column, _ in aggregates:
         names += ["sum_%s" % column, "count_%s" % column] if operation == "avg" else \
-            ["%s_%s" % (part, column) for part in ("mean", "squares", "count")] if operation in native.SPREADS else [name]
+            ["%s_%s" % (part, column) for part in ("mean", "squares", "count")] if operation in native.SPREADS else [default_name(operation, column)]
     return list(dict.fromkeys(names))
 
 
@@ -544,7 +586,7 @@ def _whole(source, keys, aggregates, fields, settings):
         return query.groups(*query.run(query.chunks, nullable, settings["sort"]), plan.outputs)
 
     query.plan = plan = _Plan(settings)
-    plan.partial(aggregates, fields)
+    plan.partial(_with_default_names(aggregates), fields)
     query.values = [next(f for f in query.values if f.name == v) for v in plan.values]
     finish = plan.finish(aggregates, fields)
     chunks, partials, pending = itertools.chain(ahead, chunks), [], []
@@ -607,6 +649,8 @@ def _asked(keys, aggs, named):
 def _settings(given):
     _choice("counts", ["uint64", "int64"], given["counts"])
     _choice("text", ["dictionary", "utf8"], given["text"])
+    if given["sort"] not in (True, False):
+        raise ArgumentError("sort is %r: True or False, in order of the keys or not" % (given["sort"],))
     for name in ("threads", "groups", "scope_bytes", "memory_bytes"):
         try:
             is_right = operator.index(given[name]) >= 0
@@ -624,11 +668,11 @@ Aggregates = Union[None, str, Tuple[str, str], Sequence[Union[str, Tuple[str, st
 def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = True, partial: bool = False,
             counts: str = "uint64", text: str = "dictionary", device: str = "cpu", strategy: str = "auto",
             placement: str = "auto", scope_bytes: int = 0, memory_bytes: int = 0, threads: int = 0, groups: int = 0,
-            profile: Union[None, str, "os.PathLike[str]"] = None, **named: Union[bool, str, Sequence[str]]) -> Groups:
+            profile: Union[None, str, "os.PathLike[str]"] = None, **named: Union[bool, str, Sequence[Any]]) -> Groups:
     """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
     "min:c", "max:c", "avg:c", "var:c", "stddev:c" (of a sample: NULL for less than two values), "median:c",
     "quantile:c:0.9", "count_distinct:c"; or pairs, ("c", "sum"); or a dict, {"c": ["sum", "max"], "*": "count"}; or by
-    name, sum="c", max=["c", "d"], quantile=("c", 0.9), count=True.
+    name, sum="c", max=["c", "d"], quantile=("c", 0.9), count=True; or by a name for the result, total=("c", "sum").
 
     >>> import warpage
     >>> warpage.groupby({"user": [1, 2, 1], "price": [2.5, 4.0, 8.0]}, "user", sum="price", count=True)
@@ -638,7 +682,8 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     [2 rows]
 
     A table is anything that speaks the Arrow C data interface, a LazyFrame of Polars, a dataset of pyarrow, a dict of
-    arrays, lists or Series, or files, which pyarrow reads: the path of a Parquet, Arrow, CSV or TSV file or of a folder of
+    arrays, lists or Series, an array of records of NumPy, a list of dicts or of such tables (batches of Arrow, one after
+    the other), or files, which pyarrow reads: the path of a Parquet, Arrow, CSV or TSV file or of a folder of
     them, a pattern ("sales/*.parquet"), or a list of paths. A table that is a stream is read once, batch by batch; memory
     is that of the groups.
 
@@ -676,7 +721,7 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     if not partial:
         return _whole(source, keys, aggregates, fields, settings)
     plan = _Plan(settings)
-    plan.partial(aggregates, fields)
+    plan.partial(_with_default_names(aggregates), fields)
     return _Query(source, keys, plan, settings).all()
 
 

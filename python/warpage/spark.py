@@ -20,7 +20,7 @@ import warnings
 
 from warpage import interface, native, spark_tasks
 from warpage.native import ArgumentError, ColumnError, TableTypeError, WarpageError  # noqa: F401
-from warpage.operators import check_names, key_names, parse_aggregate, parse_aggregates
+from warpage.operators import Named, check_names, key_names, parse_aggregate, parse_aggregates
 from warpage.sampling import Sample, join
 
 try:
@@ -108,14 +108,15 @@ def _name(operation, column):
 def _result_fields(fields, aggregates):
     """The result's, with Spark's names and types."""
     result = []
-    for operation, column, _ in aggregates:
+    for operation, column, name in aggregates:
         is_count = operation in ("count", "count_distinct")
         type_ = types.LongType() if is_count else types.DoubleType() if operation in _DOUBLES else None
         if operation == "sum":
             type_ = _sum_type(fields[column].dataType)
         elif operation == "avg" and isinstance(fields[column].dataType, _DECIMAL):
             type_ = types.DecimalType(min(38, fields[column].dataType.precision + 4), min(38, fields[column].dataType.scale + 4))
-        result.append(types.StructField(_name(operation, column), type_ or fields[column].dataType, not is_count))
+        name = str(name) if isinstance(name, Named) else _name(operation, column)
+        result.append(types.StructField(name, type_ or fields[column].dataType, not is_count))
     return result
 
 

@@ -5,6 +5,7 @@ import ctypes
 import datetime
 import decimal
 import difflib
+import enum
 import glob
 import os
 import sys
@@ -136,6 +137,8 @@ def _from_numpy(name, values, keys, threads):
     if numpy is not None and isinstance(values, numpy.ndarray) and values.dtype.kind in "iufMm":
         values = _in_native_type(values)
     interface = values.__array_interface__
+    if numpy is not None and isinstance(values, numpy.ndarray) and values.dtype.kind == "T" and values.ndim == 1:  # StringDType
+        return *_from_list(name, [value if isinstance(value, str) else None for value in values.tolist()], keys, threads), len(values)
     order, kind = interface["typestr"][:2]
     if len(interface["shape"]) != 1:
         raise ArgumentError("column '%s' has %d dimensions; a column has one" % (name, len(interface["shape"])))
@@ -198,9 +201,35 @@ def _from_buffer(name, values):
     return Field(name, type_, format_), Part(ctypes.addressof(owner), owner=(owner, values)), len(view)
 
 
+_BASES = (bool, int, float, str, bytes, datetime.datetime, datetime.date, datetime.timedelta, decimal.Decimal)
+
+
+def _plain(value, base):
+    """A value of a type derived from one of _BASES, such as an IntEnum or a Timestamp of pandas; None: there is none, as NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if base is None or type(value) is base:
+        return value
+    if hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime(warn=False)
+    if hasattr(value, "to_pytimedelta"):
+        return value.to_pytimedelta()
+    return base(value.value if isinstance(value, enum.Enum) else value) if base in (int, float, str, bytes) else value
+
+
+def _without_derived(values):
+    """Values of types that Python's own are derived to, as those."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds.issubset(_BASES):
+        return values, kinds
+    bases = {kind: next((base for base in _BASES if issubclass(kind, base)), None) for kind in kinds}
+    values = [_plain(value, bases.get(type(value))) for value in values]
+    return values, {type(value) for value in values if value is not None}
+
+
 def _from_list(name, values, keys, threads):
     """Texts, bytes, or numbers: bool, int as int64, float; dates, datetimes, timedeltas, decimals. None is NULL."""
-    kinds = {type(value) for value in values if value is not None}
+    values, kinds = _without_derived(values)
     if numpy is not None and any(issubclass(kind, (numpy.number, numpy.bool_, numpy.str_)) for kind in kinds):  # as list(array) has
         values = [value.item() if isinstance(value, numpy.generic) else value for value in values]
         kinds = {type(value) for value in values if value is not None}
@@ -545,7 +574,7 @@ class ArrowTable:
         self._schema, self._chunks = arrow.read(table)
         schema = self._schema.structure
         if schema.format != b"+s":
-            raise WarpageError("a table is expected, this is one column")
+            raise TableTypeError("a table is expected, this is one column; a dict gives it a name: {\"name\": column}")
         self._numbers = {}
         self.names = []
         for number in range(schema.n_children):
@@ -603,7 +632,9 @@ class Tables:
     def select(self, names, keys, threads):
         lists = [[table._column(name, keys, threads) for name in names] for table in self.tables]
         def kind(field):
-            return field.type, field.is_binary, is_decimal(field.format) and scale_of(field.format)
+            is_own = field.format is not None and field.format[0] in "tb"  # times of one unit, booleans
+            return (field.type, field.is_text, field.is_binary, is_decimal(field.format) and scale_of(field.format),
+                    field.format if is_own else None)
 
         for columns in lists[1:]:
             for column, first in zip(columns, lists[0]):
@@ -765,6 +796,15 @@ def _open_arrow(table, columns):
         raise TableTypeError("; ".join(map(str, error.args))) from None
 
 
+def _of_list(items):
+    """A list of tables one after the other, such as batches, or of rows that are dicts; any other as it is."""
+    if all(isinstance(item, dict) for item in items):
+        return {name: [row.get(name) for row in items] for name in dict.fromkeys(name for row in items for name in row)}
+    if all(hasattr(item, "__arrow_c_stream__") or hasattr(item, "__arrow_c_array__") for item in items):
+        return Tables([ArrowTable(item) for item in items])
+    return items
+
+
 def open_table(table, columns=()):
     """`columns`: those that are read of it."""
     paths = [table] if isinstance(table, (str, os.PathLike)) else table
@@ -772,11 +812,25 @@ def open_table(table, columns=()):
         return _open_paths([os.fspath(path) for path in paths], columns)
     if type(table).__module__.startswith("pyspark."):
         raise TableTypeError("a DataFrame of Spark is grouped by warpage.spark.groupby")
+    if isinstance(table, (list, tuple)) and table:
+        table = _of_list(table)
+    if hasattr(table, "to_reader") and not hasattr(table, "__arrow_c_stream__"):  # a scanner of pyarrow
+        table = table.to_reader()
+    if type(table).__module__.split(".")[0] == "polars" and type(table).__name__ == "DataFrame":
+        objects = [name for name, type_ in table.schema.items() if name in columns and str(type_) == "Object"]
+        if objects:
+            raise TableTypeError("column '%s' has Python's objects, which are not grouped" % objects[0])
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):  # a LazyFrame of Polars
         names = table.collect_schema().names()
         table = table.select([name for name in names if name in columns] or names).collect()
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return _open_arrow(table, columns)
+    if isinstance(table, Tables):
+        for one in table.tables[1:]:
+            check_names(one.names, columns, once=True, what="a table of the list")
+        return table
+    if getattr(getattr(table, "dtype", None), "names", None) and hasattr(table, "__array_interface__"):  # records of NumPy
+        return Arrays({name: table[name] for name in table.dtype.names})
     if hasattr(table, "keys") and hasattr(table, "__getitem__"):
         return Arrays({name: table[name] for name in table.keys()})
     if hasattr(table, "scanner") and hasattr(table, "schema"):  # a dataset of pyarrow

@@ -5,6 +5,7 @@ import copy
 import datetime
 import decimal
 import doctest
+import enum
 import gc
 import pickle
 import random
@@ -110,6 +111,20 @@ fails("neither an option nor one of", numbers, "k", None, mean="v")
 for other, own in (("mean", "avg"), ("nunique", "count_distinct"), ("std", "stddev"), ("summ", "sum")):
     fails("did you mean '%s'?" % own, numbers, "k", other + ":v")
 assert warpage.groupby(numbers, "k", {"v": ["min", "max"], "k": "sum", "*": "count"}).names == ["k", "min_v", "max_v", "sum_k", "count"]
+
+# Names for the result's columns, also through partials; SQL's spellings; rows that are dicts; types derived from Python's own.
+named = warpage.groupby(numbers, "k", least=("v", "min"), total="sum:v", rows="count", mean_v=("v", "avg"), middle=("v", "quantile", 0.5), sort=True)
+assert named.names == ["k", "least", "total", "rows", "mean_v", "middle"] and rows_of(named)[0] == (1, 0.5, 1.5, 2, 0.75, 0.75), named
+parts = [warpage.groupby(numbers, "k", total=("v", "sum"), least=("v", "min"), partial=True) for _ in range(2)]
+assert parts[0].names == ["k", "sum_v", "min_v"]
+assert warpage.merge(parts, "k", least=("v", "min"), total=("v", "sum")).to_dict() == {"k": [1, 2, None], "least": [0.5, 2.0, None], "total": [3.0, 4.0, None]}
+for spelling, hint in (("sum(v)", "did you mean 'sum:v'?"), ("COUNT(*)", "did you mean 'count'?"), ("Mean:v", "did you mean 'avg'?")):
+    fails(hint, numbers, "k", spelling)
+fails("of a column, the names of aggregates", numbers, "k", {"v": sum})
+fails("sort is 'count'", numbers, "k", sort="count")
+assert rows_of(warpage.groupby(numbers, "k", "count:*")) == rows_of(warpage.groupby(numbers, "k"))
+dicts = [{"k": 1, "v": 2}, {"k": 1}, {"v": 3, "k": enum.IntEnum("Kind", "A B").B}]
+assert rows_of(warpage.groupby(dicts, "k", ["sum:v", "count"])) == [(1, 2, 2), (2, 3, 1)]
 
 # Lists of dates, times with and without zones, durations, decimals and bytes; what comes out is Python's, too.
 day, hour, utc = datetime.date(2024, 2, 29), datetime.timedelta(hours=1), datetime.timezone.utc

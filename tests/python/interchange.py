@@ -99,6 +99,36 @@ assert numpy.isnat(numpy.asarray(warpage.groupby(table, "d")["d"])).sum() == 1
 assert numpy.nansum(groups["avg_f"]) == numpy.nansum(groups["avg_f"].to_numpy())
 assert pandas.DataFrame(groups).columns.tolist() == groups.names and dict(groups)["sum_v"].to_list() == groups.to_dict()["sum_v"]
 
+# Batches and tables in a list, a scanner, records and texts of NumPy, pandas' own times in lists.
+wanted = warpage.groupby(table, ["c", "t"], ["count", "sum:v"]).to_dict()
+dictionaries = table.set_column(1, "t", table["t"].dictionary_encode())  # the same texts
+for source in (table.to_batches(max_chunksize=999), [table.slice(0, 7), dictionaries.slice(7)], pyarrow.dataset.dataset(table).scanner(),
+               [polars.from_arrow(table)]):
+    assert warpage.groupby(source, ["c", "t"], ["count", "sum:v"]).to_dict() == wanted
+for other, part in ((table.drop(["v"]), "no column 'v'"), (table.set_column(4, "v", table["v"].cast("float64")), "in one table and"),
+                    (table.set_column(0, "k", table["t"]), "in one table and"),
+                    (table.set_column(3, "d", table["d"].cast(pyarrow.timestamp("s")).cast(pyarrow.timestamp("us"))), "in one table and")):
+    try:
+        warpage.groupby([table, other], ["k", "d"], ["sum:v"])
+    except warpage.WarpageError as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError(part)
+records = numpy.array([(1, 0.5, "a"), (1, 1.5, "b")], dtype=[("k", "i4"), ("x", "f8"), ("t", "U3")])
+assert rows_of(warpage.groupby(records, "k", ["sum:x", "max:t"])) == [(1, 2.0, "b")] == rows_of(warpage.groupby(records.view(numpy.recarray), "k", ["sum:x", "max:t"]))
+if hasattr(numpy.dtypes, "StringDType"):
+    texts = numpy.array(["a", None, "long " * 9, "a"], dtype=numpy.dtypes.StringDType(na_object=None))
+    assert rows_of(warpage.groupby({"t": texts}, "t")) == [("a", 2), ("long " * 9, 1), (None, 1)]
+times = [pandas.Timestamp("2024-02-29 12:00"), pandas.NaT, pandas.Timestamp("2024-02-29 12:00")]
+assert rows_of(warpage.groupby({"t": times, "d": [pandas.Timedelta(hours=1), pandas.Timedelta(0), None]}, "t", "max:d")) == [
+    (datetime.datetime(2024, 2, 29, 12), datetime.timedelta(hours=1)), (None, datetime.timedelta(0))]
+try:
+    warpage.groupby(polars.DataFrame({"o": polars.Series([object()], dtype=polars.Object)}), "o")
+except TypeError as error:
+    assert "Python's objects" in str(error), error
+else:
+    raise AssertionError("addresses of objects were grouped")
+
 # NumPy in: without gaps, with gaps, and the other byte order.
 keys = random.integers(0, 9, ROWS)
 numbers = numpy.bincount(keys)

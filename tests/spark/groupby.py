@@ -183,6 +183,8 @@ check(spans, ["k"], ["count_distinct:i", "count_distinct:v", "max:i"])
 named = spark.createDataFrame([(1, 2, 3), (1, 5, 7)], "Key int, `a.b` int, Value int")
 check(named, ["kEY"], ["sum:VALUE", "max:Value", "count"])
 assert ws.groupby(named, "Key", {"a.b": ["min", "max"], "*": "count"}).collect() == [(1, 2, 5, 2)]
+asked = ws.groupby(named, "Key", least=("a.b", "min"), rows="count")
+assert asked.columns == ["Key", "least", "rows"] and asked.collect() == [(1, 2, 2)]
 spark.conf.set("spark.sql.caseSensitive", "true")
 try:
     ws.groupby(named, "key")
