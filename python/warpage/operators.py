@@ -16,7 +16,7 @@ import os
 from typing import Any, Dict, Sequence, Tuple, Union
 from warpage import native
 from warpage.groups import Groups, Lists, Result, Runs
-from warpage.native import ArgumentError, SumError, TableTypeError, WarpageError
+from warpage.native import ArgumentError, StreamError, SumError, TableTypeError, WarpageError
 from warpage.table import ArrowTable, Tables, check_names, is_decimal, is_wide, open_table, scale_of
 
 
@@ -715,10 +715,25 @@ def groupby(table: Any, keys: Keys, aggs: Aggregates = None, *, sort: bool = Tru
     keys, aggregates = _asked(keys, aggs, named)
     wanted = list(dict.fromkeys(column for _, column, _ in aggregates if column is not None))
     source = open_table(table, list(dict.fromkeys(keys + wanted)))
+    reason = None
+    while True:
+        try:
+            return _grouped(source, keys, aggregates, wanted, settings)
+        except StreamError as error:  # a CSV file that has other values later on
+            source, reason = source.reopened(error) if hasattr(source, "reopened") else None, error
+            if source is None:
+                raise
+        except TableTypeError as error:
+            if reason is None:
+                raise
+            raise TableTypeError("%s (%s)" % (error, reason)) from None
+
+
+def _grouped(source, keys, aggregates, wanted, settings):
     check_names(source.names, keys + wanted, once=True)
     fields = source.fields(wanted)
     _check_types(aggregates, fields)
-    if not partial:
+    if not settings["partial"]:
         return _whole(source, keys, aggregates, fields, settings)
     plan = _Plan(settings)
     plan.partial(_with_default_names(aggregates), fields)

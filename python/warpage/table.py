@@ -8,6 +8,7 @@ import difflib
 import enum
 import glob
 import os
+import re
 import sys
 from warpage import arrow, native
 from warpage.native import ArgumentError, ColumnError, FileError, TYPES, TYPE_BYTES, TableTypeError, Texts, WarpageError
@@ -18,6 +19,7 @@ except ImportError:
     numpy = None
 
 INT64, UINT32 = TYPES.index("int64"), TYPES.index("uint32")
+SHOWN_NAMES = 8  # where one is not there
 SLICE = 1 << 22  # rows of a chunk whose codes or flags are in memory at a time
 
 
@@ -56,8 +58,9 @@ def check_names(names, wanted, once=False, what="the table"):
             raise ColumnError("%s has %d columns named '%s'" % (what, names.count(name), name))
         if name not in names:
             near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
-            raise ColumnError("%s has no column '%s'%s" %
-                              (what, name, "; did you mean '%s'?" % near[0] if near else ""))
+            more = ", …" if len(names) > SHOWN_NAMES else ""
+            raise ColumnError("%s has no column '%s'%s" % (
+                what, name, "; did you mean '%s'?" % near[0] if near else "; it has %s%s" % (", ".join(names[:SHOWN_NAMES]), more) if names else ""))
 
 
 class Part:
@@ -652,6 +655,49 @@ def _named(path, batches):
         yield from batches
     except OSError as error:
         raise OSError("%s: %s" % (path, error)) from None
+    except ValueError as error:  # pyarrow's ArrowInvalid
+        raise type(error)("%s: %s" % (path, error)) from None
+
+
+class _CsvTable(ArrowTable):
+    """The rows of a CSV file. pyarrow takes the types of columns from the first megabyte."""
+
+    def __init__(self, path, kind, columns, types=None):
+        from pyarrow import RecordBatchReader, csv
+        self._given, self._types = (path, kind, columns), dict(types or {})
+        options = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
+        reader = csv.open_csv(path, parse_options=options)
+        names = reader.schema.names
+        if os.path.isfile(path) and set(columns) <= set(names) and len(set(names)) == len(names):  # can be read again
+            self._kept = [name for name in names if name in columns]
+            reader = csv.open_csv(path, parse_options=options,
+                                  convert_options=csv.ConvertOptions(include_columns=self._kept, column_types=self._types))
+        else:
+            self._kept = None
+        self._all = names
+        super().__init__(RecordBatchReader.from_batches(reader.schema, _named(path, reader)))
+
+    def reopened(self, error):
+        """With a wider type for the column in which a later value has another type than those that came first; None: the error is
+        another one."""
+        import pyarrow
+        found = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)\b.*: invalid value '(.*?)'", str(error), re.DOTALL)
+        if found is None or self._kept is None:
+            return None
+        name, value, before = self._all[int(found[1])], found[3], self._types.get(self._all[int(found[1])])
+        if name not in self._kept:
+            return None
+        wider = [pyarrow.int64(), pyarrow.float64(), pyarrow.string()]
+        wider = wider[1 if found[2] == "int64" else 0 if found[2] == "null" else 2:]
+        type_ = next(type_ for type_ in wider if _may_be(type_, value))
+        return _CsvTable(*self._given, {**self._types, name: type_}) if type_ != before else None
+
+
+def _may_be(type_, text):
+    try:
+        return str(type_) == "string" or (abs(int(text)) < 1 << 63 if str(type_) == "int64" else float(text) is not None)
+    except ValueError:
+        return False
 
 
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
@@ -742,7 +788,7 @@ def _endings():
 
 def _open_file(path, columns):
     import pyarrow
-    from pyarrow import csv, ipc, parquet
+    from pyarrow import ipc, parquet
     kind = _kind_of(path)
     if kind == "parquet":
         file = parquet.ParquetFile(path, page_checksum_verification=True)
@@ -752,7 +798,7 @@ def _open_file(path, columns):
             schema = file.schema_arrow  # a name is missing: check_names says so
         return ArrowTable(pyarrow.RecordBatchReader.from_batches(schema, _named(path, file.iter_batches(columns=names))))
     if kind in ("csv", "tsv"):
-        return ArrowTable(csv.open_csv(path, parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")))
+        return _CsvTable(path, kind, columns)
     with open(path, "rb") as file:
         is_file = file.read(6) == b"ARROW1"
     return ArrowTable(ipc.open_file(path).read_all() if is_file else ipc.open_stream(path))
@@ -761,6 +807,8 @@ def _open_file(path, columns):
 def _open_paths(paths, columns):
     """The columns of files, by pyarrow, batch by batch."""
     for path in paths:
+        if re.match(r"[a-z0-9]+://", path):
+            raise FileError("%s: paths are of this machine; pyarrow.dataset.dataset opens others, and is a table" % path)
         if not os.path.isdir(path) and not set(path) & set("*?["):
             if _kind_of(path) is None:
                 raise ArgumentError("%s: the name of a file ends in %s" % (path, _endings()))
@@ -809,7 +857,7 @@ def open_table(table, columns=()):
     """`columns`: those that are read of it."""
     paths = [table] if isinstance(table, (str, os.PathLike)) else table
     if isinstance(paths, (list, tuple)) and paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
-        return _open_paths([os.fspath(path) for path in paths], columns)
+        return _open_paths([os.path.expanduser(os.fspath(path)) for path in paths], columns)
     if type(table).__module__.startswith("pyspark."):
         raise TableTypeError("a DataFrame of Spark is grouped by warpage.spark.groupby")
     if isinstance(table, (list, tuple)) and table:

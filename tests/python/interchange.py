@@ -88,6 +88,36 @@ assert list(zip(*pieces[4].values())) == wanted
 arrow = pieces[0]
 assert duckdb.sql("select sum(sum_v) from arrow").fetchall() == duckdb.sql("select sum(v) from t").fetchall()
 
+# A CSV file whose later values are wider than the first megabyte's.
+with tempfile.TemporaryDirectory() as folder:
+    path = folder + "/late.csv"
+    for first, later, key, value in (("1", "1.5", "a", 400001.5), ("", "7", "a", 7), ("", "0.5", "a", 0.5), ("2", "x", "x", 3)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("k,v,w,z\n" + "a,%s,3,9\n" % first * 400000 + "a,%s,3,%s\n" % (later, "y" * 9) + "a,%s,3,z\n" % first)
+        if later != "x":
+            total = warpage.groupby(path, "k", sum="v").to_dict()["sum_v"]
+            assert total == [value + (first == "1")], (first, later, total)
+            continue
+        assert warpage.groupby(path, "v", sum="w").to_dict() == {"v": ["2", "x"], "sum_w": [1200003, 3]}
+        try:
+            warpage.groupby(path, "k", sum="v")
+        except TypeError as error:
+            assert "the column has no numbers" in str(error) and "late.csv" in str(error) and "'x'" in str(error), error
+        else:
+            raise AssertionError("a sum of texts")
+        try:
+            warpage.groupby(path, "kind")
+        except KeyError as error:
+            assert str(error) == "the table has no column 'kind'; it has k, v, w, z", error
+        else:
+            raise AssertionError("a column that is not there")
+try:
+    warpage.groupby("s3://bucket/t.parquet", "k")
+except OSError as error:
+    assert "pyarrow.dataset" in str(error), error
+else:
+    raise AssertionError("a path of another machine")
+
 # A column of a result is an array to them.
 groups = warpage.groupby(table, ["c", "k"], ["sum:v", "avg:f"])
 for name in groups.names:
