@@ -47,10 +47,13 @@ def main():
                      "sweep": lambda: ws.sweep(program, VARY, output=folder + "/swept")}
             for name, call in calls.items():
                 started = time.perf_counter()
-                call()
+                result = call()
                 clock_s = time.perf_counter() - started
                 print("run %d: %s %.1f s" % (run, name, clock_s), flush=True)
                 least[name] = min(clock_s, least.get(name, clock_s))
+            failures = [row.failure for row in result.select("failure").collect() if row.failure]
+            if failures:
+                sys.exit("sweep.py: %d cells failed: %s" % (len(failures), failures[0]))
             if reports(folder + "/alone") != reports(folder + "/swept") or len(reports(folder + "/swept")) != 24:
                 sys.exit("sweep.py: reports differ")
     print("sweep takes %.2f of compare's time by the clock" % (least["sweep"] / least["compare"]))
