@@ -4,14 +4,15 @@
 alone (a mapInArrow that counts); DuckDB and Polars in this process on the same Parquet file.
 
     groupby.py [--rows 10000000] [--groups 1000,1000000] [--keys int,text] [--runs 2] [--cores 2] [--batch-bytes 2147483647]
-               [--warm-rows 10000000] [--engines counting,partial,exchange,spark,duckdb,polars]
+               [--warm-rows 10000000] [--engines counting,partial,exchange,spark,duckdb,polars] [--shares]
 
 Count and sum of an integer, by one key; local[CORES]; results are not collected (Spark's sink "noop"). The calls take
 turns. Prints a table of seconds: of processors, by all processes, the least and the median of the runs, and by the clock,
 the least. Spark's calls run once before, on --warm-rows rows at most. --batch-bytes is spark.sql.execution.arrow.maxBytesPerBatch: unless it is 2147483647, Spark adds up a batch's bytes
-for each row that it passes to Python; 0 leaves Spark's default. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on PYTHONPATH.
+for each row that it passes to Python; 0 leaves Spark's default. --shares: one more run of each, divided into Java's tasks, its compiler and Python. Needs pyspark, pyarrow, DuckDB, Polars, a Java runtime, and warpage on PYTHONPATH.
 """
 import argparse
+import glob
 import os
 import statistics
 import sys
@@ -62,6 +63,37 @@ def busy_s(before):
     return sum(count - before.get(pid, 0) for pid, count in ticks().items()) / os.sysconf("SC_CLK_TCK")
 
 
+def threads():
+    """Of processors, by pid and thread, of the same processes: (what it is, ticks)."""
+    kinds = {"Executor task": "tasks", "C1 Compiler": "compiler", "C2 Compiler": "compiler"}
+    taken = {}
+    for pid in ticks():
+        for path in glob.glob("/proc/%d/task/*/stat" % pid):
+            try:
+                with open(path, encoding="utf8") as file:
+                    head, _, tail = file.read().rpartition(")")
+            except OSError:
+                continue
+            name, words = head.partition("(")[2], tail.split()
+            kind = "Python" if name.startswith(("python", "pyspark")) else next((kind for start, kind in kinds.items() if name.startswith(start)), "other")
+            taken[path] = kind, sum(map(int, words[11:13]))
+    return taken
+
+
+def print_shares(names, calls):
+    """Of one more run of each call, the seconds of Java's tasks, its compiler, all else of Java's, and Python."""
+    print("| of one run | tasks | Java's compiler | the rest of Java | Python |\n|---|---|---|---|---|")
+    for name, call in zip(names, calls):
+        before, whole = threads(), ticks()
+        call()
+        shares = dict.fromkeys(["tasks", "compiler", "Python"], 0)
+        for path, (kind, count) in threads().items():
+            if kind in shares:
+                shares[kind] += (count - before.get(path, (kind, 0))[1]) / os.sysconf("SC_CLK_TCK")
+        rest = busy_s(whole) - sum(shares.values())  # threads that have ended, too
+        print("| %s | %.1f | %.1f | %.1f | %.1f |" % (ENGINES[name], shares["tasks"], shares["compiler"], rest, shares["Python"]), flush=True)
+
+
 def timed(runs, calls):
     """Of each call, (processor seconds, seconds) of each run; the calls take turns."""
     times = [[] for _ in calls]
@@ -104,6 +136,7 @@ def main():
     parser.add_argument("--batch-bytes", type=int, default=2147483647)
     parser.add_argument("--warm-rows", type=int, default=10_000_000)
     parser.add_argument("--engines", type=lambda text: text.split(","), default=list(ENGINES))
+    parser.add_argument("--shares", action="store_true")
     args = parser.parse_args()
     spark = (SparkSession.builder.master("local[%d]" % args.cores).config("spark.ui.enabled", "false")
              .config("spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false")
@@ -133,6 +166,8 @@ def main():
                 print("| %s | %d | %s |" % (kind, groups, " | ".join(
                     "%.1f, %.1f, %.1f" % (min(busy), statistics.median(busy), min(clock_s))
                     for busy, clock_s in (zip(*taken) for taken in times))), flush=True)
+                if args.shares:
+                    print_shares(args.engines, [calls[name] for name in args.engines])
     spark.stop()
 
 
