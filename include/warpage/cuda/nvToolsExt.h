@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Marks and ranges for profilers, NVTX version 3: accepted and ignored. */
+/** Marks and ranges for profilers, NVTX version 3: accepted and ignored. Names are in parentheses,
+ * as programs without a profiler define macros of the same names. */
 #ifndef WARPAGE_CUDA_NVTOOLSEXT_H
 #define WARPAGE_CUDA_NVTOOLSEXT_H
 
@@ -92,132 +93,132 @@ typedef struct nvtxResourceAttributes_v0 {
 } nvtxResourceAttributes_v0;
 typedef struct nvtxResourceAttributes_v0 nvtxResourceAttributes_t;
 
-static __inline__ void nvtxInitialize(const void *reserved) {
+static __inline__ void(nvtxInitialize)(const void *reserved) {
     (void)reserved;
 }
-static __inline__ void nvtxDomainMarkEx(nvtxDomainHandle_t domain,
-                                        const nvtxEventAttributes_t *event) {
+static __inline__ void(nvtxDomainMarkEx)(nvtxDomainHandle_t domain,
+                                         const nvtxEventAttributes_t *event) {
     (void)domain;
     (void)event;
 }
-static __inline__ void nvtxMarkEx(const nvtxEventAttributes_t *event) {
+static __inline__ void(nvtxMarkEx)(const nvtxEventAttributes_t *event) {
     (void)event;
 }
-static __inline__ nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t domain,
-                                                       const nvtxEventAttributes_t *event) {
+static __inline__ nvtxRangeId_t(nvtxDomainRangeStartEx)(nvtxDomainHandle_t domain,
+                                                        const nvtxEventAttributes_t *event) {
     (void)domain;
     (void)event;
     return 0;
 }
-static __inline__ nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event) {
+static __inline__ nvtxRangeId_t(nvtxRangeStartEx)(const nvtxEventAttributes_t *event) {
     (void)event;
     return 0;
 }
-static __inline__ void nvtxDomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
+static __inline__ void(nvtxDomainRangeEnd)(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
     (void)domain;
     (void)id;
 }
-static __inline__ void nvtxRangeEnd(nvtxRangeId_t id) {
+static __inline__ void(nvtxRangeEnd)(nvtxRangeId_t id) {
     (void)id;
 }
-static __inline__ int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
-                                            const nvtxEventAttributes_t *event) {
+static __inline__ int(nvtxDomainRangePushEx)(nvtxDomainHandle_t domain,
+                                             const nvtxEventAttributes_t *event) {
     (void)domain;
     (void)event;
     return 0;
 }
-static __inline__ int nvtxRangePushEx(const nvtxEventAttributes_t *event) {
+static __inline__ int(nvtxRangePushEx)(const nvtxEventAttributes_t *event) {
     (void)event;
     return 0;
 }
-static __inline__ int nvtxDomainRangePop(nvtxDomainHandle_t domain) {
+static __inline__ int(nvtxDomainRangePop)(nvtxDomainHandle_t domain) {
     (void)domain;
     return 0;
 }
-static __inline__ int nvtxRangePop(void) {
+static __inline__ int(nvtxRangePop)(void) {
     return 0;
 }
-static __inline__ nvtxResourceHandle_t
-nvtxDomainResourceCreate(nvtxDomainHandle_t domain, nvtxResourceAttributes_t *attributes) {
+static __inline__ nvtxResourceHandle_t(nvtxDomainResourceCreate)(
+    nvtxDomainHandle_t domain, nvtxResourceAttributes_t *attributes) {
     (void)domain;
     (void)attributes;
     return 0;
 }
-static __inline__ void nvtxDomainResourceDestroy(nvtxResourceHandle_t resource) {
+static __inline__ void(nvtxDomainResourceDestroy)(nvtxResourceHandle_t resource) {
     (void)resource;
 }
-static __inline__ void nvtxDomainDestroy(nvtxDomainHandle_t domain) {
+static __inline__ void(nvtxDomainDestroy)(nvtxDomainHandle_t domain) {
     (void)domain;
 }
 
 /* With narrow and wide characters. */
-static __inline__ void nvtxMarkA(const char *message) {
+static __inline__ void(nvtxMarkA)(const char *message) {
     (void)message;
 }
-static __inline__ void nvtxMarkW(const wchar_t *message) {
+static __inline__ void(nvtxMarkW)(const wchar_t *message) {
     (void)message;
 }
-static __inline__ nvtxRangeId_t nvtxRangeStartA(const char *message) {
-    (void)message;
-    return 0;
-}
-static __inline__ nvtxRangeId_t nvtxRangeStartW(const wchar_t *message) {
+static __inline__ nvtxRangeId_t(nvtxRangeStartA)(const char *message) {
     (void)message;
     return 0;
 }
-static __inline__ int nvtxRangePushA(const char *message) {
+static __inline__ nvtxRangeId_t(nvtxRangeStartW)(const wchar_t *message) {
     (void)message;
     return 0;
 }
-static __inline__ int nvtxRangePushW(const wchar_t *message) {
+static __inline__ int(nvtxRangePushA)(const char *message) {
     (void)message;
     return 0;
 }
-static __inline__ void nvtxDomainNameCategoryA(nvtxDomainHandle_t domain, uint32_t category,
-                                               const char *name) {
+static __inline__ int(nvtxRangePushW)(const wchar_t *message) {
+    (void)message;
+    return 0;
+}
+static __inline__ void(nvtxDomainNameCategoryA)(nvtxDomainHandle_t domain, uint32_t category,
+                                                const char *name) {
     (void)domain;
     (void)category;
     (void)name;
 }
-static __inline__ void nvtxDomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t category,
-                                               const wchar_t *name) {
+static __inline__ void(nvtxDomainNameCategoryW)(nvtxDomainHandle_t domain, uint32_t category,
+                                                const wchar_t *name) {
     (void)domain;
     (void)category;
     (void)name;
 }
-static __inline__ void nvtxNameCategoryA(uint32_t category, const char *name) {
+static __inline__ void(nvtxNameCategoryA)(uint32_t category, const char *name) {
     (void)category;
     (void)name;
 }
-static __inline__ void nvtxNameCategoryW(uint32_t category, const wchar_t *name) {
+static __inline__ void(nvtxNameCategoryW)(uint32_t category, const wchar_t *name) {
     (void)category;
     (void)name;
 }
-static __inline__ void nvtxNameOsThreadA(uint32_t thread, const char *name) {
+static __inline__ void(nvtxNameOsThreadA)(uint32_t thread, const char *name) {
     (void)thread;
     (void)name;
 }
-static __inline__ void nvtxNameOsThreadW(uint32_t thread, const wchar_t *name) {
+static __inline__ void(nvtxNameOsThreadW)(uint32_t thread, const wchar_t *name) {
     (void)thread;
     (void)name;
 }
-static __inline__ nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain,
-                                                               const char *string) {
+static __inline__ nvtxStringHandle_t(nvtxDomainRegisterStringA)(nvtxDomainHandle_t domain,
+                                                                const char *string) {
     (void)domain;
     (void)string;
     return 0;
 }
-static __inline__ nvtxStringHandle_t nvtxDomainRegisterStringW(nvtxDomainHandle_t domain,
-                                                               const wchar_t *string) {
+static __inline__ nvtxStringHandle_t(nvtxDomainRegisterStringW)(nvtxDomainHandle_t domain,
+                                                                const wchar_t *string) {
     (void)domain;
     (void)string;
     return 0;
 }
-static __inline__ nvtxDomainHandle_t nvtxDomainCreateA(const char *name) {
+static __inline__ nvtxDomainHandle_t(nvtxDomainCreateA)(const char *name) {
     (void)name;
     return 0;
 }
-static __inline__ nvtxDomainHandle_t nvtxDomainCreateW(const wchar_t *name) {
+static __inline__ nvtxDomainHandle_t(nvtxDomainCreateW)(const wchar_t *name) {
     (void)name;
     return 0;
 }
