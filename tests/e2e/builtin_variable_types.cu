@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FLAGS: -std=c++14
-/* gridDim and its like as objects of dim3 and uint3: they convert to classes made of one, as with nvcc. */
+/* gridDim and its like as objects of dim3 and uint3: they convert to classes made of one, as with nvcc,
+ * and a program may declare them again. */
 #include "check.h"
+
+extern const dim3 blockDim;
+extern const uint3 threadIdx, blockIdx;
 
 struct extent {
     unsigned width, height, depth;

@@ -37,3 +37,7 @@ char *wpi_builtin_variable_convert(const char *text, const char *at) {
     }
     return NULL;
 }
+
+char *wpi_builtin_variable_redeclare(const char *text, const char *at) {
+    return wpi_format("%.*swpi_own_%s", (int)(at - text), text, at);
+}

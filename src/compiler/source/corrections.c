@@ -88,6 +88,8 @@ static const correction corrections[] = {
      "no known conversion from 'const __cuda_builtin_", AT_ERROR, wpi_builtin_variable_convert},
     {": error: no viable conversion from 'const __cuda_builtin_", NULL, AT_ERROR,
      wpi_builtin_variable_convert},
+    {": error: redeclaration of '", "__clang_cuda_builtin_vars.h", AT_ERROR,
+     wpi_builtin_variable_redeclare},
 };
 
 typedef struct place {
