@@ -34,7 +34,7 @@ WP_PFN(cuDevicePrimaryCtxRelease)
 WP_PFN(cuDevicePrimaryCtxSetFlags)
 WP_PFN(cuDevicePrimaryCtxGetState)
 WP_PFN(cuDevicePrimaryCtxReset)
-WP_PFN(cuCtxCreate)
+typedef CUresult (*PFN_cuCtxCreate)(CUcontext *, unsigned int, CUdevice); /* C++: one of two */
 WP_PFN(cuCtxDestroy)
 WP_PFN(cuCtxPushCurrent)
 WP_PFN(cuCtxPopCurrent)

@@ -303,6 +303,21 @@ WP_API CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
     return result;
 }
 
+WP_API CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                               unsigned int flags, CUdevice dev) {
+    if (numParams < 0 || (paramsArray == NULL) != (numParams == 0)) return CUDA_ERROR_INVALID_VALUE;
+    if (numParams != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return cuCtxCreate(pctx, flags, dev);
+}
+
+WP_API CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
+                               unsigned int flags, CUdevice dev) {
+    if (ctxCreateParams == NULL) return cuCtxCreate(pctx, flags, dev);
+    if (ctxCreateParams->cigParams != NULL) return CUDA_ERROR_NOT_SUPPORTED;
+    return cuCtxCreate_v3(pctx, ctxCreateParams->execAffinityParams,
+                          ctxCreateParams->numExecAffinityParams, flags, dev);
+}
+
 /* The context's work ends first. */
 WP_API CUresult cuCtxDestroy(CUcontext ctx) {
     WPI_DRIVER_TRY(wpi_driver_check(false));

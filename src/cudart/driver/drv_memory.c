@@ -84,6 +84,23 @@ WP_API CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice ds
     WPI_DRIVER_IN(hStream == NULL, cudaMemPrefetchAsync(wpi_at(devPtr), count, dstDevice, hStream));
 }
 
+static struct cudaMemLocation at_location(CUmemLocation location) {
+    return (struct cudaMemLocation){.type = (enum cudaMemLocationType)location.type,
+                                    .id = location.id};
+}
+
+WP_API CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                               CUmemLocation location) {
+    WPI_DRIVER(cudaMemAdvise_v2(wpi_at(devPtr), count, (enum cudaMemoryAdvise)advice,
+                                at_location(location)));
+}
+
+WP_API CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                      unsigned int flags, CUstream hStream) {
+    WPI_DRIVER_IN(hStream == NULL, cudaMemPrefetchAsync_v2(wpi_at(devPtr), count,
+                                                           at_location(location), flags, hStream));
+}
+
 /* ---- queries ---- */
 
 static cudaError_t find(CUdeviceptr address, wp_allocation *out, wp_device **owner) {

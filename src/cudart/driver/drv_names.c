@@ -17,7 +17,7 @@
     X(cuDeviceComputeCapability) X(cuDeviceGetByPCIBusId) X(cuDeviceGetPCIBusId) \
     X(cuDeviceCanAccessPeer) X(cuDeviceGetP2PAttribute) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
     X(cuDevicePrimaryCtxSetFlags) X(cuDevicePrimaryCtxGetState) X(cuDevicePrimaryCtxReset) \
-    X(cuCtxCreate) X(cuCtxDestroy) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxSetCurrent) \
+    X(cuCtxCreate) X(cuCtxCreate_v3) X(cuCtxCreate_v4) X(cuCtxDestroy) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxSetCurrent) \
     X(cuCtxGetCurrent) X(cuCtxGetDevice) X(cuCtxGetFlags) X(cuCtxGetId) X(cuCtxGetApiVersion) \
     X(cuCtxSynchronize) X(cuCtxSetLimit) X(cuCtxGetLimit) X(cuCtxGetCacheConfig) \
     X(cuCtxSetCacheConfig) X(cuCtxGetSharedMemConfig) X(cuCtxSetSharedMemConfig) \
@@ -39,6 +39,7 @@
     X(cuMemFreeAsync) X(cuMemGetAddressRange) X(cuMemAllocHost) X(cuMemFreeHost) \
     X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemHostGetFlags) X(cuMemHostRegister) \
     X(cuMemHostUnregister) X(cuMemAllocManaged) X(cuMemAdvise) X(cuMemPrefetchAsync) \
+    X(cuMemAdvise_v2) X(cuMemPrefetchAsync_v2) \
     X(cuPointerGetAttribute) X(cuPointerGetAttributes) X(cuMemcpy) X(cuMemcpyAsync) \
     X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) \
     X(cuMemcpyDtoDAsync) X(cuMemcpyPeer) X(cuMemcpyPeerAsync) X(cuMemcpy2D) \
@@ -137,11 +138,24 @@ static CUresult get_without_status(const char *symbol, void **pfn, int version, 
     return cuGetProcAddress(symbol, pfn, version, flags, NULL);
 }
 
-/* Functions are not newer than the header. Of one only the parameters differ by version. */
+/* Functions whose parameters differ by version; the newest form of a name first. */
+static const struct {
+    const char *name;
+    int version;
+    const char *found;
+} newer[] = {{"cuCtxCreate", 12050, "cuCtxCreate_v4"},
+             {"cuCtxCreate", 11040, "cuCtxCreate_v3"},
+             {"cuMemAdvise", 12020, "cuMemAdvise_v2"},
+             {"cuMemPrefetchAsync", 12020, "cuMemPrefetchAsync_v2"}};
+
+/* Functions are not newer than the header, but for these. */
 static void *find_of_version(const char *name, int version) {
-    return version < 12000 && strcmp(name, "cuGetProcAddress") == 0
-               ? (void *)(uintptr_t)get_without_status
-               : find(name);
+    if (version < 12000 && strcmp(name, "cuGetProcAddress") == 0)
+        return (void *)(uintptr_t)get_without_status;
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
+        if (version >= newer[i].version && strcmp(name, newer[i].name) == 0)
+            return find(newer[i].found);
+    return find(name);
 }
 
 WP_API CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,

@@ -61,7 +61,7 @@ WP_API_CXX cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *devPtr, 
                                                 unsigned int flags = cudaMemAttachSingle) {
     return ::cudaStreamAttachMemAsync(stream, (void *)devPtr, length, flags);
 }
-/* The form of CUDA 13: a location instead of a device number. */
+/* Forms of CUDA 13: a location instead of a device number. */
 WP_API_CXX cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count,
                                             struct cudaMemLocation location, unsigned int flags,
                                             cudaStream_t stream = 0) {
@@ -192,6 +192,42 @@ WP_API_CXX cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, T *symbo
 
 WP_API_CXX cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
     return ::cudaEventCreateWithFlags(event, flags);
+}
+
+/* Forms of CUDA 13: edges between nodes have data. */
+WP_API_CXX cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                        const cudaGraphNode_t *pDependencies,
+                                        const cudaGraphEdgeData *dependencyData,
+                                        size_t numDependencies,
+                                        struct cudaGraphNodeParams *nodeParams) {
+    return ::cudaGraphAddNode_v2(pGraphNode, graph, pDependencies, dependencyData, numDependencies,
+                                 nodeParams);
+}
+WP_API_CXX cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                const cudaGraphNode_t *to,
+                                                const cudaGraphEdgeData *edgeData,
+                                                size_t numDependencies) {
+    return ::cudaGraphAddDependencies_v2(graph, from, to, edgeData, numDependencies);
+}
+WP_API_CXX cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
+                                         cudaGraphNode_t *to, cudaGraphEdgeData *edgeData,
+                                         size_t *numEdges) {
+    return ::cudaGraphGetEdges_v2(graph, from, to, edgeData, numEdges);
+}
+WP_API_CXX cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+                                                    cudaGraphNode_t *pDependencies,
+                                                    cudaGraphEdgeData *edgeData,
+                                                    size_t *pNumDependencies) {
+    return ::cudaGraphNodeGetDependencies_v2(node, pDependencies, edgeData, pNumDependencies);
+}
+WP_API_CXX cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
+                                                enum cudaStreamCaptureStatus *captureStatus_out,
+                                                unsigned long long *id_out, cudaGraph_t *graph_out,
+                                                const cudaGraphNode_t **dependencies_out,
+                                                const cudaGraphEdgeData **edgeData_out,
+                                                size_t *numDependencies_out) {
+    return ::cudaStreamGetCaptureInfo_v3(stream, captureStatus_out, id_out, graph_out,
+                                         dependencies_out, edgeData_out, numDependencies_out);
 }
 
 /* The form before CUDA 12. */
