@@ -6,6 +6,9 @@
 
 extern const dim3 blockDim;
 extern const uint3 threadIdx, blockIdx;
+#ifndef __CUDA_ARCH__
+extern const dim3 gridDim;
+#endif
 
 struct extent {
     unsigned width, height, depth;

@@ -253,24 +253,26 @@ static bool leave_templates(wpi_compile_job *job, const char *talk) {
     return job->leaves_templates = true;
 }
 
+/* Whether the front end is to run again on what it refused, with the text changed. */
+static bool is_corrected(wpi_compile_job *job, const wpi_text *talk, wp_error *err) {
+    bool is_again = false;
+    char *plain = without_colours(talk);
+    if (wpi_corrections_apply(job, plain, &is_again, err) != WP_STATUS_OK) is_again = false;
+    is_again = is_again || leave_templates(job, plain);
+    wpi_free(plain);
+    return is_again;
+}
+
 static wp_status device_front_end(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
                                   const char *bitcode, wp_error *err) {
     const wpi_options *o = job->options;
     WP_TRY(check_long_double(job, input, err));
     wpi_text talk = {0};
-    bool is_again = true;
-    wp_status status = WP_STATUS_OK;
-    while (is_again) {
+    wp_status status;
+    do {
         wpi_text_clear(&talk);
         status = run_device_front_end(job, input, unit, bitcode, &talk, err);
-        is_again = false;
-        if (status != WP_STATUS_OK) {
-            char *plain = without_colours(&talk);
-            if (wpi_corrections_apply(job, plain, &is_again, err) != WP_STATUS_OK) is_again = false;
-            is_again = is_again || leave_templates(job, plain);
-            wpi_free(plain);
-        }
-    }
+    } while (status != WP_STATUS_OK && is_corrected(job, &talk, err));
     print_talk(job, &talk);
     if (status == WP_STATUS_OK && !o->print_only) status = wpi_unroll_bitcode(bitcode, err);
     if (status == WP_STATUS_OK && !o->print_only) status = wpi_finish_bitcode(bitcode, o, err);
@@ -309,9 +311,9 @@ static const char *dependency_option(const wpi_options *o) {
     return o->user_headers_only ? "-MM" : "-M";
 }
 
-static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
-                           const char *image, const char *action, const char *output,
-                           const char *temp, wp_error *err) {
+static wp_status run_host_side(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
+                               const char *image, const char *action, const char *output,
+                               const char *temp, wpi_text *talk, wp_error *err) {
     const wpi_options *o = job->options;
     wpi_strings command = {0};
     ADD(&command, job->tools->clang, "--driver-mode=g++", "--cuda-host-only");
@@ -331,8 +333,22 @@ static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_
     add_depfile(job, &command, input, output);
     ADD(&command, action, "-o", temp);
     wpi_header_cache_use(job, &command, input);
-    wp_status status = wpi_job_run(job, &command, err);
+    add_colour(&command);
+    wp_status status = wpi_job_run_quietly(job, &command, &command, talk, err);
     wpi_strings_deinit(&command);
+    return status;
+}
+
+static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_t unit,
+                           const char *image, const char *action, const char *output,
+                           const char *temp, wp_error *err) {
+    wpi_text talk = {0};
+    wp_status status;
+    do {
+        wpi_text_clear(&talk);
+        status = run_host_side(job, input, unit, image, action, output, temp, &talk, err);
+    } while (status != WP_STATUS_OK && is_corrected(job, &talk, err));
+    print_talk(job, &talk);
     return status;
 }
 
