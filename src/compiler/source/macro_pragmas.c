@@ -18,6 +18,11 @@ static const char *end_of(const char *at) {
 
 char *wpi_macro_pragma_change(const char *text, const char *at) {
     static const char name[] = "pragma";
+    while (at[0] == '\\' &&
+           (at[1] == '\n' || at[1] == '\r')) { /* the macro's first line is empty */
+        at += at[1] == '\r' && at[2] == '\n' ? 3 : 2;
+        at += strspn(at, " \t");
+    }
     if (*at != '#') return NULL;
     const char *word = at + 1 + strspn(at + 1, " \t");
     if (strncmp(word, name, sizeof name - 1) != 0) return NULL;
