@@ -802,7 +802,11 @@ static void what_is_not_understood_is_named(void **state) {
     refuse("add.u32 $0, $1;", "=r,r", "not understood");
     refuse("add.u32 $0, $1, nowhere;", "=r,r", "\"nowhere\" is not a register");
     refuse("addc.u32 $0, $1, 1;", "=r,r", "carry flag");
-    refuse("createpolicy.fractional.L2::evict_last.b64 $0, 1.0;", "=l", "createpolicy");
+    refuse("createpolicy.fractional.L2::evict_last.b32 $0, 1.0;", "=r", "createpolicy");
+    refuse("createpolicy.cvt.L2.b64 $0;", "=l", "createpolicy");
+    refuse("ld.global.L2::cache_hint.u32 $0, [$1], policy;", "=r,l",
+           "\"policy\" is not a register");
+    refuse("ld.global.L2::cache_hint.u32 $0;", "=r", "not understood");
     refuse("ld.param.u32 $0, [$1];", "=r,l", "ld.param.u32");
     refuse("exit;", "", "only in the kernel");
     refuse("{ .shared .align 4 .b32 x; }", "", "\".shared .align 4 .b32 x\"");

@@ -86,6 +86,7 @@ static void emit(wpi_ptx *t, bool is_red) {
     (void)wpi_ptx_choice(t, spaces);
     int what = wpi_ptx_choice(t, operations);
     wpi_ptx_skip(t, "noftz");
+    wpi_ptx_take_policy(t);
     atomic a = {.operation = (operation)what,
                 .ordering = sem < 0 ? LLVMAtomicOrderingMonotonic : orderings[sem]};
     a.elements = wpi_ptx_has(t, "v2") ? 2 : wpi_ptx_has(t, "v4") ? 4 : wpi_ptx_has(t, "v8") ? 8 : 1;

@@ -25,13 +25,12 @@ static const wp_trace_cache cache_operators[] = {WP_TRACE_CACHE_ALL,    WP_TRACE
                                                  WP_TRACE_CACHE_STREAM, WP_TRACE_CACHE_STREAM,
                                                  WP_TRACE_CACHE_ALL,    WP_TRACE_CACHE_VOLATILE};
 
-/* .L1::evict_last, .L2::128B and so on; a cache policy operand is another matter. */
+/* .L1::evict_last, .L2::128B and so on. */
 static void take_hints(wpi_ptx *t) {
+    wpi_ptx_take_policy(t);
     for (unsigned i = 1; i < t->s->part_count; i++) {
         const char *part = t->s->parts[i];
-        if ((strncmp(part, "L1::", 4) == 0 || strncmp(part, "L2::", 4) == 0) &&
-            strcmp(part, "L2::cache_hint") != 0)
-            t->s->taken |= 1u << i;
+        if (strncmp(part, "L1::", 4) == 0 || strncmp(part, "L2::", 4) == 0) t->s->taken |= 1u << i;
     }
 }
 
@@ -265,6 +264,24 @@ static void emit_nothing(wpi_ptx *t) {
     t->s->taken = UINT32_MAX;
 }
 
+/* A policy is any number, as caches here have none. */
+static void emit_createpolicy(wpi_ptx *t) {
+    static const char *const forms[] = {"fractional", "range", "cvt", NULL};
+    const int form = wpi_ptx_choice(t, forms);
+    const unsigned count = t->s->operand_count;
+    wpi_ptx_skip(t, "global");
+    wpi_ptx_skip(t, "L2");
+    take_hints(t);
+    const wpi_ptx_type policy = wpi_ptx_type_take(t);
+    if (policy.kind != WP_PTX_BITS || policy.bits != 64 ||
+        (form == 0 && (count < 1 || count > 2)) || (form == 1 && count != 4) ||
+        (form == 2 && count != 2) || form < 0) {
+        wpi_ptx_fail(t, NULL);
+        return;
+    }
+    wpi_ptx_write(t, 0, policy, wpi_const64(t->c, 0));
+}
+
 static void emit_fence(wpi_ptx *t) {
     static const char *const names[] = {"cta", "gl", "gpu", "sys", "cluster", NULL};
     static const char *const kinds[] = {"sc", "acq_rel", "acquire", "release", NULL};
@@ -321,6 +338,7 @@ const wpi_ptx_row wpi_ptx_memory[] = {
     {"prefetch", emit_nothing},
     {"prefetchu", emit_nothing},
     {"applypriority", emit_nothing},
+    {"createpolicy", emit_createpolicy},
     {"discard", emit_nothing},
     {"pmevent", emit_nothing},
     {"griddepcontrol", emit_nothing},

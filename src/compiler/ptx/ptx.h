@@ -201,6 +201,8 @@ void wpi_ptx_labels_branch(wpi_ptx *t);
 /* ---- modifiers and operands of the statement */
 bool wpi_ptx_has(wpi_ptx *t, const char *modifier);  /* … and marks it as taken */
 void wpi_ptx_skip(wpi_ptx *t, const char *modifier); /* marks it as taken if present */
+/** .L2::cache_hint, and the cache policy that it adds behind the other operands: without effect. */
+void wpi_ptx_take_policy(wpi_ptx *t);
 /** Index in `names` (NULL-terminated) of the first that is present; -1: none. */
 int wpi_ptx_choice(wpi_ptx *t, const char *const *names);
 /** Takes the leftmost type not taken yet; fails the statement if there is none. */

@@ -69,6 +69,15 @@ void wpi_ptx_expect(wpi_ptx *t, unsigned least, unsigned most) {
     if (t->s->operand_count < least || t->s->operand_count > most) wpi_ptx_fail(t, NULL);
 }
 
+void wpi_ptx_take_policy(wpi_ptx *t) {
+    const unsigned count = t->s->operand_count;
+    if (!wpi_ptx_has(t, "L2::cache_hint")) return;
+    wpi_ptx_expect(t, 2, UINT32_MAX);
+    if (t->status != WP_STATUS_OK) return;
+    (void)wpi_ptx_read(t, count - 1, wpi_ptx_type_of(WP_PTX_BITS, 64));
+    t->s->operand_count = count - 1;
+}
+
 const wpi_ptx_operand *wpi_ptx_operand_at(const wpi_ptx *t, unsigned index) {
     /* past the end only after wpi_ptx_expect has failed: pool[0] reads as 0 */
     return &t->s->pool[index < t->s->operand_count ? t->s->operands[index] : 0];
