@@ -40,6 +40,23 @@ static char *resolve_function(const char *text, const char *at) {
     return changed ? changed : wpi_device_launch_choose(text, at);
 }
 
+/* A header that the source names in angle brackets, which source_overlay.h leaves alone: all of its
+ * statements. */
+static char *escape_file(const char *text, const char *at) {
+    (void)at;
+    return wpi_asm_syntax_escape(text);
+}
+
+/* Lists in braces among a launch's arguments, or spaces inside of its "<<<" in such a header. */
+static char *mend_launch(const char *text, const char *at) {
+    char *changed = wpi_launch_syntax_braces(text, at);
+    if (changed) return changed;
+    changed = wpi_must_strdup(text);
+    if (wpi_launch_syntax_join(changed)) return changed;
+    wpi_free(changed);
+    return NULL;
+}
+
 static const correction corrections[] = {
     {": error: initialization is not supported for __shared__ variables", NULL, AT_ERROR,
      wpi_shared_object_change},
@@ -77,7 +94,7 @@ static const correction corrections[] = {
      ": note: expanded from macro ", AT_LAST_NOTE, wpi_macro_pragma_change},
     {": error: expected unqualified-id", ": note: expanded from macro ", AT_LAST_NOTE,
      wpi_macro_pragma_change},
-    {": error: expected expression", NULL, AT_ERROR, wpi_launch_syntax_braces},
+    {": error: expected expression", NULL, AT_ERROR, mend_launch},
     {": error: invalid operand number in inline asm string", NULL, AT_ERROR,
      wpi_asm_operand_escape},
     {": error: explicit qualification required to use member '", NULL, AT_ERROR,
@@ -86,6 +103,7 @@ static const correction corrections[] = {
      AT_LAST_NOTE, wpi_this_pointer_change},
     {": error: invalid % escape in inline assembly string", ": note: expanded from macro ",
      AT_FIRST_NOTE, wpi_asm_register_escape},
+    {": error: invalid % escape in inline assembly string", NULL, AT_ERROR, escape_file},
     {": error: no viable conversion from returned value of type 'const __cuda_builtin_", NULL,
      AT_ERROR, wpi_builtin_variable_convert},
     {": error: no matching function for call to '",
