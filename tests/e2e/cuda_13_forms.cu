@@ -108,7 +108,17 @@ static void edges(void)
     CHECK_EQ(count, 1u);
     CUDA_OK(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &last, &count));
     CHECK_EQ(count, 1u);
+    CUDA_OK(cudaGraphAddNode(&nodes[0], graph, last, NULL, 1, &params));
+    CUDA_OK(cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, 1, cudaStreamSetCaptureDependencies));
+    CUDA_OK(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &last, &last_data, &count));
+    CHECK(count == 1 && last[0] == nodes[0]);
     CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    count = 3;
+    CUDA_OK(cudaGraphGetEdges(graph, from, to, data_of, &count));
+    CHECK_EQ(count, 1u);
+    CUDA_OK(cudaGraphRemoveDependencies(graph, from, to, data_of, 1));
+    CUDA_OK(cudaGraphGetEdges(graph, NULL, NULL, NULL, &count));
+    CHECK_EQ(count, 0u);
 }
 
 int main(void)

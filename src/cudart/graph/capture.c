@@ -401,6 +401,16 @@ WP_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
     return wpi_note(error);
 }
 
+WP_API cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream,
+                                                          cudaGraphNode_t *dependencies,
+                                                          const cudaGraphEdgeData *dependencyData,
+                                                          size_t numDependencies,
+                                                          unsigned int flags) {
+    if (!wpi_edges_are_plain(dependencyData, numDependencies))
+        return wpi_note(cudaErrorNotSupported);
+    return cudaStreamUpdateCaptureDependencies(stream, dependencies, numDependencies, flags);
+}
+
 /* The mode only restricts calls, which are allowed here. */
 WP_API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
     if (mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed)

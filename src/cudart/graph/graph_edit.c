@@ -249,6 +249,14 @@ WP_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGrap
     return cudaSuccess;
 }
 
+WP_API cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                  const cudaGraphNode_t *to,
+                                                  const cudaGraphEdgeData *edgeData,
+                                                  size_t numDependencies) {
+    if (!wpi_edges_are_plain(edgeData, numDependencies)) return wpi_note(cudaErrorNotSupported);
+    return cudaGraphRemoveDependencies(graph, from, to, numDependencies);
+}
+
 /* What depended on the node no longer does; later nodes move up. */
 WP_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     if (node == NULL || !wpi_handle_is_live(WPI_HANDLE_GRAPH, node->graph))

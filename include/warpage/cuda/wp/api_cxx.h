@@ -209,6 +209,20 @@ WP_API_CXX cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGra
                                                 size_t numDependencies) {
     return ::cudaGraphAddDependencies_v2(graph, from, to, edgeData, numDependencies);
 }
+WP_API_CXX cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                   const cudaGraphNode_t *to,
+                                                   const cudaGraphEdgeData *edgeData,
+                                                   size_t numDependencies) {
+    return ::cudaGraphRemoveDependencies_v2(graph, from, to, edgeData, numDependencies);
+}
+WP_API_CXX cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                           cudaGraphNode_t *dependencies,
+                                                           const cudaGraphEdgeData *dependencyData,
+                                                           size_t numDependencies,
+                                                           unsigned int flags) {
+    return ::cudaStreamUpdateCaptureDependencies_v2(stream, dependencies, dependencyData,
+                                                    numDependencies, flags);
+}
 WP_API_CXX cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
                                          cudaGraphNode_t *to, cudaGraphEdgeData *edgeData,
                                          size_t *numEdges) {
