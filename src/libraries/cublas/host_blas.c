@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,10 +36,35 @@ static void find(void *library, const char *name, void *function) {
     memcpy(function, &found, sizeof found);
 }
 
+/* The kernels of OpenBLAS that the processor can run, by name. */
+static const char *core_type(void) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return "SkylakeX";
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
+}
+
+/* OpenBLAS chooses its kernels when it is loaded, by the processor's model; for a model that is
+ * newer than the library, those of 2004. */
+static void *with_fast_kernels(void *library, const char *const *names) {
+    char *(*core_name)(void) = NULL;
+    const char *type = core_type();
+    find(library, "openblas_get_corename", &core_name);
+    if (core_name == NULL || type == NULL || strcmp(core_name(), "Prescott") != 0 ||
+        getenv("OPENBLAS_CORETYPE") != NULL)
+        return library;
+    dlclose(library);
+    setenv("OPENBLAS_CORETYPE", type, 1);
+    library = wpi_host_library(names);
+    unsetenv("OPENBLAS_CORETYPE");
+    return library;
+}
+
 static void load(void) {
     static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2",
                                         "libblis.so.4", NULL};
     void *library = wpi_host_library(names);
+    if (library != NULL) library = with_fast_kernels(library, names);
     if (library == NULL) return;
     find(library, "cblas_sgemm", &blas.s);
     find(library, "cblas_dgemm", &blas.d);
