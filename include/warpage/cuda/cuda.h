@@ -1425,6 +1425,8 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress);
 #endif
 
 #if defined(__cplusplus)
+/* ---- contexts -------------------------------------------------------------------------------- */
+
 /* The form of CUDA 13 beside that of CUDA 12. */
 static inline CUresult cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
                                    unsigned int flags, CUdevice dev) {
