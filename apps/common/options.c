@@ -197,12 +197,25 @@ static const app_option *find_row(const row_table *table, const app_program *pro
     fail_unknown(table, argument, length);
 }
 
-static void print_default(const app_option *option) {
+/* What is said behind the help of an option: its default, unless the help has one, or it stands for
+ * no value. */
+static void default_text(const app_option *option, char *text, size_t bytes) {
+    text[0] = '\0';
+    if (strstr(option->help, "(default") != NULL) {
+        return;
+    }
     switch (option->kind) {
-    case APP_OPTION_COUNT: printf(" (default %s)", app_count(*(uint64_t *)option->value)); break;
-    case APP_OPTION_REAL: printf(" (default %g)", *(double *)option->value); break;
+    case APP_OPTION_COUNT:
+        if ((double)*(uint64_t *)option->value >= option->min) {
+            snprintf(text, bytes, " (default %s)", app_count(*(uint64_t *)option->value));
+        }
+        break;
+    case APP_OPTION_REAL:
+        snprintf(text, bytes, " (default %g)", *(double *)option->value);
+        break;
     case APP_OPTION_CHOICE:
-        printf(" (default %s)", app_choice_name(option->argument, *(int *)option->value));
+        snprintf(text, bytes, " (default %s)",
+                 app_choice_name(option->argument, *(int *)option->value));
         break;
     case APP_OPTION_FLAG:
     case APP_OPTION_TEXT:
@@ -218,15 +231,13 @@ static void print_wrapped(const char *text, int column) {
         if (used + length > 100 && used > column) {
             printf("\n%*s", column, "");
             used = column;
+        } else if (used > column) {
+            putchar(' ');
         }
         printf("%.*s", length, text);
+        used += length + 1;
         text += length;
-        used += length;
-        if (*text == ' ') {
-            putchar(' ');
-            text++;
-            used++;
-        }
+        text += *text == ' ';
     }
 }
 
@@ -234,7 +245,7 @@ static void print_help(const app_program *program, const row_table *table) {
     printf("%s: %s\n\nusage: %s [options]\n\n", program->name, program->summary, program->name);
     for (size_t i = 0; i < table->count; i++) {
         const app_option *option = &table->rows[i];
-        char left[96];
+        char left[192], help[512], behind[64];
         snprintf(left, sizeof left, "%s%s%s", option->name, option->argument != NULL ? " " : "",
                  option->argument != NULL ? option->argument : "");
         if (strlen(left) > 26) {
@@ -242,8 +253,9 @@ static void print_help(const app_program *program, const row_table *table) {
         } else {
             printf("  %-26s ", left);
         }
-        print_wrapped(option->help, 29);
-        print_default(option);
+        default_text(option, behind, sizeof behind);
+        snprintf(help, sizeof help, "%s%s", option->help, behind);
+        print_wrapped(help, 29);
         putchar('\n');
     }
     print_wrapped(
