@@ -61,32 +61,16 @@ static __device__ int first_window(int coordinate, const wpi_dnn_pooling &p, int
 
 /* ---- kernels by types ---- */
 
-#define REAL float
-#define NAME(name) name##_any
-#define LOAD(t, at) load_float(t, at)
-#define STORE(t, at, value) store_float(t, at, value)
-#include "libraries/cudnn/dnn_convolve.h"
-#include "libraries/cudnn/dnn_layers.h"
-#undef NAME
-#undef LOAD
-#undef STORE
+#define DNN_TEXT "libraries/cudnn/dnn_convolve.h"
+#include "libraries/cudnn/dnn_two_types.h"
+#define DNN_TEXT "libraries/cudnn/dnn_layers.h"
+#include "libraries/cudnn/dnn_two_types.h"
 
+#define REAL float
 #define NAME(name) name##_float
 #define LOAD(t, at) (((const float *)(t).data)[at])
 #define STORE(t, at, value) (((float *)(t).data)[at] = (value))
 #include "libraries/cudnn/dnn_convolve.h"
-#undef NAME
-#undef LOAD
-#undef STORE
-
-#undef REAL
-
-#define REAL double
-#define NAME(name) name##_double
-#define LOAD(t, at) load_double(t, at)
-#define STORE(t, at, value) store_double(t, at, value)
-#include "libraries/cudnn/dnn_convolve.h"
-#include "libraries/cudnn/dnn_layers.h"
 
 /* ---- launches ---- */
 

@@ -17,21 +17,8 @@ extern "C" __global__ void wpk_dnn_dropout_states(wpi_dnn_dropout_states *states
         states->drawn += set.drawn;
 }
 
-#define REAL float
-#define NAME(name) name##_any
-#define LOAD(t, at) load_float(t, at)
-#define STORE(t, at, value) store_float(t, at, value)
-#include "libraries/cudnn/dnn_regular.h"
-#undef NAME
-#undef LOAD
-#undef STORE
-#undef REAL
-
-#define REAL double
-#define NAME(name) name##_double
-#define LOAD(t, at) load_double(t, at)
-#define STORE(t, at, value) store_double(t, at, value)
-#include "libraries/cudnn/dnn_regular.h"
+#define DNN_TEXT "libraries/cudnn/dnn_regular.h"
+#include "libraries/cudnn/dnn_two_types.h"
 
 static cudaError_t change_states(cudaStream_t stream, wpi_dnn_dropout_states *states, wpi_dnn_dropout_states set, int is_set) {
     return LAUNCH(wpk_dnn_dropout_states, 1, &states, &set, &is_set);

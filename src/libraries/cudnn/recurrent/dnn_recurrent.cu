@@ -19,21 +19,8 @@ static __device__ long long row_of(const wpi_rnn_sequence &p, int t, int b) {
     return before;
 }
 
-#define REAL float
-#define NAME(name) name##_any
-#define LOAD(t, at) load_float(t, at)
-#define STORE(t, at, value) store_float(t, at, value)
-#include "libraries/cudnn/recurrent/dnn_recurrent.h"
-#undef NAME
-#undef LOAD
-#undef STORE
-#undef REAL
-
-#define REAL double
-#define NAME(name) name##_double
-#define LOAD(t, at) load_double(t, at)
-#define STORE(t, at, value) store_double(t, at, value)
-#include "libraries/cudnn/recurrent/dnn_recurrent.h"
+#define DNN_TEXT "libraries/cudnn/recurrent/dnn_recurrent.h"
+#include "libraries/cudnn/dnn_two_types.h"
 
 cudaError_t wpi_rnn_sequence_run(cudaStream_t stream, const wpi_rnn_sequence *p, void *own, int is_written) {
     return p->data.type == CUDNN_DATA_DOUBLE ? sequence_double(stream, p, own, is_written)
