@@ -244,11 +244,13 @@ static wp_status run_device_front_end(wpi_compile_job *job, const wpi_input *inp
     return status;
 }
 
-/* nvcc finds out about names that are not declared in a function of a template only if that is
- * used; clang everywhere, except if it is to read such functions at their use. A program whose
- * names are all declared is not compiled so, as some could then mean later declarations. */
+/* nvcc finds out about names that are not declared in a function of a template, or that are no
+ * members of its own class, only if that is used; clang everywhere, except if it is to read such
+ * functions at their use. A program whose names are all declared is not compiled so, as some could
+ * then mean later declarations. */
 static bool leave_templates(wpi_compile_job *job, const char *talk) {
-    if (job->leaves_templates || !strstr(talk, ": error: use of undeclared identifier '"))
+    if (job->leaves_templates || (!strstr(talk, ": error: use of undeclared identifier '") &&
+                                  !strstr(talk, ": error: no member named '")))
         return false;
     return job->leaves_templates = true;
 }
