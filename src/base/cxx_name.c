@@ -5,6 +5,7 @@
  */
 #include "base/cxx_name.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -69,6 +70,32 @@ static size_t parameters_at(const char *text, size_t length) {
     return length;
 }
 
+/* ---- names that are too long ----------------------------------------------------------------- */
+
+enum { DEMANGLED_BYTES_MAX = 1024 }; /* of a mangled name, for the C++ runtime */
+
+char *wpi_cxx_outer_name(const char *mangled) {
+    if (strncmp(mangled, "_Z", 2) != 0 || strlen(mangled) <= DEMANGLED_BYTES_MAX) return NULL;
+    const char *at = mangled + strlen("_Z");
+    wpi_text out = {0};
+    if (*at == 'N') at++;
+    while (*at == 'L' || isdigit((unsigned char)*at)) {
+        char *name;
+        const unsigned long length = strtoul(at + (*at == 'L'), &name, 10); /* L: of this file */
+        if (length == 0 || length > strlen(name)) break;
+        if (out.length != 0) wpi_text_append(&out, "::");
+        if (strncmp(name, "_GLOBAL__N_", strlen("_GLOBAL__N_")) == 0)
+            wpi_text_append(&out, "(anonymous namespace)");
+        else
+            wpi_text_append_n(&out, name, length);
+        at = name + length;
+    }
+    if (*at == 'I' && out.length != 0) wpi_text_append(&out, "<…>");
+    if (out.length != 0) return wpi_text_take(&out);
+    wpi_text_deinit(&out);
+    return NULL;
+}
+
 /* ---- the whole name -------------------------------------------------------------------------- */
 
 static char *demangle_whole(const char *mangled) {
@@ -78,7 +105,7 @@ static char *demangle_whole(const char *mangled) {
     char *full = demangle(mangled, NULL, NULL, &status);
     char *copy = status == 0 && full != NULL ? wpi_strdup(full) : NULL;
     free(full);
-    return copy;
+    return copy == NULL ? wpi_cxx_outer_name(mangled) : copy;
 }
 
 char *wpi_cxx_demangle(const char *mangled) {

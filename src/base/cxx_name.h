@@ -12,6 +12,11 @@
  * "_Z1fi$x". NULL: it is not mangled, no C++ runtime is installed, or memory is out. */
 char *wpi_cxx_demangle(const char *mangled);
 
+/** "space::name<…>" for a mangled name that the C++ runtime refuses, as it has more than 1,024
+ * characters: kernels of libraries made of templates have such names (wpi_free). NULL: it has
+ * fewer, or there is no such name in it. wpi_cxx_demangle gives it, too. */
+char *wpi_cxx_outer_name(const char *mangled);
+
 /** A demangled name without its return type and parameters, in at most `columns` (> 0) columns
  *  (wpi_free, never NULL). Where that does not fit, it loses its namespaces, then template
  *  arguments from the last one on ("rotate<float, …>"), then its end ("rota…"). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* This program is C and is not linked with a C++ runtime. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,6 +21,22 @@ static void names_are_demangled_in_a_program_without_a_cxx_runtime(void **state)
     demangles("_ZN3abc5sweepIfEEvPT_", "void abc::sweep<float>(float*)");
     demangles("_ZN3abc5sweepIfEEvPT_$stream1", "void abc::sweep<float>$stream1(float*)");
     demangles("_Z1kPi$counted", "k$counted(int*)");
+}
+
+/* A kernel of a library that is made of templates. */
+static void of_a_name_that_is_too_long_there_is_the_outer_part(void **state) {
+    (void)state;
+    char name[2000] = "_ZN5tilesL3rowI", *at = name + strlen(name);
+    while (at < name + sizeof name - 20)
+        at += sprintf(at, "4tile");
+    (void)strcpy(at, "EEvT_");
+    demangles(name, "tiles::row<…>");
+    memmove(name, "_ZN12_GLOBAL__N_1L1rI", strlen("_ZN12_GLOBAL__N_1L1rI"));
+    demangles(name, "(anonymous namespace)::r<…>");
+    memmove(name, "_Z9999999999999999999", strlen("_Z9999999999999999999"));
+    assert_null(wpi_cxx_demangle(name));
+    memset(name, 'x', sizeof name - 1);
+    assert_null(wpi_cxx_demangle(name));
 }
 
 static void what_is_not_mangled_has_no_demangled_name(void **state) {
@@ -89,6 +106,7 @@ static void text_is_measured_in_columns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_demangled_in_a_program_without_a_cxx_runtime),
+        cmocka_unit_test(of_a_name_that_is_too_long_there_is_the_outer_part),
         cmocka_unit_test(what_is_not_mangled_has_no_demangled_name),
         cmocka_unit_test(a_short_name_has_no_parameters_and_no_return_type),
         cmocka_unit_test(names_without_a_signature_stay),

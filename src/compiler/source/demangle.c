@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/cxx_name.h"
 #include "base/must.h"
 #include "base/text.h"
 
@@ -26,7 +27,9 @@ char *wpi_demangle(const char *text) {
         int status = -1;
         char *plain =
             word[0] == '_' && word[1] == 'Z' ? __cxa_demangle(word, NULL, NULL, &status) : NULL;
-        wpi_text_append(&out, plain ? plain : word);
+        char *outer = plain ? NULL : wpi_cxx_outer_name(word);
+        wpi_text_append(&out, plain ? plain : outer ? outer : word);
+        wpi_free(outer);
         free(plain);
         wpi_free(word);
         c += length;
