@@ -28,11 +28,11 @@
  * more threads than the first: a thread waits for the data from the address on that it comes to,
  * and asks again behind them.
  *
- * A kernel may write mapped data anywhere. A thread sees its own writes; it must not read what
- * another thread writes in the same launch, nor, through one parameter, what it writes through
- * another one: different parts of a reservation may be passed, the same memory only once. A kernel
- * with a barrier between such a write and read is refused. What is refused is refused at the
- * launch, with the line of the source and the reason.
+ * A kernel may write mapped data anywhere. A thread sees its own writes, also if several parameters
+ * are of one reservation; it must not read what another thread writes in the same launch. A kernel
+ * with a barrier between such a write and read is refused, and so are two reservations of the same
+ * host memory where one is written. What is refused is refused at the launch, with the line of the
+ * source and the reason.
  *
  * Where the second form comes from: `wpcc --stream=KERNEL:PARAMETERS` puts it into the program;
  * otherwise it is compiled by wpcc at the first such launch, and kept (cpu and sim; on a GPU this

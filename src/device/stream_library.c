@@ -22,6 +22,8 @@ static bool is_stream(void *library, const wp_image_header *image) {
 /* The option of wpcc with which the program needs no such library. Caller frees. */
 static char *advise(const char *kernel, uint64_t mask) {
     wpi_text text = {0};
+    if ((mask & WPI_STREAM_ALIASES) != 0)
+        wpi_text_append(&text, "reserve by itself what each parameter is for, and ");
     wpi_text_appendf(&text, "compile the program with --stream=%s", kernel);
     bool is_first = true;
     for (unsigned i = 0; i < WPI_STREAM_PARAMETERS; i++) {

@@ -278,11 +278,18 @@ static bool have_same_host(const reservation *a, const reservation *b) {
     return false;
 }
 
+bool wpi_reservation_is_same(const void *address, const void *other) {
+    pthread_mutex_lock(&lock);
+    const reservation *a = find_locked((uintptr_t)address);
+    const bool is_same = a != NULL && a == find_locked((uintptr_t)other);
+    pthread_mutex_unlock(&lock);
+    return is_same;
+}
+
 bool wpi_reservation_shares(const void *address, const void *other) {
     pthread_mutex_lock(&lock);
     const reservation *a = find_locked((uintptr_t)address), *b = find_locked((uintptr_t)other);
-    const bool shares =
-        a != NULL && b != NULL && (a == b ? address == other : have_same_host(a, b));
+    const bool shares = a != NULL && b != NULL && a != b && have_same_host(a, b);
     pthread_mutex_unlock(&lock);
     return shares;
 }

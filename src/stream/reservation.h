@@ -46,8 +46,10 @@ bool wpi_reservation_nearest(uint64_t address, void **base, size_t *size_bytes);
 /** Whether the reservation that `address` is in has a file. */
 bool wpi_reservation_has_file(const void *address);
 
-/** Whether two addresses are the same, or of reservations that are tied to the same host memory
- * somewhere. */
+/** Whether two addresses are of one reservation. */
+bool wpi_reservation_is_same(const void *address, const void *other);
+/** Whether two addresses are of two reservations that are tied to the same host memory somewhere.
+ */
 bool wpi_reservation_shares(const void *address, const void *other);
 
 /** Looks addresses up one after the other. `{0}` is a fresh one. One thread. */

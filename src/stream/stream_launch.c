@@ -72,6 +72,32 @@ uint64_t wpi_stream_mask_of_large_blocks(wp_device *device, const wp_launch *lau
     return code->mask | WPI_STREAM_ALL_DATA;
 }
 
+/* Parameters that share mapped data, and the kernel writes through the first. */
+static bool find_aliases(const wpi_stream_code *code, void *const *args,
+                         bool (*shares)(const void *, const void *), uint32_t *written,
+                         uint32_t *other) {
+    for (uint32_t w = 0; w < code->param_count && w < WPI_STREAM_PARAMETERS; w++) {
+        if ((code->facts.mapped_written >> w & 1) == 0) continue;
+        for (uint32_t o = 0; o < code->param_count && o < WPI_STREAM_PARAMETERS; o++) {
+            if (w == o || (code->mask >> o & 1) == 0 ||
+                !shares(*(void *const *)args[w], *(void *const *)args[o]))
+                continue;
+            *written = w;
+            *other = o;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t wpi_stream_mask_of_aliases(const wp_launch *launch, const wpi_stream_code *code) {
+    uint32_t w, o;
+    if ((code->mask & WPI_STREAM_ALIASES) != 0 ||
+        !find_aliases(code, launch->args, wpi_reservation_is_same, &w, &o))
+        return 0;
+    return code->mask | WPI_STREAM_ALIASES;
+}
+
 static wp_status check_threads(wp_device *device, const wp_launch *launch,
                                const wpi_stream_code *code, wp_error *err) {
     if (has_room(device, launch, code)) return WP_STATUS_OK;
@@ -102,21 +128,15 @@ static wp_status check_aliases(wp_device *device, const wpi_stream_code *code, v
     return WP_STATUS_OK;
 }
 
-/* Reads through one parameter do not look for writes through another. */
+/* Of two parameters of one mapping of host memory: reads through one do not look for writes through
+ * another, at another address. */
 static wp_status check_overlap(const wpi_stream_code *code, void *const *args, wp_error *err) {
-    for (uint32_t w = 0; w < code->param_count && w < WPI_STREAM_PARAMETERS; w++) {
-        for (uint32_t o = 0; o < code->param_count && o < WPI_STREAM_PARAMETERS; o++) {
-            if (w == o || (code->facts.mapped_written >> w & 1) == 0 ||
-                (code->mask >> o & 1) == 0 ||
-                !wpi_reservation_shares(*(void *const *)args[w], *(void *const *)args[o]))
-                continue;
-            return WP_FAIL(err, UNSUPPORTED,
-                           "kernel %s cannot be streamed: parameters %u and %u are mapped to the "
-                           "same memory, and it writes to parameter %u: pass and map it once",
-                           code->display_name, w, o, w);
-        }
-    }
-    return WP_STATUS_OK;
+    uint32_t w, o;
+    if (!find_aliases(code, args, wpi_reservation_shares, &w, &o)) return WP_STATUS_OK;
+    return WP_FAIL(err, UNSUPPORTED,
+                   "kernel %s cannot be streamed: parameters %u and %u are mapped to the same "
+                   "memory, and it writes to parameter %u: map it once",
+                   code->display_name, w, o, w);
 }
 
 static uint64_t default_bytes(wp_device *device) {

@@ -22,6 +22,11 @@ __global__ void shift(const int *in, int *out, int count) {
     for (int i = threadIdx.x; i + 1 < count; i += blockDim.x)
         out[i + 1] = in[i];
 }
+__global__ void carry(const int *in, int *out) { // another thread's, by another name
+    out[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x + 64] = in[threadIdx.x];
+}
 __global__ void await(volatile int *flag, int *out) { // another block's answer
     if (blockIdx.x == 0) *flag = 1;
     else while (*flag == 0);
@@ -56,7 +61,7 @@ int main(int argc, char **argv) {
     streamingMalloc(&b, COUNT * sizeof *b);
     streamingMap(b, host + COUNT / 2, COUNT / 2 * sizeof *host);
     if (!strcmp(what, "overlap")) shift<<<1, 32>>>(a, b, COUNT / 2);
-    else if (!strcmp(what, "same")) shift<<<1, 32>>>(a, a, COUNT);
+    else if (!strcmp(what, "parts")) carry<<<1, 32>>>(a, a + 1);
     else if (!strcmp(what, "communicate")) await<<<2, 32>>>(a, memory);
     else if (!strcmp(what, "threads")) add_up<<<2, 32>>>(a);
     else if (!strcmp(what, "copy")) return cudaMemcpy(memory, a, 4, cudaMemcpyDefault) != cudaSuccess;
@@ -94,9 +99,9 @@ try() { # what, extended regular expression that a line of stderr has to match
 for WARPAGE_DEVICE in cpu sim:gtx680; do
     export WARPAGE_DEVICE
     try overlap "kernel shift\(.*\) cannot be streamed: parameters 1 and 0 are mapped to the same memory, and it writes to parameter 1"
-    try same "parameters 1 and 0 are mapped to the same memory"
-    try communicate "kernel await\(.*\) cannot be streamed: .*mistakes.cu:21 is a volatile access to mapped data: blocks cannot communicate"
-    try threads "kernel add_up\(.*\) cannot be streamed: .*mistakes.cu:27 reads mapped data that another thread may have written at .*mistakes.cu:27 before the barrier at .*mistakes.cu:28: threads cannot communicate"
+    try parts "kernel carry\(.*\) cannot be streamed: .* reads mapped data that another thread may have written at .* two parameters are in one reservation: reserve what is only read by itself"
+    try communicate "kernel await\(.*\) cannot be streamed: .*mistakes.cu:26 is a volatile access to mapped data: blocks cannot communicate"
+    try threads "kernel add_up\(.*\) cannot be streamed: .*mistakes.cu:32 reads mapped data that another thread may have written at .*mistakes.cu:32 before the barrier at .*mistakes.cu:33: threads cannot communicate"
     try copy "was reserved by streamingMalloc: only kernels can use it"
     try free "was reserved by streamingMalloc: only kernels can use it, streamingFree frees it"
     try structure "accessed address .*, byte [0-9]+ of the streaming reservation of 4000 bytes at .*: a mapped pointer must be a parameter of the kernel"

@@ -59,6 +59,62 @@ static void lanes_take_turns(unsigned slots) {
     free(host);
 }
 
+/* What a thread writes through one parameter it may read through another. */
+__global__ void add_up(int *out, const int *in, long part) {
+    const long first = ((long)blockIdx.x * blockDim.x + threadIdx.x) * part;
+    for (long i = first; i < first + part; i++)
+        out[i] += in[i] * 3;
+}
+
+__global__ void add_up_bytes(int *out, const unsigned char *in, long part) {
+    const long first = ((long)blockIdx.x * blockDim.x + threadIdx.x) * part;
+    for (long i = first; i < first + part; i++)
+        out[i] += in[i * 4 + 1] * 3;
+}
+
+__global__ void add_up_followed(int *out, const int *in, long part) {
+    const long first = ((long)blockIdx.x * blockDim.x + threadIdx.x) * part;
+    for (long i = first; i < first + part; i++)
+        out[i] += in[first + (in[i] & 1)];
+}
+
+static void launch(int kernel, int *data, long ahead, unsigned blocks, unsigned threads,
+                   long part) {
+    if (kernel == 0)
+        add_up<<<blocks, threads>>>(data + ahead, data, part);
+    else if (kernel == 1)
+        add_up_bytes<<<blocks, threads>>>(data + ahead, (unsigned char *)data, part);
+    else
+        add_up_followed<<<blocks, threads>>>(data + ahead, data, part);
+}
+
+/* A thread's part is read from its first element on, and written from so many later. */
+static void aliases(int kernel, long ahead, unsigned slots) {
+    enum { BLOCKS = 3, THREADS = 40, PART = 60 };
+    const long step = PART + 2 * ahead, count = BLOCKS * THREADS * step + ahead;
+    const size_t bytes = (size_t)count * sizeof(int);
+    int *host = (int *)malloc(bytes), *device, *mapped;
+    streamingOptions options = {};
+    for (long i = 0; i < count; i++)
+        host[i] = (int)(i * 2654435761u >> 3);
+    CUDA_OK(cudaMallocManaged(&device, bytes));
+    memcpy(device, host, bytes);
+    options.slots = slots;
+    CUDA_OK(streamingSetOptions(&options));
+    CUDA_OK(streamingMalloc(&mapped, bytes));
+    CUDA_OK(streamingMap(mapped, host, bytes));
+    /* One thread where parts overlap, as others would race with it. */
+    const unsigned blocks = ahead == 0 ? BLOCKS : 1, threads = ahead == 0 ? THREADS : 1;
+    launch(kernel, device, ahead, blocks, threads, PART);
+    launch(kernel, mapped, ahead, blocks, threads, PART);
+    CUDA_OK(cudaGetLastError());
+    CUDA_OK(cudaDeviceSynchronize());
+    CHECK(memcmp(host, device, bytes) == 0);
+    CUDA_OK(streamingFree(mapped));
+    CUDA_OK(cudaFree(device));
+    free(host);
+}
+
 static void run(long count, unsigned blocks, unsigned threads, unsigned slots, unsigned sets) {
     const size_t bytes = (size_t)count * sizeof(int);
     int *host = (int *)malloc(bytes), *expected = (int *)malloc(bytes), *device, *mapped;
@@ -92,6 +148,10 @@ int main(void) {
     run(1000, 1, 33, 1, 0);
     run(1999, 5, 40, 7, 2);
     run(1, 1, 1, 1, 1);
+    for (int kernel = 0; kernel < 3; kernel++)
+        for (long ahead = 0; ahead < 8; ahead += 3)
+            for (unsigned slots = 0; slots < 8; slots += 7)
+                aliases(kernel, ahead, slots);
     lanes_take_turns(0);
     lanes_take_turns(3);
     return check_done();

@@ -191,21 +191,33 @@ static wp_status widths_differ(wpi_stream *s, const access *a, const access *wri
     return status;
 }
 
+static bool are_aliases(const wpi_stream *s, const access *a, const access *write) {
+    return (a->params & write->params) == 0 && (s->mask & WPI_STREAM_ALIASES) != 0;
+}
+
+/* How far apart two parameters are is not known. */
+static bool may_meet(const wpi_stream *s, const access *a, const access *write) {
+    return are_aliases(s, a, write) || ((a->params & write->params) != 0 && overlap(write, a));
+}
+
 /* Data are sent before other threads write them. */
 static wp_status check_threads(const wpi_stream *s, const access *read, const access *write,
                                wp_error *err) {
     LLVMValueRef from = LLVMGetOperand(read->instruction, 0),
                  to = LLVMGetOperand(write->instruction, 1);
-    if (wpi_stream_is_same_place(s, from, UINT64_C(1) << read->class, to,
-                                 UINT64_C(1) << write->class))
+    const bool is_other = are_aliases(s, read, write);
+    if (!is_other && wpi_stream_is_same_place(s, from, UINT64_C(1) << read->class, to,
+                                              UINT64_C(1) << write->class))
         return WP_STATUS_OK;
     LLVMValueRef barrier = wpi_stream_barrier_between(write->instruction, read->instruction);
     if (barrier == NULL) return WP_STATUS_OK;
     char *where = wpi_stream_place(write->instruction), *meet = wpi_stream_place(barrier);
     char *reason = wpi_format(
         "reads mapped data that another thread may have written at %s before the barrier at %s: "
-        "threads cannot communicate through them; pass what is only read as another parameter",
-        where[0] != '\0' ? where : "another place", meet[0] != '\0' ? meet : "another place");
+        "threads cannot communicate through them; %s",
+        where[0] != '\0' ? where : "another place", meet[0] != '\0' ? meet : "another place",
+        is_other ? "two parameters are in one reservation: reserve what is only read by itself"
+                 : "pass what is only read as another parameter");
     const wp_status status = wpi_stream_refuse(s, read->instruction, reason, err);
     wpi_free(reason);
     wpi_free(meet);
@@ -228,7 +240,7 @@ static wp_status find_own(wpi_stream *s, access_list *list, wp_error *err) {
         if (!write->is_store) continue;
         for (uint32_t n = 0; n < list->count; n++) {
             access *a = &list->items[n];
-            if (n == w || (a->params & write->params) == 0 || !overlap(write, a)) continue;
+            if (n == w || !may_meet(s, a, write)) continue;
             if (!a->is_store) WP_TRY(check_threads(s, a, write, err));
             if (!s->has_windows && a->class != write->class) return widths_differ(s, a, write, err);
             if (a->is_store) continue;
@@ -465,7 +477,8 @@ int wpi_stream_row_of(LLVMValueRef instruction) {
 static void find_indices(wpi_stream *s, const access_list *list) {
     uint64_t written = 0;
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i].is_store) written |= list->items[i].params;
+        if (list->items[i].is_store)
+            written |= (s->mask & WPI_STREAM_ALIASES) != 0 ? UINT64_MAX : list->items[i].params;
     for (uint32_t i = 0; i < list->count; i++) {
         const access *a = &list->items[i];
         if (!a->is_store && (a->params & written) == 0)
