@@ -17,6 +17,7 @@
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/macro_pragmas.h"
 #include "compiler/source/misplaced_attributes.h"
+#include "compiler/source/missing_side.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
 #include "compiler/source/std_names.h"
@@ -104,6 +105,9 @@ static const correction corrections[] = {
     {": error: invalid % escape in inline assembly string", ": note: expanded from macro ",
      AT_FIRST_NOTE, wpi_asm_register_escape},
     {": error: invalid % escape in inline assembly string", NULL, AT_ERROR, escape_file},
+    {": error: no matching ",
+     ": note: candidate constructor not viable: call to __device__ function from __host__ function",
+     AT_LAST_NOTE, wpi_missing_side_insert},
     {": error: no viable conversion from returned value of type 'const __cuda_builtin_", NULL,
      AT_ERROR, wpi_builtin_variable_convert},
     {": error: no matching function for call to '",
