@@ -35,6 +35,10 @@ struct scaled {
 template <typename T, typename Scale, typename Allocator> struct table {
     Scale scale_;
     using other = typename std::allocator_traits<Allocator>::rebind_alloc<T>;
+    using plain = conversion<
+        T,
+        T,
+    >;
     typename vector_of<T>::sized<4> slots;
     __device__ T sum(const vector_of<T> &from)
     {

@@ -48,9 +48,11 @@ static char *escape_file(const char *text, const char *at) {
     return wpi_asm_syntax_escape(text);
 }
 
-/* Lists in braces among a launch's arguments, or spaces inside of its "<<<" in such a header. */
-static char *mend_launch(const char *text, const char *at) {
-    char *changed = wpi_launch_syntax_braces(text, at);
+/* Lists in braces among a launch's arguments, or spaces inside of its "<<<" in such a header; a
+ * comma behind the last argument of a template. */
+static char *mend_expression(const char *text, const char *at) {
+    char *changed = wpi_template_comma_remove(text, at);
+    if (!changed) changed = wpi_launch_syntax_braces(text, at);
     if (changed) return changed;
     changed = wpi_must_strdup(text);
     if (wpi_launch_syntax_join(changed)) return changed;
@@ -95,7 +97,7 @@ static const correction corrections[] = {
      ": note: expanded from macro ", AT_LAST_NOTE, wpi_macro_pragma_change},
     {": error: expected unqualified-id", ": note: expanded from macro ", AT_LAST_NOTE,
      wpi_macro_pragma_change},
-    {": error: expected expression", NULL, AT_ERROR, mend_launch},
+    {": error: expected expression", NULL, AT_ERROR, mend_expression},
     {": error: invalid operand number in inline asm string", NULL, AT_ERROR,
      wpi_asm_operand_escape},
     {": error: explicit qualification required to use member '", NULL, AT_ERROR,

@@ -406,8 +406,8 @@ static void use(wpi_compile_job *job, wpi_strings *command, const sorted *s, con
 
 void wpi_header_cache_use(wpi_compile_job *job, wpi_strings *command, const wpi_input *input) {
     const wpi_options *o = job->options;
-    /* A function of a header that was read before and is parsed only at its use would have words such
-     * as __is_pointer, which libstdc++ declares, for clang's own. */
+    /* A function of a header that was read before and is parsed only at its use would have words
+     * such as __is_pointer, which libstdc++ declares, for clang's own. */
     if (o->no_header_cache || o->print_only || job->leaves_templates) return;
     sorted s;
     sort(&s, job, command, input->path);

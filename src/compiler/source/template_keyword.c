@@ -71,3 +71,13 @@ char *wpi_typename_keyword_change(const char *text, const char *at) {
     if (!is_word_char(*at) && *at != ':') return NULL;
     return wpi_format("%.*stypename %s", (int)(at - text), text, at);
 }
+
+char *wpi_template_comma_remove(const char *text, const char *at) {
+    const char *comma = at;
+    do {
+        if (comma == text) return NULL;
+        comma--;
+    } while (isspace((unsigned char)*comma));
+    if (*at != '>' || *comma != ',') return NULL;
+    return wpi_format("%.*s%s", (int)(comma - text), text, comma + 1);
+}

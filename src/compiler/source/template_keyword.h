@@ -18,4 +18,8 @@ char *wpi_template_keyword_call(const char *text, const char *at);
  * is no name. */
 char *wpi_typename_keyword_change(const char *text, const char *at);
 
+/** Removes the comma that stands before the '>' at `at`: nvcc does not mind one behind the last
+ * argument of a template. NULL: there is none. */
+char *wpi_template_comma_remove(const char *text, const char *at);
+
 #endif
