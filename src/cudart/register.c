@@ -30,6 +30,7 @@
 #include "cudart/hash_map.h"
 #include "device/device.h"
 #include "device/fat_binary.h"
+#include "device/image.h"
 #include "device/module_library.h"
 #include "device/ptx_module.h"
 #include "device/ptx_parts.h"
@@ -97,6 +98,7 @@ static image *add_image(const void *data) {
     if (header != NULL && memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) == 0) {
         if (header->abi_version == WP_ABI_VERSION) {
             it->header = header;
+            wpi_image_note_arch(header);
         } else {
             it->error = cudaErrorInvalidKernelImage;
             (void)WP_FAIL(

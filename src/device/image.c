@@ -4,6 +4,7 @@
 #include "device/image.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -57,4 +58,20 @@ const wp_image_section *wpi_image_find(const wp_image_header *header, wp_section
 
 const void *wpi_image_section_data(const wp_image_header *header, const wp_image_section *section) {
     return (const char *)header + section->offset;
+}
+
+static atomic_uint highest;
+
+void wpi_image_note_arch(const wp_image_header *header) {
+    const wp_image_header *checked;
+    if (wpi_image_check(header, &checked, NULL) != WP_STATUS_OK) return;
+    const wp_image_section *ptx = wpi_image_find(checked, WP_SECTION_PTX);
+    unsigned before = atomic_load(&highest);
+    while (ptx != NULL && ptx->arch > before &&
+           !atomic_compare_exchange_weak(&highest, &before, ptx->arch)) {
+    }
+}
+
+uint32_t wpi_image_arch_highest(void) {
+    return atomic_load(&highest);
 }

@@ -16,4 +16,9 @@ const wp_image_section *wpi_image_sections(const wp_image_header *header);
 const wp_image_section *wpi_image_find(const wp_image_header *header, wp_section_kind kind);
 const void *wpi_image_section_data(const wp_image_header *header, const wp_image_section *section);
 
+/** Notes what a program's code was compiled for. Any thread. */
+void wpi_image_note_arch(const wp_image_header *header);
+/** The highest of them, as 70 for sm_70; 0: none. */
+uint32_t wpi_image_arch_highest(void);
+
 #endif

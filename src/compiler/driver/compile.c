@@ -148,6 +148,7 @@ static void add_device_side(wpi_compile_job *job, wpi_strings *command, const wp
                      : o->arch >= 86 ? "71"
                      : o->arch >= 80 ? "70"
                                      : "63");
+    if (o->arch_is_specific) wpi_strings_addf(command, "-D__CUDA_ARCH_FEAT_SM%u_ALL=1", o->arch);
     add(command, lenient);
     add_preprocessor_words(job, command);
     add_language(job, command, input);

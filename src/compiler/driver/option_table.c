@@ -212,15 +212,20 @@ static wp_status set_optimization(wpi_options *o, const char *value, int arg, wp
     return WP_STATUS_OK;
 }
 
-/* The number in compute_70, sm_90a, "arch=compute_10,code=sm_10"; 0 if it has another form. */
-static uint32_t arch_number(const char *text) {
+/* The number in compute_70, sm_90a, "arch=compute_10,code=sm_10"; 0 if it has another form.
+ * `*is_specific`: it has the letter. */
+static uint32_t arch_number(const char *text, bool *is_specific) {
     if (strncmp(text, "arch=", 5) == 0) text += 5;
     while (*text == '"' || *text == '[')
         text++;
     if (strncmp(text, "compute_", 8) == 0 || strncmp(text, "sm_", 3) == 0 ||
         strncmp(text, "lto_", 4) == 0)
         text = strchr(text, '_') + 1;
-    return *text >= '0' && *text <= '9' ? (uint32_t)strtoul(text, NULL, 10) : 0;
+    if (*text < '0' || *text > '9') return 0;
+    char *end;
+    const uint32_t number = (uint32_t)strtoul(text, &end, 10);
+    *is_specific = *end == 'a' || *end == 'f';
+    return number;
 }
 
 /* The lowest named architecture is used, so that the code runs on all named ones; at least sm_70,
@@ -228,7 +233,8 @@ static uint32_t arch_number(const char *text) {
 static wp_status add_arch(wpi_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     static const char *const whole[] = {"native", "all", "all-major", "host"};
-    uint32_t number = arch_number(value);
+    bool is_specific = false;
+    uint32_t number = arch_number(value, &is_specific);
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcmp(value, whole[i]) == 0) number = WPI_ARCH_LOWEST;
     if (number == 0)
@@ -236,7 +242,10 @@ static wp_status add_arch(wpi_options *o, const char *value, int arg, wp_error *
                        "-arch %s: unknown architecture; use sm_70 to sm_90, or native", value);
     if (number < WPI_ARCH_LOWEST) number = WPI_ARCH_LOWEST;
     if (number > WPI_ARCH_HIGHEST) number = WPI_ARCH_HIGHEST;
-    if (o->arch == 0 || number < o->arch) o->arch = number;
+    if (o->arch == 0 || number < o->arch) {
+        o->arch = number;
+        o->arch_is_specific = is_specific && number == WPI_ARCH_HIGHEST;
+    }
     return WP_STATUS_OK;
 }
 

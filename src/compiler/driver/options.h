@@ -59,6 +59,7 @@ typedef struct wpi_options {
     char *cuda_path;                /* --cuda-path, or NULL */
     char *keep_dir;                 /* --keep-dir, "." with -keep, NULL: a temporary folder */
     uint32_t arch;                  /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
+    bool arch_is_specific;          /* sm_90a, or sm_90f: what only this architecture has, too */
     uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: cubins to assemble too */
     uint32_t cubin_count;
     uint32_t registers_max; /* -maxrregcount; 0: no limit */

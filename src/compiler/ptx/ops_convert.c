@@ -221,11 +221,56 @@ static void float_to_tf32(wpi_ptx *t) {
                   LLVMBuildSelect(t->b, is_nan, wpi_const32(t->c, 0x7fffffff), rounded, ""));
 }
 
+/* cvt.rn.satfinite.e4m3x2.f32 d, high, low; cvt.rn.satfinite.e4m3x2.f16x2 d, a; and the way back,
+ * cvt.rn.f16x2.e4m3x2 d, a. `format`: e4m3x2 or e5m2x2. */
+static void convert_eights(wpi_ptx *t, const char *format) {
+    const wpi_ptx_type single = wpi_ptx_type_of(WP_PTX_FLOAT, 32),
+                       both = wpi_ptx_type_of(WP_PTX_BITS, 16);
+    const bool is_result = strcmp(t->s->parts[t->s->part_count - 1], format) != 0;
+    const bool is_relu = wpi_ptx_has(t, "relu"), is_pair = wpi_ptx_has(t, "f16x2");
+    LLVMValueRef args[3] = {NULL, NULL, wpi_const32(t->c, is_relu)};
+    char name[40];
+    if (wpi_ptx_rounding(t) != 'n' || (is_result && !wpi_ptx_has(t, "satfinite")) ||
+        (!is_pair && !(is_result && wpi_ptx_has(t, "f32"))))
+        wpi_ptx_fail(t, NULL);
+    wpi_ptx_expect(t, is_pair ? 2 : 3, is_pair ? 2 : 3);
+    if (t->status != WP_STATUS_OK) return;
+    if (!is_result) {
+        snprintf(name, sizeof name, "__wp_ptx_cvt_f16x2_%s", format);
+        args[0] = wpi_ptx_read(t, 1, both);
+        args[1] = args[2];
+        wpi_ptx_write(t, 0, wpi_ptx_type_of(WP_PTX_BITS, 32),
+                      wpi_ptx_call(t, name, t->c->i32, args, 2));
+        return;
+    }
+    if (is_pair) {
+        const wpi_ptx_type halves = {WP_PTX_FLOAT, 16, 2};
+        LLVMValueRef value = wpi_ptx_read(t, 1, halves);
+        for (unsigned i = 0; i < 2 && t->status == WP_STATUS_OK; i++)
+            args[i] = LLVMBuildFPExt(
+                t->b, LLVMBuildExtractElement(t->b, value, wpi_const32(t->c, 1 - i), ""), t->c->f32,
+                "");
+    } else {
+        args[0] = wpi_ptx_read(t, 1, single);
+        args[1] = wpi_ptx_read(t, 2, single);
+    }
+    if (t->status != WP_STATUS_OK) return;
+    snprintf(name, sizeof name, "__wp_ptx_cvt_%s", format);
+    wpi_ptx_write(t, 0, both,
+                  wpi_ptx_call(t, name, LLVMInt16TypeInContext(t->c->context), args, 3));
+}
+
 static void emit_cvt(wpi_ptx *t) {
+    static const char *const eights[] = {"e4m3x2", "e5m2x2", NULL};
     static const char *const to_whole[] = {"rni", "rzi", "rmi", "rpi", NULL};
     if (wpi_ptx_has(t, "tf32")) {
         if (!wpi_ptx_has(t, "rna")) wpi_ptx_fail(t, NULL);
         float_to_tf32(t);
+        return;
+    }
+    const int eight = wpi_ptx_choice(t, eights);
+    if (eight >= 0) {
+        convert_eights(t, eights[eight]);
         return;
     }
     int whole = wpi_ptx_choice(t, to_whole);

@@ -2,8 +2,8 @@
 /**
  * The CPU device: its properties, parameters and errors.
  *
- * It reports compute capability 8.0 and as many SMs as workers, so that programs that size their
- * grids by device properties work well.
+ * It reports compute capability 8.0, or more if the program was compiled for more, and as many SMs
+ * as workers, so that programs that size their grids by device properties work well.
  */
 #define _GNU_SOURCE /* sched_getaffinity, pthread_getattr_np */
 #include <sched.h>
@@ -22,6 +22,7 @@
 #include "base/units.h"
 #include "device/cpu/check/access_check.h"
 #include "device/cpu/queue.h"
+#include "device/image.h"
 #include "report/recorder.h"
 
 const wpi_param wpi_cpu_params[] = {
@@ -140,12 +141,19 @@ static uint64_t physical_bytes(void) {
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : WP_GIB;
 }
 
+enum { CAPABILITY = 80 };
+
+static uint32_t capability(void) {
+    const uint32_t highest = wpi_image_arch_highest();
+    return highest > CAPABILITY ? highest : CAPABILITY;
+}
+
 static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memory_bytes) {
     *info = (wp_device_info){
         .spec = "cpu",
         .sm_count = worker_count,
-        .compute_major = 8,
-        .compute_minor = 0,
+        .compute_major = capability() / 10,
+        .compute_minor = capability() % 10,
         .threads_per_block_max = 1024,
         .threads_per_sm_max = 2048,
         .blocks_per_sm_max = 32,
