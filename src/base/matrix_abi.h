@@ -2,7 +2,8 @@
 /**
  * Matrix operations of a warp (WP_STOP_MATRIX): the operation in one 64-bit word, and the registers
  * of a lane as 32-bit words in its own memory: the operands in the order A, B, C, and the results
- * behind them.
+ * behind them. SPARSE has the word that says where elements of A belong behind C, and the selector
+ * of the lanes whose words count as `count`.
  *
  * Fragments are those of PTX's mma (docs/rooms/tensor.md). A matrix is cut into tiles: A into 16 by
  * K (8 by K, if it has 8 rows), B into K by 8, C into 16 by 8 (8 by 8), in rows of tiles.
@@ -18,8 +19,9 @@ typedef enum wp_matrix_op {
     WP_MATRIX_PRODUCT = 0, /* D = A * B + C, all lanes together */
     WP_MATRIX_QUARTERS,    /* mma.m8n8k4 of halves: four products, by eight lanes each */
     WP_MATRIX_TRANSPOSE,   /* words: each an 8 by 8 matrix of 16-bit elements */
-    WP_MATRIX_ROWS, /* ldmatrix: in: the address of a row, out: of each matrix's row lane / 4 */
-    WP_MATRIX_GROUP /* wgmma: a warp's 16 rows of 64 */
+    WP_MATRIX_ROWS,  /* ldmatrix: in: the address of a row, out: of each matrix's row lane / 4 */
+    WP_MATRIX_GROUP, /* wgmma: a warp's 16 rows of 64 */
+    WP_MATRIX_SPARSE /* mma.sp: PRODUCT, and half of A is stored */
 } wp_matrix_op;
 
 typedef enum wp_matrix_type {
@@ -64,7 +66,7 @@ typedef struct wp_matrix_shape {
     uint32_t m, n, k;
     uint32_t flags;
     uint32_t a_words, b_words; /* registers of A and B, which may hold elements more than once */
-    uint32_t count;            /* of TRANSPOSE and ROWS: matrices; of GROUP: flags */
+    uint32_t count; /* of TRANSPOSE and ROWS: matrices; of GROUP: flags; of SPARSE: selector */
 } wp_matrix_shape;
 
 static inline uint64_t wpi_matrix_pack(const wp_matrix_shape *s) {

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "ops/codes.h"
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 
 /* The last two columns' numbers make the word; pairs of all columns before are numbered.
  *

@@ -140,6 +140,13 @@ static const product_row mma_rows[] = {
     {16, 8, {4, 8, 16}, WP_MATRIX_F64, false}, {8, 8, {4}, WP_MATRIX_F64, false},
 };
 
+/* mma.sp: half of A is stored. */
+static const product_row sparse_rows[] = {
+    {16, 8, {16, 32}, WP_MATRIX_F16, true},  {16, 8, {16, 32}, WP_MATRIX_BF16, false},
+    {16, 8, {8, 16}, WP_MATRIX_TF32, false}, {16, 8, {64}, WP_MATRIX_E4M3, true},
+    {16, 8, {32, 64}, WP_MATRIX_S8, false},  {16, 8, {64, 128}, WP_MATRIX_S4, false},
+};
+
 static const product_row wmma_rows[] = {
     {16, 16, {16}, WP_MATRIX_F16, true},  {32, 8, {16}, WP_MATRIX_F16, true},
     {8, 32, {16}, WP_MATRIX_F16, true},   {16, 16, {16}, WP_MATRIX_BF16, false},
@@ -188,10 +195,23 @@ static uint32_t operand_words(const wp_matrix_shape *s, bool is_wmma, bool is_a)
     return wpi_matrix_words(is_a ? s->a : s->b, is_a ? s->m : s->k, is_a ? s->k : s->n);
 }
 
+/* The selector: lanes of a group of four whose word of operand 4 counts. */
+static void take_selector(wpi_ptx *t, wp_matrix_shape *s) {
+    const uint32_t bits = wpi_matrix_bits(s->a);
+    const uint32_t row_bits = bits == 32 ? 2 * s->k : bits == 4 ? s->k / 2 : s->k;
+    const wpi_ptx_operand *o = wpi_ptx_operand_at(t, 5);
+    if (o->kind == WP_PTX_OPERAND_INTEGER && o->value < 64 / row_bits)
+        s->count = (uint32_t)o->value;
+    else
+        wpi_ptx_fail(t,
+                     "the selector of a sparse product is no constant, or too large for its shape");
+}
+
 static void multiply(wpi_ptx *t, wp_matrix_shape *s) {
     const uint32_t c_words = wpi_matrix_words(s->c, s->m, s->n);
     const uint32_t d_words = wpi_matrix_words(s->d, s->m, s->n), first = s->a_words + s->b_words;
-    wpi_ptx_expect(t, 4, 4);
+    const bool is_sparse = s->op == WP_MATRIX_SPARSE;
+    wpi_ptx_expect(t, is_sparse ? 6 : 4, is_sparse ? 6 : 4);
     expect_words(t, 0, s->d, d_words);
     expect_words(t, 1, s->a, s->a_words);
     expect_words(t, 2, s->b, s->b_words);
@@ -200,8 +220,12 @@ static void multiply(wpi_ptx *t, wp_matrix_shape *s) {
     keep_operand(t, 1, s->a, 0);
     keep_operand(t, 2, s->b, s->a_words);
     keep_operand(t, 3, s->c, first);
+    if (is_sparse) {
+        take_selector(t, s);
+        keep(t, first + c_words, wpi_ptx_read(t, 4, word));
+    }
     perform(t, s);
-    write_result(t, 0, s->d, first + c_words);
+    write_result(t, 0, s->d, first + c_words + is_sparse);
 }
 
 static void take_options(wpi_ptx *t, wp_matrix_shape *s) {
@@ -219,6 +243,8 @@ static void emit_mma(wpi_ptx *t) {
     wp_matrix_shape s = {.op = WP_MATRIX_PRODUCT};
     bool has_shape = shape_take(t, &s);
     bool is_quarters = has_shape && s.m == 8 && s.n == 8 && s.k == 4;
+    const bool is_sparse = wpi_ptx_has(t, "sp") || wpi_ptx_has(t, "sp::ordered_metadata");
+    if (is_sparse) s.op = WP_MATRIX_SPARSE;
     wpi_ptx_skip(t, "kind::f8f6f4");
     s.d = type_take(t);
     s.a = type_take(t);
@@ -255,14 +281,15 @@ static void emit_mma(wpi_ptx *t) {
     }
     bool is_row_column = wpi_ptx_has(t, "row");
     is_row_column &= wpi_ptx_has(t, "col");
-    const product_row *row = row_of(mma_rows, COUNT_OF(mma_rows), &s, s.a);
+    const product_row *row = is_sparse ? row_of(sparse_rows, COUNT_OF(sparse_rows), &s, s.a)
+                                       : row_of(mma_rows, COUNT_OF(mma_rows), &s, s.a);
     if (!has_shape || !row || !is_row_column || family_of(s.b) != family_of(s.a) ||
         !is_result_type(row, s.c) || !is_result_type(row, s.d)) {
         wpi_ptx_fail(t, NULL);
         return;
     }
     take_options(t, &s);
-    s.a_words = operand_words(&s, false, true);
+    s.a_words = operand_words(&s, false, true) / (is_sparse ? 2 : 1);
     s.b_words = operand_words(&s, false, false);
     multiply(t, &s);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 
 wp_type wpi_cpu_narrow_type(wp_type type) {
     if (type == WP_TYPE_INT64) return WP_TYPE_INT32;

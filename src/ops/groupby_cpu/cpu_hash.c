@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/groupby_cpu/cpu_hash.h"
 
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 
 WPI_CPU_VECTORS static void hash_words(const uint64_t *restrict keys, uint32_t count,
                                        uint64_t *restrict hashes) {

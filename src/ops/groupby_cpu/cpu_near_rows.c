@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 
 /* Rows of few groups depend on each other's stores: each group has several copies, used in turn. */
 #define COPIES 4u

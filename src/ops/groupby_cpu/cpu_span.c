@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/groupby_cpu/cpu_span.h"
 
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 #include "ops/key_hash.h"
 
 #define SAMPLES 4096u

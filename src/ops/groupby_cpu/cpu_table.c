@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_grouper_memory.h"
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 
 #define SLOTS_MAX ((uint32_t)1 << 30)
 #define SMALL_SLOTS ((uint32_t)1 << 12) /* grow faster */

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "ops/groupby_cpu/cpu_block.h"
 #include "ops/groupby_cpu/cpu_hash.h"
-#include "ops/groupby_cpu/cpu_vectors.h"
+#include "base/cpu_vectors.h"
 
 #define FIRST_SLOTS 2048u
 

@@ -208,6 +208,7 @@ static void cost_matrix(LLVMValueRef stop, trace_cost *cost) {
     }
     unsigned products = s.op == WP_MATRIX_QUARTERS ? 4 * 8 * 8 * 4
                         : s.op == WP_MATRIX_GROUP  ? s.m * s.n * 8 * s.k
+                        : s.op == WP_MATRIX_SPARSE ? s.m * s.n * s.k / 2
                                                    : s.m * s.n * s.k;
     unsigned bits = wpi_matrix_bits(s.a); /* 64: 16 * 1024; 32: 2; 16: 1; 8: 1 / 2; 4: 1 / 4 */
     unsigned sixteenths = bits == 64 ? 256 : bits == 1 ? 1 : bits;
@@ -217,7 +218,8 @@ static void cost_matrix(LLVMValueRef stop, trace_cost *cost) {
 
 bool wpi_trace_is_product(LLVMValueRef stop) {
     uint32_t op = wpi_matrix_unpack(LLVMConstIntGetZExtValue(LLVMGetOperand(stop, 4))).op;
-    return op == WP_MATRIX_PRODUCT || op == WP_MATRIX_QUARTERS || op == WP_MATRIX_GROUP;
+    return op == WP_MATRIX_PRODUCT || op == WP_MATRIX_QUARTERS || op == WP_MATRIX_GROUP ||
+           op == WP_MATRIX_SPARSE;
 }
 
 static void cost_stop(LLVMValueRef stop, trace_cost *cost) {

@@ -9,214 +9,233 @@
  * are chains of fused multiply-adds, as PTX requires. Integers are exact, and wrap or saturate at
  * the end.
  */
+#include "device/cpu/block/warp_matrix.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/matrix_abi.h"
-#include "device/cpu/cpu.h"
+#include "device/cpu/block/matrix_numbers.h"
 
-enum { ROWS_MAX = 32, COLUMNS_MAX = 32, DEPTH_MAX = 64, DEPTH_WORDS_MAX = 8 };
+/* ---- operands ---- */
 
-#define EACH_LANE(lane, lanes)                                                                     \
-    for (uint32_t wpi_left = (lanes), lane;                                                        \
-         wpi_left != 0 && (lane = (uint32_t)__builtin_ctz(wpi_left), true);                        \
-         wpi_left &= wpi_left - 1)
-
-static uint32_t *words_of(const wp_cpu_request *request) {
-    return (uint32_t *)(uintptr_t)request->a;
-}
-
-/* ---- numbers ---- */
-
-static double single(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
-/* The bits of a half, moved to their places in a single, and scaled: subnormals need no case. */
-static double half(uint32_t bits) {
-    const uint32_t sign = (bits & 0x8000u) << 16, rest = (bits & 0x7fffu) << 13;
-    if (rest >= 0x0f800000u) return single(sign | 0x7f800000u | (rest & 0x7fffffu));
-    return single(sign | rest) * 0x1p112;
-}
-
-static double e4m3(uint32_t bits) {
-    if ((bits & 0x7fu) == 0x7fu) return (double)NAN;
-    return single((bits & 0x80u) << 24 | (bits & 0x7fu) << 20) * 0x1p120;
-}
-
-static uint32_t half_bits(double value) {
-    if (isnan(value)) return 0x7fff;
-    const uint32_t sign = signbit(value) ? 0x8000u : 0;
-    const double size = fabs(value);
-    if (size == 0.0) return sign;
-    if (size >= 65520.0) return sign | 0x7c00u;
-    int exponent = 0;
-    (void)frexp(size, &exponent); /* size < 2^exponent */
-    const int unit = exponent - 11 > -24 ? exponent - 11 : -24;
-    const uint32_t steps = (uint32_t)rint(ldexp(size, -unit)); /* at most 2^11; ties to even */
-    return sign | (((uint32_t)(unit + 24) << 10) + steps);
-}
-
-static uint32_t single_bits(double value) {
-    if (isnan(value)) return 0x7fffffffu;
-    const float rounded = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &rounded, sizeof bits);
-    return bits;
-}
-
-static double float_of(uint32_t type, uint32_t bits) {
-    switch (type) {
-    case WP_MATRIX_F16: return half(bits);
-    case WP_MATRIX_BF16: return single(bits << 16);
-    case WP_MATRIX_TF32: return single(bits & 0xffffe000u);
-    case WP_MATRIX_E4M3: return e4m3(bits);
-    case WP_MATRIX_E5M2: return half(bits << 8);
-    default: return single(bits);
-    }
-}
-
-static int32_t integer_of(uint32_t type, uint32_t bits) {
-    switch (type) {
-    case WP_MATRIX_S8: return (int8_t)bits;
-    case WP_MATRIX_S4: return (int32_t)(bits ^ 8u) - 8;
-    default: return (int32_t)bits;
-    }
-}
-
-static bool is_integer(uint32_t type) {
-    return (type >= WP_MATRIX_S8 && type <= WP_MATRIX_B1) || type == WP_MATRIX_S32;
-}
-
-/* ---- operands and results ---- */
-
-/* A row of A, or a column of B: numbers in the order of K. Of 1-bit elements, words of them. */
-typedef union line {
-    double floats[DEPTH_MAX];
-    int32_t integers[DEPTH_MAX];
-    uint32_t bits[DEPTH_WORDS_MAX];
-} line;
-
-/* Reads A, or B with its columns as `lines`, from the lanes' words, `first` of which come before.
- * A register holds neighbours in K; lane l has those of line l / 4 of each eight lines. */
-static void gather(const wp_cpu_request *requests, uint32_t lanes, uint32_t type, uint32_t count,
-                   uint32_t tile, uint32_t depth, uint32_t first, line *lines) {
-    const uint32_t bits = wpi_matrix_bits(type), width = bits == 64 ? 2 : 1;
-    const uint32_t each = bits < 32 ? 32 / bits : 1, groups = tile / 8;
-    const uint32_t registers = groups * depth / (4 * each);
+/* `each`: elements of a register. */
+static inline void gather(const wp_cpu_request *requests, uint32_t lanes, uint32_t lines,
+                          uint32_t steps, uint32_t first, uint32_t *raw, uint32_t line_step,
+                          uint32_t k_step, const uint32_t each) {
+    const uint32_t bits = 32 / each, mask = each == 1 ? UINT32_MAX : (1u << bits % 32) - 1;
     EACH_LANE(lane, lanes) {
         const uint32_t *at = words_of(&requests[lane]) + first;
-        for (uint32_t r = 0; r < count / tile * registers; r++, at += width) {
-            const uint32_t in_tile = r % registers, step = in_tile / groups;
-            line *to = &lines[r / registers * tile + in_tile % groups * 8 + lane / 4];
-            const uint32_t k = (step * 4 + lane % 4) * each;
-            if (type == WP_MATRIX_F64) {
-                memcpy(&to->floats[k], at, sizeof(double));
-            } else if (type == WP_MATRIX_B1) {
-                to->bits[step * 4 + lane % 4] = *at;
-            } else {
-                for (uint32_t i = 0; i < each; i++) {
-                    const uint32_t raw = bits == 32 ? *at : *at >> (i * bits) & ((1u << bits) - 1);
-                    if (is_integer(type))
-                        to->integers[k + i] = integer_of(type, raw);
-                    else
-                        to->floats[k + i] = float_of(type, raw);
-                }
-            }
+        for (uint32_t step = 0; step < steps; step++) {
+            uint32_t *out = raw + lane / 4 * line_step + (step * 4 + lane % 4) * each * k_step;
+            for (uint32_t line = 0; line < lines; line += 8, at++, out += (size_t)8 * line_step)
+                for (uint32_t i = 0; i < each; i++)
+                    out[i * k_step] = *at >> (i * bits) & mask;
         }
     }
 }
 
-/* The place of element `i` of a lane's part of C. */
-static void place_of(uint32_t m, uint32_t n, uint32_t lane, uint32_t i, uint32_t *row,
-                     uint32_t *column) {
-    const uint32_t tile_rows = m < 16 ? m : 16, each = tile_rows / 4;
-    const uint32_t tile = i / each, in_tile = i % each, across = n / 8;
-    *row = tile / across * tile_rows + in_tile / 2 * 8 + lane / 4;
-    *column = tile % across * 8 + lane % 4 * 2 + in_tile % 2;
-}
-
-static double accumulator(const uint32_t *words, uint32_t type, uint32_t i) {
-    double value;
-    switch (type) {
-    case WP_MATRIX_F64: memcpy(&value, words + (size_t)2 * i, sizeof value); return value;
-    case WP_MATRIX_F16: return half(words[i / 2] >> (i % 2 * 16) & 0xffffu);
-    case WP_MATRIX_S32: return (double)(int32_t)words[i];
-    default: return single(words[i]);
-    }
-}
-
-static void put(uint32_t *words, uint32_t type, uint32_t i, double value) {
-    switch (type) {
-    case WP_MATRIX_F64: memcpy(words + (size_t)2 * i, &value, sizeof value); break;
-    case WP_MATRIX_F16: {
-        const uint32_t bits = half_bits(value);
-        words[i / 2] = i % 2 == 0 ? bits : (words[i / 2] & 0xffffu) | bits << 16;
-        break;
-    }
-    default: words[i] = single_bits(value); break;
+void wpi_tile_gather(const wp_cpu_request *requests, uint32_t lanes, uint32_t type, uint32_t lines,
+                     uint32_t depth, uint32_t first, uint32_t *raw, uint32_t line_step,
+                     uint32_t k_step) {
+    const uint32_t each = 32 / wpi_matrix_bits(type), steps = depth / (4 * each);
+    switch (each) {
+    case 2: gather(requests, lanes, lines, steps, first, raw, line_step, k_step, 2); break;
+    case 4: gather(requests, lanes, lines, steps, first, raw, line_step, k_step, 4); break;
+    case 8: gather(requests, lanes, lines, steps, first, raw, line_step, k_step, 8); break;
+    default: gather(requests, lanes, lines, steps, first, raw, line_step, k_step, 1); break;
     }
 }
 
 /* ---- products ---- */
 
-/* To nearest even, as one instruction of doubles: sum + a * b, rounded once. */
-static double fused_sum(const line *a, const line *b, uint32_t depth, double sum) {
-    for (uint32_t k = 0; k < depth; k++)
-        sum = fma(a->floats[k], b->floats[k], sum);
-    return sum;
+/* A tile of D, and the rows and columns that it is of. */
+typedef struct product_tile {
+    uint32_t rows, depth; /* depth: in elements; of 1-bit ones, in words */
+    uint32_t a_raw[WPI_TILE_ROWS][WPI_TILE_DEPTH], b_raw[WPI_TILE_DEPTH][WPI_TILE_COLUMNS];
+    double a[WPI_TILE_ROWS][WPI_TILE_DEPTH], b[WPI_TILE_DEPTH][WPI_TILE_COLUMNS];
+    double sums[WPI_TILE_ROWS][WPI_TILE_COLUMNS];
+} product_tile;
+
+static void count_bits(const wp_matrix_shape *s, product_tile *t) {
+    for (uint32_t row = 0; row < t->rows; row++)
+        for (uint32_t column = 0; column < WPI_TILE_COLUMNS; column++)
+            for (uint32_t w = 0; w < t->depth; w++) {
+                const uint32_t a = t->a_raw[row][w], b = t->b_raw[w][column];
+                t->sums[row][column] +=
+                    __builtin_popcount((s->flags & WP_MATRIX_AND) != 0 ? a & b : a ^ b);
+            }
 }
 
-static double float_sum(const line *a, const line *b, uint32_t depth, double sum) {
-    for (uint32_t k = 0; k < depth; k++)
-        sum += a->floats[k] * b->floats[k]; /* the product is exact */
-    return sum;
-}
-
-static int64_t integer_sum(const line *a, const line *b, const wp_matrix_shape *s) {
-    int64_t sum = 0;
-    if (s->a == WP_MATRIX_B1) {
-        for (uint32_t w = 0; w < s->k / 32; w++)
-            sum += __builtin_popcount((s->flags & WP_MATRIX_AND) != 0 ? a->bits[w] & b->bits[w]
-                                                                      : a->bits[w] ^ b->bits[w]);
-        return sum;
+/* Two words each, which are no numbers of a vector's loop. */
+static void read_doubles(const wp_cpu_request *requests, uint32_t lanes, uint32_t a_first,
+                         uint32_t b_first, product_tile *t) {
+    const uint32_t groups = t->rows / 8;
+    memset(t->a, 0, sizeof t->a);
+    memset(t->b, 0, sizeof t->b);
+    EACH_LANE(lane, lanes) {
+        const uint32_t *a = words_of(&requests[lane]) + a_first;
+        const uint32_t *b = words_of(&requests[lane]) + b_first;
+        for (uint32_t r = 0; r < groups * t->depth / 4; r++)
+            memcpy(&t->a[r % groups * 8 + lane / 4][r / groups * 4 + lane % 4], a + 2 * r, 8);
+        for (uint32_t r = 0; r < t->depth / 4; r++)
+            memcpy(&t->b[r * 4 + lane % 4][lane / 4], b + 2 * r, 8);
     }
-    for (uint32_t k = 0; k < s->k; k++)
-        sum += (int64_t)a->integers[k] * b->integers[k];
-    return sum;
 }
 
-static uint32_t integer_bits(int64_t sum, bool saturates) {
-    if (saturates && sum > INT32_MAX) sum = INT32_MAX;
-    if (saturates && sum < INT32_MIN) sum = INT32_MIN;
-    return (uint32_t)sum;
+static void multiply_doubles(product_tile *t) {
+    for (uint32_t row = 0; row < t->rows; row++)
+        for (uint32_t column = 0; column < WPI_TILE_COLUMNS; column++)
+            for (uint32_t k = 0; k < t->depth; k++)
+                t->sums[row][column] = fma(t->a[row][k], t->b[k][column], t->sums[row][column]);
+}
+
+/* The bits that say where the elements of a row of a sparse A belong, in lanes 4 (row % 8) to 4
+ * (row % 8) + 3, or of these in the one or two that the selector names. Of types of 16 bits and
+ * more a lane has 16 bits for the upper and, above them, 16 for the lower of the rows; of smaller
+ * ones lanes have 32 for the upper and for the lower row in turn. */
+static uint64_t metadata(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
+                         uint32_t row, uint32_t row_bits) {
+    const uint32_t at = s->a_words + s->b_words + wpi_matrix_words(s->c, s->m, s->n);
+    const bool has_both = wpi_matrix_bits(s->a) >= 16;
+    const uint32_t first = row % 8 * 4 + s->count * (row_bits / 16), each = has_both ? 16 : 32;
+    uint64_t bits = 0;
+    for (uint32_t p = 0; p < row_bits / each; p++) {
+        const uint32_t lane = first + (has_both ? p : 2 * p + row / 8);
+        if ((lanes >> lane & 1) == 0) continue;
+        const uint32_t meta = words_of(&requests[lane])[at];
+        bits |= (uint64_t)(has_both ? meta >> row / 8 * 16 & 0xffffu : meta) << p * each;
+    }
+    return bits;
+}
+
+/* Half of the elements of A are stored: two of each four, one of each two TF32, two pairs of each
+ * eight of 4 bits. */
+static void spread(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
+                   product_tile *t) {
+    const uint32_t bits = wpi_matrix_bits(s->a), stored = s->k / 2;
+    const uint32_t row_bits = bits == 32 ? 2 * s->k : bits == 4 ? s->k / 2 : s->k;
+    for (uint32_t row = 0; row < t->rows; row++) {
+        uint32_t packed[WPI_TILE_DEPTH / 2];
+        const uint64_t meta = metadata(s, requests, lanes, row, row_bits);
+        memcpy(packed, t->a_raw[row], stored * sizeof *packed);
+        memset(t->a_raw[row], 0, s->k * sizeof *packed);
+        for (uint32_t i = 0; i < stored; i++) {
+            uint32_t k;
+            if (bits == 32)
+                k = 2 * i + (uint32_t)(meta >> (4 * i + 1) & 1);
+            else if (bits == 4)
+                k = i / 4 * 8 + (uint32_t)(meta >> i / 2 * 2 & 3) * 2 + i % 2;
+            else
+                k = i / 2 * 4 + (uint32_t)(meta >> 2 * i & 3);
+            t->a_raw[row][k] = packed[i];
+        }
+    }
+}
+
+/* What no lane has is 0. */
+static void read_rows(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
+                      uint32_t first, product_tile *t) {
+    const bool is_sparse = s->op == WP_MATRIX_SPARSE;
+    if (lanes != UINT32_MAX || t->depth % 8 != 0) memset(t->a_raw, 0, sizeof t->a_raw);
+    wpi_tile_gather(requests, lanes, s->a, t->rows, is_sparse ? s->k / 2 : s->k, first, t->a_raw[0],
+                    WPI_TILE_DEPTH, 1);
+    if (is_sparse) spread(s, requests, lanes, t);
+    if (s->a == WP_MATRIX_B1) return;
+    for (uint32_t row = 0; row < t->rows; row++)
+        wpi_tile_widen(s->a, t->a_raw[row], (t->depth + 7) / 8 * 8, t->a[row]);
+}
+
+static void read_columns(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
+                         uint32_t first, product_tile *t) {
+    if (lanes != UINT32_MAX) memset(t->b_raw, 0, sizeof t->b_raw);
+    wpi_tile_gather(requests, lanes, s->b, WPI_TILE_COLUMNS, s->k, first, t->b_raw[0], 1,
+                    WPI_TILE_COLUMNS);
+    if (s->a != WP_MATRIX_B1)
+        wpi_tile_widen(s->b, t->b_raw[0], t->depth * WPI_TILE_COLUMNS, t->b[0]);
+}
+
+/* Two neighbours in a row of C or D, of the lane's `pair`-th pair: of halves they are in one word.
+ */
+static void read_pair(const uint32_t *words, uint32_t type, uint32_t pair, uint32_t *raw) {
+    if (type == WP_MATRIX_F16) {
+        raw[0] = words[pair] & 0xffffu;
+        raw[1] = words[pair] >> 16;
+    } else {
+        memcpy(raw, words + (size_t)2 * pair, 2 * sizeof *raw);
+    }
+}
+
+static void write_pair(uint32_t *words, uint32_t type, uint32_t pair, const uint32_t *raw) {
+    if (type == WP_MATRIX_F16)
+        words[pair] = raw[0] | raw[1] << 16;
+    else
+        memcpy(words + (size_t)2 * pair, raw, 2 * sizeof *raw);
+}
+
+/* Moves pairs `first` and, of 16 rows, the next of each lane: rows lane / 4, and that plus 8. */
+static void read_sums(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
+                      uint32_t first, product_tile *t) {
+    uint32_t raw[WPI_TILE_ROWS][WPI_TILE_COLUMNS];
+    if (lanes != UINT32_MAX) memset(raw, 0, sizeof raw);
+    EACH_LANE(lane, lanes) {
+        const uint32_t *c = words_of(&requests[lane]) + s->a_words + s->b_words;
+        for (uint32_t row = lane / 4, pair = first; row < t->rows; row += 8, pair++) {
+            if (s->c == WP_MATRIX_F64)
+                memcpy(&t->sums[row][lane % 4 * 2], c + (size_t)4 * pair, 2 * sizeof(double));
+            else
+                read_pair(c, s->c, pair, &raw[row][lane % 4 * 2]);
+        }
+    }
+    if (s->c != WP_MATRIX_F64) wpi_tile_widen(s->c, raw[0], t->rows * WPI_TILE_COLUMNS, t->sums[0]);
+}
+
+static void write_sums(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
+                       uint32_t first, const product_tile *t) {
+    uint32_t raw[WPI_TILE_ROWS][WPI_TILE_COLUMNS];
+    const uint32_t d_first =
+        s->a_words + s->b_words + wpi_matrix_words(s->c, s->m, s->n) + (s->op == WP_MATRIX_SPARSE);
+    if (s->d != WP_MATRIX_F64)
+        wpi_tile_narrow(s->d, t->sums[0], t->rows * WPI_TILE_COLUMNS,
+                        (s->flags & WP_MATRIX_SATURATE) != 0, raw[0]);
+    EACH_LANE(lane, lanes) {
+        uint32_t *d = words_of(&requests[lane]) + d_first;
+        for (uint32_t row = lane / 4, pair = first; row < t->rows; row += 8, pair++) {
+            if (s->d == WP_MATRIX_F64)
+                memcpy(d + (size_t)4 * pair, &t->sums[row][lane % 4 * 2], 2 * sizeof(double));
+            else
+                write_pair(d, s->d, pair, &raw[row][lane % 4 * 2]);
+        }
+    }
+}
+
+static void multiply(const wp_matrix_shape *s, product_tile *t) {
+    if (s->a == WP_MATRIX_B1)
+        count_bits(s, t);
+    else if (s->a == WP_MATRIX_F64)
+        multiply_doubles(t);
+    else
+        wpi_tile_multiply(t->rows, t->depth, (const double(*)[WPI_TILE_DEPTH])t->a,
+                          (const double(*)[WPI_TILE_COLUMNS])t->b, t->sums);
 }
 
 static void product(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes) {
-    line a[ROWS_MAX], b[COLUMNS_MAX];
-    memset(a, 0, s->m * sizeof *a);
-    memset(b, 0, s->n * sizeof *b);
-    gather(requests, lanes, s->a, s->m, s->m < 16 ? s->m : 16, s->k, 0, a);
-    gather(requests, lanes, s->b, s->n, 8, s->k, s->a_words, b);
-    const uint32_t c_first = s->a_words + s->b_words;
-    const uint32_t d_first = c_first + wpi_matrix_words(s->c, s->m, s->n);
-    EACH_LANE(lane, lanes) {
-        const uint32_t *c = words_of(&requests[lane]) + c_first;
-        uint32_t *d = words_of(&requests[lane]) + d_first;
-        for (uint32_t i = 0; i < s->m * s->n / WP_WARP_LANES; i++) {
-            uint32_t row, column;
-            place_of(s->m, s->n, lane, i, &row, &column);
-            const line *x = &a[row], *y = &b[column];
-            if (s->d == WP_MATRIX_S32)
-                d[i] = integer_bits((int32_t)c[i] + integer_sum(x, y, s),
-                                    (s->flags & WP_MATRIX_SATURATE) != 0);
-            else if (s->a == WP_MATRIX_F64)
-                put(d, s->d, i, fused_sum(x, y, s->k, accumulator(c, s->c, i)));
+    product_tile t;
+    t.rows = s->m < WPI_TILE_ROWS ? s->m : WPI_TILE_ROWS;
+    t.depth = s->a == WP_MATRIX_B1 ? s->k / 32 : s->k;
+    const uint32_t down = s->m / t.rows, across = s->n / WPI_TILE_COLUMNS, pairs = t.rows / 8;
+    const uint32_t a_words = wpi_matrix_words(s->a, t.rows, s->k),
+                   b_words = wpi_matrix_words(s->b, s->k, WPI_TILE_COLUMNS);
+    for (uint32_t y = 0; y < down; y++) {
+        if (s->a != WP_MATRIX_F64) read_rows(s, requests, lanes, y * a_words, &t);
+        for (uint32_t x = 0; x < across; x++) {
+            const uint32_t b_first = s->a_words + x * b_words, pair = (y * across + x) * pairs;
+            if (s->a == WP_MATRIX_F64)
+                read_doubles(requests, lanes, y * a_words, b_first, &t);
             else
-                put(d, s->d, i, float_sum(x, y, s->k, accumulator(c, s->c, i)));
+                read_columns(s, requests, lanes, b_first, &t);
+            read_sums(s, requests, lanes, pair, &t);
+            multiply(s, &t);
+            write_sums(s, requests, lanes, pair, &t);
         }
     }
 }
@@ -280,151 +299,6 @@ static void quarters(const wp_matrix_shape *s, const wp_cpu_request *requests, u
     }
 }
 
-/* ---- wgmma: a warp's 16 rows of a product by four warps, with operands in shared memory ---- */
-
-enum { GROUP_ROWS = 16, GROUP_COLUMNS = 8, GROUP_DEPTH_MAX = 32, DESCRIPTOR_BITS = 18 };
-
-/* A matrix in shared memory, as a descriptor says: rows of a swizzle's width, in groups of eight.
- */
-typedef struct stored_matrix {
-    const char *shared;
-    uint32_t shared_bytes;
-    uint32_t start;           /* low bits of the address */
-    uint32_t leading, stride; /* bytes */
-    uint32_t swizzle;         /* 0 to 3: rows of 16, 32, 64, 128 bytes */
-    uint32_t base_offset;
-    uint32_t element_bytes;
-    bool is_across; /* M or N is contiguous, not K */
-    bool *is_outside;
-} stored_matrix;
-
-static stored_matrix stored(const wpi_block *block, const uint32_t *words, uint32_t type,
-                            bool is_across, bool *is_outside) {
-    static const uint8_t swizzles[4] = {0, 3, 2, 1};
-    const uint64_t d = words[0] | (uint64_t)words[1] << 32;
-    return (stored_matrix){.shared = block->pub.shared,
-                           .shared_bytes = block->pub.shared_bytes,
-                           .start = (uint32_t)(d & 0x3fff) << 4,
-                           .leading = (uint32_t)(d >> 16 & 0x3fff) << 4,
-                           .stride = (uint32_t)(d >> 32 & 0x3fff) << 4,
-                           .swizzle = swizzles[d >> 62],
-                           .base_offset = (uint32_t)(d >> 49 & 7),
-                           .element_bytes = wpi_matrix_bits(type) / 8,
-                           .is_across = is_across,
-                           .is_outside = is_outside};
-}
-
-/* Element k of a row of A, or of a column of B. */
-static uint32_t stored_element(const stored_matrix *m, uint32_t row, uint32_t k) {
-    const uint32_t pitch = 16u << m->swizzle, bytes = m->element_bytes;
-    uint32_t at = m->start;
-    if (m->is_across) { /* pieces of 16 bytes along the row's dimension */
-        const uint32_t each = 16 / bytes, piece = row / each;
-        const uint32_t unit = piece >> m->swizzle, in_unit = piece & ((1u << m->swizzle) - 1);
-        at += in_unit * 16 + k % 8 * pitch + row % each * bytes;
-        at += m->swizzle == 0 ? unit * m->stride + k / 8 * m->leading
-                              : unit * m->leading + k / 8 * m->stride;
-    } else {
-        const uint32_t in_row = k * bytes;
-        at += row / 8 * m->stride + row % 8 * pitch;
-        at += m->swizzle == 0 ? in_row / 16 * m->leading + in_row % 16 : in_row;
-    }
-    at ^= (((at >> 7) - m->base_offset) & ((1u << m->swizzle) - 1)) << 4;
-    const uint32_t mask = (1u << DESCRIPTOR_BITS) - 1;
-    const uint32_t offset = (at - (uint32_t)(uintptr_t)m->shared) & mask;
-    uint32_t value = 0;
-    if (offset > m->shared_bytes || m->shared_bytes - offset < bytes)
-        *m->is_outside = true;
-    else
-        memcpy(&value, m->shared + offset, bytes);
-    return value;
-}
-
-static uint32_t group_depth(const wp_matrix_shape *s) {
-    return s->k <= GROUP_DEPTH_MAX ? s->k : GROUP_DEPTH_MAX;
-}
-
-/* As a number of the type, which a double holds exactly. */
-static double number_of(uint32_t type, uint32_t bits, bool is_minus) {
-    const double value = is_integer(type) ? (double)integer_of(type, bits) : float_of(type, bits);
-    return is_minus ? -value : value;
-}
-
-static void group_rows(const wp_matrix_shape *s, const wpi_block *block, uint32_t w,
-                       const wp_cpu_request *requests, uint32_t lanes, bool *is_outside,
-                       double (*a)[GROUP_DEPTH_MAX]) {
-    const bool is_minus = (s->count & WP_MATRIX_GROUP_MINUS_A) != 0;
-    if ((s->count & WP_MATRIX_GROUP_SHARED_A) != 0) {
-        const stored_matrix m = stored(block, words_of(&requests[__builtin_ctz(lanes)]), s->a,
-                                       (s->flags & WP_MATRIX_A_COLUMNS) != 0, is_outside);
-        for (uint32_t row = 0; row < GROUP_ROWS; row++)
-            for (uint32_t k = 0; k < group_depth(s); k++)
-                a[row][k] =
-                    number_of(s->a, stored_element(&m, w % 4 * GROUP_ROWS + row, k), is_minus);
-        return;
-    }
-    line lines[GROUP_ROWS];
-    memset(lines, 0, sizeof lines);
-    gather(requests, lanes, s->a, GROUP_ROWS, GROUP_ROWS, group_depth(s), 0, lines);
-    for (uint32_t row = 0; row < GROUP_ROWS; row++)
-        for (uint32_t k = 0; k < group_depth(s); k++) {
-            const double value =
-                is_integer(s->a) ? (double)lines[row].integers[k] : lines[row].floats[k];
-            a[row][k] = is_minus ? -value : value;
-        }
-}
-
-/* Eight columns of D. Sums of integers are exact in double precision. */
-static void group_tile(const wp_matrix_shape *s, const wp_cpu_request *requests, uint32_t lanes,
-                       uint32_t tile, bool adds, const double (*a)[GROUP_DEPTH_MAX],
-                       const double (*b)[GROUP_COLUMNS]) {
-    double sums[GROUP_ROWS][GROUP_COLUMNS] = {0};
-    const uint32_t first = s->a_words + s->b_words;
-    EACH_LANE(lane, lanes) {
-        for (uint32_t i = 0; adds && i < 4; i++)
-            sums[i / 2 * 8 + lane / 4][lane % 4 * 2 + i % 2] =
-                accumulator(words_of(&requests[lane]) + first, s->d, tile * 4 + i);
-    }
-    for (uint32_t row = 0; row < GROUP_ROWS; row++)
-        for (uint32_t k = 0; k < group_depth(s); k++)
-            for (uint32_t column = 0; column < GROUP_COLUMNS; column++)
-                sums[row][column] += a[row][k] * b[k][column]; /* the product is exact */
-    EACH_LANE(lane, lanes) {
-        uint32_t *d = words_of(&requests[lane]) + first;
-        for (uint32_t i = 0; i < 4; i++) {
-            const double sum = sums[i / 2 * 8 + lane / 4][lane % 4 * 2 + i % 2];
-            if (s->d == WP_MATRIX_S32)
-                d[tile * 4 + i] = integer_bits((int64_t)sum, (s->flags & WP_MATRIX_SATURATE) != 0);
-            else
-                put(d, s->d, tile * 4 + i, sum);
-        }
-    }
-}
-
-static void group(const wp_matrix_shape *s, const wpi_block *block, uint32_t w,
-                  const wp_cpu_request *requests, uint32_t lanes) {
-    double a[GROUP_ROWS][GROUP_DEPTH_MAX], b[GROUP_DEPTH_MAX][GROUP_COLUMNS];
-    bool is_outside = false;
-    group_rows(s, block, w, requests, lanes, &is_outside, a);
-    const uint32_t *words = words_of(&requests[__builtin_ctz(lanes)]) + s->a_words;
-    const bool adds = words[2] != 0;
-    const stored_matrix m =
-        stored(block, words, s->b, (s->flags & WP_MATRIX_B_ROWS) != 0, &is_outside);
-    for (uint32_t tile = 0; tile < s->n; tile++) {
-        for (uint32_t k = 0; k < group_depth(s); k++)
-            for (uint32_t column = 0; column < GROUP_COLUMNS; column++)
-                b[k][column] = number_of(s->b, stored_element(&m, tile * GROUP_COLUMNS + column, k),
-                                         (s->count & WP_MATRIX_GROUP_MINUS_B) != 0);
-        group_tile(s, requests, lanes, tile, adds, (const double(*)[GROUP_DEPTH_MAX])a,
-                   (const double(*)[GROUP_COLUMNS])b);
-    }
-    if (is_outside)
-        wpi_log(WP_LOG_ERROR, "cpu",
-                "wgmma: a matrix descriptor leads outside of the block's %u bytes of shared memory",
-                block->pub.shared_bytes);
-    EACH_LANE(lane, lanes) words_of(&requests[lane])[s->a_words + 2] = is_outside;
-}
-
 /* ---- moves ---- */
 
 /* Word w of lane l has elements 2 (l % 4) and the next of row l / 4 of matrix w. */
@@ -458,9 +332,10 @@ static void rows(const wp_matrix_shape *s, const wp_cpu_request *requests, uint3
 void wpi_warp_matrix(const wpi_block *block, uint32_t w, wp_cpu_request *requests, uint32_t lanes) {
     const wp_matrix_shape shape = wpi_matrix_unpack(requests[__builtin_ctz(lanes)].b);
     switch (shape.op) {
-    case WP_MATRIX_PRODUCT: product(&shape, requests, lanes); break;
+    case WP_MATRIX_PRODUCT:
+    case WP_MATRIX_SPARSE: product(&shape, requests, lanes); break;
     case WP_MATRIX_QUARTERS: quarters(&shape, requests, lanes); break;
-    case WP_MATRIX_GROUP: group(&shape, block, w, requests, lanes); break;
+    case WP_MATRIX_GROUP: wpi_warp_group(&shape, block, w, requests, lanes); break;
     case WP_MATRIX_TRANSPOSE: transpose(&shape, requests, lanes); break;
     default: rows(&shape, requests, lanes); break;
     }

@@ -4,8 +4,8 @@
  * with more. The loader chooses the best one. They are compiled once on other processors, and under
  * sanitizers, whose functions are not available yet when the loader chooses.
  */
-#ifndef WP_OPS_CPU_VECTORS_H
-#define WP_OPS_CPU_VECTORS_H
+#ifndef WP_BASE_CPU_VECTORS_H
+#define WP_BASE_CPU_VECTORS_H
 
 #include <stdlib.h> /* __GLIBC__ */
 
