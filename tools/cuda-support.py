@@ -291,7 +291,7 @@ FEATURES = [
     ("atomics, all scopes, 16 to 64 bits", True, "not 128 bits", PTX, r'\{"atom", '),
     ("`nvfunctional`: `nvstd::function`", True, "", HEADERS + "nvfunctional", r"class function"),
     ("half, bfloat16, FP8 types", True, "not FP6, FP4", HEADERS + "cuda_fp8.h", r"__nv_fp8_e4m3"),
-    ("tensor cores: `mma.h`, `mma.sync`, `ldmatrix`, `stmatrix`", True, "[shapes and types](../rooms/tensor.md)", PTX,
+    ("tensor cores: `mma.h`, `mma.sync`, `mma.sp`, `ldmatrix`, `stmatrix`", True, "[shapes and types](../rooms/tensor.md)", PTX,
      r'\{"mma", '),
     ("products of warpgroups: `wgmma`", True, "[shapes and types](../rooms/tensor.md#products-of-warpgroups)", PTX,
      r'\{"wgmma", '),
