@@ -4,7 +4,7 @@
 #include "device/cpu/block/matrix_numbers.h"
 #include "device/cpu/block/warp_matrix.h"
 
-enum { GROUP_ROWS = WPI_TILE_ROWS, GROUP_DEPTH_MAX = 32, DESCRIPTOR_BITS = 18 };
+enum { GROUP_ROWS = WPI_TILE_ROWS, GROUP_DEPTH_MAX = 32, PIECE_BYTES = 16, DESCRIPTOR_BITS = 18 };
 
 /* A matrix in shared memory, as a descriptor says: rows of a swizzle's width, in groups of eight.
  */
@@ -36,30 +36,57 @@ static stored_matrix stored(const wpi_block *block, const uint32_t *words, uint3
                            .is_outside = is_outside};
 }
 
-/* Element k of a row of A, or of a column of B. */
-static uint32_t stored_element(const stored_matrix *m, uint32_t row, uint32_t k) {
-    const uint32_t pitch = 16u << m->swizzle, bytes = m->element_bytes;
+/* The 16 bytes that begin with element k of a row of A, or of a column of B: they hold its next
+ * elements, or, if M or N is contiguous, those of the next rows. */
+static void stored_piece(const stored_matrix *m, uint32_t row, uint32_t k, void *piece) {
+    const uint32_t pitch = PIECE_BYTES << m->swizzle, bytes = m->element_bytes;
     uint32_t at = m->start;
-    if (m->is_across) { /* pieces of 16 bytes along the row's dimension */
-        const uint32_t each = 16 / bytes, piece = row / each;
-        const uint32_t unit = piece >> m->swizzle, in_unit = piece & ((1u << m->swizzle) - 1);
-        at += in_unit * 16 + k % 8 * pitch + row % each * bytes;
+    if (m->is_across) {
+        const uint32_t number = row * bytes / PIECE_BYTES;
+        const uint32_t unit = number >> m->swizzle, in_unit = number & ((1u << m->swizzle) - 1);
+        at += in_unit * PIECE_BYTES + k % 8 * pitch;
         at += m->swizzle == 0 ? unit * m->stride + k / 8 * m->leading
                               : unit * m->leading + k / 8 * m->stride;
     } else {
         const uint32_t in_row = k * bytes;
         at += row / 8 * m->stride + row % 8 * pitch;
-        at += m->swizzle == 0 ? in_row / 16 * m->leading + in_row % 16 : in_row;
+        at += m->swizzle == 0 ? in_row / PIECE_BYTES * m->leading : in_row;
     }
     at ^= (((at >> 7) - m->base_offset) & ((1u << m->swizzle) - 1)) << 4;
     const uint32_t mask = (1u << DESCRIPTOR_BITS) - 1;
     const uint32_t offset = (at - (uint32_t)(uintptr_t)m->shared) & mask;
-    uint32_t value = 0;
-    if (offset > m->shared_bytes || m->shared_bytes - offset < bytes)
+    if (offset > m->shared_bytes || m->shared_bytes - offset < PIECE_BYTES) {
         *m->is_outside = true;
-    else
-        memcpy(&value, m->shared + offset, bytes);
-    return value;
+        memset(piece, 0, PIECE_BYTES);
+    } else {
+        memcpy(piece, m->shared + offset, PIECE_BYTES);
+    }
+}
+
+/* Elements of a piece, `step` apart in `raw`. */
+static void unpack(const void *piece, uint32_t bytes, uint32_t *raw, uint32_t step) {
+    for (uint32_t i = 0; i < PIECE_BYTES / bytes; i++)
+        switch (bytes) {
+        case 1: raw[i * step] = ((const uint8_t *)piece)[i]; break;
+        case 2: raw[i * step] = ((const uint16_t *)piece)[i]; break;
+        default: raw[i * step] = ((const uint32_t *)piece)[i]; break;
+        }
+}
+
+/* `lines` rows of A, or columns of B, of `depth` elements: element k of line l to `raw[l *
+ * line_step
+ * + k * k_step]`. */
+static void stored_lines(const stored_matrix *m, uint32_t first, uint32_t lines, uint32_t depth,
+                         uint32_t *raw, uint32_t line_step, uint32_t k_step) {
+    _Alignas(PIECE_BYTES) char piece[PIECE_BYTES];
+    const uint32_t each = PIECE_BYTES / m->element_bytes;
+    const uint32_t lines_each = m->is_across ? each : 1, k_each = m->is_across ? 1 : each;
+    for (uint32_t line = 0; line < lines; line += lines_each)
+        for (uint32_t k = 0; k < depth; k += k_each) {
+            stored_piece(m, first + line, k, piece);
+            unpack(piece, m->element_bytes, raw + line * line_step + k * k_step,
+                   m->is_across ? line_step : k_step);
+        }
 }
 
 static uint32_t group_depth(const wp_matrix_shape *s) {
@@ -81,9 +108,8 @@ static void group_rows(const wp_matrix_shape *s, const wpi_block *block, uint32_
     if ((s->count & WP_MATRIX_GROUP_SHARED_A) != 0) {
         const stored_matrix m = stored(block, words_of(&requests[__builtin_ctz(lanes)]), s->a,
                                        (s->flags & WP_MATRIX_A_COLUMNS) != 0, is_outside);
-        for (uint32_t row = 0; row < GROUP_ROWS; row++)
-            for (uint32_t k = 0; k < group_depth(s); k++)
-                raw[row][k] = stored_element(&m, w % 4 * GROUP_ROWS + row, k);
+        stored_lines(&m, w % 4 * GROUP_ROWS, GROUP_ROWS, group_depth(s), raw[0], GROUP_DEPTH_MAX,
+                     1);
     } else {
         wpi_tile_gather(requests, lanes, s->a, GROUP_ROWS, group_depth(s), 0, raw[0],
                         GROUP_DEPTH_MAX, 1);
@@ -127,9 +153,8 @@ void wpi_warp_group(const wp_matrix_shape *s, const wpi_block *block, uint32_t w
     const stored_matrix m =
         stored(block, words, s->b, (s->flags & WP_MATRIX_B_ROWS) != 0, &is_outside);
     for (uint32_t tile = 0; tile < s->n; tile++) {
-        for (uint32_t k = 0; k < group_depth(s); k++)
-            for (uint32_t column = 0; column < WPI_TILE_COLUMNS; column++)
-                raw[k][column] = stored_element(&m, tile * WPI_TILE_COLUMNS + column, k);
+        stored_lines(&m, tile * WPI_TILE_COLUMNS, WPI_TILE_COLUMNS, group_depth(s), raw[0], 1,
+                     WPI_TILE_COLUMNS);
         widen(s->b, raw[0], group_depth(s) * WPI_TILE_COLUMNS, is_minus, b[0]);
         group_tile(s, requests, lanes, tile, adds, (const double(*)[WPI_TILE_DEPTH])a,
                    (const double(*)[WPI_TILE_COLUMNS])b);
